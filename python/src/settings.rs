@@ -8,7 +8,7 @@ use esker::graph::{Budget, Cancel, Progress, Run, RunOptions};
 use esker::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker::import::options::{BadLines, Duplicates, ImportOptions, ImportProgress, SelfLoops, VertexOrder};
 use esker::plan::{Request, available_bytes, encoding_name, residency_name};
-use esker::store::format::Encoding;
+use esker::store::format::{Encoding, trimmed_budget};
 use esker::store::version::parse_time;
 use esker::store::{GraphEncoding, Residency, Snapshot};
 use pyo3::prelude::*;
@@ -47,7 +47,7 @@ impl Settings {
         let run = Run::new(RunOptions {
             threads: self.threads,
             seed: self.seed,
-            budget: self.memory.map_or_else(Budget::default, Budget::new),
+            budget: self.memory.map_or_else(Budget::default, trimmed_budget),
             deterministic: self.deterministic,
             cancel: cancel.clone(),
             on_progress: slot.map(|slot| -> esker::graph::OnProgress {

@@ -72,6 +72,7 @@ fn proofs(effort: f64) -> Vec<Proof> {
             name: "memory",
             steps: vec![
                 test("-p esker-store --test memory"),
+                test("-p esker-cli --test cli limits").with("ESKER_TEST_EDGES", times(3_000_000)),
                 Step::new("cargo bench -p esker-algo --bench catalogue -- --memory yes --scale 16"),
             ],
             keep: |line| is_result(line) || line.contains("estimate"),

@@ -5,6 +5,7 @@ use esker::catalogue::Resources;
 use esker::graph::{Budget, Cancel, OnProgress, Run, RunOptions};
 use esker::plan::available_bytes;
 use esker::store::DatabaseOptions;
+use esker::store::format::trimmed_budget;
 
 use crate::failure::Failure;
 use crate::size::parse_bytes;
@@ -60,7 +61,7 @@ impl ResourceArgs {
         Ok(Run::new(RunOptions {
             threads: self.threads(),
             seed,
-            budget: Budget::new(self.memory_bytes()),
+            budget: trimmed_budget(self.memory_bytes()),
             deterministic,
             cancel: cancel.clone(),
             on_progress,

@@ -10,6 +10,7 @@ compile_error!("big-endian machines are not supported: arrays are mapped as stor
 
 mod error;
 pub mod memory;
+mod heap;
 pub mod io;
 mod size;
 mod field;
@@ -45,6 +46,7 @@ pub use header::{
     ColumnKind, ColumnSpec, DatabaseId, Element, ElementType, IdSecret, header_page, read_header_page,
 };
 pub use heads::HeadsRecord;
+pub use heap::trimmed_budget;
 pub use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
 pub use manifest::{
     DictionaryRecord, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord, LogMark, MANIFEST_MAGIC,

@@ -25,7 +25,6 @@
 //! lists as the base layer of a new database ([`install`]). [`mod@export`] writes a version to a file of another format.
 
 pub mod source;
-mod heap;
 pub mod scratch;
 pub mod spool;
 mod radix;

@@ -7,10 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytemuck::Pod;
 use esker_format::io::{Disk, File, RealDisk};
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, trimmed_budget};
 use esker_graph::{Budget, Reservation, Run};
-
-use crate::heap::give_back;
 
 /// What the steps of an operation in bounded memory share.
 #[derive(Clone)]
@@ -33,7 +31,7 @@ impl Work {
 
     /// As [`Work::new`], on a disk of the caller's choice.
     pub fn on(disk: Arc<dyn Disk>, run: Arc<Run>, limit_bytes: u64, dir: impl Into<PathBuf>) -> Self {
-        Self { run, budget: Budget::trimmed(limit_bytes, give_back), disk, dir: Arc::new(dir.into()) }
+        Self { run, budget: trimmed_budget(limit_bytes), disk, dir: Arc::new(dir.into()) }
     }
 
     /// An error if the run was cancelled.

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods)] // The tests read and write files of their own.
 
 mod place;
+mod confined;
 
 mod choices;
 mod command;
@@ -18,3 +19,4 @@ mod graphalytics;
 mod versions;
 mod writers;
 mod vertices;
+mod limits;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use esker_format::memory::{no_memory, reserve};
 use esker_format::{Duplicates, ElementType, Error, PropertyRecord, Result};
+use esker_graph::Reservation;
 use esker_layers::ids::ExternalId;
 use esker_layers::property::PropertyValue;
 
@@ -61,13 +62,32 @@ pub struct Batch {
     pub(crate) names: Vec<String>,
     /// The vertex properties that the batch defines: name, and type or `None` for texts.
     pub(crate) defined: Vec<(String, Option<ElementType>)>,
+    /// Memory of the texts that the batch sets as properties of vertices.
+    value_bytes: usize,
+    /// The memory that [`crate::Database::make_room`] has reserved.
+    pub(crate) memory: BatchMemory,
 }
+
+/// Memory reserved for a batch; a clone has none.
+#[derive(Debug, Default)]
+pub(crate) struct BatchMemory(pub(crate) Option<Reservation>);
+
+impl Clone for BatchMemory {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// What a text takes in addition to its bytes: its allocation, and an entry of a list or a table.
+pub(crate) const TEXT_BYTES: usize = 80;
 
 /// A list of distinct texts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
     pub(crate) list: Vec<Vec<u8>>,
     indexes: HashMap<Vec<u8>, u32>,
+    /// Memory of both.
+    bytes: usize,
 }
 
 impl Texts {
@@ -80,6 +100,7 @@ impl Texts {
         let index = self.list.len() as u32;
         self.list.push(text.to_vec());
         self.indexes.insert(text.to_vec(), index);
+        self.bytes += 2 * (text.len() + TEXT_BYTES);
         Ok(index)
     }
 }
@@ -98,6 +119,8 @@ impl Batch {
             texts: vec![Texts::default(); count],
             names: Vec::new(),
             defined: Vec::new(),
+            value_bytes: 0,
+            memory: BatchMemory::default(),
         }
     }
 
@@ -106,10 +129,15 @@ impl Batch {
         self.ops.len()
     }
 
-    /// The memory of the changes, texts aside.
+    /// The memory of the changes.
     pub(crate) fn bytes(&self) -> usize {
         let rows: usize = self.rows.iter().map(|column| column.capacity() * size_of::<u64>()).sum();
-        self.ids.bytes() + self.ops.capacity() * size_of::<BatchOp>() + rows
+        self.ids.bytes() + self.ops.capacity() * size_of::<BatchOp>() + rows + self.text_bytes()
+    }
+
+    /// The memory of the texts among the changes.
+    pub(crate) fn text_bytes(&self) -> usize {
+        self.value_bytes + self.texts.iter().map(|texts| texts.bytes).sum::<usize>()
     }
 
     /// Whether the batch has no changes and no definitions.
@@ -264,6 +292,10 @@ impl Batch {
                 self.names.len() - 1
             }
         };
+        let value_bytes = match value {
+            Some(PropertyValue::Text(text)) => text.len() + TEXT_BYTES,
+            _ => 0,
+        };
         let value = value.map(|value| match value {
             PropertyValue::Text(text) => BatchValue::Text(text.to_vec()),
             number => {
@@ -271,7 +303,9 @@ impl Batch {
                 BatchValue::Number(PropertyValue::from_bits(element, number.bits().unwrap_or(0)))
             }
         });
-        self.push(id.into(), BatchOp::SetVertex(name as u32, value))
+        self.push(id.into(), BatchOp::SetVertex(name as u32, value))?;
+        self.value_bytes += value_bytes;
+        Ok(())
     }
 
     /// Defines a vertex property with values of a type, or with texts (`None`). Does nothing if the property

@@ -5,35 +5,58 @@
 //! in progress.
 
 use esker_format::{Error, Result};
-use esker_graph::Direction;
+use esker_graph::{Direction, Reservation};
 
 use super::handle::{Core, locked};
-use super::reservation::{CommitCosts, CommitReservation};
+use super::reservation::{CommitCosts, CommitReservation, HeldMemory};
+use super::write::{KEPT, Writer};
 use crate::commit::Batch;
 use crate::freeze::KnownEdges;
 
+/// A growing batch reserves its memory in multiples of this.
+const BATCH_STEP_BYTES: u64 = 1 << 20;
+
 impl Core {
-    /// Reserves memory for the commit of a batch; `None` without a limit. Freezes, or waits for other
+    /// Reserves memory for the commit of a batch, beyond what the batch has reserved; `None` without a limit. Freezes, or waits for other
     /// commits, if there is no room now.
     ///
     /// # Errors
     /// [`esker_graph::Stop::OverBudget`] if the commit does not fit even alone; what freezing returns.
-    pub(super) fn reserve_for(&self, batch: &Batch) -> Result<Option<CommitReservation<'_>>> {
+    pub(super) fn reserve_for(&self, batch: &mut Batch) -> Result<Option<CommitReservation<'_>>> {
         let budget = &self.options.budget;
         if budget.limit_bytes() == u64::MAX {
             return Ok(None);
         }
+        let own = match batch.memory.0.take() {
+            Some(own) => own,
+            None => budget.reserve("a commit", 0)?,
+        };
         let changes = self.changes_of(batch)?;
+        let more = |costs: CommitCosts| costs.of_batch(batch, changes).saturating_sub(own.bytes());
+        let what = || format!("a commit of {changes} changes");
+        let mut reserved = self.reserve_in_turn(&what, &more)?;
+        reserved.absorb(own);
+        Ok(Some(self.memory.begin(&mut self.memory.held(), reserved)))
+    }
+
+    /// Reserves as many bytes as `more` says of the costs of now. If they are not free: freezes the commits in no layer, waits for other
+    /// commits, and gives up tables.
+    fn reserve_in_turn(
+        &self,
+        what: &dyn Fn() -> String,
+        more: &dyn Fn(CommitCosts) -> u64,
+    ) -> Result<Reservation> {
+        let budget = &self.options.budget;
         let mut has_tables = true;
         loop {
             let costs = CommitCosts::of(&self.view());
-            let needed = costs.of_batch(batch, changes);
+            let needed = more(costs);
             let mut held = self.memory.held();
-            let (taken, is_empty) = self.taken(costs);
+            let (taken, is_empty) = self.taken(&held, costs);
             if (held.in_progress > 0 || held.unfrozen.resize(taken))
                 && let Some(reservation) = budget.try_reserve(needed)
             {
-                return Ok(Some(self.memory.begin(&mut held, reservation)));
+                return Ok(reservation);
             }
             if held.in_progress > 0 && is_empty {
                 self.memory.wait(held);
@@ -46,24 +69,42 @@ impl Core {
                 self.drop_tables();
             } else {
                 // Another user of the budget may have given back memory meanwhile.
-                let reservation = budget.reserve(&format!("a commit of {changes} changes"), needed)?;
-                return Ok(Some(self.memory.begin(&mut self.memory.held(), reservation)));
+                return Ok(budget.reserve(&what(), needed)?);
             }
         }
     }
 
-    /// Checks that a batch that still grows fits alone into the limit.
-    pub(super) fn expect_room(&self, batch: &Batch) -> Result<()> {
+    /// Reserves what a batch that still grows takes now. Freezes if there is no room, or waits for other commits.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the batch and its commit never fit; [`esker_graph::Stop::OverBudget`] if the memory is taken otherwise; what
+    /// freezing returns.
+    pub(super) fn make_room(&self, batch: &mut Batch) -> Result<()> {
         let limit = self.options.budget.limit_bytes();
-        let needed = CommitCosts::of(&self.view()).of_batch(batch, batch.len());
-        if needed <= limit {
+        if limit == u64::MAX {
             return Ok(());
         }
-        let (changes, mib) = (batch.len(), limit >> 20);
-        Err(Error::Invalid(format!(
-            "a commit of more than {changes} changes does not fit into the memory limit of {mib} MiB: raise the limit, or commit fewer \
-             changes at a time, as esker add --batch N does"
-        )))
+        let costs = CommitCosts::of(&self.view());
+        if costs.of_batch(batch, batch.len()) > limit {
+            let (changes, mib) = (batch.len(), limit >> 20);
+            return Err(Error::Invalid(format!(
+                "a commit of more than {changes} changes does not fit into the memory limit of {mib} MiB: raise the limit, or commit \
+                 fewer changes at a time, as esker add --batch N does"
+            )));
+        }
+        let held = batch.memory.0.as_ref().map_or(0, Reservation::bytes);
+        // By steps, so that a batch seldom asks.
+        let wanted = (batch.bytes() as u64).next_multiple_of(BATCH_STEP_BYTES).min(limit);
+        if wanted <= held {
+            return Ok(());
+        }
+        let what = || format!("a batch of {} changes", batch.len());
+        let more = self.reserve_in_turn(&what, &|_| wanted - held)?;
+        match &mut batch.memory.0 {
+            Some(own) => own.absorb(more),
+            none => *none = Some(more),
+        }
+        Ok(())
     }
 
     /// Counts the commits in no layer anew, after a commit has ended or commits were frozen.
@@ -73,7 +114,7 @@ impl Core {
         }
         let mut held = self.memory.held();
         if held.in_progress == 0 {
-            let taken = self.taken(CommitCosts::of(&self.view())).0;
+            let taken = self.taken(&held, CommitCosts::of(&self.view())).0;
             let less = taken.min(held.unfrozen.bytes());
             held.unfrozen.shrink_to(less);
         }
@@ -101,11 +142,29 @@ impl Core {
         Ok(changes)
     }
 
-    /// The bytes that the commits in no layer take now and will take in a freeze, and whether there are no
+    /// The bytes that the writer keeps, and that the commits in no layer take now and will take in a freeze; and whether there are no
     /// such commits.
-    fn taken(&self, costs: CommitCosts) -> (u64, bool) {
-        let bytes = self.unfrozen_bytes() as u64;
+    fn taken(&self, held: &HeldMemory, costs: CommitCosts) -> (u64, bool) {
+        let bytes = held.kept_bytes + self.unfrozen_bytes() as u64;
         let view = self.view();
         (bytes + view.unfrozen.num_edges() as u64 * costs.freeze_bytes, view.unfrozen.commits.is_empty())
+    }
+
+    /// Counts what the writer keeps anew.
+    pub(super) fn count_kept(&self, writer: &Writer) {
+        self.memory.held().kept_bytes = writer.kept_bytes();
+    }
+
+    /// Reserves what the writer of a database that was just opened keeps.
+    ///
+    /// # Errors
+    /// [`esker_graph::Stop::OverBudget`] if it does not fit.
+    pub(super) fn reserve_kept(&self) -> Result<()> {
+        let kept = locked(&self.writer).kept_bytes();
+        let reserved = self.options.budget.reserve(KEPT, kept)?;
+        let mut held = self.memory.held();
+        held.kept_bytes = kept;
+        held.unfrozen.absorb(reserved);
+        Ok(())
     }
 }

@@ -65,7 +65,7 @@ impl Database {
     /// [`DatabaseOptions::budget`].
     pub fn commit_with(&self, mut batch: Batch, options: &CommitOptions) -> Result<Committed> {
         self.agree_on_types(&mut batch)?;
-        let reservation = self.core.reserve_for(&batch)?;
+        let reservation = self.core.reserve_for(&mut batch)?;
         let committed = self.commit_reserved(batch, options);
         drop(reservation);
         self.core.settle();
@@ -111,6 +111,7 @@ impl Database {
             };
             let (commit, payload, duplicates) = writer.resolve(&batch, options, &earlier)?;
             drop(batch);
+            core.count_kept(&writer);
             let (version, commit) = (commit.version, Arc::new(commit));
             let watched = Watched::begin(&core.options);
             let logged = core.log.append(version, 0, &commit.encode_summary(), &payload);

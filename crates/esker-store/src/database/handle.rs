@@ -12,7 +12,7 @@ use super::layers::{Maintenance, with_commits_in_memory};
 use super::reservation::CommitMemory;
 use super::unfrozen::UnfrozenCommits;
 use super::view::{StandbyCommits, View};
-use super::write::Writer;
+use super::write::{KEPT, Writer, kept_bytes_of};
 use crate::commit::{Batch, Commit, LoggedCommit};
 use crate::freeze::CopyPolicy;
 use crate::log::{Log, LogOptions, LogStart, Sync};
@@ -249,6 +249,7 @@ impl Database {
         let layers = state.layers().to_vec();
         let state = Arc::new(state.with(Manifest::clone(manifest.manifest()), layers));
         let snapshot = state.snapshot(state.newest())?;
+        let known = options.budget.reserve(KEPT, kept_bytes_of(&snapshot, run)?)?;
         let writer = Writer::over(&snapshot, run)?;
         let unfrozen = UnfrozenCommits::over(&snapshot)?;
         let core = Core {
@@ -267,6 +268,8 @@ impl Database {
             maintainer: Mutex::default(),
             _lock: lock,
         };
+        drop(known);
+        core.reserve_kept()?;
         core.replay(start, &logged, run)?;
         Ok(Self { core: Arc::new(core) })
     }
@@ -290,13 +293,14 @@ impl Database {
         Batch::new(edges.cloned().collect(), view.state.has_text_ids(), manifest.duplicates())
     }
 
-    /// Checks that a batch that still grows fits into [`DatabaseOptions::budget`], so that what never fits is refused before it takes
-    /// memory.
+    /// Reserves the memory of a batch that still grows from [`DatabaseOptions::budget`], so that what never fits is refused before it
+    /// takes memory. Freezes the commits in no layer if there is no room. Cheap if the batch has grown little since the last call.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it does not.
-    pub fn expect_room(&self, batch: &Batch) -> Result<()> {
-        self.core.expect_room(batch)
+    /// [`Error::Invalid`] if the batch does not fit; [`esker_graph::Stop::OverBudget`] if others hold the memory; as
+    /// [`Database::freeze`].
+    pub fn make_room(&self, batch: &mut Batch) -> Result<()> {
+        self.core.make_room(batch)
     }
 
     /// The newest version. If some commits are in no layer yet, the first call builds a layer of them in

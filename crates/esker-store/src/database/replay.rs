@@ -60,7 +60,9 @@ impl Core {
     /// Reads the next commit of the log, which must be the one that is known.
     fn read_logged(&self, reader: &mut LogReader, known: &LoggedCommit, run: &Run) -> Result<Arc<Commit>> {
         let commit = known.read(reader, &self.path, run.cancel())?;
-        locked(&self.writer).replay(&commit, run)?;
+        let mut writer = locked(&self.writer);
+        writer.replay(&commit, run)?;
+        self.count_kept(&writer);
         Ok(Arc::new(commit))
     }
 

@@ -16,6 +16,8 @@ pub(super) const COMMIT_BYTES: u64 = 4096;
 const ENTRY_BYTES: u64 = 2 * (size_of::<VertexId>() + size_of::<OpRef>() + 1) as u64;
 /// An edge on its way into the tables, divided among shards.
 const UPDATE_BYTES: u64 = 2 * (2 * size_of::<VertexId>() + size_of::<OpRef>() + 4) as u64;
+/// Copies of the texts of a batch: in the commit, in its record, and among the known texts.
+const TEXT_COPIES: u64 = 2;
 /// An edge while the edges of a commit are put in order to find duplicates.
 const ORDER_BYTES: u64 = (size_of::<(VertexId, VertexId, usize)>() + 1) as u64;
 
@@ -33,12 +35,15 @@ pub(super) struct HeldMemory {
     pub(super) unfrozen: Reservation,
     /// Number of commits that have a reservation of their own.
     pub(super) in_progress: usize,
+    /// Bytes that the writer keeps as long as the database is open: the texts of edge properties, and the removed vertices.
+    pub(super) kept_bytes: u64,
 }
 
 impl CommitMemory {
     pub(super) fn new(budget: &Budget) -> Self {
         let unfrozen = budget.try_reserve(0).expect("nothing always fits");
-        Self { held: Mutex::new(HeldMemory { unfrozen, in_progress: 0 }), ended: Condvar::new() }
+        let held = HeldMemory { unfrozen, in_progress: 0, kept_bytes: 0 };
+        Self { held: Mutex::new(held), ended: Condvar::new() }
     }
 
     pub(super) fn held(&self) -> MutexGuard<'_, HeldMemory> {
@@ -95,7 +100,8 @@ impl CommitCosts {
 
     /// The memory of a batch with so many changes, and to commit and freeze it.
     pub(super) fn of_batch(self, batch: &Batch, changes: usize) -> u64 {
-        changes as u64 * (self.commit_bytes + self.freeze_bytes) + batch.bytes() as u64 + COMMIT_BYTES
+        let edges = changes as u64 * (self.commit_bytes + self.freeze_bytes);
+        edges + TEXT_COPIES * batch.text_bytes() as u64 + batch.bytes() as u64 + COMMIT_BYTES
     }
 
     pub(super) fn of(view: &View) -> Self {

@@ -30,6 +30,8 @@ pub(super) struct Writer {
     pub(super) removed: HashSet<VertexId>,
     /// For each edge property, the codes of all its texts; `None` if it is a number.
     pub(super) texts: Vec<Option<TextCodes>>,
+    /// Memory of these texts, without the tables.
+    pub(super) text_bytes: usize,
     pub(super) vertex_properties: Vec<PropertyRecord>,
     pub(super) next_version: u64,
     /// The event time of the newest version.
@@ -41,6 +43,18 @@ pub(super) struct Writer {
 
 /// The number of ids to add between two checks for cancellation.
 const IDS_PER_CHECK: usize = 1 << 14;
+
+/// What [`Writer::kept_bytes`] counts, for messages.
+pub(super) const KEPT: &str = "the texts of edge properties and the removed vertices of the database";
+/// A slot of a table of codes, with its byte of control, where seven of eight slots may be used.
+const CODE_BYTES: usize = (size_of::<(Vec<u8>, u32)>() + 1) * 8 / 7;
+/// Likewise of the set of removed vertices.
+const REMOVED_BYTES: usize = (size_of::<VertexId>() + 1) * 8 / 7;
+
+/// What the allocator takes for this many bytes.
+fn allocated_bytes(bytes: usize) -> usize {
+    (bytes + 8).next_multiple_of(16).max(32)
+}
 
 /// The code of each text.
 pub(super) type TextCodes = HashMap<Vec<u8>, u32>;
@@ -75,12 +89,20 @@ impl Writer {
             tail: IdTail::new(newest.num_vertices(), newest.ids().is_text(), newest.ids().hasher()),
             removed: newest.removed(run)?.list().iter().copied().collect(),
             texts: known_texts(newest)?,
+            text_bytes: text_bytes_of(newest)?,
             vertex_properties: newest.vertex_properties().cloned().collect(),
             next_version: newest.manifest().log_start().first_version,
             last_time_ms: newest.version().time_ms,
             last_committed_ms: newest.version().committed_ms,
             failure: None,
         })
+    }
+
+    /// Bytes that are kept as long as the database is open: the known texts and the removed vertices.
+    pub(super) fn kept_bytes(&self) -> u64 {
+        let codes: usize = self.texts.iter().flatten().map(HashMap::capacity).sum();
+        let removed = self.removed.capacity() * REMOVED_BYTES;
+        (self.text_bytes + codes * CODE_BYTES + removed) as u64
     }
 
     /// The number of vertices after all commits.
@@ -162,6 +184,8 @@ impl Writer {
     }
 
     fn accept(&mut self, commit: &Commit) {
+        self.text_bytes +=
+            commit.new_texts.iter().map(|text| allocated_bytes(text.text.len())).sum::<usize>();
         self.next_version = commit.version + 1;
         self.last_time_ms = commit.time_ms;
         self.last_committed_ms = commit.committed_ms;
@@ -405,6 +429,27 @@ fn known_texts(snapshot: &Snapshot) -> Result<Vec<Option<TextCodes>>> {
         texts.collect::<Result<TextCodes>>().map(Some)
     };
     snapshot.edge_properties().map(codes).collect()
+}
+
+/// The memory of all texts of edge properties.
+fn text_bytes_of(snapshot: &Snapshot) -> Result<usize> {
+    let mut bytes = 0;
+    for dictionary in snapshot.edge_properties().filter_map(|property| snapshot.dictionary(property.number)) {
+        for code in 0..dictionary.len() {
+            bytes += allocated_bytes(dictionary.text(code)?.len());
+        }
+    }
+    Ok(bytes)
+}
+
+/// What [`Writer::kept_bytes`] will be for the writer over a version, at most.
+pub(super) fn kept_bytes_of(snapshot: &Snapshot, run: &Run) -> Result<u64> {
+    // Tables have a power of two of slots, of which seven of eight may be used.
+    let slots = |used: usize| (used * 8 / 7 + 1).next_power_of_two();
+    let dictionaries = snapshot.edge_properties().filter_map(|property| snapshot.dictionary(property.number));
+    let codes: usize = dictionaries.map(|dictionary| slots(dictionary.len())).sum();
+    let removed = slots(snapshot.removed(run)?.list().len());
+    Ok((text_bytes_of(snapshot)? + codes * CODE_BYTES + removed * REMOVED_BYTES) as u64)
 }
 
 /// Converts a value to the type of a vertex property.

@@ -11,12 +11,13 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use esker_graph::{Direction, Run, Stop};
-use esker_import::format::ReadOptions;
+use esker_import::format::{PickProperties, ReadOptions};
 use esker_import::input::Input;
 use esker_import::install::import;
 use esker_import::open::open_inputs;
 use esker_import::options::ImportOptions;
 use esker_store::io::{Disk, RealDisk};
+use esker_store::property::PropertyValue;
 use esker_store::version::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Error, Result};
 
@@ -257,5 +258,88 @@ fn commits_stay_within_the_memory_that_they_may_take() {
     db.close().unwrap();
     let db = open(needed + (1 << 20)).unwrap();
     add(&db, 0, 300_000).unwrap();
+    db.close().unwrap();
+}
+
+/// A database whose edges have a text.
+fn create_with_texts(path: &Path) {
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let text = b"source,target,kind\n0,1,a\n1,2,b\n";
+    let options = ReadOptions { properties: PickProperties::All, ..ReadOptions::default() };
+    let reader = open_inputs(&[Input::memory("web.csv", &text[..])], &options).unwrap().reader;
+    import(&disk, reader, path, &ImportOptions::default(), StagingOptions::default()).unwrap();
+}
+
+#[test]
+fn texts_of_edges_count_against_the_limit_in_batches_and_as_long_as_the_database_is_open() {
+    const LIMIT_BYTES: u64 = 16 << 20;
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("web");
+    create_with_texts(&path);
+    let open = |memory_bytes| {
+        let sync = esker_store::log::Sync::Never;
+        let budget = esker_graph::Budget::new(memory_bytes);
+        Database::open(&path, DatabaseOptions { sync, budget, threads: 1, ..DatabaseOptions::default() })
+    };
+    let db = open(LIMIT_BYTES).unwrap();
+    let fill = |first: u64, count: u64| {
+        let mut batch = db.batch();
+        for i in first..first + count {
+            let text = format!("{i:01000}");
+            batch.add_edge(i % 100, i % 99, &[PropertyValue::Text(text.as_bytes())])?;
+            db.make_room(&mut batch)?;
+        }
+        db.commit(batch, "texts")
+    };
+    // One batch of 20 MB of texts is refused while it grows.
+    let held = HELD_BYTES.load(Ordering::SeqCst);
+    PEAK_BYTES.store(held, Ordering::SeqCst);
+    let refused = fill(0, 20_000).unwrap_err().to_string();
+    assert!(refused.contains("changes does not fit into the memory limit of 16 MiB"), "{refused}");
+    let peak = PEAK_BYTES.load(Ordering::SeqCst) - held;
+    assert!(peak < LIMIT_BYTES as usize, "{peak} bytes");
+    // The texts of all commits are kept, for their codes: at some time there is no more room for others.
+    let commits = (0..40).take_while(|part| fill(part * 500, 500).is_ok()).count();
+    assert!((8..30).contains(&commits), "{commits}");
+    let peak = PEAK_BYTES.load(Ordering::SeqCst) - held;
+    assert!(peak < (LIMIT_BYTES + (16 << 20)) as usize, "{peak} bytes");
+    db.freeze(&Run::with_threads(1).unwrap()).unwrap();
+    db.close().unwrap();
+    let needed = match open(2 << 20).map(drop) {
+        Err(Error::Stop(Stop::OverBudget { needed_bytes, what, .. })) => {
+            assert!(what.contains("texts of edge properties"), "{what}");
+            needed_bytes
+        }
+        other => panic!("{other:?}"),
+    };
+    assert!(needed > commits as u64 * 500_000 && needed < LIMIT_BYTES, "{needed}");
+    open(needed).unwrap().close().unwrap();
+}
+
+#[test]
+fn a_batch_reserves_its_memory_while_it_grows() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("web");
+    create(&path);
+    let budget = esker_graph::Budget::new(64 << 20);
+    let sync = esker_store::log::Sync::Never;
+    let options = DatabaseOptions { sync, budget: budget.clone(), threads: 1, ..DatabaseOptions::default() };
+    let db = Database::open(&path, options).unwrap();
+    let free = budget.free_bytes();
+    let mut batch = db.batch();
+    for i in 0..100_000_u64 {
+        batch.add_edge(i % 1000, i % 999, &[]).unwrap();
+        db.make_room(&mut batch).unwrap();
+    }
+    let reserved = free - budget.free_bytes();
+    assert!(reserved >= 100_000 * 20, "{reserved}");
+    let copy = batch.clone();
+    drop(batch);
+    assert!(free - budget.free_bytes() < 4096, "a batch that is dropped gives its memory back");
+    db.commit(copy, "a copy").unwrap();
+    db.freeze(&Run::with_threads(1).unwrap()).unwrap();
+    assert!(budget.free_bytes() + (1 << 20) >= free, "{} of {free}", budget.free_bytes());
     db.close().unwrap();
 }

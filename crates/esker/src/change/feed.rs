@@ -17,8 +17,10 @@ use super::columns::{EdgeInput, Purpose};
 use super::target::Target;
 use super::value::{Given, convert_for_edge};
 
-/// Capacity of the queue of parsed blocks.
+/// Capacity of the queue of parsed blocks, which hold some 100 000 edges each.
 const BLOCKS_AHEAD: usize = 4;
+/// With a lower memory limit, a block is handed over only when it is wanted.
+const AHEAD_LIMIT_BYTES: u64 = 256 << 20;
 /// Interval between checks for cancellation while waiting for input.
 const CANCEL_EVERY: Duration = Duration::from_millis(50);
 /// Vertices between two checks for cancellation.
@@ -113,7 +115,8 @@ pub fn feed(
         _ => 0..0,
     };
     expect_borne_out(counted.end - counted.start, total.unwrap_or(0), database.limit_bytes())?;
-    let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
+    let is_tight = database.limit_bytes() < AHEAD_LIMIT_BYTES;
+    let (sender, receiver) = sync_channel(if is_tight { 0 } else { BLOCKS_AHEAD });
     let mut feeder = Feeder {
         database,
         target,
@@ -234,13 +237,13 @@ impl Feeder<'_> {
                     Purpose::Remove => self.batch.remove_vertex(id)?,
                 }
                 self.pending.vertices += 1;
-                self.expect_room()?;
+                self.make_room()?;
             }
         }
         let limit = self.options.batch_edges.unwrap_or(u64::MAX);
         for index in 0..rows.len() {
             self.take_edge(rows, index)?;
-            self.expect_room()?;
+            self.make_room()?;
             if self.pending.edges >= limit {
                 self.options.cancel.check()?;
                 self.commit()?;
@@ -249,10 +252,10 @@ impl Feeder<'_> {
         Ok(())
     }
 
-    /// Looks now and then whether the changes so far still fit into memory.
-    fn expect_room(&self) -> Result<()> {
+    /// Reserves now and then the memory of the changes so far.
+    fn make_room(&mut self) -> Result<()> {
         match self.batch.len().is_multiple_of(ROOM_EVERY) {
-            true => self.database.expect_room(&self.batch),
+            true => self.database.make_room(&mut self.batch),
             false => Ok(()),
         }
     }

@@ -14,6 +14,7 @@
 //! backslash.
 
 use std::collections::HashSet;
+use std::hash::BuildHasher;
 use std::io::BufRead;
 use std::path::Path;
 
@@ -24,6 +25,9 @@ use esker_store::{Batch, CommitOptions, Database, Error, Result};
 use super::target::Target;
 use super::value::{Given, convert, convert_for_edge, number};
 use super::vertices::Definitions;
+
+/// Lines between two reservations of the memory of the batch.
+const ROOM_EVERY: u64 = 1 << 10;
 
 /// Report of [`commit_script`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -88,6 +92,9 @@ pub fn commit_script(
             text: text.chars().take(80).collect(),
             reason,
         })?;
+        if number % ROOM_EVERY == 0 {
+            database.make_room(&mut parser.batch)?;
+        }
     }
     let ScriptParser { batch, mut report, .. } = parser;
     if report.changes > 0 {
@@ -102,8 +109,9 @@ struct ScriptParser<'a> {
     batch: Batch,
     definitions: Definitions<'a>,
     report: ScriptReport,
-    /// Ids of vertices added by earlier lines.
-    added: HashSet<String>,
+    /// Hashes of the ids of vertices added by earlier lines: they take much less memory than the batch. If two of 2^64 hashes were equal, the
+    /// removal of an unknown vertex would do nothing instead of being an error.
+    added: HashSet<u64>,
 }
 
 /// The error is the reason why a line is invalid.
@@ -125,7 +133,8 @@ impl ScriptParser<'_> {
         let (ids, values) = rest.split_at(ids);
         let values = new_values(values)?;
         if sign.as_deref() != Some("-") {
-            self.added.extend(ids.iter().map(|word| word.text.clone()));
+            let hasher = self.added.hasher().clone();
+            self.added.extend(ids.iter().map(|word| hasher.hash_one(&word.text)));
         }
         match (sign.as_deref(), ids) {
             (Some("-"), [u, v]) => {
@@ -139,7 +148,7 @@ impl ScriptParser<'_> {
             }
             (Some("-"), [u]) if values.is_empty() => {
                 let id = self.target.id(&u.text).map_err(reason)?;
-                if !self.added.contains(&u.text) {
+                if !self.added.contains(&self.added.hasher().hash_one(&u.text)) {
                     self.target.expect_vertex(&u.text).map_err(reason)?;
                 }
                 self.batch.remove_vertex(id).map_err(reason)?;

@@ -13,6 +13,11 @@ impl Place {
         Self(TempDir::new().unwrap())
     }
 
+    /// On the disk of the build: temporary directories may lie in memory, where files count against a limit of memory.
+    pub(crate) fn on_disk() -> Self {
+        Self(TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap())
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }

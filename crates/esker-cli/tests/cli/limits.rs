@@ -1,0 +1,145 @@
+//! `--memory` plus 64 MiB holds for inputs of every shape, or the command refuses them with the memory that would do.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::process::Output;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+use parquet::arrow::ArrowWriter;
+
+use crate::confined::run_within;
+use crate::place::Place;
+
+/// What a command may take beside its limit.
+const BESIDE_BYTES: u64 = 64 << 20;
+
+/// Runs a command with `--memory` of so many MiB, within that and [`BESIDE_BYTES`].
+fn run(place: &Place, line: &str, memory_mib: u64) -> Output {
+    let command = place.command(&format!("{line} --memory {memory_mib}MiB"));
+    run_within(&command, (memory_mib << 20) + BESIDE_BYTES)
+}
+
+fn holds(place: &Place, line: &str, memory_mib: u64) {
+    let output = run(place, line, memory_mib);
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The command refuses, and names the limit in MiB that it needs, with which it succeeds.
+fn is_refused(place: &Place, line: &str, memory_mib: u64) {
+    let output = run(place, line, memory_mib);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{line}: {said}");
+    let needed = said.split("raise the limit to at least ").nth(1).and_then(|rest| rest.split(' ').next());
+    let needed: u64 =
+        needed.and_then(|needed| needed.parse().ok()).unwrap_or_else(|| panic!("{line}: {said}"));
+    assert!(needed > memory_mib && needed < 16 * memory_mib, "{said}");
+    holds(place, line, needed);
+}
+
+fn parquet(place: &Place, name: &str, columns: Vec<(&str, ArrayRef)>) {
+    let table = RecordBatch::try_from_iter(columns).unwrap();
+    let file = File::create(place.path().join(name)).unwrap();
+    let mut writer = ArrowWriter::try_new(file, table.schema(), None).unwrap();
+    writer.write(&table).unwrap();
+    writer.close().unwrap();
+}
+
+/// Ends of edges from a linear congruential generator.
+fn ends(count: usize, vertices: u64) -> impl Iterator<Item = (u64, u64)> {
+    let mut state = 12_345_u64;
+    let mut next = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % vertices
+    };
+    (0..count).map(move |_| (next(), next()))
+}
+
+/// `ESKER_TEST_EDGES` sets their number.
+#[test]
+fn edges_added_and_deleted_in_batches_keep_the_limit_however_large_the_database_grows() {
+    let edges: usize = std::env::var("ESKER_TEST_EDGES").map_or(200_000, |edges| edges.parse().unwrap());
+    let place = Place::on_disk();
+    place.file("a.el", "0 1\n1 2\n");
+    place.ok("import a.el g.esker");
+    let mut text = String::new();
+    ends(edges, edges as u64 / 3).for_each(|(u, v)| writeln!(text, "{u} {v}").unwrap());
+    place.file("many.el", &text);
+    let batch = (edges / 30).max(1000);
+    let memory_mib = 16 + edges as u64 / 60_000;
+    holds(&place, &format!("add g.esker many.el --batch {batch}"), memory_mib);
+    holds(&place, &format!("delete g.esker many.el --batch {batch}"), memory_mib);
+    assert_eq!(place.json("info g.esker --json")["edges"], 2, "those of the import");
+    place.ok("check g.esker");
+}
+
+#[test]
+fn many_property_columns_keep_the_limit_or_are_refused_with_what_they_need() {
+    let place = Place::on_disk();
+    let table = |columns: usize, rows: usize| {
+        let mut text = "source,target".to_owned();
+        (0..columns).for_each(|column| write!(text, ",p{column}").unwrap());
+        for (row, (u, v)) in ends(rows, 5000).enumerate() {
+            write!(text, "\n{u},{v}").unwrap();
+            (0..columns).for_each(|column| write!(text, ",{}.5", (row * 31 + column) % 1000).unwrap());
+        }
+        text
+    };
+    place.file("fifty.csv", &table(50, 8000));
+    place.file("many.csv", &table(200, 2000));
+    holds(&place, "import fifty.csv fifty.esker --property all", 32);
+    is_refused(&place, "import many.csv many.esker --property all", 16);
+    // The same for additions.
+    holds(&place, "add fifty.esker fifty.csv --batch 2000", 32);
+}
+
+#[test]
+fn ids_of_a_thousand_bytes_keep_the_limit() {
+    let place = Place::on_disk();
+    let id = |number: u64| format!("{number:08}").repeat(125);
+    let mut text = "source,target\n".to_owned();
+    ends(8000, 4000).for_each(|(u, v)| writeln!(text, "{},{}", id(u), id(v)).unwrap());
+    place.file("long.csv", &text);
+    holds(&place, "import long.csv long.esker", 16);
+}
+
+#[test]
+fn a_compressed_arrow_batch_is_refused_before_it_is_decompressed() {
+    let place = Place::on_disk();
+    let rows = 1_000_000;
+    let numbers = || -> ArrayRef { Arc::new(Int64Array::from_iter_values((0..rows).map(|row| row % 1000))) };
+    let weights: ArrayRef = Arc::new(Float64Array::from_iter_values((0..rows).map(|row| (row % 7) as f64)));
+    let columns = [("source", numbers()), ("target", numbers()), ("weight", weights)];
+    let table = RecordBatch::try_from_iter(columns).unwrap();
+    let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::ZSTD)).unwrap();
+    let file = File::create(place.path().join("zstd.arrow")).unwrap();
+    let mut writer = FileWriter::try_new_with_options(file, &table.schema(), options).unwrap();
+    writer.write(&table).unwrap();
+    writer.finish().unwrap();
+    is_refused(&place, "import zstd.arrow zstd.esker", 24);
+}
+
+#[test]
+fn one_long_id_in_a_parquet_file_is_refused_with_what_it_needs() {
+    let place = Place::on_disk();
+    let long = "x".repeat(1 << 20);
+    let id = |row: usize| if row == 7777 { long.clone() } else { format!("id {}", row % 5000) };
+    let ids: ArrayRef = Arc::new(StringArray::from_iter_values((0..50_000).map(id)));
+    let others: ArrayRef =
+        Arc::new(StringArray::from_iter_values((0..50_000).map(|row| format!("id {}", row % 777))));
+    parquet(&place, "long.parquet", vec![("source", ids), ("target", others)]);
+    is_refused(&place, "import long.parquet long.esker", 32);
+}
+
+#[test]
+fn a_large_dictionary_keeps_the_limit() {
+    let place = Place::on_disk();
+    let rows = 60_000;
+    let text = |row: i64| format!("{row:0100}");
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values((0..rows).map(text)));
+    let ends = || -> ArrayRef { Arc::new(Int64Array::from_iter_values((0..rows).map(|row| row * 7 % 9999))) };
+    parquet(&place, "texts.parquet", vec![("source", ends()), ("target", ends()), ("kind", texts)]);
+    holds(&place, "import texts.parquet texts.esker --property kind", 48);
+}
