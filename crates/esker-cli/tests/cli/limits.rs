@@ -5,7 +5,10 @@ use std::fs::File;
 use std::process::Output;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
+};
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use parquet::arrow::ArrowWriter;
@@ -142,4 +145,28 @@ fn a_large_dictionary_keeps_the_limit() {
     let ends = || -> ArrayRef { Arc::new(Int64Array::from_iter_values((0..rows).map(|row| row * 7 % 9999))) };
     parquet(&place, "texts.parquet", vec![("source", ends()), ("target", ends()), ("kind", texts)]);
     holds(&place, "import texts.parquet texts.esker --property kind", 48);
+}
+
+#[test]
+fn a_long_text_that_all_rows_share_is_refused_with_its_column_and_rows() {
+    let place = Place::on_disk();
+    let rows = 30_000;
+    let text = |code: i32| if code < 1000 { format!("kind {code}") } else { "x".repeat(1 << 16) };
+    let texts = StringArray::from_iter_values((0..=1000).map(text));
+    let codes = Int32Array::from_iter_values((0..rows).map(|row| row.min(1000)));
+    let kinds = DictionaryArray::<Int32Type>::new(codes, Arc::new(texts));
+    let ends =
+        || -> ArrayRef { Arc::new(Int64Array::from_iter_values((0..i64::from(rows)).map(|row| row % 999))) };
+    let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::ZSTD)).unwrap();
+    let columns: [(&str, ArrayRef); 3] = [("source", ends()), ("target", ends()), ("kind", Arc::new(kinds))];
+    let table = RecordBatch::try_from_iter(columns).unwrap();
+    let file = File::create(place.path().join("shared.arrow")).unwrap();
+    let mut writer = FileWriter::try_new_with_options(file, &table.schema(), options).unwrap();
+    writer.write(&table).unwrap();
+    writer.finish().unwrap();
+    let output = run(&place, "import shared.arrow shared.esker --property kind", 64);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("shared.arrow: column \"kind\", rows 1 to "), "{said}");
+    assert!(said.contains("a text of 65536 bytes and others that many rows share"), "{said}");
 }

@@ -5,6 +5,7 @@
 
 mod region;
 mod contain;
+mod shared;
 mod runs;
 mod table;
 mod parquet;

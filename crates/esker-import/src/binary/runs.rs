@@ -1,10 +1,12 @@
 //! Blocks that are notes: a run of rows that a parser reads for itself.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use esker_format::{Error, Result};
 use esker_graph::Stop;
 
+use super::shared::SharedTexts;
 use crate::source::{Block, BlockParser, Reader, Schema};
 
 /// Rows (or edges) of one block, at most.
@@ -66,6 +68,17 @@ pub(super) struct Section {
     pub(super) rows_before: u64,
     /// Bytes that it takes in the file, for progress.
     pub(super) bytes: u64,
+}
+
+/// Where a batch comes from.
+#[derive(Debug)]
+pub(super) struct Origin<'a> {
+    pub(super) path: &'a Arc<PathBuf>,
+    /// Bounds what texts take that many rows share.
+    pub(super) shared: &'a SharedTexts,
+    /// Number of the first row, from 1.
+    pub(super) first_row: u64,
+    pub(super) input_bytes: u64,
 }
 
 /// Parses runs of rows.

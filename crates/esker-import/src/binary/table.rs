@@ -19,6 +19,7 @@ use esker_format::Result;
 
 use super::contain::damaged;
 use super::region::unusable;
+use super::runs::Origin;
 use crate::format::{Pick, PickIds, PickProperties, ReadOptions};
 use crate::source::{EdgeBatch, IdKind, Rejected, Schema};
 
@@ -358,15 +359,6 @@ type Half = <Float16Type as ArrowPrimitiveType>::Native;
 /// Why rows cannot be taken: the reason and the text that offends, by row.
 type Faults = BTreeMap<usize, (String, String)>;
 
-/// Where a batch comes from.
-#[derive(Debug)]
-pub(super) struct Origin<'a> {
-    pub(super) path: &'a Arc<PathBuf>,
-    /// Number of the first row, from 1.
-    pub(super) first_row: u64,
-    pub(super) input_bytes: u64,
-}
-
 /// Makes a batch of columns of equal length: source, target, then the properties named `properties`.
 ///
 /// Rows without a value, with a negative or fractional id or with a NaN are rejected.
@@ -390,6 +382,7 @@ pub(super) fn batch(
             1 => "target",
             _ => &properties[index - 2],
         };
+        check_shared(origin, column, name)?;
         *column = simplified(column).map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?;
         find_faults(column, name, index < 2, ids, &mut faults);
     }
@@ -413,6 +406,18 @@ pub(super) fn batch(
         vertices: None,
         rejected: rejected.collect(),
         input_bytes: origin.input_bytes,
+    })
+}
+
+/// An error if the texts of a column that comes as codes and a dictionary take too much once each row has its own.
+fn check_shared(origin: &Origin<'_>, column: &ArrayRef, name: &str) -> Result<()> {
+    let Some(coded) = column.as_any_dictionary_opt() else { return Ok(()) };
+    let texts =
+        simplified(coded.values()).map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?;
+    let Some(texts) = texts.as_binary_opt::<i32>().filter(|texts| !texts.is_empty()) else { return Ok(()) };
+    origin.shared.check(texts, coded).map_err(|reason| {
+        let last_row = origin.first_row + (column.len() as u64).saturating_sub(1);
+        unusable(origin.path, format!("column {name:?}, rows {} to {last_row}: {reason}", origin.first_row))
     })
 }
 

@@ -650,3 +650,50 @@ fn an_arrow_file_that_is_cut_short_after_it_was_opened_is_an_error_and_no_signal
     assert!(error.starts_with(&format!("{}: the system cannot read bytes", path.display())), "{error}");
     assert!(error.contains("cut short after it was opened"), "{error}");
 }
+
+/// Short texts, then one of 16 KiB in 4000 rows: so few of all that the mean of the column does not tell.
+const SHARED_ROWS: usize = 400_000;
+
+fn kind_of(row: usize) -> usize {
+    if row < SHARED_ROWS - 4000 { row % 1000 } else { 1000 }
+}
+
+fn shared_text() -> RecordBatch {
+    let long = "x".repeat(1 << 14);
+    let text = |kind: usize| if kind < 1000 { format!("kind {kind}") } else { long.clone() };
+    let values = StringArray::from_iter_values((0..=1000).map(text));
+    let keys = Int32Array::from_iter_values((0..SHARED_ROWS).map(|row| kind_of(row) as i32));
+    let kinds = DictionaryArray::new(keys, Arc::new(values));
+    let ends: ArrayRef = Arc::new(Int64Array::from_iter_values(0..SHARED_ROWS as i64));
+    table(vec![("source", Arc::clone(&ends)), ("target", ends), ("kind", Arc::new(kinds))])
+}
+
+#[test]
+fn a_long_text_that_many_rows_share_is_counted_before_it_is_copied() {
+    let table = shared_text();
+    let one = std::slice::from_ref(&table);
+    let files = [
+        (Format::Parquet, parquet_bytes(one, WriterProperties::builder().build())),
+        (Format::Arrow, arrow_file(one, Some(CompressionType::ZSTD))),
+    ];
+    let options = ReadOptions { properties: PickProperties::All, ..ReadOptions::default() };
+    for (format, file) in files {
+        assert!(file.len() < 1 << 23, "{}", file.len());
+        let open = || open(format, vec![file.clone()], &options).unwrap();
+        let kinds: Vec<_> =
+            batches(open().as_mut()).unwrap().iter().flat_map(|b| texts(&b.properties[0])).collect();
+        assert_eq!(kinds.len(), SHARED_ROWS, "{format:?}");
+        let long = "x".repeat(1 << 14);
+        let is_right = |(row, text): (usize, &String)| match kind_of(row) {
+            1000 => *text == long,
+            kind => *text == format!("kind {kind}"),
+        };
+        assert!(kinds.iter().enumerate().all(is_right), "{format:?}");
+        let mut reader = open();
+        reader.limit_memory(32 << 20, 1).unwrap();
+        let read = batches(reader.as_mut()).map(|batches| batches.len());
+        let refused = read.expect_err(&format!("{format:?}")).to_string();
+        assert!(refused.contains("column \"kind\", rows "), "{refused}");
+        assert!(refused.contains("a text of 16384 bytes and others that many rows share take "), "{refused}");
+    }
+}

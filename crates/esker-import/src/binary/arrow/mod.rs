@@ -20,8 +20,9 @@ use sizes::Sizes;
 
 use super::contain::{contain, damaged};
 use super::region::{Region, Whole};
-use super::runs::{RowRun, Section, SectionParser, SectionReader, check_fits};
-use super::table::{self, Chosen, Holds, Origin};
+use super::runs::{Origin, RowRun, Section, SectionParser, SectionReader, check_fits};
+use super::shared::SharedTexts;
+use super::table::{self, Chosen, Holds};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
 use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
@@ -56,7 +57,7 @@ pub(crate) fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<
     };
     let schema = table::schema(Format::Arrow.name(), ids, &first.chosen, bytes_all);
     let notes = first.chosen.note(&first.path).into_iter().collect();
-    let parser = ArrowParser { files, ids, kept: Mutex::default() };
+    let parser = ArrowParser { files, ids, kept: Mutex::default(), shared: SharedTexts::new(bytes_all) };
     Ok(Box::new(SectionReader::new(schema, parser, notes, sections)))
 }
 
@@ -195,6 +196,8 @@ struct ArrowParser {
     ids: IdKind,
     /// The long record batches in use: file, section, and the batch.
     kept: Mutex<Vec<(usize, u64, Kept)>>,
+    /// Bounds what texts take that many rows share.
+    shared: SharedTexts,
 }
 
 impl ArrowParser {
@@ -244,6 +247,7 @@ impl SectionParser for ArrowParser {
             .saturating_mul(threads + KEPT_MAX as u64)
             .saturating_add(dictionaries.saturating_mul(threads));
         check_fits("decoding the record batches of the Arrow file", needed, bytes)?;
+        self.shared.limit((bytes - needed) / (2 * threads.max(1)));
         Ok(needed)
     }
 }
@@ -253,7 +257,8 @@ impl BlockParser for ArrowParser {
         let run = RowRun::of_block(&block);
         let file = self.files.get(run.file).ok_or_else(|| Error::Invalid("no such file".to_owned()))?;
         let columns = contain(&file.path, || self.decode(file, run))?;
-        let origin = Origin { path: &file.path, first_row: block.first_line, input_bytes: block.input_bytes };
+        let (path, shared) = (&file.path, &self.shared);
+        let origin = Origin { path, shared, first_row: block.first_line, input_bytes: block.input_bytes };
         contain(&file.path, || table::batch(&origin, self.ids, &file.chosen.properties, columns))
     }
 }

@@ -19,13 +19,14 @@ use esker_format::{Error, Result};
 use footer::check_footer;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use rows::Leaf;
+use rows::{Leaf, RunOfRows};
 use sizes::ChunkSizes;
 
 use super::contain::{contain, damaged};
 use super::region::Region;
-use super::runs::{RowRun, Section, SectionParser, SectionReader, check_fits, run_rows};
-use super::table::{self, Chosen, Holds, Origin};
+use super::runs::{Origin, RowRun, Section, SectionParser, SectionReader, check_fits, run_rows};
+use super::shared::{FREE_BYTES, SharedTexts};
+use super::table::{self, Chosen, Holds};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
 use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
@@ -60,7 +61,8 @@ pub(crate) fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Bo
     };
     let schema = table::schema(Format::Parquet.name(), ids, &first.chosen, bytes_all);
     let notes = first.chosen.note(&first.path).into_iter().collect();
-    let parser = ParquetParser { files, ids, waiting_max };
+    let shared = SharedTexts::new(bytes_all);
+    let parser = ParquetParser { files, ids, waiting_max, shared };
     Ok(Box::new(SectionReader::new(schema, parser, notes, sections)))
 }
 
@@ -84,6 +86,8 @@ struct Group {
     column_bytes: u64,
     /// Memory of a reader of each column.
     all_bytes: u64,
+    /// For each column, whether a run could hold so many copies of a long text that they are counted before they are made.
+    are_coded: Vec<bool>,
 }
 
 impl ParquetFile {
@@ -152,15 +156,18 @@ impl ParquetFile {
 
     /// What decoding row group `index` takes.
     fn group(&self, index: usize) -> Result<Group> {
-        let mut group = Group { run_rows: 0, column_bytes: 0, all_bytes: 0 };
-        let mut row_bytes = 0_u64;
+        let mut group = Group { run_rows: 0, column_bytes: 0, all_bytes: 0, are_coded: Vec::new() };
+        let (mut row_bytes, mut all) = (0_u64, Vec::with_capacity(self.leaves.len()));
         for leaf in &self.leaves {
             let sizes = ChunkSizes::of(&self.region, &self.reader, index, leaf)?;
+            all.push(sizes);
             group.column_bytes = group.column_bytes.max(sizes.reader_bytes());
             group.all_bytes = group.all_bytes.saturating_add(sizes.reader_bytes());
             row_bytes = row_bytes.saturating_add(sizes.value_bytes);
         }
         group.run_rows = run_rows(row_bytes);
+        let are_coded = all.iter().map(|sizes| sizes.shared_bytes(group.run_rows) > FREE_BYTES);
+        group.are_coded = are_coded.collect();
         Ok(group)
     }
 
@@ -168,9 +175,11 @@ impl ParquetFile {
     fn read(&self, run: RowRun) -> Result<Vec<ArrayRef>> {
         let group = usize::try_from(run.section).ok().filter(|&group| group < self.groups.len());
         let group = group.ok_or_else(|| damaged(&self.path, "there is no such row group"))?;
-        let run_rows = self.groups[group].run_rows as usize;
-        let read = |leaf: &Leaf| {
-            leaf.read(&self.reader, group, run_rows, run.start as usize, run.rows as usize).map_err(|error| {
+        let Group { run_rows, are_coded, .. } = &self.groups[group];
+        let read = |(leaf, &is_coded): (&Leaf, &bool)| {
+            let (run_rows, start, rows) = (*run_rows as usize, run.start as usize, run.rows as usize);
+            let part = RunOfRows { group, run_rows, start, rows, is_coded };
+            leaf.read(&self.reader, &part).map_err(|error| {
                 let (name, first, last) = (leaf.name(), run.start + 1, run.start + run.rows);
                 damaged(
                     &self.path,
@@ -178,7 +187,7 @@ impl ParquetFile {
                 )
             })
         };
-        self.leaves.iter().map(read).collect()
+        self.leaves.iter().zip(are_coded).map(read).collect()
     }
 }
 
@@ -201,6 +210,8 @@ struct ParquetParser {
     ids: IdKind,
     /// Readers of a column that may wait.
     waiting_max: Arc<AtomicUsize>,
+    /// Bounds what texts take that many rows share.
+    shared: SharedTexts,
 }
 
 impl SectionParser for ParquetParser {
@@ -211,7 +222,12 @@ impl SectionParser for ParquetParser {
         let all_bytes = groups().map(|group| group.all_bytes).max().unwrap_or(0);
         let at_work_bytes = column_bytes.saturating_mul(threads as u64);
         check_fits("decoding the pages of the Parquet file", at_work_bytes, bytes)?;
-        let waiting_max = ((bytes - at_work_bytes) / all_bytes.max(1)).min(WAITING_MAX as u64);
+        let mut left_bytes = bytes - at_work_bytes;
+        if groups().any(|group| group.are_coded.contains(&true)) {
+            left_bytes /= 2;
+            self.shared.limit(left_bytes / (threads as u64).max(1));
+        }
+        let waiting_max = (left_bytes / all_bytes.max(1)).min(WAITING_MAX as u64);
         self.waiting_max.store(waiting_max as usize, Ordering::Relaxed);
         Ok(at_work_bytes + waiting_max * all_bytes)
     }
@@ -222,7 +238,8 @@ impl BlockParser for ParquetParser {
         let run = RowRun::of_block(&block);
         let file = self.files.get(run.file).ok_or_else(|| Error::Invalid("no such file".to_owned()))?;
         let columns = contain(&file.path, || file.read(run))?;
-        let origin = Origin { path: &file.path, first_row: block.first_line, input_bytes: block.input_bytes };
+        let (path, shared) = (&file.path, &self.shared);
+        let origin = Origin { path, shared, first_row: block.first_line, input_bytes: block.input_bytes };
         table::batch(&origin, self.ids, &file.chosen.properties, columns)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Fields};
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, RowGroups, RowSelection, RowSelector};
 use parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels, parquet_to_arrow_schema};
 use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
@@ -25,6 +25,8 @@ pub(super) struct Leaf {
     index: usize,
     name: String,
     levels: FieldLevels,
+    /// The same for texts as codes and a dictionary; `None` if the column holds no texts.
+    coded_levels: Option<FieldLevels>,
     data_type: DataType,
     optional: bool,
     is_uuid: bool,
@@ -54,6 +56,20 @@ impl std::fmt::Debug for Waiting {
     }
 }
 
+/// Rows of a row group.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RunOfRows {
+    pub(super) group: usize,
+    /// The rows of each run but the last.
+    pub(super) run_rows: usize,
+    /// The first row, a multiple of `run_rows`.
+    pub(super) start: usize,
+    /// How many rows.
+    pub(super) rows: usize,
+    /// Whether texts come as codes and a dictionary, so that a long text that many rows share takes its memory once.
+    pub(super) is_coded: bool,
+}
+
 impl Leaf {
     /// `None` if the column is nested or repeated, or of a type that has no Arrow type.
     pub(super) fn new(
@@ -78,12 +94,23 @@ impl Leaf {
         let root = Type::group_type_builder("column").with_fields(vec![own]).build().ok()?;
         let alone = SchemaDescriptor::new(Arc::new(root));
         let schema = parquet_to_arrow_schema(&alone, None).ok()?;
+        let field = schema.field(0);
+        let coded_levels = match is_text {
+            true => {
+                let coded =
+                    DataType::Dictionary(Box::new(DataType::Int32), Box::new(field.data_type().clone()));
+                let hint = Fields::from(vec![field.clone().with_data_type(coded)]);
+                Some(parquet_to_arrow_field_levels(&alone, ProjectionMask::all(), Some(&hint)).ok()?)
+            }
+            false => None,
+        };
         let is_utf8 = column.converted_type() == ConvertedType::UTF8
             || matches!(column.logical_type_ref(), Some(LogicalType::String));
         Some(Self {
             index,
             name: column.name().to_owned(),
             levels: parquet_to_arrow_field_levels(&alone, ProjectionMask::all(), None).ok()?,
+            coded_levels,
             data_type: schema.field(0).data_type().clone(),
             optional: column.max_def_level() > 0,
             is_uuid: matches!(column.logical_type_ref(), Some(LogicalType::Uuid)),
@@ -108,22 +135,16 @@ impl Leaf {
         Holds::of(&self.data_type)
     }
 
-    /// `rows` rows of a row group from row `start` on, both multiples of `run_rows` but at the end.
+    /// Rows of a row group. Texts may come as codes and a dictionary, which [`RunOfRows::is_coded`] says.
     ///
     /// A reader waits where the last run ended. If none waits at `start`, a new one skips the pages before it by their headers. Where a
     /// page is longer than runs, that would decode the page again for each run; there a reader that waits further back decodes
     /// the rows between, so each reader decodes each page once.
-    pub(super) fn read(
-        &self,
-        file: &SerializedFileReader<Region>,
-        group: usize,
-        run_rows: usize,
-        start: usize,
-        rows: usize,
-    ) -> Decoded<ArrayRef> {
+    pub(super) fn read(&self, file: &SerializedFileReader<Region>, run: &RunOfRows) -> Decoded<ArrayRef> {
+        let &RunOfRows { group, run_rows, start, rows, .. } = run;
         let mut reader = match self.take_waiting(group, run_rows, start) {
             Some(reader) => reader,
-            None => self.reader_at(file, group, run_rows, start)?,
+            None => self.reader_at(file, run)?,
         };
         loop {
             let batch = reader.batches.next().transpose()?;
@@ -145,17 +166,12 @@ impl Leaf {
         }
     }
 
-    fn reader_at(
-        &self,
-        file: &SerializedFileReader<Region>,
-        group: usize,
-        run_rows: usize,
-        start: usize,
-    ) -> Decoded<Waiting> {
+    fn reader_at(&self, file: &SerializedFileReader<Region>, run: &RunOfRows) -> Decoded<Waiting> {
+        let &RunOfRows { group, run_rows, start, .. } = run;
         let chunk = Chunk { file, group, leaf: self };
         let rest = chunk.num_rows().saturating_sub(start);
         let selection = RowSelection::from(vec![RowSelector::skip(start), RowSelector::select(rest)]);
-        let levels = &self.levels;
+        let levels = self.coded_levels.as_ref().filter(|_| run.is_coded).unwrap_or(&self.levels);
         let batches =
             ParquetRecordBatchReader::try_new_with_row_groups(levels, &chunk, run_rows, Some(selection))?;
         Ok(Waiting { group, next: start, batches })
@@ -186,6 +202,9 @@ impl Leaf {
 
 /// An error at the first text that is not UTF-8, of rows from `start` on.
 fn check_utf8(column: &ArrayRef, start: usize) -> Decoded<()> {
+    if let Some(coded) = column.as_any_dictionary_opt() {
+        return check_utf8(coded.values(), start);
+    }
     let Some(texts) = column.as_binary_opt::<i32>() else { return Ok(()) };
     let is_wrong = |text: Option<&[u8]>| text.is_some_and(|text| std::str::from_utf8(text).is_err());
     match texts.iter().position(is_wrong) {

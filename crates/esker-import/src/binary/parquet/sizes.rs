@@ -84,6 +84,11 @@ impl ChunkSizes {
         Ok(sizes)
     }
 
+    /// The most that the texts of so many rows can take if they all are the longest text of the dictionary; 0 without a dictionary.
+    pub(super) fn shared_bytes(&self, rows: u64) -> u64 {
+        self.longest_bytes.saturating_mul(rows)
+    }
+
     /// Memory of a reader: a page, the dictionary as it is read and as it is kept, and some values that are long.
     pub(super) fn reader_bytes(&self) -> u64 {
         let dictionary_bytes = self.dictionary_bytes.saturating_mul(2);
