@@ -24,6 +24,7 @@
 //! A reader gives batches of Arrow columns. The import numbers the ids, sorts the edges, on disk if memory does not suffice, and writes the
 //! lists as the base layer of a new database ([`install`]). [`mod@export`] writes a version to a file of another format.
 
+pub mod decimal;
 pub mod source;
 pub mod scratch;
 pub mod spool;

@@ -20,3 +20,4 @@ mod versions;
 mod writers;
 mod vertices;
 mod limits;
+mod numbers;

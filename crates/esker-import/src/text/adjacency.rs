@@ -199,7 +199,7 @@ impl AdjacencyParser {
             return Err(not_in_range("target", id, &ids));
         }
         let weight = weight.map(|word| {
-            digits::number(word).map_err(|_| format!("its weight {:?} is not a finite number", excerpt(word)))
+            digits::number(word).map_err(|why| format!("its weight {:?} {}", excerpt(word), why.reason()))
         });
         Ok((id, weight.transpose()?))
     }

@@ -4,6 +4,9 @@
 //! within the word, shifts the digits to the top and adds neighbours up in three multiplications (D. Lemire's
 //! "Quickly parsing eight digits", after W. Mula). Bounds: about 12 cycles a number, whatever its length to 7.
 
+pub(crate) use crate::decimal::NotNumber;
+use crate::decimal::float;
+
 /// A number: an integer where it can be one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Number {
@@ -11,17 +14,6 @@ pub(crate) enum Number {
     Int(i64),
     /// Anything else, finite.
     Float(f64),
-}
-
-/// Why a field is no number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NotNumber {
-    /// Nothing is there.
-    Empty,
-    /// NaN or infinite, or too large for a 64-bit float.
-    NotFinite,
-    /// Not a number at all.
-    Other,
 }
 
 /// Why a field is no id of 64 bits.
@@ -132,7 +124,7 @@ pub(crate) fn id(field: &[u8]) -> Result<u64, NotId> {
     if negative && value != 0 { Err(NotId::Negative) } else { Ok(value) }
 }
 
-/// A whole field as a number. An integer beyond 64 bits is taken as a float.
+/// A whole field as a number. An integer beyond 64 bits is taken as a float if it is one exactly.
 pub(crate) fn number(field: &[u8]) -> Result<Number, NotNumber> {
     let (digits, negative) = match field {
         [] => return Err(NotNumber::Empty),
@@ -147,11 +139,7 @@ pub(crate) fn number(field: &[u8]) -> Result<Number, NotNumber> {
     if let Ok(value) = text.parse::<i64>() {
         return Ok(Number::Int(value));
     }
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(Number::Float(value)),
-        Ok(_) => Err(NotNumber::NotFinite),
-        Err(_) => Err(NotNumber::Other),
-    }
+    float(text).map(Number::Float)
 }
 
 /// Numbers of up to 15 digits, with a point perhaps: exact in one division, for both are exact floats (W. Clinger,
@@ -238,6 +226,19 @@ mod tests {
     }
 
     #[test]
+    fn what_no_type_holds_is_no_number() {
+        for text in ["12345678901234567890123", "-9223372036854775809", "+18446744073709551615"] {
+            assert_eq!(number(text.as_bytes()), Err(NotNumber::TooLong), "{text}");
+        }
+        for text in ["1e-400", "-0.1e-999", "0.000001E-350"] {
+            assert_eq!(number(text.as_bytes()), Err(NotNumber::TooSmall), "{text}");
+        }
+        for text in ["0e-400", "-0.0e9", "1.2e22", "12345678901234567890.5", "5e-324"] {
+            assert_eq!(number(text.as_bytes()), Ok(Number::Float(text.parse().unwrap())), "{text}");
+        }
+    }
+
+    #[test]
     fn numbers_equal_those_of_the_standard_library() {
         for text in [
             "0.1",
@@ -256,6 +257,8 @@ mod tests {
             assert_eq!(number(text.as_bytes()), Ok(Number::Int(text.parse().unwrap())), "{text}");
         }
         assert_eq!(number(b"9223372036854775808"), Ok(Number::Float(9_223_372_036_854_775_808.0)));
+        assert_eq!(number(b"-18446744073709551616"), Ok(Number::Float(-18_446_744_073_709_551_616.0)));
+        assert_eq!(number(b"0018446744073709551616"), Ok(Number::Float(18_446_744_073_709_551_616.0)));
         assert_eq!(number(b"1e999"), Err(NotNumber::NotFinite));
         assert_eq!(number(b"NaN"), Err(NotNumber::NotFinite));
         assert_eq!(number(b"-inf"), Err(NotNumber::NotFinite));

@@ -343,7 +343,7 @@ impl Sink<'_> {
                     push_number(&mut self.weights, weight);
                 }
             }
-            Err(_) => self.reject(&self.text[at..end], "the weight is not a finite number".into()),
+            Err(why) => self.reject(&self.text[at..end], format!("the weight {}", why.reason())),
         }
     }
 

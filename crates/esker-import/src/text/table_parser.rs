@@ -320,12 +320,11 @@ impl<'a> Sink<'a> {
     fn not_number(&self, index: usize, why: NotNumber) -> String {
         let name = &self.parser.names[index];
         match why {
-            NotNumber::Empty => format!("{name} is empty where a number belongs"),
-            NotNumber::NotFinite => format!("{name} is not a finite number"),
-            NotNumber::Other => {
-                format!(
-                    "{name} is not a number; write it like -1.5e3, or keep the column as texts with --property {name}:text"
-                )
+            NotNumber::Empty | NotNumber::NotFinite | NotNumber::TooSmall => {
+                format!("{name} {}", why.reason())
+            }
+            NotNumber::TooLong | NotNumber::Other => {
+                format!("{name} {}, or keep the column as texts with --property {name}:text", why.reason())
             }
         }
     }

@@ -4,6 +4,7 @@ use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_schema::DataType;
+use esker_import::decimal::float;
 use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::property::PropertyValue;
 use esker_store::{Error, Result};
@@ -41,6 +42,9 @@ pub fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<(Prope
         Given::Int(value) => from_int(property.element, value),
         Given::Float(value) => from_float(property.element, value),
         Given::Text(text) => match number(text) {
+            _ if property.element == ElementType::U64 && unsigned(text).is_some() => {
+                unsigned(text).map(|value| (PropertyValue::U64(value), false))
+            }
             Some(Given::Int(value)) => from_int(property.element, value),
             Some(Given::Float(value)) => from_float(property.element, value),
             _ => None,
@@ -139,6 +143,11 @@ fn from_float(element: ElementType, value: f64) -> Option<(PropertyValue<'static
     }
 }
 
+/// Parses text as an integer from 0 to 2^64 - 1.
+fn unsigned(text: &[u8]) -> Option<u64> {
+    std::str::from_utf8(text).ok()?.trim().parse().ok()
+}
+
 /// Parses text as a number. Text with leading zeros is not a number, because the zeros would be lost.
 pub(super) fn number(text: &[u8]) -> Option<Given<'static>> {
     let text = std::str::from_utf8(text).ok()?.trim();
@@ -150,7 +159,7 @@ pub(super) fn number(text: &[u8]) -> Option<Given<'static>> {
     if let Ok(value) = text.parse() {
         return Some(Given::Int(value));
     }
-    text.parse().ok().filter(|value: &f64| value.is_finite()).map(Given::Float)
+    float(text).ok().map(Given::Float)
 }
 
 /// The type of a new property with these values; `None` for text. Empty values are ignored.
@@ -194,6 +203,8 @@ mod tests {
         check(F32, Given::Int((1 << 24) + 1), Some((PropertyValue::F32(16_777_216.0), true)));
         check(F64, Given::Int(i64::MAX), Some((PropertyValue::F64(9.223_372_036_854_776e18), true)));
         check(F64, Given::Text(b"many"), None);
+        check(F64, Given::Text(b"12345678901234567890123"), None);
+        check(U64, Given::Text(b"18446744073709551615"), Some((PropertyValue::U64(u64::MAX), false)));
         let told = convert(&property(I32, false), Given::Float(2.5)).unwrap_err().to_string();
         assert_eq!(told, "property \"p\" holds 32-bit integers, but the value is 2.5");
         let text = convert(&property(U8, true), Given::Text(b"x")).unwrap();
@@ -210,7 +221,9 @@ mod tests {
         assert_eq!(sniff(&["1", "one"]), None);
         assert_eq!(sniff(&["007", "1"]), None);
         assert_eq!(sniff(&["inf"]), None);
-        assert_eq!(sniff(&["99999999999999999999"]), Some(ElementType::F64));
+        assert_eq!(sniff(&["18446744073709551616"]), Some(ElementType::F64));
+        assert_eq!(sniff(&["99999999999999999999"]), None, "no number type holds it");
+        assert_eq!(sniff(&["1e400"]), None);
         assert_eq!(sniff(&[]), None);
     }
 }
