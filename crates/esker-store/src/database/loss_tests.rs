@@ -148,13 +148,13 @@ fn judge(what: &str, files: &Files, allowed: &[&Moment]) {
     let found = match (read, open(&disk).map(drop)) {
         (Ok(found), Ok(())) => found,
         (Err(by_reader), Err(by_writer)) => {
-            // An older MANIFEST may name a layer that was merged since. The error names that file; nothing can be kept without it.
+            // An older MANIFEST may name a layer that was merged since. The error names that file, and what comes before it is kept.
             if let Error::Lost { path, .. } = &by_reader
                 && path.starts_with("web.esker/layers")
             {
                 assert!(!files.contains_key(path), "{what}: {by_reader}");
                 assert_eq!(by_reader.to_string(), by_writer.to_string(), "{what}");
-                return;
+                return recover(what, files, allowed);
             }
             for error in [by_reader, by_writer] {
                 let message = error.to_string();
@@ -279,6 +279,51 @@ fn an_older_log_or_manifest_is_an_error_or_as_good() {
             }
         }
     }
+}
+
+#[test]
+fn a_manifest_from_before_a_merge_keeps_the_layers_before_the_merged_ones() {
+    let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
+    let mut sample = Sample::random(8, 400, true, 1);
+    sample.ids = IdMapKind::Identity;
+    sample.write(&disk, Path::new(DB), false).unwrap();
+    let db = open(&disk).unwrap();
+    for v in 0..4 {
+        commit(&db, &[ModelChange::AddVertex(8 + v)]).unwrap();
+        db.freeze(&run()).unwrap();
+    }
+    db.tag("first", 1).unwrap();
+    db.tag("third", 3).unwrap();
+    db.close().unwrap();
+    let before = contents(&disk).unwrap();
+    let stale = disk.read(&Path::new(DB).join("MANIFEST")).unwrap();
+    let db = open(&disk).unwrap();
+    assert_eq!(db.merge(&run()).unwrap(), 1);
+    db.close().unwrap();
+    let mut files = Files::new();
+    gather(disk.as_ref(), Path::new(DB), &mut files);
+    files.retain(|path, _| !path.ends_with("LOCK"));
+    files.insert(Path::new(DB).join("MANIFEST"), stale);
+    let disk = disk_of(&files);
+    let refused = open(&disk).unwrap_err().to_string();
+    assert!(refused.starts_with("web.esker/layers/"), "{refused}");
+    let report = Database::survey(&disk, Path::new(DB)).unwrap();
+    assert_eq!((report.newest, report.lost.clone()), (1, 2..=5));
+    assert!(
+        report.problem.as_ref().is_some_and(|problem| problem.starts_with("web.esker/layers/")),
+        "{report:?}"
+    );
+    assert_eq!(Database::recover(&disk, Path::new(DB), options(), &run()).unwrap(), report);
+    assert_eq!(contents(&disk).unwrap(), before.into_iter().take(1).collect());
+    assert_eq!(tags(&disk), BTreeMap::from([("first".to_owned(), 1)]));
+    let db = open(&disk).unwrap();
+    assert_eq!(commit(&db, &[ModelChange::AddVertex(3)]).unwrap(), 6, "no number is used twice");
+    db.close().unwrap();
+    assert_eq!(Database::survey(&disk, Path::new(DB)).unwrap().problem, None);
+    // Without the complete layer there is nothing to keep.
+    files.retain(|path, _| !path.starts_with(Path::new(DB).join("layers")));
+    let refused = Database::survey(&disk_of(&files), Path::new(DB)).unwrap_err().to_string();
+    assert!(refused.starts_with("web.esker/layers/1"), "{refused}");
 }
 
 #[test]

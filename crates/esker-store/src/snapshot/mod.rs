@@ -7,6 +7,7 @@ mod edges;
 mod choice;
 mod state;
 mod window;
+mod left;
 mod graphs;
 #[cfg(test)]
 mod tests;
@@ -18,4 +19,5 @@ pub(crate) mod layered_tests;
 pub use edges::VertexEdges;
 pub use layer::Layer;
 pub(crate) use layer::vertex_property;
+pub(crate) use left::LostLayers;
 pub use state::{Snapshot, State};

@@ -385,9 +385,15 @@ impl State {
             Ok(files)
         });
         let opened = opened.map_err(|error| lost_file(path, error));
-        let (manifest, OpenFiles { layers, base_ids, ids, tiles, heads }) = opened?;
+        let (manifest, files) = opened?;
+        Ok(Self::of(disk, path, manifest, files))
+    }
+
+    /// The state that a manifest describes, whose files are open.
+    pub(super) fn of(disk: Arc<dyn Disk>, path: &Path, manifest: Manifest, files: OpenFiles) -> Self {
+        let OpenFiles { layers, base_ids, ids, tiles, heads } = files;
         let (path, manifest) = (path.to_owned(), Arc::new(manifest));
-        Ok(Self { disk, path, manifest, layers, base_ids, ids, tiles, heads, last: Mutex::new(None) })
+        Self { disk, path, manifest, layers, base_ids, ids, tiles, heads, last: Mutex::new(None) }
     }
 
     /// The same database after a change of its manifest, with the layers that the new one names, oldest first.
