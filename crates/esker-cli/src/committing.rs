@@ -7,9 +7,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use esker::store::database::CommitWatch;
+use esker::store::io::end_on_failing_pages;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::failure::Failure;
+use crate::failure::{EXIT_DONE, Failure};
 use crate::text;
 
 /// How often a signal is looked for: its handler can only set a flag.
@@ -63,7 +64,9 @@ impl Commits {
 
     /// Notes that everything is committed.
     pub(crate) fn complete(&self) {
-        self.state().is_complete = true;
+        let mut state = self.state();
+        state.is_complete = true;
+        state.choose_exit_code();
     }
 
     /// A failure of the command, which says so if everything is committed.
@@ -90,6 +93,13 @@ impl Commits {
 }
 
 impl CommitsState {
+    /// The exit code if a page of a file fails, which ends the process at once: it tells whether everything is committed.
+    fn choose_exit_code(&self) {
+        if self.is_complete && !self.versions.is_empty() {
+            end_on_failing_pages(EXIT_DONE);
+        }
+    }
+
     fn failure(&self, failure: Failure) -> Failure {
         if let (true, Failure::Failed(reason)) = (self.is_unknown, &failure) {
             return Failure::Failed(format!(
@@ -120,6 +130,7 @@ impl CommitWatch for Commits {
                 state.versions.push(version);
                 let name = self.database.display();
                 text::remark_over_bar(&format!("{name}: committed as version {version}"));
+                state.choose_exit_code();
             }
             None => state.is_unknown = true,
         }

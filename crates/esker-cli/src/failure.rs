@@ -21,8 +21,10 @@ pub(crate) enum Failure {
     PipeClosed,
 }
 
+/// Exit code of a failed operation.
+pub(crate) const EXIT_FAILED: i32 = 1;
 /// Exit code of a failure after a durable change.
-const EXIT_DONE: i32 = 3;
+pub(crate) const EXIT_DONE: i32 = 3;
 
 impl Failure {
     /// This failure after a change that is durable; `done` says which, as in `committed as version 7`.
@@ -38,7 +40,7 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> i32 {
         match self {
             Self::Usage(_) => 2,
-            Self::Failed(_) => 1,
+            Self::Failed(_) => EXIT_FAILED,
             Self::Done(_) => EXIT_DONE,
             Self::Interrupted => EXIT_INTERRUPTED,
             Self::PipeClosed => 0,

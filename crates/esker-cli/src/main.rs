@@ -103,6 +103,7 @@ enum Verb {
 
 fn main() {
     let cli = Cli::parse();
+    esker::store::io::end_on_failing_pages(failure::EXIT_FAILED);
     if cli.quiet {
         text::be_quiet();
     }

@@ -440,3 +440,61 @@ fn changes_that_do_not_fit_into_the_limit_are_refused_while_they_are_read() {
     assert_eq!(versions(&place), 31);
     place.ok("check m.esker");
 }
+
+/// Truncates all files of a directory.
+fn truncate_all(directory: &std::path::Path) {
+    for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
+        match entry.file_type().unwrap().is_dir() {
+            true => truncate_all(&entry.path()),
+            false => OpenOptions::new().write(true).open(entry.path()).unwrap().set_len(0).unwrap(),
+        }
+    }
+}
+
+/// Pages that were read and compared before fail when they are read again: the files under the maps become empty.
+#[test]
+fn a_page_that_fails_later_ends_the_command_with_the_name_of_the_file() {
+    let place = Place::new();
+    place.file("a.csv", "source,target\nalice,bob\nbob,carol\n");
+    place.ok("import a.csv t.esker --duplicates keep");
+    let mut child = place
+        .command("add t.esker - --batch 1000")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // More than the reader takes at once.
+    let edges = "alice carol\n".repeat(100_000);
+    stdin.write_all(edges.as_bytes()).unwrap();
+    let begin = Instant::now();
+    while versions_in_log(&place) < 2 {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    for entry in std::fs::read_dir(place.path().join("t.esker")).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().into_string().unwrap();
+        if name.starts_with("ids") {
+            match entry.file_type().unwrap().is_dir() {
+                true => truncate_all(&entry.path()),
+                false => OpenOptions::new().write(true).open(entry.path()).unwrap().set_len(0).unwrap(),
+            }
+        }
+    }
+    // The command ends while this is written.
+    let _ = stdin.write_all(edges.repeat(20).as_bytes());
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let words = "esker: cannot read t.esker/ids";
+    assert!(said(&output).contains(words), "{}", said(&output));
+    assert!(said(&output).contains(": the disk failed there"), "{}", said(&output));
+}
+
+/// The number of versions, also while another process writes.
+fn versions_in_log(place: &Place) -> usize {
+    let output = place.run("log t.esker --json");
+    let log: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    log["versions"].as_array().map_or(0, Vec::len)
+}

@@ -6,7 +6,7 @@
 //! with the signal SIGBUS. [`Map::load`] asks the system to read a range first and returns an error instead. Every byte of a database is
 //! loaded before its checksum is compared, so a sector that fails when it is first read is an error that names the file. Not covered:
 //! a page that was verified, that the system evicted since, and that fails when the system reads it again; and Linux before 5.14 and
-//! other systems, which cannot be asked.
+//! other systems, which cannot be asked. For these a program can have the file named before it ends ([`super::end_on_failing_pages`]).
 #![allow(unsafe_code)] // Mapping a file is unsafe in Rust because another process may change it; see `Map::of_file`.
 
 use std::fmt::Debug;
@@ -14,6 +14,7 @@ use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::table_of_maps::Entry;
 use crate::error::{Error, Result};
 
 /// Read-only bytes of a file or a part of it. The start of the file is aligned to at least 8 bytes, or to a page if mapped. Clones
@@ -36,6 +37,8 @@ pub struct FileId {
 
 #[derive(Debug)]
 struct MapBytes {
+    /// Dropped before the map and the path.
+    _entry: Option<Entry>,
     content: MapContent,
     path: PathBuf,
     file: FileId,
@@ -146,7 +149,11 @@ impl Map {
 
     fn of(content: MapContent, bytes: usize, path: &Path, file: FileId) -> Self {
         let path = path.to_owned();
-        Self { bytes: Arc::new(MapBytes { content, path, file }), range: 0..bytes }
+        let entry = match &content {
+            MapContent::Mapped(map) => Some(Entry::new(map, &path)),
+            _ => None,
+        };
+        Self { bytes: Arc::new(MapBytes { _entry: entry, content, path, file }), range: 0..bytes }
     }
 
     /// The path at which the file was opened.

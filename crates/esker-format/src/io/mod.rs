@@ -5,6 +5,7 @@
 //! disk in memory that injects faults on demand: failing operations, lost writes, flipped bits.
 //! Dispatch is dynamic: a call moves at least a block, and reading mapped bytes takes no call.
 
+mod table_of_maps;
 mod map;
 mod scratch;
 mod frames;
@@ -16,6 +17,8 @@ mod threads;
 mod uring;
 mod cursor;
 mod real;
+#[cfg(target_os = "linux")]
+mod failing;
 mod names;
 mod memory;
 mod pending;
@@ -28,6 +31,8 @@ mod faulty_tests;
 pub use cursor::Cursor;
 pub use disk::parent;
 pub use disk::{DirectoryEntry, Disk, File, Files, Lock};
+#[cfg(target_os = "linux")]
+pub use failing::end_on_failing_pages;
 pub use faults::Faults;
 pub use faulty::FaultyDisk;
 pub use frames::DIRECT_BYTES;
@@ -43,3 +48,7 @@ pub use scratch::ScratchMemory;
 pub use threads::ThreadReads;
 #[cfg(all(any(test, feature = "testing"), target_os = "linux"))]
 pub use uring::refuse_rings;
+
+/// Does nothing on this system: pages of mapped files that fail end the process by a signal.
+#[cfg(not(target_os = "linux"))]
+pub fn end_on_failing_pages(_code: i32) {}

@@ -1,0 +1,132 @@
+//! Where all maps lie, and the files that they are of: a table that the handler of a signal can read.
+#![allow(unsafe_code)] // A table without locks, whose pieces are reached by pointers.
+
+use std::path::Path;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+/// Maps of one piece of the table.
+const PIECE: usize = 256;
+/// The start of a place that is being filled.
+const CLAIMED: usize = 1;
+
+/// Where one map lies, and the path of its file.
+#[derive(Debug)]
+struct Place {
+    /// 0: the place is free.
+    start: AtomicUsize,
+    end: AtomicUsize,
+    path: AtomicPtr<u8>,
+    path_bytes: AtomicUsize,
+}
+
+/// A piece of the table of all maps. Pieces are never removed, so the handler of a signal can walk them.
+#[derive(Debug)]
+struct Piece {
+    places: [Place; PIECE],
+    next: AtomicPtr<Piece>,
+}
+
+impl Place {
+    const fn free() -> Self {
+        let [start, end, path_bytes] = [const { AtomicUsize::new(0) }; 3];
+        Self { start, end, path: AtomicPtr::new(null_mut()), path_bytes }
+    }
+}
+
+impl Piece {
+    const fn new() -> Self {
+        Self { places: [const { Place::free() }; PIECE], next: AtomicPtr::new(null_mut()) }
+    }
+}
+
+static MAPS: Piece = Piece::new();
+
+/// The entry of a map in the table, until it is dropped. Drop it before the map and the path.
+#[derive(Debug)]
+pub(super) struct Entry(&'static Place);
+
+impl Entry {
+    /// Enters a map of a file at `path`, whose bytes stay where they are as long as the entry lives.
+    pub(super) fn new(map: &[u8], path: &Path) -> Self {
+        let place = claim();
+        let path = path.as_os_str().as_encoded_bytes();
+        place.path.store(path.as_ptr().cast_mut(), Ordering::Relaxed);
+        place.path_bytes.store(path.len(), Ordering::Relaxed);
+        let start = map.as_ptr() as usize;
+        place.end.store(start + map.len(), Ordering::Relaxed);
+        place.start.store(start, Ordering::Release);
+        Self(place)
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.0.start.store(0, Ordering::Release);
+    }
+}
+
+/// A free place, now claimed.
+fn claim() -> &'static Place {
+    let mut piece = &MAPS;
+    loop {
+        let is_claimed = |place: &&Place| {
+            place.start.compare_exchange(0, CLAIMED, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        };
+        if let Some(place) = piece.places.iter().find(is_claimed) {
+            return place;
+        }
+        piece = next(piece).unwrap_or_else(|| {
+            let new = Box::into_raw(Box::new(Piece::new()));
+            match piece.next.compare_exchange(null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
+                // SAFETY: `new` comes from a box and is in the table now, which never removes it.
+                Ok(_) => unsafe { &*new },
+                Err(other) => {
+                    // SAFETY: another thread was faster; nobody else knows `new`. `other` is in the table, which never removes it.
+                    unsafe {
+                        drop(Box::from_raw(new));
+                        &*other
+                    }
+                }
+            }
+        });
+    }
+}
+
+fn next(piece: &Piece) -> Option<&'static Piece> {
+    let next = piece.next.load(Ordering::Acquire);
+    // SAFETY: null, or a piece in the table, which never removes it.
+    unsafe { next.as_ref() }
+}
+
+/// The path of the mapped file that has `address`, while the map exists.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+pub(super) fn path_at(address: usize) -> Option<(*const u8, usize)> {
+    let mut piece = Some(&MAPS);
+    while let Some(current) = piece {
+        for place in &current.places {
+            let start = place.start.load(Ordering::Acquire);
+            if start > CLAIMED && (start..place.end.load(Ordering::Relaxed)).contains(&address) {
+                let path = place.path.load(Ordering::Relaxed).cast_const();
+                return Some((path, place.path_bytes.load(Ordering::Relaxed)));
+            }
+        }
+        piece = next(current);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_knows_the_maps_that_exist() {
+        let maps: Vec<Vec<u8>> = (0..600).map(|i| vec![i as u8; 8]).collect();
+        let entries: Vec<Entry> = maps.iter().map(|map| Entry::new(map, Path::new("a file"))).collect();
+        let is_known = |map: &[u8]| path_at(map.as_ptr() as usize + 7).is_some_and(|(_, bytes)| bytes == 6);
+        assert!(maps.iter().all(|map| is_known(map)));
+        drop(entries);
+        assert!(!maps.iter().any(|map| is_known(map)));
+    }
+}
