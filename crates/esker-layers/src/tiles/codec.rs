@@ -238,6 +238,11 @@ impl<'a> Decoder<'a> {
         Some(decoder)
     }
 
+    /// Bytes of the edges decoded so far.
+    pub(super) fn num_bytes(&self) -> usize {
+        self.at + self.word * 8
+    }
+
     /// Edges that are not decoded yet.
     #[cfg(test)]
     pub(super) fn left(&self) -> usize {
@@ -374,12 +379,22 @@ mod tests {
         Some(all)
     }
 
+    fn num_bytes(bytes: &[u8], len: usize) -> usize {
+        let (mut decoder, mut batch) = (Decoder::new(bytes, len).unwrap(), Vec::new());
+        while decoder.left() > 0 {
+            decoder.next(&mut batch).unwrap();
+        }
+        decoder.num_bytes()
+    }
+
     fn round_trip(positions: &[u32], room: usize) {
         let mut all = Vec::new();
         for (len, mut bytes) in chunks(positions, room) {
             // Other chunks follow in a file.
             bytes.extend([0xA5; 40]);
+            let own = num_bytes(&bytes, len);
             all.extend(decoded(&bytes, len).unwrap());
+            assert_eq!(decoded(&bytes[..own], len).as_deref(), all.get(all.len() - len..), "{own} bytes");
         }
         assert!(all == positions);
     }

@@ -1,31 +1,36 @@
-//! Converts lists to tiles in two passes, within a given memory.
+//! Converts lists to tiles on all threads, within a given memory, and copies what did not change from older tiles.
 //!
-//! Because lists are sorted, edges need no sorting. For each strip of rows and each group of tiles, the conversion reads the vertices in
-//! order and takes from each list the entries in the columns of the group, continuing where the previous group ended. A first pass counts
-//! the edges of each tile ([1], IV-B, does the same for the whole graph). A second pass gathers and codes as many tiles as fit the memory.
-//! Lists are read in order for each group, so they need not fit the memory. Work O(n p/q + m), with p strips and groups of q.
+//! The edges of a row of groups are counted, gathered (`gather`) and coded (`segment`), each on all threads. Neither the memory nor the
+//! number of threads changes a byte of the result. Lists are read in order for each row of groups, so they need not fit the memory.
+//! Work O(m), and a visit of the vertices for each time that the memory is full.
 //!
-//! [1] P. Kumar, H. Huang, "G-Store: High-Performance Graph Store for Trillion-Edge Processing", SC 2016.
+//! A group that did not change since older tiles were made is copied chunk by chunk (`reuse`): its lists are not read, and nothing is coded.
 
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use esker_format::io::Disk;
-use esker_format::memory::{filled, push};
+use esker_format::memory::filled;
 use esker_format::{DatabaseId, Element, Error, Result};
 use esker_graph::{Direction, Lists, Run, vertex};
 
 use super::degrees::write_degrees;
+use super::gather::{GroupRow, Part};
+use super::reuse::OldTiles;
+use super::segment::Segment;
 use super::strip::{STRIP_BITS, STRIP_LEN};
 use super::write::TileWriter;
+
+/// The most bytes that [`ConvertOptions::within`] takes: more memory makes conversions no faster.
+const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
 /// Options of the conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConvertOptions {
     /// Rows and columns of tiles in a group. With 16, twelve bytes per vertex of both sides of a group take 24 MiB.
     pub group: u32,
-    /// Bytes of memory for gathered edges, besides [`ConvertOptions::fixed_bytes`].
+    /// Bytes of memory for gathered edges and their codes. The least is that of one piece of lists.
     pub memory_bytes: u64,
 }
 
@@ -36,20 +41,14 @@ impl Default for ConvertOptions {
 }
 
 impl ConvertOptions {
-    /// Defaults for a process with `memory_bytes` of memory. Half of the memory that is not fixed is left to everything else.
+    /// Defaults for a process with `memory_bytes` of memory: half is left to everything else.
     pub fn within(memory_bytes: u64) -> Self {
-        let options = Self::default();
-        Self { memory_bytes: memory_bytes.saturating_sub(options.fixed_bytes()) / 2, ..options }
-    }
-
-    /// Bytes of memory for the position in each list of a row of groups. They do not depend on the graph.
-    pub fn fixed_bytes(&self) -> u64 {
-        u64::from(self.group) * STRIP_LEN as u64 * 8
+        Self { memory_bytes: (memory_bytes / 2).min(MEMORY_BYTES_MAX), ..Self::default() }
     }
 }
 
 /// What a conversion made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TileReport {
     /// Number of edges; an undirected edge counts once.
     pub num_edges: u64,
@@ -57,6 +56,12 @@ pub struct TileReport {
     pub num_chunks: u64,
     /// Bytes of the chunks.
     pub data_bytes: u64,
+    /// Groups with edges that were coded from lists.
+    pub groups_rebuilt: u64,
+    /// Groups with edges that were copied from older tiles.
+    pub groups_copied: u64,
+    /// Bytes of the copied chunks.
+    pub copied_bytes: u64,
 }
 
 /// The properties to copy to the tiles.
@@ -78,8 +83,7 @@ impl TileProperties for () {
 /// Writes the values of properties.
 #[allow(missing_debug_implementations)] // A run has none.
 pub struct PropertyWalk<'a> {
-    run: &'a Run,
-    options: &'a ConvertOptions,
+    conversion: &'a Conversion<'a>,
     writer: &'a TileWriter,
 }
 
@@ -87,27 +91,230 @@ impl PropertyWalk<'_> {
     /// Writes the values of one property: the weights of a graph with the same lists.
     ///
     /// # Errors
-    /// The first list that cannot be read; [`Error::Io`].
+    /// The first list that cannot be read; [`Error::Io`]; [`Error::Corrupt`] if older tiles lack the property.
     pub fn write<G: Lists>(&self, number: u32, graph: &G) -> Result<()>
     where
         G::Weight: Element,
         Error: From<G::Error>,
     {
         let mut column = self.writer.property(number)?;
-        walk(graph, self.run, self.options, |_, _, _, weights| column.append(weights))?;
+        let old = self.conversion.old;
+        let old =
+            old.map(|old| Ok::<_, Error>((old, old.tiles.property::<G::Weight>(number)?))).transpose()?;
+        self.conversion.walk(graph, |step| match (step, &old) {
+            (Step::Edges(parts), _) => parts.iter().try_for_each(|part| column.append(part.weights)),
+            (Step::Copy(chunks), Some((old, values))) => {
+                let edges = old.edges(&chunks);
+                column.append(values.get(edges.start as usize..edges.end as usize)?)
+            }
+            (Step::Copy(_), None) => Ok(()),
+        })?;
         column.finish().map(drop)
     }
 }
 
-/// Writes the tiles of a graph into the directory of a layer without tiles. They are durable once that directory is synced.
+/// What a conversion reads, and how.
+#[derive(Clone, Copy)]
+struct Conversion<'a> {
+    options: &'a ConvertOptions,
+    run: &'a Run,
+    old: Option<&'a OldTiles<'a>>,
+}
+
+/// A step of a walk over the file.
+enum Step<'a, W> {
+    /// Edges, in the order of the file.
+    Edges(&'a [Part<'a, W>]),
+    /// Chunks of the old tiles.
+    Copy(Range<usize>),
+}
+
+impl Conversion<'_> {
+    /// Hands over everything in the order of the file. Returns the number of groups with edges that were gathered, and that were copied.
+    fn walk<G: Lists>(
+        &self,
+        graph: &G,
+        mut take: impl FnMut(Step<'_, G::Weight>) -> Result<()>,
+    ) -> Result<(u64, u64)>
+    where
+        Error: From<G::Error>,
+    {
+        let group = self.options.group as usize;
+        let strips = graph.num_vertices().div_ceil(STRIP_LEN);
+        // Positions, weights, and the codes of positions.
+        let edge_bytes = 8 + size_of::<G::Weight>() as u64;
+        let len_max = (self.options.memory_bytes / edge_bytes) as usize;
+        let (mut rebuilt, mut copied) = (0, 0);
+        for first_row in (0..strips).step_by(group) {
+            self.run.check()?;
+            let rows = first_row..strips.min(first_row + group);
+            let first_column = if graph.is_directed() { 0 } else { first_row };
+            let ways = self.ways(first_row, first_column..strips);
+            let spans: Vec<_> =
+                ways.iter().filter(|(_, old)| old.is_none()).map(|(columns, _)| columns.clone()).collect();
+            let row = (!spans.is_empty())
+                .then(|| GroupRow::new(graph, self.run, group, rows, first_column, spans))
+                .transpose()?;
+            for (columns, old) in ways {
+                match (old, &row) {
+                    (Some(chunks), _) if chunks.is_empty() => {}
+                    (Some(chunks), _) => {
+                        copied += 1;
+                        take(Step::Copy(chunks))?;
+                    }
+                    (None, Some(row)) => {
+                        rebuilt += row.num_groups(&columns);
+                        for window in row.windows(columns, len_max) {
+                            row.gather(&window, |parts| take(Step::Edges(parts)))?;
+                        }
+                    }
+                    (None, None) => {}
+                }
+            }
+        }
+        Ok((rebuilt, copied))
+    }
+
+    /// For each group of a row, its columns and the chunks to copy; `None` for successive groups whose edges are gathered.
+    fn ways(&self, first_row: usize, columns: Range<usize>) -> Vec<(Range<usize>, Option<Range<usize>>)> {
+        let group = self.options.group as usize;
+        let mut ways: Vec<(Range<usize>, Option<Range<usize>>)> = Vec::new();
+        for start in columns.clone().step_by(group) {
+            let own = start..columns.end.min(start + group);
+            let key = ((first_row / group) as u32, (start / group) as u32);
+            let old = self.old.filter(|old| !old.is_changed(key)).map(|old| old.chunks(key));
+            match ways.last_mut() {
+                Some((last, None)) if old.is_none() => last.end = own.end,
+                _ => ways.push((own, old)),
+            }
+        }
+        ways
+    }
+}
+
+/// The coding of edges, and what is counted meanwhile.
+struct Coding<'a> {
+    writer: TileWriter,
+    run: &'a Run,
+    layer: &'a Path,
+    /// The last segment, to which edges may be added.
+    open: Segment,
+    counts_in: bool,
+    in_degrees: Vec<u32>,
+    num_loops: u64,
+    copied_bytes: u64,
+}
+
+/// A segment, and parts of tiles to append to it.
+type Job<'a> = (Segment, Vec<(u32, u32, &'a [u32])>);
+
+impl Coding<'_> {
+    /// Codes edges, each segment on one thread.
+    fn code<W>(&mut self, parts: &[Part<'_, W>]) -> Result<()> {
+        if self.counts_in {
+            for part in parts {
+                count_in(&mut self.in_degrees, part.column, part.positions, self.layer)?;
+            }
+        }
+        let mut jobs: Vec<Job<'_>> = Vec::new();
+        let mut room = self.open.room();
+        jobs.push((std::mem::take(&mut self.open), Vec::new()));
+        for part in parts {
+            let mut rest = part.positions;
+            while !rest.is_empty() {
+                if room == 0 {
+                    jobs.push(Job::default());
+                    room = Segment::default().room();
+                }
+                let (own, others) = rest.split_at(rest.len().min(room));
+                if let Some((_, appended)) = jobs.last_mut() {
+                    appended.push((part.row, part.column, own));
+                }
+                (room, rest) = (room - own.len(), others);
+            }
+        }
+        let jobs: Vec<_> = jobs.into_iter().map(Mutex::new).collect();
+        self.run.share(
+            jobs.len(),
+            || (),
+            |(), job| {
+                let mut job = jobs[job].lock().unwrap_or_else(PoisonError::into_inner);
+                let (segment, appended) = &mut *job;
+                appended
+                    .iter()
+                    .try_for_each(|(row, column, positions)| segment.append(*row, *column, positions))?;
+                if segment.room() == 0 { segment.end_tile() } else { Ok(()) }
+            },
+        )?;
+        for job in jobs {
+            let (segment, _) = job.into_inner().unwrap_or_else(PoisonError::into_inner);
+            if segment.room() == 0 {
+                self.append(&segment)?;
+            } else {
+                self.open = segment;
+            }
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, segment: &Segment) -> Result<()> {
+        self.num_loops += segment.num_loops();
+        self.writer.append_segment(segment)
+    }
+
+    /// Ends the open segment.
+    fn close_segment(&mut self) -> Result<()> {
+        let mut segment = std::mem::take(&mut self.open);
+        segment.end_tile()?;
+        if segment.is_empty() { Ok(()) } else { self.append(&segment) }
+    }
+
+    /// Copies chunks of old tiles.
+    fn copy(&mut self, old: Option<&OldTiles<'_>>, chunks: Range<usize>) -> Result<()> {
+        let Some(old) = old else { return Ok(()) };
+        self.run.check()?;
+        self.close_segment()?;
+        let (counts_in, layer, before) = (self.counts_in, self.layer, self.writer.data_bytes());
+        let (in_degrees, num_loops) = (&mut self.in_degrees, &mut self.num_loops);
+        let wants = |row, column| counts_in || row == column;
+        old.copy(chunks, &mut self.writer, wants, |(row, column), positions| {
+            if row == column {
+                *num_loops += positions.iter().filter(|&&at| at >> 16 == at & 0xFFFF).count() as u64;
+            }
+            if counts_in { count_in(in_degrees, column, positions, layer) } else { Ok(()) }
+        })?;
+        self.copied_bytes += self.writer.data_bytes() - before;
+        Ok(())
+    }
+}
+
+/// Counts edges at their targets.
+fn count_in(in_degrees: &mut [u32], column: u32, positions: &[u32], layer: &Path) -> Result<()> {
+    let first = (column as usize) << STRIP_BITS;
+    for &position in positions {
+        let degree = in_degrees.get_mut(first + (position & 0xFFFF) as usize);
+        let degree = degree.ok_or_else(|| foreign(layer))?;
+        *degree = degree.checked_add(1).ok_or_else(|| too_many(first))?;
+    }
+    Ok(())
+}
+
+fn too_many(v: usize) -> Error {
+    Error::Invalid(format!("a vertex from {v} on has more than {} in-edges: import with in-lists", u32::MAX))
+}
+
+/// Writes the tiles of a graph into the directory of a layer without tiles. They are durable once that directory is synced. Groups that did
+/// not change since `old` tiles with groups of the same size were made are copied.
 ///
 /// # Errors
-/// The first list that cannot be read; [`Error::Corrupt`] if lists are not those of a graph; [`Error::Io`]; cancellation.
+/// The first list that cannot be read; [`Error::Corrupt`] if lists are not those of a graph, or old tiles are damaged; [`Error::Io`];
+/// cancellation.
 pub fn write_tiles<G: Lists>(
     graph: &G,
     properties: &impl TileProperties,
     run: &Run,
     options: &ConvertOptions,
+    old: Option<&OldTiles<'_>>,
     (disk, layer, database): (&Arc<dyn Disk>, &Path, DatabaseId),
 ) -> Result<TileReport>
 where
@@ -116,30 +323,29 @@ where
     if options.group == 0 {
         return Err(Error::Invalid("a group has at least one tile".to_owned()));
     }
-    let mut writer = TileWriter::create(disk, layer, database)?;
+    let conversion = Conversion { options, run, old: old.filter(|old| old.group() == options.group) };
     let counts_in = graph.is_directed() && !graph.has(Direction::In);
-    let mut in_degrees: Vec<u32> = filled(0, if counts_in { graph.num_vertices() } else { 0 })?;
-    let mut num_loops = 0;
-    walk(graph, run, options, |row, column, positions, _| {
-        if row == column {
-            num_loops +=
-                positions.iter().filter(|&&position| position >> 16 == position & 0xFFFF).count() as u64;
-        }
-        if counts_in {
-            let first = (column as usize) << STRIP_BITS;
-            for &position in positions {
-                let degree = in_degrees.get_mut(first + (position & 0xFFFF) as usize);
-                let degree = degree.ok_or_else(|| foreign(layer))?;
-                *degree = degree.checked_add(1).ok_or_else(|| too_many(first))?;
-            }
-        }
-        writer.append(row, column, positions)
+    let mut coding = Coding {
+        writer: TileWriter::create(disk, layer, database)?,
+        run,
+        layer,
+        open: Segment::default(),
+        counts_in,
+        in_degrees: filled(0, if counts_in { graph.num_vertices() } else { 0 })?,
+        num_loops: 0,
+        copied_bytes: 0,
+    };
+    let (groups_rebuilt, groups_copied) = conversion.walk(graph, |step| match step {
+        Step::Edges(parts) => coding.code(parts),
+        Step::Copy(chunks) => coding.copy(conversion.old, chunks),
     })?;
+    coding.close_segment()?;
+    let Coding { writer, in_degrees, num_loops, copied_bytes, .. } = coding;
     let arcs = if graph.is_directed() { writer.num_edges() } else { 2 * writer.num_edges() - num_loops };
     if arcs != graph.num_arcs() {
         return Err(foreign(layer));
     }
-    properties.write(&PropertyWalk { run, options, writer: &writer })?;
+    properties.write(&PropertyWalk { conversion: &conversion, writer: &writer })?;
     let directory = writer.archive().directory().to_owned();
     let write = |direction, degree: &dyn Fn(usize) -> u64| {
         write_degrees(writer.archive(), &directory, database, direction, graph.num_vertices(), degree)
@@ -152,184 +358,9 @@ where
     }
     let (num_edges, num_chunks) = (writer.num_edges(), writer.num_chunks());
     let data_bytes = writer.finish(options.group)?;
-    Ok(TileReport { num_edges, num_chunks, data_bytes })
+    Ok(TileReport { num_edges, num_chunks, data_bytes, groups_rebuilt, groups_copied, copied_bytes })
 }
 
 fn foreign(layer: &Path) -> Error {
     Error::corrupt(layer, 0, "lists do not ascend, or are not the same from both ends of edges")
-}
-
-fn too_many(v: usize) -> Error {
-    Error::Invalid(format!("a vertex from {v} on has more than {} in-edges: import with in-lists", u32::MAX))
-}
-
-/// Hands over all edges in the order of the file: strips of row and column, positions, weights. A tile takes one call or more.
-fn walk<G: Lists>(
-    graph: &G,
-    run: &Run,
-    options: &ConvertOptions,
-    mut take: impl FnMut(u32, u32, &[u32], &[G::Weight]) -> Result<()>,
-) -> Result<()>
-where
-    Error: From<G::Error>,
-{
-    let (n, group) = (graph.num_vertices(), options.group as usize);
-    let strips = n.div_ceil(STRIP_LEN);
-    let edge_bytes = 4 + size_of::<G::Weight>() as u64;
-    let len_max = (options.memory_bytes / edge_bytes).max(STRIP_LEN as u64) as usize;
-    let mut gather = Gather { graph, run, len_max, lefts: Vec::new(), first: 0, columns: Vec::new() };
-    for first_row in (0..strips).step_by(group) {
-        let rows = first_row..strips.min(first_row + group);
-        gather.begin(rows.start * STRIP_LEN..n.min(rows.end * STRIP_LEN))?;
-        let first_column = if graph.is_directed() { 0 } else { first_row };
-        for first_column in (first_column..strips).step_by(group) {
-            for row in rows.clone() {
-                let columns = first_column..strips.min(first_column + group);
-                gather.row(row, columns, &mut take)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Positions of edges, and their weights.
-type Edges<W> = (Vec<u32>, Vec<W>);
-
-/// The position in each list of some strips, and the edges being gathered.
-struct Gather<'a, G: Lists> {
-    graph: &'a G,
-    run: &'a Run,
-    /// Edges gathered at a time.
-    len_max: usize,
-    /// Number of entries taken from each list.
-    lefts: Vec<u64>,
-    /// The vertex of the first list.
-    first: usize,
-    /// The edges gathered for each column of tiles.
-    columns: Vec<Edges<G::Weight>>,
-}
-
-impl<G: Lists> Gather<'_, G>
-where
-    Error: From<G::Error>,
-{
-    /// Begins other lists: at the diagonal, if only the upper triangle is kept.
-    fn begin(&mut self, vertices: Range<usize>) -> Result<()> {
-        self.first = vertices.start;
-        self.lefts.clear();
-        for v in vertices.map(vertex) {
-            let left = if self.graph.is_directed() {
-                0
-            } else {
-                self.graph.with_list(Direction::Out, v, |targets, _| targets.partition_point(|&u| u < v))?
-            };
-            push(&mut self.lefts, left as u64)?;
-        }
-        Ok(())
-    }
-
-    /// Hands over the entries of a strip's lists in some columns.
-    fn row(
-        &mut self,
-        row: usize,
-        columns: Range<usize>,
-        take: &mut impl FnMut(u32, u32, &[u32], &[G::Weight]) -> Result<()>,
-    ) -> Result<()> {
-        let counts = self.count(row, &columns)?;
-        let mut from = columns.start;
-        while from < columns.end {
-            let (mut end, mut len) = (from, 0);
-            while end < columns.end && (end == from || len + counts[end - columns.start] <= self.len_max) {
-                len += counts[end - columns.start];
-                end += 1;
-            }
-            if len > 0 {
-                self.gather(row, from..end, take)?;
-            }
-            from = end;
-        }
-        Ok(())
-    }
-
-    /// The number of edges of each tile.
-    fn count(&self, row: usize, columns: &Range<usize>) -> Result<Vec<usize>> {
-        let mut counts = vec![0; columns.len()];
-        let end = columns.end * STRIP_LEN;
-        for v in self.vertices(row) {
-            let left = self.lefts[v - self.first] as usize;
-            self.graph
-                .with_list(Direction::Out, vertex(v), |targets, _| {
-                    for &target in targets.get(left..)?.iter().take_while(|&&target| (target as usize) < end)
-                    {
-                        counts[(target as usize >> STRIP_BITS).checked_sub(columns.start)?] += 1;
-                    }
-                    Some(())
-                })?
-                .ok_or_else(unsorted)?;
-        }
-        Ok(counts)
-    }
-
-    fn vertices(&self, row: usize) -> Range<usize> {
-        row * STRIP_LEN..self.graph.num_vertices().min((row + 1) * STRIP_LEN)
-    }
-
-    /// Gathers the edges of some tiles and hands them over. A tile that exceeds the memory is handed over in parts.
-    fn gather(
-        &mut self,
-        row: usize,
-        columns: Range<usize>,
-        take: &mut impl FnMut(u32, u32, &[u32], &[G::Weight]) -> Result<()>,
-    ) -> Result<()> {
-        self.run.check()?;
-        let end = columns.end * STRIP_LEN;
-        self.columns.resize_with(self.columns.len().max(columns.len()), Edges::default);
-        for v in self.vertices(row) {
-            let (left, gathered) = (&mut self.lefts[v - self.first], &mut self.columns);
-            let row_bits = ((v % STRIP_LEN) as u32) << STRIP_BITS;
-            self.graph
-                .with_list(Direction::Out, vertex(v), |targets, weights| {
-                    let mut at = *left as usize;
-                    while let Some(&target) = targets.get(at).filter(|&&target| (target as usize) < end) {
-                        let column = target as usize >> STRIP_BITS;
-                        let of_column =
-                            targets[at..].iter().take_while(|&&u| u as usize >> STRIP_BITS == column);
-                        let len = of_column.count();
-                        let (positions, values) = &mut gathered[column.checked_sub(columns.start)?];
-                        positions.extend(
-                            targets[at..at + len].iter().map(|&u| row_bits | (u as usize & 0xFFFF) as u32),
-                        );
-                        values.extend_from_slice(&weights[at..at + len]);
-                        at += len;
-                    }
-                    *left = at as u64;
-                    Some(())
-                })?
-                .ok_or_else(unsorted)?;
-            if columns.len() == 1 && self.columns[0].0.len() >= self.len_max {
-                self.hand_over(row, columns.clone(), take)?;
-            }
-        }
-        self.hand_over(row, columns, take)
-    }
-
-    fn hand_over(
-        &mut self,
-        row: usize,
-        columns: Range<usize>,
-        take: &mut impl FnMut(u32, u32, &[u32], &[G::Weight]) -> Result<()>,
-    ) -> Result<()> {
-        for (column, (positions, weights)) in columns.zip(&mut self.columns) {
-            if !positions.is_empty() {
-                take(row as u32, column as u32, positions, weights)?;
-            }
-            positions.clear();
-            weights.clear();
-        }
-        Ok(())
-    }
-}
-
-fn unsorted() -> Error {
-    Error::Invalid("a list does not ascend: check the database with `esker check`".to_owned())
 }

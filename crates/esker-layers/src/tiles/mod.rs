@@ -6,7 +6,7 @@
 //! the upper triangle is kept ([1], IV-A). Tiles lie in *groups* of q by q, row by row, and so do the groups ([1], V-A): the state of an
 //! algorithm for the vertices of a group fits the last-level cache. A tile consists of one or more *chunks*. A chunk is decoded by
 //! itself; its coding is the smallest of several (`codec`). No chunk crosses a block of the file. Blocks have checksums, so a block can be
-//! read, verified, cached and decoded alone. Ids beyond 2^32 cost nothing per edge: only the keys of chunks name strips.
+//! read, verified, cached and decoded alone. A merge copies the chunks of groups in which no edge changed (`reuse`). Ids beyond 2^32 cost nothing per edge: only the keys of chunks name strips.
 //!
 //! A *strip* is the 2^16 vertices of a row or column of tiles. An edge that is kept once belongs to two strips. A scan hands edges to both
 //! ends, about a thousand at a time ([`esker_graph::Visitor::visit_patch`]). `schedule` keeps two threads from writing to one strip at a
@@ -21,7 +21,10 @@ mod packed;
 mod codec;
 mod degrees;
 mod files;
+mod segment;
 mod write;
+mod gather;
+mod reuse;
 mod convert;
 mod schedule;
 mod batch;
@@ -37,4 +40,5 @@ mod disk_tests;
 pub use convert::{ConvertOptions, PropertyWalk, TileProperties, TileReport, write_tiles};
 pub use degrees::Degrees;
 pub use files::{Chunk, Directory, TileFiles, TileShape, Tiles};
+pub use reuse::{ChangedGroups, OldTiles};
 pub use scan::{MAPPED_WEIGHTS_MAX, TileScan, TileWeights};

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{DatabaseId, Element, Error, Result};
-use esker_graph::{Csr, CsrGraph, Direction, Graph, Lists, Run, Select, VertexId, Visitor, Weight, collect};
+use esker_graph::{
+    Csr, CsrGraph, Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, Visitor, Weight, collect,
+};
 
 use super::{
-    ConvertOptions, PropertyWalk, TileProperties, TileScan, TileShape, TileWeights, Tiles, write_tiles,
+    ConvertOptions, OldTiles, PropertyWalk, TileProperties, TileReport, TileScan, TileShape, TileWeights,
+    Tiles, write_tiles,
 };
 
 /// A directory in memory.
@@ -45,6 +48,33 @@ pub(super) fn random_edges(n: usize, count: usize, seed: u64) -> Vec<(VertexId, 
     edges
 }
 
+/// Collects source, target and weight of all arcs.
+struct Collect;
+
+impl Visitor<i32> for Collect {
+    type State = Vec<(VertexId, VertexId, i32)>;
+
+    fn new_state(&self) -> Self::State {
+        Vec::new()
+    }
+
+    fn visit(&self, arcs: &mut Self::State, v: VertexId, piece: Piece<'_, i32>) -> Flow {
+        arcs.extend(piece.targets.iter().zip(piece.weights).map(|(&u, &weight)| (v, u, weight)));
+        Flow::More
+    }
+}
+
+/// All arcs of a graph, sorted.
+pub(super) fn arcs_of<G: Graph<Weight = i32>>(
+    graph: &G,
+    run: &Run,
+    direction: Direction,
+) -> Vec<(VertexId, VertexId, i32)> {
+    let mut arcs = graph.scan(run, direction, Select::All, &Collect).unwrap().concat();
+    arcs.sort_unstable();
+    arcs
+}
+
 /// The weights of a graph as property 3.
 struct Weighted<'a, G>(&'a G);
 
@@ -65,9 +95,21 @@ pub(super) fn make<W: Weight + Element>(
     graph: &CsrGraph<'_, W>,
     options: &ConvertOptions,
 ) -> Result<Tiles> {
+    make_from(disk, layer, graph, options, None, 1).map(|made| made.0)
+}
+
+/// As [`make`], copying from old tiles, on so many threads.
+pub(super) fn make_from<W: Weight + Element>(
+    disk: &Arc<dyn Disk>,
+    layer: &Path,
+    graph: &CsrGraph<'_, W>,
+    options: &ConvertOptions,
+    old: Option<&OldTiles<'_>>,
+    threads: usize,
+) -> Result<(Tiles, TileReport)> {
     disk.create_directory(layer)?;
-    let run = Run::with_threads(1)?;
-    let report = write_tiles(graph, &Weighted(graph), &run, options, (disk, layer, DATABASE))?;
+    let run = Run::with_threads(threads)?;
+    let report = write_tiles(graph, &Weighted(graph), &run, options, old, (disk, layer, DATABASE))?;
     let shape = TileShape {
         num_vertices: graph.num_vertices() as u64,
         num_edges: report.num_edges,
@@ -75,7 +117,7 @@ pub(super) fn make<W: Weight + Element>(
     };
     let tiles = Tiles::open(disk, layer, DATABASE, shape)?;
     assert_eq!((tiles.num_chunks() as u64, tiles.data_bytes()), (report.num_chunks, report.data_bytes));
-    Ok(tiles)
+    Ok((tiles, report))
 }
 
 /// Tiles as a graph, beside the lists that they were made of.

@@ -9,11 +9,8 @@ use esker_format::{
     ArchiveWriter, BLOCK_BYTES, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, Error, Result,
 };
 
-use super::codec::encode;
 use super::files::TileFiles;
-
-/// No chunk begins in the last bytes of a block if fewer than this are left.
-const ROOM_MIN: usize = 64;
+use super::segment::Segment;
 
 /// Writes the files of a layer's tiles. Memory: 24 bytes per chunk, plus some MiB. Each tile with edges has at least one chunk, and each
 /// block of 64 KiB at least two.
@@ -43,31 +40,54 @@ impl TileWriter {
         Ok(Self { archive, files, database, data, block, blocks: 0, keys, starts, edges, num_edges: 0 })
     }
 
-    /// Appends edges of a tile, in ascending order of position. All edges of a tile must be appended before those of the next.
-    pub(super) fn append(&mut self, row: u32, column: u32, positions: &[u32]) -> Result<()> {
-        let mut rest = positions;
-        while !rest.is_empty() {
-            let (start, room) = (self.block.len(), BLOCK_BYTES - self.block.len());
-            let len = if room < ROOM_MIN { 0 } else { encode(rest, room, &mut self.block) };
-            if len == 0 {
-                self.end_block()?;
-                continue;
-            }
-            push(&mut self.keys, u64::from(row) << 32 | u64::from(column))?;
-            push(&mut self.starts, self.blocks * BLOCK_BYTES as u64 + start as u64)?;
-            push(&mut self.edges, self.num_edges)?;
-            self.num_edges += len as u64;
-            rest = &rest[len..];
+    /// Appends a segment, whose edges are all coded.
+    pub(super) fn append_segment(&mut self, segment: &Segment) -> Result<()> {
+        let mut bytes = segment.bytes();
+        self.make_room(bytes.len())?;
+        let first = self.data_bytes();
+        for chunk in segment.chunks() {
+            self.note((chunk.row, chunk.column), first + chunk.start as u64, chunk.len as u64)?;
+        }
+        if self.block.is_empty() {
+            let whole = bytes.len() / BLOCK_BYTES * BLOCK_BYTES;
+            self.data.append(&bytes[..whole])?;
+            self.blocks += (whole / BLOCK_BYTES) as u64;
+            bytes = &bytes[whole..];
+        }
+        self.block.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Appends a chunk that is already coded.
+    pub(super) fn append_chunk(&mut self, tile: (u32, u32), bytes: &[u8], num_edges: u64) -> Result<()> {
+        self.make_room(bytes.len())?;
+        self.note(tile, self.data_bytes(), num_edges)?;
+        self.block.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn note(&mut self, (row, column): (u32, u32), start: u64, num_edges: u64) -> Result<()> {
+        push(&mut self.keys, u64::from(row) << 32 | u64::from(column))?;
+        push(&mut self.starts, start)?;
+        push(&mut self.edges, self.num_edges)?;
+        self.num_edges += num_edges;
+        Ok(())
+    }
+
+    /// Ends the current block if so many bytes do not fit it.
+    fn make_room(&mut self, bytes: usize) -> Result<()> {
+        if !self.block.is_empty() && self.block.len() + bytes > BLOCK_BYTES {
+            self.block.resize(BLOCK_BYTES, 0);
+            self.data.append(&self.block)?;
+            self.block.clear();
+            self.blocks += 1;
         }
         Ok(())
     }
 
-    fn end_block(&mut self) -> Result<()> {
-        self.block.resize(BLOCK_BYTES, 0);
-        self.data.append(&self.block)?;
-        self.block.clear();
-        self.blocks += 1;
-        Ok(())
+    /// Bytes so far.
+    pub(super) fn data_bytes(&self) -> u64 {
+        self.blocks * BLOCK_BYTES as u64 + self.block.len() as u64
     }
 
     /// Edges so far.
@@ -93,7 +113,7 @@ impl TileWriter {
 
     /// Writes the last block and the directory of the chunks. Returns the bytes of all chunks.
     pub(super) fn finish(mut self, group: u32) -> Result<u64> {
-        let data_bytes = self.blocks * BLOCK_BYTES as u64 + self.block.len() as u64;
+        let data_bytes = self.data_bytes();
         self.data.append(&self.block)?;
         self.data.finish()?;
         push(&mut self.edges, self.num_edges)?;

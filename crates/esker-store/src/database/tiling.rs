@@ -64,7 +64,7 @@ impl Core {
         graph.prepare(run, Direction::Out)?;
         let database = state.manifest().database;
         let properties = WeightProperties { snapshot: &snapshot, run };
-        let report = write_tiles(&graph, &properties, run, options, (&self.disk, directory, database))?;
+        let report = write_tiles(&graph, &properties, run, options, None, (&self.disk, directory, database))?;
         self.disk.sync_directory(directory)?;
         Ok(report)
     }
