@@ -119,12 +119,11 @@ impl<'a, W: StoredWeight> Side<'a, W> {
         }
     }
 
-    /// The lists as plain slices, verified; `None` if they do not lie in one piece each.
-    pub(super) fn rows(&self, run: &Run) -> Result<Option<Rows<'_, W>>> {
+    /// The lists as plain slices, verified; `None` if they do not lie in one piece each in a file.
+    pub(super) fn rows(&self, run: &Run) -> Result<Option<Rows<'a, W>>> {
         match self {
             Self::Plain(side) => side.rows(run).map(|rows| Some(*rows)),
-            Self::Gathered(side) => Ok(Some(side.rows())),
-            Self::Compressed(_) | Self::Source(_) => Ok(None),
+            Self::Gathered(_) | Self::Compressed(_) | Self::Source(_) => Ok(None),
         }
     }
 

@@ -255,7 +255,7 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
     ///
     /// # Errors
     /// As [`StoredGraph::prepare`].
-    pub fn csr(&self, run: &Run) -> Result<Option<CsrGraph<'_, W>>> {
+    pub fn csr(&self, run: &Run) -> Result<Option<CsrGraph<'a, W>>> {
         let Some(out) = self.out.rows(run)? else { return Ok(None) };
         if !self.directed {
             return Ok(Some(CsrGraph::undirected(out)));

@@ -142,7 +142,7 @@ fn convert(options: &Options, lists: &CsrGraph<'_, ()>, directory: &Path) -> Res
         disk.create_directory(&layer)?;
         let convert = ConvertOptions { group: options.group, ..ConvertOptions::default() };
         let start = Instant::now();
-        report = Some(write_tiles(lists, &(), &run, &convert, (&disk, &layer, DATABASE))?);
+        report = Some(write_tiles(lists, &(), &run, &convert, None, (&disk, &layer, DATABASE))?);
         best = best.min(start.elapsed().as_secs_f64());
     }
     let report = report.expect("at least one trial");

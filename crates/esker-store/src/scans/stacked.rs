@@ -37,7 +37,7 @@ fn tiles(layer: &Arc<PlainLayer>, run: &Run) -> Tiles {
     let directory = layer_directory(record.number);
     disk.create_directory(&directory).unwrap();
     let (options, into) = (ConvertOptions::default(), (&disk, &*directory, DATABASE));
-    let report = write_tiles(&graph, &Weights(&graph), run, &options, into).unwrap();
+    let report = write_tiles(&graph, &Weights(&graph), run, &options, None, into).unwrap();
     let (num_vertices, directed) = (record.num_vertices, record.directed);
     let shape = TileShape { num_vertices, num_edges: report.num_edges, directed };
     Tiles::open(&disk, &directory, DATABASE, shape).unwrap()
