@@ -3,39 +3,110 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Any, Mapping, NamedTuple
 
-from ._errors import InvalidError, MistypedError
+from ._errors import EskerWarning, InvalidError, MistypedError
 from ._esker import Column, as_list, columns_of_tuples, keys_of_dictionaries, read_edges
 from ._naming import roles
 
 
-def column(data: Any, what: str) -> Column:
-    """Makes a column from NumPy, Arrow, pandas, Polars, an object with ``__array__`` or the buffer protocol, or an iterable."""
+def column(data: Any, what: str, kind: str | None = None) -> Column:
+    """Makes a column from NumPy, Arrow, pandas, Polars, an object with ``__array__`` or the buffer protocol, or an iterable. ``kind`` is
+    the type of the property that the values come from, to keep the time zone, which NumPy does not have."""
     if isinstance(data, Column):
         return data
     if isinstance(data, (str, bytes)):
         raise MistypedError(f"{what}: expected a sequence of integers, floats or strings, got a single string")
     masked = sys.modules.get("numpy.ma")
     if masked is not None and isinstance(data, masked.MaskedArray) and data.ndim == 1 and data.mask.any():
+        if data.dtype.kind in "bM":
+            numbers, logical = _numbers(data.data, what)
+            return Column([None if gone else one for one, gone in zip(numbers.tolist(), data.mask.tolist())], what, kind or logical)
         return Column(data.tolist(), what)
-    kind = type(data).__module__.partition(".")[0]
-    if kind == "pandas":
+    library = type(data).__module__.partition(".")[0]
+    if library == "pandas":
         data = _from_pandas(data)
-    elif kind == "polars" and str(getattr(data, "dtype", "")) == "Null":
+    elif library == "polars" and str(getattr(data, "dtype", "")) == "Null":
         data = data.to_list()
     if not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
         numpy = sys.modules.get("numpy")
-        if hasattr(data, "__array__") and numpy is not None or kind == "torch":
+        if hasattr(data, "__array__") and numpy is not None or library == "torch":
             import numpy
 
-            data = _from_numpy(numpy.asarray(data), what)
+            data = numpy.asarray(data)
+            if data.dtype.kind in "bM" and data.ndim == 1:
+                numbers, logical = _numbers(data, what)
+                if data.dtype.kind == "M" and numpy.isnat(data).any():
+                    numbers = [None if gone else one for one, gone in zip(numbers.tolist(), numpy.isnat(data).tolist())]
+                return Column(numbers, what, kind or logical)
+            data = _from_numpy(data, what)
     return Column(data, what)
+
+
+def _numbers(data: Any, what: str) -> tuple[Any, str]:
+    """The numbers that stand for truth values or times, and their type."""
+    import numpy
+
+    if data.dtype.kind == "b":
+        return data.astype(numpy.uint8), "bool"
+    unit, count = numpy.datetime_data(data.dtype)
+    if unit == "generic" or unit not in ("D", "s", "ms", "us", "ns") or count != 1:
+        raise MistypedError(f"{what}: expected times in the unit D, s, ms, us or ns, got {data.dtype}; convert them with astype")
+    data = data.astype(data.dtype.newbyteorder("=")).view(numpy.int64)
+    return data, "date" if unit == "D" else f"timestamp[{unit}]"
+
+
+def typed(values: Any, kind: str) -> Any:
+    """The NumPy array of the values of a property of type ``kind``. Times with a zone are in UTC."""
+    if values.dtype.kind not in "iu":
+        return values
+    if kind == "bool":
+        return values.astype(bool)
+    if kind == "date":
+        return values.astype("datetime64[D]")
+    if kind.startswith("timestamp["):
+        return values.view(f"datetime64[{_unit_and_zone(kind)[0]}]")
+    return values
+
+
+def _unit_and_zone(kind: str) -> tuple[str, str | None]:
+    """The unit and the zone of a type such as ``timestamp[us, UTC]``."""
+    unit, _, zone = kind[len("timestamp[") : -1].partition(", ")
+    return unit, zone or None
+
+
+def arrow(values: Any, kind: str | None) -> Any:
+    """The Arrow array of the values of a property of type ``kind``."""
+    import pyarrow
+
+    if kind is None or not kind.startswith("timestamp["):
+        return pyarrow.array(values)
+    unit, zone = _unit_and_zone(kind)
+    return pyarrow.array(values).cast(pyarrow.timestamp(unit, zone))
+
+
+def series(values: Any, kind: str | None) -> Any:
+    """The values of a property of type ``kind`` for a data frame of pandas."""
+    zone = _unit_and_zone(kind)[1] if kind is not None and kind.startswith("timestamp[") else None
+    if zone is None:
+        return values
+    import pandas
+
+    return pandas.Series(values).dt.tz_localize("UTC").dt.tz_convert(zone)
+
+
+def objects(values: Any) -> list[Any]:
+    """The values as Python objects; times that Python's types do not hold exactly as those of NumPy."""
+    if values.dtype.kind != "M" or values.dtype.str.endswith("[D]"):
+        return values.tolist()
+    micro = values.astype("datetime64[us]")
+    return micro.tolist() if (micro.astype(values.dtype) == values).all() else list(values)
 
 
 def _from_pandas(data: Any) -> Any:
     """The NumPy array of a pandas series if it is backed by one; otherwise Arrow data or a list, which keep missing values."""
-    if getattr(data.dtype, "kind", "O") in "iufb" and hasattr(data.dtype, "byteorder"):
+    if getattr(data.dtype, "kind", "O") in "iufbM" and hasattr(data.dtype, "byteorder"):
         return data.to_numpy()
     if hasattr(data, "__arrow_c_stream__") and "pyarrow" in sys.modules:
         return data
@@ -49,10 +120,8 @@ def _from_numpy(data: Any, what: str) -> Any:
         raise MistypedError(f"{what}: expected a one-dimensional array, got {data.ndim} dimensions")
     if data.dtype.kind in "UOTS":
         return data.tolist()
-    if data.dtype.kind == "b":
-        return data.astype(numpy.uint8)
     if data.dtype.kind not in "iuf" or data.dtype.itemsize > 8:
-        raise MistypedError(f"{what}: expected integers, floats or strings, got {data.dtype}")
+        raise MistypedError(f"{what}: expected integers, floats, strings, truth values or times, got {data.dtype}")
     if data.dtype.itemsize == 2 and data.dtype.kind == "f":
         return data.astype(numpy.float32)
     return numpy.require(data, data.dtype.newbyteorder("="), ["C", "A"])
@@ -130,6 +199,9 @@ def _with_numbers_as_weight(found: Edges) -> Edges:
         raise MistypedError(
             f"the weight {found.weight!r} holds strings, but weights are numbers; convert it, or give it another name as a property"
         )
+    kind = None if found.weight is None else dict(found.properties)[found.weight].kind
+    if kind not in (None, "bool"):
+        raise MistypedError(f"the weight {found.weight!r} holds values of type {kind}, but weights are numbers; give it another name as a property")
     return found
 
 
@@ -272,9 +344,19 @@ def _of_table(data: Any, names: list[Any], reading: Reading, by_position: bool |
     # A dictionary with other names can be one of neighbours.
     by_position = not isinstance(data, Mapping) if by_position is None else by_position
     found = roles(names, reading.weight, reading.usual_weight, by_position)
-    properties = [(name, column(data[name], name)) for name in found.properties]
+    properties = [(name, one) for name in found.properties for one in _kept(data, name)]
     ends = Edges(column(data[found.source], found.source), column(data[found.target], found.target), properties)
     return ends._replace(weight=found.weight)
+
+
+def _kept(data: Any, name: Any) -> list[Column]:
+    """The column of a table as a property; none, with a warning, if it holds lists or the like."""
+    kind = str(getattr(data[name], "type", None) or getattr(data[name], "dtype", "")).lower()
+    if kind.startswith(("list", "large_list", "fixed_size_list", "struct", "array(", "map")):
+        message = f"left out the column {name!r}: it holds values of type {kind}, and properties are numbers, texts, truth values, dates or times"
+        warnings.warn(message, EskerWarning, stacklevel=5)
+        return []
+    return [column(data[name], name)]
 
 
 def _of_matrix(data: Any, reading: Reading) -> Edges:

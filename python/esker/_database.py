@@ -8,7 +8,7 @@ import os
 import shutil
 import warnings
 from types import TracebackType
-from typing import Any, Iterable, Literal
+from typing import Any, Iterable, Literal, Mapping
 
 from . import _columns, _esker, _html, _progress
 from ._batch import Batch
@@ -25,7 +25,7 @@ from ._errors import (
 from ._graph import Graph
 from ._reports import Difference, ImportReport, Version, Versions, read_report
 from ._result import Result
-from ._selectors import At, Path, expect_path_exists, path_text, read_settings, selector
+from ._selectors import At, Path, expect_path_exists, path_text, read_settings, schema_items, selector
 from ._settings import (
     Duplicates,
     Encoding,
@@ -185,6 +185,12 @@ class Database:
         native = self._created()
         facts = json.loads(native.graph(None).facts())
         return {**facts, "path": self.path, "versions": len(json.loads(native.versions())), "bytes": native.bytes()}
+
+    @property
+    def schema(self) -> dict[str, dict[str, str]]:
+        """The types of the properties of the newest version: ``{"edges": {name: type}, "vertices": {name: type}}``."""
+        graph = self.graph()
+        return {"edges": graph.edge_properties, "vertices": graph.vertex_properties}
 
     def diff(self, a: At, b: At = "latest", *, summary_only: bool = False, **settings: Any) -> Difference:
         """The differences from version ``a`` to version ``b``, given as in :meth:`graph`."""
@@ -365,6 +371,7 @@ class Database:
         message: str = "",
         event_time: EventTime = None,
         batch_edges: int | None = None,
+        schema: Mapping[str, str] | None = None,
     ) -> ImportReport:
         """Imports files; the format and the compression are detected. A new database is created by the import pipeline. Into a database with
         edges, the files are added as one commit, or as one commit per ``batch_edges`` edges.
@@ -397,6 +404,7 @@ class Database:
             message: The message of the version.
             event_time: When what the edges record happened, as in :meth:`batch`.
             batch_edges: Number of edges per commit, when adding to a database with edges.
+            schema: The types of properties by name, as for :func:`esker.create`; a column that is declared becomes a property.
 
         Raises:
             InputError: A line is malformed; the message gives the file, the line and a remedy.
@@ -415,7 +423,8 @@ class Database:
         if count is not None and vertices is not None:
             raise InvalidError(f"the database was created with num_vertices={count}; leave out vertices={vertices!r}, or num_vertices")
         vertices = count if vertices is None else vertices
-        read = read_settings(format, source, target, weight, time, properties, ids, delimiter, header, quotes, vertices)
+        schema = {**(new.get("schema") or {}), **dict(schema_items(schema))}
+        read = read_settings(format, source, target, weight, time, properties, ids, delimiter, header, quotes, vertices, schema)
         with _progress.listening(progress if progress is not None else new.get("progress"), "import") as callback:
             settings = build_settings(
                 directed=new.get("directed") if directed is None else directed,
@@ -480,6 +489,7 @@ class Database:
             vertices if vertices is not None else edges.vertices,
             edges.weight,
             count,
+            schema_items(new.get("schema")) if edges.properties or len(edges.source) else [],
             self._path,
             settings,
             bool(new.get("replace")),

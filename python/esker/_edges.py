@@ -36,8 +36,10 @@ class EdgeTable:
         """Vertex numbers of the sources."""
         self.target: numpy.ndarray = numpy.asarray(target)
         """Vertex numbers of the targets."""
-        self.properties: dict[str, numpy.ndarray] = {name: _values(values) for name, values in properties.items()}
-        """Values of each property; text values are objects."""
+        self.properties: dict[str, numpy.ndarray] = {
+            name: _columns.typed(_values(values), graph.edge_properties.get(name, "")) for name, values in properties.items()
+        }
+        """Values of each property; text values are objects, times with a zone are in UTC."""
 
     def __len__(self) -> int:
         return len(self.source)
@@ -78,13 +80,15 @@ class EdgeTable:
         """A pandas data frame with the ids of sources and targets, and the properties."""
         import pandas
 
-        return pandas.DataFrame(self._columns(), copy=False)
+        kinds = self.graph.edge_properties
+        columns = {name: _columns.series(values, kinds.get(name)) for name, values in self._columns().items()}
+        return pandas.DataFrame(columns, copy=False)
 
     def to_arrow(self) -> pyarrow.Table:
         """An Arrow table with the ids of sources and targets, and the properties."""
         import pyarrow
 
-        columns = {}
+        columns, kinds = {}, self.graph.edge_properties
         if self.graph._facts["text_ids"]:
             ids, *ends = self._texts()
             texts = pyarrow.array(ids, pyarrow.string())
@@ -93,7 +97,7 @@ class EdgeTable:
                 columns[name] = pyarrow.chunked_array(chunks, pyarrow.string())
         else:
             columns = dict(zip(("source", "target"), map(pyarrow.array, self.ids())))
-        return pyarrow.table({**columns, **{name: pyarrow.array(values) for name, values in self.properties.items()}})
+        return pyarrow.table({**columns, **{name: _columns.arrow(values, kinds.get(name)) for name, values in self.properties.items()}})
 
     def to_polars(self) -> polars.DataFrame:
         """A Polars data frame with the ids of sources and targets, and the properties."""
@@ -139,7 +143,7 @@ def networkx_graph(
         (True, True): networkx.MultiDiGraph,
     }
     graph = kinds[directed, multigraph]()
-    columns = [(name, values.tolist()) for name, values in properties.items()]
+    columns = [(name, _columns.objects(values)) for name, values in properties.items()]
     collects = gc.isenabled()
     gc.disable()  # or the collector looks at all dictionaries again and again while they are made
     try:

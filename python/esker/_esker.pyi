@@ -10,7 +10,8 @@ class Array:
 
 class Column:
     holds: str
-    def __init__(self, object: Any, what: str) -> None: ...
+    kind: str | None
+    def __init__(self, object: Any, what: str, logical: str | None = None) -> None: ...
     def __len__(self) -> int: ...
     def take(self, positions: Column) -> Column: ...
 
@@ -162,6 +163,7 @@ def import_columns(
     vertices: Column | None,
     weight: str | None,
     num_vertices: int | None,
+    schema: list[tuple[str, str]],
     path: str | None,
     settings: dict[str, Any],
     replace: bool,

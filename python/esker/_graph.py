@@ -102,8 +102,7 @@ class Graph(Algorithms):
             return _reopen, (self._path, self.version)
         table = self.edges()
         properties = {name: self.property(name) for name in self.vertex_properties}
-        settings = {"directed": self.directed, "multigraph": self.multigraph, "weight": self.weight}
-        return _views.rebuilt, (settings, self.ids(), *table.ids(), table.properties, properties)
+        return _views.rebuilt, (_views.settings_of(self), self.ids(), *table.ids(), table.properties, properties)
 
     def __copy__(self) -> Graph:
         return self
@@ -286,7 +285,7 @@ class Graph(Algorithms):
 
     def property(self, name: str) -> numpy.ma.MaskedArray | numpy.ndarray:
         """A vertex property: a value for each row of :meth:`ids`. Missing values are masked; in a text property, an array of string objects,
-        they are ``None``."""
+        they are ``None``. Times with a zone are in UTC."""
         import numpy
 
         if name not in self.vertex_properties:
@@ -297,7 +296,7 @@ class Graph(Algorithms):
         if isinstance(found, list):
             return numpy.array(found, dtype=object)[rows]
         values, present = numpy.asarray(found[0])[rows], numpy.asarray(found[1])[rows]
-        return numpy.ma.MaskedArray(values, mask=present == 0)
+        return numpy.ma.MaskedArray(_columns.typed(values, self.vertex_properties[name]), mask=present == 0)
 
     # -- lists
 

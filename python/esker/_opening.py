@@ -11,7 +11,7 @@ from ._database import Database
 from ._errors import ExistsError, InvalidError, MistypedError
 from ._graph import Graph
 from ._reports import LOG, Recovery
-from ._selectors import Path, database_path, expect_path_exists
+from ._selectors import Path, database_path, expect_path_exists, schema_items
 from ._settings import Duplicates, Encoding, Memory, Order, ProgressOption, Sync, build_settings, thread_count
 
 
@@ -67,6 +67,7 @@ def create(
     encoding: Encoding = "plain",
     weight: str | None = None,
     num_vertices: int | None = None,
+    schema: Mapping[str, str] | None = None,
     replace: bool = False,
     sync: Sync = "always",
     threads: int | None = None,
@@ -89,6 +90,9 @@ def create(
         encoding: Encoding of the lists: ``plain`` (fastest) or ``compressed`` (smallest).
         weight: The name of the edge property that is the weight; by default ``weight``, if the edges have it.
         num_vertices: The number of vertices, with ids ``0..num_vertices``; they need not have edges.
+        schema: The types of edge properties by name, such as ``{"since": "date"}``: ``text``, ``bool``, ``date``, ``timestamp[us]`` or
+            ``timestamp[us, UTC]`` with the unit ``s``, ``ms``, ``us`` or ``ns`` and the zone, or a number type such as ``i64``. The first
+            edges must have these properties and values of these types. The types of others are those of the values.
         replace: Whether to replace an existing database.
         sync: As in :func:`esker.open`.
         threads: Threads of the import.
@@ -109,6 +113,7 @@ def create(
         "encoding": encoding,
         "weight": weight,
         "num_vertices": num_vertices,
+        "schema": dict(schema_items(schema)),
         "replace": replace,
         "sync": sync,
         "threads": threads,
@@ -142,6 +147,7 @@ def from_edges(
     order: Order = "auto",
     encoding: Encoding = "plain",
     num_vertices: int | None = None,
+    schema: Mapping[str, str] | None = None,
     threads: int | None = None,
     memory: Memory = None,
     progress: ProgressOption = None,
@@ -160,6 +166,7 @@ def from_edges(
     order: Order = "auto",
     encoding: Encoding = "plain",
     num_vertices: int | None = None,
+    schema: Mapping[str, str] | None = None,
     threads: int | None = None,
     memory: Memory = None,
     progress: ProgressOption = None,
@@ -177,6 +184,7 @@ def from_edges(
     order: Order = "auto",
     encoding: Encoding = "plain",
     num_vertices: int | None = None,
+    schema: Mapping[str, str] | None = None,
     threads: int | None = None,
     memory: Memory = None,
     progress: ProgressOption = None,
@@ -201,6 +209,7 @@ def from_edges(
         order=order,
         encoding=encoding,
         num_vertices=num_vertices,
+        schema=schema,
         threads=threads,
         memory=memory,
         progress=progress,

@@ -99,6 +99,8 @@ def read_report(text: str, duplicates: str | None, rule: str) -> ImportReport:
     report = ImportReport(json.loads(text))
     for note in report.get("notes", ()):
         LOG.info("%s", note)
+        if note.startswith("Leaving out"):
+            warnings.warn(note, EskerWarning, stacklevel=3)
     if report.get("rejected"):
         first = report["rejected_sample"][0]
         warnings.warn(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
-from typing import Any, Iterable, Union
+from typing import Any, Iterable, Mapping, Union
 
 from ._errors import InvalidError, MistypedError, NotFoundError
 from ._settings import time_text
@@ -40,6 +40,7 @@ def read_settings(
     header: bool | None,
     quotes: bool | None,
     vertices: Path | int | None,
+    schema: Mapping[str, str] | None,
 ) -> dict[str, Any]:
     """The settings for reading files."""
 
@@ -59,7 +60,20 @@ def read_settings(
         "header": header,
         "quotes": quotes,
         "vertices": None if vertices is None else _vertices_text(vertices),
+        "schema": schema_items(schema),
     }
+
+
+def schema_items(schema: Mapping[str, str] | None) -> list[tuple[str, str]]:
+    """Declared properties as names and types."""
+    if schema is None:
+        return []
+    if not isinstance(schema, Mapping):
+        raise MistypedError(f"schema must be types by name, as in {{'since': 'date'}}, not {type(schema).__name__}")
+    for name, kind in schema.items():
+        if not isinstance(name, str) or not isinstance(kind, str):
+            raise MistypedError(f"schema must be types by name, as in {{'since': 'date'}}, but it has {name!r}: {kind!r}")
+    return list(schema.items())
 
 
 def _vertices_text(vertices: Path | int) -> str:

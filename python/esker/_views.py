@@ -31,8 +31,18 @@ def of_edges(graph: Graph, table: EdgeTable, numbers: numpy.ndarray | None = Non
     ends = (end if numbers is None else numpy.searchsorted(numbers, end) for end in (table.source, table.target))
     source, target = (ids.take(_columns.column(end, "rows")) for end in ends)
     values = {name: graph.property(name)[rows] for name in graph.vertex_properties}
-    given = {"directed": graph.directed, "multigraph": graph.multigraph, "weight": graph.weight, **settings}
-    return rebuilt(given, ids, source, target, table.properties, values)
+    return rebuilt({**settings_of(graph), **settings}, ids, source, target, table.properties, values)
+
+
+def settings_of(graph: Graph) -> dict[str, Any]:
+    """What :func:`rebuilt` needs to know of a graph beside its edges and vertices."""
+    return {
+        "directed": graph.directed,
+        "multigraph": graph.multigraph,
+        "weight": graph.weight,
+        "schema": graph.edge_properties,
+        "vertex_schema": graph.vertex_properties,
+    }
 
 
 def reverse(graph: Graph) -> Graph:
@@ -112,12 +122,15 @@ def rebuilt(settings: dict[str, Any], ids: Any, source: Any, target: Any, proper
     from ._opening import create
 
     weight = settings["weight"] if settings["weight"] in properties else None
-    database = create(None, **{**settings, "weight": weight})
-    others = {name: column for name, column in properties.items() if name != weight}
+    schema = {name: kind for name, kind in settings["schema"].items() if name in properties}
+    kinds = settings["vertex_schema"]
+    settings = {name: value for name, value in settings.items() if name != "vertex_schema"}
+    database = create(None, **{**settings, "weight": weight, "schema": schema})
+    others = {name: _columns.column(column, name, schema[name]) for name, column in properties.items() if name != weight}
     with database.batch() as batch:
         batch.add_edges(source, target, weight=properties.get(weight) if weight is not None else None, properties=others)
         batch._first = None if batch._first is None else (batch._first[0], _columns.column(ids, "ids"))
     if values:
         with database.batch() as batch:
-            batch.set_vertices(ids, **values)
+            batch.set_vertices(ids, **{name: _columns.column(column, name, kinds.get(name)) for name, column in values.items()})
     return database.graph()

@@ -3,11 +3,11 @@
 use std::sync::{Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
-use esker::change::{Given, convert, convert_for_edge};
+use esker::change::{Given, convert_or_widen};
 use esker::graph::Cancel;
 use esker::import::source::id_at;
 use esker::store::Snapshot;
-use esker::store::format::{ElementType, Owner, PropertyRecord};
+use esker::store::format::{ElementType, PropertyRecord, PropertyType};
 use pyo3::prelude::*;
 
 use crate::column::{Column, ColumnType};
@@ -105,16 +105,17 @@ impl Batch {
         self.change(py, source.len(), move |state, range| {
             let (sources, targets) =
                 (source.ids(range.clone(), self.text_ids)?, target.ids(range.clone(), self.text_ids)?);
+            let records = state.batch.edge_properties().to_vec();
             let values: Vec<ArrayRef> = indices
                 .iter()
-                .map(|&index| columns[index].1.values(range.clone()))
+                .zip(&records)
+                .map(|(&index, record)| columns[index].1.values_for(range.clone(), record))
                 .collect::<Outcome<_>>()?;
-            let records = state.batch.edge_properties().to_vec();
             let mut row = Vec::with_capacity(values.len());
             for at in 0..range.len() {
                 row.clear();
                 for (record, column) in records.iter().zip(&values) {
-                    let (value, rounded) = convert_for_edge(record, Given::of(column, at))?;
+                    let (value, rounded) = convert_or_widen(record, Given::of(column, at))?;
                     state.rounded += u64::from(rounded);
                     row.push(value);
                 }
@@ -159,7 +160,7 @@ impl Batch {
     fn set_vertices(&self, py: Python<'_>, ids: &Column, name: &str, values: &Column) -> Outcome<()> {
         ids.expect_ids(self.text_ids)?;
         same_length(ids, values)?;
-        let record = self.define(name, values.column_type())?;
+        let record = self.define(name, values)?;
         let present = values.present(0..values.len());
         // The values that are present, and the number of them before each element.
         let only = values.only(&present)?;
@@ -168,7 +169,7 @@ impl Batch {
         present.iter().for_each(|&is| before.push(before.last().copied().unwrap_or(0) + usize::from(is)));
         self.change(py, ids.len(), move |state, range| {
             let ids = ids.ids(range.clone(), self.text_ids)?;
-            let values = only.values(before[range.start]..before[range.end])?;
+            let values = only.values_for(before[range.start]..before[range.end], &record)?;
             for at in range.clone() {
                 let id = id_at(&ids, at - range.start);
                 if !present[at] {
@@ -176,7 +177,7 @@ impl Batch {
                     continue;
                 }
                 let (value, rounded) =
-                    convert(&record, Given::of(&values, before[at] - before[range.start]))?;
+                    convert_or_widen(&record, Given::of(&values, before[at] - before[range.start]))?;
                 state.rounded += u64::from(rounded);
                 state.batch.set_vertex(id, name, Some(value))?;
             }
@@ -225,26 +226,20 @@ impl Batch {
     }
 
     /// The vertex property called `name`; adds it with the type of the values if it does not exist.
-    fn define(&self, name: &str, column_type: ColumnType) -> Outcome<PropertyRecord> {
+    fn define(&self, name: &str, values: &Column) -> Outcome<PropertyRecord> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = state.as_mut().ok_or_else(ended)?;
         if let Some(known) = state.properties.iter().find(|property| property.name == name) {
             return Ok(known.clone());
         }
-        let element = match column_type {
-            ColumnType::Integers => Some(ElementType::I64),
-            ColumnType::Floats => Some(ElementType::F64),
-            ColumnType::Texts => None,
+        let property_type = match (values.logical(), values.column_type()) {
+            (Some(logical), _) => logical.clone().into(),
+            (None, ColumnType::Integers) => ElementType::I64.into(),
+            (None, ColumnType::Floats) => ElementType::F64.into(),
+            (None, ColumnType::Texts) => PropertyType::text(),
         };
-        state.batch.define_vertex_property(name, element);
-        let record = PropertyRecord {
-            number: 0,
-            owner: Owner::Vertices,
-            name: name.to_owned(),
-            element: element.unwrap_or(ElementType::U8),
-            texts: element.is_none(),
-            weight: false,
-        };
+        state.batch.define_vertex_property(name, property_type.clone());
+        let record = PropertyRecord::of_vertices(name, property_type);
         state.properties.push(record.clone());
         Ok(record)
     }

@@ -16,6 +16,8 @@ use arrow_select::concat::concat;
 use arrow_select::take::{TakeOptions, take};
 use esker::import::binary::simplified;
 use esker::import::source::{id_column, integer_ids, text_column, texts};
+use esker::import::typed::{cast, logical_of};
+use esker::store::format::{LogicalType, PropertyRecord, PropertyType};
 use pyo3::buffer::{Element, PyBuffer, PyUntypedBuffer};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -39,6 +41,8 @@ pub(crate) struct Column {
     /// Its name in messages.
     what: String,
     column_type: ColumnType,
+    /// What the integers stand for, if they are truth values, dates or times.
+    logical: Option<LogicalType>,
     chunks: Vec<ArrayRef>,
     /// The index after the last element of each chunk.
     ends: Vec<usize>,
@@ -46,19 +50,18 @@ pub(crate) struct Column {
 
 #[pymethods]
 impl Column {
-    /// Makes a column from Arrow data, a contiguous one-dimensional buffer of numbers, or an iterable of integers, floats or strings.
+    /// Makes a column from Arrow data, a contiguous one-dimensional buffer of numbers, or an iterable of integers, floats, strings, truth values,
+    /// dates or times. `logical` names the type that integers stand for.
     #[new]
-    fn new(object: &Bound<'_, PyAny>, what: String) -> Outcome<Self> {
-        if let Some((_, chunks)) = capsule::chunks(object)? {
-            return Self::of(what, chunks);
+    #[pyo3(signature = (object, what, logical=None))]
+    fn new(object: &Bound<'_, PyAny>, what: String, logical: Option<&str>) -> Outcome<Self> {
+        let mut column = Self::read(object, what)?;
+        if let Some(logical) = logical {
+            let found: PropertyType = logical.parse().or_else(invalid)?;
+            column.logical = found.logical.element().is_some().then_some(found.logical);
         }
-        if let Some(chunk) = from_buffer(object, &what)? {
-            return Self::of(what, vec![chunk]);
-        }
-        let chunk = objects::from_iterable(object, &what)?;
-        Self::of(what, vec![chunk])
+        Ok(column)
     }
-
     fn __len__(&self) -> usize {
         self.len()
     }
@@ -74,8 +77,15 @@ impl Column {
                 [one] => vec![take(*one, &positions, checked)?],
                 several => vec![take(&concat(several)?, &positions, checked)?],
             };
-            Self::of(self.what.clone(), taken)
+            let taken = Self::of(self.what.clone(), taken)?;
+            Ok(Self { logical: self.logical.clone(), ..taken })
         })
+    }
+
+    /// The name of the type that its integers stand for: `bool`, `date` or one of timestamps; `None` for numbers and texts.
+    #[getter]
+    fn kind(&self) -> Option<String> {
+        self.logical.clone().map(|logical| PropertyType::from(logical).to_string())
     }
 
     /// `integers`, `floats` or `texts`.
@@ -90,6 +100,17 @@ impl Column {
 }
 
 impl Column {
+    fn read(object: &Bound<'_, PyAny>, what: String) -> Outcome<Self> {
+        if let Some((_, chunks)) = capsule::chunks(object)? {
+            return Self::of(what, chunks);
+        }
+        if let Some(chunk) = from_buffer(object, &what)? {
+            return Self::of(what, vec![chunk]);
+        }
+        let chunk = objects::from_iterable(object, &what)?;
+        Self::of(what, vec![chunk])
+    }
+
     pub(crate) fn of(what: String, chunks: Vec<ArrayRef>) -> Outcome<Self> {
         let column_type = match chunks.first().map(|chunk| chunk.data_type().clone()) {
             None => ColumnType::Integers,
@@ -108,7 +129,8 @@ impl Column {
             end += chunk.len();
             ends.push(end);
         }
-        Ok(Self { what, column_type, chunks, ends })
+        let logical = chunks.first().and_then(|chunk| logical_of(chunk.data_type()));
+        Ok(Self { what, column_type, logical, chunks, ends })
     }
 
     /// A column of one id.
@@ -125,6 +147,31 @@ impl Column {
     /// The type of the elements.
     pub(crate) fn column_type(&self) -> ColumnType {
         self.column_type
+    }
+
+    /// What its integers stand for, if they are truth values, dates or times.
+    pub(crate) fn logical(&self) -> Option<&LogicalType> {
+        self.logical.as_ref()
+    }
+
+    /// The elements of a range as values of a property of a type, all of which must fit it.
+    pub(crate) fn values_as(&self, range: Range<usize>, wanted: &PropertyType) -> Outcome<ArrayRef> {
+        let start = range.start;
+        let values = self.values(range)?;
+        let mut first = None;
+        let cast = cast(&values, self.logical.as_ref(), wanted, |row, reason, text| {
+            first
+                .get_or_insert_with(|| format!("{}[{}] is {text:?}, which {reason}", self.what, start + row));
+        });
+        first.map_or(Ok(cast), invalid)
+    }
+
+    /// The elements of a range as values of an existing property. Numbers may need a wider type.
+    pub(crate) fn values_for(&self, range: Range<usize>, property: &PropertyRecord) -> Outcome<ArrayRef> {
+        if property.is_number() || property.is_text() || self.logical.as_ref() == Some(&property.logical) {
+            return self.values(range);
+        }
+        self.values_as(range, &property.property_type())
     }
 
     /// The name of the column in messages.
@@ -277,18 +324,20 @@ impl Column {
         if chunks.is_empty() {
             chunks.extend(self.chunks.first().map(|chunk| chunk.slice(0, 0)));
         }
-        Self::of(self.what.clone(), chunks)
+        let only = Self::of(self.what.clone(), chunks)?;
+        Ok(Self { logical: self.logical.clone(), ..only })
     }
 }
 
 fn column_type(data_type: &DataType) -> Option<ColumnType> {
     use DataType::{
-        Boolean, Dictionary, Float16, Float32, Float64, LargeUtf8, Null, RunEndEncoded, Utf8, Utf8View,
+        Boolean, Date32, Date64, Dictionary, Float16, Float32, Float64, LargeUtf8, Null, RunEndEncoded,
+        Timestamp, Utf8, Utf8View,
     };
     match data_type {
         _ if data_type.is_integer() => Some(ColumnType::Integers),
         // A column of nulls has no type: it is empty, or all values are missing.
-        Boolean | Null => Some(ColumnType::Integers),
+        Boolean | Null | Date32 | Date64 | Timestamp(..) => Some(ColumnType::Integers),
         Float16 | Float32 | Float64 => Some(ColumnType::Floats),
         Utf8 | LargeUtf8 | Utf8View => Some(ColumnType::Texts),
         Dictionary(_, values) => column_type(values),

@@ -303,8 +303,8 @@ impl Database {
         let writer = self.writer()?;
         let (run, cancel, listener) = settings.run("define")?;
         watched(py, &cancel, listener.as_ref(), || {
-            let Definition { name, element } = definition;
-            Ok(writer.add_edge_property(&name, element, weight, &run)?)
+            let Definition { name, property_type } = definition;
+            Ok(writer.add_edge_property(&name, property_type, weight, &run)?)
         })
     }
 

@@ -249,7 +249,7 @@ impl Graph {
                 let bits = edges.bits(property.number, index)?;
                 let value = match self.snapshot.dictionary(property.number) {
                     Some(texts) => esker::store::property::PropertyValue::Text(texts.text(bits as usize)?),
-                    None => esker::store::property::PropertyValue::from_bits(property.element, bits),
+                    None => esker::store::property::PropertyValue::of(property, bits),
                 };
                 values.set_item(&property.name, value_object(py, value)?)?;
             }

@@ -13,6 +13,7 @@ mod entries;
 mod settings;
 mod array;
 mod capsule;
+mod times;
 mod objects;
 mod column;
 mod rows;

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use arrow_array::builder::LargeStringBuilder;
-use arrow_array::{ArrayRef, Float64Array, Int64Array, LargeStringArray, UInt64Array};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, UInt64Array};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::failure::{Outcome, invalid, mistyped};
+use crate::times;
 use crate::turns::Turns;
 
 /// Objects of one usual type so far: `int`, `float` or `str`, none of them missing.
@@ -125,7 +126,14 @@ fn from_unusual(list: &Bound<'_, PyList>, what: &str) -> Outcome<ArrayRef> {
             .or_else(|error| invalid(format!("{what}: a string cannot be encoded as UTF-8: {error}")))?;
         return Ok(Arc::new(LargeStringArray::from(texts)));
     }
-    if all(|item| item.is_instance_of::<PyBool>())? || all(is_int)? {
+    if all(|item| item.is_instance_of::<PyBool>())? {
+        let values: PyResult<Vec<Option<bool>>> = items.iter().map(PyAnyMethods::extract).collect();
+        return Ok(Arc::new(BooleanArray::from(values?)));
+    }
+    if let Some(times) = times::from_objects(&items, what)? {
+        return Ok(times);
+    }
+    if all(is_int)? {
         return from_integers(&items, what);
     }
     let mut floats: Vec<Option<f64>> = Vec::with_capacity(items.len());

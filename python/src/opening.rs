@@ -20,7 +20,7 @@ use crate::column::Column;
 use crate::database::{Database, Handle, IN_MEMORY, SYNCS};
 use crate::failure::Outcome;
 use crate::report::import_facts;
-use crate::settings::{BuildSettings, ReadSettings, one_of};
+use crate::settings::{BuildSettings, ReadSettings, declarations, one_of};
 use crate::source::{ColumnReader, Columns};
 use crate::watch::watched;
 
@@ -121,6 +121,7 @@ pub(crate) fn import_columns(
     vertices: Option<&Column>,
     weight: Option<&str>,
     num_vertices: Option<u64>,
+    schema: Vec<(String, String)>,
     path: Option<PathBuf>,
     settings: BuildSettings,
     replace: bool,
@@ -132,7 +133,7 @@ pub(crate) fn import_columns(
         properties: properties.into_iter().map(|(name, column)| (name, column.get().clone())).collect(),
         vertices: vertices.cloned(),
     };
-    let reader = ColumnReader::new(columns, weight, num_vertices)?;
+    let reader = ColumnReader::new(columns, weight, num_vertices, &declarations(schema)?)?;
     let (options, listener) = settings.options()?;
     watched(py, &options.cancel, listener.as_ref(), || {
         let (report, database) = build(Box::new(reader), path.as_deref(), &options, replace)?;

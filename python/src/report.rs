@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::failure::Outcome;
 use crate::settings::brief;
 
-fn property_type(property: &PropertyRecord) -> &'static str {
-    if property.texts { "text" } else { property.element.name() }
+fn property_type(property: &PropertyRecord) -> String {
+    property.type_name()
 }
 
 /// Describes a graph.

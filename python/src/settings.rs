@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use esker::catalogue::Resources;
 use esker::graph::{Budget, Cancel, Progress, Run, RunOptions};
-use esker::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
+use esker::import::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker::import::options::{BadLines, Duplicates, ImportOptions, ImportProgress, SelfLoops, VertexOrder};
 use esker::plan::{Request, available_bytes, encoding_name, residency_name};
 use esker::store::format::{Encoding, trimmed_budget};
@@ -15,6 +15,15 @@ use pyo3::prelude::*;
 
 use crate::failure::{Failure, Outcome, invalid};
 use crate::watch::{CancelHandle, Listener, ProgressSlot, token};
+
+/// Declared properties, given as names and types.
+pub(crate) fn declarations(schema: Vec<(String, String)>) -> Outcome<Vec<Declaration>> {
+    let declaration = |(name, property_type): (String, String)| match property_type.parse() {
+        Ok(property_type) => Ok(Declaration { name, property_type }),
+        Err(reason) => invalid(format!("schema[{name:?}]: {reason}")),
+    };
+    schema.into_iter().map(declaration).collect()
+}
 
 /// The resources of a run.
 #[derive(FromPyObject)]
@@ -202,6 +211,8 @@ pub(crate) struct ReadSettings {
     header: Option<bool>,
     quotes: Option<bool>,
     vertices: Option<String>,
+    /// Declared properties: names and types.
+    schema: Vec<(String, String)>,
 }
 
 impl ReadSettings {
@@ -234,6 +245,7 @@ impl ReadSettings {
             header: self.header,
             quotes: self.quotes,
             vertices: self.vertices,
+            schema: declarations(self.schema)?,
             ..ReadOptions::default()
         })
     }

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
+use esker::import::format::Declaration;
 use esker::import::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema, integer_ids};
+use esker::import::typed::weight_fits;
+use esker::store::format::PropertyType;
 use esker::store::{Error, Result};
 
 use crate::column::{Column, ColumnType};
@@ -52,6 +55,30 @@ impl Columns {
         Ok(())
     }
 
+    /// The type of each property, if it is declared or more than a number or a text.
+    fn types(&self, weight: Option<&str>, declared: &[Declaration]) -> Outcome<Vec<Option<PropertyType>>> {
+        let has = |name: &String| self.properties.iter().any(|(own, _)| own == name);
+        if let Some(missing) = declared.iter().find(|declared| self.len() > 0 && !has(&declared.name)) {
+            return invalid(format!(
+                "the schema declares {:?}, but the edges have no such property",
+                missing.name
+            ));
+        }
+        let type_of = |(name, column): &(String, Column)| {
+            let found = declared.iter().find(|declared| declared.name == *name);
+            let is_weight = weight == Some(name);
+            if let Some(Declaration { property_type, .. }) = found {
+                if is_weight {
+                    weight_fits(property_type).or_else(invalid)?;
+                }
+                return Ok(Some(property_type.clone()));
+            }
+            // A truth value as a weight is 0 or 1.
+            Ok(column.logical().filter(|_| !is_weight).cloned().map(PropertyType::from))
+        };
+        self.properties.iter().map(type_of).collect()
+    }
+
     fn has_texts(&self) -> bool {
         let vertices = self.vertices.as_ref().filter(|vertices| vertices.len() > 0);
         let first = if self.len() > 0 { Some(&self.source) } else { vertices };
@@ -68,8 +95,15 @@ pub(crate) struct ColumnReader {
 
 impl ColumnReader {
     /// A reader at the first row. `weight` names the property that is the weight; `num_vertices` declares that ids are `0..num_vertices`.
-    pub(crate) fn new(columns: Columns, weight: Option<&str>, num_vertices: Option<u64>) -> Outcome<Self> {
+    /// `declared` are the types of properties; the others have those of their columns.
+    pub(crate) fn new(
+        columns: Columns,
+        weight: Option<&str>,
+        num_vertices: Option<u64>,
+        declared: &[Declaration],
+    ) -> Outcome<Self> {
         columns.check()?;
+        let types = columns.types(weight, declared)?;
         let texts = columns.has_texts();
         let ids = match num_vertices {
             Some(_) if texts => {
@@ -85,6 +119,7 @@ impl ColumnReader {
             ids,
             weight: weight.and_then(|weight| properties.iter().position(|name| name == weight)),
             properties,
+            types,
             directed: None,
             both_ends: false,
             input_bytes: Some(columns.len() as u64 * EDGE_BYTES),
@@ -99,7 +134,11 @@ impl Reader for ColumnReader {
     }
 
     fn parser(&self) -> Arc<dyn BlockParser> {
-        Arc::new(ColumnParser { columns: Arc::clone(&self.columns), ids: self.schema.ids })
+        Arc::new(ColumnParser {
+            columns: Arc::clone(&self.columns),
+            ids: self.schema.ids,
+            types: self.schema.types.clone(),
+        })
     }
 
     fn next_block(&mut self) -> Result<Option<Block>> {
@@ -116,6 +155,7 @@ impl Reader for ColumnReader {
 struct ColumnParser {
     columns: Arc<Columns>,
     ids: IdKind,
+    types: Vec<Option<PropertyType>>,
 }
 
 impl BlockParser for ColumnParser {
@@ -129,7 +169,13 @@ impl BlockParser for ColumnParser {
             self.expect_numbers(column, first, &ids)?;
             Ok(ids)
         };
-        let properties = self.columns.properties.iter().map(|(_, column)| column.values(edges.clone()));
+        let columns = self.columns.properties.iter().zip(&self.types);
+        let properties = columns.map(|((_, column), declared)| match declared {
+            Some(declared) if column.logical() != Some(&declared.logical) => {
+                column.values_as(edges.clone(), declared)
+            }
+            _ => column.values(edges.clone()),
+        });
         let vertices = self.columns.vertices.as_ref();
         Ok(EdgeBatch {
             input_bytes: edges.len() as u64 * EDGE_BYTES,

@@ -2,11 +2,11 @@
 
 use esker::graph::{Run, VertexId};
 use esker::store::Snapshot;
-use esker::store::format::ElementType;
+use esker::store::format::{ElementType, TimeUnit, Timestamp};
 use esker::store::ids::ExternalId;
 use esker::store::property::{PropertyValue, VertexProperty};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyBool, PyDict, PyString};
 
 use crate::array::Array;
 use crate::failure::Outcome;
@@ -40,7 +40,41 @@ pub(crate) fn value_object<'py>(py: Python<'py>, value: PropertyValue<'_>) -> Py
         PropertyValue::F32(x) => shown!(x),
         PropertyValue::F64(x) => shown!(x),
         PropertyValue::Text(text) => shown!(String::from_utf8_lossy(text)),
+        PropertyValue::Boolean(value) => PyBool::new(py, value).to_owned().into_any(),
+        PropertyValue::Date(days) => date_object(py, days)?,
+        PropertyValue::Timestamp(time) => time_object(py, time)?,
     })
+}
+
+/// A date; one beyond the years 1 to 9999, which Python does not have, as a `numpy.datetime64`.
+fn date_object(py: Python<'_>, days: i32) -> PyResult<Bound<'_, PyAny>> {
+    const ORDINAL_1970: i32 = 719_163;
+    const ORDINAL_MAX: i32 = 3_652_059;
+    match days.checked_add(ORDINAL_1970).filter(|ordinal| (1..=ORDINAL_MAX).contains(ordinal)) {
+        Some(ordinal) => py.import("datetime")?.getattr("date")?.call_method1("fromordinal", (ordinal,)),
+        None => py.import("numpy")?.call_method1("datetime64", (days, "D")),
+    }
+}
+
+/// A time, in UTC if the property has a zone; one that Python's type does not hold exactly, as a `numpy.datetime64`.
+fn time_object(py: Python<'_>, time: Timestamp) -> PyResult<Bound<'_, PyAny>> {
+    let microseconds = match time.unit {
+        TimeUnit::Nano => (time.count % 1000 == 0).then_some(time.count / 1000),
+        unit => time.count.checked_mul(1_000_000 / unit.per_second()),
+    };
+    let datetime = py.import("datetime")?;
+    let zone =
+        if time.is_utc { datetime.getattr("timezone")?.getattr("utc")? } else { py.None().into_bound(py) };
+    let as_python = |microseconds: i64| {
+        let keywords = PyDict::new(py);
+        keywords.set_item("tzinfo", zone)?;
+        let epoch = datetime.getattr("datetime")?.call((1970, 1, 1), Some(&keywords))?;
+        epoch.add(datetime.getattr("timedelta")?.call1((0, 0, microseconds))?)
+    };
+    match microseconds.map(as_python) {
+        Some(Ok(found)) => Ok(found),
+        _ => py.import("numpy")?.call_method1("datetime64", (time.count, time.unit.symbol())),
+    }
 }
 
 /// The values of a vertex property.
@@ -55,7 +89,7 @@ impl VertexValues {
     /// Reads the values of all vertices, in vertex order.
     pub(crate) fn read(snapshot: &Snapshot, name: &str, run: &Run) -> Outcome<Self> {
         let property = snapshot.vertex_property(name)?;
-        if property.record().texts {
+        if property.record().is_text() {
             let texts = property.texts(run)?;
             let text = |v| -> Outcome<Option<String>> {
                 let text = texts.get(esker::graph::vertex(v))?;

@@ -92,7 +92,7 @@ def test_read_as_tiles_and_with_heads(web):
 
 def test_edge_properties_that_come_later(web):
     with pytest.raises(ValueError, match="unknown type"):
-        web.define_edge_property("since", "date")
+        web.define_edge_property("since", "day")
     with pytest.raises(ValueError, match="already"):
         web.define_edge_property("weight")
     web.define_edge_property("since", "i64")

@@ -25,7 +25,7 @@ use crate::importing::DuplicatesArg;
 pub(crate) struct AddCommand {
     /// The database
     database: PathBuf,
-    /// Add an edge property if it is missing; TYPE is `text` or a number type as shown by `esker info` [default type: f64]. The property named by --weight,
+    /// Add an edge property if it is missing; TYPE as for --schema [default type: f64]. The property named by --weight,
     /// or called weight, becomes the weight. This merges all layers
     #[arg(long, value_name = "NAME:TYPE")]
     define: Vec<Definition>,

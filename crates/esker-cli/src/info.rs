@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use esker::graph::{Direction, Run, VertexId};
-use esker::store::format::{IdMapKind, LayerRecord, PropertyRecord};
+use esker::store::format::{IdMapKind, LayerRecord};
 use esker::store::headed::StoredHeads;
 use esker::store::property::Dictionary;
 use esker::store::version::format_time;
@@ -72,13 +72,16 @@ impl InfoCommand {
             let texts = snapshot.dictionary(property.number).map(Dictionary::len);
             let kind = match texts {
                 Some(texts) => format!("text, {} distinct", count(texts as u64)),
-                None => format!("{:?}", property.element).to_lowercase(),
+                None => property.type_name(),
             };
             let role = if property.weight { ", weight" } else { "" };
             rows.push(("edge property".to_owned(), format!("{} ({kind}{role})", property.name)));
         }
         for property in snapshot.vertex_properties() {
-            rows.push(("vertex property".to_owned(), format!("{} ({})", property.name, type_name(property))));
+            rows.push((
+                "vertex property".to_owned(),
+                format!("{} ({})", property.name, property.type_name()),
+            ));
         }
         rows.push(("lists".to_owned(), describe_lists(snapshot)));
         let tiles = tile_bytes(snapshot);
@@ -115,14 +118,14 @@ impl InfoCommand {
             .map(|property| {
                 json!({
                     "name": property.name,
-                    "type": if property.texts { "text".to_owned() } else { format!("{:?}", property.element).to_lowercase() },
+                    "type": property.type_name(),
                     "weight": property.weight,
                 })
             })
             .collect();
         let vertex_properties: Vec<_> = snapshot
             .vertex_properties()
-            .map(|property| json!({ "name": property.name, "type": type_name(property) }))
+            .map(|property| json!({ "name": property.name, "type": property.type_name() }))
             .collect();
         let files: Vec<_> = files
             .iter()
@@ -218,11 +221,6 @@ fn fail_without(tiles: esker::store::Result<Option<u64>>) -> Outcome {
 
 fn per_arc(snapshot: &Snapshot, bytes: u64) -> f64 {
     bytes as f64 / snapshot.num_arcs().max(1) as f64
-}
-
-/// The name of the type of a property.
-fn type_name(property: &PropertyRecord) -> String {
-    if property.texts { "text".to_owned() } else { property.element.name().to_owned() }
 }
 
 fn describe_version(snapshot: &Snapshot) -> String {

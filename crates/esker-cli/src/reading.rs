@@ -1,7 +1,9 @@
 //! Options for reading edges, shared by all verbs that read files of edges.
 
+use std::str::FromStr;
+
 use clap::{Args, ValueEnum};
-use esker::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
+use esker::import::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions, parse_schema};
 use esker::store::Error;
 
 /// `--ids`: the type of external ids.
@@ -14,6 +16,18 @@ pub(crate) enum IdsArg {
     Int,
     /// Text.
     Text,
+}
+
+/// `--schema`: declared properties.
+#[derive(Debug, Clone)]
+pub(crate) struct SchemaArg(pub(crate) Vec<Declaration>);
+
+impl FromStr for SchemaArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse_schema(text).map(Self)
+    }
 }
 
 /// How to read input files; the default is to detect everything.
@@ -42,6 +56,11 @@ pub(crate) struct ReadArgs {
     /// Column to store as an edge property, or `all` for all columns; may be repeated
     #[arg(long = "property", value_name = "COLUMN")]
     pub(crate) properties: Vec<String>,
+    /// Types of edge properties, which their values must have; a column that is declared becomes a property. TYPE is text, bool,
+    /// date, timestamp, timestamp[UNIT] or timestamp[UNIT, ZONE] with the unit s, ms, us or ns, or a number type as shown by
+    /// `esker info`; may be repeated [default: as the input says, or as its first lines show]
+    #[arg(long, value_name = "NAME:TYPE,...")]
+    pub(crate) schema: Vec<SchemaArg>,
     /// Type of the vertex ids
     #[arg(long, value_enum, default_value_t)]
     pub(crate) ids: IdsArg,
@@ -83,6 +102,7 @@ impl ReadArgs {
                 [all] if all == "all" => PickProperties::All,
                 columns => PickProperties::Columns(columns.to_vec()),
             },
+            schema: self.schema.iter().flat_map(|schema| schema.0.iter().cloned()).collect(),
             ids: match self.ids {
                 IdsArg::Auto => PickIds::Auto,
                 IdsArg::Int => PickIds::Int,

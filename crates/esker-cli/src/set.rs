@@ -18,7 +18,7 @@ use crate::writing::WriteArgs;
 /// Set properties of vertices
 ///
 /// TABLE is a CSV or TSV file with a header: vertex ids in the first column, a property in every other column. An empty field
-/// removes the value. The type of a new property is integer, number or text, the first that fits all its values. All changes become
+/// removes the value. The type of a new property is the first that fits all its values: integer, number, truth value, date, time, text. All changes become
 /// one version.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

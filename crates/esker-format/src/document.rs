@@ -9,6 +9,7 @@ use super::field::Documented;
 use super::header::ColumnHeader;
 use super::heads::HeadsRecord;
 use super::log::{LogRecordHeader, LogRecordKind, SegmentHeader};
+use super::logical::{LogicalKind, TimeUnit};
 use super::manifest::{
     DictionaryRecord, EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, LogMark, ManifestHead,
     ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VertexOrder,
@@ -190,6 +191,8 @@ fn render() -> String {
     chapter::<IdMapKind>(&mut out);
     chapter::<VertexOrder>(&mut out);
     chapter::<PropertyRecord>(&mut out);
+    chapter::<LogicalKind>(&mut out);
+    chapter::<TimeUnit>(&mut out);
     chapter::<Owner>(&mut out);
     chapter::<VersionRecord>(&mut out);
     chapter::<UntimedVersion>(&mut out);

@@ -15,6 +15,8 @@ pub mod io;
 mod size;
 mod field;
 mod header;
+pub mod calendar;
+mod logical;
 mod writer;
 mod column;
 mod archive;
@@ -25,6 +27,7 @@ pub mod testing;
 mod archive_tests;
 mod search;
 mod values;
+mod widen;
 mod tile;
 mod heads;
 mod version;
@@ -48,6 +51,7 @@ pub use header::{
 pub use heads::HeadsRecord;
 pub use heap::trimmed_budget;
 pub use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
+pub use logical::{DateText, LogicalType, PropertyType, TimeUnit, Timestamp, parse_boolean, parse_date};
 pub use manifest::{
     DictionaryRecord, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord, LogMark, MANIFEST_MAGIC,
     ManifestHead, ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VertexOrder,
@@ -57,4 +61,5 @@ pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
 pub use tile::{TileCoding, TilesRecord};
 pub use values::{ValueSlice, Values};
 pub use version::{Duplicates, Retention, TagRecord, VersionRecord};
+pub use widen::Widening;
 pub use writer::{ColumnSummary, ColumnWriter, Region, WRITE_BYTES};

@@ -4,6 +4,7 @@ use esker_graph::Direction;
 
 use super::field::{codes, layout};
 use super::header::{DatabaseId, ElementType};
+use super::logical::{LogicalType, PropertyType};
 use super::version::VersionRecord;
 
 /// The first bytes of MANIFEST.
@@ -320,9 +321,36 @@ layout! {
         name: String,
         /// Type of its values, or of the codes of an edge property of texts.
         element: ElementType,
-        /// Whether its values are texts. Edges store codes, which are positions in a dictionary; vertices store the texts.
-        texts: bool,
+        /// What its values are. Format versions before 7 know numbers and texts only.
+        logical: LogicalType,
         /// Whether it is the edges' weight.
         weight: bool,
+    }
+}
+
+impl PropertyRecord {
+    /// A vertex property that is not numbered yet.
+    pub fn of_vertices(name: &str, PropertyType { element, logical }: PropertyType) -> Self {
+        Self { number: 0, owner: Owner::Vertices, name: name.to_owned(), element, logical, weight: false }
+    }
+
+    /// Whether its values are texts.
+    pub fn is_text(&self) -> bool {
+        self.logical.is_text()
+    }
+
+    /// Whether its values are plain numbers.
+    pub fn is_number(&self) -> bool {
+        self.logical.is_number()
+    }
+
+    /// The type of its values.
+    pub fn property_type(&self) -> PropertyType {
+        PropertyType { element: self.element, logical: self.logical.clone() }
+    }
+
+    /// The name of the type of its values, such as `i64`, `text` or `timestamp[us, UTC]`.
+    pub fn type_name(&self) -> String {
+        self.property_type().to_string()
     }
 }

@@ -58,7 +58,7 @@ impl Edges {
         let mut words = 0;
         for (i, range) in gathered.ranges.iter().enumerate() {
             let (dictionary, ranks) = gathered.texts[i].take_ranked();
-            let narrowest = range.narrowest(&schema.properties[i], dictionary.len())?;
+            let narrowest = range.element(&schema.properties[i], schema.declared(i), dictionary.len())?;
             let name = &schema.properties[i];
             let carried = match duplicates {
                 Duplicates::Sum if schema.weight == Some(i) => for_sums(narrowest, name)?,

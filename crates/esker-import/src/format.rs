@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use esker_format::Error;
+use esker_format::{Error, PropertyType};
 
 /// An input format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -180,9 +180,79 @@ pub enum PickProperties {
     None,
     /// Every other column.
     All,
-    /// These: names from the header, or numbers from 1. `:text` or `:number` at the end of a name fixes its type,
-    /// which is otherwise decided on a sample.
+    /// These: names from the header, or numbers from 1. `:number` or a type such as `:text` or `:date` at the end of a name fixes its
+    /// type, which is otherwise decided on a sample.
     Columns(Vec<String>),
+}
+
+/// What a name of a column says of its type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Suffix {
+    /// Nothing.
+    None,
+    /// Numbers of whatever type.
+    Number,
+    /// This type.
+    Type(PropertyType),
+}
+
+/// The name of a column without the type that may follow it.
+pub fn without_type(name: &str) -> &str {
+    split_type(name).0
+}
+
+/// Splits a name of a column from its type.
+pub(crate) fn split_type(name: &str) -> (&str, Suffix) {
+    match name.rsplit_once(':') {
+        Some((name, "number")) => (name, Suffix::Number),
+        Some((before, suffix)) => match suffix.parse() {
+            Ok(property_type) => (before, Suffix::Type(property_type)),
+            Err(_) => (name, Suffix::None),
+        },
+        None => (name, Suffix::None),
+    }
+}
+
+/// A declared property, written `NAME:TYPE`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declaration {
+    /// The name of the property, and of its column.
+    pub name: String,
+    /// The type of its values.
+    pub property_type: PropertyType,
+}
+
+impl FromStr for Declaration {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, property_type) = text
+            .rsplit_once(':')
+            .filter(|(name, _)| !name.is_empty())
+            .ok_or_else(|| format!("{text:?} has no name and type; write NAME:TYPE, as in since:date"))?;
+        Ok(Self { name: name.to_owned(), property_type: property_type.parse()? })
+    }
+}
+
+/// Declared properties, written `NAME:TYPE[,NAME:TYPE…]`.
+///
+/// # Errors
+/// Why `text` is no such list.
+pub fn parse_schema(text: &str) -> Result<Vec<Declaration>, String> {
+    let (mut depth, mut from, mut found) = (0, 0, Vec::new());
+    for (at, c) in text.char_indices().chain([(text.len(), ',')]) {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            // The comma of `timestamp[us, UTC]` does not separate.
+            ',' if depth <= 0 || at == text.len() => {
+                found.push(text[from..at].trim().parse()?);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    Ok(found)
 }
 
 /// What ids are to be taken for.
@@ -212,6 +282,8 @@ pub struct ReadOptions {
     pub time: Pick,
     /// Other columns to keep.
     pub properties: PickProperties,
+    /// The types of properties; a column that is declared becomes a property.
+    pub schema: Vec<Declaration>,
     /// What ids are.
     pub ids: PickIds,
     /// The byte between columns of a CSV; sniffed if `None`. A space stands for any run of spaces and tabs.
@@ -237,6 +309,7 @@ impl Default for ReadOptions {
             weight: Pick::Auto,
             time: Pick::Auto,
             properties: PickProperties::None,
+            schema: Vec::new(),
             ids: PickIds::Auto,
             delimiter: None,
             header: None,
@@ -261,6 +334,19 @@ mod tests {
         assert_eq!("Matrix-Market".parse::<Format>().unwrap(), Format::MatrixMarket);
         let error = "xml".parse::<Format>().unwrap_err().to_string();
         assert!(error.starts_with("no format is called \"xml\"; the formats are el, wel, snap,"), "{error}");
+    }
+
+    #[test]
+    fn schemas_are_lists_of_names_and_types() {
+        let shown = |text: &str| {
+            let all = parse_schema(text)?.into_iter();
+            Ok(all.map(|one| format!("{}={}", one.name, one.property_type)).collect::<Vec<_>>())
+        };
+        let expected = ["a=date".to_owned(), "b:c=timestamp[us, UTC]".to_owned(), "w=f64".to_owned()];
+        assert_eq!(shown("a:date,b:c:timestamp[us, UTC], w:f64"), Ok(expected.to_vec()));
+        for wrong in ["a", "a:", ":date", "a:date,", "a:int"] {
+            assert!(shown(wrong).is_err_and(|error: String| error.contains("type")), "{wrong}");
+        }
     }
 
     #[test]

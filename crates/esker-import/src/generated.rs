@@ -29,6 +29,7 @@ impl GeneratorReader {
             ids: IdKind::Numbered { first: 0, num_vertices: generator.num_vertices() },
             properties: if weighted { vec!["weight".to_owned()] } else { Vec::new() },
             weight: weighted.then_some(0),
+            types: Vec::new(),
             directed: Some(generator.is_directed()),
             both_ends: false,
             input_bytes: Some(generator.num_edges() * EDGE_BYTES),

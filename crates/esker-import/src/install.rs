@@ -6,15 +6,16 @@ use std::time::UNIX_EPOCH;
 
 use esker_format::io::Disk;
 use esker_format::{
-    DictionaryRecord, Edit, ElementType, Error, GraphShape, IdMapKind, IdMapRecord, LayerRecord, Owner,
-    PropertyRecord, Result, VersionRecord, VertexOrder as StoredOrder,
+    DictionaryRecord, Edit, Error, GraphShape, IdMapKind, IdMapRecord, LayerRecord, Owner, PropertyRecord,
+    Result, VersionRecord, VertexOrder as StoredOrder,
 };
 use esker_graph::{Stop, VertexId};
 use esker_layers::ids::{IdFiles, PermutationWriter};
 use esker_store::version::{Staging, StagingOptions, check_event_time};
 
+use super::built::{Built, BuiltIds, BuiltProperty};
 use super::options::{Duplicates, ImportOptions, ImportReport, MEMORY_BYTES_MIN, VertexOrder};
-use super::pipeline::{Built, BuiltIds, BuiltProperty, Destination, build_layer};
+use super::pipeline::{Destination, build_layer};
 use super::scratch::Work;
 use super::sort::Sorter;
 use super::source::Reader;
@@ -54,7 +55,7 @@ pub fn import(
 
     let mut dictionaries = Vec::new();
     for (property, number) in built.properties.iter().zip(0..) {
-        if matches!(property.element, ElementType::U8 | ElementType::U16) {
+        if property.logical.is_text() {
             layer.dictionary(number, property.dictionary.iter().map(|text| &**text))?;
             let count = property.dictionary.len() as u64;
             dictionaries.push(DictionaryRecord { property: number, first: 0, count });
@@ -96,7 +97,7 @@ fn property_records(
         owner: Owner::Edges,
         name: property.name,
         element: property.element,
-        texts: matches!(property.element, ElementType::U8 | ElementType::U16),
+        logical: property.logical,
         weight: weight == Some(index),
     })
 }

@@ -26,6 +26,7 @@
 
 pub mod decimal;
 pub mod source;
+pub mod typed;
 pub mod scratch;
 pub mod spool;
 mod radix;
@@ -54,6 +55,7 @@ mod lists;
 mod output;
 mod build;
 mod buffers;
+mod built;
 mod pipeline;
 pub mod install;
 pub mod export;

@@ -114,6 +114,7 @@ fn refuse_columns(title: &str, options: &ReadOptions) -> Result<()> {
         ("--dst", options.target.is_some()),
         ("--time", matches!(options.time, Pick::Column(_))),
         ("--property", options.properties != PickProperties::None),
+        ("--schema", !options.schema.is_empty()),
         ("--ids text", options.ids == PickIds::Text),
     ];
     match chosen.into_iter().find(|(_, chosen)| *chosen) {

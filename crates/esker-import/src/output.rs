@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use esker_format::{ElementType, Encoding, Error, Result};
+use esker_format::{ElementType, Encoding, Error, Result, Widening};
 use esker_graph::{Direction, VertexId};
 use esker_layers::layer::{AnyWriter, BodyWriter, PlainWriter, SectionColumn};
 
 use super::lists::Lists;
 use super::scratch::Work;
+use super::source::Schema;
 use super::spool::Spool;
 use super::values::{Layout, Range, wide, words};
 
@@ -126,7 +127,7 @@ impl<'a> Output<'a> {
     }
 
     /// Ends all columns; also returns the types of the properties.
-    pub(super) fn finish(mut self, work: &Work, names: &[String]) -> Result<(Written, Vec<ElementType>)> {
+    pub(super) fn finish(mut self, work: &Work, schema: &Schema) -> Result<(Written, Vec<ElementType>)> {
         while self.ended < self.num_vertices {
             work.check()?;
             let ends = [0; LISTS_AT_ONCE];
@@ -144,7 +145,12 @@ impl<'a> Output<'a> {
                 }
                 Values::Sums(mut sums, range) => {
                     sums.finish()?;
-                    let element = range.narrowest(&names[property], 0)?;
+                    let mut element = range.narrowest(&schema.properties[property], 0)?;
+                    if let Some(declared) = schema.declared(property)
+                        && Widening::is_possible(element, declared.element)
+                    {
+                        element = declared.element;
+                    }
                     let column = SectionColumn::Property(property as u32);
                     let column = AnyWriter::create(self.writer, self.direction, column, element)?;
                     write_sums(work, &sums, output.layout.carried, element, column)?;

@@ -11,6 +11,7 @@ use esker_layers::layer::PlainWriter;
 
 use super::buffers::ColumnBuffers;
 use super::build::{Build, check_symmetric};
+use super::built::{Built, BuiltIds, BuiltProperty};
 use super::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
 use super::edges::{Edges, check_weight, raw_keys};
 use super::gather::{Gathered, IdStats, InOrder, WORKER_BYTES, gather};
@@ -26,64 +27,6 @@ use super::scratch::Work;
 use super::source::{IdKind, Reader, Schema};
 use super::spool::Spool;
 use super::text::is_time;
-
-/// How the user's ids relate to vertices.
-pub(crate) enum BuiltIds {
-    /// Vertex `v` is the integer `base + v`.
-    Identity {
-        /// The least id.
-        base: u64,
-    },
-    /// Vertex `renumbered[i]` is the integer `base + i`.
-    Permuted {
-        /// The least id.
-        base: u64,
-        /// A permutation of the vertices.
-        renumbered: Spool<VertexId>,
-    },
-    /// A map of integers with gaps or of texts, still to be written.
-    Mapped {
-        /// The keys by number.
-        map: Box<dyn NumberedIds>,
-        /// The vertex of each number, if it is not the number itself.
-        renumbered: Option<Spool<VertexId>>,
-    },
-}
-
-/// A property of the edges as it was stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct BuiltProperty {
-    /// Its name.
-    pub(crate) name: String,
-    /// The type of its values.
-    pub(crate) element: ElementType,
-    /// Its texts in order of their codes, if it is of texts.
-    pub(crate) dictionary: Vec<Box<[u8]>>,
-}
-
-impl BuiltProperty {
-    fn of(((name, element), dictionary): ((String, ElementType), Vec<Box<[u8]>>)) -> Self {
-        Self { name, element, dictionary }
-    }
-}
-
-/// A base layer that was written, and what else belongs to it.
-pub(crate) struct Built {
-    /// What was done.
-    pub(crate) report: ImportReport,
-    /// Self-loops that were stored.
-    pub(crate) loops: u64,
-    /// Whether the layer has lists of incoming edges.
-    pub(crate) in_edges: bool,
-    /// The ids.
-    pub(crate) ids: BuiltIds,
-    /// The properties of the edges, in the order of the schema.
-    pub(crate) properties: Vec<BuiltProperty>,
-    /// Which of them is the weight.
-    pub(crate) weight: Option<usize>,
-    /// Memory and threads for what remains to be done.
-    pub(crate) work: Work,
-}
 
 /// Where temporary files are made.
 #[derive(Debug, Clone)]
@@ -155,8 +98,7 @@ pub(crate) fn build_layer(
         stages: tracker.finish(),
         reserved_bytes: work.budget.peak_bytes(),
     };
-    let properties = schema.properties.iter().cloned().zip(types).zip(dictionaries);
-    let properties = properties.map(BuiltProperty::of).collect();
+    let properties = BuiltProperty::all(&schema, types, dictionaries);
     let ids = match (map, order.renumbered) {
         (Some(map), renumbered) => BuiltIds::Mapped { map, renumbered: into_spool(&work, renumbered)? },
         (None, Renumbered::No) => BuiltIds::Identity { base },
@@ -489,7 +431,7 @@ impl Directions<'_> {
         };
         let (output, scattered) = build.run(stages, output)?;
         check_symmetric(scattered, self.schema.format)?;
-        let (written, types) = output.finish(self.work, &self.schema.properties)?;
+        let (written, types) = output.finish(self.work, self.schema)?;
         Ok((written, types, scattered.loops_dropped))
     }
 }

@@ -8,7 +8,7 @@ use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, UInt64Array};
-use esker_format::Result;
+use esker_format::{PropertyType, Result};
 use esker_layers::ids::ExternalId;
 
 /// The integers of a column of ids; `None` if its ids are texts.
@@ -150,6 +150,8 @@ pub struct Schema {
     pub ids: IdKind,
     /// Names of the edge properties, in the order of [`EdgeBatch::properties`].
     pub properties: Vec<String>,
+    /// For each property, its type if it is declared or the input says it; `None` (or nothing) if its values decide.
+    pub types: Vec<Option<PropertyType>>,
     /// Index in `properties` of the weight, if there is one.
     pub weight: Option<usize>,
     /// Whether the format itself says that edges are directed (`Some(true)`), or undirected with each edge given once
@@ -159,6 +161,13 @@ pub struct Schema {
     pub both_ends: bool,
     /// Total bytes of the input as stored, if known: for progress.
     pub input_bytes: Option<u64>,
+}
+
+impl Schema {
+    /// The type of a property, if it is declared or the input says it.
+    pub fn declared(&self, property: usize) -> Option<&PropertyType> {
+        self.types.get(property)?.as_ref()
+    }
 }
 
 /// A stretch of input that a worker can parse without its neighbours.

@@ -11,8 +11,9 @@ use esker_layers::ids::{ExternalId, IdFiles, IdHasher, IdMap};
 use esker_layers::layer::{Coder, PlainWriter, SectionColumn};
 use proptest::prelude::*;
 
+use super::built::{Built, BuiltIds};
 use super::options::{BadLines, Duplicates, ImportOptions, SelfLoops, VertexOrder};
-use super::pipeline::{Built, BuiltIds, Destination, build_layer};
+use super::pipeline::{Destination, build_layer};
 use super::source::*;
 
 /// Batches that are there already.
@@ -106,6 +107,7 @@ fn schema(ids: IdKind, weighted: bool) -> Schema {
         ids,
         properties: if weighted { vec!["weight".to_owned()] } else { Vec::new() },
         weight: weighted.then_some(0),
+        types: Vec::new(),
         directed: None,
         both_ends: false,
         input_bytes: None,

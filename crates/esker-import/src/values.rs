@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array};
-use esker_format::{ElementType, Error, Result};
+use esker_format::{ElementType, Error, PropertyType, Result};
 use esker_graph::{Budget, Reservation};
 
 use super::scratch::{Shelf, ShelvedChunk};
@@ -77,6 +77,30 @@ impl Range {
         self.numbers |= other.numbers;
         self.texts |= other.texts;
         self.floats |= other.floats;
+    }
+
+    /// The type of a property, declared or the narrowest.
+    pub(super) fn element(
+        self,
+        name: &str,
+        declared: Option<&PropertyType>,
+        texts: usize,
+    ) -> Result<ElementType> {
+        let Some(declared) = declared else { return self.narrowest(name, texts) };
+        let fits = match declared.element {
+            _ if declared.logical.is_text() => !self.numbers,
+            ElementType::F32 => self.f32 && !self.texts,
+            ElementType::F64 => self.f64 && !self.texts,
+            ElementType::U8 | ElementType::U16 | ElementType::I32 => self.i32 && !self.texts,
+            _ => self.i64 && !self.texts,
+        };
+        match (fits, declared.logical.is_text()) {
+            (true, true) if texts > 256 => Ok(ElementType::U16),
+            (true, _) => Ok(declared.element),
+            (false, _) => {
+                Err(Error::Invalid(format!("property {name:?} has values that are not of type {declared}")))
+            }
+        }
     }
 
     /// The narrowest type of its kind that holds every value: floating-point numbers stay such also if all are whole.
@@ -299,7 +323,7 @@ impl Layout {
     #[inline(always)]
     fn put_integer(&self, record: &mut [u32], x: i64) {
         match self.carried {
-            ElementType::I32 => record[0] = x as u32,
+            ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::I32 => record[0] = x as u32,
             ElementType::F32 => record[0] = (x as f32).to_bits(),
             ElementType::F64 => put_wide(record, (x as f64).to_bits()),
             _ => put_wide(record, x as u64),
@@ -309,7 +333,9 @@ impl Layout {
     #[inline(always)]
     fn put_float(&self, record: &mut [u32], x: f64) {
         match self.carried {
-            ElementType::I32 => record[0] = x as i32 as u32,
+            ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::I32 => {
+                record[0] = x as i64 as u32;
+            }
             ElementType::F32 => record[0] = (x as f32).to_bits(),
             ElementType::F64 => put_wide(record, x.to_bits()),
             _ => put_wide(record, x as i64 as u64),

@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::{Disk, MemoryDisk};
-use esker_format::{DatabaseId, ElementType, Encoding, LayerRecord, Owner, PropertyRecord, SectionRecord};
+use esker_format::{
+    DatabaseId, ElementType, Encoding, LayerRecord, LogicalType, Owner, PropertyRecord, SectionRecord,
+};
 use esker_graph::{Direction, Flow, Run, VertexId, vertex};
 use esker_layers::layer::{
     Address, ArcChunk, PlainLayer, PlainWriter, SectionChunk, SectionShape, SectionWriter, code_type,
@@ -430,7 +432,7 @@ pub(crate) fn properties() -> Vec<PropertyRecord> {
         owner: Owner::Edges,
         name: name.to_owned(),
         element,
-        texts,
+        logical: if texts { LogicalType::Text } else { LogicalType::Number },
         weight: !texts,
     };
     vec![property(0, "weight", ElementType::I32, false), property(1, "kind", ElementType::U8, true)]

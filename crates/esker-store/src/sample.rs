@@ -7,7 +7,7 @@ use esker_format::Result;
 use esker_format::io::Disk;
 use esker_format::{
     DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, GraphShape, IdMapKind, IdMapRecord, IdSecret,
-    LayerRecord, Owner, PropertyRecord, VersionRecord, VertexOrder,
+    LayerRecord, LogicalType, Owner, PropertyRecord, VersionRecord, VertexOrder,
 };
 use esker_graph::{Csr, Direction, Rows, VertexId, vertex};
 use esker_layers::ids::{IndexWriter, IntegersWriter, PermutationWriter, TextsWriter};
@@ -134,7 +134,7 @@ impl Sample {
                 owner: Owner::Edges,
                 name,
                 element,
-                texts,
+                logical: if texts { LogicalType::Text } else { LogicalType::Number },
                 weight: !texts,
             })
         };

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use esker_graph::VertexId;
+use esker_import::typed;
 use esker_store::diff::{DiffEdge, Difference};
 use esker_store::format::PropertyRecord;
 use esker_store::ids::ExternalId;
@@ -149,12 +150,13 @@ fn id_json(id: &ExternalId<'_>) -> Value {
     }
 }
 
-/// Formats a value for a script; text that looks like a number is quoted.
+/// Formats a value for a script; text that looks like another value is quoted.
 fn show(value: &PropertyValue<'_>) -> String {
     match value {
         PropertyValue::Text(text) => {
             let text = quoted(text);
-            let ambiguous = text.parse::<f64>().is_ok();
+            let ambiguous =
+                text.parse::<f64>().is_ok() || typed::sniff([text.as_bytes()].into_iter()).is_some();
             if ambiguous { format!("\"{text}\"") } else { text }
         }
         number => number.to_string(),
@@ -172,6 +174,7 @@ pub fn value_json(value: &PropertyValue<'_>) -> Value {
         PropertyValue::I64(x) => json!(x),
         PropertyValue::F32(x) if x.is_finite() => json!(x),
         PropertyValue::F64(x) if x.is_finite() => json!(x),
+        PropertyValue::Boolean(value) => json!(value),
         other => json!(other.to_string()),
     }
 }

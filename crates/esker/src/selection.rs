@@ -75,6 +75,7 @@ enum Wanted {
     Text(Vec<u8>),
     Whole(i128),
     Real(f64),
+    Logical(PropertyValue<'static>),
 }
 
 /// A condition on a property of a database.
@@ -94,12 +95,15 @@ impl Test {
             whole.or_else(|| wanted.parse().ok().filter(|real: &f64| !real.is_nan()).map(Wanted::Real))
         };
         let refused = |reason: &str| Error::Usage(format!("--where {}: {reason}", property.name));
-        let value = if property.texts {
+        let value = if property.is_text() {
             if met.len() == 1 && met[0] != Ordering::Equal || met.len() == 2 && met.contains(&Ordering::Equal)
             {
                 return Err(refused("it holds texts, which only = and != compare"));
             }
             Wanted::Text(wanted.clone().into_bytes())
+        } else if !property.is_number() {
+            let value = PropertyValue::parse_logical(&property.logical, wanted);
+            Wanted::Logical(value.map_err(|reason| refused(&format!("{wanted:?} {reason}")))?)
         } else {
             number().ok_or_else(|| refused(&format!("it holds numbers, and {wanted:?} is none")))?
         };
@@ -109,6 +113,7 @@ impl Test {
     fn is_met(&self, value: &PropertyValue<'_>) -> bool {
         let order = match (number_of(value), &self.wanted, value) {
             (_, Wanted::Text(wanted), PropertyValue::Text(text)) => Some((*text).cmp(wanted)),
+            (_, Wanted::Logical(wanted), value) => value.partial_cmp(wanted),
             (Some(Number::Whole(value)), Wanted::Whole(wanted), _) => Some(value.cmp(wanted)),
             (Some(value), Wanted::Whole(wanted), _) => value.real().partial_cmp(&(*wanted as f64)),
             (Some(value), Wanted::Real(wanted), _) => value.real().partial_cmp(wanted),
@@ -143,6 +148,9 @@ fn number_of(value: &PropertyValue<'_>) -> Option<Number> {
         PropertyValue::I64(value) => Number::Whole(value.into()),
         PropertyValue::F32(value) => Number::Real(value.into()),
         PropertyValue::F64(value) => Number::Real(value),
+        PropertyValue::Boolean(value) => Number::Whole(value.into()),
+        PropertyValue::Date(days) => Number::Whole(days.into()),
+        PropertyValue::Timestamp(time) => Number::Whole(time.count.into()),
         PropertyValue::Text(_) => return None,
     })
 }
@@ -186,6 +194,7 @@ impl SelectionReader {
             ids: if snapshot.ids().is_text() { IdKind::Text } else { IdKind::Int },
             properties: properties.iter().map(|property| property.name.clone()).collect(),
             weight: properties.iter().position(|property| property.weight),
+            types: properties.iter().map(|property| Some(property.property_type())).collect(),
             directed: Some(snapshot.is_directed()),
             both_ends: false,
             input_bytes: Some(snapshot.num_arcs() * ARC_BYTES),
@@ -274,7 +283,7 @@ impl SelectionParser {
         let bits = edges.bits(property.number, index)?;
         Ok(match self.snapshot.dictionary(property.number) {
             Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
-            None => PropertyValue::from_bits(property.element, bits),
+            None => PropertyValue::of(property, bits),
         })
     }
 
@@ -289,7 +298,7 @@ impl SelectionParser {
 
     fn column(&self, property: &PropertyRecord) -> Column<'_> {
         match PropertyValue::from_bits(property.element, 0) {
-            _ if property.texts => Column::Texts(Vec::new()),
+            _ if property.is_text() => Column::Texts(Vec::new()),
             PropertyValue::F32(_) | PropertyValue::F64(_) => Column::Reals(Vec::new()),
             _ => Column::Wholes(Vec::new()),
         }

@@ -1,6 +1,6 @@
 //! Windows over a stream, as users ask for them: lengths with units, ends at times, and steps.
 //!
-//! A time is a whole number in an edge property. Its unit is guessed from the latest time unless it is given: seconds, milliseconds,
+//! A time is a timestamp, whose unit is known, or a whole number in an edge property. The unit of a number is guessed from the latest time unless it is given: seconds, milliseconds,
 //! microseconds or nanoseconds since 1970. A window of length `l` that ends at `t` has the edges later than `t - l`, until `t` and with it.
 
 use std::fmt;
@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use esker_graph::Run;
 use esker_store::Snapshot;
+use esker_store::format::{LogicalType, PropertyRecord, TimeUnit as StoredUnit};
 use esker_store::version::{format_time, parse_time};
 use esker_store::windows::{Copies, TimeWindow};
 
@@ -84,6 +85,17 @@ impl TimeUnit {
         ("us", Self::Microseconds),
         ("ns", Self::Nanoseconds),
     ];
+
+    /// The unit of a property of timestamps; `None` for others.
+    fn of(property: &PropertyRecord) -> Option<Self> {
+        let LogicalType::Timestamp { unit, .. } = property.logical else { return None };
+        Some(match unit {
+            StoredUnit::Second => Self::Seconds,
+            StoredUnit::Milli => Self::Milliseconds,
+            StoredUnit::Micro => Self::Microseconds,
+            StoredUnit::Nano => Self::Nanoseconds,
+        })
+    }
 
     /// The unit in which a time lies between 1973 and 5138, or before that the smallest.
     pub fn guess(latest: i64) -> Self {
@@ -236,7 +248,13 @@ impl Times {
             None => only_time(snapshot)?,
         };
         let range = snapshot.time_range(&property, run)?;
-        let unit = unit.unwrap_or_else(|| TimeUnit::guess(range.map_or(0, |range| range.1)));
+        let known = TimeUnit::of(snapshot.edge_property(&property)?);
+        if let (Some(known), Some(given)) = (known, unit.filter(|&given| known != Some(given))) {
+            let (known, given) = (known.name(), given.name());
+            return Err(Error::Usage(format!("the times in {property:?} are in {known}, not in {given}")));
+        }
+        let guess = || TimeUnit::guess(range.map_or(0, |range| range.1));
+        let unit = known.or(unit).unwrap_or_else(guess);
         Ok(Self { property, unit, range })
     }
 

@@ -72,3 +72,31 @@ fn a_database_of_format_version_5_keeps_its_times_and_its_rule() {
     );
     assert_eq!(after["versions"][0]["time"], "2100-01-01T00:00:00Z");
 }
+
+/// Its properties are numbers and texts only. Version 1 is an import, version 2 a layer with ages and cities, versions 3 and 4 in the log.
+#[test]
+fn a_database_of_format_version_6_keeps_its_types_and_gets_others() {
+    let place = old("format-6");
+    let info = place.json("info old.esker --json");
+    let types = |info: &serde_json::Value, of: &str| -> Vec<String> {
+        let properties = info[of].as_array().unwrap().iter();
+        properties.map(|one| format!("{} {}", one["name"], one["type"]).replace('"', "")).collect()
+    };
+    assert_eq!(types(&info, "edge_properties"), ["weight i32", "kind text", "since i32"]);
+    assert_eq!(types(&info, "vertex_properties"), ["age i64", "city text", "height f64", "nick text"]);
+    let cid = json!({ "vertex": "cid", "out_degree": 1, "in_degree": 1, "age": 7, "city": null, "height": 1.5, "nick": "C" });
+    assert_eq!(place.json("get old.esker cid --format json")[0], cid);
+    place.ok("set old.esker --vertex ann age=40.5 born=1986-01-01");
+    place.file("more.csv", "source,target,weight,kind,since,seen\ndan,ann,1,x,2014,2026-11-21T10:00:00Z\n");
+    place.ok("add old.esker more.csv --define seen:timestamp[ms,UTC]");
+    place.ok("compact old.esker");
+    place.ok("check old.esker");
+    let info = place.json("info old.esker --json");
+    assert_eq!(types(&info, "edge_properties")[3], "seen timestamp[ms, UTC]");
+    assert_eq!(
+        types(&info, "vertex_properties"),
+        ["age f64", "city text", "height f64", "nick text", "born date"]
+    );
+    let edges = place.ok("neighbors old.esker dan --format csv");
+    assert!(edges.contains("ann") && edges.contains("2026-11-21T10:00:00Z"), "{edges}");
+}

@@ -21,3 +21,4 @@ mod writers;
 mod vertices;
 mod limits;
 mod numbers;
+mod types;

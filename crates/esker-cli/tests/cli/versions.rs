@@ -106,7 +106,7 @@ fn edges_get_properties_that_they_did_not_have() {
     place.ok("import a.el f.esker --order keep");
     place.file("b.csv", "from,to,since,weight\n2,3,1999,1.5\n0,1,2001,2\n");
     place.fails(1, "add f.esker b.csv --property since", "--define NAME:TYPE");
-    place.fails(2, "add f.esker b.csv --define since:date", "unknown type");
+    place.fails(2, "add f.esker b.csv --define since:day", "unknown type");
     place.fails(1, "add f.esker b.csv --define other:text", "no column \"other\"");
     place.fails(1, "add f.esker b.csv --define weight:text", "a weight must have type");
     assert_eq!(place.json("info f.esker --json")["edge_properties"], json!([]));

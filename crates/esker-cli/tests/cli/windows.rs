@@ -153,3 +153,20 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         place.fails(code, line, fragment);
     }
 }
+
+#[test]
+fn the_unit_of_timestamps_is_known() {
+    let place = Place::new();
+    let rows = ["a,b,1970-01-01T10:00:00,1", "b,c,1970-01-02T09:00:00,2", "c,d,1970-01-03T08:00:00,3"];
+    place.file("t.csv", &format!("from,to,sent,day\n{}\n", rows.join("\n")));
+    place.ok("import t.csv t.esker --time sent --schema sent:timestamp[ms],day:text");
+    let report = place.json("run wcc t.esker --window 1d --json");
+    assert_eq!((&report["edges"], &report["window"]["unit"]), (&2.into(), &"milliseconds".into()));
+    let day = place.json("run wcc t.esker --window 1d --at 1970-01-01 --json");
+    assert_eq!(day["edges"], 1);
+    place.fails(
+        2,
+        "run wcc t.esker --window 1d --time-unit s",
+        "the times in \"sent\" are in milliseconds, not in seconds",
+    );
+}

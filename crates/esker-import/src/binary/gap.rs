@@ -36,6 +36,7 @@ pub(crate) fn open_gap(inputs: &[Input], format: Format, _options: &ReadOptions)
         ids: IdKind::Numbered { first: 0, num_vertices: graph.vertices },
         properties: if graph.weighted { vec!["weight".to_owned()] } else { Vec::new() },
         weight: graph.weighted.then_some(0),
+        types: Vec::new(),
         directed: Some(graph.directed),
         both_ends: !graph.directed,
         input_bytes: Some(graph.region.bytes()),

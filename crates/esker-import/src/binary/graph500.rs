@@ -30,6 +30,7 @@ pub(crate) fn open_graph500(
         ids: IdKind::Int,
         properties: Vec::new(),
         weight: None,
+        types: Vec::new(),
         directed: Some(false),
         both_ends: false,
         input_bytes,

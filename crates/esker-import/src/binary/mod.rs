@@ -7,6 +7,7 @@ mod region;
 mod contain;
 mod shared;
 mod runs;
+mod simple;
 mod table;
 mod parquet;
 mod arrow;
@@ -17,7 +18,7 @@ pub(crate) use arrow::open_arrow;
 pub(crate) use gap::open_gap;
 pub(crate) use graph500::open_graph500;
 pub(crate) use parquet::open_parquet;
-pub use table::simplified;
+pub use simple::simplified;
 
 #[cfg(test)]
 mod tests;

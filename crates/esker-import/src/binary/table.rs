@@ -4,24 +4,20 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Decimal32Type, Decimal64Type, Decimal128Type, DecimalType, Float16Type, Float64Type,
-    Int16Type, Int32Type, Int64Type, RunEndIndexType, UInt64Type,
-};
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, PrimitiveArray};
-use arrow_buffer::{ArrowNativeType, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::DataType;
 use arrow_select::filter::filter;
-use arrow_select::take::take;
-use esker_format::Result;
+use esker_format::{LogicalType, PropertyType, Result};
 
 use super::contain::damaged;
 use super::region::unusable;
 use super::runs::Origin;
-use crate::format::{Pick, PickIds, PickProperties, ReadOptions};
+use super::simple::{mapped, same_bits, simplified};
+use crate::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
 use crate::source::{EdgeBatch, IdKind, Rejected, Schema};
+use crate::typed::{cast, logical_of, weight_fits};
 
 /// Pairs of names that say where edges leave and arrive, the likeliest first. Compared without regard to case.
 const ENDS: [(&str, &str); 12] = [
@@ -74,6 +70,8 @@ pub(super) struct Chosen {
     pub(super) columns: Vec<usize>,
     /// Names of the properties.
     pub(super) properties: Vec<String>,
+    /// For each property, its type if it is declared or more than a number or a text.
+    pub(super) types: Vec<Option<PropertyType>>,
     /// Which property is the weight.
     pub(super) weight: Option<usize>,
     /// Names of columns that hold nothing that a graph has a place for, although all were asked for.
@@ -87,11 +85,17 @@ pub(super) struct Chosen {
 pub(super) fn choose(
     path: &Arc<PathBuf>,
     names: &[(String, Holds)],
+    types: &[Option<LogicalType>],
     options: &ReadOptions,
 ) -> Result<Chosen> {
     let (source, target) = choose_ends(path, names, options)?;
-    let mut chosen =
-        Chosen { columns: vec![source, target], properties: Vec::new(), weight: None, left_out: Vec::new() };
+    let mut chosen = Chosen {
+        columns: vec![source, target],
+        properties: Vec::new(),
+        types: Vec::new(),
+        weight: None,
+        left_out: Vec::new(),
+    };
     let usual = |&&usual: &&&str| names.iter().any(|(name, _)| name.eq_ignore_ascii_case(usual));
     let weight = match (&options.weight, WEIGHTS.iter().find(usual)) {
         // A column that is called so but holds no numbers is an error, as in text files.
@@ -114,25 +118,27 @@ pub(super) fn choose(
     if let Some(time) = pick(path, names, &options.time, &TIMES)? {
         chosen.add(names, time);
     }
-    match &options.properties {
-        PickProperties::None => {}
-        PickProperties::All => {
-            for index in (0..names.len()).filter(|index| ![source, target].contains(index)) {
-                match names[index].1 {
-                    Holds::Other => chosen.left_out.push(names[index].0.clone()),
-                    _ => chosen.add(names, index),
-                }
-            }
-        }
-        PickProperties::Columns(wanted) => {
-            for name in wanted {
-                let name =
-                    name.strip_suffix(":text").or_else(|| name.strip_suffix(":number")).unwrap_or(name);
-                chosen.add(names, find(path, names, name)?);
-            }
-        }
-    }
+    let declared = chosen.add_others(path, names, options)?;
+    chosen.types = chosen.columns[2..]
+        .iter()
+        .enumerate()
+        .map(|(property, &index)| {
+            // A truth value as a weight is 0 or 1.
+            let is_plain =
+                |own: &LogicalType| chosen.weight == Some(property) && *own == LogicalType::Boolean;
+            let own = types[index].clone().filter(|own| !is_plain(own));
+            declared[index].clone().or_else(|| own.map(PropertyType::from))
+        })
+        .collect();
+    check_weight_type(path, &chosen)?;
     Ok(chosen)
+}
+
+fn check_weight_type(path: &Arc<PathBuf>, chosen: &Chosen) -> Result<()> {
+    let Some(declared) = chosen.weight.and_then(|weight| chosen.types[weight].as_ref()) else {
+        return Ok(());
+    };
+    weight_fits(declared).map_err(|reason| unusable(path, reason))
 }
 
 impl Chosen {
@@ -142,6 +148,44 @@ impl Chosen {
             self.columns.push(index);
             self.properties.push(names[index].0.clone());
         }
+    }
+
+    /// Adds the properties beside weight and time; returns the type of each column that is declared.
+    fn add_others(
+        &mut self,
+        path: &Arc<PathBuf>,
+        names: &[(String, Holds)],
+        options: &ReadOptions,
+    ) -> Result<Vec<Option<PropertyType>>> {
+        let mut declared = vec![None; names.len()];
+        match &options.properties {
+            PickProperties::None => {}
+            PickProperties::All => {
+                let ends = [self.columns[0], self.columns[1]];
+                for index in (0..names.len()).filter(|index| !ends.contains(index)) {
+                    match names[index].1 {
+                        Holds::Other => self.left_out.push(names[index].0.clone()),
+                        _ => self.add(names, index),
+                    }
+                }
+            }
+            PickProperties::Columns(wanted) => {
+                for name in wanted {
+                    let (name, suffix) = split_type(name);
+                    let index = find(path, names, name)?;
+                    self.add(names, index);
+                    if let Suffix::Type(property_type) = suffix {
+                        declared[index] = Some(property_type);
+                    }
+                }
+            }
+        }
+        for Declaration { name, property_type } in &options.schema {
+            let index = find(path, names, name)?;
+            self.add(names, index);
+            declared[index] = Some(property_type.clone());
+        }
+        Ok(declared)
     }
 
     /// A note about the columns that are left out.
@@ -253,6 +297,7 @@ pub(super) fn schema(format: &'static str, ids: IdKind, chosen: &Chosen, input_b
         format,
         ids,
         properties: chosen.properties.clone(),
+        types: chosen.types.clone(),
         weight: chosen.weight,
         directed: None,
         both_ends: false,
@@ -260,106 +305,10 @@ pub(super) fn schema(format: &'static str, ids: IdKind, chosen: &Chosen, input_b
     }
 }
 
-/// The same values as one of the types that an import takes: `Int64`, `UInt64`, `Float64` or `Binary`. Times become the
-/// integers that they are stored as.
-///
-/// # Errors
-/// If the column holds neither numbers nor texts, or its texts exceed 2 GiB.
-pub fn simplified(array: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
-    use DataType as T;
-    Ok(match array.data_type() {
-        T::Int64 | T::UInt64 | T::Float64 | T::Binary => Arc::clone(array),
-        T::Int8 => mapped::<i8, Int64Type>(array, i64::from),
-        T::Int16 => mapped::<i16, Int64Type>(array, i64::from),
-        T::Int32 | T::Date32 | T::Time32(_) => mapped::<i32, Int64Type>(array, i64::from),
-        T::UInt8 => mapped::<u8, Int64Type>(array, i64::from),
-        T::UInt16 => mapped::<u16, Int64Type>(array, i64::from),
-        T::UInt32 => mapped::<u32, Int64Type>(array, i64::from),
-        T::Date64 | T::Time64(_) | T::Timestamp(..) | T::Duration(_) => same_bits::<Int64Type>(array),
-        T::Float16 => mapped::<Half, Float64Type>(array, Half::to_f64),
-        T::Float32 => mapped::<f32, Float64Type>(array, f64::from),
-        T::Decimal32(_, scale) => decimals::<Decimal32Type>(array, *scale, f64::from),
-        T::Decimal64(_, scale) => decimals::<Decimal64Type>(array, *scale, |v| v as f64),
-        T::Decimal128(_, scale) => decimals::<Decimal128Type>(array, *scale, |v| v as f64),
-        T::Boolean => {
-            let values = array.as_boolean().values().iter().map(i64::from).collect::<Vec<_>>();
-            Arc::new(PrimitiveArray::<Int64Type>::new(values.into(), array.nulls().cloned()))
-        }
-        T::Utf8 => Arc::new(BinaryArray::from(array.as_string::<i32>().clone())),
-        T::LargeUtf8 => texts(array, array.as_string::<i64>().iter().map(|text| text.map(str::as_bytes)))?,
-        T::Utf8View => texts(array, array.as_string_view().iter().map(|text| text.map(str::as_bytes)))?,
-        T::LargeBinary => texts(array, array.as_binary::<i64>().iter())?,
-        T::BinaryView => texts(array, array.as_binary_view().iter())?,
-        T::FixedSizeBinary(_) => texts(array, array.as_fixed_size_binary().iter())?,
-        T::Dictionary(..) => {
-            let dictionary = array.as_any_dictionary();
-            simplified(&take(&simplified(dictionary.values())?, dictionary.keys(), None)?)?
-        }
-        T::RunEndEncoded(ends, _) => match ends.data_type() {
-            T::Int16 => run_values::<Int16Type>(array)?,
-            T::Int32 => run_values::<Int32Type>(array)?,
-            _ => run_values::<Int64Type>(array)?,
-        },
-        other => return Err(ArrowError::NotYetImplemented(format!("{other} is no type of a property"))),
-    })
-}
-
-fn run_values<E: RunEndIndexType>(array: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
-    let runs = array.as_run::<E>();
-    let places = (0..runs.len()).map(|row| runs.get_physical_index(row) as u64);
-    take(&simplified(runs.values())?, &PrimitiveArray::<UInt64Type>::from_iter_values(places), None)
-}
-
-/// The values of a primitive array as they lie in memory.
-fn native<T: ArrowNativeType>(array: &ArrayRef) -> ScalarBuffer<T> {
-    let data = array.to_data();
-    ScalarBuffer::new(data.buffers()[0].clone(), data.offset(), data.len())
-}
-
-fn same_bits<To: ArrowPrimitiveType>(array: &ArrayRef) -> ArrayRef {
-    Arc::new(PrimitiveArray::<To>::new(native(array), array.nulls().cloned()))
-}
-
-fn mapped<T: ArrowNativeType, To: ArrowPrimitiveType>(
-    array: &ArrayRef,
-    value: impl Fn(T) -> To::Native,
-) -> ArrayRef {
-    let values: Vec<To::Native> = native(array).iter().map(|&v| value(v)).collect();
-    Arc::new(PrimitiveArray::<To>::new(values.into(), array.nulls().cloned()))
-}
-
-/// Decimals of scale 0 as integers if they fit, others as the nearest floats.
-fn decimals<T: DecimalType>(array: &ArrayRef, scale: i8, float: impl Fn(T::Native) -> f64) -> ArrayRef {
-    if scale == 0 {
-        let integers = native::<T::Native>(array);
-        let integers: Option<Vec<i64>> = integers.iter().map(|v| v.to_i64()).collect();
-        if let Some(integers) = integers {
-            return Arc::new(PrimitiveArray::<Int64Type>::new(integers.into(), array.nulls().cloned()));
-        }
-    }
-    let divisor = 10_f64.powi(scale.into());
-    mapped::<T::Native, Float64Type>(array, |v| float(v) / divisor)
-}
-
-fn texts<'a>(
-    array: &ArrayRef,
-    texts: impl Iterator<Item = Option<&'a [u8]>> + Clone,
-) -> std::result::Result<ArrayRef, ArrowError> {
-    let bytes: usize = texts.clone().map(|text| text.map_or(0, <[u8]>::len)).sum();
-    if i32::try_from(bytes).is_err() {
-        return Err(ArrowError::OffsetOverflowError(bytes));
-    }
-    let mut column = BinaryBuilder::with_capacity(array.len(), bytes);
-    texts.for_each(|text| column.append_option(text));
-    Ok(Arc::new(column.finish()))
-}
-
-type Half = <Float16Type as ArrowPrimitiveType>::Native;
-
 /// Why rows cannot be taken: the reason and the text that offends, by row.
 type Faults = BTreeMap<usize, (String, String)>;
 
-/// Makes a batch of columns of equal length: source, target, then the properties named `properties`.
+/// Makes a batch of columns of equal length: source, target, then the properties of `chosen`.
 ///
 /// Rows without a value, with a negative or fractional id or with a NaN are rejected.
 ///
@@ -368,9 +317,10 @@ type Faults = BTreeMap<usize, (String, String)>;
 pub(super) fn batch(
     origin: &Origin<'_>,
     ids: IdKind,
-    properties: &[String],
+    chosen: &Chosen,
     mut columns: Vec<ArrayRef>,
 ) -> Result<EdgeBatch> {
+    let Chosen { properties, types, .. } = chosen;
     let rows = columns.first().map_or(0, arrow_array::Array::len);
     if columns.len() != properties.len() + 2 || columns.iter().any(|column| column.len() != rows) {
         return Err(unusable(origin.path, "its columns differ in length: it is damaged"));
@@ -383,8 +333,16 @@ pub(super) fn batch(
             _ => &properties[index - 2],
         };
         check_shared(origin, column, name)?;
+        let given = logical_of(column.data_type());
         *column = simplified(column).map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?;
         find_faults(column, name, index < 2, ids, &mut faults);
+        if let Some(wanted) = index.checked_sub(2).and_then(|property| types.get(property)?.as_ref())
+            && given.as_ref() != Some(&wanted.logical)
+        {
+            *column = cast(column, given.as_ref(), wanted, |row, reason, text| {
+                faults.entry(row).or_insert_with(|| (format!("the column {name:?} {reason}"), text));
+            });
+        }
     }
     if !faults.is_empty() {
         let keep: BooleanArray = (0..rows).map(|row| Some(!faults.contains_key(&row))).collect();

@@ -1,6 +1,6 @@
 //! A generated graph as a stream of edges: from the generator to a file without a database between.
 
-use esker_format::Result;
+use esker_format::{LogicalType, Result};
 use esker_graph::generate::{EdgeBlock, Generator, WeightColumn, Weighting};
 
 use super::graph::{EdgeStream, ExportBlock, PropertyInfo, PropertyKind, StreamShape, no_texts};
@@ -65,7 +65,10 @@ impl EdgeStream for GeneratorExport<'_> {
                 Some(loops) => 2 * self.generator.num_edges() - loops,
             },
             directed: self.generator.is_directed(),
-            properties: kind.iter().map(|&kind| PropertyInfo { name: "weight".to_owned(), kind }).collect(),
+            properties: kind
+                .iter()
+                .map(|&kind| PropertyInfo { name: "weight".to_owned(), kind, logical: LogicalType::Number })
+                .collect(),
             weight: kind.map(|_| 0),
             dictionaries: kind.iter().map(|_| no_texts()).collect(),
         }

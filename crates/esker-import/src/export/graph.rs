@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow_array::builder::{ArrayBuilder, Float64Builder, Int64Builder, UInt32Builder};
 use arrow_array::{ArrayRef, BinaryArray};
-use esker_format::Result;
+use esker_format::{LogicalType, Result};
 use esker_graph::{Direction, VertexId, vertex};
 
 /// Edges in a block.
@@ -30,8 +30,10 @@ pub enum PropertyKind {
 pub struct PropertyInfo {
     /// Its name.
     pub name: String,
-    /// Its type.
+    /// The type in which its values are handed on.
     pub kind: PropertyKind,
+    /// What they are.
+    pub logical: LogicalType,
 }
 
 /// Consecutive edges: columns of equal length.

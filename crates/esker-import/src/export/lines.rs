@@ -3,15 +3,16 @@
 use std::io::Write;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::UInt32Type;
+use arrow_array::types::{Int64Type, UInt32Type};
 use arrow_array::{ArrayRef, BinaryArray};
-use esker_format::{Error, Result};
+use esker_format::{Error, LogicalType, Result};
 
 use super::digits::{push_number, push_u64};
 use super::graph::{ExportBlock, PropertyKind};
 use super::sink::OutputFile;
 use super::writer::{EdgeWriter, Names, Shape};
 use crate::format::Format;
+use crate::typed::logical_value;
 
 /// The largest id that Graph500's packed edges hold.
 const PACKED_MAX: u64 = (1 << 48) - 1;
@@ -65,10 +66,11 @@ pub(super) fn writer<'a>(
         Format::Graphalytics => Line::Plain { separator: b' ', weight: shape.weight },
         _ => Line::Plain { separator: b' ', weight: None },
     };
+    let logical = shape.properties.iter().map(|property| property.logical.clone()).collect();
     let mut buffer = Vec::new();
     write_head(format, shape, &mut buffer);
     let dictionaries = shape.dictionaries.clone();
-    Ok(Box::new(LineWriter { line, names: shape.properties.len(), dictionaries, buffer, output }))
+    Ok(Box::new(LineWriter { line, logical, dictionaries, buffer, output }))
 }
 
 fn write_head(format: Format, shape: &Shape, out: &mut Vec<u8>) {
@@ -104,8 +106,8 @@ fn write_head(format: Format, shape: &Shape, out: &mut Vec<u8>) {
 
 struct LineWriter<'a> {
     line: Line,
-    /// How many properties a line of a table has.
-    names: usize,
+    /// What the properties of a line of a table are.
+    logical: Vec<LogicalType>,
     dictionaries: Vec<BinaryArray>,
     buffer: Vec<u8>,
     output: &'a mut OutputFile,
@@ -145,7 +147,7 @@ impl LineWriter<'_> {
                 self.write_quoted_id(names, u, delimiter)?;
                 self.buffer.push(delimiter);
                 self.write_quoted_id(names, v, delimiter)?;
-                for index in 0..self.names {
+                for index in 0..self.logical.len() {
                     self.buffer.push(delimiter);
                     self.write_value(&block.properties[index], index, row, delimiter);
                 }
@@ -223,8 +225,14 @@ impl LineWriter<'_> {
         if let Some(codes) = values.as_primitive_opt::<UInt32Type>() {
             let text = self.dictionaries[property].value(codes.value(row) as usize);
             push_quoted(&mut self.buffer, text, delimiter);
-        } else {
-            push_number(&mut self.buffer, values, row);
+            return;
+        }
+        let number = values.as_primitive_opt::<Int64Type>().map(|numbers| numbers.value(row));
+        match (self.logical.get(property), number) {
+            (Some(logical), Some(number)) if logical.element().is_some() => {
+                self.buffer.extend_from_slice(logical_value(logical, number).to_string().as_bytes());
+            }
+            _ => push_number(&mut self.buffer, values, row),
         }
     }
 

@@ -38,8 +38,9 @@ impl<'a> StoredExport<'a> {
         let records: Vec<_> = snapshot.edge_properties().collect();
         let info = |record: &&esker_format::PropertyRecord| PropertyInfo {
             name: record.name.clone(),
+            logical: record.logical.clone(),
             kind: match record.element {
-                _ if record.texts => PropertyKind::Text,
+                _ if record.is_text() => PropertyKind::Text,
                 ElementType::F32 => PropertyKind::F32,
                 ElementType::F64 => PropertyKind::F64,
                 ElementType::U32 | ElementType::U64 | ElementType::I64 => PropertyKind::I64,

@@ -13,9 +13,10 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use super::graph::{ExportBlock, PropertyKind};
+use super::graph::{ExportBlock, PropertyInfo, PropertyKind};
 use super::sink::OutputFile;
 use super::writer::{EdgeWriter, Names, Shape};
+use crate::typed::{arrow_column, arrow_type};
 
 /// Rows of a Parquet row group: few enough to be buffered, many enough to compress well.
 const ROW_GROUP_ROWS: usize = 1 << 20;
@@ -82,7 +83,7 @@ fn failed(error: &impl std::fmt::Display) -> Error {
 /// The columns of a table of edges.
 struct Table {
     schema: Arc<Schema>,
-    kinds: Vec<PropertyKind>,
+    properties: Vec<PropertyInfo>,
     /// Of each text property.
     dictionaries: Vec<Option<ArrayRef>>,
     text_ids: bool,
@@ -94,6 +95,11 @@ impl Table {
         let mut fields = vec![Field::new("source", id.clone(), false), Field::new("target", id, false)];
         let mut dictionaries = Vec::new();
         for (index, property) in shape.properties.iter().enumerate() {
+            if let Some(kind) = arrow_type(&property.logical) {
+                fields.push(Field::new(&property.name, kind, false));
+                dictionaries.push(None);
+                continue;
+            }
             let (kind, dictionary) = match property.kind {
                 PropertyKind::I32 => (DataType::Int32, None),
                 PropertyKind::I64 => (DataType::Int64, None),
@@ -109,7 +115,7 @@ impl Table {
         }
         Ok(Self {
             schema: Arc::new(Schema::new(fields)),
-            kinds: shape.properties.iter().map(|property| property.kind).collect(),
+            properties: shape.properties.clone(),
             dictionaries,
             text_ids: shape.text_ids,
         })
@@ -117,9 +123,12 @@ impl Table {
 
     fn batch(&self, names: Names<'_>, block: &ExportBlock) -> Result<RecordBatch> {
         let mut columns = vec![self.ids(names, &block.sources)?, self.ids(names, &block.targets)?];
-        for (index, kind) in self.kinds.iter().enumerate() {
+        for (index, property) in self.properties.iter().enumerate() {
             let values = &block.properties[index];
-            columns.push(match kind {
+            columns.push(match property.kind {
+                _ if !property.logical.is_number() && !property.logical.is_text() => {
+                    arrow_column(&property.logical, values)
+                }
                 PropertyKind::I32 => {
                     Arc::new(values.as_primitive::<Int64Type>().unary::<_, Int32Type>(|v| v as i32))
                 }

@@ -9,6 +9,7 @@ use arrow_array::BinaryArray;
 use arrow_array::builder::{Float64Builder, Int64Builder, UInt32Builder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
+use esker_format::LogicalType;
 use esker_format::io::{Disk, RealDisk};
 use esker_graph::{Direction, VertexId, vertex};
 
@@ -41,10 +42,16 @@ impl Small {
         if !directed {
             arcs.extend(edges.iter().filter(|e| e.0 != e.1).map(|&(u, v, w, c)| (v, u, w, c)));
         }
-        let mut properties: Vec<_> =
-            weight.iter().map(|&kind| PropertyInfo { name: "weight".into(), kind }).collect();
+        let mut properties: Vec<_> = weight
+            .iter()
+            .map(|&kind| PropertyInfo { name: "weight".into(), kind, logical: LogicalType::Number })
+            .collect();
         if weight.is_some() {
-            properties.push(PropertyInfo { name: "the, kind".into(), kind: PropertyKind::Text });
+            properties.push(PropertyInfo {
+                name: "the, kind".into(),
+                kind: PropertyKind::Text,
+                logical: LogicalType::Text,
+            });
         }
         let ids = ids.iter().map(|&id| id.to_owned()).collect();
         Self { ids, directed, arcs, properties, weight: weight.map(|_| 0) }

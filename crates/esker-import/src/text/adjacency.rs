@@ -78,6 +78,7 @@ impl AdjacencyReader {
             ids: IdKind::Numbered { first: 0, num_vertices },
             properties: if weighted { vec!["weight".into()] } else { Vec::new() },
             weight: weighted.then_some(0),
+            types: Vec::new(),
             directed: None,
             both_ends: false,
             input_bytes: input.stored_bytes(),

@@ -1,10 +1,13 @@
 //! Which column of a table is what.
 
+use esker_format::PropertyType;
+
 use super::blocks::excerpt;
 use super::digits;
 use super::names::{SOURCES, TARGETS, TIMES, WEIGHTS, position};
 use super::shape::Shape;
-use crate::format::{Pick, PickIds, PickProperties, ReadOptions};
+use crate::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
+use crate::typed::{self, weight_fits};
 
 /// A column that becomes an edge property.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,8 +16,8 @@ pub(crate) struct Property {
     pub(crate) name: String,
     /// Its place, from 0.
     pub(crate) column: usize,
-    /// Whether its values are texts; else they are numbers.
-    pub(crate) is_text: bool,
+    /// What its values are; `None`: numbers.
+    pub(crate) property_type: Option<PropertyType>,
 }
 
 /// Which column is what, from 0.
@@ -49,13 +52,16 @@ pub(crate) fn columns(shape: &Shape, options: &ReadOptions) -> Result<Columns, S
     };
     if let Some(column) = weight {
         taken.push(column);
-        properties.push(Property { name: name_of(shape, column, "weight"), column, is_text: false });
+        properties.push(Property { name: name_of(shape, column, "weight"), column, property_type: None });
     }
     if let Some(column) = time {
         taken.push(column);
-        properties.push(Property { name: name_of(shape, column, "time"), column, is_text: false });
+        // A time that is a text is a bad line, not a category.
+        let property_type = sniffed(shape, column).filter(|found| !found.logical.is_text());
+        properties.push(Property { name: name_of(shape, column, "time"), column, property_type });
     }
     others(shape, options, &taken, &mut properties)?;
+    declare(shape, options, &mut properties)?;
     for (index, property) in properties.iter().enumerate() {
         if properties[..index].iter().any(|other| other.name == property.name) {
             return Err(format!(
@@ -63,6 +69,11 @@ pub(crate) fn columns(shape: &Shape, options: &ReadOptions) -> Result<Columns, S
                 property.name
             ));
         }
+    }
+    if let (Some(_), Some(declared)) =
+        (weight, properties.first().and_then(|weight| weight.property_type.as_ref()))
+    {
+        weight_fits(declared)?;
     }
     Ok(Columns { source, target, properties, weight: weight.map(|_| 0) })
 }
@@ -132,34 +143,52 @@ fn others(
         PickProperties::All => {
             for column in (0..shape.columns).filter(|column| !taken.contains(column)) {
                 let name = name_of(shape, column, &format!("column{}", column + 1));
-                properties.push(Property { name, column, is_text: has_texts(shape, column) });
+                properties.push(Property { name, column, property_type: sniffed(shape, column) });
             }
         }
         PickProperties::Columns(names) => {
             for name in names {
-                let (name, is_text) = match (name.strip_suffix(":text"), name.strip_suffix(":number")) {
-                    (Some(name), _) => (name, Some(true)),
-                    (_, Some(name)) => (name, Some(false)),
-                    _ => (name.as_str(), None),
-                };
+                let (name, suffix) = split_type(name);
                 let column = find(shape, name)?;
                 if properties.iter().any(|property| property.column == column) {
                     continue;
                 }
                 let name = name_of(shape, column, &format!("column{}", column + 1));
-                properties.push(Property {
-                    name,
-                    column,
-                    is_text: is_text.unwrap_or_else(|| has_texts(shape, column)),
-                });
+                let property_type = match suffix {
+                    Suffix::None => sniffed(shape, column),
+                    Suffix::Number => None,
+                    Suffix::Type(property_type) => Some(property_type),
+                };
+                properties.push(Property { name, column, property_type });
             }
         }
     }
     Ok(())
 }
 
-fn has_texts(shape: &Shape, column: usize) -> bool {
-    shape.rows.iter().filter_map(|row| row.get(column)).any(|field| digits::number(field).is_err())
+/// Gives properties the types that the user declares.
+fn declare(shape: &Shape, options: &ReadOptions, properties: &mut Vec<Property>) -> Result<(), String> {
+    for Declaration { name, property_type } in &options.schema {
+        let column = find(shape, name)?;
+        let property_type = Some(property_type.clone());
+        match properties.iter_mut().find(|property| property.column == column) {
+            Some(property) => property.property_type = property_type,
+            None => {
+                let name = name_of(shape, column, &format!("column{}", column + 1));
+                properties.push(Property { name, column, property_type });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The type of a column by the sample; `None`: numbers.
+fn sniffed(shape: &Shape, column: usize) -> Option<PropertyType> {
+    let fields = || shape.rows.iter().filter_map(|row| row.get(column)).map(Vec::as_slice);
+    if fields().all(|field| digits::number(field).is_ok()) {
+        return None;
+    }
+    Some(typed::sniff(fields()).map_or_else(PropertyType::text, PropertyType::from))
 }
 
 fn name_of(shape: &Shape, column: usize, otherwise: &str) -> String {

@@ -88,9 +88,9 @@ impl HeadedReader {
         let weighted = header.weighted && options.weight != Pick::Skip;
         let tally = Tally::new(Arc::clone(&path), header.what, header.lines);
         let names: Vec<String> = if weighted { vec!["weight".into()] } else { Vec::new() };
-        let are_texts = vec![false; names.len()];
+        let types = vec![None; names.len()];
         let table =
-            TableParser::new(vec![path], vec![layout(&header, weighted)], false, names.clone(), are_texts)
+            TableParser::new(vec![path], vec![layout(&header, weighted)], false, names.clone(), types)
                 .with_ids(1..=header.num_vertices);
         let part = Part {
             input: input.clone(),
@@ -104,6 +104,7 @@ impl HeadedReader {
             ids: IdKind::Numbered { first: 1, num_vertices: header.num_vertices },
             properties: names,
             weight: weighted.then_some(0),
+            types: Vec::new(),
             directed: header.directed,
             both_ends: false,
             input_bytes: input.stored_bytes(),

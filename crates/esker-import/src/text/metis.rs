@@ -82,6 +82,7 @@ impl MetisReader {
             ids: IdKind::Numbered { first: 1, num_vertices: header.num_vertices },
             properties: if keep_weights { vec!["weight".into()] } else { Vec::new() },
             weight: keep_weights.then_some(0),
+            types: Vec::new(),
             directed: Some(false),
             both_ends: true,
             input_bytes: input.stored_bytes(),

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use esker_format::Result;
+use esker_format::{PropertyType, Result};
 
 use super::blocks::{LineBlocks, Part, excerpt, input_error};
 use super::columns::{Columns, columns, ids_are_texts};
@@ -107,14 +107,14 @@ impl TableReader {
             ids: if is_text { IdKind::Text } else { IdKind::Int },
             properties: properties.iter().map(|property| property.name.clone()).collect(),
             weight: tables[model].columns.weight,
+            types: properties.iter().map(|property| property.property_type.clone()).collect(),
             directed: None,
             both_ends: false,
             input_bytes: inputs.iter().map(Input::stored_bytes).sum(),
         };
         let layouts = tables.iter().map(layout).collect();
-        let are_texts = properties.iter().map(|property| property.is_text).collect();
-        let parser =
-            Arc::new(TableParser::new(paths, layouts, is_text, schema.properties.clone(), are_texts));
+        let (names, types) = (schema.properties.clone(), schema.types.clone());
+        let parser = Arc::new(TableParser::new(paths, layouts, is_text, names, types));
         Ok((Self { schema, blocks: LineBlocks::new(parts, options), parser }, notes))
     }
 }
@@ -175,10 +175,14 @@ fn unite(tables: &mut [Sniffed], paths: &[Arc<PathBuf>]) -> Result<usize> {
         }
     }
     for index in 0..expected.len() {
-        let is_text = tables.iter().any(|t| t.columns.properties.get(index).is_some_and(|p| p.is_text));
+        let found = tables.iter().filter_map(|table| table.columns.properties.get(index));
+        let mut types = found.map(|property| &property.property_type);
+        let first = types.next().cloned().unwrap_or_default();
+        // What is a date in one file and a category in another is a category.
+        let united = if types.all(|one| *one == first) { first } else { Some(PropertyType::text()) };
         for table in &mut *tables {
             if let Some(property) = table.columns.properties.get_mut(index) {
-                property.is_text = is_text;
+                property.property_type = united.clone();
             }
         }
     }
@@ -232,8 +236,8 @@ fn describe(
     for (index, property) in columns.properties.iter().enumerate() {
         let is_weight = columns.weight == Some(index);
         let role = if is_weight { "weight" } else { "" };
-        let kind = if property.is_text && !is_weight { " as text" } else { "" };
-        parts.push(column(role, property.column) + kind);
+        let kind = property.property_type.as_ref().map(|kind| format!(" as {kind}")).unwrap_or_default();
+        parts.push(column(role, property.column) + &kind);
     }
     let ids = if is_text { "text ids" } else { "integer ids" };
     let assumed = assumptions(table, is_text, title, options);

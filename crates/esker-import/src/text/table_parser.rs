@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::builder::BinaryBuilder;
+use esker_format::PropertyType;
 
 use super::blocks::{count_lines, excerpt};
 use super::digits::{self, NotId, NotNumber, Number};
 use super::fast::{Edges, Fast, push_number};
 use super::line::{BadQuote, Comments, Dialect, Field, Line, Separator, line_end, split};
 use crate::source::{Block, BlockParser, EdgeBatch, Numbers, Rejected, id_column};
+use crate::typed::{self, Typed};
 
 /// Rejected lines of one block that are described; of the others only the line is told, to bound memory.
 const DESCRIBED_MAX: usize = 256;
@@ -45,7 +47,8 @@ pub(crate) struct TableParser {
     layouts: Vec<Layout>,
     ids_are_texts: bool,
     names: Vec<String>,
-    are_texts: Vec<bool>,
+    /// What each property holds; `None`: numbers.
+    types: Vec<Option<PropertyType>>,
     /// The integers that are ids.
     ids: RangeInclusive<u64>,
 }
@@ -56,9 +59,9 @@ impl TableParser {
         layouts: Vec<Layout>,
         ids_are_texts: bool,
         names: Vec<String>,
-        are_texts: Vec<bool>,
+        types: Vec<Option<PropertyType>>,
     ) -> Self {
-        Self { paths, layouts, ids_are_texts, names, are_texts, ids: 0..=u64::MAX }
+        Self { paths, layouts, ids_are_texts, names, types, ids: 0..=u64::MAX }
     }
 
     /// The same for ids that are integers of a range.
@@ -83,7 +86,7 @@ impl BlockParser for TableParser {
 /// The fast path, for integer ids in the first two columns and nothing else or one number in the third.
 fn fast_of(parser: &TableParser, layout: &Layout) -> Option<Fast> {
     let first = usize::from(layout.mark.is_some());
-    let weighted = layout.properties == [first + 2] && parser.are_texts == [false];
+    let weighted = layout.properties == [first + 2] && parser.types == [None];
     // A line of the common form would be too short.
     let has_more = first + 2 + usize::from(weighted) < layout.least_columns();
     let fits = !has_more
@@ -130,7 +133,7 @@ impl<'a> Sink<'a> {
             true => Ids::Text(BinaryBuilder::with_capacity(lines, 0)),
             false => Ids::Int(Vec::with_capacity(lines)),
         };
-        let value = |is_text: &bool| match is_text {
+        let value = |property_type: &Option<PropertyType>| match is_text(property_type.as_ref()) {
             true => Values::Texts(BinaryBuilder::new()),
             false => Values::Numbers(Numbers::Int(Vec::with_capacity(lines))),
         };
@@ -145,7 +148,7 @@ impl<'a> Sink<'a> {
             numbers: Vec::new(),
             sources: ids(),
             targets: ids(),
-            properties: parser.are_texts.iter().map(value).collect(),
+            properties: parser.types.iter().map(value).collect(),
             rejected: Vec::new(),
             counted: (0, block.first_line),
         }
@@ -240,11 +243,18 @@ impl<'a> Sink<'a> {
         let bytes = &self.block.bytes[..];
         self.numbers.clear();
         for (index, &column) in self.layout.properties.iter().enumerate() {
-            if !self.parser.are_texts[index] {
-                let field = self.fields[column];
-                let number = digits::number(&bytes[field.start..field.end]);
-                self.numbers.push(number.map_err(|why| self.not_number(index, why))?);
-            }
+            let field = self.fields[column];
+            let field = &bytes[field.start..field.end];
+            let number = match &self.parser.types[index] {
+                None => digits::number(field).map_err(|why| self.not_number(index, why))?,
+                Some(property_type) if property_type.logical.is_text() => continue,
+                Some(property_type) => match typed::parse(field, property_type) {
+                    Ok(Typed::Int(value)) => Number::Int(value),
+                    Ok(Typed::Float(value)) => Number::Float(value),
+                    Err(reason) => return Err(self.not_of_type(index, property_type, &reason)),
+                },
+            };
+            self.numbers.push(number);
         }
         let (source, target) = (self.fields[self.layout.source], self.fields[self.layout.target]);
         match (&mut self.sources, &mut self.targets) {
@@ -324,9 +334,16 @@ impl<'a> Sink<'a> {
                 format!("{name} {}", why.reason())
             }
             NotNumber::TooLong | NotNumber::Other => {
-                format!("{name} {}, or keep the column as texts with --property {name}:text", why.reason())
+                format!("{name} {}, or keep the column as texts with --schema {name}:text", why.reason())
             }
         }
+    }
+
+    fn not_of_type(&self, index: usize, property_type: &PropertyType, reason: &str) -> String {
+        let name = &self.parser.names[index];
+        format!(
+            "{name} {reason}, but is of type {property_type}; correct it, or give another type, as in --schema {name}:text"
+        )
     }
 
     fn reject(&mut self, at: usize, end: usize, reason: String) {
@@ -341,6 +358,10 @@ impl<'a> Sink<'a> {
             reason: if described { reason } else { String::new() },
         });
     }
+}
+
+fn is_text(property_type: Option<&PropertyType>) -> bool {
+    property_type.is_some_and(|property_type| property_type.logical.is_text())
 }
 
 /// Where the first line at or behind `at` begins that is not empty: an input may have millions of them in a row.

@@ -2,7 +2,9 @@ use std::path::Path;
 
 use esker_format::io::{Disk, MemoryDisk};
 use esker_format::testing::cases;
-use esker_format::{DatabaseId, ElementType, Encoding, GraphShape, LayerRecord, Owner, PropertyRecord};
+use esker_format::{
+    DatabaseId, ElementType, Encoding, GraphShape, LayerRecord, LogicalType, Owner, PropertyRecord,
+};
 use esker_graph::{Bitmap, Csr, Direction, Flow, Piece, Run, Select, VertexId, Visitor, vertex};
 use proptest::prelude::*;
 
@@ -40,7 +42,7 @@ fn layer(csr: &Csr<i32>) -> PlainLayer {
         owner: Owner::Edges,
         name: "weight".to_owned(),
         element: ElementType::I32,
-        texts: false,
+        logical: LogicalType::Number,
         weight: true,
     };
     PlainLayer::open(&disk, directory, database, &record, &[weight]).unwrap()

@@ -120,9 +120,9 @@ fn no_such(property: u32, element: Option<ElementType>) -> Error {
 /// The number of the property that is the weight, which must be of the type that is wanted.
 pub fn check_weight<W: StoredWeight>(weight: Option<&PropertyRecord>) -> Result<u32> {
     if let (Some(record), Some(wanted)) = (weight, W::ELEMENT)
-        && (record.texts || record.element != wanted)
+        && (record.is_text() || record.element != wanted)
     {
-        let found = if record.texts { "texts" } else { record.element.name() };
+        let found = if record.is_text() { "texts".to_owned() } else { record.type_name() };
         let message = format!("the edge property {:?} holds {found}, not {}", record.name, wanted.name());
         return Err(Error::Invalid(message));
     }

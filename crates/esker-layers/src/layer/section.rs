@@ -109,7 +109,7 @@ impl Opener<'_> {
             let column = column(record.number);
             let (path, spec) = (column.path(self.layer, self.direction), self.spec(column));
             // The codes of texts grow wider with their dictionary.
-            match record.texts {
+            match record.is_text() {
                 true => Values::open_of_kind(self.files, &path, spec),
                 false => Values::open(self.files, &path, spec, record.element),
             }

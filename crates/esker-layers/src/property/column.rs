@@ -2,10 +2,11 @@
 //!
 //! Size: 8 bytes an entry (12 with `id64`) and the value, or 8 bytes and the text.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use esker_format::{Column, Element, Error, Result, Values, lower_bound};
+use esker_format::{Column, Element, Error, Result, Values, Widening, lower_bound};
 use esker_graph::{Run, VertexId};
 
 use super::files::{Part, PropertyFiles};
@@ -57,7 +58,7 @@ impl PropertyColumn {
         let vertices: Column<VertexId> = files.open(Part::Vertices)?;
         let codes = files.open(Part::Codes)?;
         codes.expect_len(vertices.len() as u64)?;
-        let stored = if files.record.texts {
+        let stored = if files.record.is_text() {
             let (texts, ends) = (files.open(Part::Texts)?, files.open::<u64>(Part::Ends)?);
             ends.expect_len(vertices.len() as u64)?;
             Stored::Texts { texts, ends }
@@ -153,8 +154,8 @@ impl PropertyColumn {
         Ok((self.vertices.all(run)?, self.codes.all(run)?))
     }
 
-    /// All values, verified.
-    pub(super) fn values<T: Element>(&self, run: &Run) -> Result<&[T]> {
+    /// All values, verified. Those of a narrower type are converted, which takes memory for all of them.
+    pub(super) fn values<T: Element>(&self, run: &Run) -> Result<Cow<'_, [T]>> {
         let Stored::Fixed(values) = &self.stored else {
             return Err(Error::Invalid(format!("the property holds texts, not {}", T::TYPE.name())));
         };
@@ -162,7 +163,20 @@ impl PropertyColumn {
             let found = values.element().name();
             Error::Invalid(format!("the property holds {found}, not {}", T::TYPE.name()))
         };
-        values.typed::<T>().ok_or_else(wrong)?.all(run)
+        if let Some(column) = values.typed::<T>() {
+            return column.all(run).map(Cow::Borrowed);
+        }
+        let widening = Widening { property: 0, from: values.element(), to: T::TYPE };
+        if !Widening::is_possible(widening.from, widening.to) {
+            return Err(wrong());
+        }
+        let all = values.all(run)?;
+        let wide = |at| {
+            let bits = all.bits_at(at);
+            let bits = widening.bits(bits).ok_or_else(|| widening.too_wide(bits))?;
+            Ok(bytemuck::pod_read_unaligned(&bits.to_le_bytes()[..size_of::<T>()]))
+        };
+        (0..values.len()).map(wide).collect::<Result<Vec<T>>>().map(Cow::Owned)
     }
 
     /// An error about the order of the change at `at`.

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use esker_format::Result;
 use esker_format::io::Files;
 use esker_format::{
-    Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, ElementType, Owner, PropertyRecord,
-    Values,
+    Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, ElementType, LogicalType, Owner,
+    PropertyRecord, Values, Widening,
 };
+use esker_format::{Error, Result};
 
 /// Number of the hidden property that says which vertices are removed.
 pub const REMOVED_NUMBER: u32 = u32::MAX;
@@ -19,7 +19,7 @@ pub fn removed_record() -> PropertyRecord {
         owner: Owner::Vertices,
         name: "removed".to_owned(),
         element: ElementType::U8,
-        texts: false,
+        logical: LogicalType::Number,
         weight: false,
     }
 }
@@ -56,8 +56,16 @@ impl PropertyFiles<'_> {
         Column::open(self.disk, &self.path(part), self.spec(part))
     }
 
+    /// The values, in the type of the property or in a narrower one that it had when they were written.
     pub(super) fn open_values(&self) -> Result<Values> {
-        Values::open(self.disk, &self.path(Part::Values), self.spec(Part::Values), self.record.element)
+        let path = self.path(Part::Values);
+        let values = Values::open_of_kind(self.disk, &path, self.spec(Part::Values))?;
+        let (found, wanted) = (values.element(), self.record.element);
+        if found == wanted || Widening::is_possible(found, wanted) {
+            return Ok(values);
+        }
+        let (found, wanted) = (found.name(), wanted.name());
+        Err(Error::corrupt(&path, 0, format!("its elements are {found}, but those of the property {wanted}")))
     }
 
     fn path(&self, part: Part) -> PathBuf {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use esker_format::{ElementType, PropertyRecord, Result};
+use esker_format::{ElementType, LogicalType, PropertyRecord, Result};
 use esker_graph::VertexId;
 
 use super::column::Change;
@@ -17,6 +17,7 @@ pub struct PropertyTail {
     name: String,
     /// `None`: texts.
     element: Option<ElementType>,
+    logical: LogicalType,
     changes: BTreeMap<(VertexId, u64), Kept>,
 }
 
@@ -31,8 +32,8 @@ enum Kept {
 impl PropertyTail {
     /// No changes yet.
     pub fn new(record: &PropertyRecord) -> Self {
-        let element = (!record.texts).then_some(record.element);
-        Self { name: record.name.clone(), element, changes: BTreeMap::new() }
+        let element = (!record.is_text()).then_some(record.element);
+        Self { name: record.name.clone(), element, logical: record.logical.clone(), changes: BTreeMap::new() }
     }
 
     /// Number of changes.
@@ -70,7 +71,9 @@ impl PropertyTail {
 
     fn value<'k>(&self, kept: &'k Kept) -> Option<PropertyValue<'k>> {
         match (kept, self.element) {
-            (Kept::Number(bits), Some(element)) => Some(PropertyValue::from_bits(element, *bits)),
+            (Kept::Number(bits), Some(element)) => {
+                Some(PropertyValue::from_bits(element, *bits).as_logical(&self.logical))
+            }
             (Kept::Text(text), _) => Some(PropertyValue::Text(text)),
             _ => None,
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use esker_format::Error;
 use esker_format::io::{Disk, FaultyDisk};
-use esker_format::{DatabaseId, ElementType, Owner, PAGE_BYTES, PropertyRecord};
+use esker_format::{DatabaseId, ElementType, LogicalType, Owner, PAGE_BYTES, PropertyRecord};
 use esker_graph::{Run, VertexId, vertex};
 use proptest::prelude::*;
 
@@ -35,7 +35,8 @@ impl Kind {
             Self::U8 | Self::Texts => ElementType::U8,
         };
         let (owner, name) = (Owner::Vertices, "age".to_owned());
-        PropertyRecord { number: 7, owner, name, element, texts: self == Self::Texts, weight: false }
+        let logical = if self == Self::Texts { LogicalType::Text } else { LogicalType::Number };
+        PropertyRecord { number: 7, owner, name, element, logical, weight: false }
     }
 
     /// Calls `with` with the value that stands for a number.

@@ -1,6 +1,8 @@
 //! One value of a property, of whatever type.
 
-use esker_format::ElementType;
+use esker_format::{
+    DateText, ElementType, LogicalType, PropertyRecord, Timestamp, Widening, parse_boolean, parse_date,
+};
 
 macro_rules! property_values {
     ($($code:ident($type:ty)),*) => {
@@ -10,6 +12,12 @@ macro_rules! property_values {
             $(#[doc = concat!("Of type ", stringify!($type), ".")] $code($type),)*
             /// A text. UTF-8 is usual, not required.
             Text(&'a [u8]),
+            /// A truth value.
+            Boolean(bool),
+            /// A date: days since 1970-01-01.
+            Date(i32),
+            /// A point in time.
+            Timestamp(Timestamp),
         }
 
         impl PropertyValue<'_> {
@@ -33,14 +41,20 @@ macro_rules! property_values {
                         bytes[..size_of::<$type>()].copy_from_slice(&value.to_le_bytes());
                         Some(u64::from_le_bytes(bytes))
                     })*
+                    Self::Boolean(value) => Some(u64::from(*value)),
+                    Self::Date(days) => Some(u64::from(days.cast_unsigned())),
+                    Self::Timestamp(time) => Some(time.count.cast_unsigned()),
                     Self::Text(_) => None,
                 }
             }
 
-            /// Its type; `None`: a text.
+            /// The type in which it is stored; `None`: a text.
             pub fn element(&self) -> Option<ElementType> {
                 match self {
                     $(Self::$code(_) => Some(ElementType::$code),)*
+                    Self::Boolean(_) => Some(ElementType::U8),
+                    Self::Date(_) => Some(ElementType::I32),
+                    Self::Timestamp(_) => Some(ElementType::I64),
                     Self::Text(_) => None,
                 }
             }
@@ -64,6 +78,9 @@ macro_rules! property_values {
                 match self {
                     $(Self::$code(value) => value.fmt(f),)*
                     Self::Text(text) => String::from_utf8_lossy(text).fmt(f),
+                    Self::Boolean(value) => value.fmt(f),
+                    Self::Date(days) => DateText(i64::from(*days)).fmt(f),
+                    Self::Timestamp(time) => time.fmt(f),
                 }
             }
         }
@@ -78,9 +95,88 @@ impl<'a> From<&'a str> for PropertyValue<'a> {
     }
 }
 
-impl PropertyValue<'_> {
+impl<'a> PropertyValue<'a> {
+    /// The value of a property whose bits, widened to 64, are given. Texts have none.
+    pub fn of(property: &PropertyRecord, bits: u64) -> Self {
+        Self::from_bits(property.element, bits).as_logical(&property.logical)
+    }
+
+    /// Whether it is a plain number.
+    pub fn is_number(&self) -> bool {
+        !matches!(self, Self::Text(_) | Self::Boolean(_) | Self::Date(_) | Self::Timestamp(_))
+    }
+
+    /// The same value, borrowed from nothing. Texts, which are borrowed, become the number 0.
+    pub fn to_owned_number(self) -> PropertyValue<'static> {
+        match self {
+            Self::Boolean(value) => PropertyValue::Boolean(value),
+            Self::Date(days) => PropertyValue::Date(days),
+            Self::Timestamp(time) => PropertyValue::Timestamp(time),
+            number => PropertyValue::from_bits(
+                number.element().unwrap_or(ElementType::U64),
+                number.bits().unwrap_or(0),
+            ),
+        }
+    }
+
+    /// What a stored number stands for in a property of some type; itself if that is not stored so.
+    #[must_use]
+    pub fn as_logical(self, logical: &LogicalType) -> Self {
+        match (self, logical) {
+            (Self::U8(value), LogicalType::Boolean) => Self::Boolean(value != 0),
+            (Self::I32(days), LogicalType::Date) => Self::Date(days),
+            (Self::I64(count), LogicalType::Timestamp { unit, zone }) => {
+                Self::Timestamp(Timestamp { count, unit: *unit, is_utc: !zone.is_empty() })
+            }
+            (other, _) => other,
+        }
+    }
+
+    /// A truth value, date or time as users write it.
+    ///
+    /// # Errors
+    /// Why `text` is no value of this type.
+    pub fn parse_logical(logical: &LogicalType, text: &str) -> Result<Self, &'static str> {
+        let text = text.trim();
+        match logical {
+            LogicalType::Boolean => {
+                let value = match text {
+                    "0" => Some(false),
+                    "1" => Some(true),
+                    text => parse_boolean(text),
+                };
+                value.map(Self::Boolean).ok_or("is neither true nor false")
+            }
+            LogicalType::Date => parse_date(text).map(Self::Date).ok_or("is not a date such as 2026-11-21"),
+            LogicalType::Timestamp { unit, zone } => {
+                let time = Timestamp::parse(text, *unit)?;
+                match (time.is_utc, zone.is_empty()) {
+                    (true, true) => Err(
+                        "has a time zone, which the property does not keep; declare it as timestamp[us, UTC]",
+                    ),
+                    (false, false) => Err("has no time zone; write Z or an offset behind it"),
+                    _ => Ok(Self::Timestamp(time)),
+                }
+            }
+            LogicalType::Number | LogicalType::Text => Err("is neither a truth value nor a date nor a time"),
+        }
+    }
+
+    /// The same value as a stored type, or a wider one, holds it; itself if it does not.
+    #[must_use]
+    pub(super) fn stored_as(self, element: Option<ElementType>) -> Self {
+        let (Some(to), Some(from), Some(bits)) = (element, self.element(), self.bits()) else { return self };
+        let bits = if from == to { Some(bits) } else { Widening { property: 0, from, to }.bits(bits) };
+        bits.map_or(self, |bits| PropertyValue::from_bits(to, bits))
+    }
+
     /// What it is, in a word.
     pub(super) fn kind(&self) -> &'static str {
-        self.element().map_or("texts", ElementType::name)
+        match self {
+            Self::Boolean(_) => "truth values",
+            Self::Date(_) => "dates",
+            Self::Timestamp(_) => "times",
+            other => other.element().map_or("texts", ElementType::name),
+        }
     }
 }

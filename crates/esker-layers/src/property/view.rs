@@ -49,10 +49,16 @@ impl VertexProperty {
         }
         for layer in self.layers.iter().rev() {
             if let Some(change) = layer.column.change_of(v, layer.rank)? {
-                return Ok(change.value);
+                return Ok(change.value.map(|value| self.shown(value)));
             }
         }
         Ok(None)
+    }
+
+    /// A stored value as one of the property.
+    fn shown<'v>(&self, value: PropertyValue<'v>) -> PropertyValue<'v> {
+        let element = (!self.record.is_text()).then_some(self.record.element);
+        value.stored_as(element).as_logical(&self.record.logical)
     }
 
     /// The values of all vertices, on the threads of `run`.

@@ -85,6 +85,8 @@ value_writer!(U8(u8), U16(u16), U32(u32), U64(u64), I32(i32), I64(i64), F32(f32)
 /// Writes the changes of a property in one layer. Memory: some buffers of at most 64 KiB and 1 MiB a column.
 pub struct PropertyWriter {
     name: String,
+    /// `None`: texts.
+    element: Option<ElementType>,
     vertices: Open<VertexId>,
     codes: Open<u32>,
     values: ValueWriter,
@@ -97,7 +99,7 @@ impl PropertyWriter {
     /// # Errors
     /// If they cannot be made.
     pub fn create(files: &PropertyFiles<'_>) -> Result<Self> {
-        let values = if files.record.texts {
+        let values = if files.record.is_text() {
             let (texts, ends) = (files.create(Part::Texts)?, Open::create(files, Part::Ends)?);
             ValueWriter::Texts { texts, ends, end: 0 }
         } else {
@@ -105,6 +107,7 @@ impl PropertyWriter {
         };
         Ok(Self {
             name: files.record.name.clone(),
+            element: (!files.record.is_text()).then_some(files.record.element),
             vertices: Open::create(files, Part::Vertices)?,
             codes: Open::create(files, Part::Codes)?,
             values,
@@ -125,7 +128,7 @@ impl PropertyWriter {
             )));
         }
         self.last = Some((vertex, code));
-        if !self.values.push(value)? {
+        if !self.values.push(value.map(|value| value.stored_as(self.element)))? {
             return Err(wrong_kind(&self.name, value));
         }
         self.vertices.push(vertex)?;

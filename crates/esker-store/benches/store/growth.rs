@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use esker_graph::{Run, VertexId, vertex};
-use esker_store::format::{DatabaseId, ElementType, IdSecret, Owner, PropertyRecord};
+use esker_store::format::{DatabaseId, ElementType, IdSecret, LogicalType, Owner, PropertyRecord};
 use esker_store::ids::{ExternalId, IdFiles, IdHasher, IdMap, IdSegment, IdTail, hash_int, merge_segments};
 use esker_store::io::{Disk, RealDisk};
 use esker_store::lama::Lama;
@@ -120,8 +120,14 @@ fn ids(settings: &Settings, root: &Path) -> Outcome<()> {
 fn properties(settings: &Settings, root: &Path, run: &Run) -> Outcome<()> {
     let (count, layers) = (settings.vertices, settings.layers);
     let (name, element) = ("score".to_owned(), ElementType::F64);
-    let record =
-        PropertyRecord { number: 0, owner: Owner::Vertices, name, element, texts: false, weight: false };
+    let record = PropertyRecord {
+        number: 0,
+        owner: Owner::Vertices,
+        name,
+        element,
+        logical: LogicalType::Number,
+        weight: false,
+    };
     let mut columns = Vec::new();
     time("property: write layers", 2 * count, || {
         for layer in 0..=layers {

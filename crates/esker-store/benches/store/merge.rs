@@ -14,7 +14,8 @@ use std::time::Instant;
 use esker_graph::{Direction, Run, VertexId};
 use esker_store::Result;
 use esker_store::format::{
-    DatabaseId, ElementType, Encoding, GraphShape, LayerRecord, Owner, PropertyRecord, SectionRecord,
+    DatabaseId, ElementType, Encoding, GraphShape, LayerRecord, LogicalType, Owner, PropertyRecord,
+    SectionRecord,
 };
 use esker_store::freeze::{Changes, CopyPolicy, EdgeChange, REMOVAL, freeze};
 use esker_store::io::{Disk, MemoryDisk, RealDisk};
@@ -60,7 +61,7 @@ impl BenchDirectory<'_> {
             owner: Owner::Edges,
             name: "weight".to_owned(),
             element: ElementType::I32,
-            texts: false,
+            logical: LogicalType::Number,
             weight: true,
         };
         let directory = self.root.join(record.number.to_string());

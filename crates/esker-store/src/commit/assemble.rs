@@ -247,9 +247,9 @@ pub(crate) fn value_of<'c>(
     record: &PropertyRecord,
 ) -> Result<Option<PropertyValue<'c>>> {
     let Some(value) = &change.value else { return Ok(None) };
-    match (&value.text, record.texts) {
+    match (&value.text, record.is_text()) {
         (Some(text), true) => Ok(Some(PropertyValue::Text(text))),
-        (None, false) => Ok(Some(PropertyValue::from_bits(record.element, value.bits))),
+        (None, false) => Ok(Some(PropertyValue::of(record, value.bits))),
         _ => Err(Error::Invalid(format!(
             "a commit sets the vertex property {:?} to a value of another type",
             record.name

@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 
 use esker_format::memory::{no_memory, reserve};
-use esker_format::{Duplicates, ElementType, Error, PropertyRecord, Result};
+use esker_format::{Duplicates, ElementType, Error, PropertyRecord, PropertyType, Result, Widening};
 use esker_graph::Reservation;
 use esker_layers::ids::ExternalId;
 use esker_layers::property::PropertyValue;
 
 use super::content::NewIds;
 use crate::freeze::REMOVAL;
-use crate::merge::Widening;
 
 /// Options of a commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,8 +59,8 @@ pub struct Batch {
     pub(crate) texts: Vec<Texts>,
     /// The names of the vertex properties that the batch sets.
     pub(crate) names: Vec<String>,
-    /// The vertex properties that the batch defines: name, and type or `None` for texts.
-    pub(crate) defined: Vec<(String, Option<ElementType>)>,
+    /// The vertex properties that the batch defines: name and type.
+    pub(crate) defined: Vec<(String, PropertyType)>,
     /// Memory of the texts that the batch sets as properties of vertices.
     value_bytes: usize,
     /// The memory that [`crate::Database::make_room`] has reserved.
@@ -298,20 +297,16 @@ impl Batch {
         };
         let value = value.map(|value| match value {
             PropertyValue::Text(text) => BatchValue::Text(text.to_vec()),
-            number => {
-                let element = number.element().unwrap_or(ElementType::U64);
-                BatchValue::Number(PropertyValue::from_bits(element, number.bits().unwrap_or(0)))
-            }
+            number => BatchValue::Number(number.to_owned_number()),
         });
         self.push(id.into(), BatchOp::SetVertex(name as u32, value))?;
         self.value_bytes += value_bytes;
         Ok(())
     }
 
-    /// Defines a vertex property with values of a type, or with texts (`None`). Does nothing if the property
-    /// exists with that type.
-    pub fn define_vertex_property(&mut self, name: &str, element: Option<ElementType>) {
-        self.defined.push((name.to_owned(), element));
+    /// Defines a vertex property with values of a type. Does nothing if the property exists with that type.
+    pub fn define_vertex_property(&mut self, name: &str, property_type: impl Into<PropertyType>) {
+        self.defined.push((name.to_owned(), property_type.into()));
     }
 
     fn push(&mut self, id: ExternalId<'_>, op: BatchOp) -> Result<()> {
@@ -345,23 +340,48 @@ impl Batch {
     fn bits_of(&mut self, number: usize, value: PropertyValue<'_>) -> Result<u64> {
         let property = &self.edge_properties[number];
         let wrong = || {
-            let wanted = if property.texts { "texts" } else { property.element.name() };
+            let wanted = property.type_name();
             Error::Invalid(format!("the edge property {:?} takes {wanted}, not {value}", property.name))
         };
         match value {
-            PropertyValue::Text(text) if property.texts => Ok(u64::from(self.texts[number].index_of(text)?)),
-            value if property.texts => {
+            PropertyValue::Text(text) if property.is_text() => {
+                Ok(u64::from(self.texts[number].index_of(text)?))
+            }
+            value if property.is_text() => {
                 Err(Error::Invalid(format!("the edge property {:?} takes texts, not {value}", property.name)))
             }
-            value => match exact_bits(property.element, value) {
+            value => match exact_bits(property, value) {
                 Some(bits) => Ok(bits),
                 None => {
-                    let wider = wider_for(property.element, value).ok_or_else(wrong)?;
+                    let wider = wider_for(property, value).ok_or_else(wrong)?;
                     self.widen(number, wider)?;
-                    exact_bits(wider, value).ok_or_else(|| Error::Invalid(format!("cannot store {value}")))
+                    exact_number(wider, value).ok_or_else(|| Error::Invalid(format!("cannot store {value}")))
                 }
             },
         }
+    }
+
+    /// The types that vertex properties need to hold the values of the batch, where theirs do not. `known` are those of the database.
+    pub(crate) fn wider_vertex_types(&self, known: &[PropertyRecord]) -> Vec<(String, ElementType)> {
+        let find = |name: &String| {
+            let known = known.iter().find(|known| known.name == *name).cloned();
+            let defined = || self.defined.iter().find(|(defined, _)| defined == name);
+            known.or_else(|| defined().map(|(_, defined)| PropertyRecord::of_vertices(name, defined.clone())))
+        };
+        let mut properties: Vec<(Option<PropertyRecord>, bool)> =
+            self.names.iter().map(|name| (find(name), false)).collect();
+        for op in &self.ops {
+            let BatchOp::SetVertex(name, Some(BatchValue::Number(value))) = op else { continue };
+            let (Some(property), is_widened) = &mut properties[*name as usize] else { continue };
+            if exact_bits(property, *value).is_none()
+                && let Some(wider) = wider_for(property, *value)
+            {
+                (property.element, *is_widened) = (wider, true);
+            }
+        }
+        let widened =
+            properties.into_iter().filter_map(|(property, is_widened)| property.filter(|_| is_widened));
+        widened.map(|property| (property.name, property.element)).collect()
     }
 
     /// Gives an edge property a wider type.
@@ -389,14 +409,24 @@ impl Batch {
 }
 
 /// The narrowest type to which a type can be widened so that it holds a number.
-fn wider_for(from: ElementType, value: PropertyValue<'_>) -> Option<ElementType> {
-    [ElementType::I64, ElementType::F64]
-        .into_iter()
-        .find(|&to| Widening::is_possible(from, to) && exact_bits(to, value).is_some())
+pub(crate) fn wider_for(property: &PropertyRecord, value: PropertyValue<'_>) -> Option<ElementType> {
+    [ElementType::I64, ElementType::F64].into_iter().find(|&to| {
+        let fits = || value.is_number() && exact_number(to, value).is_some();
+        property.is_number() && Widening::is_possible(property.element, to) && fits()
+    })
+}
+
+/// The bits of a value that is no text in a property, if the type of the property represents it exactly.
+pub(crate) fn exact_bits(property: &PropertyRecord, value: PropertyValue<'_>) -> Option<u64> {
+    if property.is_number() && value.is_number() {
+        return exact_number(property.element, value);
+    }
+    let bits = value.bits().filter(|_| value.element() == Some(property.element))?;
+    (value.is_number() || PropertyValue::of(property, bits) == value).then_some(bits)
 }
 
 /// The bits of a number converted to a type, if the type represents it exactly.
-pub(crate) fn exact_bits(element: ElementType, value: PropertyValue<'_>) -> Option<u64> {
+pub(crate) fn exact_number(element: ElementType, value: PropertyValue<'_>) -> Option<u64> {
     if value.element() == Some(element) {
         return value.bits();
     }

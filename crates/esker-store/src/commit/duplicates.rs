@@ -183,7 +183,7 @@ fn is_less(element: ElementType, a: u64, b: u64) -> bool {
 fn sum(element: ElementType, a: u64, b: u64) -> Option<u64> {
     if let (Some(a), Some(b)) = (integer(element, a), integer(element, b)) {
         let sum = PropertyValue::I64(i64::try_from(a + b).ok()?);
-        return super::batch::exact_bits(element, sum);
+        return super::batch::exact_number(element, sum);
     }
     let (a, b) = (float(element, a), float(element, b));
     let (sum, is_finite, bits) = match element {

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use esker_format::{Error, Owner, PropertyRecord, Result};
+use esker_format::{Error, Owner, PropertyRecord, Result, Widening};
 use esker_graph::{Direction, VertexId};
 
 use super::handle::{CommitWatch, Core, Database, DatabaseOptions, locked};
 use super::write::{Earlier, Writer};
 use crate::commit::{Batch, CommitOptions, reads_edges};
-use crate::merge::Widening;
 
 /// Report of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +64,7 @@ impl Database {
     /// [`DatabaseOptions::budget`].
     pub fn commit_with(&self, mut batch: Batch, options: &CommitOptions) -> Result<Committed> {
         self.agree_on_types(&mut batch)?;
+        self.agree_on_vertex_types(&mut batch)?;
         let reservation = self.core.reserve_for(&mut batch)?;
         let committed = self.commit_reserved(batch, options);
         drop(reservation);
@@ -82,11 +82,28 @@ impl Database {
             let mut known = state.manifest().properties.iter();
             let is_same = |known: &&PropertyRecord| known.owner == Owner::Edges && known.number == own.number;
             match known.find(is_same).map(|known| known.element) {
-                Some(known) if !own.texts && Widening::is_possible(known, own.element) => {
+                Some(known) if !own.is_text() && Widening::is_possible(known, own.element) => {
                     self.widen_edge_property(&own.name, own.element, &self.core.run)?;
                 }
-                Some(known) if !own.texts && known != own.element => batch.widen(number, known)?,
+                Some(known) if !own.is_text() && known != own.element => batch.widen(number, known)?,
                 _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the vertex properties that a batch sets types that hold its values.
+    fn agree_on_vertex_types(&self, batch: &mut Batch) -> Result<()> {
+        if batch.names.is_empty() {
+            return Ok(());
+        }
+        let known = locked(&self.core.writer).vertex_properties.clone();
+        for (name, element) in batch.wider_vertex_types(&known) {
+            match batch.defined.iter_mut().find(|(defined, _)| *defined == name) {
+                Some((_, defined)) if !known.iter().any(|known| known.name == name) => {
+                    defined.element = element;
+                }
+                _ => self.widen_vertex_property(&name, element, &self.core.run)?,
             }
         }
         Ok(())
@@ -135,7 +152,7 @@ impl Core {
         let state = self.state();
         let known = state.manifest().properties.iter().filter(|property| property.owner == Owner::Edges);
         let mut pairs = known.zip(batch.edge_properties());
-        match pairs.find(|(known, own)| !own.texts && known.element != own.element) {
+        match pairs.find(|(known, own)| !own.is_text() && known.element != own.element) {
             None => Ok(()),
             Some((known, _)) => Err(Error::Invalid(format!(
                 "another commit has given the edge property {:?} the type {} meanwhile: create the batch again",

@@ -1,15 +1,17 @@
 //! Adds edge properties after the import, and gives them wider types.
 
-use esker_format::{Edit, ElementType, Error, Owner, PropertyRecord, Result};
+use std::sync::Arc;
+
+use esker_format::{Edit, ElementType, Error, Owner, PropertyRecord, PropertyType, Result, Widening};
 use esker_graph::Run;
 
 use super::handle::{Database, locked};
+use super::maintain::NextState;
 use super::merging::MergeRequest;
 use super::write::Writer;
-use crate::merge::Widening;
 
 impl Database {
-    /// Adds an edge property with values of a type, or texts (`None`). All existing edges get the value 0 or
+    /// Adds an edge property with values of a type. All existing edges get the value 0 (false, 1970-01-01) or
     /// the empty text, in every version. With `weight`, analyses use the property as the weight by default;
     /// this requires a type of i32, i64, f32 or f64, and that no other property is the weight.
     ///
@@ -23,12 +25,13 @@ impl Database {
     pub fn add_edge_property(
         &self,
         name: &str,
-        element: Option<ElementType>,
+        property_type: impl Into<PropertyType>,
         weight: bool,
         run: &Run,
     ) -> Result<()> {
+        let property_type = property_type.into();
         self.rewrite(run, |known| {
-            let record = new_record(known, name, element, weight)?;
+            let record = new_record(known, name, property_type, weight)?;
             let edit = Edit::AddProperty(record.clone());
             Ok(Some(Rewriting { edit, added: Some(record), widened: None }))
         })
@@ -44,24 +47,56 @@ impl Database {
     pub fn widen_edge_property(&self, name: &str, element: ElementType, run: &Run) -> Result<()> {
         self.rewrite(run, |known| {
             let mut of_edges = known.iter().filter(|property| property.owner == Owner::Edges);
-            let known = of_edges.find(|property| property.name == name && !property.texts);
+            let known = of_edges.find(|property| property.name == name && property.is_number());
             let known =
                 known.ok_or_else(|| Error::Invalid(format!("edges have no property {name:?} of numbers")))?;
-            let from = known.element;
-            if from == element || Widening::is_possible(element, from) {
-                return Ok(None);
-            }
-            if !Widening::is_possible(from, element) {
-                return Err(Error::Invalid(format!(
-                    "the edge property {name:?} has type {}, which {} does not hold",
-                    from.name(),
-                    element.name()
-                )));
-            }
+            let Some(widening) = widening_of(known, element)? else { return Ok(None) };
             let edit = Edit::SetProperty(PropertyRecord { element, ..known.clone() });
-            let widened = Some(Widening { property: known.number, from, to: element });
-            Ok(Some(Rewriting { edit, added: None, widened }))
+            Ok(Some(Rewriting { edit, added: None, widened: Some(widening) }))
         })
+    }
+
+    /// Gives a vertex property a wider type, which holds all of its values exactly, in every version. Does nothing if it has the type or
+    /// a wider one. A commit does this by itself for values that the type does not hold.
+    ///
+    /// The call writes the commits so far as a layer; other layers stay, and their values are converted as they are read.
+    ///
+    /// # Errors
+    /// As [`Database::widen_edge_property`].
+    pub fn widen_vertex_property(&self, name: &str, element: ElementType, run: &Run) -> Result<()> {
+        let core = &self.core;
+        let mut maintenance = locked(&core.maintenance);
+        core.freeze(&mut maintenance, run)?;
+        let mut writer = locked(&core.writer);
+        writer.expect_sound()?;
+        core.make_visible(writer.next_version - 1).map_err(|error| writer.fail(error))?;
+        // The bits of commits in the log are of the old type.
+        core.freeze_holding(&mut maintenance, &mut writer, run)?;
+        let state = core.state();
+        let newest = state.snapshot(state.newest())?;
+        let known = newest.vertex_property(name)?;
+        let Some(widening) = widening_of(known.record(), element)? else { return Ok(()) };
+        for layer in known.layers() {
+            for change in layer.column.changes() {
+                let bits = change?.value.and_then(|value| Some((value.element()?, value.bits()?)));
+                let Some((from, bits)) = bits.filter(|(from, _)| *from != element) else { continue };
+                let widening = Widening { from, ..widening };
+                widening.bits(bits).ok_or_else(|| widening.too_wide(bits))?;
+            }
+            run.check()?;
+        }
+        let edits = vec![Edit::SetProperty(PropertyRecord { element, ..known.record().clone() })];
+        let manifest = maintenance.manifest.manifest().with(&edits).map_err(Error::Invalid)?;
+        let next =
+            NextState::with_same_layers(Arc::new(state.with(manifest, state.layers().to_vec())), edits);
+        let newest = next.state.snapshot(next.state.newest())?;
+        let last_committed_ms = writer.last_committed_ms;
+        let fresh = Writer { last_committed_ms, ..Writer::over(&newest, run)? };
+        let end = fresh.next_version - 1;
+        core.record(&mut maintenance, &next).map_err(|error| writer.fail(error))?;
+        core.show(&next, &mut writer, Some(end))?;
+        *writer = fresh;
+        Ok(())
     }
 
     /// Merges all layers into one and changes the properties of edges, as `change` says of the known properties; `None`: not at all.
@@ -108,10 +143,27 @@ struct Rewriting {
     widened: Option<Widening>,
 }
 
+/// The change of the type of a property to a wider one; `None` if it has the type or a wider one.
+fn widening_of(known: &PropertyRecord, element: ElementType) -> Result<Option<Widening>> {
+    let from = known.element;
+    if known.is_number() && (from == element || Widening::is_possible(element, from)) {
+        return Ok(None);
+    }
+    if known.is_number() && Widening::is_possible(from, element) {
+        return Ok(Some(Widening { property: known.number, from, to: element }));
+    }
+    Err(Error::Invalid(format!(
+        "the property {:?} has type {}, which {} does not hold",
+        known.name,
+        known.type_name(),
+        element.name()
+    )))
+}
+
 fn new_record(
     known: &[PropertyRecord],
     name: &str,
-    element: Option<ElementType>,
+    PropertyType { element, logical }: PropertyType,
     weight: bool,
 ) -> Result<PropertyRecord> {
     use ElementType::{F32, F64, I32, I64};
@@ -126,7 +178,7 @@ fn new_record(
     if let Some(other) = of_edges().find(|property| weight && property.weight) {
         return invalid(format!("edges already have a weight: {:?}", other.name));
     }
-    if weight && element.is_none_or(|element| !matches!(element, I32 | I64 | F32 | F64)) {
+    if weight && !(logical.is_number() && matches!(element, I32 | I64 | F32 | F64)) {
         return invalid("a weight must have type i32, i64, f32 or f64".to_owned());
     }
     Ok(PropertyRecord {
@@ -134,8 +186,8 @@ fn new_record(
         owner: Owner::Edges,
         name: name.to_owned(),
         // The codes of texts grow wider as their number grows.
-        element: element.unwrap_or(ElementType::U8),
-        texts: element.is_none(),
+        element,
+        logical,
         weight,
     })
 }

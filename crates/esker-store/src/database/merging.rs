@@ -9,7 +9,7 @@ use esker_format::Result;
 use esker_format::io::Disk;
 use esker_format::{
     ArchiveWriter, DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, LayerRecord, PropertyRecord,
-    archived_name,
+    Widening, archived_name,
 };
 use esker_graph::Run;
 use esker_layers::ids::{IdFiles, merge_segments};
@@ -19,7 +19,7 @@ use esker_layers::property::{PropertyFiles, merge_columns};
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::WrittenLayer;
-use crate::merge::{MergeEnd, MergeOptions, Widening, merge_layers, policy};
+use crate::merge::{MergeEnd, MergeOptions, merge_layers, policy};
 use crate::snapshot::{Layer, State, vertex_property};
 
 /// The result of [`Database::compact`].
@@ -235,7 +235,7 @@ impl MergeJob<'_> {
                 count: texts.len() as u64,
             });
         }
-        if let Some(property) = self.request.added.filter(|property| property.texts) {
+        if let Some(property) = self.request.added.filter(|property| property.is_text()) {
             // The empty text of all existing edges.
             writer.dictionary(property.number, [&[][..]])?;
             records.push(DictionaryRecord { property: property.number, first: 0, count: 1 });

@@ -185,7 +185,7 @@ pub(super) fn commit(db: &Database, changes: &[ModelChange]) -> Result<u64> {
     batch.define_vertex_property("name", None);
     let later: Vec<PropertyValue<'_>> = batch.edge_properties()[2..]
         .iter()
-        .map(|property| match property.texts {
+        .map(|property| match property.is_text() {
             true => PropertyValue::Text(b"later"),
             false => PropertyValue::from_bits(property.element, 7),
         })

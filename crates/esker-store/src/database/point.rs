@@ -84,10 +84,7 @@ impl Database {
         }
         let owned = |value: PropertyValue<'_>| match value {
             PropertyValue::Text(text) => OwnedValue::Text(text.to_vec()),
-            number => {
-                let bits = number.bits().unwrap_or(0);
-                OwnedValue::Number(PropertyValue::from_bits(record.element, bits))
-            }
+            number => OwnedValue::Number(number.to_owned_number()),
         };
         if let Some((commit, at)) = view.unfrozen.vertex_change(record.number, v) {
             return Ok(value_of(&commit.vertices[at], &record)?.map(owned));

@@ -141,7 +141,7 @@ impl WeightProperties<'_> {
 
 impl TileProperties for WeightProperties<'_> {
     fn write(&self, walk: &PropertyWalk<'_>) -> Result<()> {
-        for property in self.snapshot.edge_properties().filter(|property| !property.texts) {
+        for property in self.snapshot.edge_properties().filter(|property| property.is_number()) {
             let (number, name) = (property.number, &property.name);
             match property.element {
                 ElementType::I32 => self.write_as::<i32>(number, name, walk)?,

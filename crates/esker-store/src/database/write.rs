@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 
 use esker_format::memory::{collected, no_memory, push, reserve, with_room};
 use esker_format::{
-    CommitText, ElementType, Error, Owner, PropertyRecord, Result, VertexChange, VertexValue,
+    CommitText, Error, Owner, PropertyRecord, PropertyType, Result, VertexChange, VertexValue,
 };
 use esker_graph::{Run, VertexId};
 use esker_layers::ids::{ExternalId, IdMap, IdTail};
@@ -245,7 +245,7 @@ impl Writer {
 impl CommitBuilder<'_> {
     fn take(&mut self, batch: &Batch, neighbours: Neighbours<'_>) -> Result<()> {
         for (name, element) in &batch.defined {
-            self.define(name, *element)?;
+            self.define(name, element.clone())?;
         }
         let names: Vec<PropertyRecord> =
             batch.names.iter().map(|name| self.property(name)).collect::<Result<_>>()?;
@@ -303,14 +303,14 @@ impl CommitBuilder<'_> {
         DuplicateRule { rule, directed, properties, earlier: &edge, name: &name }.apply(commit)
     }
 
-    fn define(&mut self, name: &str, element: Option<ElementType>) -> Result<()> {
+    fn define(&mut self, name: &str, property_type: PropertyType) -> Result<()> {
         if let Some(known) = self.writer.vertex_properties.iter().find(|property| property.name == name) {
-            let same =
-                known.texts == element.is_none() && element.is_none_or(|element| element == known.element);
-            let what = if known.texts { "texts" } else { known.element.name() };
-            return if same {
+            let is_same = known.logical == property_type.logical
+                && (known.is_text() || known.element == property_type.element);
+            return if is_same {
                 Ok(())
             } else {
+                let what = known.type_name();
                 Err(Error::Invalid(format!("the vertex property {name:?} already exists with type {what}")))
             };
         }
@@ -321,8 +321,8 @@ impl CommitBuilder<'_> {
             number: self.writer.vertex_properties.len() as u32,
             owner: Owner::Vertices,
             name: name.to_owned(),
-            element: element.unwrap_or(ElementType::U32),
-            texts: element.is_none(),
+            element: property_type.element,
+            logical: property_type.logical,
             weight: false,
         };
         self.writer.vertex_properties.push(record.clone());
@@ -455,15 +455,15 @@ pub(super) fn kept_bytes_of(snapshot: &Snapshot, run: &Run) -> Result<u64> {
 /// Converts a value to the type of a vertex property.
 fn stored(value: &BatchValue, property: &PropertyRecord) -> Result<VertexValue> {
     let wrong = |shown: &dyn std::fmt::Display| {
-        let wanted = if property.texts { "texts" } else { property.element.name() };
+        let wanted = property.type_name();
         Error::Invalid(format!("the vertex property {:?} takes {wanted}, not {shown}", property.name))
     };
     match value {
-        BatchValue::Text(text) if property.texts => Ok(VertexValue { bits: 0, text: Some(text.clone()) }),
+        BatchValue::Text(text) if property.is_text() => Ok(VertexValue { bits: 0, text: Some(text.clone()) }),
         BatchValue::Text(text) => Err(wrong(&PropertyValue::Text(text))),
-        BatchValue::Number(number) if property.texts => Err(wrong(number)),
+        BatchValue::Number(number) if property.is_text() => Err(wrong(number)),
         BatchValue::Number(number) => {
-            let bits = exact_bits(property.element, *number).ok_or_else(|| wrong(number))?;
+            let bits = exact_bits(property, *number).ok_or_else(|| wrong(number))?;
             Ok(VertexValue { bits, text: None })
         }
     }

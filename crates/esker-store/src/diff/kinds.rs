@@ -27,7 +27,7 @@ impl<'d> DiffEdge<'d> {
         let bits = self.edges.bits(property.number, self.index)?;
         match self.snapshot.dictionary(property.number) {
             Some(dictionary) => dictionary.text(bits as usize).map(PropertyValue::Text),
-            None => Ok(PropertyValue::from_bits(property.element, bits)),
+            None => Ok(PropertyValue::of(property, bits)),
         }
     }
 }

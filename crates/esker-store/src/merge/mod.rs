@@ -18,7 +18,6 @@
 //! Time: linear in the entries of the inputs. Memory: about 40 bytes for each of 2^17 entries a thread, or for
 //! the longest changed list, plus a vertex table of the layers below if many of their lists are read.
 
-mod widen;
 mod versions;
 mod input;
 mod list;
@@ -33,7 +32,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bulk::merge_bulk;
-use esker_format::{ElementType, Encoding, Error, LayerRecord, Result, SectionRecord, VersionRecord};
+use esker_format::{
+    ElementType, Encoding, Error, LayerRecord, Result, SectionRecord, VersionRecord, Widening,
+};
 use esker_graph::{Direction, Reservation, Run};
 use esker_layers::layer::{
     ListColumns, PlainLayer, PlainWriter, SectionChunk, SectionShape, SectionWriter, code_type,
@@ -42,7 +43,6 @@ use esker_layers::stack::{Stack, Table};
 use input::Input;
 use versions::MergedVersions;
 use vertices::DirectionMerge;
-pub use widen::Widening;
 
 /// Entries in a chunk of work.
 const CHUNK_ENTRIES: usize = 1 << 17;

@@ -19,9 +19,9 @@ impl Snapshot {
     pub fn weighted_by(mut self, property: &str) -> Result<Self> {
         let found = self.edge_property(property)?;
         let element = found.element;
-        if found.texts || !WEIGHT_ELEMENTS.contains(&element) {
-            let held = if found.texts { "texts" } else { element.name() };
-            let is_weight = |one: &&PropertyRecord| !one.texts && WEIGHT_ELEMENTS.contains(&one.element);
+        if !found.is_number() || !WEIGHT_ELEMENTS.contains(&element) {
+            let held = if found.is_text() { "texts".to_owned() } else { found.type_name() };
+            let is_weight = |one: &&PropertyRecord| one.is_number() && WEIGHT_ELEMENTS.contains(&one.element);
             let names: Vec<_> =
                 self.edge_properties().filter(is_weight).map(|one| one.name.as_str()).collect();
             let known = if names.is_empty() { "none can be".to_owned() } else { names.join(", ") };

@@ -74,7 +74,7 @@ impl Snapshot {
         let dictionary = |property: &PropertyRecord| {
             let parts =
                 layers.iter().filter_map(|layer| layer.dictionary(property.number).cloned()).collect();
-            property.texts.then(|| Dictionary::new(parts)).transpose()
+            property.is_text().then(|| Dictionary::new(parts)).transpose()
         };
         let edges = manifest.properties.iter().filter(|property| property.owner == Owner::Edges);
         let dictionaries = edges.map(dictionary).collect::<Result<_>>()?;
@@ -184,7 +184,7 @@ impl Snapshot {
         }
         self.edge_properties().find(|property| match self.2.weight {
             Some(chosen) => property.number == chosen,
-            None => property.weight && !property.texts,
+            None => property.weight && property.is_number(),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use esker_format::{ElementType, Error, PropertyRecord, Result};
+use esker_format::{ElementType, Error, LogicalType, PropertyRecord, Result};
 use esker_graph::{Run, VertexId};
 use esker_layers::graph::window::{TimeWindow, WindowIndex};
 use esker_layers::graph::{Access, StoredGraph, StoredWeight};
@@ -45,9 +45,13 @@ impl Snapshot {
         self.times(self.time_property(time)?, &self.1, run)?.time_range(run)
     }
 
-    /// The edge properties that can hold times.
+    /// The edge properties that can hold times: timestamps, and integers whose unit is not known.
     pub fn time_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
-        self.edge_properties().filter(|one| !one.texts && TIME_ELEMENTS.contains(&one.element))
+        self.edge_properties().filter(|one| match one.logical {
+            LogicalType::Number => TIME_ELEMENTS.contains(&one.element),
+            LogicalType::Timestamp { .. } => true,
+            _ => false,
+        })
     }
 
     /// The edge property that holds times.
@@ -56,7 +60,7 @@ impl Snapshot {
             return Ok(found);
         }
         let found = self.edge_property(name)?;
-        let held = if found.texts { "texts" } else { found.element.name() };
+        let held = if found.is_text() { "texts".to_owned() } else { found.type_name() };
         let names: Vec<_> = self.time_properties().map(|one| one.name.as_str()).collect();
         let known = if names.is_empty() { "none can be".to_owned() } else { names.join(", ") };
         Err(Error::Invalid(format!(

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use esker_format::io::Disk;
 use esker_format::{
     DatabaseId, Duplicates, Edit, ElementType, Encoding, Error, FORMAT_VERSION, HeadsRecord, IdMapRecord,
-    IdSecret, LayerRecord, LogMark, MANIFEST_MAGIC, ManifestHead, ManifestHeader, PAGE_BYTES, PropertyRecord,
-    Result, Retention, TagRecord, TilesRecord, VersionRecord,
+    IdSecret, LayerRecord, LogMark, LogicalType, MANIFEST_MAGIC, ManifestHead, ManifestHeader, PAGE_BYTES,
+    PropertyRecord, Result, Retention, TagRecord, TilesRecord, VersionRecord,
 };
 use esker_graph::NONE;
 
@@ -244,10 +244,10 @@ impl Manifest {
                 return Some("properties are not numbered from 0");
             }
             *next += 1;
-            let fits = match (property.texts, property.weight) {
-                (true, _) => matches!(property.element, U8 | U16 | U32),
-                (false, true) => matches!(property.element, I32 | I64 | F32 | F64),
-                (false, false) => true,
+            let fits = match (&property.logical, property.weight) {
+                (LogicalType::Text, _) => matches!(property.element, U8 | U16 | U32),
+                (LogicalType::Number, true) => matches!(property.element, I32 | I64 | F32 | F64),
+                (logical, _) => logical.element().is_none_or(|element| element == property.element),
             };
             if !fits {
                 return Some("the type of a property does not fit its use");

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 
+use esker_format::calendar::{date_of, digits, offset, take_date, then};
 use esker_format::{Error, Result};
 
 const DAY_MS: i64 = 86_400_000;
@@ -64,9 +65,7 @@ pub fn format_time(ms: u64) -> String {
 
 fn civil(text: &str) -> Option<RangeInclusive<i64>> {
     let mut rest = text;
-    let (year, month, day) =
-        (digits(&mut rest, 4)?, then(&mut rest, '-', 2).flatten()?, then(&mut rest, '-', 2).flatten()?);
-    let start = days_since_1970(year, month, day)? * DAY_MS;
+    let start = take_date(&mut rest)? * DAY_MS;
     if rest.is_empty() {
         return Some(start..=start + DAY_MS - 1);
     }
@@ -85,74 +84,9 @@ fn civil(text: &str) -> Option<RangeInclusive<i64>> {
             (rest, span) = (&fraction[len..], 1);
         }
     }
-    let offset_minutes = offset(rest)?;
+    let offset_minutes = offset(rest)?.unwrap_or(0);
     let valid = hour < 24 && minute < 60;
     valid.then(|| start + ms - offset_minutes * 60_000).map(|first| first..=first + span - 1)
-}
-
-/// Minutes ahead of UTC.
-fn offset(text: &str) -> Option<i64> {
-    if matches!(text, "" | "Z" | "z") {
-        return Some(0);
-    }
-    let (sign, mut rest) = match text.split_at_checked(1)? {
-        ("+", rest) => (1, rest),
-        ("-", rest) => (-1, rest),
-        _ => return None,
-    };
-    let (hours, minutes) = (digits(&mut rest, 2)?, then(&mut rest, ':', 2).flatten()?);
-    (rest.is_empty() && hours < 24 && minutes < 60).then_some(sign * (hours * 60 + minutes))
-}
-
-/// Parses `count` digits at the start of `rest` and advances it past them.
-fn digits(rest: &mut &str, count: usize) -> Option<i64> {
-    let (number, after) = rest.split_at_checked(count)?;
-    *rest = after;
-    number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok())?
-}
-
-/// Parses `mark` and `count` digits after it: `None` without the mark, `Some(None)` without the digits.
-fn then(rest: &mut &str, mark: char, count: usize) -> Option<Option<i64>> {
-    *rest = rest.strip_prefix(mark)?;
-    Some(digits(rest, count))
-}
-
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-fn days_in(year: i64, month: i64) -> i64 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Days of all years from 0 up to `year`.
-fn days_before_year(year: i64) -> i64 {
-    let last = year - 1;
-    year * 365 + last.div_euclid(4) - last.div_euclid(100) + last.div_euclid(400) + 1
-}
-
-fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
-    let valid = (1..=12).contains(&month) && day >= 1 && day <= days_in(year, month);
-    let before: i64 = (1..month).map(|month| days_in(year, month)).sum();
-    valid.then(|| days_before_year(year) - days_before_year(1970) + before + day - 1)
-}
-
-fn date_of(days: i64) -> (i64, i64, i64) {
-    let day_of = |year| days_before_year(year) - days_before_year(1970);
-    // 400 years have 146097 days, so the guess is off by at most one year.
-    let guess = 1970 + days * 400 / 146_097;
-    let year = (guess - 1..=guess + 1).rev().find(|&year| day_of(year) <= days).unwrap_or(guess);
-    let (mut month, mut day) = (1, days - day_of(year));
-    while day >= days_in(year, month) {
-        day -= days_in(year, month);
-        month += 1;
-    }
-    (year, month, day + 1)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Finds the columns of an input that hold the edge properties of a database.
 
-use esker_import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
+use esker_import::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker_import::input::Input;
 use esker_import::open::{Opened, open, open_inputs};
 use esker_import::source::{Reader, Schema};
@@ -41,8 +41,10 @@ pub fn open_edges(
     given: &ReadOptions,
     purpose: Purpose,
 ) -> Result<EdgeInput> {
-    let base = ReadOptions { ids: ids(target, inputs, given)?, ..given.clone() };
+    // The database determines the types.
+    let base = ReadOptions { ids: ids(target, inputs, given)?, schema: Vec::new(), ..given.clone() };
     let counted = given.vertices.as_ref().filter(|name| name.parse::<u64>().is_ok());
+    check_schema(target, given, purpose)?;
     if let (Purpose::Remove, Some(count)) = (purpose, counted) {
         return Err(Error::Invalid(format!("--vertices {count} is a number: name a file of ids to delete")));
     }
@@ -97,8 +99,10 @@ fn by_name(target: &Target, base: &ReadOptions) -> ReadOptions {
     };
     let others = target.edge_properties.iter().filter(|property| !property.weight);
     // The database determines the type, so text that looks like a number stays text.
-    let typed = others
-        .map(|property| format!("{}:{}", property.name, if property.texts { "text" } else { "number" }));
+    let typed = others.map(|property| match property.is_number() {
+        true => format!("{}:number", property.name),
+        false => format!("{}:{}", property.name, property.type_name()),
+    });
     let properties = PickProperties::Columns(typed.collect());
     ReadOptions { weight, time: Pick::Skip, properties, ..base.clone() }
 }
@@ -130,7 +134,7 @@ fn refuse_unknown(target: &Target, given: &ReadOptions) -> Result<()> {
         unknown.push(format!("--weight {column}"));
     }
     let known = |name: &str| target.edge_properties.iter().any(|property| property.name == name);
-    let without_type = |name: &str| name.trim_end_matches(":text").trim_end_matches(":number").to_owned();
+    let without_type = |name: &str| esker_import::format::without_type(name).to_owned();
     if let Pick::Column(column) = &given.time
         && !known(column)
     {
@@ -148,6 +152,32 @@ fn refuse_unknown(target: &Target, given: &ReadOptions) -> Result<()> {
     Err(Error::Invalid(format!(
         "no edge property for {named}: {edges}; use --define NAME:TYPE to add a property"
     )))
+}
+
+/// Rejects declarations that the edge properties of the database contradict.
+fn check_schema(target: &Target, given: &ReadOptions, purpose: Purpose) -> Result<()> {
+    if let (Purpose::Remove, Some(declared)) = (purpose, given.schema.first()) {
+        return Err(Error::Invalid(format!(
+            "--schema {}:{} has no effect: only the ends of edges are read",
+            declared.name, declared.property_type
+        )));
+    }
+    for Declaration { name, property_type } in &given.schema {
+        let known = target.edge_properties.iter().find(|property| property.name == *name);
+        let known = known.ok_or_else(|| {
+            Error::Invalid(format!(
+                "no edge property for --schema {name}:{property_type}: {}; use --define {name}:{property_type} to add it",
+                target.describe_edges()
+            ))
+        })?;
+        if known.logical != property_type.logical {
+            return Err(Error::Invalid(format!(
+                "--schema {name}:{property_type}: the edge property {name:?} has the type {}",
+                known.type_name()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The input, if it has all edge properties of the database.

@@ -3,47 +3,29 @@
 use std::str::FromStr;
 
 use esker_graph::Run;
-use esker_store::format::{ElementType, Owner, PropertyRecord};
+use esker_store::format::{Owner, PropertyRecord, PropertyType};
 use esker_store::{Database, Error, Result};
 
 use super::target::Target;
 
-/// A new edge property, written `NAME:TYPE`. TYPE is a number type as shown by `esker info`, or `text`; the default is `f64`.
+/// A new edge property, written `NAME:TYPE` with a type as shown by `esker info`; the default is `f64`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
     /// The name.
     pub name: String,
-    /// The type of the values; `None` for text.
-    pub element: Option<ElementType>,
+    /// The type of the values.
+    pub property_type: PropertyType,
 }
-
-const TYPES: [ElementType; 8] = [
-    ElementType::U8,
-    ElementType::U16,
-    ElementType::U32,
-    ElementType::U64,
-    ElementType::I32,
-    ElementType::I64,
-    ElementType::F32,
-    ElementType::F64,
-];
 
 impl FromStr for Definition {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let (name, kind) = text.rsplit_once(':').unwrap_or((text, "f64"));
-        let known = TYPES.into_iter().find(|element| element.name() == kind);
         if name.is_empty() {
             return Err("the property needs a name before the colon, as in since:i64".to_owned());
         }
-        match known {
-            None if kind != "text" => {
-                let names: Vec<&str> = TYPES.iter().map(|element| element.name()).collect();
-                Err(format!("unknown type {kind:?}; the types are text, {}", names.join(", ")))
-            }
-            element => Ok(Self { name: name.to_owned(), element }),
-        }
+        Ok(Self { name: name.to_owned(), property_type: kind.parse()? })
     }
 }
 
@@ -54,21 +36,23 @@ impl Target {
     /// # Errors
     /// [`Error::Invalid`] if an edge property of the same name has another type.
     pub fn with(mut self, definitions: &[Definition], weight: Option<&str>) -> Result<Self> {
-        for Definition { name, element } in definitions {
+        for Definition { name, property_type } in definitions {
             let known = self.edge_properties.iter().find(|property| property.name == *name);
-            let Some(PropertyRecord { texts, element: own, .. }) = known else {
+            let Some(known) = known else {
                 self.edge_properties.push(PropertyRecord {
                     number: self.edge_properties.len() as u32,
                     owner: Owner::Edges,
                     name: name.clone(),
-                    element: element.unwrap_or(ElementType::U8),
-                    texts: element.is_none(),
+                    element: property_type.element,
+                    logical: property_type.logical.clone(),
                     weight: weight == Some(name),
                 });
                 continue;
             };
-            if (!texts).then_some(*own) != *element {
-                let kind = if *texts { "text" } else { own.name() };
+            let is_same = known.logical == property_type.logical
+                && (known.is_text() || known.element == property_type.element);
+            if !is_same {
+                let kind = known.type_name();
                 return Err(Error::Invalid(format!(
                     "the edge property {name:?} already exists with type {kind}"
                 )));
@@ -84,8 +68,8 @@ impl Target {
     pub fn define(&mut self, database: &Database, run: &Run) -> Result<()> {
         let known = database.snapshot()?.edge_properties().count();
         let new = &self.edge_properties[known.min(self.edge_properties.len())..];
-        for PropertyRecord { name, element, texts, weight, .. } in new {
-            database.add_edge_property(name, (!texts).then_some(*element), *weight, run)?;
+        for property in new {
+            database.add_edge_property(&property.name, property.property_type(), property.weight, run)?;
         }
         if !new.is_empty() {
             *self = Self::of(database)?;
@@ -100,11 +84,15 @@ mod tests {
 
     #[test]
     fn definitions_parse() {
-        let parsed = |text: &str| text.parse::<Definition>().map(|found| (found.name, found.element));
-        assert_eq!(parsed("wait"), Ok(("wait".to_owned(), Some(ElementType::F64))));
-        assert_eq!(parsed("since:u16"), Ok(("since".to_owned(), Some(ElementType::U16))));
-        assert_eq!(parsed("a:b:text"), Ok(("a:b".to_owned(), None)));
+        let parsed = |text: &str| {
+            text.parse::<Definition>().map(|found| (found.name, found.property_type.to_string()))
+        };
+        let expected = |name: &str, kind: &str| Ok((name.to_owned(), kind.to_owned()));
+        assert_eq!(parsed("wait"), expected("wait", "f64"));
+        assert_eq!(parsed("since:u16"), expected("since", "u16"));
+        assert_eq!(parsed("a:b:text"), expected("a:b", "text"));
+        assert_eq!(parsed("seen:timestamp[ms, UTC]"), expected("seen", "timestamp[ms, UTC]"));
         assert!(parsed(":i32").unwrap_err().contains("needs a name before the colon"));
-        assert!(parsed("wait:int").unwrap_err().contains("text, u8, u16"));
+        assert!(parsed("wait:int").unwrap_err().contains("text, bool, date"));
     }
 }

@@ -15,7 +15,7 @@ use esker_store::{CommitOptions, Database, Error, Result};
 
 use super::columns::{EdgeInput, Purpose};
 use super::target::Target;
-use super::value::{Given, convert_for_edge};
+use super::value::{Given, convert_or_widen};
 
 /// Capacity of the queue of parsed blocks, which hold some 100 000 edges each.
 const BLOCKS_AHEAD: usize = 4;
@@ -293,7 +293,7 @@ impl Feeder<'_> {
                 let mut values = Vec::with_capacity(self.places.len());
                 for (property, &place) in self.target.edge_properties.iter().zip(&self.places) {
                     let given = Given::of(&rows.properties[place], index);
-                    let (value, rounded) = convert_for_edge(property, given).map_err(|error| {
+                    let (value, rounded) = convert_or_widen(property, given).map_err(|error| {
                         Error::Invalid(format!(
                             "cannot add the edge from {source} to {end}: {error}; for another type, import all edges \
                              into a new database"

@@ -13,5 +13,5 @@ pub use define::Definition;
 pub use feed::{FeedOptions, FeedReport, OnFeed, feed};
 pub use script::{ScriptReport, commit_script, quoted};
 pub use target::Target;
-pub use value::{Given, convert, convert_for_edge};
+pub use value::{Given, convert, convert_or_widen};
 pub use vertices::{SetReport, set_from_table, set_vertex};

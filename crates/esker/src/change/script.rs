@@ -18,12 +18,12 @@ use std::hash::BuildHasher;
 use std::io::BufRead;
 use std::path::Path;
 
-use esker_store::format::ElementType;
+use esker_store::format::PropertyType;
 use esker_store::property::PropertyValue;
 use esker_store::{Batch, CommitOptions, Database, Error, Result};
 
 use super::target::Target;
-use super::value::{Given, convert, convert_for_edge, number};
+use super::value::{Given, convert_or_widen, sniff};
 use super::vertices::Definitions;
 
 /// Lines between two reservations of the memory of the batch.
@@ -183,7 +183,7 @@ impl ScriptParser<'_> {
                 ));
             };
             let (value, rounded) =
-                convert_for_edge(property, Given::Text(value.text.as_bytes())).map_err(reason)?;
+                convert_or_widen(property, Given::Text(value.text.as_bytes())).map_err(reason)?;
             self.report.rounded += u64::from(rounded);
             converted.push(value);
         }
@@ -202,14 +202,9 @@ impl ScriptParser<'_> {
                 continue;
             }
             let bytes = value.text.as_bytes();
-            let element = match number(bytes) {
-                _ if value.quoted => None,
-                Some(Given::Int(_)) => Some(ElementType::I64),
-                Some(_) => Some(ElementType::F64),
-                None => None,
-            };
-            let property = self.definitions.define(&mut self.batch, name, element);
-            let (value, rounded) = convert(&property, Given::Text(bytes)).map_err(reason)?;
+            let property_type = if value.quoted { PropertyType::text() } else { sniff([bytes].into_iter()) };
+            let property = self.definitions.define(&mut self.batch, name, property_type);
+            let (value, rounded) = convert_or_widen(&property, Given::Text(bytes)).map_err(reason)?;
             self.report.rounded += u64::from(rounded);
             self.batch.set_vertex(id, name, Some(value)).map_err(reason)?;
         }

@@ -5,7 +5,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_schema::DataType;
 use esker_import::decimal::float;
-use esker_store::format::{ElementType, PropertyRecord};
+use esker_import::typed;
+use esker_store::format::{ElementType, LogicalType, PropertyRecord, PropertyType};
 use esker_store::property::PropertyValue;
 use esker_store::{Error, Result};
 
@@ -36,12 +37,12 @@ impl<'a> Given<'a> {
 /// # Errors
 /// [`Error::Invalid`] if the type cannot represent the value.
 pub fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<(PropertyValue<'a>, bool)> {
-    let converted = match given {
-        Given::Text(text) if property.texts => Some((PropertyValue::Text(text), false)),
-        _ if property.texts => None,
-        Given::Int(value) => from_int(property.element, value),
-        Given::Float(value) => from_float(property.element, value),
-        Given::Text(text) => match number(text) {
+    let converted = match (&property.logical, given) {
+        (LogicalType::Text, Given::Text(text)) => Some((PropertyValue::Text(text), false)),
+        (LogicalType::Text, _) => None,
+        (LogicalType::Number, Given::Int(value)) => from_int(property.element, value),
+        (LogicalType::Number, Given::Float(value)) => from_float(property.element, value),
+        (LogicalType::Number, Given::Text(text)) => match number(text) {
             _ if property.element == ElementType::U64 && unsigned(text).is_some() => {
                 unsigned(text).map(|value| (PropertyValue::U64(value), false))
             }
@@ -49,6 +50,13 @@ pub fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<(Prope
             Some(Given::Float(value)) => from_float(property.element, value),
             _ => None,
         },
+        (_, Given::Text(text)) => return logical_of_text(property, text).map(|value| (value, false)),
+        (LogicalType::Boolean, Given::Int(value)) if !matches!(value, 0 | 1) => None,
+        (logical, Given::Int(value)) => {
+            let stored = from_int(property.element, value);
+            stored.map(|(stored, rounded)| (stored.as_logical(logical), rounded))
+        }
+        (_, Given::Float(_)) => None,
     };
     converted.ok_or_else(|| {
         let given = match given {
@@ -56,16 +64,23 @@ pub fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<(Prope
             Given::Float(value) => value.to_string(),
             Given::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
         };
-        let kind = describe(property.element, property.texts);
+        let kind = describe(&property.property_type());
         Error::Invalid(format!("property {:?} holds {kind}, but the value is {given}", property.name))
     })
 }
 
-/// Converts a value for an edge property, whose type a batch makes wider if it must: only what no type holds exactly is rounded.
+/// A truth value, date or time from its text.
+fn logical_of_text(property: &PropertyRecord, text: &[u8]) -> Result<PropertyValue<'static>> {
+    let text = String::from_utf8_lossy(text);
+    PropertyValue::parse_logical(&property.logical, &text)
+        .map_err(|reason| Error::Invalid(format!("property {:?}: {text:?} {reason}", property.name)))
+}
+
+/// Converts a value for a property, whose type a batch makes wider if it must: only what no type holds exactly is rounded.
 ///
 /// # Errors
 /// As [`convert`].
-pub fn convert_for_edge<'a>(
+pub fn convert_or_widen<'a>(
     property: &PropertyRecord,
     given: Given<'a>,
 ) -> Result<(PropertyValue<'a>, bool)> {
@@ -75,7 +90,7 @@ pub fn convert_for_edge<'a>(
         number => Some(number),
     };
     let is_signed = |element| {
-        matches!(element, ElementType::I32 | ElementType::I64 | ElementType::F32) && !property.texts
+        matches!(element, ElementType::I32 | ElementType::I64 | ElementType::F32) && property.is_number()
     };
     match (&converted, number) {
         (Ok((_, false)), _) => converted,
@@ -94,10 +109,11 @@ pub fn convert_for_edge<'a>(
 }
 
 /// Describes the values of a property, for messages.
-pub(super) fn describe(element: ElementType, texts: bool) -> &'static str {
+pub(super) fn describe(property_type: &PropertyType) -> String {
     use ElementType::{F32, F64, I32, I64, U8, U16, U32, U64};
-    match element {
-        _ if texts => "text",
+    let numbers = match property_type.element {
+        _ if property_type.logical.is_text() => "text",
+        _ if !property_type.logical.is_number() => return property_type.to_string(),
         U8 => "integers from 0 to 255",
         U16 => "integers from 0 to 65 535",
         U32 => "integers from 0 to 2^32 - 1",
@@ -105,7 +121,8 @@ pub(super) fn describe(element: ElementType, texts: bool) -> &'static str {
         I32 => "32-bit integers",
         I64 => "64-bit integers",
         F32 | F64 => "numbers",
-    }
+    };
+    numbers.to_owned()
 }
 
 fn from_int(element: ElementType, value: i64) -> Option<(PropertyValue<'static>, bool)> {
@@ -162,16 +179,17 @@ pub(super) fn number(text: &[u8]) -> Option<Given<'static>> {
     float(text).ok().map(Given::Float)
 }
 
-/// The type of a new property with these values; `None` for text. Empty values are ignored.
-pub(super) fn sniff<'v>(values: impl IntoIterator<Item = &'v [u8]>) -> Option<ElementType> {
+/// The type of a new property with these values. Empty values are ignored.
+pub(super) fn sniff<'v>(values: impl Iterator<Item = &'v [u8]> + Clone) -> PropertyType {
     let mut element = None;
-    for value in values.into_iter().filter(|value| !value.is_empty()) {
-        element = match number(value)? {
-            Given::Int(_) => element.or(Some(ElementType::I64)),
-            _ => Some(ElementType::F64),
+    for value in values.clone().filter(|value| !value.is_empty()) {
+        element = match number(value) {
+            Some(Given::Int(_)) => element.or(Some(ElementType::I64)),
+            Some(_) => Some(ElementType::F64),
+            None => return typed::sniff(values).map_or_else(PropertyType::text, PropertyType::from),
         };
     }
-    element
+    element.into()
 }
 
 #[cfg(test)]
@@ -181,7 +199,15 @@ mod tests {
     use super::*;
 
     fn property(element: ElementType, texts: bool) -> PropertyRecord {
-        PropertyRecord { number: 0, owner: Owner::Edges, name: "p".to_owned(), element, texts, weight: false }
+        let logical = if texts { LogicalType::Text } else { LogicalType::Number };
+        PropertyRecord {
+            number: 0,
+            owner: Owner::Edges,
+            name: "p".to_owned(),
+            element,
+            logical,
+            weight: false,
+        }
     }
 
     #[test]
@@ -214,16 +240,19 @@ mod tests {
 
     #[test]
     fn types_of_new_properties() {
-        let sniff = |values: &[&str]| sniff(values.iter().map(|value| value.as_bytes()));
-        assert_eq!(sniff(&["1", "", "-5"]), Some(ElementType::I64));
-        assert_eq!(sniff(&["1", "0.5"]), Some(ElementType::F64));
-        assert_eq!(sniff(&["0.5", "1"]), Some(ElementType::F64));
-        assert_eq!(sniff(&["1", "one"]), None);
-        assert_eq!(sniff(&["007", "1"]), None);
-        assert_eq!(sniff(&["inf"]), None);
-        assert_eq!(sniff(&["18446744073709551616"]), Some(ElementType::F64));
-        assert_eq!(sniff(&["99999999999999999999"]), None, "no number type holds it");
-        assert_eq!(sniff(&["1e400"]), None);
-        assert_eq!(sniff(&[]), None);
+        let sniff = |values: &[&str]| sniff(values.iter().map(|value| value.as_bytes())).to_string();
+        assert_eq!(sniff(&["1", "", "-5"]), "i64");
+        assert_eq!(sniff(&["1", "0.5"]), "f64");
+        assert_eq!(sniff(&["0.5", "1"]), "f64");
+        assert_eq!(sniff(&["1", "one"]), "text");
+        assert_eq!(sniff(&["007", "1"]), "text");
+        assert_eq!(sniff(&["inf"]), "text");
+        assert_eq!(sniff(&["18446744073709551616"]), "f64");
+        assert_eq!(sniff(&["99999999999999999999"]), "text", "no number type holds it");
+        assert_eq!(sniff(&["1e400"]), "text");
+        assert_eq!(sniff(&[]), "text");
+        assert_eq!(sniff(&["true", "", "false"]), "bool");
+        assert_eq!(sniff(&["2026-11-21"]), "date");
+        assert_eq!(sniff(&["2026-11-21 10:00:00Z"]), "timestamp[us, UTC]");
     }
 }

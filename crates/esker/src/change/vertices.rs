@@ -5,11 +5,11 @@ use std::io::Read;
 
 use esker_import::format::ReadOptions;
 use esker_import::input::{Input, expand};
-use esker_store::format::{ElementType, Owner, PropertyRecord};
+use esker_store::format::{PropertyRecord, PropertyType};
 use esker_store::{Batch, CommitOptions, Database, Error, Result};
 
 use super::target::Target;
-use super::value::{Given, convert, describe, number, sniff};
+use super::value::{Given, convert_or_widen, describe, sniff};
 
 /// Report of [`set_from_table`] and [`set_vertex`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct SetReport {
     /// Number of values rounded to the precision of their property.
     pub rounded: u64,
     /// Names of new properties, each with a description of its type.
-    pub defined: Vec<(String, &'static str)>,
+    pub defined: Vec<(String, String)>,
 }
 
 /// The vertex properties of a database and those that a batch adds.
@@ -57,32 +57,25 @@ impl<'a> Definitions<'a> {
         )))
     }
 
-    /// The property called `name`; if it does not exist, adds it with the type `element` (`None` for text).
+    /// The property called `name`; if it does not exist, adds it with a type.
     pub(super) fn define(
         &mut self,
         batch: &mut Batch,
         name: &str,
-        element: Option<ElementType>,
+        property_type: PropertyType,
     ) -> PropertyRecord {
         if let Some(known) = self.find(name) {
             return known.clone();
         }
-        batch.define_vertex_property(name, element);
-        let record = PropertyRecord {
-            number: 0,
-            owner: Owner::Vertices,
-            name: name.to_owned(),
-            element: element.unwrap_or(ElementType::U8),
-            texts: element.is_none(),
-            weight: false,
-        };
+        batch.define_vertex_property(name, property_type.clone());
+        let record = PropertyRecord::of_vertices(name, property_type);
         self.new.insert(name.to_owned(), record.clone());
         record
     }
 }
 
 /// Sets properties of vertices from a table, as one version. The first column is the id; the other columns are properties, named by the
-/// header. An empty field removes the value. The type of a new property is the first that fits all its values: 64-bit integer, number, text.
+/// header. An empty field removes the value. The type of a new property is the first that fits all its values: 64-bit integer, number, truth value, date, time, text.
 /// Memory: the table.
 ///
 /// # Errors
@@ -134,17 +127,12 @@ pub fn set_vertex(
     commit: &CommitOptions,
 ) -> Result<SetReport> {
     let mut setter = Setter::new(database, target, add_missing);
-    let element = |value: &str| match number(value.as_bytes()) {
-        Some(Given::Int(_)) => Some(ElementType::I64),
-        Some(_) => Some(ElementType::F64),
-        None => None,
-    };
     let mut properties = Vec::with_capacity(values.len());
     for (name, value) in values {
         if value.is_empty() {
             setter.definitions.expect(name)?;
         }
-        properties.push(setter.define(name, element(value)));
+        properties.push(setter.define(name, sniff([value.as_bytes()].into_iter())));
     }
     let mut row = csv::ByteRecord::new();
     row.push_field(id.as_bytes());
@@ -168,11 +156,11 @@ impl<'a> Setter<'a> {
         Self { database, target, add_missing, batch: database.batch(), definitions, report }
     }
 
-    fn define(&mut self, name: &str, element: Option<ElementType>) -> PropertyRecord {
+    fn define(&mut self, name: &str, property_type: PropertyType) -> PropertyRecord {
         let is_new = self.definitions.find(name).is_none();
-        let record = self.definitions.define(&mut self.batch, name, element);
+        let record = self.definitions.define(&mut self.batch, name, property_type);
         if is_new {
-            self.report.defined.push((name.to_owned(), describe(record.element, record.texts)));
+            self.report.defined.push((name.to_owned(), describe(&record.property_type())));
         }
         record
     }
@@ -190,13 +178,13 @@ impl<'a> Setter<'a> {
                 .map_err(|error| Error::Invalid(format!("{error}; use --new to add missing vertices")))?;
         }
         for (property, value) in properties.iter().zip(row.iter().skip(1)) {
-            let value = if property.texts { value } else { value.trim_ascii() };
+            let value = if property.is_text() { value } else { value.trim_ascii() };
             if value.is_empty() {
                 self.batch.set_vertex(id, &property.name, None)?;
                 self.report.unset += 1;
                 continue;
             }
-            let (value, rounded) = convert(property, Given::Text(value))?;
+            let (value, rounded) = convert_or_widen(property, Given::Text(value))?;
             self.batch.set_vertex(id, &property.name, Some(value))?;
             self.report.rounded += u64::from(rounded);
             self.report.set += 1;

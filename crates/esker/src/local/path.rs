@@ -109,8 +109,13 @@ pub fn paths(
     options: PathOptions<'_>,
     run: &Run,
 ) -> Result<Vec<Path>> {
-    if let Some(weight) = options.weight.filter(|weight| weight.texts) {
-        return Err(Error::Usage(format!("{} holds texts, and a length is a number", weight.name)));
+    if let Some(weight) = options.weight.filter(|weight| !weight.is_number()) {
+        let held = if weight.is_text() {
+            "texts".to_owned()
+        } else {
+            format!("values of type {}", weight.type_name())
+        };
+        return Err(Error::Usage(format!("{} holds {held}, and a length is a number", weight.name)));
     }
     let ways = Ways { snapshot, weight: options.weight, run };
     let mut found: Vec<Path> = Vec::new();
@@ -285,7 +290,7 @@ impl Ways<'_> {
             PropertyValue::U16(value) => PathLength::Whole(value.into()),
             PropertyValue::U8(value) => PathLength::Whole(value.into()),
             // Refused before a search begins.
-            PropertyValue::Text(_) => PathLength::Real(f64::NAN),
+            _ => PathLength::Real(f64::NAN),
         };
         if length >= length.zero() && f64::from(length).is_finite() {
             return Ok(length);

@@ -98,6 +98,7 @@ impl Stream {
             ids: IdKind::Numbered { first: 0, num_vertices: self.num_vertices },
             properties: vec!["time".to_owned(), "weight".to_owned()],
             weight: Some(1),
+            types: Vec::new(),
             directed: Some(self.directed),
             both_ends: false,
             input_bytes: None,

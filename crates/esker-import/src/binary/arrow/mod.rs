@@ -26,6 +26,7 @@ use super::table::{self, Chosen, Holds};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
 use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
+use crate::typed::logical_of;
 
 /// Long record batches that are kept for the runs that follow, at most.
 const KEPT_MAX: usize = 2;
@@ -89,8 +90,9 @@ impl ArrowFile {
         let fields = schema.fields().iter();
         let names: Vec<_> =
             fields.map(|field| (field.name().clone(), Holds::of(field.data_type()))).collect();
+        let types: Vec<_> = schema.fields().iter().map(|field| logical_of(field.data_type())).collect();
         let chosen = match first {
-            None => table::choose(&path, &names, options)?,
+            None => table::choose(&path, &names, &types, options)?,
             Some((chosen, own)) => chosen.in_file(&path, own, &names)?,
         };
         let mut projection = chosen.columns.clone();
@@ -259,6 +261,6 @@ impl BlockParser for ArrowParser {
         let columns = contain(&file.path, || self.decode(file, run))?;
         let (path, shared) = (&file.path, &self.shared);
         let origin = Origin { path, shared, first_row: block.first_line, input_bytes: block.input_bytes };
-        contain(&file.path, || table::batch(&origin, self.ids, &file.chosen.properties, columns))
+        contain(&file.path, || table::batch(&origin, self.ids, &file.chosen, columns))
     }
 }

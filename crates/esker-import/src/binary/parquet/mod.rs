@@ -15,8 +15,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::ArrayRef;
-use esker_format::{Error, Result};
+use esker_format::{Error, LogicalType, Result};
 use footer::check_footer;
+use parquet::arrow::parquet_to_arrow_schema;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use rows::{Leaf, RunOfRows};
@@ -30,6 +31,7 @@ use super::table::{self, Chosen, Holds};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
 use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
+use crate::typed::logical_of;
 
 /// Opens Parquet files with the same columns. See [`ReadOptions`] for which columns are taken.
 ///
@@ -64,6 +66,22 @@ pub(crate) fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Bo
     let shared = SharedTexts::new(bytes_all);
     let parser = ParquetParser { files, ids, waiting_max, shared };
     Ok(Box::new(SectionReader::new(schema, parser, notes, sections)))
+}
+
+/// What the values of columns are, if more than numbers or texts. The zones of times stand in what Arrow's writers add to a file.
+fn logical_types(reader: &SerializedFileReader<Region>, leaves: &[Option<Leaf>]) -> Vec<Option<LogicalType>> {
+    let metadata = reader.metadata().file_metadata();
+    let arrow = parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata()).ok();
+    let own = |(index, leaf): (usize, &Option<Leaf>)| {
+        let plain = logical_of(leaf.as_ref()?.data_type())?;
+        let annotated = arrow.as_ref().and_then(|arrow| logical_of(arrow.fields().get(index)?.data_type()));
+        let is_zoned = |logical: &LogicalType| matches!(logical, LogicalType::Timestamp { zone, .. } if !zone.is_empty());
+        match annotated {
+            Some(annotated) if is_zoned(&plain) && is_zoned(&annotated) => Some(annotated),
+            _ => Some(plain),
+        }
+    };
+    leaves.iter().enumerate().map(own).collect()
 }
 
 struct ParquetFile {
@@ -110,7 +128,7 @@ impl ParquetFile {
         let holds = |leaf: &Option<Leaf>| leaf.as_ref().map_or(Holds::Other, Leaf::holds);
         let names: Vec<_> = roots.map(|(root, leaf)| (root.name().to_owned(), holds(leaf))).collect();
         let chosen = match first {
-            None => table::choose(&path, &names, options)?,
+            None => table::choose(&path, &names, &logical_types(&reader, &leaves), options)?,
             Some((chosen, own)) => chosen.in_file(&path, own, &names)?,
         };
         // Columns that hold something else are never chosen.
@@ -240,6 +258,6 @@ impl BlockParser for ParquetParser {
         let columns = contain(&file.path, || file.read(run))?;
         let (path, shared) = (&file.path, &self.shared);
         let origin = Origin { path, shared, first_row: block.first_line, input_bytes: block.input_bytes };
-        table::batch(&origin, self.ids, &file.chosen.properties, columns)
+        table::batch(&origin, self.ids, &file.chosen, columns)
     }
 }

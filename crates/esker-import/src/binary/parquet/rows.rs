@@ -131,6 +131,11 @@ impl Leaf {
         &self.name
     }
 
+    /// Its type in Arrow.
+    pub(super) fn data_type(&self) -> &DataType {
+        &self.data_type
+    }
+
     pub(super) fn holds(&self) -> Holds {
         Holds::of(&self.data_type)
     }

@@ -31,7 +31,7 @@ fn options() -> DatabaseOptions {
 
 /// The types of weight and x.
 fn types(snapshot: &Snapshot) -> Vec<ElementType> {
-    let numbers = snapshot.edge_properties().filter(|property| !property.texts);
+    let numbers = snapshot.edge_properties().filter(|property| !property.is_text());
     numbers.map(|property| property.element).collect()
 }
 
@@ -138,4 +138,62 @@ fn values_that_no_type_holds_together_are_refused() {
     let error = batch.add_edge(6_u64, 7_u64, &[text, text, half]).unwrap_err().to_string();
     assert!(error.contains("takes i64"), "{error}");
     add(&db, (6, 7), PropertyValue::I64(1), half);
+}
+
+#[test]
+fn a_vertex_property_becomes_as_wide_as_its_values_in_every_version() {
+    let (directory, run) = (tempfile::tempdir().unwrap(), Run::with_threads(1).unwrap());
+    let target = import_edges(directory.path(), true, Encoding::Plain);
+    let db = Database::open(&target, options()).unwrap();
+    let set = |v: u64, value: PropertyValue<'_>| {
+        let mut batch = db.batch();
+        batch.set_vertex(v, "age", Some(value)).unwrap();
+        db.commit(batch, "").unwrap()
+    };
+    let mut batch = db.batch();
+    batch.define_vertex_property("age", ElementType::I32);
+    batch.set_vertex(1_u64, "age", Some(PropertyValue::I32(-5))).unwrap();
+    db.commit(batch, "").unwrap();
+    db.freeze(&run).unwrap();
+    set(2, PropertyValue::I32(7));
+    let shown = |snapshot: &Snapshot| -> Vec<Option<String>> {
+        let property = snapshot.vertex_property("age").unwrap();
+        (0..3).map(|v| property.get(v).unwrap().map(|value| value.to_string())).collect()
+    };
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(set(3, PropertyValue::I64(1 << 40)), 4);
+    set(2, PropertyValue::F64(0.5));
+    let newest = [text("-5"), text("0.5"), text("1099511627776")];
+    assert_eq!(shown(&db.snapshot().unwrap()), newest);
+    assert_eq!(shown(&db.at(3).unwrap()), [text("-5"), text("7"), None]);
+    assert_eq!(db.snapshot().unwrap().vertex_properties().next().unwrap().type_name(), "f64");
+    let array = |db: &Database| -> Vec<Option<f64>> {
+        let snapshot = db.snapshot().unwrap();
+        snapshot.vertex_property("age").unwrap().array::<f64>(&run).unwrap().iter().collect()
+    };
+    assert_eq!(array(&db), [Some(-5.0), Some(0.5), Some(1_099_511_627_776.0)]);
+    db.compact(&run).unwrap();
+    assert_eq!(shown(&db.snapshot().unwrap()), newest);
+    assert_eq!(array(&db), [Some(-5.0), Some(0.5), Some(1_099_511_627_776.0)]);
+    set(1, PropertyValue::F64(1e300));
+    db.close().unwrap();
+    let store = Store::open(&target).unwrap();
+    assert!(store.check(&run).unwrap().problems.is_empty());
+    assert_eq!(shown(&store.at(5).unwrap()), newest);
+}
+
+#[test]
+fn a_vertex_property_defined_and_widened_by_one_batch_has_the_wide_type() {
+    let directory = tempfile::tempdir().unwrap();
+    let db = Database::open(import_edges(directory.path(), true, Encoding::Plain), options()).unwrap();
+    let mut batch = db.batch();
+    batch.define_vertex_property("score", ElementType::I64);
+    batch.set_vertex(1_u64, "score", Some(PropertyValue::I64(1))).unwrap();
+    batch.set_vertex(2_u64, "score", Some(PropertyValue::F64(0.5))).unwrap();
+    db.commit(batch, "").unwrap();
+    assert_eq!(db.snapshot().unwrap().vertex_properties().next().unwrap().type_name(), "f64");
+    let mut batch = db.batch();
+    batch.set_vertex(1_u64, "score", Some(PropertyValue::I64((1 << 53) + 1))).unwrap();
+    let error = db.commit(batch, "").unwrap_err().to_string();
+    assert!(error.contains("takes f64, not 9007199254740993"), "{error}");
 }

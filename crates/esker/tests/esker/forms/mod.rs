@@ -399,6 +399,7 @@ impl Listed {
             ids: IdKind::Numbered { first: 0, num_vertices },
             properties: if weighted { vec!["weight".to_owned()] } else { Vec::new() },
             weight: weighted.then_some(0),
+            types: Vec::new(),
             directed: Some(model.directed),
             both_ends: false,
             input_bytes: None,

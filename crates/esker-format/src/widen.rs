@@ -1,8 +1,9 @@
-//! Widens the type of an edge property: the new type holds every value of the old one exactly.
+//! Widens the type of a property: the new type holds every value of the old one exactly.
 
-use esker_format::{ElementType, Error, Result};
+use super::header::ElementType;
+use crate::error::{Error, Result};
 
-/// A change of the type of an edge property.
+/// A change of the type of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Widening {
     /// The number of the property.
@@ -42,22 +43,24 @@ impl Widening {
     /// [`Error::Invalid`] if the new type does not hold a value exactly.
     pub fn apply(self, column: &mut [u64]) -> Result<()> {
         for bits in column {
-            *bits = self.bits(*bits).ok_or_else(|| {
-                Error::Invalid(format!(
-                    "no number type holds both fractions and the integer {}, which an edge property has: leave out the fractions",
-                    bits.cast_signed()
-                ))
-            })?;
+            *bits = self.bits(*bits).ok_or_else(|| self.too_wide(*bits))?;
         }
         Ok(())
+    }
+
+    /// The error for a value that the new type does not hold exactly.
+    pub fn too_wide(self, bits: u64) -> Error {
+        Error::Invalid(format!(
+            "no number type holds both fractions and the integer {}, which a property has: leave out the fractions",
+            bits.cast_signed()
+        ))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use esker_format::ElementType::{F32, F64, I32, I64};
-
     use super::*;
+    use crate::ElementType::{F32, F64, I32, I64};
 
     #[test]
     fn a_wider_type_holds_the_same_values_or_refuses_them() {

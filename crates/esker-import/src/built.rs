@@ -1,0 +1,94 @@
+//! What an import has built, before it is installed.
+
+use esker_format::{ElementType, LogicalType, PropertyType};
+use esker_graph::VertexId;
+
+use super::numbering::NumberedIds;
+use super::options::ImportReport;
+use super::scratch::Work;
+use super::source::Schema;
+use super::spool::Spool;
+
+/// How the user's ids relate to vertices.
+pub(crate) enum BuiltIds {
+    /// Vertex `v` is the integer `base + v`.
+    Identity {
+        /// The least id.
+        base: u64,
+    },
+    /// Vertex `renumbered[i]` is the integer `base + i`.
+    Permuted {
+        /// The least id.
+        base: u64,
+        /// A permutation of the vertices.
+        renumbered: Spool<VertexId>,
+    },
+    /// A map of integers with gaps or of texts, still to be written.
+    Mapped {
+        /// The keys by number.
+        map: Box<dyn NumberedIds>,
+        /// The vertex of each number, if it is not the number itself.
+        renumbered: Option<Spool<VertexId>>,
+    },
+}
+
+/// A property of the edges as it was stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BuiltProperty {
+    /// Its name.
+    pub(crate) name: String,
+    /// The type of its values.
+    pub(crate) element: ElementType,
+    /// What they are.
+    pub(crate) logical: LogicalType,
+    /// Its texts in order of their codes, if it is of texts.
+    pub(crate) dictionary: Vec<Box<[u8]>>,
+}
+
+impl BuiltProperty {
+    /// The properties of an input, stored as these types, with the texts of each.
+    pub(super) fn all(
+        schema: &Schema,
+        elements: Vec<ElementType>,
+        dictionaries: Vec<Vec<Box<[u8]>>>,
+    ) -> Vec<Self> {
+        let properties = schema.properties.iter().cloned().enumerate().zip(elements).zip(dictionaries);
+        let built = |(((index, name), element), dictionary): (((usize, String), _), _)| {
+            Self::of(name, schema.declared(index), element, dictionary)
+        };
+        properties.map(built).collect()
+    }
+
+    fn of(
+        name: String,
+        declared: Option<&PropertyType>,
+        element: ElementType,
+        dictionary: Vec<Box<[u8]>>,
+    ) -> Self {
+        let logical = match (declared, element) {
+            (Some(declared), _) => declared.logical.clone(),
+            // Numbers get so narrow a type only if it is declared.
+            (None, ElementType::U8 | ElementType::U16) => LogicalType::Text,
+            (None, _) => LogicalType::Number,
+        };
+        Self { name, element, logical, dictionary }
+    }
+}
+
+/// A base layer that was written, and what else belongs to it.
+pub(crate) struct Built {
+    /// What was done.
+    pub(crate) report: ImportReport,
+    /// Self-loops that were stored.
+    pub(crate) loops: u64,
+    /// Whether the layer has lists of incoming edges.
+    pub(crate) in_edges: bool,
+    /// The ids.
+    pub(crate) ids: BuiltIds,
+    /// The properties of the edges, in the order of the schema.
+    pub(crate) properties: Vec<BuiltProperty>,
+    /// Which of them is the weight.
+    pub(crate) weight: Option<usize>,
+    /// Memory and threads for what remains to be done.
+    pub(crate) work: Work,
+}

@@ -1,0 +1,169 @@
+"""Truth values, dates and times are types of properties: as the columns have them, or as declared."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import esker
+
+UTC = datetime.timezone.utc
+BERLIN = "Europe/Berlin"
+
+
+def table():
+    """Three edges with a property of each type."""
+    times = [datetime.datetime(2024, 2, 29, 10, 0, 0, 250000), datetime.datetime(1969, 12, 31, 23, 59, 59), datetime.datetime(2024, 3, 1)]
+    return pa.table(
+        {
+            "source": pa.array([1, 2, 3]),
+            "target": pa.array([2, 3, 1]),
+            "paid": pa.array([True, False, True]),
+            "day": pa.array([time.date() for time in times]),
+            "start": pa.array(times, pa.timestamp("ms")),
+            "exact": pa.array([1, -1, 1_700_000_000_123_456_789], pa.timestamp("ns")),
+            "seen": pa.array(times, pa.timestamp("us", BERLIN)),
+            "note": pa.array(["a", "b", "a"]),
+        }
+    )
+
+
+TYPES = {
+    "paid": "bool",
+    "day": "date",
+    "start": "timestamp[ms]",
+    "exact": "timestamp[ns]",
+    "seen": f"timestamp[us, {BERLIN}]",
+    "note": "text",
+}
+
+
+def sorted_table(found):
+    return found.cast(table().schema).sort_by("source")
+
+
+def test_arrow_types_are_kept():
+    graph = esker.from_edges(table())
+    assert graph.edge_properties == TYPES
+    assert sorted_table(graph.to_arrow()).equals(table())
+    found = graph.to_arrow().schema
+    assert [found.field(name).type for name in ("paid", "day", "start", "exact", "seen")] == [
+        table().schema.field(name).type for name in ("paid", "day", "start", "exact", "seen")
+    ]
+    assert sorted_table(graph.to_polars().to_arrow()).equals(table())
+    edge = graph.edge(1, 2)
+    assert edge["paid"] is True and edge["day"] == datetime.date(2024, 2, 29)
+    assert edge["start"] == datetime.datetime(2024, 2, 29, 10, 0, 0, 250000)
+    assert edge["seen"] == datetime.datetime(2024, 2, 29, 10, 0, 0, 250000, UTC)
+    assert edge["exact"] == np.datetime64(1, "ns")
+
+
+@pytest.mark.parametrize("make", [lambda t: t, pl.from_arrow, lambda t: t.to_pandas(), lambda t: {n: t[n].to_pylist() for n in t.column_names}])
+def test_types_of_tables_of_other_libraries(make):
+    graph = esker.from_edges(make(table().drop_columns(["exact"])))
+    kinds = {name: kind.split("[")[0] for name, kind in graph.edge_properties.items()}
+    assert kinds["paid"] == "bool" and kinds["day"] in ("date", "text") and kinds["start"] == kinds["seen"] == "timestamp"
+    assert graph.edge(2, 3)["start"] == datetime.datetime(1969, 12, 31, 23, 59, 59)
+    assert graph.edge(2, 3)["seen"] == datetime.datetime(1969, 12, 31, 23, 59, 59, tzinfo=UTC)
+    assert graph.edge(2, 3)["paid"] is False
+
+
+def test_parquet_files_are_kept(tmp_path):
+    pq.write_table(table(), tmp_path / "t.parquet")
+    with esker.import_(tmp_path / "t.parquet", tmp_path / "db", properties="all") as db:
+        assert db.schema == {"edges": TYPES, "vertices": {}} and db.graph().edge_properties == TYPES
+        db.export(tmp_path / "out.parquet")
+    assert sorted_table(pq.read_table(tmp_path / "out.parquet")).equals(table())
+    with esker.open(tmp_path / "db") as db:
+        assert sorted_table(db.graph().to_arrow()).equals(table())
+
+
+def test_pandas_and_numpy_have_dates_times_and_zones():
+    graph = esker.from_edges(table())
+    frame = graph.to_pandas().sort_values("source")
+    assert frame["paid"].dtype == bool and str(frame["seen"].dtype).endswith(f"{BERLIN}]")
+    assert frame["seen"].iloc[0] == pd.Timestamp("2024-02-29 10:00:00.25", tz="UTC")
+    again = esker.from_edges(frame)
+    assert again.edge_properties["seen"].endswith(f"{BERLIN}]") and again.edge_properties["paid"] == "bool"
+    properties = graph.edges().properties
+    assert properties["day"].dtype == "datetime64[D]" and properties["start"].dtype == "datetime64[ms]"
+    made = esker.from_edges([0, 1], [1, 0], properties={"on": np.array([True, False]), "at": np.array(["2024-01-01", "2024-01-02"], "M8[s]")})
+    assert made.edge_properties == {"on": "bool", "at": "timestamp[s]"}
+    nx_graph = graph.to_networkx()
+    assert nx_graph.edges[1, 2]["day"] == datetime.date(2024, 2, 29) and nx_graph.edges[2, 3]["exact"] == np.datetime64(-1, "ns")
+
+
+def test_views_keep_types():
+    graph = esker.from_edges(table())
+    for view in (graph.reverse(), graph.undirected(), graph.subgraph([1, 2, 3]), graph.filter({"paid": True})):
+        assert view.edge_properties == TYPES
+
+
+def test_declared_types_are_held_and_others_refused(tmp_path):
+    schema = {"weight": "f64", "since": "date", "on": "bool"}
+    with esker.create(tmp_path / "db", schema=schema) as db:
+        with db.batch() as batch:
+            batch.add_edges([1, 2], [2, 3], weight=[1, 2], properties={"since": ["2024-01-01", "2024-01-02"], "on": [0, 1]})
+        assert db.schema["edges"] == schema
+        with db.batch() as batch:
+            batch.add_edges([3], [4], weight=[3], properties={"since": [datetime.date(2024, 1, 3)], "on": [True]})
+        with pytest.raises(ValueError, match="since.*'?\"?soon\"?'? ?,? which is not a date|not a date"), db.batch() as batch:
+            batch.add_edges([4], [5], weight=[3], properties={"since": ["soon"], "on": [True]})
+        assert db.graph().edge(3, 4) == {"weight": 3.0, "since": datetime.date(2024, 1, 3), "on": True}
+    with pytest.raises(ValueError, match=r"n\[1\] is \"300\", which is not an integer from 0 to 255"):
+        esker.from_edges([0, 1], [1, 2], properties={"n": [1, 300]}, schema={"n": "u8"})
+    assert esker.from_edges([0], [1], properties={"n": [7]}, schema={"n": "u8"}).edge(0, 1) == {"n": 7}
+    with pytest.raises(ValueError, match="the schema declares 'm'|the schema declares \"m\""):
+        esker.from_edges([0], [1], schema={"m": "u8"})
+    with pytest.raises(ValueError, match="unknown type"):
+        esker.from_edges([0], [1], properties={"n": [1]}, schema={"n": "int"})
+    with pytest.raises(TypeError, match="types by name"):
+        esker.create(schema=["n"])
+
+
+def test_files_are_imported_with_declared_types(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target,since,kind\n1,2,2024-01-01,1\n2,3,yesterday,0\n")
+    with pytest.raises(esker.InputError, match="e.csv:3.*since is not a date"):
+        esker.import_(tmp_path / "e.csv", schema={"since": "date"})
+    with esker.import_(tmp_path / "e.csv", schema={"since": "text", "kind": "bool"}) as db:
+        assert db.schema["edges"] == {"since": "text", "kind": "bool"}
+
+
+def test_vertex_properties_have_types_and_widen():
+    with esker.create() as db:
+        with db.batch() as batch:
+            batch.add_edges([(1, 2), (2, 3)])
+        with db.batch() as batch:
+            born = [datetime.date(1990, 5, 1), None, datetime.date(2001, 12, 31)]
+            seen = pd.Series(pd.to_datetime(["2024-01-01", None, "2024-01-02"])).dt.tz_localize(BERLIN)
+            batch.set_vertices([1, 2, 3], born=born, seen=seen, on=[True, None, False], age=[3, 4, 5])
+        kinds = db.schema["vertices"]
+        assert (kinds["born"], kinds["on"], kinds["age"]) == ("date", "bool", "i64") and kinds["seen"].endswith(f"{BERLIN}]")
+        with db.batch() as batch:
+            batch.set_vertices([2], age=[4.5])
+        graph = db.graph()
+        assert graph.vertex_properties["age"] == "f64" and graph.property("age").tolist() == [3.0, 4.5, 5.0]
+        assert graph.properties(1) == {
+            "born": datetime.date(1990, 5, 1),
+            "seen": datetime.datetime(2023, 12, 31, 23, tzinfo=UTC),
+            "on": True,
+            "age": 3.0,
+        }
+        assert graph.property("born").tolist() == born and graph.property("on").tolist() == [True, None, False]
+        view = graph.subgraph([1, 2])
+        assert view.vertex_properties == graph.vertex_properties and view.property("born").tolist() == born[:2]
+
+
+def test_list_columns_are_named_as_left_out(tmp_path):
+    found = table().append_column("tags", pa.array([["x"], [], ["y", "z"]]))
+    with pytest.warns(esker.EskerWarning, match="left out the column 'tags': it holds values of type list"):
+        assert esker.from_edges(found).edge_properties == TYPES
+    with pytest.warns(esker.EskerWarning, match="tags"):
+        assert esker.from_edges(pl.from_arrow(found)).edge_properties.keys() == TYPES.keys()
+    pq.write_table(found, tmp_path / "t.parquet")
+    with pytest.warns(esker.EskerWarning, match="Leaving out columns of .*t.parquet that hold neither numbers nor texts: tags"):
+        esker.import_(tmp_path / "t.parquet", properties="all").close()
