@@ -92,7 +92,7 @@ def text() -> str:
 CHAPTERS = (
     ("Functions", ("create", "open", "recover", "import_", "from_edges")),
     ("Databases", ("Database", "Batch", "Version", "Difference", "Recovery", "ImportReport")),
-    ("Graphs", ("Graph", "EdgeTable", "Estimate")),
+    ("Graphs", ("Graph", "EdgeTable", "VertexTable", "Estimate")),
     ("Results", ("Result", "Column", "Progress")),
 )
 

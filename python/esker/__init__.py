@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._batch import Batch
     from ._cancel import Cancel
     from ._database import Database
-    from ._edges import EdgeTable
+    from ._edges import EdgeTable, VertexTable
     from ._errors import (
         Cancelled,
         ClosedError,
@@ -86,6 +86,7 @@ _HOMES = {
     "Version": "_reports",
     "VersionNotFoundError": "_errors",
     "VertexNotFoundError": "_errors",
+    "VertexTable": "_edges",
     "WrongAnswerError": "_errors",
     "create": "_opening",
     "from_edges": "_opening",
@@ -130,6 +131,7 @@ __all__ = [
     "Version",
     "VersionNotFoundError",
     "VertexNotFoundError",
+    "VertexTable",
     "WrongAnswerError",
     "create",
     "from_edges",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 from . import _columns
-from ._esker import write_adjacency
+from ._esker import TableStream, write_adjacency
 
 if TYPE_CHECKING:
     import networkx
@@ -23,13 +23,18 @@ _CHUNK = 1 << 20
 
 
 class EdgeTable:
-    """Edges as columns: ``source`` and ``target`` as vertex numbers, and properties by name."""
+    """Edges as columns: ``source`` and ``target`` as vertex numbers, and properties by name.
 
-    __slots__ = ("graph", "source", "target", "properties")
+    All edges of a graph are read when a column is first used. As an Arrow stream, they are read batch by batch, as the reader of the
+    stream asks for them, and take the memory of a batch.
+    """
+
+    __slots__ = ("graph", "source", "target", "properties", "_read")
 
     def __init__(self, graph: Graph, source: Any, target: Any, properties: dict[str, Any]) -> None:
         import numpy
 
+        self._read: tuple[Callable[[], Any], bool] | None = None
         self.graph: Graph = graph
         """The graph of the edges."""
         self.source: numpy.ndarray = numpy.asarray(source)
@@ -41,11 +46,27 @@ class EdgeTable:
         }
         """Values of each property; text values are objects, times with a zone are in UTC."""
 
+    @classmethod
+    def _later(cls, graph: Graph, read: Callable[[], tuple[Any, Any, dict[str, Any]]], properties: bool) -> EdgeTable:
+        """All edges of a graph, to be read when they are needed."""
+        table = cls.__new__(cls)
+        table.graph, table._read = graph, (read, properties)
+        return table
+
+    def __getattr__(self, name: str) -> Any:
+        # Called for columns that are not read yet.
+        if name not in ("source", "target", "properties"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        assert self._read is not None
+        self.__init__(self.graph, *self._read[0]())  # type: ignore[misc]
+        return getattr(self, name)
+
     def __len__(self) -> int:
-        return len(self.source)
+        return self.graph.num_edges if self._read else len(self.source)
 
     def __repr__(self) -> str:
-        return f"<esker.EdgeTable of {len(self):,} edges with {list(self.properties) or 'no properties'}>"
+        names = list(self.properties if self._read is None else self.graph.edge_properties if self._read[1] else ())
+        return f"<esker.EdgeTable of {len(self):,} edges with {names or 'no properties'}>"
 
     def vertices(self) -> numpy.ndarray:
         """The ids of the vertices, including vertices without edges."""
@@ -109,6 +130,8 @@ class EdgeTable:
             return polars.DataFrame({n: v.tolist() if v.dtype == object else v for n, v in self._columns().items()})
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        if self._read is not None:
+            return TableStream(self.graph._native, "edges", self._read[1]).__arrow_c_stream__(requested_schema)
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def to_networkx(self) -> networkx.Graph:
@@ -121,6 +144,41 @@ class EdgeTable:
             for one in nodes:
                 graph.nodes[one].update(self.graph.properties(one))
         return graph
+
+
+class VertexTable:
+    """The vertices of a graph with their ids and properties. As an Arrow stream, they are read batch by batch."""
+
+    __slots__ = ("graph",)
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph: Graph = graph
+        """The graph of the vertices."""
+
+    def __len__(self) -> int:
+        return self.graph.num_vertices
+
+    def __repr__(self) -> str:
+        return f"<esker.VertexTable of {len(self):,} vertices with {list(self.graph.vertex_properties) or 'no properties'}>"
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return TableStream(self.graph._native, "vertices", True).__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """An Arrow table with the ids in the column ``vertex``, and the properties, null where a vertex has none."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas data frame with the ids and the properties."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """A Polars data frame with the ids and the properties."""
+        import polars
+
+        return polars.DataFrame(self)
 
 
 def _rows(remaining: numpy.ndarray | None, vertices: numpy.ndarray) -> numpy.ndarray:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple, 
 
 from . import _columns, _html, _progress, _views
 from ._algorithms import Algorithm, Algorithms, Estimates
-from ._edges import EdgeTable
+from ._edges import EdgeTable, VertexTable
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, VertexNotFoundError
 from ._result import _UNKNOWN, Result
 from ._settings import Direction, Memory, memory_bytes, run_settings
@@ -262,14 +262,21 @@ class Graph(Algorithms):
             raise VertexNotFoundError(f"no vertex has the id {vertex}: ids are not negative")
         return self._native.vertex_of(vertex)
 
-    def vertices(self, ids: Any) -> numpy.ndarray:
-        """The numbers of the vertices with the given ids: an array, a column or an iterable.
+    @overload
+    def vertices(self, ids: None = None) -> VertexTable: ...
+    @overload
+    def vertices(self, ids: Any) -> numpy.ndarray: ...
+    def vertices(self, ids: Any = None) -> Any:
+        """The numbers of the vertices with the given ids: an array, a column or an iterable. Without ``ids``, all vertices with their ids
+        and properties: a table that is read as an Arrow stream, batch by batch.
 
         Raises:
             VertexNotFoundError: No vertex has one of the ids.
         """
         import numpy
 
+        if ids is None:
+            return VertexTable(self)
         return numpy.asarray(self._native.vertices_of(_columns.column(ids, "ids")))
 
     def ids(self, vertices: Any = None) -> numpy.ndarray:
@@ -352,10 +359,13 @@ class Graph(Algorithms):
         return found[0]
 
     def edges(self, *, properties: bool = True, progress: Any = None) -> EdgeTable:
-        """All edges as columns; an undirected edge appears once."""
-        with _progress.listening(progress, "edges") as callback:
-            found = self._native.edges(None, properties, run_settings(progress=callback))
-        return EdgeTable(self, *found)
+        """All edges as columns; an undirected edge appears once. They are read when a column is first used; as an Arrow stream, as in
+        ``pyarrow.RecordBatchReader.from_stream(g.edges())``, batch by batch. With ``progress``, they are read at once."""
+        if progress:
+            with _progress.listening(progress, "edges") as callback:
+                return EdgeTable(self, *self._native.edges(None, properties, run_settings(progress=callback)))
+        settings = run_settings()
+        return EdgeTable._later(self, lambda: self._native.edges(None, properties, settings), properties)
 
     # -- graphs made of this one, in memory
 

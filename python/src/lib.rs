@@ -25,6 +25,7 @@ mod stream;
 mod edges;
 mod report;
 mod graph;
+mod tables;
 mod batch;
 mod database;
 mod opening;
@@ -62,6 +63,8 @@ mod _esker {
     use super::rows::{columns_of_tuples, keys_of_dictionaries};
     #[pymodule_export]
     use super::stream::Stream;
+    #[pymodule_export]
+    use super::tables::TableStream;
     #[pymodule_export]
     use super::watch::CancelHandle;
 }

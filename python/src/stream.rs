@@ -187,7 +187,7 @@ pub(crate) fn ids_are_signed(snapshot: &Snapshot) -> Outcome<bool> {
     Ok(true)
 }
 
-fn id_type(snapshot: &Snapshot, signed: bool) -> DataType {
+pub(crate) fn id_type(snapshot: &Snapshot, signed: bool) -> DataType {
     match (snapshot.ids().is_text(), signed) {
         (true, _) => DataType::Utf8,
         (false, true) => DataType::Int64,
@@ -196,7 +196,7 @@ fn id_type(snapshot: &Snapshot, signed: bool) -> DataType {
 }
 
 /// An array of vertex ids, with null for `None`.
-fn ids_array(
+pub(crate) fn ids_array(
     snapshot: &Snapshot,
     signed: bool,
     vertices: &mut dyn Iterator<Item = Option<VertexId>>,

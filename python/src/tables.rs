@@ -1,0 +1,236 @@
+//! Edges and vertices as Arrow streams. A batch is made when it is asked for, so a stream takes the memory of a batch, whatever the graph.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt32Type, UInt64Type};
+use arrow_array::{
+    ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt64Array,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use esker::export::{BlockBuilder, ExportGraph, PropertyKind, StoredExport};
+use esker::graph::{Direction, Run, VertexId, vertex};
+use esker::import::typed::{arrow_column, arrow_type};
+use esker::store::Snapshot;
+use esker::store::format::{ElementType, PropertyRecord};
+use esker::store::property::PropertyValue;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::capsule;
+use crate::failure::{Outcome, invalid};
+use crate::graph::Graph;
+use crate::settings::brief;
+use crate::stream::{id_type, ids_are_signed, ids_array};
+
+/// Rows of a batch, about: a list of edges is not cut.
+const BATCH_ROWS: usize = 1 << 16;
+
+/// The edges or the vertices of a version as a stream of Arrow record batches; every call starts a new stream.
+#[pyclass(frozen, module = "esker._esker")]
+pub(crate) struct TableStream {
+    snapshot: Snapshot,
+    of_edges: bool,
+    with_properties: bool,
+}
+
+#[pymethods]
+impl TableStream {
+    /// `what` is `edges` or `vertices`.
+    #[new]
+    fn new(graph: &Graph, what: &str, with_properties: bool) -> Outcome<Self> {
+        let of_edges = match what {
+            "edges" => true,
+            "vertices" => false,
+            _ => return invalid(format!("a table has edges or vertices, not {what:?}")),
+        };
+        Ok(Self { snapshot: graph.snapshot.clone(), of_edges, with_properties })
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The interface allows a producer with a single form to ignore the requested schema.
+        drop(requested_schema);
+        let batches = py.detach(|| Batches::new(self))?;
+        capsule::stream(py, Box::new(batches))
+    }
+}
+
+struct Batches {
+    snapshot: Snapshot,
+    run: Arc<Run>,
+    schema: SchemaRef,
+    signed: bool,
+    of_edges: bool,
+    properties: Vec<PropertyRecord>,
+    /// The texts of each edge property of texts.
+    texts: Vec<Option<StringArray>>,
+    /// Vertices are numbered without the removed ones.
+    next: usize,
+    num_vertices: usize,
+}
+
+impl Batches {
+    fn new(stream: &TableStream) -> Outcome<Self> {
+        let (snapshot, run) = (stream.snapshot.clone(), brief()?);
+        let signed = ids_are_signed(&snapshot)?;
+        let graph = StoredExport::new(&snapshot, &run)?;
+        let num_vertices = graph.num_vertices() as usize;
+        let all: Vec<PropertyRecord> = match (stream.with_properties, stream.of_edges) {
+            (false, _) => Vec::new(),
+            (true, true) => snapshot.edge_properties().cloned().collect(),
+            (true, false) => snapshot.vertex_properties().cloned().collect(),
+        };
+        let mut texts = Vec::new();
+        for (number, property) in all.iter().enumerate().filter(|_| stream.of_edges) {
+            texts.push(property.is_text().then(|| strings(&graph, number)).transpose()?);
+        }
+        let keys: &[&str] = if stream.of_edges { &["source", "target"] } else { &["vertex"] };
+        let id = id_type(&snapshot, signed);
+        let ids = keys.iter().map(|&key| Field::new(key, id.clone(), false));
+        let values = all.iter().map(|one| Field::new(&one.name, data_type(one), !stream.of_edges));
+        let schema = Arc::new(Schema::new(ids.chain(values).collect::<Vec<_>>()));
+        drop(graph);
+        let of_edges = stream.of_edges;
+        Ok(Self { snapshot, run, schema, signed, of_edges, properties: all, texts, next: 0, num_vertices })
+    }
+
+    /// The batch of the next vertices or of their edges; `None` at the end.
+    fn batch(&mut self) -> Outcome<Option<RecordBatch>> {
+        while self.next < self.num_vertices {
+            let columns = if self.of_edges { self.edges()? } else { self.vertices()? };
+            if !columns[0].is_empty() {
+                return Ok(Some(RecordBatch::try_new(Arc::clone(&self.schema), columns)?));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next vertices, at most as many as a batch has rows.
+    fn take(&mut self, count: usize) -> Range<usize> {
+        let first = self.next;
+        self.next = self.num_vertices.min(first + count);
+        first..self.next
+    }
+
+    /// The vertex of the snapshot at a place among those that are not removed.
+    fn origins(&self, places: impl Iterator<Item = usize>) -> Outcome<Vec<VertexId>> {
+        let remaining = self.snapshot.remaining(&self.run)?;
+        Ok(places.map(|place| remaining.map_or(vertex(place), |some| some.origin(vertex(place)))).collect())
+    }
+
+    fn ids(&self, vertices: &[VertexId]) -> Outcome<ArrayRef> {
+        ids_array(&self.snapshot, self.signed, &mut vertices.iter().copied().map(Some))
+    }
+
+    fn edges(&mut self) -> Outcome<Vec<ArrayRef>> {
+        let snapshot = self.snapshot.clone();
+        let graph = StoredExport::new(&snapshot, &self.run)?;
+        let mut block = BlockBuilder::new(graph.properties());
+        while self.next < self.num_vertices && block.targets.len() < BATCH_ROWS {
+            let place = self.take(1).start;
+            let v = vertex(place);
+            let degree = graph.degree(Direction::Out, v)?;
+            // Of an undirected edge, the end with the smaller number.
+            let least = if graph.is_directed() { 0 } else { place as u64 };
+            graph.list(Direction::Out, v, 0..degree, least, &mut block)?;
+            block.sources.resize(block.targets.len(), place as u64);
+        }
+        let found = block.finish();
+        let ends = [&found.sources, &found.targets];
+        let mut columns = Vec::with_capacity(2 + self.properties.len());
+        for end in ends {
+            columns.push(self.ids(&self.origins(end.iter().map(|&place| place as usize))?)?);
+        }
+        let infos = graph.properties().iter().zip(found.properties);
+        for ((info, values), texts) in infos.zip(&self.texts) {
+            columns.push(match (info.kind, texts) {
+                (PropertyKind::Text, Some(texts)) => {
+                    let codes = values.as_primitive::<UInt32Type>().values().iter();
+                    Arc::new(StringArray::from_iter_values(codes.map(|&code| texts.value(code as usize))))
+                }
+                _ if columns_type(&self.schema, columns.len()) == &DataType::UInt64 => {
+                    Arc::new(values.as_primitive::<Int64Type>().unary::<_, UInt64Type>(i64::cast_unsigned))
+                }
+                _ => arrow_column(&info.logical, &values),
+            });
+        }
+        Ok(columns)
+    }
+
+    fn vertices(&mut self) -> Outcome<Vec<ArrayRef>> {
+        let places = self.take(BATCH_ROWS);
+        let vertices = self.origins(places)?;
+        let mut columns = vec![self.ids(&vertices)?];
+        for record in &self.properties {
+            let property = self.snapshot.vertex_property(&record.name)?;
+            let values = vertices.iter().map(|&v| Ok(property.get(v)?)).collect::<Outcome<Vec<_>>>()?;
+            columns.push(column_of(record, &values));
+        }
+        Ok(columns)
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.batch().map_err(|failure| ArrowError::ExternalError(PyErr::from(failure).into())).transpose()
+    }
+}
+
+impl RecordBatchReader for Batches {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+fn columns_type(schema: &Schema, index: usize) -> &DataType {
+    schema.field(index).data_type()
+}
+
+/// The texts of an edge property, in the order of their codes.
+fn strings(graph: &StoredExport<'_>, number: usize) -> Outcome<StringArray> {
+    let texts = graph.dictionary(number)?;
+    Ok(StringArray::from_iter_values(texts.iter().flatten().map(String::from_utf8_lossy)))
+}
+
+/// Arrow's type of a column of a property: numbers in 64 bits.
+fn data_type(property: &PropertyRecord) -> DataType {
+    arrow_type(&property.logical).unwrap_or(match property.element {
+        _ if property.is_text() => DataType::Utf8,
+        ElementType::F32 | ElementType::F64 => DataType::Float64,
+        ElementType::U64 => DataType::UInt64,
+        _ => DataType::Int64,
+    })
+}
+
+/// The values of a vertex property, null where there is none.
+fn column_of(property: &PropertyRecord, values: &[Option<PropertyValue<'_>>]) -> ArrayRef {
+    let signed = |value: &PropertyValue<'_>| match *value {
+        PropertyValue::I32(value) => i64::from(value),
+        PropertyValue::Date(days) => i64::from(days),
+        ref other => other.bits().unwrap_or(0).cast_signed(),
+    };
+    let float = |value: &PropertyValue<'_>| match *value {
+        PropertyValue::F32(value) => f64::from(value),
+        ref other => f64::from_bits(other.bits().unwrap_or(0)),
+    };
+    let all = values.iter().map(Option::as_ref);
+    match data_type(property) {
+        DataType::Utf8 => Arc::new(all.map(|value| value.map(ToString::to_string)).collect::<StringArray>()),
+        DataType::Float64 => Arc::new(all.map(|value| value.map(float)).collect::<Float64Array>()),
+        DataType::UInt64 => {
+            Arc::new(all.map(|value| value.and_then(PropertyValue::bits)).collect::<UInt64Array>())
+        }
+        _ => {
+            let numbers: ArrayRef = Arc::new(all.map(|value| value.map(signed)).collect::<Int64Array>());
+            arrow_column(&property.logical, &numbers)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+"""Edges and vertices as Arrow streams, whose batches are made as they are consumed."""
+
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import esker
+
+
+def reader(table):
+    return pa.RecordBatchReader.from_stream(table)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("texts", [True, False])
+def test_the_stream_of_edges_has_what_the_table_has(directed, texts):
+    rng = np.random.default_rng(7)
+    source, target = rng.integers(0, 300, 5_000), rng.integers(0, 300, 5_000)
+    name = (lambda ids: [f"v{one}" for one in ids]) if texts else (lambda ids: ids)
+    properties = {"kind": rng.choice(["a", "b"], 5_000), "at": rng.integers(0, 10**9, 5_000).astype("M8[s]"), "n": rng.integers(-9, 9, 5_000)}
+    db = esker.create(directed=directed, duplicates="keep")
+    with db.batch() as batch:
+        batch.add_edges(name(source), name(target), weight=rng.random(5_000), properties=properties)
+    with db.batch() as batch:
+        batch.delete_vertices(name([3, 5]))
+    graph = db.graph()
+    lazy, eager = graph.edges(), graph.edges(progress=lambda _: None)
+    assert repr(lazy) == repr(eager) and len(lazy) == len(eager) == graph.num_edges
+    found = reader(lazy).read_all()
+    assert lazy._read is not None, "the columns were not read"
+    assert found.cast(eager.to_arrow().schema).equals(eager.to_arrow())
+    assert pl.DataFrame(graph.edges()).equals(eager.to_polars())
+    assert reader(graph.edges(properties=False)).schema.names == ["source", "target"]
+    assert lazy.source.tolist() == eager.source.tolist() and lazy._read is None
+    with pytest.raises(AttributeError, match="no attribute 'sources'"):
+        graph.edges().sources
+
+
+def test_the_stream_of_vertices_has_ids_and_properties():
+    db = esker.create()
+    with db.batch() as batch:
+        batch.add_edges([(1, 2), (2, 30)])
+    with db.batch() as batch:
+        batch.set_vertices([1, 30], name=["ann", "cid"], on=[True, False], age=[4, 5], size=[0.5, 1.5], day=np.array(["2024-01-01", "2024-01-02"], "M8[D]"))
+        batch.add_vertices([7])
+        batch.delete_vertices([2])
+    table = db.graph().vertices()
+    assert len(table) == 3 and repr(table) == "<esker.VertexTable of 3 vertices with ['name', 'on', 'age', 'size', 'day']>"
+    found = table.to_arrow().sort_by("vertex")
+    assert found["vertex"].to_pylist() == [1, 7, 30] and found["name"].to_pylist() == ["ann", None, "cid"]
+    assert found["on"].to_pylist() == [True, None, False] and found["age"].to_pylist() == [4, None, 5]
+    assert found.schema.field("day").type == pa.date32() and found["size"].to_pylist() == [0.5, None, 1.5]
+    assert table.to_polars().shape == table.to_pandas().shape == (3, 6)
+    assert db.graph().vertices([30, 1]).tolist() == [db.graph().vertex(30), db.graph().vertex(1)]
+
+
+def test_a_batch_is_made_when_it_is_asked_for():
+    graph = esker.from_edges(np.arange(200_000), np.arange(1, 200_001))
+    batches = reader(graph.edges())
+    first = batches.read_next_batch()
+    assert 65_536 <= len(first) < 70_000 and first["source"][0].as_py() == 0
+    assert sum(len(batch) for batch in batches) + len(first) == 200_000
+    assert [len(batch) for batch in reader(graph.vertices())] == [65_536, 65_536, 65_536, 3_393]
+
+
+#: Prints how far the largest resident size, in MiB, grew while a stream was read.
+PROGRAM = """
+import sys, pyarrow as pa, esker
+def resident(field):
+    return next(int(line.split()[1]) >> 10 for line in open("/proc/self/status") if line.startswith(field))
+graph = esker.open(sys.argv[1]).graph()
+next(iter(pa.RecordBatchReader.from_stream(graph.edges())))
+open("/proc/self/clear_refs", "w").write("5")  # the largest size counts from here
+begin = resident("VmRSS")
+if sys.argv[2] == "stream":
+    rows = sum(len(batch) for batch in pa.RecordBatchReader.from_stream(graph.edges()))
+else:
+    rows = len(graph.edges().to_arrow())
+assert rows == graph.num_edges
+print(resident("VmHWM") - begin)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_stream_takes_the_memory_of_a_batch(path):
+    n = 3_000_000
+    rng = np.random.default_rng(1)
+    with esker.create(path, encoding="compressed", duplicates="keep") as db, db.batch() as batch:
+        batch.add_edges(rng.integers(0, n // 8, n), rng.integers(0, n // 8, n))
+
+    def grown(how):
+        return int(subprocess.run([sys.executable, "-c", PROGRAM, path, how], check=True, capture_output=True, text=True).stdout)
+
+    stream, table = grown("stream"), grown("table")
+    assert table > 60, "the table is in memory as a whole"
+    assert stream < table / 2, (stream, table)
