@@ -11,9 +11,12 @@ use serde_json::json;
 
 use crate::at::AtArgs;
 use crate::failure::Outcome;
+use crate::importing::PolicyArgs;
 use crate::interrupt::cancel_on_signals;
 use crate::opening::open_store_with;
 use crate::progress::Bar;
+use crate::resources::ResourceArgs;
+use crate::selecting::WhereArgs;
 use crate::size::counted;
 use crate::text;
 
@@ -45,6 +48,8 @@ pub(crate) struct ExportCommand {
     /// How vertices are written
     #[arg(long, value_enum, default_value_t)]
     ids: OutputIds,
+    #[command(flatten)]
+    part: WhereArgs,
     /// Omit weights and other properties
     #[arg(long)]
     no_properties: bool,
@@ -63,6 +68,8 @@ pub(crate) struct ExportCommand {
     /// Report as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    resources: ResourceArgs,
 }
 
 impl ExportCommand {
@@ -79,7 +86,7 @@ impl ExportCommand {
             both_ends: self.both_ends.then_some(true),
             overwrite: self.force,
             vertices: self.vertices.clone(),
-            cancel,
+            cancel: cancel.clone(),
             ..ExportOptions::default()
         };
         let bar = Bar::spinner(false);
@@ -88,7 +95,10 @@ impl ExportCommand {
             Some(path) => Some(vertex_properties(&snapshot, path, &options, &run)?),
             None => None,
         };
-        let graph = StoredExport::new(&snapshot, &run)?;
+        let policy = PolicyArgs::default();
+        let selected = self.part.select(&snapshot, false, &policy, &self.resources, &cancel)?;
+        let snapshot = selected.as_ref().map_or(&snapshot, |selected| &selected.snapshot);
+        let graph = StoredExport::new(snapshot, &run)?;
         let has_gaps = snapshot.ids().dense_base().is_none() || snapshot.remaining(&run)?.is_some();
         let report = export(&graph, &self.output, &options);
         bar.finish();

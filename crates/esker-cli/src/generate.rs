@@ -59,42 +59,42 @@ pub(crate) struct GenerateCommand {
     family: Family,
     /// The database or file to write
     output: PathBuf,
-    /// Number of vertices, as a power of 2
-    #[arg(long, default_value_t = 16)]
-    scale: u32,
+    /// Number of vertices, as a power of 2 [default: 16]
+    #[arg(long)]
+    scale: Option<u32>,
     /// Edges per vertex [default: 16; ws: 8]
     #[arg(long)]
     degree: Option<u64>,
-    /// Number of vertices
-    #[arg(long, default_value_t = 1000)]
-    vertices: u64,
+    /// Number of vertices [default: 1000]
+    #[arg(long)]
+    vertices: Option<u64>,
     /// Number of edges of a uniform graph [default: vertices times degree]
     #[arg(long)]
     edges: Option<u64>,
-    /// Rows of a grid
-    #[arg(long, default_value_t = 100)]
-    rows: u64,
-    /// Columns of a grid
-    #[arg(long, default_value_t = 100)]
-    columns: u64,
-    /// R-MAT: probability of the quadrant with low sources and low targets
-    #[arg(long, default_value_t = 0.57)]
-    a: f64,
-    /// R-MAT: probability of the quadrant with low sources and high targets
-    #[arg(long, default_value_t = 0.19)]
-    b: f64,
-    /// R-MAT: probability of the quadrant with high sources and low targets
-    #[arg(long, default_value_t = 0.19)]
-    c: f64,
-    /// R-MAT: random variation of the probabilities per level
-    #[arg(long, default_value_t = 0.0)]
-    noise: f64,
+    /// Rows of a grid [default: 100]
+    #[arg(long)]
+    rows: Option<u64>,
+    /// Columns of a grid [default: 100]
+    #[arg(long)]
+    columns: Option<u64>,
+    /// R-MAT: probability of the quadrant with low sources and low targets [default: 0.57]
+    #[arg(long)]
+    a: Option<f64>,
+    /// R-MAT: probability of the quadrant with low sources and high targets [default: 0.19]
+    #[arg(long)]
+    b: Option<f64>,
+    /// R-MAT: probability of the quadrant with high sources and low targets [default: 0.19]
+    #[arg(long)]
+    c: Option<f64>,
+    /// R-MAT: random variation of the probabilities per level [default: 0]
+    #[arg(long)]
+    noise: Option<f64>,
     /// R-MAT and Kronecker: do not shuffle vertex numbers, so that low numbers have high degrees
     #[arg(long)]
     no_permute: bool,
-    /// Small world: probability of rewiring an edge
-    #[arg(long, default_value_t = 0.1)]
-    rewire: f64,
+    /// Small world: probability of rewiring an edge [default: 0.1]
+    #[arg(long)]
+    rewire: Option<f64>,
     /// Add weights: random integers from 1 to MAX, `unit` for numbers in [0, 1), or `length` for road lengths
     #[arg(long, value_name = "MAX")]
     weights: Option<String>,
@@ -115,6 +115,7 @@ pub(crate) struct GenerateCommand {
 
 impl GenerateCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
+        self.refuse_ineffective()?;
         let cancel = cancel_on_signals()?;
         let generator = Generator::new(&self.model(), self.weighting()?, self.seed)
             .map_err(|stop| Failure::Usage(stop.to_string()))?;
@@ -139,26 +140,61 @@ impl GenerateCommand {
         report_size(&name, report.vertices, report.edges)
     }
 
+    /// Refuses options that the family does not have.
+    fn refuse_ineffective(&self) -> Outcome {
+        use Family::{Ba, Complete, Grid, Kron, Path, Rmat, Road, Star, Torus, Uniform, Ws};
+        let options: [(&str, bool, &[Family]); 12] = [
+            ("--scale", self.scale.is_some(), &[Kron, Rmat]),
+            ("--degree", self.degree.is_some(), &[Kron, Rmat, Uniform, Ba, Ws]),
+            ("--vertices", self.vertices.is_some(), &[Uniform, Ba, Ws, Path, Star, Complete]),
+            ("--edges", self.edges.is_some(), &[Uniform]),
+            ("--rows", self.rows.is_some(), &[Grid, Torus, Road]),
+            ("--columns", self.columns.is_some(), &[Grid, Torus, Road]),
+            ("--a", self.a.is_some(), &[Rmat]),
+            ("--b", self.b.is_some(), &[Rmat]),
+            ("--c", self.c.is_some(), &[Rmat]),
+            ("--noise", self.noise.is_some(), &[Rmat]),
+            ("--no-permute", self.no_permute, &[Kron, Rmat]),
+            ("--rewire", self.rewire.is_some(), &[Ws]),
+        ];
+        let name = |family: &Family| {
+            family.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+        };
+        let is_lost =
+            |(_, given, families): &&(&str, bool, &[Family])| *given && !families.contains(&self.family);
+        if let Some((option, _, families)) = options.iter().find(is_lost) {
+            let (own, others) =
+                (name(&self.family), families.iter().map(name).collect::<Vec<_>>().join(", "));
+            return Err(Failure::Usage(format!(
+                "{option} has no effect on {own}: leave it out; it is an option of {others}"
+            )));
+        }
+        if self.edges.is_some() && self.degree.is_some() {
+            return Err(Failure::Usage(
+                "--edges and --degree both give the number of edges: leave out one".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
     fn model(&self) -> Model {
         let degree = self.degree.unwrap_or(if self.family == Family::Ws { 8 } else { 16 });
+        let kronecker = RMat::kronecker(self.scale.unwrap_or(16), degree);
         let rmat = RMat {
-            a: self.a,
-            b: self.b,
-            c: self.c,
-            noise: self.noise,
+            a: self.a.unwrap_or(0.57),
+            b: self.b.unwrap_or(0.19),
+            c: self.c.unwrap_or(0.19),
+            noise: self.noise.unwrap_or(0.0),
             permute: !self.no_permute,
             directed: !self.policy.undirected,
-            ..RMat::kronecker(self.scale, degree)
+            ..kronecker
         };
-        let (num_vertices, rows, columns) = (self.vertices, self.rows, self.columns);
+        let num_vertices = self.vertices.unwrap_or(1000);
+        let (rows, columns) = (self.rows.unwrap_or(100), self.columns.unwrap_or(100));
         match self.family {
             Family::Kron => {
                 let directed = self.policy.directed;
-                Model::RMat(RMat {
-                    permute: !self.no_permute,
-                    directed,
-                    ..RMat::kronecker(self.scale, degree)
-                })
+                Model::RMat(RMat { permute: !self.no_permute, directed, ..kronecker })
             }
             Family::Rmat => Model::RMat(rmat),
             Family::Uniform => Model::Uniform(Uniform {
@@ -167,7 +203,11 @@ impl GenerateCommand {
                 directed: self.policy.directed,
             }),
             Family::Ba => Model::BarabasiAlbert(BarabasiAlbert { num_vertices, degree }),
-            Family::Ws => Model::WattsStrogatz(WattsStrogatz { num_vertices, degree, rewire: self.rewire }),
+            Family::Ws => Model::WattsStrogatz(WattsStrogatz {
+                num_vertices,
+                degree,
+                rewire: self.rewire.unwrap_or(0.1),
+            }),
             Family::Grid => Model::Grid(Grid { rows, columns, torus: false }),
             Family::Torus => Model::Grid(Grid { rows, columns, torus: true }),
             Family::Road => Model::Road(Road::new(rows, columns)),

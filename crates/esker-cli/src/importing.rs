@@ -92,7 +92,7 @@ pub(crate) enum BadLinesArg {
 }
 
 /// Options for building a database.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Building")]
 pub(crate) struct PolicyArgs {
     /// Edges are directed [default, unless the format says otherwise]

@@ -188,3 +188,24 @@ fn communities_of_text_ids_do_not_depend_on_the_order_of_vertices() {
         assert_eq!(communities("two.csv", options), expected);
     }
 }
+
+#[test]
+fn options_of_other_families_are_refused_by_generate() {
+    let place = Place::new();
+    let cases = [
+        ("grid --rows 3 --columns 3 --scale 10", "--scale has no effect on grid"),
+        ("kron --scale 4 --vertices 100", "--vertices has no effect on kron"),
+        ("kron --scale 4 --noise 0.1", "it is an option of rmat"),
+        ("star --vertices 9 --degree 4", "--degree has no effect on star"),
+        ("ba --vertices 50 --rewire 0.5", "it is an option of ws"),
+        ("ws --vertices 50 --no-permute", "--no-permute has no effect on ws"),
+        ("uniform --vertices 50 --edges 9 --degree 4", "leave out one"),
+    ];
+    for (line, expected) in cases {
+        let message = refused(&place, &format!("generate {line} g.esker"));
+        assert!(message.contains(expected), "{line}: {message}");
+        assert!(!place.path().join("g.esker").exists(), "{line}");
+    }
+    place.ok("generate uniform --vertices 50 --edges 9 g.esker");
+    assert!(place.ok("generate path g.el").ends_with(", 999 edges\n"));
+}

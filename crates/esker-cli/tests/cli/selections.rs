@@ -80,3 +80,17 @@ fn every_algorithm_runs_verified_on_a_selection() {
         assert_eq!(place.json(&line)["verified"], true, "{line}");
     }
 }
+
+#[test]
+fn an_export_writes_the_selected_edges_only() {
+    let place = layered();
+    let edges = |options: &str| {
+        place.json(&format!("export w.esker w2.csv --force --json {options}"))["edges"].clone()
+    };
+    assert_eq!(edges(""), 7);
+    assert_eq!(edges("--where kind=road"), 4);
+    assert_eq!(edges("--where weight>2 --where kind=road"), 2);
+    place.ok("import w2.csv again.esker --property kind --duplicates keep");
+    assert_eq!(place.json("run wcc again.esker --json")["edges"], 2);
+    place.fails(2, "export w.esker w2.csv --force --where weight=much", "holds numbers");
+}
