@@ -31,9 +31,13 @@ pub(super) fn check_archive(
     Ok(intact)
 }
 
-/// Verifies the remaining columns of all layers of a state.
+/// Verifies the changes of vertex properties in all layers of a state, and the remaining columns.
 pub(super) fn check_layers(state: &State, run: &Run, report: &mut Report) -> Result<()> {
     for layer in state.layers() {
+        let record = layer.record();
+        for column in record.vertex_properties.iter().filter_map(|&number| layer.vertex_property(number)) {
+            report.note(column.verify(record.num_vertices as usize, record.num_versions, run))?;
+        }
         check_archive(layer.archive(), state.manifest().database, run, report)?;
     }
     Ok(())

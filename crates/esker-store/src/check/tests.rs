@@ -348,3 +348,19 @@ fn a_forged_chain_of_fragments_is_damage_and_takes_no_memory() {
     let error = snapshot.graph::<()>(&run).unwrap_err().to_string();
     assert!(error.contains("goes on in fragment 274877906944"), "{error}");
 }
+
+#[test]
+fn changes_of_a_property_by_no_version_of_their_layer_are_reported() {
+    let (disk, run) = (layered(true, IdMapKind::Integers), Run::with_threads(1).unwrap());
+    rewrite_archive(&shared(&disk), &Path::new(DB).join("layers/2"), |name, content| {
+        if name.starts_with("property.") && name.ends_with(".codes") {
+            let end = content.len() - 4;
+            // Codes 1 and 2 become 9 and 10.
+            content[4096..end].as_chunks_mut::<4>().0.iter_mut().for_each(|code| code[0] += 8);
+            let checksum = crc32c::crc32c(&content[4096..end]);
+            content[end..].copy_from_slice(&checksum.to_le_bytes());
+        }
+    });
+    let found = problem(&disk, &run).unwrap();
+    assert!(found.contains("code 9 in a layer of 2 versions"), "{found}");
+}
