@@ -2,6 +2,7 @@
 //! model allows. The code under test is the store's own file, through which `Database` publishes its state; only the primitives of
 //! synchronisation are loom's.
 
+#[cfg(test)]
 mod sync {
     pub(crate) use loom::sync::atomic::{AtomicBool, Ordering};
     pub(crate) use loom::sync::{Arc, RwLock};
@@ -10,8 +11,9 @@ mod sync {
         loom::thread::yield_now();
     }
 }
+#[cfg(test)]
 #[path = "../../crates/esker-store/src/version/pins.rs"]
-pub mod pins;
+mod pins;
 #[cfg(test)]
 #[path = "../../crates/esker-store/src/version/pins_testing.rs"]
 mod pins_testing;

@@ -62,4 +62,4 @@ pub use tile::{TileCoding, TilesRecord};
 pub use values::{ValueSlice, Values};
 pub use version::{Duplicates, Retention, TagRecord, VersionRecord};
 pub use widen::Widening;
-pub use writer::{ColumnSummary, ColumnWriter, Region, WRITE_BYTES};
+pub use writer::{ColumnWriter, WRITE_BYTES};

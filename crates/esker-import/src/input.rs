@@ -63,7 +63,7 @@ impl Input {
     }
 
     /// The input beside this one with another ending, if there is one: `web.e` for `web.v`.
-    pub fn sibling(&self, name: &Path) -> Option<Self> {
+    pub(crate) fn sibling(&self, name: &Path) -> Option<Self> {
         match self {
             Self::File(path) => {
                 let path = path.with_file_name(name);
@@ -154,7 +154,7 @@ pub enum Compression {
 
 impl Compression {
     /// What the first bytes of an input say.
-    pub fn of(head: &[u8]) -> Self {
+    pub(crate) fn of(head: &[u8]) -> Self {
         match head {
             [0x1f, 0x8b, 8, ..] => Self::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
@@ -167,7 +167,7 @@ impl Compression {
     }
 
     /// Its name for messages.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::None => "uncompressed",
             Self::Gzip => "gzip",
@@ -224,13 +224,8 @@ impl Stream {
     }
 
     /// The path, for messages.
-    pub fn path(&self) -> &Arc<PathBuf> {
+    pub(crate) fn path(&self) -> &Arc<PathBuf> {
         &self.path
-    }
-
-    /// How it is compressed.
-    pub fn compression(&self) -> Compression {
-        self.compression
     }
 
     /// Bytes taken from the input as stored, since the last call.
@@ -245,7 +240,7 @@ impl Stream {
     ///
     /// # Errors
     /// If reading fails, or the compressed data is damaged or ends too early.
-    pub fn fill(&mut self, buffer: &mut [u8], mut filled: usize) -> Result<usize> {
+    pub(crate) fn fill(&mut self, buffer: &mut [u8], mut filled: usize) -> Result<usize> {
         while filled < buffer.len() {
             match self.inner.read(&mut buffer[filled..]) {
                 Ok(0) => break,

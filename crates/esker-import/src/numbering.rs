@@ -9,7 +9,7 @@ use super::spool::Spool;
 
 /// The ids of one batch.
 #[derive(Debug)]
-pub struct Keys {
+pub(crate) struct Keys {
     /// Where each edge leaves.
     pub source: ArrayRef,
     /// Where it arrives; as long as `source`.

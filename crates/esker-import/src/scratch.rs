@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytemuck::Pod;
-use esker_format::io::{Disk, File, RealDisk};
+#[cfg(test)]
+use esker_format::io::RealDisk;
+use esker_format::io::{Disk, File};
 use esker_format::{Error, Result, trimmed_budget};
 use esker_graph::{Budget, Reservation, Run};
 
@@ -24,13 +26,14 @@ pub struct Work {
 }
 
 impl Work {
-    /// Work on the threads of `run`, in `limit_bytes` of memory, with temporary files in `dir`, which must exist.
-    pub fn new(run: Arc<Run>, limit_bytes: u64, dir: impl Into<PathBuf>) -> Self {
+    /// As [`Work::on`], on the real disk.
+    #[cfg(test)]
+    pub(crate) fn new(run: Arc<Run>, limit_bytes: u64, dir: impl Into<PathBuf>) -> Self {
         Self::on(Arc::new(RealDisk), run, limit_bytes, dir)
     }
 
-    /// As [`Work::new`], on a disk of the caller's choice.
-    pub fn on(disk: Arc<dyn Disk>, run: Arc<Run>, limit_bytes: u64, dir: impl Into<PathBuf>) -> Self {
+    /// Work on the threads of `run`, in `limit_bytes` of memory, with temporary files in `dir`, which must exist on `disk`.
+    pub(crate) fn on(disk: Arc<dyn Disk>, run: Arc<Run>, limit_bytes: u64, dir: impl Into<PathBuf>) -> Self {
         Self { run, budget: trimmed_budget(limit_bytes), disk, dir: Arc::new(dir.into()) }
     }
 
@@ -39,7 +42,7 @@ impl Work {
     /// # Errors
     /// [`Error::Stop`].
     #[inline]
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         Ok(self.run.check()?)
     }
 }
@@ -113,7 +116,7 @@ impl Drop for ScratchFile {
 
 /// Some records that were set aside: in memory while the budget allows, else in a temporary file.
 #[derive(Debug)]
-pub struct ShelvedChunk<T> {
+pub(crate) struct ShelvedChunk<T> {
     len: usize,
     place: Place<T>,
 }
@@ -126,24 +129,19 @@ enum Place<T> {
 
 impl<T: Pod> ShelvedChunk<T> {
     /// Number of records.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Whether it lies in memory.
-    pub fn in_memory(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_in_memory(&self) -> bool {
         matches!(self.place, Place::Memory(..))
     }
 }
 
 /// Where chunks are kept. Any thread may put and get at the same time.
 #[derive(Debug)]
-pub struct Shelf {
+pub(crate) struct Shelf {
     budget: Budget,
     /// What must stay free for others: beyond it, chunks go to the file.
     keep_free_bytes: u64,
@@ -152,7 +150,7 @@ pub struct Shelf {
 
 impl Shelf {
     /// An empty shelf that leaves `keep_free_bytes` of the budget to others.
-    pub fn new(work: &Work, keep_free_bytes: u64) -> Self {
+    pub(crate) fn new(work: &Work, keep_free_bytes: u64) -> Self {
         Self { budget: work.budget.clone(), keep_free_bytes, file: ScratchFile::new(work) }
     }
 
@@ -160,7 +158,7 @@ impl Shelf {
     ///
     /// # Errors
     /// If the temporary file cannot be written.
-    pub fn put<T: Pod>(&self, records: Vec<T>) -> Result<ShelvedChunk<T>> {
+    pub(crate) fn put<T: Pod>(&self, records: Vec<T>) -> Result<ShelvedChunk<T>> {
         let bytes = (records.capacity() * size_of::<T>()) as u64;
         match self.room_for(bytes) {
             Some(room) => Ok(ShelvedChunk { len: records.len(), place: Place::Memory(records, room) }),
@@ -216,7 +214,11 @@ impl Shelf {
     ///
     /// # Errors
     /// If the temporary file cannot be read.
-    pub fn get<'a, T: Pod>(&self, chunk: &'a ShelvedChunk<T>, buffer: &'a mut Vec<T>) -> Result<&'a [T]> {
+    pub(crate) fn get<'a, T: Pod>(
+        &self,
+        chunk: &'a ShelvedChunk<T>,
+        buffer: &'a mut Vec<T>,
+    ) -> Result<&'a [T]> {
         match &chunk.place {
             Place::Memory(records, _) => Ok(records),
             Place::File(_) => {

@@ -24,7 +24,7 @@ pub(crate) const SPOOL_BLOCK_BYTES: usize = 1 << 20;
 
 impl<T: Pod> Spool<T> {
     /// An empty spool that leaves `keep_free_bytes` of the budget to others.
-    pub fn new(work: &Work, keep_free_bytes: u64) -> Self {
+    pub(crate) fn new(work: &Work, keep_free_bytes: u64) -> Self {
         Self::with_block_bytes(work, keep_free_bytes, SPOOL_BLOCK_BYTES)
     }
 
@@ -40,13 +40,8 @@ impl<T: Pod> Spool<T> {
     }
 
     /// Number of records.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0) + self.open.len() as u64
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Appends one record.
@@ -54,7 +49,7 @@ impl<T: Pod> Spool<T> {
     /// # Errors
     /// If the temporary file cannot be written.
     #[inline]
-    pub fn push(&mut self, record: T) -> Result<()> {
+    pub(crate) fn push(&mut self, record: T) -> Result<()> {
         if self.open.len() == self.block_len {
             self.close_block()?;
         }
@@ -66,7 +61,7 @@ impl<T: Pod> Spool<T> {
     ///
     /// # Errors
     /// As [`Spool::push`].
-    pub fn extend(&mut self, mut records: &[T]) -> Result<()> {
+    pub(crate) fn extend(&mut self, mut records: &[T]) -> Result<()> {
         while !records.is_empty() {
             if self.open.len() == self.block_len {
                 self.close_block()?;
@@ -107,7 +102,7 @@ impl<T: Pod> Spool<T> {
     ///
     /// # Errors
     /// As [`Spool::push`].
-    pub fn finish(&mut self) -> Result<()> {
+    pub(crate) fn finish(&mut self) -> Result<()> {
         self.open.shrink_to_fit();
         self.close_block()
     }
@@ -127,7 +122,7 @@ impl<T: Pod> Spool<T> {
     }
 
     /// Number of closed blocks.
-    pub fn num_blocks(&self) -> usize {
+    pub(crate) fn num_blocks(&self) -> usize {
         self.blocks.len()
     }
 
@@ -135,7 +130,7 @@ impl<T: Pod> Spool<T> {
     ///
     /// # Errors
     /// If the temporary file cannot be read.
-    pub fn block<'a>(&'a self, index: usize, buffer: &'a mut Vec<T>) -> Result<&'a [T]> {
+    pub(crate) fn block<'a>(&'a self, index: usize, buffer: &'a mut Vec<T>) -> Result<&'a [T]> {
         self.shelf.get(&self.blocks[index], buffer)
     }
 
@@ -162,7 +157,7 @@ impl<T: Pod> Spool<T> {
     ///
     /// # Errors
     /// If the temporary file cannot be read, or the first error of `visit`.
-    pub fn for_each(&self, mut visit: impl FnMut(T) -> Result<()>) -> Result<()> {
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(T) -> Result<()>) -> Result<()> {
         let mut buffer = Vec::new();
         for index in 0..self.num_blocks() {
             self.block(index, &mut buffer)?.iter().try_for_each(|&record| visit(record))?;
@@ -171,13 +166,13 @@ impl<T: Pod> Spool<T> {
     }
 
     /// A cursor at the first record.
-    pub fn cursor(&self) -> SpoolCursor<'_, T> {
+    pub(crate) fn cursor(&self) -> SpoolCursor<'_, T> {
         SpoolCursor { spool: self, block: 0, buffer: Vec::new(), at: 0 }
     }
 }
 
 /// Reads the closed blocks of a [`Spool`] record by record. Memory: one block.
-pub struct SpoolCursor<'a, T> {
+pub(crate) struct SpoolCursor<'a, T> {
     spool: &'a Spool<T>,
     block: usize,
     buffer: Vec<T>,
@@ -190,7 +185,7 @@ impl<T: Pod> SpoolCursor<'_, T> {
     /// # Errors
     /// If the temporary file cannot be read.
     #[inline]
-    pub fn next_record(&mut self) -> Result<Option<T>> {
+    pub(crate) fn next_record(&mut self) -> Result<Option<T>> {
         while self.at == self.buffer.len() {
             let Some(chunk) = self.spool.blocks.get(self.block) else { return Ok(None) };
             self.spool.shelf.get_range(chunk, 0, chunk.len(), &mut self.buffer)?;
@@ -250,7 +245,7 @@ mod tests {
             let files = std::fs::read_dir(dir.path()).unwrap().count();
             assert_eq!(files, usize::from(limit < 5000), "limit {limit}");
             let in_memory =
-                |spool: &Spool<u32>| spool.blocks.iter().filter(|block| block.in_memory()).count();
+                |spool: &Spool<u32>| spool.blocks.iter().filter(|block| block.is_in_memory()).count();
             let before = in_memory(&spool);
             spool.make_room(|| work.budget.free_bytes() > limit / 2).unwrap();
             assert!(in_memory(&spool) <= before && work.budget.free_bytes() >= limit / 2);

@@ -81,7 +81,7 @@ impl<T: Paged> Default for Lama<T> {
 
 impl<T: Paged> Lama<T> {
     /// Elements of a page: a power of two.
-    pub const PAGE_LEN: usize = T::PAGE_LEN;
+    pub(crate) const PAGE_LEN: usize = T::PAGE_LEN;
     const BITS: u32 = T::PAGE_LEN.trailing_zeros();
 
     /// An array of `len` defaults. Memory: the table, and one page.
@@ -93,18 +93,13 @@ impl<T: Paged> Lama<T> {
 
     /// Number of elements.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
-    }
-
-    /// Whether the array has no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// The element at `index`. An index of [`Lama::len`] or more gives a default within the last page and panics beyond it.
     #[inline(always)]
-    pub fn get(&self, index: usize) -> T {
+    pub(crate) fn get(&self, index: usize) -> T {
         T::Page::as_ref(&self.pages[index >> Self::BITS])[index & (Self::PAGE_LEN - 1)]
     }
 
@@ -118,7 +113,7 @@ impl<T: Paged> Lama<T> {
     /// # Panics
     /// If `index` is not below [`Lama::len`].
     #[inline]
-    pub fn set(&mut self, index: usize, value: T) {
+    pub(crate) fn set(&mut self, index: usize, value: T) {
         assert!(index < self.len, "element {index} of {}", self.len);
         let page = Arc::make_mut(&mut self.pages[index >> Self::BITS]);
         page.as_mut()[index & (Self::PAGE_LEN - 1)] = value;
@@ -135,7 +130,7 @@ impl<T: Paged> Lama<T> {
     }
 
     /// Number of pages. Page `p` begins with element `p * PAGE_LEN`.
-    pub fn num_pages(&self) -> usize {
+    pub(crate) fn num_pages(&self) -> usize {
         self.pages.len()
     }
 
@@ -169,7 +164,7 @@ impl<T: Paged> Lama<T> {
     ///
     /// # Errors
     /// The first error of `fill`; cancellation.
-    pub fn build<E: From<Stop> + Send>(
+    pub(crate) fn build<E: From<Stop> + Send>(
         run: &Run,
         len: usize,
         fill: impl Fn(usize, &mut [T]) -> Result<(), E> + Sync,

@@ -157,7 +157,7 @@ impl Map {
     }
 
     /// The path at which the file was opened.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.bytes.path
     }
 
@@ -219,7 +219,7 @@ impl Map {
 
     /// Hint: unmaps the bytes' pages from the process. The next access maps them again from the page cache, which keeps them as long as
     /// the system decides.
-    pub fn release(&self) {
+    pub(crate) fn release(&self) {
         if let MapContent::Mapped(map) = &self.bytes.content {
             // SAFETY: the map is of a file and was never written to, so later accesses read the same bytes. Existing slices
             // of it keep their contents.

@@ -17,7 +17,7 @@ impl Map {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn open_direct(&self, disk: &dyn Disk) -> Result<Arc<dyn File>> {
+    pub(crate) fn open_direct(&self, disk: &dyn Disk) -> Result<Arc<dyn File>> {
         match disk.open_direct(self.path()) {
             Ok(file) if file.id()? == self.file() => Ok(file),
             Err(error) if !error.is_not_found() => Err(error),

@@ -7,7 +7,7 @@ use super::graph::{EdgeStream, ExportBlock, PropertyInfo, PropertyKind, StreamSh
 use crate::source::Numbers;
 
 /// The edges of a generator. Memory: one of its blocks.
-pub struct GeneratorExport<'a> {
+pub(crate) struct GeneratorExport<'a> {
     generator: &'a Generator,
     next: u64,
     /// Edges from a vertex to itself, if each other edge is given at both of its ends.
@@ -16,7 +16,7 @@ pub struct GeneratorExport<'a> {
 
 impl<'a> GeneratorExport<'a> {
     /// Begins at the first edge; each edge is given at both of its ends if that is asked for.
-    pub fn new(generator: &'a Generator, both_ends: bool) -> Self {
+    pub(crate) fn new(generator: &'a Generator, both_ends: bool) -> Self {
         Self { generator, next: 0, loops: both_ends.then(|| count_loops(generator)) }
     }
 }

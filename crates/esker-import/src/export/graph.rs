@@ -49,12 +49,12 @@ pub struct ExportBlock {
 
 impl ExportBlock {
     /// Number of edges.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.targets.len()
     }
 
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.targets.is_empty()
     }
 }
@@ -176,7 +176,7 @@ pub(super) fn no_texts() -> BinaryArray {
 
 /// What is known of a stream before it begins.
 #[derive(Debug, Clone, PartialEq)]
-pub struct StreamShape {
+pub(crate) struct StreamShape {
     /// Number of vertices.
     pub vertices: u64,
     /// Number of edges that will come, exactly.
@@ -192,7 +192,7 @@ pub struct StreamShape {
 }
 
 /// Edges, block by block. Ids are the numbers of the vertices unless [`EdgeStream::graph`] says more.
-pub trait EdgeStream {
+pub(crate) trait EdgeStream {
     /// What is known before.
     fn shape(&self) -> StreamShape;
 
@@ -209,7 +209,7 @@ pub trait EdgeStream {
 }
 
 /// The edges of a graph as a stream: list by list, or (undirected, not at both ends) each from its smaller end.
-pub struct ListExport<'a> {
+pub(crate) struct ListExport<'a> {
     graph: &'a dyn ExportGraph,
     once: bool,
     edges: u64,
@@ -224,7 +224,7 @@ impl<'a> ListExport<'a> {
     ///
     /// # Errors
     /// If lists or dictionaries cannot be read.
-    pub fn new(graph: &'a dyn ExportGraph, both_ends: bool) -> Result<Self> {
+    pub(crate) fn new(graph: &'a dyn ExportGraph, both_ends: bool) -> Result<Self> {
         let once = !graph.is_directed() && !both_ends;
         let edges = if once { num_edges_once(graph)? } else { graph.num_arcs() };
         let dictionaries = (0..graph.properties().len()).map(|property| graph.dictionary(property));

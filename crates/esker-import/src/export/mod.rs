@@ -29,10 +29,9 @@ use writer::{EdgeWriter, Names, Shape};
 
 use crate::format::Format;
 
-pub use generated::GeneratorExport;
-pub use graph::{
-    BlockBuilder, EdgeStream, ExportBlock, ExportGraph, ListExport, PropertyInfo, PropertyKind, StreamShape,
-};
+pub(crate) use generated::GeneratorExport;
+pub use graph::{BlockBuilder, ExportBlock, ExportGraph, PropertyInfo, PropertyKind};
+pub(crate) use graph::{EdgeStream, ListExport};
 pub use options::{ExportOptions, OutputCompression, WriteIds};
 pub use sink::OutputFile;
 pub use stored::StoredExport;
@@ -112,7 +111,7 @@ fn export_edges(
 ///
 /// # Errors
 /// As [`export`]; also if the format lists neighbours, which a stream cannot give.
-pub fn export_stream(
+pub(crate) fn export_stream(
     stream: &mut dyn EdgeStream,
     path: &Path,
     options: &ExportOptions,

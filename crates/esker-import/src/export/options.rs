@@ -24,7 +24,7 @@ pub enum OutputCompression {
 
 impl OutputCompression {
     /// What the ending of a name asks for.
-    pub fn from_name(name: &str) -> Self {
+    pub(crate) fn from_name(name: &str) -> Self {
         match name.rsplit_once('.').map(|(_, end)| end) {
             Some("gz") => Self::Gzip,
             Some("zst") => Self::Zstd,

@@ -43,11 +43,11 @@ use super::scratch::Work;
 use super::spool::{SPOOL_BLOCK_BYTES, Spool};
 
 pub(crate) use self::ascending::write_ascending;
-pub use self::part::Parted;
+pub(crate) use self::part::Parted;
 
 /// Gives each distinct key a number, `0..`: integers in ascending order; texts in order of first appearance, batch by
 /// batch, in a batch edge by edge, the source before the target. All keys of one import are of one kind.
-pub struct Numberer {
+pub(crate) struct Numberer {
     context: Context,
     key_type: Option<KeyType>,
     route: LaneWriter<u8>,
@@ -64,7 +64,7 @@ struct Stretch {
 
 impl Numberer {
     /// For an import that shares `work`, of ids with this hash.
-    pub fn new(work: &Work, hasher: IdHasher) -> Self {
+    pub(crate) fn new(work: &Work, hasher: IdHasher) -> Self {
         let context = Context::new(work, hasher);
         Self {
             key_type: None,
@@ -125,7 +125,7 @@ impl Numberer {
     ///
     /// # Errors
     /// If some ids are integers and others texts, or sources and targets differ in number.
-    pub fn prepare(keys: &Keys, hasher: &IdHasher) -> Result<Parted> {
+    pub(crate) fn prepare(keys: &Keys, hasher: &IdHasher) -> Result<Parted> {
         part::cut(keys, hasher)
     }
 
@@ -133,7 +133,7 @@ impl Numberer {
     ///
     /// # Errors
     /// If a temporary file cannot be written; cancellation.
-    pub fn push(&mut self, batch: &Parted) -> Result<()> {
+    pub(crate) fn push(&mut self, batch: &Parted) -> Result<()> {
         self.context.work.check()?;
         if *self.key_type.get_or_insert(batch.key_type) != batch.key_type {
             return Err(part::mixed());
@@ -153,7 +153,7 @@ impl Numberer {
     ///
     /// # Errors
     /// As [`Numberer::push`]; if there are more keys than a [`VertexId`] can number.
-    pub fn finish(self) -> Result<Numbered> {
+    pub(crate) fn finish(self) -> Result<Numbered> {
         match self.key_type {
             Some(KeyType::Text) => self.finish_kind::<Text>(|context, route, firsts, keys| {
                 rank(context, route, firsts).map(|ranked| (ranked, keys))

@@ -46,7 +46,7 @@ pub(super) enum KeyType {
 
 /// The ids of a batch, cut by partition: about as large as the ids themselves.
 #[derive(Debug)]
-pub struct Parted {
+pub(crate) struct Parted {
     pub(super) key_type: KeyType,
     /// The partition of each id: sources and targets in turn, then vertices.
     pub(super) route: Vec<u8>,

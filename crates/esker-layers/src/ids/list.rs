@@ -36,14 +36,6 @@ impl IdList {
         matches!(self, Self::Texts { .. })
     }
 
-    /// Size of the files.
-    pub(super) fn file_bytes(&self) -> u64 {
-        match self {
-            Self::Integers(integers) => integers.file_bytes(),
-            Self::Texts { texts, ends } => texts.file_bytes() + ends.file_bytes(),
-        }
-    }
-
     /// The id at an existing position.
     #[inline]
     pub(super) fn get(&self, at: usize) -> Result<ExternalId<'_>> {

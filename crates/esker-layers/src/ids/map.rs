@@ -144,7 +144,7 @@ impl IdMap {
     ///
     /// # Errors
     /// [`Error::Invalid`] if the ids are integers and the text is not.
-    pub fn parse<'a>(&self, text: &'a str) -> Result<ExternalId<'a>> {
+    pub(crate) fn parse<'a>(&self, text: &'a str) -> Result<ExternalId<'a>> {
         if self.is_text() {
             return Ok(ExternalId::Text(text.as_bytes()));
         }

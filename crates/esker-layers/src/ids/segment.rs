@@ -13,13 +13,12 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use esker_format::memory::{filled, push, with_room};
+use esker_format::memory::{filled, push};
 use esker_format::{Column, Error, Result, lower_bound};
-use esker_graph::{Run, VertexId, vertex};
+use esker_graph::{VertexId, vertex};
 
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
-use super::hash::IdHasher;
 use super::list::IdList;
 use super::write::{IntegersWriter, TextsWriter};
 
@@ -54,7 +53,6 @@ pub struct IdSegment {
     index: Column<u64>,
     words: usize,
     bits: u32,
-    hasher: IdHasher,
 }
 
 impl IdSegment {
@@ -71,7 +69,7 @@ impl IdSegment {
         let index = files.open(IdColumnFile::SegmentIndex)?;
         let words = filter_len(count);
         index.expect_len((words + count) as u64)?;
-        Ok(Self { first, count, ids, index, words, bits: position_bits(count), hasher: files.hasher })
+        Ok(Self { first, count, ids, index, words, bits: position_bits(count) })
     }
 
     /// Its first vertex.
@@ -80,23 +78,18 @@ impl IdSegment {
     }
 
     /// Number of vertices.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.count
     }
 
     /// Whether the segment has no vertices.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Whether ids are texts; else they are integers.
     pub(crate) fn is_text(&self) -> bool {
         self.ids.is_text()
-    }
-
-    /// Size of the files.
-    pub fn file_bytes(&self) -> u64 {
-        self.ids.file_bytes() + self.index.file_bytes()
     }
 
     /// The vertex with an id. The caller passes the id's hash, computed once for all segments.
@@ -161,33 +154,6 @@ impl IdSegment {
     /// The ids, in order of vertex.
     pub(crate) fn externals(&self) -> impl Iterator<Item = Result<ExternalId<'_>>> {
         (0..self.count).map(|at| self.ids.get(at))
-    }
-
-    /// Verifies checksums, and that the index is the one computed from the ids. Memory: the size of the index.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`]; cancellation.
-    pub fn verify(&self, run: &Run) -> Result<()> {
-        let found = self.index.all(run)?;
-        match &self.ids {
-            IdList::Integers(integers) => integers.all(run).map(drop)?,
-            IdList::Texts { texts, ends } => {
-                ends.all(run)?;
-                let end = if self.count == 0 { 0 } else { ends.at(self.count - 1)? };
-                if end != texts.all(run)?.len() as u64 {
-                    return Err(
-                        ends.corrupt(self.count, "the column of texts does not end with the last text")
-                    );
-                }
-            }
-        }
-        let mut hashes = with_room(self.count)?;
-        self.externals().try_for_each(|id| id.map(|id| hashes.push(self.hasher.id(id))))?;
-        let expected = index_of(hashes)?;
-        match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
-            Some(at) => Err(self.index.corrupt(at, "the index does not match the ids")),
-            None => Ok(()),
-        }
     }
 }
 

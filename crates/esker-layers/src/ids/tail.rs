@@ -5,9 +5,8 @@ use esker_format::{Error, Result};
 use esker_graph::{VertexId, vertex};
 
 use super::external::ExternalId;
-use super::files::IdFiles;
 use super::hash::IdHasher;
-use super::segment::{write_segment, wrong_kind};
+use super::segment::wrong_kind;
 
 /// Number of bits of a slot that hold a position; the others hold leading bits of the hash.
 const POSITION_BITS: u32 = 40;
@@ -88,11 +87,6 @@ impl IdTail {
         (position < self.len()).then(|| self.id(position))
     }
 
-    /// The ids, in order of vertex.
-    pub fn externals(&self) -> impl Iterator<Item = ExternalId<'_>> {
-        (0..self.len()).map(|position| self.id(position))
-    }
-
     /// The vertex with this id; adds the id as the next vertex if it is new. The caller has checked that no older vertex has
     /// the id.
     ///
@@ -164,14 +158,6 @@ impl IdTail {
             Ok(slots) if slots.len() < self.slots.len() => self.index(slots),
             _ => self.rebuild_index(),
         }
-    }
-
-    /// Writes the oldest `count` ids as a segment.
-    ///
-    /// # Errors
-    /// If files cannot be written.
-    pub fn write_segment(&self, files: &IdFiles<'_>, count: usize) -> Result<()> {
-        write_segment(files, self.is_text(), self.externals().take(count).map(Ok))
     }
 
     fn id(&self, position: usize) -> ExternalId<'_> {

@@ -9,23 +9,25 @@ use super::plain::PlainWriter;
 
 /// Writes lists in the order of their slots.
 #[derive(Debug)]
-pub enum BodyWriter {
-    /// Plain arrays.
-    Arrays {
-        /// The offset of each list.
-        offsets: ColumnWriter<u64>,
-        /// The targets of all lists.
-        targets: ColumnWriter<VertexId>,
-        /// Number of arcs written so far.
-        num_arcs: u64,
-    },
-    /// Compressed blocks.
+pub struct BodyWriter(EncodedWriter);
+
+#[derive(Debug)]
+enum EncodedWriter {
+    Arrays(Box<ArraysWriter>),
     Coded(Box<CodedWriter>),
+}
+
+/// Writes plain arrays.
+#[derive(Debug)]
+struct ArraysWriter {
+    offsets: ColumnWriter<u64>,
+    targets: ColumnWriter<VertexId>,
+    num_arcs: u64,
 }
 
 /// Writes compressed lists.
 #[derive(Debug)]
-pub struct CodedWriter {
+struct CodedWriter {
     coder: Coder,
     groups: ColumnWriter<u64>,
     sizes: ColumnWriter<u8>,
@@ -43,31 +45,32 @@ impl BodyWriter {
     ) -> Result<Self> {
         let mut offsets = writer.section(direction, offsets)?;
         offsets.append(&[0])?;
-        Ok(Self::Arrays { offsets, targets: writer.section(direction, targets)?, num_arcs: 0 })
+        let targets = writer.section(direction, targets)?;
+        Ok(Self(EncodedWriter::Arrays(Box::new(ArraysWriter { offsets, targets, num_arcs: 0 }))))
     }
 
     /// Creates the files of the compressed lists of all vertices.
     pub fn coded(writer: &PlainWriter<'_>, direction: Direction) -> Result<Self> {
-        Ok(Self::Coded(Box::new(CodedWriter {
+        Ok(Self(EncodedWriter::Coded(Box::new(CodedWriter {
             coder: Coder::default(),
             groups: writer.section(direction, SectionColumn::Groups)?,
             sizes: writer.section(direction, SectionColumn::Sizes)?,
             lists: writer.section(direction, SectionColumn::Lists)?,
             blocks: writer.section(direction, SectionColumn::Blocks)?,
-        })))
+        }))))
     }
 
     /// Appends lists: `ends` says where each list ends in `targets`. The list behind the last end goes on in the next call.
     pub fn append(&mut self, ends: &[u64], targets: &[VertexId]) -> Result<()> {
-        match self {
-            Self::Arrays { offsets, targets: column, num_arcs } => {
-                let ends: Vec<u64> = ends.iter().map(|end| *num_arcs + end).collect();
-                offsets.append(&ends)?;
-                column.append(targets)?;
-                *num_arcs += targets.len() as u64;
+        match &mut self.0 {
+            EncodedWriter::Arrays(arrays) => {
+                let ends: Vec<u64> = ends.iter().map(|end| arrays.num_arcs + end).collect();
+                arrays.offsets.append(&ends)?;
+                arrays.targets.append(targets)?;
+                arrays.num_arcs += targets.len() as u64;
                 Ok(())
             }
-            Self::Coded(coded) => {
+            EncodedWriter::Coded(coded) => {
                 let mut start = 0;
                 for &end in ends {
                     coded.coder.append(&targets[start..end as usize]);
@@ -82,12 +85,12 @@ impl BodyWriter {
 
     /// Completes and syncs the files.
     pub fn finish(self) -> Result<()> {
-        match self {
-            Self::Arrays { offsets, targets, .. } => {
-                offsets.finish()?;
-                targets.finish()?;
+        match self.0 {
+            EncodedWriter::Arrays(arrays) => {
+                arrays.offsets.finish()?;
+                arrays.targets.finish()?;
             }
-            Self::Coded(mut coded) => {
+            EncodedWriter::Coded(mut coded) => {
                 coded.coder.finish();
                 coded.write()?;
                 let CodedWriter { groups, sizes, lists, blocks, .. } = *coded;

@@ -23,7 +23,7 @@ pub struct PropertyArray<T: Paged> {
 
 impl<T: Element + Paged> PropertyArray<T> {
     /// No values, for `num_vertices` vertices.
-    pub fn new(num_vertices: usize) -> Self {
+    pub(crate) fn new(num_vertices: usize) -> Self {
         Self { values: Lama::with_len(num_vertices), present: Lama::with_len(num_vertices) }
     }
 
@@ -34,7 +34,7 @@ impl<T: Element + Paged> PropertyArray<T> {
 
     /// Whether there are no vertices.
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.values.len() == 0
     }
 
     /// The value of a vertex, which there is.
@@ -63,7 +63,7 @@ impl<T: Element + Paged> PropertyArray<T> {
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Invalid`] if the property is of another type; cancellation. The array is
     /// then of no use.
-    pub fn apply(&mut self, layer: &PropertyLayer, num_vertices: usize, run: &Run) -> Result<()> {
+    pub(crate) fn apply(&mut self, layer: &PropertyLayer, num_vertices: usize, run: &Run) -> Result<()> {
         let values = layer.column.values::<T>(run)?;
         self.values.grow(num_vertices);
         self.present.grow(num_vertices);
@@ -87,7 +87,7 @@ const POSITION_BITS: u32 = 40;
 
 impl TextArray {
     /// No texts, for `num_vertices` vertices.
-    pub fn new(num_vertices: usize) -> Self {
+    pub(crate) fn new(num_vertices: usize) -> Self {
         Self { columns: Vec::new(), places: Lama::with_len(num_vertices) }
     }
 
@@ -98,7 +98,7 @@ impl TextArray {
 
     /// Whether there are no vertices.
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.len() == 0
     }
 
     /// The text of a vertex, which there is.
@@ -119,7 +119,7 @@ impl TextArray {
     ///
     /// # Errors
     /// As [`PropertyArray::apply`].
-    pub fn apply(&mut self, layer: &PropertyLayer, num_vertices: usize, run: &Run) -> Result<()> {
+    pub(crate) fn apply(&mut self, layer: &PropertyLayer, num_vertices: usize, run: &Run) -> Result<()> {
         self.columns.push(Arc::clone(&layer.column));
         let number = self.columns.len() as u64;
         if number >> (64 - POSITION_BITS) != 0 || (layer.column.len() as u64) >> POSITION_BITS != 0 {

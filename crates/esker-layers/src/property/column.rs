@@ -80,15 +80,6 @@ impl PropertyColumn {
         self.vertices.is_empty()
     }
 
-    /// Size of the files.
-    pub fn file_bytes(&self) -> u64 {
-        let stored = match &self.stored {
-            Stored::Fixed(values) => values.file_bytes(),
-            Stored::Texts { texts, ends } => texts.file_bytes() + ends.file_bytes(),
-        };
-        self.vertices.file_bytes() + self.codes.file_bytes() + stored
-    }
-
     /// The last change of `v` with a code of at most `rank`. `None`: the layer says nothing, ask the next older one.
     ///
     /// Cost: where changes are spread evenly over vertices, or every vertex has one, a handful of reads.

@@ -48,16 +48,6 @@ impl Dictionary {
         self.len() == 0
     }
 
-    /// Number of columns.
-    pub fn num_columns(&self) -> usize {
-        2 * self.0.len()
-    }
-
-    /// Size of the files.
-    pub fn file_bytes(&self) -> u64 {
-        self.0.iter().map(|segment| segment.texts.file_bytes() + segment.ends.file_bytes()).sum()
-    }
-
     /// The text of a code.
     ///
     /// # Errors

@@ -67,7 +67,7 @@ pub fn merge_columns(
 }
 
 /// Holds each change back until it is known to be the last of its vertex and code.
-pub(super) struct Output<'a> {
+struct Output<'a> {
     writer: PropertyWriter,
     open: Option<Change<'a>>,
     oldest: bool,
@@ -77,11 +77,11 @@ pub(super) struct Output<'a> {
 
 impl<'a> Output<'a> {
     /// `oldest`: a change that takes a value away is not the first of a vertex.
-    pub(super) fn new(writer: PropertyWriter, oldest: bool) -> Self {
+    fn new(writer: PropertyWriter, oldest: bool) -> Self {
         Self { writer, open: None, oldest, begun: None }
     }
 
-    pub(super) fn push(&mut self, change: Change<'a>) -> Result<()> {
+    fn push(&mut self, change: Change<'a>) -> Result<()> {
         match self.open {
             Some(open) if open.vertex == change.vertex && open.code > change.code => {
                 return Err(Error::Invalid(format!(
@@ -105,7 +105,7 @@ impl<'a> Output<'a> {
         self.writer.push(vertex, code, value)
     }
 
-    pub(super) fn finish(mut self) -> Result<u64> {
+    fn finish(mut self) -> Result<u64> {
         self.write()?;
         self.writer.finish()
     }

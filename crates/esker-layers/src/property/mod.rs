@@ -6,8 +6,7 @@
 //! Vertices: each layer has, for each property that its versions changed, a [`PropertyColumn`] with one entry for each
 //! vertex and version that it tells apart. A [`VertexProperty`] reads a version through the columns of a stack of layers; a
 //! [`PropertyArray`] holds the values of all vertices, shares its pages with the arrays of other versions, and gets from one
-//! layer to the next by [`PropertyArray::apply`] (LLAMA, section 4.6). What commits changed since the last freeze is in a
-//! [`PropertyTail`].
+//! layer to the next by applying the changes of that layer (LLAMA, section 4.6).
 
 mod dictionary;
 mod value;
@@ -15,7 +14,6 @@ mod files;
 mod column;
 mod write;
 mod merge;
-mod tail;
 mod array;
 mod view;
 mod removed;
@@ -26,7 +24,6 @@ pub use dictionary::{Dictionary, DictionarySegment};
 pub use files::{PropertyFiles, REMOVED_NUMBER, removed_record};
 pub use merge::merge_columns;
 pub use removed::{RemovedVertices, removed_by_version};
-pub use tail::PropertyTail;
 pub use value::PropertyValue;
 pub use view::VertexProperty;
 pub use write::PropertyWriter;

@@ -33,7 +33,7 @@ impl<T: Element> Open<T> {
 
     fn finish(mut self) -> Result<u64> {
         self.column.append(&self.open)?;
-        Ok(self.column.finish()?.count)
+        self.column.finish()
     }
 }
 
@@ -147,7 +147,7 @@ impl PropertyWriter {
 }
 
 /// An error about a value that is not of the type of its property.
-pub(super) fn wrong_kind(name: &str, value: Option<PropertyValue<'_>>) -> Error {
+fn wrong_kind(name: &str, value: Option<PropertyValue<'_>>) -> Error {
     let found = value.as_ref().map_or("none", PropertyValue::kind);
     Error::Invalid(format!("values of {name:?} are not {found}"))
 }

@@ -12,7 +12,7 @@ use crate::layer::{Address, List, ListColumns, PlainLayer, Section, for_runs, pa
 
 /// Selects lists of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Area {
+pub(crate) enum Area {
     /// The arcs alive at the end of the layer's range.
     Main,
     /// The arcs that lived and died within the range.

@@ -18,7 +18,9 @@ use esker_graph::{Direction, Flow, Reservation, Run, VertexId};
 
 use crate::layer::{ListColumns, PlainLayer};
 
-pub use chain::{Area, Chains, Stretch};
+pub(crate) use chain::Area;
+pub use chain::Chains;
+pub use chain::Stretch;
 pub(crate) use marks::Marks;
 pub use table::Table;
 

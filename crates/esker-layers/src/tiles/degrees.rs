@@ -14,7 +14,7 @@ const WRITE_LEN: usize = 1 << 12;
 
 /// The degrees of one direction, verified. Memory: two bytes per vertex, and 16 for each with 65535 neighbours or more.
 #[derive(Debug, Clone, Copy)]
-pub struct Degrees<'a> {
+pub(crate) struct Degrees<'a> {
     small: &'a [u16],
     /// Vertices, ascending, each followed by its degree.
     hubs: &'a [[u64; 2]],
@@ -23,7 +23,7 @@ pub struct Degrees<'a> {
 impl Degrees<'_> {
     /// The degree of a vertex. Panics if there is no such vertex. O(1), or O(log hubs) for hubs.
     #[inline(always)]
-    pub fn get(&self, v: VertexId) -> usize {
+    pub(crate) fn get(&self, v: VertexId) -> usize {
         match self.small[v as usize] {
             LARGE => self.large(v),
             small => usize::from(small),

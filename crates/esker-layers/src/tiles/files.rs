@@ -30,7 +30,7 @@ impl TileFiles {
     }
 
     /// The column of an edge property.
-    pub fn property(&self, number: u32) -> PathBuf {
+    pub(crate) fn property(&self, number: u32) -> PathBuf {
         self.directory.join(format!("property.{number}"))
     }
 }
@@ -48,7 +48,7 @@ pub struct TileShape {
 
 /// The location of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chunk {
+pub(crate) struct Chunk {
     /// The strip of its rows.
     pub row: u32,
     /// The strip of its columns.
@@ -109,18 +109,13 @@ impl Tiles {
     }
 
     /// Rows and columns of tiles in a group.
-    pub fn group(&self) -> u32 {
+    pub(crate) fn group(&self) -> u32 {
         self.group
     }
 
     /// Number of strips.
     pub(crate) fn num_strips(&self) -> usize {
         (self.shape.num_vertices as usize).div_ceil(STRIP_LEN)
-    }
-
-    /// Number of chunks.
-    pub fn num_chunks(&self) -> usize {
-        self.keys.len()
     }
 
     /// The chunks.
@@ -139,7 +134,7 @@ impl Tiles {
     }
 
     /// Bytes of the chunks.
-    pub fn data_bytes(&self) -> u64 {
+    pub(crate) fn data_bytes(&self) -> u64 {
         self.data.len() as u64
     }
 
@@ -158,7 +153,7 @@ impl Tiles {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn degrees(&self, direction: Direction, run: &Run) -> Result<Degrees<'_>> {
+    pub(crate) fn degrees(&self, direction: Direction, run: &Run) -> Result<Degrees<'_>> {
         match (direction, &self.incoming) {
             (Direction::In, Some(incoming)) => incoming.all(run),
             _ => self.out.all(run),
@@ -169,7 +164,7 @@ impl Tiles {
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`] if it is missing or has the wrong length.
-    pub fn property<T: Element>(&self, number: u32) -> Result<Column<T>> {
+    pub(crate) fn property<T: Element>(&self, number: u32) -> Result<Column<T>> {
         let spec = ColumnSpec { database: self.database, kind: ColumnKind::TileProperty };
         let column = Column::open(&self.archive, &self.files.property(number), spec)?;
         column.expect_len(self.shape.num_edges)?;
@@ -223,13 +218,8 @@ pub struct Directory<'a> {
 
 impl Directory<'_> {
     /// Number of chunks.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.keys.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
     }
 
     /// The strips of a chunk's rows and columns.
@@ -239,7 +229,7 @@ impl Directory<'_> {
     }
 
     /// A chunk.
-    pub fn chunk(&self, chunk: usize) -> Chunk {
+    pub(crate) fn chunk(&self, chunk: usize) -> Chunk {
         let (row, column) = self.strips(chunk);
         let start = self.starts[chunk];
         let end = self.starts.get(chunk + 1).copied().unwrap_or(self.data_bytes);

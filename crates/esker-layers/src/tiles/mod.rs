@@ -38,7 +38,6 @@ mod tests;
 mod disk_tests;
 
 pub use convert::{ConvertOptions, PropertyWalk, TileProperties, TileReport, write_tiles};
-pub use degrees::Degrees;
-pub use files::{Chunk, Directory, TileFiles, TileShape, Tiles};
+pub use files::{Directory, TileFiles, TileShape, Tiles};
 pub use reuse::{ChangedGroups, OldTiles};
 pub use scan::{MAPPED_WEIGHTS_MAX, TileScan, TileWeights};

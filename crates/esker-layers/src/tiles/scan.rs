@@ -146,12 +146,13 @@ impl<'a, W: Weight> TileScan<'a, W> {
     }
 
     /// Bytes read into the pool so far.
-    pub fn read_bytes(&self) -> u64 {
+    #[cfg(test)]
+    pub(super) fn read_bytes(&self) -> u64 {
         self.pool.as_ref().map_or(0, Pool::read_bytes)
     }
 
     /// The tiles.
-    pub fn tiles(&self) -> &'a Tiles {
+    pub(crate) fn tiles(&self) -> &'a Tiles {
         self.tiles
     }
 

@@ -116,7 +116,8 @@ pub(super) fn make_from<W: Weight + Element>(
         directed: graph.is_directed(),
     };
     let tiles = Tiles::open(disk, layer, DATABASE, shape)?;
-    assert_eq!((tiles.num_chunks() as u64, tiles.data_bytes()), (report.num_chunks, report.data_bytes));
+    let num_chunks = tiles.directory(&run)?.len() as u64;
+    assert_eq!((num_chunks, tiles.data_bytes()), (report.num_chunks, report.data_bytes));
     Ok((tiles, report))
 }
 

@@ -7,8 +7,6 @@ use std::error::Error;
 use std::process::ExitCode;
 
 mod commits;
-mod growth;
-mod ids;
 mod merge;
 mod text;
 mod tiles;
@@ -17,13 +15,11 @@ mod versions;
 
 type Benchmark = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
-const BENCHMARKS: [Benchmark; 8] = [
+const BENCHMARKS: [Benchmark; 6] = [
     ("commits", || {
         commits::main();
         Ok(())
     }),
-    ("growth", growth::main),
-    ("ids", ids::main),
     ("merge", || Ok(merge::main()?)),
     ("text", || {
         text::main();

@@ -16,7 +16,7 @@ use crate::version::{Manifest, Reclaim, Resource};
 /// A layer with everything in it, mapped. A layer that was retired removes its files when the last snapshot that
 /// reads it is gone.
 #[derive(Debug)]
-pub struct Layer {
+pub(crate) struct Layer {
     lists: Arc<PlainLayer>,
     dictionaries: Vec<(u32, Arc<DictionarySegment>)>,
     ids: Option<Arc<IdSegment>>,
@@ -44,7 +44,7 @@ impl Layer {
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`] if a file is not what the manifest says.
-    pub fn open(
+    pub(crate) fn open(
         disk: &Arc<dyn Disk>,
         directory: &Path,
         manifest: &Manifest,
@@ -79,32 +79,32 @@ impl Layer {
     }
 
     /// What the manifest says of it.
-    pub fn record(&self) -> &LayerRecord {
+    pub(crate) fn record(&self) -> &LayerRecord {
         self.lists.record()
     }
 
     /// All its columns but those of tiles.
-    pub fn archive(&self) -> &Archive {
+    pub(crate) fn archive(&self) -> &Archive {
         &self.archive
     }
 
     /// Its lists.
-    pub fn lists(&self) -> &Arc<PlainLayer> {
+    pub(crate) fn lists(&self) -> &Arc<PlainLayer> {
         &self.lists
     }
 
     /// What it adds to the dictionary of an edge property.
-    pub fn dictionary(&self, property: u32) -> Option<&Arc<DictionarySegment>> {
+    pub(crate) fn dictionary(&self, property: u32) -> Option<&Arc<DictionarySegment>> {
         self.dictionaries.iter().find(|(number, _)| *number == property).map(|(_, segment)| segment)
     }
 
     /// The external ids of the vertices that it adds.
-    pub fn ids(&self) -> Option<&Arc<IdSegment>> {
+    pub(crate) fn ids(&self) -> Option<&Arc<IdSegment>> {
         self.ids.as_ref()
     }
 
     /// The changes of a vertex property.
-    pub fn vertex_property(&self, number: u32) -> Option<&Arc<PropertyColumn>> {
+    pub(crate) fn vertex_property(&self, number: u32) -> Option<&Arc<PropertyColumn>> {
         self.vertex_properties.iter().find(|(other, _)| *other == number).map(|(_, column)| column)
     }
 

@@ -17,7 +17,7 @@ mod forged;
 pub(crate) mod layered_tests;
 
 pub use edges::VertexEdges;
-pub use layer::Layer;
+pub(crate) use layer::Layer;
 pub(crate) use layer::vertex_property;
 pub(crate) use left::LostLayers;
 pub use state::{Snapshot, State};

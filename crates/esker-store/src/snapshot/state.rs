@@ -370,7 +370,7 @@ impl State {
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Lost`] if a layer is missing; [`Error::Invalid`] if a newer Esker, or one with
     /// another width of vertex ids, wrote it.
-    pub fn read(disk: Arc<dyn Disk>, path: &Path) -> Result<Self> {
+    pub(crate) fn read(disk: Arc<dyn Disk>, path: &Path) -> Result<Self> {
         let opened = Manifest::read_with(disk.as_ref(), path, |manifest| {
             let files = OpenFiles::open(&disk, path, manifest)?;
             // New tiles or heads of a layer take the names of the old ones, so those opened may be of both.
@@ -397,7 +397,7 @@ impl State {
     }
 
     /// The same database after a change of its manifest, with the layers that the new one names, oldest first.
-    pub fn with(&self, manifest: Manifest, layers: Vec<Arc<Layer>>) -> Self {
+    pub(crate) fn with(&self, manifest: Manifest, layers: Vec<Arc<Layer>>) -> Self {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let tiles = Beside::open(&self.disk, &self.path, &manifest, &self.tiles);
         let heads = Beside::open(&self.disk, &self.path, &manifest, &self.heads);
@@ -426,7 +426,7 @@ impl State {
     }
 
     /// The directory of the database.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -436,12 +436,12 @@ impl State {
     }
 
     /// The layers, oldest first.
-    pub fn layers(&self) -> &[Arc<Layer>] {
+    pub(crate) fn layers(&self) -> &[Arc<Layer>] {
         &self.layers
     }
 
     /// The hash of external ids.
-    pub fn hasher(&self) -> IdHasher {
+    pub(crate) fn hasher(&self) -> IdHasher {
         self.base_ids.hasher()
     }
 
@@ -472,7 +472,7 @@ impl State {
     }
 
     /// The number of the newest version.
-    pub fn newest(&self) -> u64 {
+    pub(crate) fn newest(&self) -> u64 {
         self.manifest.versions.last().map_or(0, |version| version.number)
     }
 

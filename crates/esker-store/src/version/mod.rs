@@ -23,7 +23,7 @@ mod tests;
 
 pub use manifest::Manifest;
 pub(crate) use names::{MANIFEST_NAME, ids_directory, layer_directory};
-pub use pins::{Pinned, Published, Reclaim, Resource, Twin};
+pub(crate) use pins::{Pinned, Published, Reclaim, Resource, Twin};
 pub(crate) use retention::not_retained;
 pub use select::{VersionSelector, check_tag};
 pub use staging::{Staging, StagingOptions, lock_writer};

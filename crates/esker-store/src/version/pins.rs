@@ -6,22 +6,6 @@
 //! Once no current or future state needs a resource, the writer calls [`Resource::retire`]. Dropping the last state that holds it,
 //! which its last pin keeps alive, then reclaims it. A resource that was not retired is not reclaimed.
 //!
-//! ```
-//! use esker_store::version::{Published, Reclaim, Resource};
-//! struct Files(u32);
-//! impl Reclaim for Files {
-//!     fn reclaim(&mut self) { /* remove the files */ }
-//! }
-//! let (one, two) = (Resource::new(Files(1)), Resource::new(Files(2)));
-//! let published = Published::new(vec![one.clone(), two.clone()]);
-//! let pinned = published.pin();
-//! // Layer 3 replaces both. Once the manifest durably says so:
-//! published.publish(vec![Resource::new(Files(3))]);
-//! one.retire();
-//! two.retire();
-//! assert_eq!(pinned.len(), 2); // Still readable. Dropping `pinned` reclaims both.
-//! ```
-//!
 //! A value that is too large to rebuild for each state is kept twice, as [`Twin`]s: readers use the one in the newest state; the writer
 //! changes the other, which no pinned state holds, in place and puts it into the next state.
 //!
@@ -34,28 +18,28 @@ use super::sync::{Arc, AtomicBool, Ordering, RwLock, pause};
 
 /// The newest of a sequence of states.
 #[derive(Debug)]
-pub struct Published<T> {
+pub(crate) struct Published<T> {
     current: RwLock<Arc<T>>,
 }
 
 /// A pinned state. The state and its resources stay unchanged while this pin or a clone of it exists.
 #[derive(Debug)]
-pub struct Pinned<T>(Arc<T>);
+pub(crate) struct Pinned<T>(Arc<T>);
 
 impl<T> Published<T> {
     /// Publishes a first state.
-    pub fn new(state: T) -> Self {
+    pub(crate) fn new(state: T) -> Self {
         Self { current: RwLock::new(Arc::new(state)) }
     }
 
     /// Pins the newest state. Waits for a writer at most while it replaces a pointer.
-    pub fn pin(&self) -> Pinned<T> {
+    pub(crate) fn pin(&self) -> Pinned<T> {
         Pinned(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// Publishes a state: later pins get it, earlier ones keep theirs. Call it from one thread at a time: if two threads derived states
     /// from the same one, the changes of the first would be lost.
-    pub fn publish(&self, state: T) {
+    pub(crate) fn publish(&self, state: T) {
         let state = Arc::new(state);
         let replaced = {
             let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
@@ -83,17 +67,17 @@ impl<T> Deref for Pinned<T> {
 /// A handle on a value that states share, and that can be changed in place once no state holds it. Clones are handles on
 /// the same value.
 #[derive(Debug)]
-pub struct Twin<T>(Arc<T>);
+pub(crate) struct Twin<T>(Arc<T>);
 
 impl<T> Twin<T> {
     /// Wraps a value that no state holds yet.
-    pub fn new(value: T) -> Self {
+    pub(crate) fn new(value: T) -> Self {
         Self(Arc::new(value))
     }
 
     /// Waits until this is the only handle, then returns the value for changing. The writer waits for pins on states that
     /// hold the value, so readers must not keep such a pin for longer than a look-up.
-    pub fn alone(&mut self) -> &mut T {
+    pub(crate) fn alone(&mut self) -> &mut T {
         let mut waited = 0;
         loop {
             if Arc::get_mut(&mut self.0).is_some() {
@@ -124,7 +108,7 @@ impl<T> Deref for Twin<T> {
 }
 
 /// A resource that can be reclaimed once no state needs it.
-pub trait Reclaim {
+pub(crate) trait Reclaim {
     /// Reclaims the resource. Called at most once, by the thread that drops the last handle, which may be a reader's: leave
     /// long work to another thread. The next opening of the database cleans up after a failure.
     fn reclaim(&mut self);
@@ -132,7 +116,7 @@ pub trait Reclaim {
 
 /// A handle on a resource that several states share. Clones are handles on the same resource.
 #[derive(Debug)]
-pub struct Resource<R: Reclaim>(Arc<Holder<R>>);
+pub(crate) struct Resource<R: Reclaim>(Arc<Holder<R>>);
 
 #[derive(Debug)]
 struct Holder<R: Reclaim> {
@@ -142,13 +126,13 @@ struct Holder<R: Reclaim> {
 
 impl<R: Reclaim> Resource<R> {
     /// Wraps a resource that is in use.
-    pub fn new(value: R) -> Self {
+    pub(crate) fn new(value: R) -> Self {
         Self(Arc::new(Holder { value, is_retired: AtomicBool::new(false) }))
     }
 
     /// Marks the resource to be reclaimed with its last handle, which may be this one. Call it after the manifest durably says that the
     /// database no longer uses the resource, and after publishing a state without it; otherwise readers could still pin it.
-    pub fn retire(self) {
+    pub(crate) fn retire(self) {
         self.0.is_retired.store(true, Ordering::Release);
     }
 }

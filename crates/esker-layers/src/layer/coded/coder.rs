@@ -67,7 +67,7 @@ impl Coder {
     }
 
     /// Clears [`Coder::parts`] after the caller has written them.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         let EncodedLists { groups, sizes, lists, blocks } = &mut self.parts;
         for (taken, len) in self.taken.iter_mut().zip([sizes.len(), lists.len(), blocks.len()]) {
             *taken += len as u64;

@@ -34,7 +34,10 @@ mod lists;
 mod tests;
 
 pub(crate) use block::{AHEAD_BYTES, BLOCK_LEN};
-pub use coder::{Coder, EncodedLists};
-pub(crate) use index::{Index, Place, Places};
+pub use coder::Coder;
+pub use coder::EncodedLists;
+pub use index::Place;
+pub(crate) use index::{Index, Places};
 pub(crate) use lists::Coded;
-pub use lists::{CodedColumns, CodedLists};
+pub use lists::CodedColumns;
+pub use lists::CodedLists;
