@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import os
 import shutil
 import warnings
 from types import TracebackType
-from typing import Any, Iterable, Literal, Mapping
+from typing import Any, Iterable, Iterator, Literal, Mapping
 
 from . import _columns, _esker, _html, _progress
 from ._batch import Batch
@@ -36,7 +37,6 @@ from ._settings import (
     build_settings,
     event_time_text,
     run_settings,
-    thread_count,
 )
 
 
@@ -47,8 +47,16 @@ class Database:
     versions that existed when it was opened; :meth:`refresh` updates it.
     """
 
-    def __init__(self, native: Any, path: str | None, new: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        native: Any,
+        path: str | None,
+        new: dict[str, Any] | None = None,
+        reading: Mapping[str, Any] | None = None,
+    ) -> None:
         self._native = native
+        # The settings for reading the commits in the log.
+        self._reading = {} if reading is None else reading
         self._path = path
         # The settings of a database that does not exist yet. Its first edges create it, because the import pipeline is the fastest way in.
         self._new = new
@@ -107,7 +115,7 @@ class Database:
         self._expect_open()
         if self._native is not None and not self._native.writable and self._path is not None:
             expect_path_exists(self._path)
-            self._native = _esker.open(self._path, False, "always", 0)
+            self._native = open_native(self._path, False, "always", self._reading)
         return self
 
     def _expect_open(self) -> None:
@@ -152,7 +160,9 @@ class Database:
         Raises:
             VersionNotFoundError: No such version.
         """
-        return Graph(self._created().graph(selector(version, at)), self._path, self._owner)
+        wanted, native = selector(version, at), self._created()
+        with log_settings(self._reading) as settings:
+            return Graph(native.graph(wanted, settings), self._path, self._owner)
 
     def versions(self) -> Versions:
         """All versions, oldest first."""
@@ -183,7 +193,7 @@ class Database:
     def info(self) -> dict[str, Any]:
         """A description of the newest version, the number of versions, and the size on disk in bytes."""
         native = self._created()
-        facts = json.loads(native.graph(None).facts())
+        facts = json.loads(self.graph()._native.facts())
         return {**facts, "path": self.path, "versions": len(json.loads(native.versions())), "bytes": native.bytes()}
 
     @property
@@ -205,7 +215,7 @@ class Database:
         return Difference(found["changes"], **found["summary"])
 
     def check(self, *, threads: int | None = None, progress: ProgressOption = None) -> list[str]:
-        """Verifies every byte of the layers of the newest version; returns the problems found, an empty list if there are none."""
+        """Verifies every byte of the layers of the newest version and of the log; returns the problems found, an empty list if there are none."""
         with _progress.listening(progress, "check") as callback:
             problems, _ = self._created().check(run_settings(threads=threads, progress=callback))
         return problems
@@ -510,9 +520,23 @@ class Database:
         """Takes over a database created in memory, or opens the one created on disk."""
         new = self._new or {}
         if created is None:
-            created = _esker.open(self._path, True, new.get("sync", "always"), thread_count(new.get("threads")))
+            reading = {"threads": new.get("threads"), "memory": new.get("memory")}
+            created = open_native(self._path, True, new.get("sync", "always"), reading)
         self._native, self._new = created, None
         self._owner = _owner_of(self._path, self)
+
+
+@contextlib.contextmanager
+def log_settings(reading: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The settings for reading the commits in the log, as the native half takes them."""
+    with _progress.listening(reading.get("progress"), "reading the log") as callback:
+        yield run_settings(reading.get("threads"), reading.get("memory"), progress=callback)
+
+
+def open_native(path: str, writable: bool, sync: str, reading: Mapping[str, Any]) -> Any:
+    """Opens a database in the native half."""
+    with log_settings(reading) as settings:
+        return _esker.open(path, writable, sync, settings)
 
 
 def _owner_of(path: str | None, handle: Database) -> Any:

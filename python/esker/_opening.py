@@ -7,7 +7,7 @@ import os
 from typing import Any, Iterable, Literal, Mapping, overload
 
 from . import _columns, _esker
-from ._database import Database
+from ._database import Database, open_native
 from ._errors import ExistsError, InvalidError, MistypedError
 from ._graph import Graph
 from ._reports import LOG, Recovery
@@ -15,8 +15,19 @@ from ._selectors import Path, database_path, expect_path_exists, schema_items
 from ._settings import Duplicates, Encoding, Memory, Order, ProgressOption, Sync, build_settings, thread_count
 
 
-def open(path: Path, mode: Literal["r", "rw"] = "r", *, sync: Sync = "always", threads: int | None = None) -> Database:
+def open(
+    path: Path,
+    mode: Literal["r", "rw"] = "r",
+    *,
+    sync: Sync = "always",
+    threads: int | None = None,
+    memory: Memory = None,
+    progress: ProgressOption = None,
+) -> Database:
     """Opens a database.
+
+    Commits that a writer left in the log, because it was killed, are read once: by a writer now, by a reader when a graph first needs
+    them. That takes time and memory in proportion to their edges.
 
     Args:
         path: The directory of the database.
@@ -24,8 +35,11 @@ def open(path: Path, mode: Literal["r", "rw"] = "r", *, sync: Sync = "always", t
         sync: When commits are synced to disk: ``"always"`` before they return, ``"interval"`` within 100 ms, ``"never"`` left to the
             operating system.
         threads: Threads for background work.
+        memory: Memory limit, such as ``"2GiB"``, for the commits in the log and, for a writer, for the commits to come.
+        progress: Progress of reading the log.
 
     Raises:
+        MemoryLimitError: The commits in the log do not fit into ``memory``; a reader raises it at the first :meth:`Database.graph`.
         NotFoundError: ``path`` does not exist.
         InvalidError: ``path`` is not a database.
         LockedError: Another process, or another handle of this one, has it open for writing.
@@ -34,7 +48,8 @@ def open(path: Path, mode: Literal["r", "rw"] = "r", *, sync: Sync = "always", t
         raise InvalidError(f"mode must be 'r' or 'rw', not {mode!r}")
     name = database_path(path)
     expect_path_exists(name)
-    return Database(_esker.open(name, mode == "rw", sync, thread_count(threads)), name)
+    reading = {"threads": threads, "memory": memory, "progress": progress}
+    return Database(open_native(name, mode == "rw", sync, reading), name, reading=reading)
 
 
 def recover(path: Path, *, accept_loss: bool = False) -> Recovery:
@@ -96,7 +111,7 @@ def create(
         replace: Whether to replace an existing database.
         sync: As in :func:`esker.open`.
         threads: Threads of the import.
-        memory: Memory limit of the import, such as ``"2GiB"``.
+        memory: Memory limit of the import and of later commits, such as ``"2GiB"``.
         progress: Progress of the import.
     """
     name = None if path is None else database_path(path)

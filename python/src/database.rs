@@ -9,7 +9,7 @@ use std::time::Instant;
 use esker::change::{Definition, FeedOptions, FeedReport, Purpose, Target, feed, open_edges};
 use esker::differences::{Differences, Style};
 use esker::export::{ExportOptions, StoredExport, export};
-use esker::graph::{Cancel, Run};
+use esker::graph::{Cancel, Run, RunOptions};
 use esker::import::format::{Format, ReadOptions};
 use esker::import::options::ImportOptions;
 use esker::store::check::check;
@@ -18,7 +18,7 @@ use esker::store::format::{Retention, VersionRecord};
 use esker::store::log::Sync;
 use esker::store::tiles::ConvertOptions;
 use esker::store::version::{VersionSelector, check_tag, parse_time};
-use esker::store::{CommitOptions, Database as Writer, HeadedOptions, Store};
+use esker::store::{CommitOptions, Database as Writer, Error, HeadedOptions, Store};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -31,6 +31,8 @@ use crate::watch::{Listener, watched};
 
 /// The path of a database in memory on its memory disk.
 pub(crate) const IN_MEMORY: &str = "/memory";
+/// The stage of reading the commits in the log, for progress.
+pub(crate) const READING_LOG: &str = "reading the log";
 /// When commits are synced to disk.
 pub(crate) const SYNCS: [(&str, Sync); 3] = [
     ("always", Sync::Always),
@@ -51,6 +53,16 @@ pub(crate) struct Database {
 pub(crate) enum Handle {
     Reader(Store),
     Writer(Arc<ManuallyDrop<Writer>>),
+}
+
+impl Handle {
+    /// The same; a reader reads the commits in the log under `run`.
+    fn under(self, run: &Arc<Run>) -> Self {
+        match self {
+            Self::Reader(store) => Self::Reader(store.under(Arc::clone(run))),
+            writer => writer,
+        }
+    }
 }
 
 impl Database {
@@ -156,11 +168,20 @@ impl Database {
         py.detach(|| self.shut())
     }
 
-    /// The graph of a version, given by number, tag, time or `latest`; the newest if `None`.
-    #[pyo3(signature = (at=None))]
-    fn graph(&self, py: Python<'_>, at: Option<&str>) -> Outcome<Graph> {
+    /// The graph of a version, given by number, tag, time or `latest`; the newest if `None`. If the commits in the log must be read
+    /// first, the settings hold for that.
+    fn graph(&self, py: Python<'_>, at: Option<&str>, settings: Settings) -> Outcome<Graph> {
         let open = self.open()?;
-        let snapshot = py.detach(|| Self::snapshot(&open, at))?;
+        let reads_log = match &open {
+            Handle::Reader(store) => py.detach(|| store.has_unread_commits())?,
+            Handle::Writer(_) => false,
+        };
+        if !reads_log {
+            return Ok(Graph { snapshot: py.detach(|| Self::snapshot(&open, at))? });
+        }
+        let (run, cancel, listener) = settings.run(READING_LOG)?;
+        let open = open.under(&Arc::new(run));
+        let snapshot = watched(py, &cancel, listener.as_ref(), || Self::snapshot(&open, at))?;
         Ok(Graph { snapshot })
     }
 
@@ -319,6 +340,8 @@ impl Database {
     ) -> Outcome<String> {
         let open = self.open()?;
         let (run, cancel, listener) = settings.run("diff")?;
+        let run = Arc::new(run);
+        let open = open.under(&run);
         watched(py, &cancel, listener.as_ref(), || {
             let (a, b) = (Self::snapshot(&open, Some(a))?, Self::snapshot(&open, Some(b))?);
             let mut text =
@@ -335,18 +358,24 @@ impl Database {
         })
     }
 
-    /// Verifies every byte of the layers; returns the problems found and the checks passed.
+    /// Verifies every byte of the layers and of the log; returns the problems found and the checks passed.
     fn check(&self, py: Python<'_>, settings: Settings) -> Outcome<(Vec<String>, Vec<String>)> {
         let open = self.open()?;
         let (run, cancel, listener) = settings.run("check")?;
         let report = watched(py, &cancel, listener.as_ref(), || {
-            Ok(match &open {
-                Handle::Reader(store) => check(&store.frozen()?, &run)?,
-                Handle::Writer(writer) => {
-                    let snapshot = writer.snapshot()?;
-                    check(&snapshot, &run)?
-                }
-            })
+            let store = match &open {
+                Handle::Reader(store) => store,
+                // The writer's own log is in order, and a database in memory has no other readers.
+                Handle::Writer(writer) => return Ok(check(&writer.snapshot()?, &run)?),
+            };
+            let log = store.check_log(&run);
+            let mut report = check(&store.frozen()?, &run)?;
+            match log {
+                Ok(_) => {}
+                Err(problem @ (Error::Corrupt { .. } | Error::Lost { .. })) => report.problems.push(problem),
+                Err(error) => return Err(error.into()),
+            }
+            Ok(report)
         })?;
         Ok((report.problems.iter().map(ToString::to_string).collect(), report.sound))
     }
@@ -374,9 +403,12 @@ impl Database {
             cancel: cancel.clone(),
             ..ExportOptions::default()
         };
+        let run =
+            Arc::new(Run::new(RunOptions { threads: 1, cancel: cancel.clone(), ..RunOptions::default() })?);
+        let open = open.under(&run);
         watched(py, &cancel, None, || {
             let snapshot = Self::snapshot(&open, at)?;
-            let graph = StoredExport::new(&snapshot, &Run::with_threads(1)?)?;
+            let graph = StoredExport::new(&snapshot, &run)?;
             let report = export(&graph, &file, &options)?;
             Ok((report.edges, report.unnamed))
         })

@@ -17,32 +17,33 @@ use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::column::Column;
-use crate::database::{Database, Handle, IN_MEMORY, SYNCS};
+use crate::database::{Database, Handle, IN_MEMORY, READING_LOG, SYNCS};
 use crate::failure::Outcome;
 use crate::report::import_facts;
-use crate::settings::{BuildSettings, ReadSettings, declarations, one_of};
+use crate::settings::{BuildSettings, ReadSettings, Settings, declarations, one_of};
 use crate::source::{ColumnReader, Columns};
 use crate::watch::watched;
 
-/// Opens the database at `path`, for writing if `writable`. `sync` is `always`, `never` or `interval`.
+/// Opens the database at `path`, for writing if `writable`. `sync` is `always`, `never` or `interval`. A writer reads the commits in
+/// the log under `settings`, and keeps later commits within their limit.
 #[pyfunction]
 pub(crate) fn open(
     py: Python<'_>,
     path: PathBuf,
     writable: bool,
     sync: &str,
-    threads: usize,
+    settings: Settings,
 ) -> Outcome<Database> {
+    let sync = one_of("sync", sync, &SYNCS)?;
+    if !writable {
+        return Ok(Database::new(Handle::Reader(py.detach(|| Store::open(&path))?), path));
+    }
+    let threads = settings.resources().threads;
+    let (run, cancel, listener) = settings.run(READING_LOG)?;
     let options =
-        DatabaseOptions { sync: one_of("sync", sync, &SYNCS)?, threads, ..DatabaseOptions::default() };
-    let cancel = Cancel::default();
-    let run = Run::new(RunOptions { threads, cancel: cancel.clone(), ..RunOptions::default() })
-        .map_err(esker::store::Error::from)?;
-    let open = watched(py, &cancel, None, || {
-        Ok(match writable {
-            true => Handle::Writer(Arc::new(ManuallyDrop::new(Writer::open_under(&path, options, &run)?))),
-            false => Handle::Reader(Store::open(&path)?),
-        })
+        DatabaseOptions { sync, threads, budget: run.budget().clone(), ..DatabaseOptions::default() };
+    let open = watched(py, &cancel, listener.as_ref(), || {
+        Ok(Handle::Writer(Arc::new(ManuallyDrop::new(Writer::open_under(&path, options, &run)?))))
     })?;
     Ok(Database::new(open, path))
 }

@@ -4,6 +4,7 @@ import asyncio
 import copy
 import multiprocessing
 import os
+import pathlib
 import pickle
 import signal
 import subprocess
@@ -229,6 +230,58 @@ def test_what_a_killed_writer_leaves(path):
         with esker.open(path, "rw") as db:
             graph = db.graph()
             assert graph.version >= told and graph.num_edges == 10 * graph.version and db.check() == []
+
+
+@pytest.fixture(scope="module")
+def unfrozen(tmp_path_factory):
+    """A database whose writer was killed after it committed 300,000 edges one after another, so that all of them are in the log."""
+    path = str(tmp_path_factory.mktemp("killed") / "web.esker")
+    with esker.create(path) as db, db.batch() as batch:
+        batch.add_edges([0], [1])
+    code = """
+        import esker, numpy, os, signal, sys
+        db = esker.open(sys.argv[1], "rw")
+        rng = numpy.random.default_rng(1)
+        for round in range(30):
+            with db.batch() as batch:
+                batch.add_edges(*rng.integers(0, 50_000, (2, 10_000)))
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code), path])
+    return path
+
+
+def test_reading_a_long_log_keeps_the_limit_shows_progress_and_can_be_interrupted(unfrozen):
+    begin = time.monotonic()
+    for mode in ("r", "rw"):
+        with pytest.raises(esker.MemoryLimitError, match="(from|in) the log"):
+            esker.open(unfrozen, mode, memory="1MiB").graph()
+    assert time.monotonic() - begin < 2, "nothing was read before it was refused"
+
+    def interrupt(progress):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    store = esker.open(unfrozen, progress=interrupt)
+    assert len(store.versions()) == 31, "versions are listed without reading the changes"
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            store.graph()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    seen = []
+    graph = esker.open(unfrozen, memory="1GiB", progress=seen.append).graph()
+    assert graph.version == 31 and seen and {one.stage for one in seen} == {"reading the log"}
+
+
+def test_check_reads_the_log(unfrozen):
+    assert esker.open(unfrozen).check() == []
+    log = max(pathlib.Path(unfrozen, "log").iterdir(), key=lambda file: file.stat().st_size)
+    content = bytearray(log.read_bytes())
+    content[len(content) // 2] ^= 1
+    log.write_bytes(content)
+    (problem,) = esker.open(unfrozen).check()
+    assert log.name in problem
 
 
 def test_forks_of_what_is_in_memory(large):

@@ -121,8 +121,8 @@ impl Store {
 
     /// The same, with a run that reads the commits in the log: it reports a round for each, stops the reading, and lends its
     /// threads and memory.
-    pub fn under(self, run: Run) -> Self {
-        Self { run: Some(Arc::new(run)), ..self }
+    pub fn under(self, run: impl Into<Arc<Run>>) -> Self {
+        Self { run: Some(run.into()), ..self }
     }
 
     /// The directory of the database.
@@ -197,6 +197,14 @@ impl Store {
             removed_growth: commit.summary.removed_growth,
         };
         self.with_tail(|_, tail| Ok(tail.commits.iter().map(of).collect()))
+    }
+
+    /// Whether the next call that needs the changes of the commits in the log has to read them first.
+    ///
+    /// # Errors
+    /// As [`Store::versions`].
+    pub fn has_unread_commits(&self) -> Result<bool> {
+        self.with_tail(|_, tail| Ok(!tail.commits.is_empty() && tail.whole.is_none()))
     }
 
     /// The newest version in the layers, also if the retention does not keep it beside the commits in the log.
