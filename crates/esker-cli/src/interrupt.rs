@@ -10,6 +10,40 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 /// Exit code after SIGINT, as shells report it.
 pub(crate) const EXIT_INTERRUPTED: i32 = 130;
 
+/// How often a signal is looked for: its handler can only set a flag.
+const SIGNAL_EVERY: Duration = Duration::from_millis(20);
+
+/// How long after a signal another one may still be part of it: `timeout` sends each twice.
+const SAME_SIGNAL: Duration = Duration::from_millis(500);
+
+/// Returns a token that SIGINT, SIGTERM and SIGHUP cancel, for work that then ends in good order. A second signal, some time later, ends the
+/// process at once.
+///
+/// # Errors
+/// If the system refuses the signal handlers.
+pub(crate) fn stop_on_signals() -> std::io::Result<Cancel> {
+    let cancel = Cancel::default();
+    let asked = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&asked))?;
+    }
+    let token = cancel.clone();
+    std::thread::spawn(move || {
+        let wait = || {
+            while !asked.swap(false, Ordering::Relaxed) {
+                std::thread::sleep(SIGNAL_EVERY);
+            }
+        };
+        wait();
+        token.cancel();
+        std::thread::sleep(SAME_SIGNAL);
+        asked.store(false, Ordering::Relaxed);
+        wait();
+        std::process::exit(EXIT_INTERRUPTED)
+    });
+    Ok(cancel)
+}
+
 /// Returns a token that SIGINT, SIGTERM and SIGHUP cancel.
 ///
 /// # Errors
@@ -26,7 +60,7 @@ pub(crate) fn cancel_on_signals() -> std::io::Result<Cancel> {
     // A signal handler can only set a flag; this thread passes it on to the token.
     std::thread::spawn(move || {
         while !asked.load(Ordering::Relaxed) {
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(SIGNAL_EVERY);
         }
         token.cancel();
     });

@@ -40,6 +40,7 @@ mod path;
 mod subgraph;
 mod check;
 mod add;
+mod stream;
 mod delete;
 mod set;
 mod commit;
@@ -88,6 +89,7 @@ enum Verb {
     Subgraph(subgraph::SubgraphCommand),
     Check(check::CheckCommand),
     Add(add::AddCommand),
+    Stream(stream::StreamCommand),
     Delete(delete::DeleteCommand),
     Set(set::SetCommand),
     Commit(commit::CommitCommand),
@@ -123,6 +125,7 @@ fn main() {
         Verb::Subgraph(command) => command.carry_out(),
         Verb::Check(command) => command.carry_out(),
         Verb::Add(command) => command.carry_out(),
+        Verb::Stream(command) => command.carry_out(),
         Verb::Delete(command) => command.carry_out(),
         Verb::Set(command) => command.carry_out(),
         Verb::Commit(command) => command.carry_out(),

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 /// `--time-unit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum UnitArg {
+pub(crate) enum UnitArg {
     /// Seconds.
     S,
     /// Milliseconds.
@@ -20,6 +20,17 @@ enum UnitArg {
     Us,
     /// Nanoseconds.
     Ns,
+}
+
+impl From<UnitArg> for TimeUnit {
+    fn from(unit: UnitArg) -> Self {
+        match unit {
+            UnitArg::S => Self::Seconds,
+            UnitArg::Ms => Self::Milliseconds,
+            UnitArg::Us => Self::Microseconds,
+            UnitArg::Ns => Self::Nanoseconds,
+        }
+    }
 }
 
 /// `--kind`.
@@ -94,12 +105,7 @@ impl WindowArgs {
 
     /// The times of a version, in the property of that name if one is given.
     pub(crate) fn times(&self, snapshot: &Snapshot, name: Option<&str>, run: &Run) -> Result<Times, Failure> {
-        let unit = self.time_unit.map(|unit| match unit {
-            UnitArg::S => TimeUnit::Seconds,
-            UnitArg::Ms => TimeUnit::Milliseconds,
-            UnitArg::Us => TimeUnit::Microseconds,
-            UnitArg::Ns => TimeUnit::Nanoseconds,
-        });
+        let unit = self.time_unit.map(TimeUnit::from);
         Ok(Times::of(snapshot, name, unit, run)?)
     }
 }

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use esker_format::{Error, PropertyType};
 
+use crate::live::Live;
+
 /// An input format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -62,6 +64,11 @@ impl Format {
         Self::Parquet,
         Self::Arrow,
     ];
+
+    /// Whether it is text with an edge a line, of any number of lines.
+    pub const fn is_table(self) -> bool {
+        matches!(self, Self::EdgeList | Self::WeightedEdgeList | Self::Snap | Self::Csv | Self::Tsv)
+    }
 
     /// The name that `--format` takes.
     pub const fn name(self) -> &'static str {
@@ -268,7 +275,7 @@ pub enum PickIds {
 }
 
 /// How to read inputs. The default leaves everything to the sniffer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ReadOptions {
     /// The format; sniffed if `None`.
     pub format: Option<Format>,
@@ -298,6 +305,8 @@ pub struct ReadOptions {
     pub block_bytes: usize,
     /// Bytes that one line may have. A longer one is an error.
     pub line_bytes_max: usize,
+    /// If the input is still being written: how to read it.
+    pub live: Option<Live>,
 }
 
 impl Default for ReadOptions {
@@ -317,6 +326,7 @@ impl Default for ReadOptions {
             vertices: None,
             block_bytes: 1 << 20,
             line_bytes_max: 1 << 20,
+            live: None,
         }
     }
 }

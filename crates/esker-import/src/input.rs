@@ -228,9 +228,19 @@ impl Stream {
         &self.path
     }
 
+    /// How it is compressed.
+    pub(crate) fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    /// Bytes taken from the input as stored.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
+
     /// Bytes taken from the input as stored, since the last call.
     pub(crate) fn take_stored_bytes(&mut self) -> u64 {
-        let now = self.count.load(Ordering::Relaxed);
+        let now = self.stored_bytes();
         let new = now - self.reported;
         self.reported = now;
         new
@@ -242,14 +252,25 @@ impl Stream {
     /// If reading fails, or the compressed data is damaged or ends too early.
     pub(crate) fn fill(&mut self, buffer: &mut [u8], mut filled: usize) -> Result<usize> {
         while filled < buffer.len() {
-            match self.inner.read(&mut buffer[filled..]) {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.explain(error)),
+            match self.read_some(&mut buffer[filled..])? {
+                0 => break,
+                read => filled += read,
             }
         }
         Ok(filled)
+    }
+
+    /// Reads what there is, at most until `buffer` is full, and returns how much; 0 only at the end.
+    ///
+    /// # Errors
+    /// As [`Stream::fill`].
+    pub(crate) fn read_some(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        loop {
+            match self.inner.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read.map_err(|error| self.explain(error)),
+            }
+        }
     }
 
     fn explain(&self, error: io::Error) -> Error {

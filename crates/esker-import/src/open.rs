@@ -46,7 +46,7 @@ pub fn open<S: AsRef<str>>(inputs: &[S], options: &ReadOptions) -> Result<Opened
 /// As [`open_reader`].
 pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     let Some(first) = inputs.first() else { return Err(Error::Invalid("no input is named".into())) };
-    let head = Head::read(first)?;
+    let head = Head::of(first, options)?;
     let format = match options.format {
         Some(format) => format,
         None if graphalytics::is_part(first) => Format::Graphalytics,
@@ -57,6 +57,13 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
             reason,
         })?,
     };
+    if options.live.as_ref().is_some_and(|live| live.follow) && !format.is_table() {
+        return Err(Error::Invalid(format!(
+            "{} is {}: only tables of edges can be followed while they grow",
+            first.path().display(),
+            format.title()
+        )));
+    }
     let (mut reader, notes) = open_as(format, inputs, head, options)?;
     if matches!(options.weight, Pick::Column(_)) && reader.schema().weight.is_none() {
         return Err(Error::Invalid(format!("{} has no weights to import", first.path().display())));
@@ -81,7 +88,7 @@ fn open_as(
 ) -> Result<(Box<dyn Reader>, Vec<String>)> {
     let title = format.title();
     let reader: Box<dyn Reader> = match format {
-        Format::EdgeList | Format::WeightedEdgeList | Format::Snap | Format::Csv | Format::Tsv => {
+        table if table.is_table() => {
             let (reader, notes) = TableReader::open(inputs, head, format, options)?;
             return Ok((Box::new(reader), notes));
         }

@@ -25,7 +25,7 @@
 //! * [`local`] answers small questions: the edges of a vertex, the paths between two.
 //! * [`selection`] selects edges by their properties, or turns them round.
 //! * [`window`] selects the edges of a range of times.
-//! * [`change`] applies files and scripts of changes; [`differences`] writes the differences between versions.
+//! * [`change`] applies files, streams and scripts of changes; [`differences`] writes the differences between versions.
 //! * [`mod@graph500`] runs the benchmark of that name.
 //! * [`graph`], [`store`] and [`algo`] are the crates below, for typed use: each algorithm is a generic function over
 //!   [`graph::Graph`].
@@ -39,11 +39,11 @@ pub mod histogram;
 pub mod catalogue;
 pub mod plan;
 pub mod output;
+pub mod window;
 pub mod change;
 pub mod differences;
 pub mod local;
 pub mod selection;
-pub mod window;
 pub mod graph500;
 
 pub use error::{Error, Result};

@@ -37,6 +37,14 @@ pub struct Span {
     unit: Option<(&'static str, u64)>,
 }
 
+impl Span {
+    /// The length as a duration; `None` if it has no unit.
+    pub fn duration(self) -> Option<std::time::Duration> {
+        let (_, nanoseconds) = self.unit?;
+        Some(std::time::Duration::from_nanos(self.number.saturating_mul(nanoseconds)))
+    }
+}
+
 impl FromStr for Span {
     type Err = String;
 
@@ -87,7 +95,7 @@ impl TimeUnit {
     ];
 
     /// The unit of a property of timestamps; `None` for others.
-    fn of(property: &PropertyRecord) -> Option<Self> {
+    pub(crate) fn of(property: &PropertyRecord) -> Option<Self> {
         let LogicalType::Timestamp { unit, .. } = property.logical else { return None };
         Some(match unit {
             StoredUnit::Second => Self::Seconds,
@@ -117,6 +125,11 @@ impl TimeUnit {
         }
     }
 
+    /// A length in seconds.
+    pub(crate) fn seconds(self, length: i64) -> f64 {
+        length as f64 * self.nanoseconds() as f64 / 1e9
+    }
+
     /// The word for several.
     pub const fn name(self) -> &'static str {
         match self {
@@ -144,6 +157,11 @@ impl TimeUnit {
             units /= self.nanoseconds();
         }
         i64::try_from(units).map_err(|_| Error::Usage("the length of time is beyond 64 bits".to_owned()))
+    }
+
+    /// A time in milliseconds since 1970, rounded down; `None` before 1970.
+    pub(crate) fn to_ms(self, time: i64) -> Option<u64> {
+        u64::try_from((i128::from(time) * self.nanoseconds()).div_euclid(1_000_000)).ok()
     }
 
     /// The last time of a millisecond since 1970.

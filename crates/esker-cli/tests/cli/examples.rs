@@ -56,8 +56,9 @@ fn the_tour_of_the_readme_runs_in_order() {
     }
 }
 
-/// The example databases of `window --help` have times.
+/// The example databases of `window --help` and `stream --help` have times.
 fn timed(place: &Place) {
+    place.file("later.csv", "from,to,seconds\nalice,dave,1704157201\ndave,bob,1704157202\n");
     place.file(
         "hours.csv",
         "from,to,seconds\nalice,bob,1704067200\nbob,carol,1704070800\ncarol,dave,1704157200\n",
@@ -112,7 +113,7 @@ fn the_examples_of_help_run() {
         for line in lines {
             let place = Place::new();
             shell(&base, &format!("cp -r . {}", place.path().display()));
-            if verb == "window" {
+            if verb == "window" || verb == "stream" {
                 timed(&place);
             }
             if verb == "import" {
@@ -120,7 +121,10 @@ fn the_examples_of_help_run() {
             }
             let line = line.split("   ").next().unwrap();
             let line = line.replace("2026-11-01", today.trim()).replace("2026-11-21", today.trim());
-            shell(&place, &command_of(&line));
+            let command = command_of(&line);
+            // It runs until it is stopped.
+            let stopped = command.contains("--follow").then_some("timeout --preserve-status 2 ");
+            shell(&place, &format!("{}{command}", stopped.unwrap_or_default()));
             count += 1;
         }
     }

@@ -13,6 +13,7 @@ mod questions;
 mod rules;
 mod losses;
 mod selections;
+mod streams;
 mod windows;
 mod examples;
 mod graphalytics;

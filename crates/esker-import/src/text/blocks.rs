@@ -9,6 +9,7 @@ use memchr::memchr_iter;
 use super::line::{Dialect, last_line_end};
 use crate::format::ReadOptions;
 use crate::input::{Input, Stream};
+use crate::live::Live;
 use crate::source::Block;
 
 /// One input of several, and where in it the lines to cut begin.
@@ -32,9 +33,11 @@ pub(crate) struct LineBlocks {
     open: Option<OpenPart>,
     block_bytes: usize,
     line_bytes_max: usize,
+    live: Option<Live>,
 }
 
 struct OpenPart {
+    input: Input,
     stream: Stream,
     /// Bytes that were read and not handed out.
     rest: Vec<u8>,
@@ -47,7 +50,8 @@ impl LineBlocks {
     /// Cuts `parts` in order.
     pub(crate) fn new(parts: Vec<Part>, options: &ReadOptions) -> Self {
         let block_bytes = options.block_bytes.max(1);
-        Self { parts, next_part: 0, open: None, block_bytes, line_bytes_max: options.line_bytes_max.max(1) }
+        let (line_bytes_max, live) = (options.line_bytes_max.max(1), options.live.clone());
+        Self { parts, next_part: 0, open: None, block_bytes, line_bytes_max, live }
     }
 
     /// The next block; [`Block::file`] is the index of its part.
@@ -62,7 +66,10 @@ impl LineBlocks {
                 self.next_part += 1;
             }
             if let Some(open) = &mut self.open {
-                let (bytes, at_end) = open.cut(self.block_bytes, self.line_bytes_max)?;
+                let (bytes, at_end) = match &self.live {
+                    None => open.cut(self.block_bytes, self.line_bytes_max)?,
+                    Some(live) => open.cut_live(self.block_bytes, self.line_bytes_max, live)?,
+                };
                 let first_line = open.line;
                 let input_bytes = open.stream.take_stored_bytes();
                 open.line += count_lines(&bytes);
@@ -91,7 +98,7 @@ impl OpenPart {
             rest.truncate(filled);
         }
         rest.drain(..part.skip_bytes.min(rest.len()));
-        Ok(Self { stream, rest, line: part.skip_lines + 1, quoted: part.quoted })
+        Ok(Self { input: part.input.clone(), stream, rest, line: part.skip_lines + 1, quoted: part.quoted })
     }
 
     /// Whole lines, and whether they are the last.
@@ -115,6 +122,39 @@ impl OpenPart {
                 return Err(self.too_long(&bytes, line_bytes_max));
             }
             size = (filled * 2).min(line_bytes_max + 1);
+        }
+    }
+
+    /// The whole lines that there are, once there are some, and whether they are the last.
+    fn cut_live(
+        &mut self,
+        block_bytes: usize,
+        line_bytes_max: usize,
+        live: &Live,
+    ) -> Result<(Vec<u8>, bool)> {
+        let mut bytes = std::mem::take(&mut self.rest);
+        loop {
+            if let Some(end) = last_line_end(&bytes, self.quoted.as_ref()) {
+                self.rest = bytes.split_off(end);
+                return Ok((bytes, false));
+            }
+            let filled = bytes.len();
+            if filled > line_bytes_max {
+                return Err(self.too_long(&bytes, line_bytes_max));
+            }
+            bytes.resize(filled + block_bytes, 0);
+            let read = loop {
+                let read = self.stream.read_some(&mut bytes[filled..])?;
+                if read > 0 || !live.waits(&self.input, &self.stream)? {
+                    break read;
+                }
+            };
+            bytes.truncate(filled + read);
+            if read == 0 {
+                // The end of a line that is being written is still to come.
+                let last = if live.follow { Vec::new() } else { bytes };
+                return Ok((last, true));
+            }
         }
     }
 

@@ -7,14 +7,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use esker_format::{PropertyType, Result};
+use esker_format::{Error, PropertyType, Result};
 
-use super::blocks::{LineBlocks, Part, excerpt, input_error};
+use super::blocks::{LineBlocks, Part, count_lines, excerpt, input_error};
 use super::columns::{Columns, columns, ids_are_texts};
 use super::shape::{Shape, shape};
 use super::table_parser::{Layout, TableParser};
 use crate::format::{Format, Pick, ReadOptions};
-use crate::input::{Input, Stream};
+use crate::input::{Compression, Input, Stream};
+use crate::live::Live;
 use crate::source::{Block, BlockParser, IdKind, Reader, Schema};
 
 /// Bytes that the sniffer looks at.
@@ -22,6 +23,9 @@ pub(crate) const HEAD_BYTES: usize = 1 << 16;
 
 /// Bytes that it looks at if the first ones hold comments only.
 const HEAD_BYTES_MAX: usize = 1 << 20;
+
+/// Lines that the sniffer needs at least: a header, and a line below it.
+const HEAD_LINES: u64 = 2;
 
 /// The beginning of an input, decompressed.
 pub(crate) struct Head {
@@ -34,10 +38,40 @@ pub(crate) struct Head {
 }
 
 impl Head {
+    /// Opens `input` and reads its beginning.
+    pub(crate) fn of(input: &Input, options: &ReadOptions) -> Result<Self> {
+        match &options.live {
+            Some(live) => Self::read_live(input, live),
+            None => Self::read(input),
+        }
+    }
+
     /// Opens `input` and reads its first bytes.
     pub(crate) fn read(input: &Input) -> Result<Self> {
         let mut head = Self { stream: input.open()?, bytes: Vec::new(), whole: false };
         head.extend(HEAD_BYTES)?;
+        Ok(head)
+    }
+
+    /// Opens `input`, which is still being written, and reads its first lines.
+    fn read_live(input: &Input, live: &Live) -> Result<Self> {
+        let mut head = Self { stream: input.open()?, bytes: Vec::new(), whole: false };
+        if live.follow && head.stream.compression() != Compression::None {
+            return Err(Error::Invalid(format!(
+                "{} is compressed: only plain text can be followed while it grows",
+                input.path().display()
+            )));
+        }
+        while count_lines(&head.bytes) < HEAD_LINES && head.bytes.len() < HEAD_BYTES_MAX {
+            let filled = head.bytes.len();
+            head.bytes.resize(filled + HEAD_BYTES, 0);
+            let read = head.stream.read_some(&mut head.bytes[filled..])?;
+            head.bytes.truncate(filled + read);
+            if read == 0 && !live.waits(input, &head.stream)? {
+                head.whole = true;
+                break;
+            }
+        }
         Ok(head)
     }
 
@@ -81,7 +115,7 @@ impl TableReader {
         let mut parts = Vec::with_capacity(inputs.len());
         let mut first = Some(head);
         for input in inputs {
-            let mut head = first.take().map_or_else(|| Head::read(input), Ok)?;
+            let mut head = first.take().map_or_else(|| Head::of(input, options), Ok)?;
             let table = sniff(input, &mut head, format, options)?;
             let dialect = table.shape.dialect;
             parts.push(Part {

@@ -11,6 +11,7 @@ use esker_import::options::BadLines;
 use esker_import::source::{EdgeBatch, IdKind, Reader, Rejected, id_at as external_id};
 use esker_store::format::Duplicates;
 use esker_store::ids::ExternalId;
+use esker_store::property::PropertyValue;
 use esker_store::{CommitOptions, Database, Error, Result};
 
 use super::columns::{EdgeInput, Purpose};
@@ -23,6 +24,8 @@ const BLOCKS_AHEAD: usize = 4;
 const AHEAD_LIMIT_BYTES: u64 = 256 << 20;
 /// Interval between checks for cancellation while waiting for input.
 const CANCEL_EVERY: Duration = Duration::from_millis(50);
+/// An edge that has to wait sleeps no longer than this at a time.
+const WAIT_AT_MOST: Duration = Duration::from_millis(10);
 /// Vertices between two checks for cancellation.
 const CANCEL_EVERY_VERTICES: u64 = 1 << 16;
 /// Changes between two looks at the memory that they take.
@@ -87,6 +90,63 @@ pub struct FeedReport {
     pub rejected_sample: Vec<Rejected>,
 }
 
+/// Decides, while edges are fed, which of them are taken and when they are committed.
+pub(super) trait Course {
+    /// Whether to pass over the next edge of the input, because a version has it.
+    fn passes_over(&mut self) -> bool {
+        false
+    }
+
+    /// How long the next edge has to wait. Between two questions a moment passes, in which commits may become due.
+    fn wait(&mut self, _edge: &FedEdge<'_>) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Whether to take an edge.
+    fn admits(&mut self, _edge: &FedEdge<'_>) -> Result<bool> {
+        Ok(true)
+    }
+
+    /// Whether to commit now, with so many edges to commit; `is_idle`: asked because time passes, not because an edge came.
+    fn is_due(&mut self, pending: u64, is_idle: bool) -> bool;
+
+    /// Whether to commit what there is and end.
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    /// Message and time of the next version, which is the `part`-th, from 1.
+    fn options(&mut self, part: usize) -> Result<CommitOptions>;
+
+    /// A commit of so many edges is durable, as this version.
+    fn committed(&mut self, _version: u64, _edges: u64) {}
+}
+
+/// An edge that is fed.
+pub(super) struct FedEdge<'a> {
+    pub(super) source: ExternalId<'a>,
+    pub(super) target: ExternalId<'a>,
+    /// The values of all edge properties of the database, by number.
+    pub(super) values: &'a [PropertyValue<'a>],
+}
+
+/// Commits after every so many edges, and at the end.
+struct Batches<'a>(&'a FeedOptions);
+
+impl Course for Batches<'_> {
+    fn is_due(&mut self, pending: u64, _is_idle: bool) -> bool {
+        self.0.batch_edges.is_some_and(|limit| pending >= limit)
+    }
+
+    fn options(&mut self, part: usize) -> Result<CommitOptions> {
+        let mut options = self.0.commit.clone();
+        if self.0.batch_edges.is_some() {
+            options.message = format!("{}, part {part}", options.message);
+        }
+        Ok(options)
+    }
+}
+
 /// Commits the edges and vertices of an input. After a failure or cancellation, `report` describes what was committed: complete
 /// commits only.
 ///
@@ -100,6 +160,18 @@ pub fn feed(
     target: &Target,
     input: EdgeInput,
     options: &FeedOptions,
+    report: &mut FeedReport,
+) -> Result<()> {
+    feed_by(database, target, input, options, &mut Batches(options), report)
+}
+
+/// As [`feed`], on a course of the caller's choice; of the options, `commit` and `batch_edges` do not count.
+pub(super) fn feed_by(
+    database: &Database,
+    target: &Target,
+    input: EdgeInput,
+    options: &FeedOptions,
+    course: &mut dyn Course,
     report: &mut FeedReport,
 ) -> Result<()> {
     let EdgeInput { mut reader, purpose, places, .. } = input;
@@ -125,6 +197,7 @@ pub fn feed(
         reverse,
         once,
         options,
+        course,
         batch,
         rule,
         pending: FeedReport::default(),
@@ -186,6 +259,7 @@ struct Feeder<'a> {
     /// Skip one of the two copies of each edge: the input lists undirected edges in both directions, and the rule counts duplicates.
     once: bool,
     options: &'a FeedOptions,
+    course: &'a mut dyn Course,
     batch: esker_store::Batch,
     rule: Duplicates,
     /// Counts of the current batch.
@@ -214,11 +288,13 @@ impl Feeder<'_> {
             self.options.cancel.check()?;
             let rows = match blocks.recv_timeout(CANCEL_EVERY) {
                 Ok(rows) => rows?,
-                Err(RecvTimeoutError::Timeout) => continue,
-                Err(RecvTimeoutError::Disconnected) => return self.commit(),
+                Err(RecvTimeoutError::Timeout) if self.keep_time(true)? => continue,
+                Err(_) => return self.commit(),
             };
             read += rows.input_bytes;
-            self.take(&rows)?;
+            if !self.take(&rows)? {
+                return self.commit();
+            }
             if let Some(tell) = &self.options.on_progress {
                 let fraction = total.filter(|&total| total > 0).map(|total| read as f64 / total as f64);
                 tell(fraction, self.report.edges + self.pending.edges);
@@ -226,7 +302,17 @@ impl Feeder<'_> {
         }
     }
 
-    fn take(&mut self, rows: &EdgeBatch) -> Result<()> {
+    /// Commits if it is time; false: the end has come.
+    fn keep_time(&mut self, is_idle: bool) -> Result<bool> {
+        if self.course.is_due(self.pending.edges, is_idle) {
+            self.options.cancel.check()?;
+            self.commit()?;
+        }
+        Ok(!self.course.is_over())
+    }
+
+    /// Takes the rows of a block; false: the end came before the last.
+    fn take(&mut self, rows: &EdgeBatch) -> Result<bool> {
         self.take_rejected(&rows.rejected)?;
         if let Some(vertices) = &rows.vertices {
             let mut text = String::new();
@@ -240,16 +326,19 @@ impl Feeder<'_> {
                 self.make_room()?;
             }
         }
-        let limit = self.options.batch_edges.unwrap_or(u64::MAX);
         for index in 0..rows.len() {
-            self.take_edge(rows, index)?;
+            if self.course.passes_over() {
+                continue;
+            }
+            if !self.take_edge(rows, index)? {
+                return Ok(false);
+            }
             self.make_room()?;
-            if self.pending.edges >= limit {
-                self.options.cancel.check()?;
-                self.commit()?;
+            if !self.keep_time(false)? {
+                return Ok(false);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Reserves now and then the memory of the changes so far.
@@ -275,40 +364,64 @@ impl Feeder<'_> {
         Ok(())
     }
 
-    fn take_edge(&mut self, rows: &EdgeBatch, index: usize) -> Result<()> {
+    /// Takes an edge when its time has come; false: the end came before.
+    fn take_edge(&mut self, rows: &EdgeBatch, index: usize) -> Result<bool> {
         let (mut from, mut to) = (String::new(), String::new());
         let source = id_at(&rows.source, index, self.target.text_ids, &mut from);
-        let end = id_at(&rows.target, index, self.target.text_ids, &mut to);
-        if self.once && source > end {
-            return Ok(());
+        let target = id_at(&rows.target, index, self.target.text_ids, &mut to);
+        if self.once && source > target {
+            return Ok(true);
         }
+        let mut values = Vec::with_capacity(self.places.len());
+        if self.purpose == Purpose::Add {
+            for (property, &place) in self.target.edge_properties.iter().zip(&self.places) {
+                let given = Given::of(&rows.properties[place], index);
+                let (value, rounded) = convert_or_widen(property, given).map_err(|error| {
+                    Error::Invalid(format!(
+                        "cannot add the edge from {source} to {target}: {error}; for another type, import all edges \
+                         into a new database"
+                    ))
+                })?;
+                self.pending.rounded += u64::from(rounded);
+                values.push(value);
+            }
+        }
+        let edge = FedEdge { source, target, values: &values };
+        loop {
+            let wait = self.course.wait(&edge);
+            if wait.is_zero() {
+                break;
+            }
+            std::thread::sleep(wait.min(WAIT_AT_MOST));
+            if !self.keep_time(true)? {
+                return Ok(false);
+            }
+        }
+        if self.course.admits(&edge)? {
+            self.change(&edge)?;
+            self.pending.edges += 1;
+        }
+        Ok(true)
+    }
+
+    /// Adds or removes an edge.
+    fn change(&mut self, edge: &FedEdge<'_>) -> Result<()> {
+        let &FedEdge { source, target, values } = edge;
+        let reverse = self.reverse && source != target;
         match self.purpose {
             Purpose::Remove => {
-                self.batch.remove_edge(source, end)?;
-                if self.reverse {
-                    self.batch.remove_edge(end, source)?;
+                self.batch.remove_edge(source, target)?;
+                if reverse {
+                    self.batch.remove_edge(target, source)?;
                 }
             }
             Purpose::Add => {
-                let mut values = Vec::with_capacity(self.places.len());
-                for (property, &place) in self.target.edge_properties.iter().zip(&self.places) {
-                    let given = Given::of(&rows.properties[place], index);
-                    let (value, rounded) = convert_or_widen(property, given).map_err(|error| {
-                        Error::Invalid(format!(
-                            "cannot add the edge from {source} to {end}: {error}; for another type, import all edges \
-                             into a new database"
-                        ))
-                    })?;
-                    self.pending.rounded += u64::from(rounded);
-                    values.push(value);
-                }
-                self.batch.add_edge(source, end, &values)?;
-                if self.reverse && source != end {
-                    self.batch.add_edge(end, source, &values)?;
+                self.batch.add_edge(source, target, values)?;
+                if reverse {
+                    self.batch.add_edge(target, source, values)?;
                 }
             }
         }
-        self.pending.edges += 1;
         Ok(())
     }
 
@@ -320,12 +433,10 @@ impl Feeder<'_> {
         next.set_duplicates(self.rule)?;
         let batch = std::mem::replace(&mut self.batch, next);
         let part = self.report.versions.len() + 1;
-        let mut options = self.options.commit.clone();
-        if self.options.batch_edges.is_some() {
-            options.message = format!("{}, part {part}", options.message);
-        }
+        let options = self.course.options(part)?;
         let committed = self.database.commit_with(batch, &options)?;
         let pending = std::mem::take(&mut self.pending);
+        self.course.committed(committed.version, pending.edges);
         self.report.versions.push(committed.version);
         self.report.duplicates += committed.duplicates;
         self.report.edges += pending.edges;

@@ -1,0 +1,236 @@
+//! `esker stream`: edges that are committed as they come.
+
+use std::io::Write;
+use std::process::{Child, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::place::Place;
+
+/// An empty multigraph whose edges have a time in seconds, with versions that may begin at any time.
+fn place() -> Place {
+    let place = Place::new();
+    place.file("none.csv", "from,to,sent\n");
+    place.ok("import none.csv s.esker --duplicates keep --ids int --schema sent:i64 --event-time @0");
+    place
+}
+
+/// A CSV of edges from `i` to `i + 1` at the time `time(i)`.
+fn rows(range: std::ops::Range<u64>, time: impl Fn(u64) -> u64) -> String {
+    range.map(|i| format!("{i},{},{}\n", i + 1, time(i))).collect()
+}
+
+/// The edges and times of the newest version, in order.
+fn edges(place: &Place) -> Vec<String> {
+    place.ok("export s.esker - --format csv").lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+}
+
+fn sorted(mut rows: Vec<String>) -> Vec<String> {
+    rows.sort_unstable();
+    rows
+}
+
+fn expected(text: &str) -> Vec<String> {
+    sorted(text.lines().map(str::to_owned).collect())
+}
+
+/// All versions, oldest first.
+fn versions(place: &Place) -> Vec<Value> {
+    let mut versions = place.json("log s.esker --json")["versions"].as_array().unwrap().clone();
+    versions.reverse();
+    versions
+}
+
+/// Waits until `holds`; panics after a time that only a hanging command takes.
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !holds() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn newest_edges(place: &Place) -> usize {
+    edges(place).len()
+}
+
+fn start(place: &Place, line: &str) -> Child {
+    place.command(line).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn end(child: Child, signal: rustix::process::Signal) -> Output {
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn versions_have_the_edges_in_order_and_the_watermark_as_their_time() {
+    let place = place();
+    let text = rows(0..250, |i| 1_704_067_200 + i);
+    place.file("a.csv", &format!("from,to,sent\n{text}"));
+    let report = place.json("stream s.esker a.csv --commit-every 100 --json");
+    assert_eq!((&report["edges"], &report["versions"], &report["late"]), (&250.into(), &3.into(), &0.into()));
+    assert_eq!(sorted(edges(&place)), expected(&text));
+    let found = versions(&place);
+    let times: Vec<&str> = found.iter().map(|version| version["time"].as_str().unwrap()).collect();
+    // More edges of the last time might have come.
+    assert_eq!(times[1..], ["2024-01-01T00:01:38Z", "2024-01-01T00:03:18Z", "2024-01-01T00:04:08Z"]);
+    assert_eq!(place.json("info s.esker --at 2024-01-01T00:03:20 --json")["edges"], 200);
+    let until: Vec<&str> = found[1..]
+        .iter()
+        .map(|version| version["message"].as_str().unwrap().rsplit(": ").next().unwrap())
+        .collect();
+    assert_eq!(until[1], "200 edges, 0 late, until 1704067398");
+    // All of it is there.
+    let again = place.json("stream s.esker a.csv --json");
+    assert_eq!((&again["edges"], &again["passed_over"]), (&0.into(), &250.into()));
+    let more = rows(250..260, |i| 1_704_067_200 + i);
+    place.file("a.csv", &format!("from,to,sent\n{text}{more}"));
+    assert_eq!(place.json("stream s.esker a.csv --json")["edges"], 10);
+    assert_eq!(sorted(edges(&place)), expected(&format!("{text}{more}")));
+    place.file("a.csv", "from,to,sent\n1,2,3\n");
+    place.fails(
+        1,
+        "stream s.esker a.csv",
+        "a.csv has 1 edges, but a version of the database says that 260 were read",
+    );
+    assert_eq!(place.json("stream s.esker a.csv --from-start --json")["late"], 1);
+}
+
+#[test]
+fn late_edges_are_taken_rejected_or_refused_and_always_counted() {
+    // In order but for two: the first comes with the version that it belongs to, the second after the next.
+    let text = "1,2,100\n2,3,90\n3,4,110\n4,5,120\n5,6,109\n6,7,130\n";
+    for (late, taken, rejected) in [("next", 6, ""), ("reject:late.csv", 5, "source,target,sent\n5,6,109\n")]
+    {
+        let place = place();
+        place.file("a.csv", &format!("from,to,sent\n{text}"));
+        let report = place.json(&format!("stream s.esker a.csv --commit-every 2 --late {late} --json"));
+        assert_eq!((&report["late"], &report["committed"]), (&1.into(), &taken.into()), "{late}");
+        assert_eq!(edges(&place).len(), taken, "{late}");
+        assert_eq!(std::fs::read_to_string(place.path().join("late.csv")).unwrap_or_default(), rejected);
+    }
+    let place = place();
+    place.file("a.csv", &format!("from,to,sent\n{text}"));
+    let refused = "stream s.esker a.csv --commit-every 2 --late refuse --time-unit s";
+    place.fails(1, refused, "the edge from 5 to 6 is late: its time is 1970-01-01T00:01:49Z");
+    assert_eq!(edges(&place).len(), 4, "the versions before it are whole");
+    let again = place.json("stream s.esker a.csv --from-start --json");
+    assert_eq!(again["late"], 4, "those until the watermark of the newest version, whatever was read before");
+    let place = self::place();
+    place.file("a.csv", &format!("from,to,sent\n{text}"));
+    assert_eq!(place.json("stream s.esker a.csv --commit-every 2 --delay 11s --json")["late"], 0);
+}
+
+#[test]
+fn a_line_in_a_pipe_is_committed_before_the_pipe_ends() {
+    let place = place();
+    let mut child = start(&place, "stream s.esker - --commit-every 10ms");
+    let pipe = child.stdin.as_mut().unwrap();
+    pipe.write_all(b"from,to,sent\n1,2,100\n").unwrap();
+    until("the first line is committed", || newest_edges(&place) == 1);
+    child.stdin.as_mut().unwrap().write_all(b"2,3,101\n3,4,").unwrap();
+    until("the second line is committed", || newest_edges(&place) == 2);
+    child.stdin.as_mut().unwrap().write_all(b"102\n4,5,103").unwrap();
+    drop(child.stdin.take());
+    assert!(child.wait_with_output().unwrap().status.success());
+    assert_eq!(newest_edges(&place), 4, "the last line needs no end");
+}
+
+#[test]
+fn a_growing_file_is_followed_until_a_signal_which_commits_what_was_read() {
+    let place = place();
+    place.file("a.csv", "from,to,sent\n");
+    let mut child = start(&place, "stream s.esker a.csv --follow --commit-every 1w");
+    let append = |text: &str| {
+        let mut file = std::fs::File::options().append(true).open(place.path().join("a.csv")).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    };
+    append("1,2,100\n");
+    append("2,3,101\n3,4");
+    // The second line on standard error, once a second, says that both lines were read.
+    let mut shown = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("no version yet: 2 edges") {
+        line.clear();
+        assert!(std::io::BufRead::read_line(&mut shown, &mut line).unwrap() > 0, "the command ended");
+    }
+    let output = end(child, rustix::process::Signal::TERM);
+    assert!(output.status.success());
+    assert_eq!(edges(&place), ["1,2,100", "2,3,101"], "half a line is not taken");
+    append(",102\n");
+    assert_eq!(place.json("stream s.esker a.csv --json")["edges"], 1);
+    assert_eq!(edges(&place).len(), 3);
+}
+
+#[test]
+fn a_stream_that_is_killed_goes_on_without_loss_or_repetition() {
+    let place = place();
+    let text = rows(0..20_000, |i| 1_000_000 + i / 3);
+    place.file("a.csv", &format!("from,to,sent\n{text}"));
+    let mut kills = 0;
+    while newest_edges(&place) < 20_000 && kills < 12 {
+        let line = "stream s.esker a.csv --commit-every 100 --rate 20000/s";
+        let before = newest_edges(&place);
+        let child = start(&place, line);
+        until("it commits", || newest_edges(&place) > before);
+        std::thread::sleep(Duration::from_millis(kills * 7 % 50));
+        end(child, rustix::process::Signal::KILL);
+        kills += 1;
+    }
+    assert!(kills >= 2, "it was killed in between");
+    place.ok("stream s.esker a.csv");
+    assert_eq!(sorted(edges(&place)), expected(&text));
+    assert_eq!(place.json("stream s.esker a.csv --json")["late"], 0);
+}
+
+#[test]
+fn a_stream_is_paced_by_a_rate_or_by_the_times_of_its_edges() {
+    let place = place();
+    place.file("a.csv", &format!("from,to,sent\n{}", rows(0..31, |i| 1_704_067_200 + i)));
+    for pace in ["--rate 100/s", "--replay 100x"] {
+        let begin = Instant::now();
+        place.ok(&format!("stream s.esker a.csv --from-start {pace}"));
+        assert!(begin.elapsed() >= Duration::from_millis(300), "{pace}");
+    }
+}
+
+#[test]
+fn without_times_versions_have_the_time_of_their_commit() {
+    let place = Place::new();
+    place.file("a.csv", "from,to,weight\n1,2,3\n");
+    place.ok("import a.csv s.esker");
+    place.file("b.csv", "from,to,weight\n2,3,1\n3,4,7\n");
+    let report = place.json("stream s.esker b.csv --json");
+    assert_eq!(
+        (&report["edges"], &report["late"], &report["watermark"]),
+        (&2.into(), &0.into(), &Value::Null)
+    );
+    let newest = &versions(&place)[1];
+    assert_eq!(newest["time"], newest["committed"]);
+    place.fails(1, "stream s.esker b.csv --delay 1s", "no edge property but the weight can hold times");
+}
+
+#[test]
+fn what_cannot_be_streamed_is_refused_with_a_reason() {
+    let place = place();
+    place.file("a.csv", "from,to,sent\n1,2,3\n");
+    place.file("a.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 3\n");
+    std::fs::write(place.path().join("a.csv.gz"), [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]).unwrap();
+    for (code, line, fragment) in [
+        (2, "stream s.esker - --follow", "--follow has no effect on standard input"),
+        (2, "stream s.esker a.csv --commit-every 0", "at least 1 edge"),
+        (2, "stream s.esker a.csv --commit-every soon", "neither a time, such as 500ms"),
+        (2, "stream s.esker a.csv --late drop", "late edges are taken by the next version"),
+        (2, "stream s.esker a.csv --rate=-1", "is no rate"),
+        (1, "stream s.esker a.mtx --follow", "only tables of edges can be followed"),
+        (1, "stream s.esker a.csv.gz --follow", "only plain text can be followed"),
+        (1, "stream s.esker a.csv --time length", "length"),
+        (1, "stream none.esker a.csv", "none.esker is not a database"),
+        (1, "stream s.esker a.csv --delay 1ms --time-unit s", "the length 1ms must be a whole number"),
+    ] {
+        place.fails(code, line, fragment);
+    }
+    assert_eq!(newest_edges(&place), 0);
+}
