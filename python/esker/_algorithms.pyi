@@ -46,11 +46,13 @@ def signature(algorithm: Algorithm, estimating: bool) -> inspect.Signature: ...
 class Algorithms:
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Any: ...
 
-    def bfs(self, source: Id | Iterable[Id], *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def bfs(self, source: Id | Iterable[Id], *, max_depth: int | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Breadth-first search: number of steps from the sources.
 
         Args:
             source: Vertex to start from; one or several.
+            max_depth: Most steps from a source; vertices farther away count as unreached.
+            target: Stop at the depth of this vertex; vertices farther away count as unreached.
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
@@ -70,7 +72,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def sssp(self, source: Id, *, delta: float | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+    def sssp(self, source: Id, *, delta: float | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
         """Shortest paths from one source by weight, none negative.
 
         Uses the weights of edges; without weights, every edge has weight 1.
@@ -78,6 +80,7 @@ class Algorithms:
         Args:
             source: Vertex to start from.
             delta: Width of a bucket [default: chosen from the weights].
+            target: Stop at the distance of this vertex; vertices farther away count as unreached.
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
@@ -687,11 +690,13 @@ class Algorithms:
 class Estimates:
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Any: ...
 
-    def bfs(self, source: Id | Iterable[Id] | None = None, *, parents: bool = False, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def bfs(self, source: Id | Iterable[Id] | None = None, *, max_depth: int | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``bfs``.
 
         Args:
             source: Vertex to start from; one or several.
+            max_depth: Most steps from a source; vertices farther away count as unreached.
+            target: Stop at the depth of this vertex; vertices farther away count as unreached.
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
@@ -704,12 +709,13 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def sssp(self, source: Id | None = None, *, delta: float | None = None, parents: bool = False, threads: int | None = None, deterministic: bool = False, undirected: bool = False, weight: str | None = None) -> Estimate:
+    def sssp(self, source: Id | None = None, *, delta: float | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, deterministic: bool = False, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``sssp``.
 
         Args:
             source: Vertex to start from.
             delta: Width of a bucket [default: chosen from the weights].
+            target: Stop at the distance of this vertex; vertices farther away count as unreached.
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.

@@ -73,7 +73,7 @@ fn answers(request: &Request) -> Outcome<Vec<(&'static str, Vec<String>)>> {
     let run = Run::with_threads(request.threads)?;
     let mut answers = Vec::new();
     if request.num_vertices > 0 {
-        let found = bfs(&graph, &run, &[request.source], &BfsOptions { depths: true })?;
+        let found = bfs(&graph, &run, &[request.source], &BfsOptions::default())?;
         answers.push(("bfs", vertices(&found.depths.unwrap_or_default())));
         answers.push(("parents", vertices(&found.parents)));
         let found = sssp(&graph, &run, request.source, &SsspOptions::default())?;

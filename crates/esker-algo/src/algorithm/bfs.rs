@@ -5,6 +5,9 @@
 //! becomes its parent may vary between runs. A `deterministic` run picks the least, by reading the lists once more.
 //! Depths never vary.
 //!
+//! With a greatest depth or a target, the search ends once all vertices of that depth, or of the target's, are found. Then
+//! the answer is that of the whole search, where every vertex farther away counts as unreached.
+//!
 //! State: a parent per vertex, `NONE` until it is reached; depths likewise. Work: O(n + m). Memory per vertex: one id
 //! for parents, one for depths, up to 1.25 for frontiers. Reads per round: push, the lists of the frontier; pull, the
 //! in-lists of unreached vertices up to the first parent. A graph without in-edges always pushes.
@@ -14,18 +17,30 @@
 use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight};
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{EdgeOp, Frontier, VertexArray, Way, edge_map_way, need_source};
+use crate::primitive::{EdgeOp, Frontier, VertexArray, Way, edge_map_way, need_source, need_target};
 
 /// Options of [`bfs`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BfsOptions {
     /// Whether to return depths.
     pub depths: bool,
+    /// The greatest depth; vertices farther away count as unreached. `None`: no limit.
+    pub depth_max: Option<VertexId>,
+    /// The search stops at the depth of this vertex; vertices farther away count as unreached. `None`: no target.
+    pub target: Option<VertexId>,
 }
 
 impl Default for BfsOptions {
     fn default() -> Self {
-        Self { depths: true }
+        Self { depths: true, depth_max: None, target: None }
+    }
+}
+
+impl BfsOptions {
+    /// Whether the search ends with the vertices at `depth`, which are in the frontier.
+    fn ends_at(&self, depth: VertexId, parents: &VertexArray) -> bool {
+        self.depth_max.is_some_and(|most| depth >= most)
+            || self.target.is_some_and(|target| parents.get(target) != NONE)
     }
 }
 
@@ -38,7 +53,7 @@ pub struct Bfs {
     pub depths: Option<Vec<VertexId>>,
     /// Number of vertices reached, including the sources.
     pub reached: usize,
-    /// Sum of the out-degrees of the vertices reached.
+    /// Sum of the out-degrees of the vertices searched from: those reached, but for the last level of a search that ended early.
     pub arcs: u64,
     /// Number of rounds: one for each depth that occurs.
     pub rounds: usize,
@@ -163,7 +178,7 @@ impl<W: Weight> Visitor<W> for LeastParents<'_> {
 /// Searches from `sources` along out-edges.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if a source is not a vertex; [`Stop::OverBudget`]; the first list that cannot be read;
+/// [`Stop::Unsuitable`] if a source or the target is not a vertex; [`Stop::OverBudget`]; the first list that cannot be read;
 /// cancellation.
 pub fn bfs<G: Graph>(
     graph: &G,
@@ -185,6 +200,9 @@ fn search<G: Graph>(
     options: &BfsOptions,
 ) -> Result<Bfs, G::Error> {
     let n = graph.num_vertices();
+    if let Some(target) = options.target {
+        need_target(target, n)?;
+    }
     let parents = VertexArray::filled(run, n, NONE);
     let depths = (options.depths || run.deterministic()).then(|| VertexArray::filled(run, n, NONE));
     let mut frontier = Frontier::from_list(graph, start(n, sources, &parents, depths.as_ref())?);
@@ -192,6 +210,9 @@ fn search<G: Graph>(
     while !frontier.is_empty() {
         run.round(frontier.len())?;
         reached += frontier.len();
+        if options.ends_at(depth, &parents) {
+            break;
+        }
         let way = Way::choose(graph, &frontier, graph.num_arcs() - arcs);
         arcs += frontier.arcs();
         depth += 1;

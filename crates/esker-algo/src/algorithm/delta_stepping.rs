@@ -34,6 +34,14 @@ pub(super) enum DistanceFault {
     Negative,
 }
 
+/// Where a search begins, and where it may end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ends {
+    pub(super) source: VertexId,
+    /// The search ends once this vertex is settled.
+    pub(super) target: Option<VertexId>,
+}
+
 /// The distances, and the vertices that wait to be settled.
 pub(super) struct DeltaStepping<W, D: ArrayValue> {
     distances: VertexValues<D>,
@@ -90,28 +98,33 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
         run.install(|| distances.into_par_iter().map(D::give).collect())
     }
 
-    /// Computes the distances, or returns the fault that prevents it.
+    /// Computes the distances, or returns the fault that prevents it. With a target, those up to its distance.
     pub(super) fn find<G: Graph<Weight = W>>(
         &self,
         graph: &G,
         run: &Run,
-        source: VertexId,
+        ends: Ends,
     ) -> Result<DistanceFault, G::Error> {
-        self.distances.set(source, D::ZERO);
+        self.distances.set(ends.source, D::ZERO);
         let mut remaining_arcs = graph.num_arcs();
-        let mut beyond = vec![source];
+        let mut beyond = vec![ends.source];
         let mut start = D::ZERO;
         while !beyond.is_empty() {
             let window = BucketWindow { search: self, start, end: start.beyond(self.span), bin: 0 };
             let mut bins = self.take_bins();
             window.fill(&mut bins, beyond);
             self.put_bins([bins]);
-            window.settle(graph, run)?;
-            window.relax_heavy(graph, run, &mut remaining_arcs)?;
+            let found = window.settle(graph, run, ends.target)?;
+            if !found {
+                window.relax_heavy(graph, run, &mut remaining_arcs)?;
+            }
             let mut all = self.bins.lock().expect("no worker panicked");
             let fault = all.iter().map(|bins| bins.fault).max().unwrap_or_default();
             if fault != DistanceFault::None {
                 return Ok(fault);
+            }
+            if found {
+                break;
             }
             beyond = Vec::new();
             start = D::FAR;
@@ -209,8 +222,18 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
         least
     }
 
-    /// Settles the buckets of the window one after another, over light edges only.
-    fn settle<G: Graph<Weight = W>>(&self, graph: &G, run: &Run) -> Result<(), G::Error> {
+    /// Settles the buckets of the window one after another, over light edges only, up to that of `target`. Returns whether it
+    /// was met.
+    fn settle<G: Graph<Weight = W>>(
+        &self,
+        graph: &G,
+        run: &Run,
+        target: Option<VertexId>,
+    ) -> Result<bool, G::Error> {
+        let is_settled = |bin| {
+            let distance = target.map(|target| self.search.distances.get(target));
+            distance.is_some_and(|distance| distance < self.end && self.bin_of(distance) <= bin)
+        };
         let mut frontier = Vec::new();
         for bin in 0..BINS {
             self.search.take_bucket(bin, &mut frontier);
@@ -233,8 +256,11 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
                 self.search.take_bucket(bin, &mut frontier);
                 clear(&self.search.pending, &frontier);
             }
+            if is_settled(bin) {
+                return Ok(true);
+            }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Relaxes the heavy edges of all vertices settled in the window, if there are any.

@@ -65,7 +65,7 @@ pub fn estimate(shape: Shape, options: &ForestOptions, deterministic: bool) -> E
         let memory_bytes = shape.num_vertices * 5 * id_bytes;
         return Estimate { memory_bytes, read_bytes: shape.list_bytes() };
     }
-    let search = bfs::estimate(shape, &BfsOptions { depths: false }, deterministic);
+    let search = bfs::estimate(shape, &BfsOptions { depths: false, ..BfsOptions::default() }, deterministic);
     Estimate {
         memory_bytes: search.memory_bytes + shape.num_vertices * 2 * id_bytes,
         read_bytes: shape.list_bytes() + search.read_bytes,
@@ -151,7 +151,7 @@ fn search<G: Graph>(graph: &G, run: &Run, options: &ForestOptions) -> Result<For
     let is_root = |&(v, label): &(usize, &VertexId)| v == *label as usize;
     let roots: Vec<_> = found.labels.iter().enumerate().filter(is_root).map(|(v, _)| vertex(v)).collect();
     drop(found.labels);
-    let parents = bfs(graph, run, &roots, &BfsOptions { depths: false })?.parents;
+    let parents = bfs(graph, run, &roots, &BfsOptions { depths: false, ..BfsOptions::default() })?.parents;
     let mut edges = Vec::with_capacity(parents.len() - found.components);
     let arcs = parents.into_iter().enumerate().map(|(v, parent)| (parent, vertex(v)));
     edges.extend(arcs.filter(|(parent, v)| parent != v));

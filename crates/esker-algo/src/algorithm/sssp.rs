@@ -5,6 +5,9 @@
 //! distances of 2^63 or more are an error. Parents, if requested, are the least among those with the fewest edges from
 //! the source.
 //!
+//! With a target, the search ends once its bucket is settled. Then the answer is that of the whole search, where every
+//! vertex farther away counts as unreached.
+//!
 //! Work: O(n + m) for random lengths. Memory per vertex: 4 to 8 bytes for distances, 8 for the result, about five ids
 //! for buckets (a vertex is in at most `BINS` of them, usually in two). Reads: the list of each reached vertex once or
 //! a few times; in-lists when pulling.
@@ -12,11 +15,11 @@
 use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
 
 use super::bfs::{BfsOptions, bfs};
-use super::delta_stepping::{BINS, DeltaStepping, DistanceFault};
+use super::delta_stepping::{BINS, DeltaStepping, DistanceFault, Ends};
 use super::relaxation::tight_tree;
 use crate::estimate::{Estimate, Shape};
 use crate::lengths::Length;
-use crate::primitive::{need_positive, need_source};
+use crate::primitive::{need_positive, need_source, need_target};
 
 /// Options of [`sssp`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -25,6 +28,8 @@ pub struct SsspOptions {
     pub delta: Option<f64>,
     /// Whether to return parents. They take one more pass over the lists.
     pub parents: bool,
+    /// The search stops at the distance of this vertex; vertices farther away count as unreached. `None`: no target.
+    pub target: Option<VertexId>,
 }
 
 /// Distances from a source.
@@ -68,7 +73,7 @@ fn hops<G: Graph<Weight: Length>>(
     source: VertexId,
     options: &SsspOptions,
 ) -> Result<Sssp<G::Weight>, G::Error> {
-    let found = bfs(graph, run, &[source], &BfsOptions { depths: true })?;
+    let found = bfs(graph, run, &[source], &BfsOptions { target: options.target, ..BfsOptions::default() })?;
     let distance = |&depth: &VertexId| {
         if depth == NONE { G::Weight::UNREACHED } else { G::Weight::of_steps(depth.into()) }
     };
@@ -120,7 +125,7 @@ impl<W: Length> Visitor<W> for SampleLengths {
 /// Computes the distances from `source`. Without weights, every edge has length 1.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if the source is not a vertex, an edge met has a negative length or one that is NaN, or an
+/// [`Stop::Unsuitable`] if the source or the target is not a vertex, an edge met has a negative length or one that is NaN, or an
 /// integer distance reaches 2^63; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn sssp<G: Graph<Weight: Length>>(
     graph: &G,
@@ -131,6 +136,9 @@ pub fn sssp<G: Graph<Weight: Length>>(
     let n = graph.num_vertices();
     let run = &run.begin("shortest paths", estimate(Shape::of(graph), options).memory_bytes)?;
     need_source(source, n)?;
+    if let Some(target) = options.target {
+        need_target(target, n)?;
+    }
     if <G::Weight as Length>::UNIT {
         return hops(graph, run, source, options);
     }
@@ -151,14 +159,15 @@ fn search<G: Graph<Weight: Length>>(
         }
         None => default_delta(graph, run)?,
     };
+    let ends = Ends { source, target: options.target };
     let narrow = DeltaStepping::<G::Weight, <G::Weight as Length>::Narrow>::new(run, n, delta);
-    let distances = match narrow.find(graph, run, source)? {
+    let mut distances = match narrow.find(graph, run, ends)? {
         DistanceFault::None => narrow.answer(run),
         DistanceFault::Negative => return Err(negative().into()),
         DistanceFault::Overflow => {
             drop(narrow);
             let wide = DeltaStepping::<G::Weight, <G::Weight as Length>::Wide>::new(run, n, delta);
-            match wide.find(graph, run, source)? {
+            match wide.find(graph, run, ends)? {
                 DistanceFault::None => wide.answer(run),
                 DistanceFault::Negative => return Err(negative().into()),
                 DistanceFault::Overflow => {
@@ -170,6 +179,11 @@ fn search<G: Graph<Weight: Length>>(
             }
         }
     };
+    if let Some(target) = options.target {
+        let farthest = distances[target as usize];
+        // Farther vertices may hold distances that are not settled.
+        distances.iter_mut().filter(|d| **d > farthest).for_each(|d| *d = G::Weight::UNREACHED);
+    }
     let rounds = run.rounds();
     let reached = distances.iter().filter(|&&d| d != G::Weight::UNREACHED).count();
     let tight = |u: VertexId, v: VertexId, edge| {

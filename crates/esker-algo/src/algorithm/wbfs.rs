@@ -98,7 +98,7 @@ pub fn wbfs<G: Graph<Weight: Length>>(
     }
     need_source(source, n)?;
     if <G::Weight as Length>::UNIT {
-        return sssp(graph, run, source, &SsspOptions { delta: None, parents: options.parents });
+        return sssp(graph, run, source, &SsspOptions { parents: options.parents, ..SsspOptions::default() });
     }
     run.install(|| {
         let narrow = settle::<<G::Weight as Length>::Narrow, G>(graph, run, source)?;

@@ -17,6 +17,21 @@ pub fn bfs<W: Weight>(
     parents: &[VertexId],
     depths: Option<&[VertexId]>,
 ) -> Result<(), Wrong> {
+    bfs_within(out, sources, parents, depths, NONE)
+}
+
+/// As [`bfs`], of a search that ended with the vertices at `depth_max`: none is deeper, and only edges from there may leave
+/// the reached set.
+///
+/// # Errors
+/// The first violated property.
+pub fn bfs_within<W: Weight>(
+    out: &Rows<'_, W>,
+    sources: &[VertexId],
+    parents: &[VertexId],
+    depths: Option<&[VertexId]>,
+    depth_max: VertexId,
+) -> Result<(), Wrong> {
     let n = out.num_vertices();
     ensure(parents.len() == n, || format!("{} parents for {n} vertices", parents.len()))?;
     let found = depths_of(sources, parents)?;
@@ -35,7 +50,11 @@ pub fn bfs<W: Weight>(
                 format!("vertex {v} has parent {parent} but no edge from it")
             })?;
         }
-        if found[v as usize] == NONE {
+        let depth = found[v as usize];
+        ensure(depth == NONE || depth <= depth_max, || {
+            format!("vertex {v} has depth {depth}, beyond the limit {depth_max}")
+        })?;
+        if depth == NONE || depth == depth_max {
             continue;
         }
         for &next in out.list(v).0 {

@@ -30,7 +30,7 @@ mod densest;
 mod set_cover;
 
 pub use betweenness::betweenness;
-pub use bfs::bfs;
+pub use bfs::{bfs, bfs_within};
 pub use biconnectivity::biconnectivity;
 pub use cdlp::cdlp;
 pub use cliques::cliques;
@@ -48,7 +48,7 @@ pub use pagerank::{pagerank, pagerank_weighted};
 pub use scc::scc;
 pub use set_cover::set_cover;
 pub use spanner::spanner;
-pub use sssp::{bellman_ford, negative_cycle, sssp, widest};
+pub use sssp::{bellman_ford, negative_cycle, sssp, sssp_to, widest};
 pub use triangles::{triangles, triangles_sampled};
 pub use truss::truss;
 pub use wcc::wcc;

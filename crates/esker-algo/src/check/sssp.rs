@@ -26,6 +26,24 @@ pub fn sssp<W: Length>(
     PathRule { origin, none, over: W::extend, worse: |a, b| a > b }.check(out, source, distances, parents)
 }
 
+/// As [`sssp`], of a search that ended at the distance of `target`, if one is given and was reached: vertices farther away
+/// count as unreached.
+///
+/// # Errors
+/// The first violated property.
+pub fn sssp_to<W: Length>(
+    out: &Rows<'_, W>,
+    source: VertexId,
+    target: Option<VertexId>,
+    distances: &[W::Distance],
+    parents: Option<&[VertexId]>,
+) -> Result<(), Wrong> {
+    let (origin, none) = (W::ORIGIN, W::UNREACHED);
+    let farthest = target.and_then(|target| distances.get(target as usize).copied()).unwrap_or(none);
+    let over = |distance, edge| W::extend(distance, edge).filter(|&over| over <= farthest);
+    PathRule { origin, none, over, worse: |a, b| a > b }.check(out, source, distances, parents)
+}
+
 /// As [`sssp`], where lengths may be negative.
 ///
 /// # Errors

@@ -43,7 +43,7 @@ pub(crate) use random::CounterRng;
 pub use rank::Ranked;
 pub(crate) use reach::reach;
 pub use reduce::edge_sum;
-pub(crate) use requirements::{need_in_edges, need_positive, need_source, need_undirected};
+pub(crate) use requirements::{need_in_edges, need_positive, need_source, need_target, need_undirected};
 pub(crate) use union_find::{UnionFind, frequent};
 pub(crate) use vectors::{VectorLoop, with_vectors};
 pub use vertex_map::{each_vertex, vertex_count, vertex_filter, vertex_map};

@@ -32,6 +32,16 @@ pub(crate) fn need_source(source: VertexId, num_vertices: usize) -> Result<(), S
     Ok(())
 }
 
+/// An error unless `target` is a vertex.
+pub(crate) fn need_target(target: VertexId, num_vertices: usize) -> Result<(), Stop> {
+    if target as usize >= num_vertices {
+        return Err(Stop::Unsuitable(format!(
+            "target {target} is not a vertex: the graph has {num_vertices} vertices"
+        )));
+    }
+    Ok(())
+}
+
 /// An error unless the option `name` has a positive, finite value.
 pub(crate) fn need_positive(name: &str, value: f64) -> Result<(), Stop> {
     if !(value > 0.0 && value.is_finite()) {

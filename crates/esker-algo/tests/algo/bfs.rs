@@ -44,13 +44,61 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(common::cases(100))]
+    #[test]
+    fn a_search_that_ends_early_is_the_whole_one_up_to_there(
+        sample in common::samples(), source in any::<u32>(), target in any::<u32>(), most in 0..5u32
+    ) {
+        let csr = sample.csr(|_| ());
+        let pick = |pick| (pick as usize % sample.num_vertices) as VertexId;
+        let (source, target, most) = (pick(source), pick(target), VertexId::from(most));
+        let view = csr.graph();
+        let out = view.rows(Direction::Out).expect("out-lists");
+        for run in common::runs(false).into_iter().chain(common::runs(true)) {
+            let whole = checked(&view, &csr, &run, &[source]).depths.expect("depths");
+            let at = whole[target as usize];
+            for (depth_max, target, limit) in
+                [(Some(most), None, most), (None, Some(target), at), (Some(most), Some(target), most.min(at))]
+            {
+                let options = BfsOptions { depth_max, target, ..BfsOptions::default() };
+                let found = bfs(&view, &run, &[source], &options).expect("a search");
+                let cut = |&depth: &VertexId| if depth <= limit { depth } else { NONE };
+                let expected: Vec<_> = whole.iter().map(cut).collect();
+                prop_assert_eq!(found.depths.as_ref(), Some(&expected));
+                prop_assert_eq!(found.reached, expected.iter().filter(|&&depth| depth != NONE).count());
+                let checked = check::bfs_within(out, &[source], &found.parents, Some(&expected), limit);
+                prop_assert_eq!(checked.map_err(|wrong| wrong.to_string()), Ok(()));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_search_reads_no_lists_beyond_its_end() {
+    let edges: Vec<_> = (1..1000).map(|v| (v - 1, v, ())).collect();
+    let path = Csr::undirected(1000, &edges).unwrap();
+    let run = common::run(2, false);
+    for options in [
+        BfsOptions { depth_max: Some(3), ..BfsOptions::default() },
+        BfsOptions { target: Some(3), ..BfsOptions::default() },
+    ] {
+        let found = bfs(&path.graph(), &run, &[0], &options).unwrap();
+        assert_eq!((found.reached, found.rounds, found.arcs), (4, 4, 5));
+    }
+    let missing = BfsOptions { target: Some(1000), ..BfsOptions::default() };
+    let error = bfs(&path.graph(), &run, &[0], &missing).unwrap_err();
+    assert_eq!(error.to_string(), "target 1000 is not a vertex: the graph has 1000 vertices");
+}
+
 #[test]
 fn empty_graph_and_bad_sources() {
     let run = common::run(2, false);
     let none = Csr::<()>::undirected(0, &[]).unwrap();
     assert_eq!(bfs(&none.graph(), &run, &[], &BfsOptions::default()).unwrap().parents, []);
     let one = Csr::<()>::directed(1, &[(0, 0, ())]).unwrap();
-    let found = bfs(&one.graph(), &run, &[0, 0], &BfsOptions { depths: false }).unwrap();
+    let found =
+        bfs(&one.graph(), &run, &[0, 0], &BfsOptions { depths: false, ..BfsOptions::default() }).unwrap();
     assert_eq!((found.parents, found.depths, found.reached), (vec![0], None, 1));
     let error = bfs(&one.graph(), &run, &[1], &BfsOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "source 1 is not a vertex: the graph has 1 vertices");
@@ -81,4 +129,7 @@ fn the_verifier_finds_faults() {
     ] {
         check::bfs(out, &[0], &parents, Some(&depths)).unwrap_err();
     }
+    check::bfs_within(out, &[0], &[0, 0, 0, NONE], Some(&[0, 1, 1, NONE]), 1).unwrap();
+    check::bfs_within(out, &[0], &[0, 0, 0, 2], Some(&[0, 1, 1, 2]), 1).unwrap_err();
+    check::bfs_within(out, &[0], &[0, 0, NONE, NONE], Some(&[0, 1, NONE, NONE]), 1).unwrap_err();
 }

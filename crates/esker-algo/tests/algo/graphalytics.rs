@@ -26,7 +26,7 @@ const EDGES: [(VertexId, VertexId, f64); 5] =
 #[test]
 fn breadth_first_search_follows_edges_forward() {
     let run = common::run(2, false);
-    let depths = |csr: &Csr<f64>| bfs(&csr.graph(), &run, &[0], &BfsOptions { depths: true }).unwrap().depths;
+    let depths = |csr: &Csr<f64>| bfs(&csr.graph(), &run, &[0], &BfsOptions::default()).unwrap().depths;
     let directed = Csr::directed(6, &EDGES).unwrap();
     assert_eq!(depths(&directed), Some(vec![0, 1, 2, 3, NONE, NONE]));
     let undirected = Csr::undirected(6, &EDGES).unwrap();

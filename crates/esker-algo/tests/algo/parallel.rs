@@ -64,9 +64,9 @@ where
     let plain = csr.graph();
     let out = plain.rows(Direction::Out).expect("out-lists");
     let incoming = plain.rows(Direction::In).filter(|_| plain.is_directed());
-    let found = bfs(graph, run, &[source], &BfsOptions { depths: true }).unwrap();
+    let found = bfs(graph, run, &[source], &BfsOptions::default()).unwrap();
     check::bfs(out, &[source], &found.parents, found.depths.as_deref()).unwrap();
-    let found = sssp(graph, run, source, &SsspOptions { delta: None, parents: true }).unwrap();
+    let found = sssp(graph, run, source, &SsspOptions { parents: true, ..SsspOptions::default() }).unwrap();
     check::sssp(out, source, &found.distances, found.parents.as_deref()).unwrap();
     let options = PageRankOptions { tolerance: 1e-9, rounds_max: 1000, ..PageRankOptions::default() };
     let found = pagerank(graph, run, &options).unwrap();

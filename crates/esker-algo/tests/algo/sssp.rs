@@ -19,7 +19,8 @@ fn checked<G: Graph<Error = Stop>>(
 where
     G::Weight: Length,
 {
-    let found = sssp(graph, run, source, &SsspOptions { delta, parents: true }).expect("distances");
+    let found = sssp(graph, run, source, &SsspOptions { delta, parents: true, ..SsspOptions::default() })
+        .expect("distances");
     let view = csr.graph();
     let out = view.rows(Direction::Out).unwrap();
     check::sssp(out, source, &found.distances, found.parents.as_deref()).expect("a right answer");
@@ -56,6 +57,57 @@ proptest! {
     }
 }
 
+/// The answer up to the distance of a target is that of the whole search, where everything farther counts as unreached.
+fn right_up_to_target<W: Length>(
+    sample: &common::Sample,
+    source: u32,
+    target: u32,
+    weight: impl Fn(u32) -> W,
+) {
+    let csr = sample.csr(weight);
+    let view = csr.graph();
+    let out = view.rows(Direction::Out).unwrap();
+    let pick = |pick| (pick as usize % sample.num_vertices) as VertexId;
+    let (source, target) = (pick(source), pick(target));
+    let run = common::run(2, false);
+    let whole = checked(&view, &csr, &run, source, None).distances;
+    let farthest = whole[target as usize];
+    let expected: Vec<_> = whole.iter().map(|&d| if d <= farthest { d } else { W::UNREACHED }).collect();
+    for run in common::runs(false) {
+        for delta in [None, Some(0.3), Some(1e3)] {
+            let options = SsspOptions { delta, parents: true, target: Some(target) };
+            let found = sssp(&view, &run, source, &options).expect("distances");
+            assert_eq!(found.distances, expected);
+            check::sssp_to(out, source, Some(target), &found.distances, found.parents.as_deref())
+                .expect("a right answer");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(common::cases(40))]
+    #[test]
+    fn right_up_to_a_target(sample in common::samples(), source in any::<u32>(), target in any::<u32>()) {
+        right_up_to_target(&sample, source, target, |w| w as i32);
+        right_up_to_target(&sample, source, target, |w| w as f32 / 7.0);
+        right_up_to_target(&sample, source, target, |w| if w % 10 == 0 { f64::INFINITY } else { f64::from(w) });
+        right_up_to_target(&sample, source, target, |w| if w < 90 { i32::MAX } else { 0 });
+        right_up_to_target(&sample, source, target, |_| ());
+    }
+}
+
+#[test]
+fn a_search_ends_in_the_bucket_of_its_target() {
+    let edges: Vec<_> = (1..1000).map(|v| (v - 1, v, 2i32)).collect();
+    let csr = Csr::undirected(1000, &edges).unwrap();
+    let options = SsspOptions { delta: Some(1.0), target: Some(20), ..SsspOptions::default() };
+    let found = sssp(&csr.graph(), &common::run(1, false), 0, &options).unwrap();
+    assert_eq!((found.reached, found.rounds), (21, 21));
+    let missing = SsspOptions { target: Some(1000), ..SsspOptions::default() };
+    let error = sssp(&csr.graph(), &common::run(1, false), 0, &missing).unwrap_err();
+    assert_eq!(error.to_string(), "target 1000 is not a vertex: the graph has 1000 vertices");
+}
+
 #[test]
 fn sums_beyond_32_bits_are_exact() {
     let n = 5000;
@@ -81,7 +133,7 @@ fn negative_lengths_and_bad_options_are_errors() {
         assert!(message(&csr, SsspOptions::default()).contains("negative or not a number"));
     }
     let csr = Csr::directed(2, &[(0, 1, 5.0)]).unwrap();
-    let delta = SsspOptions { delta: Some(0.0), parents: false };
+    let delta = SsspOptions { delta: Some(0.0), ..SsspOptions::default() };
     assert_eq!(message(&csr, delta), "delta is 0 but must be positive and finite");
     let none = Csr::directed(0, &[]).unwrap();
     assert_eq!(message(&none, SsspOptions::default()), "source 0 is not a vertex: the graph has 0 vertices");
@@ -100,4 +152,7 @@ fn the_verifier_finds_faults() {
     check::sssp(out, 0, &[0, 2, far, far], None).unwrap_err();
     check::sssp(out, 0, &[0, 2, 4, 9], None).unwrap_err();
     check::sssp(out, 0, &[0, 2, 4, far], Some(&[0, 0, 0, none])).unwrap_err();
+    check::sssp_to(out, 0, Some(1), &[0, 2, far, far], None).unwrap();
+    check::sssp_to(out, 0, Some(1), &[0, 2, 4, far], None).unwrap_err();
+    check::sssp_to(out, 0, Some(3), &[0, 2, far, far], None).unwrap_err();
 }

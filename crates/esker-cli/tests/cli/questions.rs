@@ -43,6 +43,22 @@ fn vertices_and_their_edges() {
 }
 
 #[test]
+fn searches_stop_at_a_depth_or_a_target() {
+    let place = town();
+    let bfs =
+        |options: &str| place.ok(&format!("run bfs w.esker --source e --verify --quiet -o - {options}"));
+    assert_eq!(bfs("--max-depth 1"), "vertex,value\na,1\nb,\nc,\nd,\ne,0\n");
+    assert_eq!(bfs("--target c"), "vertex,value\na,1\nb,\nc,2\nd,\ne,0\n");
+    assert_eq!(bfs("--target b --max-depth 9"), "vertex,value\na,1\nb,\nc,2\nd,3\ne,0\n");
+    let sssp = place.ok("run sssp w.esker --source e --target c --parents --verify --quiet -o -");
+    assert_eq!(sssp, "vertex,distance,parent\na,2,e\nb,,\nc,11,a\nd,,\ne,0,e\n");
+    let deep = place.run("run bfs w.esker --source e --max-depth -1");
+    assert_eq!(deep.status.code(), Some(2), "{deep:?}");
+    let missing = place.run("run bfs w.esker --source e --target q");
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("no vertex has the id"), "{missing:?}");
+}
+
+#[test]
 fn paths_follow_weights_or_steps_and_versions() {
     let place = town();
     assert_eq!(place.ok("path w.esker a d --at 1 --format csv"), "vertex,weight\na,0\nb,3\nc,7\nd,8\n");

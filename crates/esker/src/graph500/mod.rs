@@ -268,7 +268,7 @@ pub fn validation_bytes(memory_bytes: u64) -> u64 {
 /// Runs a search; returns its seconds and its tree.
 fn search(graph: &StoredGraph<'_, ()>, run: &Run, root: VertexId) -> Result<(f64, Tree)> {
     let begin = Instant::now();
-    let found = bfs(graph, run, &[root], &BfsOptions { depths: false })?;
+    let found = bfs(graph, run, &[root], &BfsOptions { depths: false, ..BfsOptions::default() })?;
     Ok((begin.elapsed().as_secs_f64(), Tree { root, parents: found.parents, distances: None }))
 }
 

@@ -52,11 +52,11 @@ type Check = (&'static str, fn(&Case<'_>) -> Outcome);
 /// Of any graph.
 const CHECKS: &[Check] = &[
     ("bfs", |c| {
-        let found = bfs(c.graph, c.run, &[c.source], &BfsOptions { depths: true })?;
+        let found = bfs(c.graph, c.run, &[c.source], &BfsOptions::default())?;
         Ok(check::bfs(&c.out, &[c.source], &found.parents, found.depths.as_deref()))
     }),
     ("sssp", |c| {
-        let found = sssp(c.graph, c.run, c.source, &SsspOptions { delta: None, parents: true })?;
+        let found = sssp(c.graph, c.run, c.source, &SsspOptions { parents: true, ..SsspOptions::default() })?;
         Ok(check::sssp(&c.out, c.source, &found.distances, found.parents.as_deref()))
     }),
     ("wbfs", |c| {

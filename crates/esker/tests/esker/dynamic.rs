@@ -55,9 +55,10 @@ fn agrees(graph: &DynamicGraph<f64>, csr: &Csr<f64>, run: &Run) {
     let incoming = plain.rows(Direction::In).filter(|_| plain.is_directed());
     assert_eq!((graph.num_vertices(), graph.num_arcs()), (plain.num_vertices(), plain.num_arcs()));
     for source in [0, 3, 100] {
-        let found = bfs(graph, run, &[source], &BfsOptions { depths: true }).expect("a search");
+        let found = bfs(graph, run, &[source], &BfsOptions::default()).expect("a search");
         check::bfs(out, &[source], &found.parents, found.depths.as_deref()).expect("a tree");
-        let found = sssp(graph, run, source, &SsspOptions { delta: None, parents: true }).expect("distances");
+        let found = sssp(graph, run, source, &SsspOptions { parents: true, ..SsspOptions::default() })
+            .expect("distances");
         check::sssp(out, source, &found.distances, found.parents.as_deref()).expect("least distances");
     }
     let options = PageRankOptions { tolerance: 1e-9, ..PageRankOptions::default() };

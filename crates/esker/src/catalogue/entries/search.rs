@@ -4,7 +4,7 @@ use esker_algo::algorithm::bfs::{self, BfsOptions, bfs};
 use esker_algo::algorithm::sssp::{self, SsspOptions, sssp};
 use esker_algo::check;
 use esker_algo::lengths::Length;
-use esker_graph::{Direction, Graph, VertexId, vertex};
+use esker_graph::{Direction, Graph, NONE, VertexId, vertex};
 use esker_store::format::ElementType;
 use esker_store::{StoredGraph, StoredWeight};
 
@@ -20,7 +20,12 @@ pub(super) const PARENTS: Opt = Opt::flag("parents", "Also give the vertex befor
 pub(super) const BFS: Entry = Entry {
     name: "bfs",
     summary: "Breadth-first search: number of steps from the sources",
-    options: &[Opt::vertex("source", "Vertex to start from").required().repeatable(), PARENTS],
+    options: &[
+        Opt::vertex("source", "Vertex to start from").required().repeatable(),
+        Opt::integer("max-depth", "Most steps from a source; vertices farther away count as unreached"),
+        Opt::vertex("target", "Stop at the depth of this vertex; vertices farther away count as unreached"),
+        PARENTS,
+    ],
     reads: GraphReads::few(ListReads::Both),
     undirected: false,
     columns: &["depth", "parent"],
@@ -29,16 +34,32 @@ pub(super) const BFS: Entry = Entry {
     verifies: "Depths differ by at most one along an edge, and each parent is one step nearer to a source",
     run: |job| {
         let sources = job.vertices("source")?;
-        run_bfs(job, &job.graph::<()>()?, &sources)
+        run_bfs(job, &job.graph::<()>()?, &sources, &bfs_options(job)?)
     },
     estimate: |shape, _, resources| Ok(bfs::estimate(shape, &BfsOptions::default(), resources.deterministic)),
 };
 
-fn run_bfs(job: &Job<'_>, graph: &StoredGraph<'_, ()>, sources: &[VertexId]) -> Result<Answer> {
-    let (found, seconds) = timed(|| bfs(graph, job.run, sources, &BfsOptions::default()));
+fn bfs_options(job: &Job<'_>) -> Result<BfsOptions> {
+    // No vertex is deeper than the largest id.
+    let depth_max = job.params.get::<u64>("max-depth")?.map(|most| VertexId::try_from(most).unwrap_or(NONE));
+    let target = job.vertices("target")?.first().copied();
+    Ok(BfsOptions { depth_max, target, ..BfsOptions::default() })
+}
+
+fn run_bfs(
+    job: &Job<'_>,
+    graph: &StoredGraph<'_, ()>,
+    sources: &[VertexId],
+    options: &BfsOptions,
+) -> Result<Answer> {
+    let (found, seconds) = timed(|| bfs(graph, job.run, sources, options));
     let found = found?;
-    job.verify("bfs", graph, |out, _| check::bfs(out, sources, &found.parents, found.depths.as_deref()))?;
     let depths = found.depths.unwrap_or_default();
+    job.verify("bfs", graph, |out, _| {
+        let target = options.target.map_or(NONE, |target| depths[target as usize]);
+        let deepest = options.depth_max.unwrap_or(NONE).min(target);
+        check::bfs_within(out, sources, &found.parents, Some(&depths), deepest)
+    })?;
     let mut columns =
         vec![AnswerColumn { name: "depth", values: Values::Index(depths), ranking: Ranking::Largest }];
     push_parents(&mut columns, job.params.flag("parents").then_some(found.parents));
@@ -60,6 +81,10 @@ pub(super) const SSSP: Entry = Entry {
         Opt::float("delta", "Width of a bucket")
             .within(OptRange::Above(0.0))
             .otherwise("chosen from the weights"),
+        Opt::vertex(
+            "target",
+            "Stop at the distance of this vertex; vertices farther away count as unreached",
+        ),
         PARENTS,
     ],
     reads: GraphReads::few(ListReads::Both).weighted(),
@@ -69,11 +94,11 @@ pub(super) const SSSP: Entry = Entry {
     edges: false,
     verifies: "No edge shortens a distance, and a path of that length leads to each reached vertex",
     run: |job| by_weight!(job, sssp_by),
-    estimate: |shape, params, _| Ok(sssp::estimate(shape, &sssp_options(params)?)),
+    estimate: |shape, params, _| Ok(sssp::estimate(shape, &sssp_options(params, None)?)),
 };
 
-fn sssp_options(params: &Params) -> Result<SsspOptions> {
-    Ok(SsspOptions { delta: params.get("delta")?, parents: params.flag("parents") })
+fn sssp_options(params: &Params, target: Option<VertexId>) -> Result<SsspOptions> {
+    Ok(SsspOptions { delta: params.get("delta")?, parents: params.flag("parents"), target })
 }
 
 /// Calls a function with the type of the weights.
@@ -149,7 +174,8 @@ pub(super) fn push_parents(columns: &mut Vec<AnswerColumn>, parents: Option<Vec<
 
 fn sssp_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<Answer> {
     let source = job.vertex("source")?;
-    let options = sssp_options(job.params)?;
+    let target = job.vertices("target")?.first().copied();
+    let options = sssp_options(job.params, target)?;
     sssp_on(job, &job.graph::<W>()?, source, &options)
 }
 
@@ -161,7 +187,9 @@ fn sssp_on<W: StoredWeight + Length<Distance: Shown>>(
 ) -> Result<Answer> {
     let (found, seconds) = timed(|| sssp(graph, job.run, source, options));
     let found = found?;
-    job.verify("sssp", graph, |out, _| check::sssp(out, source, &found.distances, found.parents.as_deref()))?;
+    job.verify("sssp", graph, |out, _| {
+        check::sssp_to(out, source, options.target, &found.distances, found.parents.as_deref())
+    })?;
     let arcs = arcs_of(graph, |v| found.distances[v] != W::UNREACHED);
     let mut columns = vec![AnswerColumn {
         name: "distance",
