@@ -167,7 +167,9 @@ impl Commit {
     pub(crate) fn encode_summary(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.summary().put(&mut out);
-        CommitTimes { committed_ms: self.committed_ms }.put(&mut out);
+        if self.committed_ms != self.time_ms {
+            CommitTimes { committed_ms: self.committed_ms }.put(&mut out);
+        }
         out
     }
 

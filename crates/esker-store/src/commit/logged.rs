@@ -44,7 +44,7 @@ impl LoggedCommit {
         }
         let mut input = FieldInput::new(&directory, record.summary, 0);
         let summary = CommitSummary::take(&mut input)?;
-        // Format versions before 6 have no other time.
+        // The time of the commit is left out where it equals the event time, and in format versions before 6.
         let is_timed = input.remaining() > 0;
         let committed_ms =
             if is_timed { CommitTimes::take(&mut input)?.committed_ms } else { summary.time_ms };
