@@ -334,16 +334,18 @@ class Database:
         progress: ProgressOption = None,
     ) -> dict[str, int]:
         """Merges all layers into one; all versions stay readable. ``encoding`` is the encoding of the merged layer, ``plain`` or ``compressed``,
-        unchanged by default; ``tiles`` also builds tiles. ``heads`` stores the first neighbours of each vertex, as many as given; ``True`` stores
-        as many as the memory holds. Algorithms with ``residency="headed"`` then read them instead of all lists. Returns the layers and bytes
-        before and after."""
+        unchanged by default; both remove tiles, and ``tiles`` builds them. ``heads`` stores the first neighbours of each vertex, as many as
+        given; ``True`` stores as many as the memory holds. Algorithms with ``residency="headed"`` then read them instead of all lists. A
+        database with tiles or heads keeps them; groups of tiles in which no edge changed are copied. Returns the layers and bytes before and
+        after, how many groups of tiles were copied and rebuilt, and the bytes copied."""
         if heads is not True and heads is not False and heads < 1:
             raise InvalidError(f"heads must be a positive number, True or False, not {heads!r}")
         length = 0 if heads is True else None if heads is False else int(heads)
         with _progress.listening(progress, "compact") as callback:
             settings = run_settings(threads=threads, memory=memory, progress=callback)
             found = self._to_change().compact(encoding, length, settings)
-        return dict(zip(("layers_before", "layers", "bytes_before", "bytes"), found))
+        sizes = ("layers_before", "layers", "bytes_before", "bytes")
+        return dict(zip((*sizes, "tile_groups_copied", "tile_groups_rebuilt", "tile_bytes_copied"), found))
 
     def define_edge_property(
         self, name: str, type: str = "f64", *, weight: bool = False, threads: int | None = None, progress: ProgressOption = None

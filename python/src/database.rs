@@ -13,10 +13,11 @@ use esker::graph::{Cancel, Run, RunOptions};
 use esker::import::format::{Format, ReadOptions};
 use esker::import::options::ImportOptions;
 use esker::store::check::check;
+use esker::store::database::{CompactOptions, CompactReport, Tiling};
 use esker::store::diff::diff;
 use esker::store::format::{Retention, VersionRecord};
 use esker::store::log::Sync;
-use esker::store::tiles::ConvertOptions;
+use esker::store::tiles::TileReport;
 use esker::store::version::{VersionSelector, check_tag, parse_time};
 use esker::store::{CommitOptions, Database as Writer, Error, HeadedOptions, Store};
 use pyo3::prelude::*;
@@ -283,32 +284,35 @@ impl Database {
         py.detach(|| Ok(writer.retain(retention)?))
     }
 
-    /// Merges all layers, and stores heads of `heads` neighbours, or of as many as the memory holds if it is 0; returns the number of layers before and after, and the bytes before and after.
+    /// Merges all layers, and stores heads of `heads` neighbours, or of as many as the memory holds if it is 0; returns the number of layers before and after, the bytes before and after, and of the tiles: groups copied, groups rebuilt, bytes copied.
     fn compact(
         &self,
         py: Python<'_>,
         encoding_name: Option<&str>,
         heads: Option<usize>,
         settings: Settings,
-    ) -> Outcome<(usize, usize, u64, u64)> {
-        let wants_tiles = encoding_name == Some("tiles");
-        let lists = encoding_name.filter(|_| !wants_tiles).map(encoding).transpose()?;
+    ) -> Outcome<(usize, usize, u64, u64, u64, u64, u64)> {
+        let (tiles, lists) = match encoding_name {
+            None => (Tiling::Keep, None),
+            Some("tiles") => (Tiling::Make, None),
+            Some(name) => (Tiling::Remove, Some(encoding(name)?)),
+        };
+        let options = CompactOptions { lists, tiles };
         let writer = self.writer()?;
         let memory_bytes = settings.resources().memory_bytes;
-        let convert = ConvertOptions::within(memory_bytes);
         let (run, cancel, listener) = settings.run("compact")?;
         let report = watched(py, &cancel, listener.as_ref(), || {
-            let report = writer.compact_to(lists, &run)?;
-            if wants_tiles {
-                writer.make_tiles(&convert, &run)?;
-            }
+            let report = writer.compact_with(options, &run)?;
             if let Some(length) = heads {
                 let head_len = Some(length).filter(|&length| length > 0);
                 writer.make_heads(HeadedOptions { head_len, memory_bytes }, &run)?;
             }
             Ok(report)
         })?;
-        Ok((report.layers_before, report.layers, report.bytes_before, report.bytes))
+        let CompactReport { layers_before, layers, bytes_before, bytes, forms } = report;
+        let tiles = forms.tiles.unwrap_or_default();
+        let TileReport { groups_copied, groups_rebuilt, copied_bytes, .. } = tiles;
+        Ok((layers_before, layers, bytes_before, bytes, groups_copied, groups_rebuilt, copied_bytes))
     }
 
     /// Adds an edge property of the type called `kind`.

@@ -78,6 +78,12 @@ def test_read_as_tiles_and_with_heads(web):
         assert g.bfs("alice", **reading).reached == g.bfs("alice").reached
     with pytest.raises(ValueError, match="encoding must be one of"):
         g.pagerank(encoding="plain")
+    with web.batch() as batch:
+        batch.add_edges(["alice"], ["a new friend"], weight=[1.0])
+    report = web.compact()
+    assert (report["tile_groups_rebuilt"], report["tile_groups_copied"]) == (1, 0)
+    assert web.graph().bfs("alice", encoding="tiles").reached == web.graph().bfs("alice").reached
+    usual = web.graph().pagerank().to_numpy()
     web.compact(heads=1)
     web.compact(heads=True, memory="64MiB")
     g = web.graph()

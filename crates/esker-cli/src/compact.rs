@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::Args;
 use esker::graph::Run;
 use esker::store::Database;
-use esker::store::database::CompactReport;
+use esker::store::database::{CompactOptions, CompactReport, Tiling};
 use esker::store::headed::Heads;
 use esker::store::tiles::TileReport;
 use serde_json::json;
@@ -19,17 +19,18 @@ use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 use crate::size::{bytes, counted, seconds};
 use crate::text;
-use crate::tiling::{describe, make_tiles};
+use crate::tiling::describe;
 
 /// Merge all layers and reclaim space
 ///
 /// Merges all commits and layers into one layer. Every version stays readable, and the newest is read at full speed. The space of
-/// forgotten versions is freed. Other processes can read the database meanwhile.
+/// forgotten versions is freed. Other processes can read the database meanwhile. A database with tiles or heads keeps them; parts of the
+/// tiles in which no edge changed are copied.
 #[derive(Debug, Args)]
 pub(crate) struct CompactCommand {
     /// The database
     database: PathBuf,
-    /// Encoding of the merged layer [default: unchanged]
+    /// Encoding of the merged layer; `plain` and `compressed` remove tiles [default: unchanged]
     #[arg(long, value_enum)]
     encoding: Option<StoredEncoding>,
     #[command(flatten)]
@@ -42,17 +43,10 @@ pub(crate) struct CompactCommand {
 }
 
 impl CompactCommand {
-    fn compact(
-        &self,
-        database: &Database,
-        run: &Run,
-    ) -> Result<(CompactReport, Option<TileReport>, Option<Heads>), Failure> {
-        let lists = self.encoding.and_then(StoredEncoding::of_lists);
-        let report = database.compact_to(lists, run)?;
-        let wants_tiles = self.encoding == Some(StoredEncoding::Tiles);
-        let tiles = wants_tiles.then(|| make_tiles(database, &self.resources, run)).transpose()?;
+    fn compact(&self, database: &Database, run: &Run) -> Result<(CompactReport, Option<Heads>), Failure> {
+        let report = database.compact_with(options_of(self.encoding), run)?;
         let heads = self.heads.make(database, &self.resources, run)?;
-        Ok((report, tiles, heads))
+        Ok((report, heads))
     }
 
     pub(crate) fn carry_out(&self) -> Outcome {
@@ -65,20 +59,16 @@ impl CompactCommand {
         let database = Database::open_under(&self.database, options, &run)?;
         let report = self.compact(&database, &run);
         bar.finish();
-        let (report, tiles, heads) = report?;
+        let (report, heads) = report?;
         let closed = database.close().map_err(Failure::from);
         let taken = begin.elapsed().as_secs_f64();
-        let reported = closed.and_then(|()| self.report(&report, tiles, heads, taken));
+        let reported = closed.and_then(|()| self.report(&report, heads, taken));
         reported.map_err(|failure| failure.after("merged all layers"))
     }
 
-    fn report(
-        &self,
-        report: &CompactReport,
-        tiles: Option<TileReport>,
-        heads: Option<Heads>,
-        taken: f64,
-    ) -> Outcome {
+    fn report(&self, report: &CompactReport, heads: Option<Heads>, taken: f64) -> Outcome {
+        let tiles = report.forms.tiles;
+        let kept_heads = report.forms.head_len.filter(|_| heads.is_none());
         if self.json {
             return text::json(&json!({
                 "database": self.database.display().to_string(),
@@ -87,7 +77,10 @@ impl CompactCommand {
                 "bytes_before": report.bytes_before,
                 "bytes": report.bytes,
                 "tile_bytes": tiles.map(|tiles| tiles.data_bytes),
-                "head_length": heads.map(|heads| heads.length),
+                "tile_bytes_copied": tiles.map(|tiles| tiles.copied_bytes),
+                "tile_groups_copied": tiles.map(|tiles| tiles.groups_copied),
+                "tile_groups_rebuilt": tiles.map(|tiles| tiles.groups_rebuilt),
+                "head_length": heads.map(|heads| heads.length).or(kept_heads),
                 "head_bytes": heads.map(|heads| heads.memory_bytes),
                 "seconds": taken,
             }));
@@ -101,12 +94,37 @@ impl CompactCommand {
             bytes(report.bytes)
         ))?;
         if let Some(tiles) = tiles {
-            text::line(&format!("tiles: {}", describe(&tiles)))?;
+            text::line(&format!("tiles: {}; {}", describe(&tiles), work(&tiles)))?;
         }
         if let Some(heads) = heads {
             text::line(&format!("heads: {}", describe_heads(&heads)))?;
         }
+        if let Some(length) = kept_heads {
+            text::line(&format!(
+                "heads: {} of each vertex",
+                counted(length as u64, "neighbour", "neighbours")
+            ))?;
+        }
         text::remark(&format!("Finished in {}", seconds(taken)));
         Ok(())
     }
+}
+
+fn options_of(encoding: Option<StoredEncoding>) -> CompactOptions {
+    let tiles = match encoding {
+        None => Tiling::Keep,
+        Some(StoredEncoding::Tiles) => Tiling::Make,
+        Some(StoredEncoding::Plain | StoredEncoding::Compressed) => Tiling::Remove,
+    };
+    CompactOptions { lists: encoding.and_then(StoredEncoding::of_lists), tiles }
+}
+
+/// `9 groups copied (12 MiB), 1 rebuilt`.
+fn work(tiles: &TileReport) -> String {
+    format!(
+        "{} copied ({}), {} rebuilt",
+        counted(tiles.groups_copied, "group", "groups"),
+        bytes(tiles.copied_bytes),
+        tiles.groups_rebuilt
+    )
 }

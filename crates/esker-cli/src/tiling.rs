@@ -12,12 +12,8 @@ use crate::resources::ResourceArgs;
 use crate::size::{bytes, counted};
 use crate::text;
 
-/// Builds the tiles of a database with a single layer, within the memory limit.
-pub(crate) fn make_tiles(
-    database: &Database,
-    resources: &ResourceArgs,
-    run: &Run,
-) -> Result<TileReport, Failure> {
+/// Builds the tiles of a database, within the memory limit.
+fn make_tiles(database: &Database, resources: &ResourceArgs, run: &Run) -> Result<TileReport, Failure> {
     Ok(database.make_tiles(&ConvertOptions::within(resources.memory_bytes()), run)?)
 }
 

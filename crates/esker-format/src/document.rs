@@ -14,7 +14,7 @@ use super::manifest::{
     DictionaryRecord, EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, LogMark, ManifestHead,
     ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VertexOrder,
 };
-use super::tile::{TileCoding, TilesRecord};
+use super::tile::{KeptForms, TileCoding, TilesRecord};
 use super::version::{Duplicates, RetentionKind, RetentionRecord, TagRecord, UntimedVersion, VersionRecord};
 use super::{BLOCK_BYTES, ColumnKind, ElementType, FORMAT_VERSION, PAGE_BYTES};
 
@@ -187,6 +187,7 @@ fn render() -> String {
     chapter::<TilesRecord>(&mut out);
     chapter::<TileCoding>(&mut out);
     chapter::<HeadsRecord>(&mut out);
+    chapter::<KeptForms>(&mut out);
     chapter::<IdMapRecord>(&mut out);
     chapter::<IdMapKind>(&mut out);
     chapter::<VertexOrder>(&mut out);

@@ -4,7 +4,7 @@ use super::field::{FieldInput, FieldValue};
 use super::header::IdSecret;
 use super::heads::HeadsRecord;
 use super::manifest::{EditKind, IdMapRecord, LayerRecord, LogMark, PropertyRecord};
-use super::tile::TilesRecord;
+use super::tile::{KeptForms, TilesRecord};
 use super::version::{Duplicates, Retention, TagRecord, UntimedVersion, VersionRecord};
 use crate::error::Result;
 
@@ -60,6 +60,8 @@ pub enum Edit {
         /// The layer.
         layer: u32,
     },
+    /// Sets which second forms merging gives the complete layer.
+    KeepForms(KeptForms),
 }
 
 impl FieldValue for Edit {
@@ -91,6 +93,7 @@ impl FieldValue for Edit {
             Self::SetDuplicates(rule) => put(EditKind::SetDuplicates, &|out| rule.put(out)),
             Self::SetHeads(record) => put(EditKind::SetHeads, &|out| record.put(out)),
             Self::RemoveHeads { layer } => put(EditKind::RemoveHeads, &|out| layer.put(out)),
+            Self::KeepForms(kept) => put(EditKind::KeepForms, &|out| kept.put(out)),
         }
     }
 
@@ -114,6 +117,7 @@ impl FieldValue for Edit {
             EditKind::SetDuplicates => Self::SetDuplicates(FieldValue::take(input)?),
             EditKind::SetHeads => Self::SetHeads(FieldValue::take(input)?),
             EditKind::RemoveHeads => Self::RemoveHeads { layer: FieldValue::take(input)? },
+            EditKind::KeepForms => Self::KeepForms(FieldValue::take(input)?),
         })
     }
 }

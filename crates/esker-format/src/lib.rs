@@ -58,7 +58,7 @@ pub use manifest::{
 };
 pub use search::lower_bound;
 pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
-pub use tile::{TileCoding, TilesRecord};
+pub use tile::{KeptForms, TileCoding, TilesRecord};
 pub use values::{ValueSlice, Values};
 pub use version::{Duplicates, Retention, TagRecord, VersionRecord};
 pub use widen::Widening;

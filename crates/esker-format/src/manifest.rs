@@ -111,6 +111,8 @@ codes! {
         RemoveHeads = 17,
         /// A `PropertyRecord`: replaces the one with its owner and number.
         SetProperty = 18,
+        /// A `KeptForms`: which second forms merging gives the complete layer. Without it, those that the complete layer has.
+        KeepForms = 19,
     }
 }
 

@@ -28,3 +28,14 @@ layout! {
         num_edges: u64,
     }
 }
+
+layout! {
+    /// The second forms that merging gives the lists of the complete layer.
+    #[derive(Copy, Default)]
+    pub struct KeptForms {
+        /// Rows and columns of tiles in a group; 0: no tiles.
+        tile_group: u32,
+        /// Neighbours of each vertex in its stored head, at most; 0: no heads.
+        head_len: u64,
+    }
+}

@@ -275,6 +275,33 @@ fn every_encoding_gives_the_same_answers() {
 }
 
 #[test]
+fn compact_keeps_tiles_until_lists_are_asked_for_and_counts_its_work() {
+    let place = Place::new();
+    place.ok("generate kron --scale 9 --degree 8 g.esker --encoding tiles");
+    place.file("more.el", "1 2\n400 401\n");
+    place.ok("add g.esker more.el");
+    let merged = place.json("compact g.esker --json");
+    assert_eq!((&merged["tile_groups_rebuilt"], &merged["tile_groups_copied"]), (&1.into(), &0.into()));
+    assert_eq!(merged["tile_bytes_copied"], 0);
+    // Nothing but versions goes, so the tiles are copied.
+    place.ok("forget g.esker 1");
+    let copied = place.json("compact g.esker --json");
+    assert_eq!((&copied["tile_groups_rebuilt"], &copied["tile_groups_copied"]), (&0.into(), &1.into()));
+    assert_eq!(copied["tile_bytes_copied"], copied["tile_bytes"]);
+    place.ok("check g.esker");
+    place.ok("run wcc g.esker --encoding tiles --verify");
+    place.file("others.el", "600 601\n");
+    place.ok("add g.esker others.el");
+    let text = place.ok("compact g.esker");
+    assert!(text.contains("; 0 groups copied (0 B), 1 rebuilt"), "{text}");
+    let plain = place.json("compact g.esker --encoding plain --json");
+    assert_eq!(plain["tile_bytes"], serde_json::Value::Null);
+    assert_eq!(place.run("run wcc g.esker --encoding tiles").status.code(), Some(1));
+    place.ok("add g.esker more.el");
+    assert_eq!(place.json("compact g.esker --json")["tile_bytes"], serde_json::Value::Null);
+}
+
+#[test]
 fn a_run_says_what_it_reads_and_why() {
     let place = Place::new();
     place.ok("generate kron --scale 12 --degree 8 --undirected g.esker");

@@ -213,7 +213,7 @@ impl Store {
             }
         }
         if self.kind == Kind::U8 {
-            let removed = RemovedVertices::default().with(&view.layers(), run).unwrap();
+            let removed = RemovedVertices::default().with(view.layers(), run).unwrap();
             let expected: Vec<VertexId> =
                 (0..all.len()).filter(|&v| all[v].is_some_and(|seed| seed as u8 != 0)).map(vertex).collect();
             assert_eq!((removed.list(), removed.count()), (&expected[..], expected.len()));

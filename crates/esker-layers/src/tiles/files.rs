@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{
-    Archive, BLOCK_BYTES, Column, ColumnKind, ColumnSpec, DatabaseId, Element, Error, Result,
+    Archive, BLOCK_BYTES, Column, ColumnKind, ColumnSpec, DatabaseId, Element, ElementType, Error, Result,
 };
 use esker_graph::{Direction, Run};
 
@@ -109,7 +109,7 @@ impl Tiles {
     }
 
     /// Rows and columns of tiles in a group.
-    pub(crate) fn group(&self) -> u32 {
+    pub fn group(&self) -> u32 {
         self.group
     }
 
@@ -169,6 +169,17 @@ impl Tiles {
         let column = Column::open(&self.archive, &self.files.property(number), spec)?;
         column.expect_len(self.shape.num_edges)?;
         Ok(column)
+    }
+
+    /// Whether they have an edge property with values of a type that can be a weight.
+    pub fn has_property(&self, number: u32, element: ElementType) -> bool {
+        match element {
+            ElementType::I32 => self.property::<i32>(number).is_ok(),
+            ElementType::I64 => self.property::<i64>(number).is_ok(),
+            ElementType::F32 => self.property::<f32>(number).is_ok(),
+            ElementType::F64 => self.property::<f64>(number).is_ok(),
+            ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::U64 => false,
+        }
     }
 
     /// The directory of the chunks, verified.

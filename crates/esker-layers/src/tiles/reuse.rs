@@ -8,7 +8,7 @@ use esker_graph::{Run, VertexId};
 
 use super::codec::Decoder;
 use super::files::{Chunk, Directory, Tiles};
-use super::strip::STRIP_BITS;
+use super::strip::{STRIP_BITS, STRIP_LEN};
 use super::write::TileWriter;
 
 /// A group: its row and column among the groups.
@@ -22,21 +22,30 @@ const ZEROS_MAX: usize = 64;
 pub struct ChangedGroups {
     group: u32,
     directed: bool,
+    /// Number of all groups.
+    count: usize,
     changed: BTreeSet<GroupKey>,
     last: Option<GroupKey>,
 }
 
 impl ChangedGroups {
-    /// No group of these tiles.
-    pub fn none_of(tiles: &Tiles) -> Self {
-        let (group, directed) = (tiles.group(), tiles.shape().directed);
-        Self { group, directed, changed: BTreeSet::new(), last: None }
+    /// No group of these tiles, in a graph of so many vertices.
+    pub fn none_of(tiles: &Tiles, num_vertices: usize) -> Self {
+        let (group, directed) = (tiles.group().max(1), tiles.shape().directed);
+        let side = num_vertices.div_ceil(STRIP_LEN).div_ceil(group as usize);
+        let count = if directed { side * side } else { side * (side + 1) / 2 };
+        Self { group, directed, count, changed: BTreeSet::new(), last: None }
+    }
+
+    /// Whether all groups changed, so that nothing can be copied.
+    pub fn are_all(&self) -> bool {
+        self.changed.len() >= self.count
     }
 
     /// Notes that an edge came, went, or has another property.
     pub fn note(&mut self, v: VertexId, u: VertexId) {
         let (v, u) = if self.directed { (v, u) } else { (v.min(u), v.max(u)) };
-        let group = |v: VertexId| ((v as usize >> STRIP_BITS) / self.group.max(1) as usize) as u32;
+        let group = |v: VertexId| ((v as usize >> STRIP_BITS) / self.group as usize) as u32;
         let key = (group(v), group(u));
         // Successive changes are near one another.
         if self.last != Some(key) {
@@ -179,7 +188,7 @@ mod tests {
     }
 
     fn noted(tiles: &Tiles, changed: &Edges) -> ChangedGroups {
-        let mut groups = ChangedGroups::none_of(tiles);
+        let mut groups = ChangedGroups::none_of(tiles, 500_000);
         changed.iter().for_each(|&(u, v, _)| groups.note(u, v));
         groups
     }
@@ -203,7 +212,7 @@ mod tests {
                 let degrees = |v| found.degree(direction, v) == graph.degree(direction, v);
                 assert!((0..500_000).map(vertex).all(degrees));
             }
-            let again = ChangedGroups::none_of(&tiles);
+            let again = ChangedGroups::none_of(&tiles, 500_000);
             let reuse = OldTiles::new(&tiles, again, &run).unwrap();
             let (copy, report) =
                 make_from(&disk, Path::new("copy"), &graph, &OPTIONS, Some(&reuse), 1).unwrap();

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use esker_format::io::{Disk, Faults, FaultyDisk};
 use esker_format::{Error, IdMapKind, Result, Retention};
 use esker_graph::Run;
+use esker_layers::graph::HeadedOptions;
+use esker_layers::tiles::ConvertOptions;
 
 use super::crash_model::{DatabaseContent, NEWEST, NUM_VERTICES, PossibleContents, Request, changes};
 use super::model::{DB, ModelChange, verify_version};
@@ -16,6 +18,7 @@ use super::{Database, DatabaseOptions};
 use crate::check::check;
 use crate::history::Random;
 use crate::sample::Sample;
+use crate::snapshot::Snapshot;
 use crate::store::Store;
 
 /// The number of workloads to try.
@@ -27,6 +30,8 @@ fn rounds() -> u64 {
 struct Workload {
     sample: Sample,
     requests: Vec<Request>,
+    /// Whether the sample has tiles and heads, which the database must keep.
+    has_forms: bool,
     run: Run,
 }
 
@@ -38,7 +43,7 @@ impl Workload {
         let mut requests: Vec<Request> = (0..requests).map(|_| Request::random(&mut random)).collect();
         // Leave a commit that is in no layer at the end.
         requests.push(Request::Commit(changes(&mut random)));
-        Self { sample, requests, run: Run::with_threads(1).unwrap() }
+        Self { sample, requests, has_forms: false, run: Run::with_threads(1).unwrap() }
     }
 
     /// A disk with the sample.
@@ -46,7 +51,21 @@ impl Workload {
         let disk = FaultyDisk::new(seed);
         let shared: Arc<dyn Disk> = Arc::new(disk.clone());
         self.sample.write(&shared, Path::new(DB), false).unwrap();
+        if self.has_forms {
+            let db = open(&disk).unwrap();
+            db.make_tiles(&ConvertOptions::default(), &self.run).unwrap();
+            db.make_heads(HeadedOptions { head_len: Some(2), memory_bytes: 1 << 30 }, &self.run).unwrap();
+            db.close().unwrap();
+        }
         disk
+    }
+
+    /// Checks that a reader finds the tiles and heads.
+    fn expect_forms(&self, snapshot: &Snapshot) {
+        if self.has_forms {
+            assert!(snapshot.tiles().is_ok(), "{:?}", snapshot.manifest());
+            assert!(snapshot.stored_heads().unwrap().is_some(), "{:?}", snapshot.manifest());
+        }
     }
 
     fn possible(&self) -> PossibleContents {
@@ -71,6 +90,7 @@ impl Workload {
         let shared: Arc<dyn Disk> = Arc::new(disk.clone());
         let store = Store::open_on(Arc::clone(&shared), Path::new(DB)).unwrap();
         let seen: Vec<u64> = store.versions().unwrap().iter().map(|version| version.number).collect();
+        self.expect_forms(&store.at(seen[seen.len() - 1]).unwrap());
         // What a crash leaves is never taken for a loss.
         assert_eq!(Database::survey(&shared, Path::new(DB)).unwrap().problem, None);
         assert_eq!(store.check_log(&self.run).unwrap().commits, store.commits_in_log().unwrap().len());
@@ -84,6 +104,7 @@ impl Workload {
             possible.advance(&db, &request, &self.run).unwrap();
         }
         possible.verify(&db, &self.run);
+        self.expect_forms(&db.snapshot().unwrap());
         if is_thorough {
             let report = check(&db.snapshot().unwrap(), &self.run).unwrap();
             assert!(report.is_sound(), "{:?}", report.problems);
@@ -220,6 +241,33 @@ fn a_failure_of_any_operation_leaves_a_possible_content() {
         disk.set_faults(fail_at(at));
         fail(workload, &disk, at % 2 == 0)
     });
+}
+
+#[test]
+fn tiles_and_heads_outlive_a_failure_of_any_operation_of_merges() {
+    let mut workload = Workload::random(2, 0);
+    let add = |v| Request::Commit(vec![ModelChange::Add(v, v + 1, 1, 1), ModelChange::Remove(v, v + 2)]);
+    workload.has_forms = true;
+    workload.requests = vec![add(1), Request::Freeze, add(2), Request::Compact, Request::Define, add(3)];
+    workload.requests.extend([Request::Forget(NEWEST), Request::Forget(0), Request::Compact, add(4)]);
+    let fresh = workload.prepare(2);
+    for at in 1.. {
+        let disk = fresh.fork();
+        disk.set_faults(if at % 2 == 0 { fail_at(at) } else { die_at(at) });
+        let mut possible = workload.possible();
+        let is_over = if at % 2 == 0 {
+            fail(&workload, &disk, at % 4 == 0) < at
+        } else {
+            drop(workload.work(&disk, &mut possible));
+            let is_over = disk.operations() < at;
+            disk.crash();
+            workload.recover(&disk, &mut possible, true);
+            is_over
+        };
+        if is_over {
+            break;
+        }
+    }
 }
 
 #[test]

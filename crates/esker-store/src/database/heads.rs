@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use esker_format::{Edit, Encoding, HeadsRecord, Result, remove_archive};
+use esker_format::{Edit, HeadsRecord, KeptForms, Result, remove_archive};
 use esker_graph::Run;
 use esker_layers::graph::HeadedOptions;
 use esker_layers::graph::headed::{HeadedNeeds, Heads, heads_directory, write_heads};
 
+use super::forms::kept_forms;
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use crate::snapshot::{Layer, State};
@@ -30,26 +31,6 @@ impl Database {
 }
 
 impl Core {
-    /// Stores heads again after a merge, if the oldest layer of the state before had some: of the same length, or as long as the memory
-    /// of `run` allows.
-    pub(super) fn keep_heads(&self, maintenance: &mut Maintenance, before: &State, run: &Run) -> Result<()> {
-        let state = self.state();
-        let (old, new) = (&before.layers()[0], &state.layers()[0]);
-        if old.record().number == new.record().number || new.record().encoding != Encoding::Plain {
-            return Ok(());
-        }
-        let mut records = before.manifest().heads.iter();
-        let Some(record) = records.find(|record| record.layer == old.record().number) else { return Ok(()) };
-        let mut needs = HeadedNeeds::of(new.lists(), None, run.threads())?;
-        needs.stored_len = Some(record.head_len as usize);
-        let memory_bytes = run.budget().free_bytes();
-        if needs.fixed_bytes > memory_bytes {
-            return Ok(()); // Runs gather heads without stored ones.
-        }
-        let heads = needs.heads(new.lists(), HeadedOptions { head_len: None, memory_bytes }, run)?;
-        self.make_heads(maintenance, &state, &heads, run)
-    }
-
     fn make_heads(
         &self,
         maintenance: &mut Maintenance,
@@ -66,7 +47,8 @@ impl Core {
             let _ = remove_archive(self.disk.as_ref(), &heads_directory(&directory));
         })?;
         let record = HeadsRecord { layer: number, head_len: heads.length as u64 };
-        self.edit_layers(maintenance, &self.state(), vec![Edit::SetHeads(record)])
+        let kept = KeptForms { head_len: record.head_len, ..kept_forms(state) };
+        self.edit_layers(maintenance, &self.state(), vec![Edit::SetHeads(record), Edit::KeepForms(kept)])
     }
 
     fn write_heads(
@@ -99,6 +81,7 @@ impl Core {
 
 #[cfg(test)]
 mod tests {
+    use esker_format::Encoding;
     use esker_format::io::{Disk, FaultyDisk};
     use esker_graph::{Direction, Graph};
     use esker_layers::graph::Access;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use esker_format::{Edit, Error, LayerRecord, LogMark, Result, remove_archive};
 use esker_graph::Run;
 
+use super::forms::FormReport;
 use super::handle::{Core, Database, locked};
 use super::layers::{Maintenance, edits_of};
 use super::write::Writer;
@@ -28,6 +29,8 @@ pub(super) struct WrittenLayer {
     pub(super) above: Vec<Arc<Layer>>,
     /// The edits of the manifest that install the layer.
     pub(super) edits: Vec<Edit>,
+    /// What lies beside its lists.
+    pub(super) forms: FormReport,
 }
 
 /// A state that is not yet in the manifest.
@@ -186,6 +189,7 @@ impl Core {
                 below: state.layers().to_vec(),
                 above: Vec::new(),
                 edits: edits_of(&assembled),
+                forms: FormReport::default(),
             };
             Ok((written, assembled.counts))
         })
@@ -230,7 +234,7 @@ impl Core {
         state: &State,
         written: WrittenLayer,
     ) -> Result<NextState> {
-        let WrittenLayer { layer: record, below, above, mut edits } = written;
+        let WrittenLayer { layer: record, below, above, mut edits, .. } = written;
         let manifest = maintenance.manifest.manifest();
         let next = |edits: &[Edit]| manifest.with(edits).map_err(Error::Invalid);
         let forgotten = not_retained(&next(&edits)?, []);

@@ -8,17 +8,20 @@ use std::sync::Arc;
 use esker_format::Result;
 use esker_format::io::Disk;
 use esker_format::{
-    ArchiveWriter, DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, LayerRecord, PropertyRecord,
-    Widening, archived_name,
+    ArchiveWriter, DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, KeptForms, LayerRecord, Owner,
+    PropertyRecord, Widening, archived_name,
 };
 use esker_graph::Run;
 use esker_layers::ids::{IdFiles, merge_segments};
 use esker_layers::layer::{PlainLayer, PlainWriter};
 use esker_layers::property::{PropertyFiles, merge_columns};
+use esker_layers::tiles::ConvertOptions;
 
+use super::forms::{FormReport, Replaced, kept_forms};
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::WrittenLayer;
+use super::tiling::Tiling;
 use crate::merge::{MergeEnd, MergeOptions, merge_layers, policy};
 use crate::snapshot::{Layer, State, vertex_property};
 
@@ -33,6 +36,17 @@ pub struct CompactReport {
     pub bytes_before: u64,
     /// Bytes of the layers now.
     pub bytes: u64,
+    /// The tiles and heads that were made.
+    pub forms: FormReport,
+}
+
+/// What [`Database::compact_with`] should produce.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CompactOptions {
+    /// The encoding of the lists; `None` keeps it.
+    pub lists: Option<Encoding>,
+    /// The tiles beside them.
+    pub tiles: Tiling,
 }
 
 impl Database {
@@ -60,6 +74,15 @@ impl Database {
     /// # Errors
     /// As [`Database::freeze`].
     pub fn compact_to(&self, encoding: Option<Encoding>, run: &Run) -> Result<CompactReport> {
+        self.compact_with(CompactOptions { lists: encoding, ..CompactOptions::default() }, run)
+    }
+
+    /// As [`Database::compact`], with other encodings. Tiles and heads that the database has are made for the new layer too, and installed
+    /// with it; compressed lists have no heads.
+    ///
+    /// # Errors
+    /// As [`Database::freeze`].
+    pub fn compact_with(&self, options: CompactOptions, run: &Run) -> Result<CompactReport> {
         let mut maintenance = locked(&self.core.maintenance);
         let core = &self.core;
         core.freeze(&mut maintenance, run)?;
@@ -67,13 +90,33 @@ impl Database {
         let before = core.state();
         let bytes_before = core.layer_bytes(&before)?;
         let layers_before = before.layers().len();
-        let is_other = |layer: &Arc<Layer>| encoding.is_some_and(|wanted| layer.record().encoding != wanted);
-        if layers_before > 1 || forgets(&before) || before.layers().iter().any(is_other) {
-            core.merge_range(&mut maintenance, 0..layers_before, encoding, run)?;
-        }
+        let kept = options.forms(kept_forms(&before));
+        let is_other =
+            |layer: &Arc<Layer>| options.lists.is_some_and(|wanted| layer.record().encoding != wanted);
+        let forms = if layers_before > 1 || forgets(&before) || before.layers().iter().any(is_other) {
+            let request =
+                MergeRequest { encoding: options.lists, kept: Some(kept), ..MergeRequest::default() };
+            core.merge_range(&mut maintenance, 0..layers_before, request, run)?
+        } else {
+            core.change_tiles(&mut maintenance, options.tiles, kept, run)?
+        };
         let after = core.state();
         let bytes = core.layer_bytes(&after)?;
-        Ok(CompactReport { layers_before, layers: after.layers().len(), bytes_before, bytes })
+        Ok(CompactReport { layers_before, layers: after.layers().len(), bytes_before, bytes, forms })
+    }
+}
+
+impl CompactOptions {
+    /// The second forms to keep from now on.
+    fn forms(&self, kept: KeptForms) -> KeptForms {
+        let tile_group = match self.tiles {
+            Tiling::Keep => kept.tile_group,
+            Tiling::Make if kept.tile_group > 0 => kept.tile_group,
+            Tiling::Make => ConvertOptions::default().group,
+            Tiling::Remove => 0,
+        };
+        let head_len = if self.lists == Some(Encoding::Compressed) { 0 } else { kept.head_len };
+        KeptForms { tile_group, head_len }
     }
 }
 
@@ -97,31 +140,30 @@ impl Core {
         let due = policy::due(&sizes);
         // Newest first, so that the positions of the others stay valid.
         for which in due.iter().rev() {
-            self.merge_range(maintenance, which.clone(), None, run)?;
+            self.merge_range(maintenance, which.clone(), MergeRequest::default(), run)?;
         }
         Ok(due.len())
     }
 
-    /// Merges a run of layers of the current state into one. `encoding` applies if the first layer is
-    /// complete.
+    /// Merges a run of layers of the current state into one.
     fn merge_range(
         &self,
         maintenance: &mut Maintenance,
         which: Range<usize>,
-        encoding: Option<Encoding>,
+        request: MergeRequest<'_>,
         run: &Run,
-    ) -> Result<()> {
+    ) -> Result<FormReport> {
         let state = self.state();
-        let request = MergeRequest { encoding, ..MergeRequest::default() };
         let written = self.write_merged(maintenance, &state, which, request, run)?;
+        let forms = written.forms;
         let next = self.prepare(maintenance, &state, written)?;
         self.record(maintenance, &next)?;
         self.show(&next, &mut locked(&self.writer), None)?;
-        self.keep_heads(maintenance, &state, run)
+        Ok(forms)
     }
 
-    /// Writes the layer that replaces a run of layers of a state. An added edge property requires that all
-    /// layers are merged.
+    /// Writes the layer that replaces a run of layers of a state, with the second forms that a complete layer keeps. An added edge property
+    /// requires that all layers are merged.
     pub(super) fn write_merged(
         &self,
         maintenance: &Maintenance,
@@ -134,11 +176,23 @@ impl Core {
         let merged = state.layers()[which.clone()].iter();
         let mut edits: Vec<Edit> =
             merged.map(|layer| Edit::RemoveLayer { number: layer.record().number }).collect();
-        let layer = self.write_layer(maintenance, |number, directory| {
-            MergeJob { state, which, request, disk: &self.disk, directory }.write(number, run)
+        let kept = request.kept.unwrap_or_else(|| kept_forms(state));
+        let num_layers = which.end;
+        let (layer, forms) = self.write_layer(maintenance, |number, directory| {
+            let layer = MergeJob { state, which, request, disk: &self.disk, directory }.write(number, run)?;
+            let is_recorded = request.end.is_none() && request.added.is_none() && request.widened.is_none();
+            let replaced = Replaced { state, num_layers, is_recorded };
+            let properties = request.properties(&state.manifest().properties);
+            let kept = if layer.complete { kept } else { KeptForms::default() };
+            let forms = self.write_forms((&layer, &properties, directory), kept, &replaced, run)?;
+            Ok((layer, forms))
         })?;
         edits.push(Edit::AddLayer(layer.clone()));
-        Ok(WrittenLayer { layer, below, above, edits })
+        edits.extend(forms.edits(layer.number));
+        if layer.complete && state.manifest().kept.unwrap_or_default() != kept {
+            edits.push(Edit::KeepForms(kept));
+        }
+        Ok(WrittenLayer { layer, below, above, edits, forms })
     }
 
     /// Bytes of the files of all layers.
@@ -166,12 +220,28 @@ impl Core {
 pub(super) struct MergeRequest<'a> {
     /// The encoding of a complete layer; `None`: unchanged.
     pub(super) encoding: Option<Encoding>,
+    /// The second forms of a complete layer from now on; `None`: unchanged.
+    pub(super) kept: Option<KeptForms>,
     /// The version to end with, if the merge undoes later ones.
     pub(super) end: Option<MergeEnd<'a>>,
     /// An edge property to add, if all layers are merged.
     pub(super) added: Option<&'a PropertyRecord>,
     /// An edge property whose type becomes a wider one, if all layers are merged.
     pub(super) widened: Option<Widening>,
+}
+
+impl MergeRequest<'_> {
+    /// The properties after the merge.
+    fn properties(&self, known: &[PropertyRecord]) -> Vec<PropertyRecord> {
+        let mut properties = known.to_vec();
+        if let Some(Widening { property, to, .. }) = self.widened {
+            let is_widened =
+                |known: &&mut PropertyRecord| known.owner == Owner::Edges && known.number == property;
+            properties.iter_mut().filter(is_widened).for_each(|widened| widened.element = to);
+        }
+        properties.extend(self.added.cloned());
+        properties
+    }
 }
 
 /// A merge in progress.
@@ -199,7 +269,7 @@ impl MergeJob<'_> {
             self.state.manifest().versions.iter().map(|version| version.number).collect();
         let archive = ArchiveWriter::new(self.disk, self.directory);
         let writer = PlainWriter::new(&archive, self.directory, self.database());
-        let MergeRequest { encoding, end, added, widened } = self.request;
+        let MergeRequest { encoding, end, added, widened, .. } = self.request;
         let added: Vec<ElementType> = added.iter().map(|property| property.element).collect();
         let options = MergeOptions { number, retained: &retained, encoding, added: &added, widened, end };
         let (mut record, versions) = merge_layers(&lists, self.which.clone(), &options, &writer, run)?;

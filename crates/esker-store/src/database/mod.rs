@@ -10,6 +10,7 @@ mod handle;
 mod budget;
 mod committing;
 mod versions;
+mod forms;
 mod maintain;
 mod replay;
 mod tiling;
@@ -24,6 +25,8 @@ mod model;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod forms_tests;
+#[cfg(test)]
 mod crash_model;
 #[cfg(test)]
 mod crash_tests;
@@ -35,8 +38,10 @@ mod loss_tests;
 mod replay_tests;
 
 pub use committing::Committed;
+pub use forms::FormReport;
 pub use handle::{CommitWatch, Database, DatabaseOptions};
 pub(crate) use layers::with_commits_in_memory;
-pub use merging::CompactReport;
+pub use merging::{CompactOptions, CompactReport};
 pub use point::OwnedValue;
 pub use recover::RecoveryReport;
+pub use tiling::Tiling;

@@ -1,25 +1,38 @@
-//! Tiles of the newest version, stored beside its lists.
+//! Tiles of the oldest layer, stored beside its lists.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use esker_format::{Edit, ElementType, Error, Result, TilesRecord, remove_archive};
-use esker_graph::{Direction, Run};
-use esker_layers::graph::StoredWeight;
-use esker_layers::tiles::{ConvertOptions, PropertyWalk, TileFiles, TileProperties, TileReport, write_tiles};
+use esker_format::{Edit, Error, KeptForms, Result, TilesRecord};
+use esker_graph::Run;
+use esker_layers::tiles::{ConvertOptions, TileReport};
 
+use super::forms::{FormReport, kept_forms};
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::NextState;
-use crate::snapshot::{Snapshot, State};
+#[cfg(doc)]
+use crate::snapshot::Snapshot;
+use crate::snapshot::State;
 use crate::version::layer_directory;
 
+/// Whether a database has tiles beside its lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tiling {
+    /// As before.
+    #[default]
+    Keep,
+    /// It has; they are made anew even if nothing else is to be done.
+    Make,
+    /// It has not.
+    Remove,
+}
+
 impl Database {
-    /// Converts the only layer, which [`Database::compact`] leaves behind, to tiles: a second form of the
-    /// newest version that analyses may read ([`Snapshot::resident`]). Existing tiles are replaced.
+    /// Converts the lists of the oldest layer to tiles: a second form that analyses may read ([`Snapshot::resident`]), of any version that
+    /// has the layer. Existing tiles are replaced. Merging keeps them, with groups of the same size.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there are several layers or unfrozen commits; as [`write_tiles`]; cancellation.
+    /// As [`esker_layers::tiles::write_tiles`]; cancellation.
     pub fn make_tiles(&self, options: &ConvertOptions, run: &Run) -> Result<TileReport> {
         let mut maintenance = locked(&self.core.maintenance);
         self.core.make_tiles(&mut maintenance, options, run)
@@ -34,65 +47,64 @@ impl Core {
         run: &Run,
     ) -> Result<TileReport> {
         let state = self.state();
-        let [layer] = state.layers() else {
-            return Err(Error::Invalid(
-                "cannot make tiles: the database has several layers; compact it first".to_owned(),
-            ));
-        };
-        let number = layer.record().number;
-        let directory = layer_directory(&self.path, number);
-        self.remove_tiles(maintenance, &state, &directory)?;
-        let report = self.write_tiles(&state, &directory, options, run).inspect_err(|_| {
+        let layer = &state.layers()[0];
+        let directory = layer_directory(&self.path, layer.record().number);
+        self.remove_tiles(maintenance, &state, Vec::new())?;
+        self.expect_directory(&directory)?;
+        let properties = &state.manifest().properties;
+        let report = self.write_tiles_of(layer.lists(), properties, options, None, run);
+        let report = report.and_then(|report| {
+            self.disk.sync_directory(&directory)?;
+            Ok(report)
+        });
+        let report = report.inspect_err(|_| {
             // If the removal fails too, the next conversion or the removal of the layer deletes the
             // files.
-            let _ = remove_tile_files(self, &directory);
+            let _ = self.remove_tile_files(&directory);
         })?;
-        let record = TilesRecord { layer: number, num_edges: report.num_edges };
-        self.edit_layers(maintenance, &self.state(), vec![Edit::SetTiles(record)])?;
+        let record = TilesRecord { layer: layer.record().number, num_edges: report.num_edges };
+        let kept = KeptForms { tile_group: options.group, ..kept_forms(&state) };
+        let edits = vec![Edit::SetTiles(record), Edit::KeepForms(kept)];
+        self.edit_layers(maintenance, &self.state(), edits)?;
         Ok(report)
     }
 
-    fn write_tiles(
+    /// Makes or removes the tiles of a database whose layers stay as they are; `kept` are its forms from now on.
+    pub(super) fn change_tiles(
         &self,
-        state: &Arc<State>,
-        directory: &Path,
-        options: &ConvertOptions,
+        maintenance: &mut Maintenance,
+        tiles: Tiling,
+        kept: KeptForms,
         run: &Run,
-    ) -> Result<TileReport> {
-        let snapshot = state.snapshot(state.newest())?;
-        let graph = snapshot.graph::<()>(run)?;
-        graph.prepare(run, Direction::Out)?;
-        let database = state.manifest().database;
-        let properties = WeightProperties { snapshot: &snapshot, run };
-        let report = write_tiles(&graph, &properties, run, options, None, (&self.disk, directory, database))?;
-        self.disk.sync_directory(directory)?;
-        Ok(report)
+    ) -> Result<FormReport> {
+        let state = self.state();
+        let number = state.layers()[0].record().number;
+        let has_tiles = state.manifest().tiles.iter().any(|record| record.layer == number);
+        let makes = tiles == Tiling::Make || (kept.tile_group > 0 && !has_tiles);
+        if tiles == Tiling::Remove && kept_forms(&state).tile_group > 0 {
+            self.remove_tiles(maintenance, &state, vec![Edit::KeepForms(kept)])?;
+        }
+        let memory_bytes = ConvertOptions::within(run.budget().free_bytes()).memory_bytes;
+        let options = ConvertOptions { group: kept.tile_group, memory_bytes };
+        let tiles = makes.then(|| self.make_tiles(maintenance, &options, run)).transpose()?;
+        Ok(FormReport { tiles, head_len: None })
     }
 
-    /// Removes the tiles of the only layer from the manifest and the disk.
+    /// Removes the tiles of the oldest layer from the manifest, with other edits in the same record, and from the disk.
     fn remove_tiles(
         &self,
         maintenance: &mut Maintenance,
         state: &Arc<State>,
-        directory: &Path,
+        mut edits: Vec<Edit>,
     ) -> Result<()> {
-        let mut tiles = state.manifest().tiles.iter();
-        if let [layer] = state.layers()
-            && tiles.any(|record| record.layer == layer.record().number)
-        {
-            self.edit_layers(maintenance, state, vec![Edit::RemoveTiles { layer: layer.record().number }])?;
+        let layer = state.layers()[0].record().number;
+        if state.manifest().tiles.iter().any(|record| record.layer == layer) {
+            edits.insert(0, Edit::RemoveTiles { layer });
         }
-        remove_tile_files(self, directory)?;
-        self.expect_directory(directory)
-    }
-
-    /// Creates the directory of a layer if all its columns lie in its archive.
-    pub(super) fn expect_directory(&self, directory: &Path) -> Result<()> {
-        if self.disk.look(directory)?.is_none() {
-            self.disk.create_directory(directory)?;
-            self.disk.sync_directory(&self.path.join("layers"))?;
+        if !edits.is_empty() {
+            self.edit_layers(maintenance, state, edits)?;
         }
-        Ok(())
+        self.remove_tile_files(&layer_directory(&self.path, layer))
     }
 
     /// Applies edits that keep the same layers to the manifest.
@@ -111,61 +123,19 @@ impl Core {
     }
 }
 
-fn remove_tile_files(core: &Core, directory: &Path) -> Result<()> {
-    let files = TileFiles::of(directory);
-    remove_archive(core.disk.as_ref(), &files.directory)?;
-    if core.disk.look(&files.data)?.is_some() {
-        core.disk.remove_file(&files.data)?;
-    }
-    Ok(())
-}
-
-/// Writes the edge properties that can be weights.
-struct WeightProperties<'a> {
-    snapshot: &'a Snapshot,
-    run: &'a Run,
-}
-
-impl WeightProperties<'_> {
-    fn write_as<W: StoredWeight + esker_format::Element>(
-        &self,
-        number: u32,
-        name: &str,
-        walk: &PropertyWalk<'_>,
-    ) -> Result<()> {
-        let graph = self.snapshot.graph_by::<W>(name, self.run)?;
-        graph.prepare(self.run, Direction::Out)?;
-        walk.write(number, &graph)
-    }
-}
-
-impl TileProperties for WeightProperties<'_> {
-    fn write(&self, walk: &PropertyWalk<'_>) -> Result<()> {
-        for property in self.snapshot.edge_properties().filter(|property| property.is_number()) {
-            let (number, name) = (property.number, &property.name);
-            match property.element {
-                ElementType::I32 => self.write_as::<i32>(number, name, walk)?,
-                ElementType::I64 => self.write_as::<i64>(number, name, walk)?,
-                ElementType::F32 => self.write_as::<f32>(number, name, walk)?,
-                ElementType::F64 => self.write_as::<f64>(number, name, walk)?,
-                ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::U64 => {}
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use esker_format::io::{Disk, FaultyDisk};
-    use esker_graph::{Csr, Flow, Graph, Lists, Piece, Select, VertexId, Visitor};
+    use esker_graph::{Csr, Direction, Flow, Graph, Lists, Piece, Select, VertexId, Visitor};
     use esker_layers::graph::{Access, GraphEncoding};
     use esker_layers::pool::PoolOptions;
 
     use super::*;
     use crate::check::check;
-    use crate::database::DatabaseOptions;
     use crate::database::model::DB;
+    use crate::database::{CompactOptions, DatabaseOptions};
     use crate::sample::Sample;
 
     /// Collects source, target and weight of all arcs.
@@ -225,8 +195,14 @@ mod tests {
         }
     }
 
+    fn remove_one(database: &Database, u: VertexId, v: VertexId) {
+        let mut batch = database.batch();
+        batch.remove_edge(u64::from(u), u64::from(v)).unwrap();
+        database.commit(batch, "one less").unwrap();
+    }
+
     #[test]
-    fn tiles_survive_reopening_and_are_removed_with_their_layer() {
+    fn tiles_survive_reopening_and_merging_until_they_are_removed() {
         let run = Run::with_threads(2).unwrap();
         for (seed, directed, in_edges) in
             [(1, false, false), (2, true, true), (3, true, false), (4, false, false)]
@@ -246,10 +222,8 @@ mod tests {
             disk.crash();
             let database = open(&disk);
             compare(&database, &sample.model(), &run);
-            let mut batch = database.batch();
             let (u, v, _) = sample.edges[0];
-            batch.remove_edge(u64::from(u), u64::from(v)).unwrap();
-            database.commit(batch, "one less").unwrap();
+            remove_one(&database, u, v);
             let changed = database.snapshot().unwrap();
             let tiled = changed.clone().resident(TILES).unwrap();
             let (graph, lists) = (tiled.graph::<i32>(&run).unwrap(), changed.graph::<i32>(&run).unwrap());
@@ -258,9 +232,23 @@ mod tests {
             assert_eq!(all(&graph), all(&lists));
             drop((graph, lists));
             drop((tiled, changed));
-            database.compact(&run).unwrap();
+            let report = database.compact(&run).unwrap();
+            assert!(report.forms.tiles.is_some() && report.layers == 1);
+            let merged = database.snapshot().unwrap();
+            let tiled = merged.clone().resident(TILES).unwrap();
+            let (graph, lists) = (tiled.graph::<i32>(&run).unwrap(), merged.graph::<i32>(&run).unwrap());
+            let all = |graph| arcs(graph, &run, Direction::Out, Select::All);
+            assert_eq!(all(&graph), all(&lists));
+            assert!(check(&merged, &run).unwrap().is_sound());
+            drop((graph, lists));
+            let options = CompactOptions { tiles: Tiling::Remove, ..CompactOptions::default() };
+            database.compact_with(options, &run).unwrap();
             assert!(database.snapshot().unwrap().manifest().tiles.is_empty());
             assert!(database.snapshot().unwrap().resident(TILES).is_err());
+            let (u, v, _) = sample.edges[1];
+            remove_one(&database, u, v);
+            let report = database.compact(&run).unwrap();
+            assert_eq!(report.forms, FormReport::default());
         }
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use esker_format::{Edit, Error, Result, VersionRecord};
 
+use super::forms::FormReport;
 use super::handle::{Core, locked};
 use super::layers::{Maintenance, edits_of};
 use super::maintain::WrittenLayer;
@@ -153,7 +154,8 @@ impl Core {
             let assembled = assemble(&below_state, &commits, location, self.options.policy, &self.run)?;
             let mut edits = edits_of(&assembled);
             edits.retain(|edit| !matches!(edit, Edit::AddVersion(_)));
-            Ok(WrittenLayer { layer: assembled.record, below, above: Vec::new(), edits })
+            let forms = FormReport::default();
+            Ok(WrittenLayer { layer: assembled.record, below, above: Vec::new(), edits, forms })
         })
     }
 }

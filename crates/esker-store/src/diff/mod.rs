@@ -22,7 +22,7 @@ use crate::snapshot::Snapshot;
 
 pub use kinds::{DiffEdge, Difference};
 
-use touched::TouchedVertices;
+pub(crate) use touched::TouchedVertices;
 use vertices::ChangedVertices;
 
 /// With at least one touched vertex per this many, vertex tables are worth building.

@@ -11,7 +11,7 @@ use esker_layers::stack::Stack;
 /// Iterates over the touched vertices, ascending and distinct, by merging the directories of the layers that end
 /// after the older version. If a layer begins before that version, its version codes select the vertices. Memory:
 /// a few words a layer.
-pub(super) struct TouchedVertices<'a> {
+pub(crate) struct TouchedVertices<'a> {
     layers: Vec<TouchedLayer<'a>>,
     /// The next vertex of each layer.
     heap: BinaryHeap<Reverse<(VertexId, usize)>>,
@@ -30,7 +30,7 @@ struct TouchedLayer<'a> {
 
 impl<'a> TouchedVertices<'a> {
     /// The vertices whose lists the layers of `stack` changed after version `since`.
-    pub(super) fn new(stack: &'a Stack, since: u64, run: &Run) -> Result<Self> {
+    pub(crate) fn new(stack: &'a Stack, since: u64, run: &Run) -> Result<Self> {
         let mut touched = Self { layers: Vec::new(), heap: BinaryHeap::new() };
         for (index, layer) in stack.layers().iter().enumerate() {
             if layer.record().last_version <= since {
@@ -70,7 +70,7 @@ impl<'a> TouchedVertices<'a> {
     }
 
     /// Returns the next vertex, and advances.
-    pub(super) fn next(&mut self) -> Result<Option<VertexId>> {
+    pub(crate) fn next(&mut self) -> Result<Option<VertexId>> {
         let Some(v) = self.peek() else { return Ok(None) };
         while let Some(&Reverse((other, layer))) = self.heap.peek()
             && other == v

@@ -24,7 +24,8 @@ enum Places<'a> {
 }
 
 impl<'a> VertexEdges<'a> {
-    pub(super) fn read(stack: &'a Stack, direction: Direction, v: VertexId) -> Result<Self> {
+    /// The list of `v` in some layers.
+    pub(crate) fn read(stack: &'a Stack, direction: Direction, v: VertexId) -> Result<Self> {
         let mut stretches = Vec::new();
         stack.visit(direction, v, |stretch| {
             stretches.push(stretch);

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{
-    DatabaseId, Duplicates, Edit, ElementType, Encoding, Error, FORMAT_VERSION, HeadsRecord, IdMapRecord,
-    IdSecret, LayerRecord, LogMark, LogicalType, MANIFEST_MAGIC, ManifestHead, ManifestHeader, PAGE_BYTES,
+    DatabaseId, Duplicates, Edit, ElementType, Error, FORMAT_VERSION, HeadsRecord, IdMapRecord, IdSecret,
+    KeptForms, LayerRecord, LogMark, LogicalType, MANIFEST_MAGIC, ManifestHead, ManifestHeader, PAGE_BYTES,
     PropertyRecord, Result, Retention, TagRecord, TilesRecord, VersionRecord,
 };
 use esker_graph::NONE;
 
+use super::forms::FormRecords;
 use super::names::MANIFEST_NAME;
 use super::records::{ManifestContents, header_bytes, put_record, read};
 use super::versions::Versions;
@@ -47,6 +48,8 @@ pub struct Manifest {
     pub tiles: Vec<TilesRecord>,
     /// The stored heads of layers, in order of layer number.
     pub heads: Vec<HeadsRecord>,
+    /// The second forms that merging gives the complete layer; `None`: those that it has.
+    pub(crate) kept: Option<KeptForms>,
     /// How far the log reaches at least; `None` if no process ever wrote to the database.
     pub log: Option<LogMark>,
     /// Number of the last record, and so of all records ever written.
@@ -206,6 +209,7 @@ impl Manifest {
             + self.layers.len()
             + self.tiles.len()
             + self.heads.len()
+            + usize::from(self.kept.is_some())
             + self.versions.len()
             + self.tags.len()
             + usize::from(self.log.is_some())
@@ -220,6 +224,7 @@ impl Manifest {
         edits.extend(self.layers.iter().cloned().map(Edit::AddLayer));
         edits.extend(self.tiles.iter().copied().map(Edit::SetTiles));
         edits.extend(self.heads.iter().copied().map(Edit::SetHeads));
+        edits.extend(self.kept.map(Edit::KeepForms));
         edits.extend(self.versions.iter().cloned().map(Edit::AddVersion));
         edits.extend(
             self.tags.iter().map(|(name, &version)| Edit::SetTag(TagRecord { name: name.clone(), version })),
@@ -315,8 +320,7 @@ struct ManifestBuilder {
     tags: Arc<BTreeMap<String, u64>>,
     retention: Retention,
     duplicates: Option<Duplicates>,
-    tiles: BTreeMap<u32, TilesRecord>,
-    heads: BTreeMap<u32, HeadsRecord>,
+    forms: FormRecords,
     log: Option<LogMark>,
 }
 
@@ -333,8 +337,7 @@ impl ManifestBuilder {
             tags: Arc::default(),
             retention: Retention::All,
             duplicates: None,
-            tiles: BTreeMap::new(),
-            heads: BTreeMap::new(),
+            forms: FormRecords::default(),
             log: None,
         }
     }
@@ -351,8 +354,7 @@ impl ManifestBuilder {
             tags: Arc::clone(&manifest.tags),
             retention: manifest.retention,
             duplicates: manifest.duplicates,
-            tiles: manifest.tiles.iter().map(|record| (record.layer, *record)).collect(),
-            heads: manifest.heads.iter().map(|record| (record.layer, *record)).collect(),
+            forms: FormRecords::of(&manifest.tiles, &manifest.heads, manifest.kept),
             log: manifest.log,
         }
     }
@@ -391,8 +393,7 @@ impl ManifestBuilder {
             }
             Edit::RemoveLayer { number } => {
                 let was_there = self.layers.remove(&number).is_some();
-                self.tiles.remove(&number);
-                self.heads.remove(&number);
+                self.forms.remove_layer(number);
                 check(was_there, format!("layer {number} is removed but does not exist"))
             }
             Edit::SetTag(TagRecord { name, version }) => {
@@ -419,46 +420,11 @@ impl ManifestBuilder {
                 self.duplicates = Some(rule);
                 Ok(())
             }
-            Edit::SetTiles(_) | Edit::RemoveTiles { .. } | Edit::SetHeads(_) | Edit::RemoveHeads { .. } => {
-                self.apply_beside(&edit)
-            }
-        }
-    }
-
-    /// Applies an edit of what is stored beside the lists of a layer.
-    fn apply_beside(&mut self, edit: &Edit) -> std::result::Result<(), String> {
-        let check = |holds: bool, reason: String| if holds { Ok(()) } else { Err(reason) };
-        match *edit {
-            Edit::RemoveTiles { layer } => {
-                let were_there = self.tiles.remove(&layer).is_some();
-                check(were_there, format!("the tiles of layer {layer} are removed but do not exist"))
-            }
-            Edit::SetTiles(record) => {
-                let number = record.layer;
-                let fits = self.layers.get(&number).is_some_and(|layer| layer.complete);
-                self.tiles.insert(number, record);
-                check(
-                    fits,
-                    format!("tiles are added to layer {number}, which does not exist or is not complete"),
-                )
-            }
-            Edit::RemoveHeads { layer } => {
-                let were_there = self.heads.remove(&layer).is_some();
-                check(were_there, format!("the heads of layer {layer} are removed but do not exist"))
-            }
-            Edit::SetHeads(record) => {
-                let number = record.layer;
-                let fits = |layer: &LayerRecord| layer.complete && layer.encoding == Encoding::Plain;
-                let fits = self.layers.get(&number).is_some_and(fits);
-                self.heads.insert(number, record);
-                check(
-                    fits,
-                    format!(
-                        "heads are added to layer {number}, which does not exist or is not complete and plain"
-                    ),
-                )
-            }
-            _ => Ok(()),
+            Edit::SetTiles(_)
+            | Edit::RemoveTiles { .. }
+            | Edit::SetHeads(_)
+            | Edit::RemoveHeads { .. }
+            | Edit::KeepForms(_) => self.forms.apply(&edit, &self.layers),
         }
     }
 
@@ -471,8 +437,8 @@ impl ManifestBuilder {
         layers.sort_by_key(|layer| layer.first_version);
         properties.sort_by_key(|property| (property.owner as u8, property.number));
         let ids = self.ids.filter(|_| !layers.is_empty() && !versions.is_empty())?;
-        let tiles = self.tiles.into_values().collect();
-        let heads = self.heads.into_values().collect();
+        let FormRecords { tiles, heads, kept } = self.forms;
+        let (tiles, heads) = (tiles.into_values().collect(), heads.into_values().collect());
         Some(Manifest {
             database,
             created_ms,
@@ -486,6 +452,7 @@ impl ManifestBuilder {
             duplicates,
             tiles,
             heads,
+            kept,
             log,
             records,
             chain,

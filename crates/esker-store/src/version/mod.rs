@@ -7,6 +7,7 @@ mod records;
 mod time;
 mod select;
 mod versions;
+mod forms;
 mod manifest;
 mod retention;
 mod strays;

@@ -1,0 +1,273 @@
+//! Merging keeps tiles, copies what did not change, and installs them with the layer.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use esker_format::io::{Disk, FaultyDisk};
+use esker_format::{ElementType, Encoding};
+use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor};
+use esker_layers::graph::{Access, GraphEncoding, HeadedOptions};
+use esker_layers::property::PropertyValue;
+use esker_layers::tiles::{ConvertOptions, TileReport};
+
+use super::model::DB;
+use super::{CompactOptions, Database, DatabaseOptions, FormReport};
+use crate::check::check;
+use crate::history::Random;
+use crate::sample::Sample;
+use crate::snapshot::Snapshot;
+
+/// Vertices of four strips.
+const N: usize = 200_000;
+const OPTIONS: ConvertOptions = ConvertOptions { group: 1, memory_bytes: 1 << 20 };
+const TILES: Access = Access::Mapped(GraphEncoding::Tiles);
+
+/// Sums up all arcs, in any order.
+struct Digest;
+
+impl Visitor<i32> for Digest {
+    type State = (u64, u64);
+
+    fn new_state(&self) -> Self::State {
+        (0, 0)
+    }
+
+    fn visit(&self, (count, sum): &mut Self::State, v: VertexId, piece: Piece<'_, i32>) -> Flow {
+        *count += piece.targets.len() as u64;
+        for (&u, &weight) in piece.targets.iter().zip(piece.weights) {
+            let arc = (u64::from(v) << 32 | u64::from(u)) ^ u64::from(weight.cast_unsigned()) << 20;
+            *sum = sum.wrapping_add(arc.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23));
+        }
+        Flow::More
+    }
+}
+
+fn digest(snapshot: &Snapshot, run: &Run, direction: Direction) -> (u64, u64) {
+    let graph = snapshot.graph::<i32>(run).unwrap();
+    let found = graph.scan(run, direction, Select::All, &Digest).unwrap();
+    found.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1.wrapping_add(part.1)))
+}
+
+fn open(disk: &FaultyDisk) -> Database {
+    let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+    let options = DatabaseOptions { threads: 2, ..DatabaseOptions::default() };
+    Database::open_on(shared, Path::new(DB), options).unwrap()
+}
+
+/// A tiled database of four strips: ten groups if it is undirected, else sixteen.
+fn tiled(directed: bool, seed: u32, run: &Run) -> (FaultyDisk, Database, Sample) {
+    let disk = FaultyDisk::new(1);
+    let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+    let sample = Sample::random(N, 20_000, directed, seed);
+    sample.write(&shared, Path::new(DB), false).unwrap();
+    let database = open(&disk);
+    let made = database.make_tiles(&OPTIONS, run).unwrap();
+    assert_eq!((made.groups_rebuilt, made.groups_copied), (if directed { 16 } else { 10 }, 0));
+    (disk, database, sample)
+}
+
+/// Compares the tiles of a version with its lists.
+fn compare(snapshot: &Snapshot, run: &Run) {
+    let tiled = snapshot.clone().resident(TILES).unwrap();
+    for direction in [Direction::Out, Direction::In] {
+        assert_eq!(digest(&tiled, run, direction), digest(snapshot, run, direction));
+    }
+}
+
+/// Merges all layers in one record of the manifest, and compares the tiles with the lists.
+fn compacted(database: &Database, run: &Run) -> TileReport {
+    database.freeze(run).unwrap();
+    let before = database.snapshot().unwrap().manifest().records;
+    let report = database.compact(run).unwrap();
+    let snapshot = database.snapshot().unwrap();
+    assert_eq!((report.layers, snapshot.manifest().records), (1, before + 1), "one record installs all");
+    compare(&snapshot, run);
+    let checked = check(&snapshot, run).unwrap();
+    assert!(checked.is_sound(), "{:?}", checked.problems);
+    report.forms.tiles.unwrap()
+}
+
+/// The values of an edge of the sample.
+fn values(weight: i32) -> [PropertyValue<'static>; 2] {
+    [PropertyValue::I32(weight), PropertyValue::Text(b"depends")]
+}
+
+/// The first edges of the sample with both ends in the first strip.
+fn in_first_strip(sample: &Sample) -> Vec<(u64, u64, i32)> {
+    let found = sample.edges.iter().filter(|edge| edge.0.max(edge.1) < 1 << 16 && edge.0 != edge.1);
+    found.map(|&(u, v, weight)| (u64::from(u), u64::from(v), weight)).collect()
+}
+
+#[test]
+fn a_merge_rebuilds_the_changed_groups_and_copies_the_others() {
+    let run = Run::with_threads(2).unwrap();
+    for (directed, seed) in [(false, 2), (true, 3)] {
+        let (disk, database, sample) = tiled(directed, seed, &run);
+        let edges = in_first_strip(&sample);
+        let mut batch = database.batch();
+        batch.remove_edge(edges[0].0, edges[0].1).unwrap();
+        database.commit(batch, "one less").unwrap();
+        // A weight that changes moves no edge, but changes its group.
+        let (u, v, weight) = edges[1];
+        let mut batch = database.batch();
+        batch.remove_edge(u, v).unwrap();
+        database.commit(batch, "without").unwrap();
+        let mut batch = database.batch();
+        batch.add_edge(u, v, &values(weight + 1)).unwrap();
+        batch.add_edge(70_000, N as u64, &values(7)).unwrap();
+        database.commit(batch, "with another weight").unwrap();
+        let report = compacted(&database, &run);
+        let all = if directed { 16 } else { 10 };
+        assert_eq!((report.groups_rebuilt, report.groups_copied), (2, all - 2));
+        assert!(report.copied_bytes > report.data_bytes / 2);
+        database.close().unwrap();
+        let database = open(&disk);
+        let mut batch = database.batch();
+        batch.remove_edge(edges[2].0, edges[2].1).unwrap();
+        database.commit(batch, "again").unwrap();
+        assert_eq!(compacted(&database, &run).groups_rebuilt, 1);
+    }
+}
+
+/// Commits changes of edges with both ends in one strip: some new ones, some gone, some with another weight, a new vertex.
+fn change_strip(database: &Database, sample: &Sample, random: &mut Random) {
+    let strip = random.below(3) << 16;
+    let inside = |v: VertexId| v as usize >> 16 == strip >> 16;
+    let own: Vec<_> = sample.edges.iter().filter(|edge| inside(edge.0) && inside(edge.1)).collect();
+    let mut batch = database.batch();
+    for _ in 0..1 + random.below(5) {
+        let &&(u, v, weight) = &own[random.below(own.len())];
+        batch.remove_edge(u64::from(u), u64::from(v)).unwrap();
+        if random.chance(50) {
+            batch.add_edge(u64::from(u), u64::from(v), &values(weight + 1)).unwrap();
+        }
+        let mut end = || (strip + random.below(1 << 16)) as u64;
+        let (u, v) = (end(), end());
+        batch.add_edge(u, v, &values(v as i32)).unwrap();
+    }
+    batch.add_vertex(N as u64 + random.below(100) as u64).unwrap();
+    database.commit(batch, "one strip").unwrap();
+}
+
+#[test]
+fn tiles_of_every_version_equal_its_lists_whatever_is_committed_frozen_forgotten_and_merged() {
+    let run = Run::with_threads(2).unwrap();
+    let (mut copied, mut rebuilt) = (0, 0);
+    for seed in 2..4 {
+        let (_, database, sample) = tiled(seed % 2 == 1, seed, &run);
+        let mut random = Random(u64::from(seed));
+        for step in 0..6 {
+            for _ in 0..1 + random.below(3) {
+                change_strip(&database, &sample, &mut random);
+                if random.chance(50) {
+                    database.freeze(&run).unwrap();
+                }
+            }
+            match step % 3 {
+                0 => drop(database.merge(&run).unwrap()),
+                1 => database.forget(database.versions()[0].number).unwrap(),
+                _ => {}
+            }
+            let report = compacted(&database, &run);
+            (copied, rebuilt) = (copied + report.groups_copied, rebuilt + report.groups_rebuilt);
+            let versions = database.versions();
+            let older = versions[random.below(versions.len())].number;
+            compare(&database.at(older).unwrap(), &run);
+        }
+    }
+    assert!(rebuilt >= 10 && copied > 4 * rebuilt, "{copied} groups copied, {rebuilt} rebuilt");
+}
+
+#[test]
+fn the_bytes_that_a_merge_codes_follow_the_groups_that_changed() {
+    let run = Run::with_threads(2).unwrap();
+    let (_, database, sample) = tiled(true, 3, &run);
+    let mut coded = Vec::new();
+    for strips in 1..4 {
+        // One edge in each of the first groups of the diagonal.
+        for strip in 0..strips {
+            let inside = |v: VertexId| v >> 16 == strip;
+            let mut own = sample.edges.iter().filter(|edge| inside(edge.0) && inside(edge.1));
+            let &(u, v, _) = own.nth(strips as usize).unwrap();
+            let mut batch = database.batch();
+            batch.remove_edge(u64::from(u), u64::from(v)).unwrap();
+            database.commit(batch, "one less").unwrap();
+        }
+        let report = compacted(&database, &run);
+        assert_eq!(report.groups_rebuilt, u64::from(strips));
+        coded.push(report.data_bytes - report.copied_bytes);
+    }
+    let per_group = coded[0];
+    assert!(
+        coded.iter().zip(1..).all(|(&bytes, groups)| bytes.abs_diff(groups * per_group) < bytes / 4),
+        "{coded:?}"
+    );
+}
+
+#[test]
+fn tiles_are_made_anew_where_old_ones_are_damaged_or_lack_a_property() {
+    let run = Run::with_threads(2).unwrap();
+    let (disk, database, sample) = tiled(false, 2, &run);
+    let edges = in_first_strip(&sample);
+    database.add_edge_property("length", Some(ElementType::F32), false, &run).unwrap();
+    let snapshot = database.snapshot().unwrap();
+    assert!(snapshot.tiles().unwrap().has_property(2, ElementType::F32), "the new layer has tiles with it");
+    drop(snapshot);
+    let mut batch = database.batch();
+    batch.remove_edge(edges[0].0, edges[0].1).unwrap();
+    database.commit(batch, "one less").unwrap();
+    assert_eq!(compacted(&database, &run).groups_rebuilt, 1);
+    let layer = database.snapshot().unwrap().layer().number;
+    database.close().unwrap();
+    let data = format!("{DB}/layers/{layer}/tiles.data");
+    disk.flip(Path::new(&data), 4096 + 1000, 3).unwrap();
+    let database = open(&disk);
+    let mut batch = database.batch();
+    batch.remove_edge(edges[1].0, edges[1].1).unwrap();
+    database.commit(batch, "one less").unwrap();
+    assert_eq!(compacted(&database, &run).groups_copied, 0);
+}
+
+#[test]
+fn tiles_and_heads_are_kept_when_the_encoding_of_lists_changes() {
+    let run = Run::with_threads(2).unwrap();
+    let (disk, database, _) = tiled(true, 2, &run);
+    let heads = HeadedOptions { head_len: Some(2), memory_bytes: 1 << 30 };
+    database.make_heads(heads, &run).unwrap();
+    let coded = CompactOptions { lists: Some(Encoding::Compressed), ..CompactOptions::default() };
+    let FormReport { tiles, head_len } = database.compact_with(coded, &run).unwrap().forms;
+    assert!(tiles.is_some_and(|tiles| tiles.groups_copied == 16) && head_len.is_none());
+    let plain = CompactOptions { lists: Some(Encoding::Plain), ..CompactOptions::default() };
+    assert!(database.compact_with(plain, &run).unwrap().forms.tiles.is_some());
+    database.make_heads(heads, &run).unwrap();
+    database.close().unwrap();
+    let database = open(&disk);
+    let mut batch = database.batch();
+    batch.add_edge(1, 2, &values(3)).unwrap();
+    database.commit(batch, "one more").unwrap();
+    let report = database.compact(&run).unwrap();
+    assert_eq!(report.forms.head_len, Some(2));
+    assert!(database.snapshot().unwrap().stored_heads().unwrap().is_some());
+}
+
+#[test]
+fn a_failed_merge_leaves_the_old_tiles() {
+    use esker_format::io::Faults;
+    let run = Run::with_threads(1).unwrap();
+    let (disk, database, sample) = tiled(false, 2, &run);
+    let edges = in_first_strip(&sample);
+    let mut batch = database.batch();
+    batch.remove_edge(edges[0].0, edges[0].1).unwrap();
+    database.commit(batch, "one less").unwrap();
+    database.freeze(&run).unwrap();
+    let before = digest(&database.snapshot().unwrap(), &run, Direction::Out);
+    let mut failures = 0;
+    for k in [3, 10, 14, 18, 22] {
+        disk.set_faults(Faults { fail_at: Some(k), ..Faults::default() });
+        failures += u32::from(database.compact(&run).is_err());
+        disk.set_faults(Faults::default());
+        let snapshot = database.snapshot().unwrap().resident(TILES).unwrap();
+        assert_eq!(digest(&snapshot, &run, Direction::Out), before, "{k}");
+    }
+    assert!(failures > 0);
+}

@@ -1,0 +1,70 @@
+//! What the manifest says of the second forms of lists: tiles and heads.
+
+use std::collections::BTreeMap;
+
+use esker_format::{Edit, Encoding, HeadsRecord, KeptForms, LayerRecord, TilesRecord};
+
+/// The second forms of all layers, under construction.
+#[derive(Default)]
+pub(super) struct FormRecords {
+    pub(super) tiles: BTreeMap<u32, TilesRecord>,
+    pub(super) heads: BTreeMap<u32, HeadsRecord>,
+    pub(super) kept: Option<KeptForms>,
+}
+
+impl FormRecords {
+    pub(super) fn of(tiles: &[TilesRecord], heads: &[HeadsRecord], kept: Option<KeptForms>) -> Self {
+        Self {
+            tiles: tiles.iter().map(|record| (record.layer, *record)).collect(),
+            heads: heads.iter().map(|record| (record.layer, *record)).collect(),
+            kept,
+        }
+    }
+
+    /// Forgets those of a layer.
+    pub(super) fn remove_layer(&mut self, number: u32) {
+        self.tiles.remove(&number);
+        self.heads.remove(&number);
+    }
+
+    /// Applies an edit of second forms; ignores others.
+    pub(super) fn apply(&mut self, edit: &Edit, layers: &BTreeMap<u32, LayerRecord>) -> Result<(), String> {
+        let check = |holds: bool, reason: String| if holds { Ok(()) } else { Err(reason) };
+        match *edit {
+            Edit::RemoveTiles { layer } => {
+                let were_there = self.tiles.remove(&layer).is_some();
+                check(were_there, format!("the tiles of layer {layer} are removed but do not exist"))
+            }
+            Edit::SetTiles(record) => {
+                let number = record.layer;
+                let fits = layers.get(&number).is_some_and(|layer| layer.complete);
+                self.tiles.insert(number, record);
+                check(
+                    fits,
+                    format!("tiles are added to layer {number}, which does not exist or is not complete"),
+                )
+            }
+            Edit::RemoveHeads { layer } => {
+                let were_there = self.heads.remove(&layer).is_some();
+                check(were_there, format!("the heads of layer {layer} are removed but do not exist"))
+            }
+            Edit::SetHeads(record) => {
+                let number = record.layer;
+                let fits = |layer: &LayerRecord| layer.complete && layer.encoding == Encoding::Plain;
+                let fits = layers.get(&number).is_some_and(fits);
+                self.heads.insert(number, record);
+                check(
+                    fits,
+                    format!(
+                        "heads are added to layer {number}, which does not exist or is not complete and plain"
+                    ),
+                )
+            }
+            Edit::KeepForms(kept) => {
+                self.kept = Some(kept);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
