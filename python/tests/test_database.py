@@ -78,6 +78,8 @@ def test_read_as_tiles_and_with_heads(web):
         assert g.bfs("alice", **reading).reached == g.bfs("alice").reached
     with pytest.raises(ValueError, match="encoding must be one of"):
         g.pagerank(encoding="plain")
+    with pytest.raises(ValueError, match="triangles reads single lists at random.*encoding='lists'"):
+        g.triangles(encoding="tiles")
     with web.batch() as batch:
         batch.add_edges(["alice"], ["a new friend"], weight=[1.0])
     report = web.compact()

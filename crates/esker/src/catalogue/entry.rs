@@ -75,7 +75,7 @@ pub enum ReadPattern {
     /// The lists of few vertices in most rounds, or few neighbours of each: heads serve it better than tiles, which are decoded as a
     /// whole.
     Few,
-    /// Point reads of single lists: neither tiles nor heads are of use.
+    /// Point reads of single lists: tiles hold none and are refused, and heads are of no use.
     Points,
 }
 

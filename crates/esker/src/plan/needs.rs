@@ -210,6 +210,11 @@ fn absent((encoding, residency): (GraphEncoding, Residency), reason: &esker_stor
 /// Tiles, mapped and pooled. The version needs `changes` bytes for what is not in the tiles.
 fn tiles(common: &Common<'_>, arrays_bytes: u64, changes: u64) -> [Candidate; 2] {
     let both = [Residency::Mapped, Residency::Pooled].map(|residency| (GraphEncoding::Tiles, residency));
+    if let Some(reason) = &common.unsuited {
+        let message = format!("{reason}, and tiles hold no lists: run it with --encoding lists");
+        let reason = esker_store::Error::Invalid(message);
+        return both.map(|which| absent(which, &reason));
+    }
     let tiles = match common.snapshot.tiles() {
         Ok(tiles) => tiles,
         Err(reason) => return both.map(|which| absent(which, &reason)),

@@ -160,13 +160,20 @@ fn searches_prefer_heads_to_tiles() {
 }
 
 #[test]
-fn whoever_reads_single_lists_keeps_to_lists_unless_asked() {
+fn algorithms_that_read_single_lists_take_mapped_ones_and_refuse_tiles() {
     let (_directory, snapshot) = database(12, Encoding::Plain, true);
-    let all = free(&snapshot, "triangles", 1 << 30);
-    let memory = candidate(&all, TILES).whole_bytes;
-    assert_eq!(choice(&free(&snapshot, "triangles", memory)), LISTS);
-    let request = Request { encoding: Some(GraphEncoding::Tiles), ..Request::default() };
-    assert_eq!(choice(&choose(&snapshot, "triangles", &request, memory).unwrap()), TILES);
+    let memory = candidate(&free(&snapshot, "wcc", 1 << 30), TILES).whole_bytes;
+    // Their scans would read nothing but lists, in silence.
+    for algorithm in ["triangles", "lcc", "truss", "cliques", "cdlp", "matching", "scc"] {
+        assert_eq!(choice(&free(&snapshot, algorithm, memory)), LISTS);
+        for residency in [None, Some(Residency::Mapped), Some(Residency::Pooled)] {
+            let request = Request { encoding: Some(GraphEncoding::Tiles), residency, head_len: None };
+            let refused = choose(&snapshot, algorithm, &request, 1 << 30).unwrap_err().to_string();
+            assert!(refused.contains(algorithm) && refused.contains("--encoding lists"), "{refused}");
+        }
+        let request = Request { residency: Some(Residency::Pooled), ..Request::default() };
+        assert_eq!(choice(&choose(&snapshot, algorithm, &request, 1 << 30).unwrap()), POOLED_LISTS);
+    }
 }
 
 #[test]
