@@ -45,6 +45,11 @@ pub trait Source<W, E>: Send + Sync {
         0
     }
 
+    /// Single lists that were read from a pool so far, and those that were not in it.
+    fn point_reads(&self) -> (u64, u64) {
+        (0, 0)
+    }
+
     /// See [`Graph::scan`].
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 mod weight;
 mod residency;
 mod points;
+mod beside;
 mod offer;
 mod compressed;
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub mod window;
 mod induced;
 mod stored;
 
+pub use beside::WEIGHTS_MAX;
 pub use headed::HeadedNeeds;
 pub use pooled::PooledNeeds;
 pub use residency::{Access, GraphEncoding, HeadedOptions, Residency};

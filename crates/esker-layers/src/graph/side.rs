@@ -110,6 +110,13 @@ impl<'a, W: StoredWeight> Side<'a, W> {
         }
     }
 
+    pub(super) fn point_reads(&self) -> (u64, u64) {
+        match self {
+            Self::Plain(_) | Self::Compressed(_) | Self::Gathered(_) => (0, 0),
+            Self::Source(source) => source.point_reads(),
+        }
+    }
+
     pub(super) fn prepare(&self, run: &Run) -> Result<()> {
         match self {
             Self::Plain(side) => side.rows(run).map(drop),

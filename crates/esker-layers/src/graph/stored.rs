@@ -242,6 +242,13 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         self.out.read_bytes() + self.incoming.as_ref().map_or(0, Side::read_bytes)
     }
 
+    /// Single pooled lists that were read from the pool so far, and those that were not in it.
+    pub fn point_reads(&self) -> (u64, u64) {
+        let (out, incoming) =
+            (self.out.point_reads(), self.incoming.as_ref().map_or((0, 0), Side::point_reads));
+        (out.0 + incoming.0, out.1 + incoming.1)
+    }
+
     /// Verifies all lists of a direction, and the weights beside them, unless that was done before. Scans do it by
     /// themselves; algorithms that begin with [`Lists::with_list`] are faster if it was done.
     ///

@@ -31,6 +31,9 @@ pub trait StoredWeight: Weight {
     /// As [`StoredWeight::all`].
     fn some(lists: &ListColumns, property: u32, range: Range<usize>) -> Result<&[Self]>;
 
+    /// Gives up the memory of the weights of some lists; they are read again when needed.
+    fn release(lists: &ListColumns, property: u32);
+
     /// The smaller of two weights.
     #[must_use]
     fn smaller(self, other: Self) -> Self;
@@ -56,6 +59,8 @@ impl StoredWeight for () {
     fn some(lists: &ListColumns, _property: u32, range: Range<usize>) -> Result<&[Self]> {
         Ok(&lists.units()[..range.len()])
     }
+
+    fn release(_: &ListColumns, _property: u32) {}
 
     fn smaller(self, (): Self) -> Self {}
 
@@ -86,6 +91,12 @@ macro_rules! stored_weights {
                 match lists.property(property as usize) {
                     Some(Values::$code(column)) => column.get(range),
                     _ => Err(no_such(property, Self::ELEMENT)),
+                }
+            }
+
+            fn release(lists: &ListColumns, property: u32) {
+                if let Some(Values::$code(column)) = lists.property(property as usize) {
+                    column.release();
                 }
             }
 

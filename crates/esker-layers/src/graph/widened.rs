@@ -29,6 +29,10 @@ impl Source<i64, Error> for WidenedSide<'_> {
         self.0.read_bytes()
     }
 
+    fn point_reads(&self) -> (u64, u64) {
+        self.0.point_reads()
+    }
+
     fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<i64>) -> Result<()> {
         self.0.scan_any(run, select, &Widening(visitor))
     }

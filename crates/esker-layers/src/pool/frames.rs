@@ -413,15 +413,23 @@ impl<P: Paged> Pool<P> {
     /// # Errors
     /// [`Error::Corrupt`].
     pub(crate) fn hold(&self, number: usize, bytes: Range<u64>) -> Result<Held> {
+        self.hold_if_there(number, bytes.clone())?.ok_or_else(|| {
+            let at = self.data.start + bytes.start;
+            Error::corrupt(&self.path, at, "it is not where it is looked for")
+        })
+    }
+
+    /// As [`Pool::hold`], of any extent; `None` if it does not contain the range, or is not in memory.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    pub(crate) fn hold_if_there(&self, number: usize, bytes: Range<u64>) -> Result<Option<Held>> {
         let of_extent = self.bytes_of(number);
         let extent = match &locked(&self.state).slots[number] {
             Slot::Present(extent) if of_extent.start <= bytes.start && bytes.end <= of_extent.end => {
                 Arc::clone(extent)
             }
-            _ => {
-                let at = self.data.start + bytes.start;
-                return Err(Error::corrupt(&self.path, at, "it is not where it is looked for"));
-            }
+            _ => return Ok(None),
         };
         let in_frame = |byte: u64| self.skip + (byte - of_extent.start) as usize;
         for block in bytes.start as usize / BLOCK_BYTES..(bytes.end as usize).div_ceil(BLOCK_BYTES) {
@@ -441,7 +449,7 @@ impl<P: Paged> Pool<P> {
             extent.verified.fetch_or(bit, Relaxed);
         }
         let range = in_frame(bytes.start)..in_frame(bytes.end);
-        Ok(Held { extent, range })
+        Ok(Some(Held { extent, range }))
     }
 
     fn forget(&self, extent: usize) {

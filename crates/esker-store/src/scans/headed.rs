@@ -1,8 +1,8 @@
+use std::path::Path;
 use std::sync::Arc;
 
-use esker_format::Encoding;
 use esker_format::io::{Disk, Faults, RealDisk};
-use esker_format::{Error, Result};
+use esker_format::{Encoding, Error, Result, Values};
 use esker_graph::{Direction, Graph, Run, Select};
 use esker_layers::graph::{HeadedOptions, StoredGraph};
 use esker_layers::layer::Body;
@@ -114,6 +114,28 @@ fn memory_is_kept_to() {
     let heads = needs.heads(layer, options, &run).unwrap();
     assert!(heads.length >= 50 && heads.share < 1.0);
     assert!(heads.memory_bytes <= needed_bytes);
+}
+
+#[test]
+fn weights_are_verified_block_by_block_as_they_are_read() {
+    // All of them were read once and kept in memory when the graph was opened.
+    let sample = Sample { encoding: Encoding::Plain, ..large(Encoding::Plain) };
+    let (faulty, disk, snapshot) = stored(&sample);
+    let Some(Values::I32(weights)) = snapshot.complete_layer().out().main().property(0) else {
+        panic!("i32")
+    };
+    let (path, last) = (weights.path().to_owned(), weights.first_byte() + 4 * (weights.len() as u64 - 1));
+    drop(snapshot);
+    faulty.flip(&path, last, 3).unwrap();
+    let snapshot = Snapshot::open(&disk, Path::new(DB)).unwrap();
+    let run = Run::with_threads(2).unwrap();
+    let graph = headed(&disk, &snapshot, Some(4), &run).unwrap();
+    let first = [1, 2, 3];
+    let expected = sample.model().graph().scan(&run, Direction::Out, Select::List(&first), &Whole).unwrap();
+    let found = graph.scan(&run, Direction::Out, Select::List(&first), &Whole).unwrap();
+    assert_eq!(sorted(&found), sorted(&expected));
+    let error = graph.scan(&run, Direction::Out, Select::All, &Whole).unwrap_err().to_string();
+    assert!(error.contains("checksum") && error.contains(&*path.to_string_lossy()), "{error}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use esker_format::Encoding;
 use esker_format::io::{Disk, Faults, RealDisk};
 use esker_format::{Error, Result};
-use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor};
+use esker_graph::{Direction, Flow, Graph, Lists, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
 use esker_layers::graph::StoredGraph;
 use esker_layers::layer::Body;
 use esker_layers::pool::PoolOptions;
@@ -132,6 +132,38 @@ fn only_what_is_wanted_is_read() {
     let wanted = |arc: &Arc3| [8, 80_000].contains(&arc.0);
     assert!(sorted(&found).into_iter().eq(expected(&sample, Direction::Out).into_iter().filter(wanted)));
     assert_eq!(graph.read_bytes(), before);
+    // 80 000 was in the pool.
+    assert_eq!(graph.point_reads(), (1, 1));
+}
+
+#[test]
+fn single_lists_come_from_the_pool_where_they_are_in_it() {
+    for encoding in ENCODINGS {
+        let sample = across(encoding, true);
+        let (_, _, snapshot) = stored(&sample);
+        let (run, model) = (Run::with_threads(2).unwrap(), sample.model());
+        let graph = pooled(&snapshot, &PoolOptions { bytes: 1 << 30, ..little(2) }, &run).unwrap();
+        let compare_all = || {
+            for direction in [Direction::Out, Direction::In] {
+                for v in (0..sample.num_vertices).step_by(97).map(vertex) {
+                    let list = |targets: &[VertexId], weights: &[i32]| (targets.to_vec(), weights.to_vec());
+                    let found = graph.with_list(direction, v, list).unwrap();
+                    assert_eq!(found, model.graph().with_list(direction, v, list).unwrap(), "{v}");
+                }
+            }
+        };
+        compare_all();
+        let (from_pool, mapped) = graph.point_reads();
+        assert_eq!(from_pool, 0, "nothing is in the pool yet");
+        for direction in [Direction::Out, Direction::In] {
+            graph.scan(&run, direction, Select::All, &Collect { most: usize::MAX }).unwrap();
+        }
+        compare_all();
+        let (from_pool, others) = graph.point_reads();
+        assert_eq!(from_pool + others, 2 * mapped);
+        // Those that lie in two extents are not there in one piece.
+        assert!(from_pool > mapped * 9 / 10, "{from_pool} of {mapped}");
+    }
 }
 
 #[test]

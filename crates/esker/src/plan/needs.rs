@@ -8,7 +8,7 @@ use esker_store::pooled::PooledNeeds;
 use esker_store::stacked::StackedNeeds;
 use esker_store::tiles::MAPPED_WEIGHTS_MAX;
 use esker_store::windows::{Copies, WindowIndex};
-use esker_store::{GraphEncoding, Residency, Snapshot, StoredGraph};
+use esker_store::{GraphEncoding, Residency, Snapshot, StoredGraph, WEIGHTS_MAX};
 
 use super::candidate::Candidate;
 use crate::catalogue::{Entry, Params, ReadPattern, Resources};
@@ -119,6 +119,21 @@ impl Common<'_> {
     fn read_bytes(&self, graph_bytes: u64) -> u64 {
         let (read_bytes, uncompressed) = self.reads;
         (u128::from(read_bytes) * u128::from(graph_bytes) / u128::from(uncompressed.max(1))) as u64
+    }
+
+    /// Memory of the weights beside pooled or headed lists.
+    fn weights_beside(&self) -> u64 {
+        let layer = self.snapshot.complete_layer();
+        // The times of a window are a column of their own.
+        let times = self.snapshot.window_index().map_or(0, |_| size_of::<i64>() as u64);
+        let of_side = |section: &Section| {
+            let arcs = section.main().num_arcs() as u64;
+            [times, self.weight_bytes - times]
+                .map(|bytes| (arcs * bytes).min(WEIGHTS_MAX))
+                .iter()
+                .sum::<u64>()
+        };
+        std::iter::once(layer.out()).chain(layer.incoming()).map(of_side).sum()
     }
 
     /// A candidate with the needs of an encoding of `graph_bytes`.
@@ -238,8 +253,7 @@ fn headed(common: &Common<'_>, base: u64) -> Candidate {
         Ok(needs) => needs,
         Err(reason) => return absent(which, &reason),
     };
-    let weights = needs.list_bytes / size_of::<VertexId>() as u64 * common.weight_bytes;
-    let least_bytes = base + needs.fixed_bytes + needs.mapped_bytes + weights;
+    let least_bytes = base + needs.fixed_bytes + needs.mapped_bytes + common.weights_beside();
     common.candidate(which, common.list_bytes, least_bytes, least_bytes + needs.list_bytes)
 }
 
@@ -250,7 +264,7 @@ fn pooled_lists(common: &Common<'_>, base: u64) -> Candidate {
         Ok(needs) => needs,
         Err(reason) => return absent(which, &reason),
     };
-    let fixed = base + needs.fixed_bytes + needs.mapped_bytes;
+    let fixed = base + needs.fixed_bytes + needs.mapped_bytes + common.weights_beside();
     let whole_bytes = fixed + needs.list_bytes.max(needs.least_bytes);
     common.candidate(which, common.list_bytes, fixed + needs.least_bytes, whole_bytes)
 }

@@ -177,6 +177,19 @@ fn algorithms_that_read_single_lists_take_mapped_ones_and_refuse_tiles() {
 }
 
 #[test]
+fn weights_beside_heads_and_pools_count_no_more_than_stays_in_memory() {
+    let (_directory, snapshot) = database(17, Encoding::Plain, false);
+    let memory = |algorithm: &str, which| candidate(&free(&snapshot, algorithm, 1 << 40), which).least_bytes;
+    let arrays = |algorithm: &str| memory(algorithm, LISTS);
+    for which in [HEADED, POOLED_LISTS] {
+        let of_lists = memory("bfs", which) - arrays("bfs");
+        let of_weights = memory("sssp", which) - arrays("sssp") - of_lists;
+        assert_eq!(of_weights, esker_store::WEIGHTS_MAX.min(snapshot.num_arcs() * 4));
+        assert!(of_weights < snapshot.num_arcs() * 4);
+    }
+}
+
+#[test]
 fn a_memory_that_no_limit_was_set_for_holds_more_mapped_files() {
     let (_directory, snapshot) = database(12, Encoding::Plain, true);
     let all = free(&snapshot, "wcc", 1 << 30);

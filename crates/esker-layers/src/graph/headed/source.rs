@@ -15,6 +15,7 @@ use super::share::LastHead;
 use super::side::HeadedSide;
 use super::stored::StoredSide;
 use super::tails::{TailReader, Want};
+use crate::graph::beside::{LastBlock, WeightsBeside};
 use crate::graph::weight::StoredWeight;
 use crate::layer::ListColumns;
 
@@ -25,10 +26,10 @@ const PENDING_MAX: usize = 1 << 15;
 /// The most arcs of a piece.
 const PIECE_LEN_MAX: usize = 1 << 16;
 
-/// Plain lists with their heads in memory. Weights are read through the page cache.
+/// Plain lists with their heads in memory. Weights are mapped, and released as scans pass them.
 pub(crate) struct HeadedSource<'a, W> {
     lists: HeadedSide<'a>,
-    weights: &'a [W],
+    weights: WeightsBeside<'a, W>,
     /// Idle readers.
     readers: Mutex<Vec<TailReader>>,
 }
@@ -46,7 +47,7 @@ impl<'a, W: StoredWeight> HeadedSource<'a, W> {
     ) -> Result<Self> {
         let arrays = arrays(lists)?;
         let offsets = arrays.offsets(run)?;
-        let weights = W::all(lists, property, run)?;
+        let weights = WeightsBeside::new(lists, property)?;
         let targets = arrays.targets_column();
         let lists = match stored.filter(|stored| stored.1 >= head_len) {
             Some(stored) => HeadedSide::load(disk, offsets, targets, stored, head_len, run)?,
@@ -61,9 +62,14 @@ impl<'a, W: StoredWeight> HeadedSource<'a, W> {
     }
 
     #[inline(always)]
-    fn piece<'p>(&'p self, arcs: Range<u64>, targets: &'p [VertexId]) -> Piece<'p, W> {
-        let weights = &self.weights[arcs.start as usize..arcs.end as usize];
-        Piece { targets, weights, exclusive: true }
+    fn piece<'p>(
+        &'p self,
+        arcs: Range<u64>,
+        targets: &'p [VertexId],
+        last: &mut LastBlock,
+    ) -> Result<Piece<'p, W>> {
+        let weights = self.weights.get(arcs.start as usize..arcs.end as usize, last)?;
+        Ok(Piece { targets, weights, exclusive: true })
     }
 }
 
@@ -99,14 +105,15 @@ impl<W: StoredWeight> Source<W, Error> for HeadedSource<'_, W> {
             select => select,
         };
         drive(run, self, UNITS, select, &|| {
-            let (reader, batch, pending, wants) = Default::default();
-            Box::new(Worker { of: self, run, visitor, sink: visitor.sink(), reader, batch, pending, wants })
+            let (reader, batch, pending, wants, block) = Default::default();
+            let sink = visitor.sink();
+            Box::new(Worker { of: self, run, visitor, sink, reader, batch, pending, wants, block })
         })
     }
 
     fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
         let arcs = self.lists.offsets[v as usize]..self.lists.offsets[v as usize + 1];
-        let weights = &self.weights[arcs.start as usize..arcs.end as usize];
+        let weights = self.weights.get(arcs.start as usize..arcs.end as usize, &mut LastBlock::default())?;
         let head = self.lists.head_at(v, self.lists.head_start(v, &mut LastHead::default()));
         if head.len() == weights.len() {
             take(head, weights);
@@ -132,6 +139,8 @@ struct Worker<'p, 'a, W> {
     /// Tails that the visitor wants.
     pending: Vec<Want>,
     wants: Vec<Want>,
+    /// Of weights.
+    block: LastBlock,
 }
 
 impl<W> Drop for Worker<'_, '_, W> {
@@ -185,7 +194,8 @@ impl<W: StoredWeight> Worker<'_, '_, W> {
         self.batch.clear();
         for &(v, start) in &starts[..len] {
             let (head, first) = (of.lists.head_at(v, start), offsets[v as usize]);
-            self.batch.push((v, of.piece(first..first + head.len() as u64, head)));
+            let piece = of.piece(first..first + head.len() as u64, head, &mut self.block)?;
+            self.batch.push((v, piece));
         }
         let enough = self.sink.visit(&self.batch);
         for (i, (v, piece)) in self.batch.iter().enumerate() {
@@ -209,7 +219,7 @@ impl<W: StoredWeight> Worker<'_, '_, W> {
 
     /// Reads a part of each pending tail, all of it if the visitor wants whole lists. Returns the length of the next parts, which grow.
     fn visit_tails(&mut self, chunk_entries: u64) -> Result<u64> {
-        let Self { of, run, visitor, sink, reader, pending, wants, .. } = self;
+        let Self { of, run, visitor, sink, reader, pending, wants, block, .. } = self;
         let (stops, file) = (visitor.stops(), &of.lists.file);
         wants.clear();
         wants.extend(pending.iter().map(|want| {
@@ -234,7 +244,7 @@ impl<W: StoredWeight> Worker<'_, '_, W> {
             if rest.arcs.is_empty() || targets.is_empty() {
                 return Ok(());
             }
-            let whole = of.piece(arcs, targets);
+            let whole = of.piece(arcs, targets, block)?;
             let pieces = whole.targets.chunks(PIECE_LEN_MAX).zip(whole.weights.chunks(PIECE_LEN_MAX));
             for (targets, weights) in pieces {
                 let piece = Piece { targets, weights, exclusive: true };

@@ -1,9 +1,8 @@
 //! Scans over the lists of one direction.
 
-use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use esker_format::BLOCK_BYTES;
 use esker_format::io::Disk;
@@ -14,6 +13,7 @@ use esker_graph::{
 
 use super::pages::{Kept, ListPages};
 use super::turns::Turns;
+use crate::graph::beside::{LastBlock, WeightsBeside};
 use crate::graph::offer::{Decoded, Offer, PIECE_LEN};
 use crate::graph::points::{PointReads, few};
 use crate::graph::weight::StoredWeight;
@@ -27,13 +27,15 @@ const GROUP_LEN: usize = 64;
 pub(crate) struct PooledSide<'a, W> {
     pool: Pool<ListPages<'a>>,
     lists: &'a ListColumns,
-    property: u32,
+    weights: WeightsBeside<'a, W>,
     points: PointReads<'a>,
+    /// Single lists that were read from the pool, and from the map.
+    pool_reads: AtomicU64,
+    mapped_reads: AtomicU64,
     /// The first list that begins in each extent, and the number of lists.
     first_slots: Vec<usize>,
     /// Whether the targets of each extent were checked to be vertices. Later reads have the same checksums, so once is enough.
     sound: Vec<AtomicBool>,
-    weight: PhantomData<fn() -> W>,
 }
 
 /// An extent in memory.
@@ -73,11 +75,52 @@ impl<'a, W: StoredWeight> PooledSide<'a, W> {
         let first_slots = starts.chain([kept.num_lists()]).collect();
         let sound = (0..num_extents).map(|_| AtomicBool::new(false)).collect();
         let points = PointReads::new(lists, property, true);
-        Ok(Self { pool, lists, property, points, first_slots, sound, weight: PhantomData })
+        let weights = WeightsBeside::new(lists, property)?;
+        let (pool_reads, mapped_reads) = Default::default();
+        Ok(Self { pool, lists, weights, points, pool_reads, mapped_reads, first_slots, sound })
     }
 
     fn slots(&self, extent: usize) -> Range<usize> {
         self.first_slots[extent]..self.first_slots[extent + 1]
+    }
+
+    /// Calls `take` with a list if all of it is in memory, and was found to be one of vertices.
+    fn take_from_pool(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<bool> {
+        let slot = v as usize;
+        let extent = self.first_slots.partition_point(|&first| first <= slot).saturating_sub(1);
+        if self.sound.get(extent).is_none_or(|sound| !sound.load(Relaxed)) {
+            return Ok(false);
+        }
+        let bytes = self.pool.bytes_of(extent);
+        let Some(held) = self.pool.hold_if_there(extent, bytes.clone())? else { return Ok(false) };
+        let weights = |arcs: Range<usize>| self.weights.get(arcs, &mut LastBlock::default());
+        let kept = self.pool.paged().kept;
+        match kept {
+            Kept::Arrays { offsets, .. } => {
+                let arcs = offsets[slot]..offsets[slot + 1];
+                let in_hand = |arc: u64| (arc * size_of::<VertexId>() as u64 - bytes.start) as usize;
+                let Some(targets) = held.get(in_hand(arcs.start)..in_hand(arcs.end)) else {
+                    return Ok(false);
+                };
+                take(bytemuck::cast_slice(targets), weights(arcs.start as usize..arcs.end as usize)?);
+            }
+            Kept::Coded { coded, index } => {
+                let (group, mut places) = (slot / GROUP_LEN * GROUP_LEN, Places::default());
+                coded.some(index, bytes.start as usize, &held).places(group, &mut places);
+                let place = places.at(slot - group);
+                let length = places.end_byte(slot - group) - place.byte;
+                let start = place.byte - bytes.start as usize;
+                let Some(code) = held.get(start..start + length + AHEAD_BYTES) else { return Ok(false) };
+                let (mut list, mut buffer) = (Vec::with_capacity(place.degree), Vec::new());
+                coded.visit_list((slot, place, length), Some(code), &mut buffer, |_, targets| {
+                    list.extend_from_slice(targets);
+                    Flow::More
+                })?;
+                take(&list, weights(place.arc..place.arc + place.degree)?);
+            }
+        }
+        self.pool_reads.fetch_add(1, Relaxed);
+        Ok(true)
     }
 
     fn offer_extent(
@@ -91,7 +134,7 @@ impl<'a, W: StoredWeight> PooledSide<'a, W> {
         let held = self.pool.hold(extent, bytes.clone())?;
         let kept = self.pool.paged().kept;
         let arcs = kept.before(slots.start)..kept.before(slots.end);
-        let weights: &[W] = W::some(self.lists, self.property, arcs.clone())?;
+        let weights = self.weights.get(arcs.clone(), &mut LastBlock::default())?;
         let hand = InHand { held: &held, bytes, slots, weights, first_arc: arcs.start };
         let is_sound = self.sound[extent].load(Relaxed);
         match kept {
@@ -110,9 +153,6 @@ impl<'a, W: StoredWeight> PooledSide<'a, W> {
             }
         }
         self.sound[extent].store(true, Relaxed);
-        if size_of::<W>() > 0 {
-            self.points.touch((arcs.len() * size_of::<W>() + BLOCK_BYTES) as u64);
-        }
         Ok(())
     }
 
@@ -213,13 +253,31 @@ impl<W: StoredWeight> Source<W, Error> for PooledSide<'_, W> {
         self.pool.read_bytes()
     }
 
+    fn point_reads(&self) -> (u64, u64) {
+        (self.pool_reads.load(Relaxed), self.mapped_reads.load(Relaxed))
+    }
+
+    /// A list that is in the pool is taken from there; others are read from the map, which then gives them up.
     fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
+        if self.take_from_pool(v, take)? {
+            return Ok(());
+        }
+        self.mapped_reads.fetch_add(1, Relaxed);
         self.points.with_list(v, take)
     }
 
     fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
         if let Some(list) = few(select, self.lists.num_arcs() as u64, |v| self.degree(v)) {
-            return self.points.scan(run, list, visitor);
+            run.check()?;
+            let mut sink = visitor.sink();
+            for &v in list.iter().filter(|&&v| visitor.wants(v)) {
+                self.with_list(v, &mut |targets, weights| {
+                    if !targets.is_empty() {
+                        sink.visit_one(v, Piece { targets, weights, exclusive: true });
+                    }
+                })?;
+            }
+            return Ok(());
         }
         let of_list;
         let bits = match select {

@@ -158,6 +158,10 @@ impl<W: StoredWeight> Source<W, Error> for StackedSide<'_, W> {
         self.base.read_bytes()
     }
 
+    fn point_reads(&self) -> (u64, u64) {
+        self.base.point_reads()
+    }
+
     fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
         if let Some(list) = few(select, self.num_arcs, |v| self.degree(v)) {
             return self.scan_few(run, list, visitor);

@@ -1,0 +1,62 @@
+//! Weights beside lists that are kept in a fixed memory.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use esker_format::{BLOCK_BYTES, Result};
+
+use super::weight::StoredWeight;
+use crate::layer::ListColumns;
+
+/// The most bytes of mapped weights of one direction that stay in memory.
+pub const WEIGHTS_MAX: u64 = if cfg!(test) { 3 * BLOCK_BYTES as u64 } else { 16 << 20 };
+
+/// The mapped weights of one direction. A block is verified when it is first read, and given up with all others once they are
+/// [`WEIGHTS_MAX`].
+pub(crate) struct WeightsBeside<'a, W> {
+    lists: &'a ListColumns,
+    property: u32,
+    /// Bytes that reads have brought to memory, at most, since they were given up last.
+    touched: AtomicU64,
+    weight: PhantomData<fn() -> W>,
+}
+
+/// The block that a thread read last; none at first. Neighbouring lists share it.
+#[derive(Debug, Default)]
+pub(crate) struct LastBlock(Option<usize>);
+
+impl<'a, W: StoredWeight> WeightsBeside<'a, W> {
+    /// # Errors
+    /// [`esker_format::Error::Invalid`] if there is no such property of this type.
+    pub(crate) fn new(lists: &'a ListColumns, property: u32) -> Result<Self> {
+        W::some(lists, property, 0..0)?;
+        Ok(Self { lists, property, touched: AtomicU64::new(0), weight: PhantomData })
+    }
+
+    /// The weights of some arcs.
+    ///
+    /// # Errors
+    /// [`esker_format::Error::Corrupt`].
+    #[inline]
+    pub(crate) fn get(&self, arcs: Range<usize>, last: &mut LastBlock) -> Result<&'a [W]> {
+        let width = size_of::<W>();
+        if width > 0 && !arcs.is_empty() {
+            let blocks = arcs.start * width / BLOCK_BYTES..(arcs.end * width).div_ceil(BLOCK_BYTES);
+            let fresh = blocks.len() - usize::from(last.0 == Some(blocks.start));
+            last.0 = Some(blocks.end - 1);
+            if fresh > 0 {
+                self.touch((fresh * BLOCK_BYTES) as u64);
+            }
+        }
+        W::some(self.lists, self.property, arcs)
+    }
+
+    /// Counts bytes that are about to be read. Slices that are in use keep their contents.
+    fn touch(&self, bytes: u64) {
+        if self.touched.fetch_add(bytes, Relaxed) + bytes > WEIGHTS_MAX {
+            self.touched.store(bytes, Relaxed);
+            W::release(self.lists, self.property);
+        }
+    }
+}
