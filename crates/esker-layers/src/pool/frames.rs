@@ -18,34 +18,12 @@ use esker_format::BLOCK_BYTES;
 use esker_format::io::{DIRECT_BYTES, Frame, Read, Reads, ThreadReads};
 use esker_format::{Error, Result};
 
+use super::extent::{Extent, Held};
 use super::options::{CachePolicy, FRAMES_MIN, PoolOptions};
 use super::paged::{Paged, Supply};
 
 /// Reading threads where io_uring is not available.
 const READ_THREADS: usize = 8;
-
-/// An extent in memory.
-#[derive(Debug)]
-struct Extent {
-    frame: Frame,
-    /// One bit per block: set once its checksum matched.
-    verified: AtomicU32,
-}
-
-/// A range of an extent. The extent stays in memory until this is dropped.
-#[derive(Debug)]
-pub(crate) struct Held {
-    extent: Arc<Extent>,
-    range: Range<usize>,
-}
-
-impl std::ops::Deref for Held {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.extent.frame[self.range.clone()]
-    }
-}
 
 #[derive(Debug)]
 enum Slot {

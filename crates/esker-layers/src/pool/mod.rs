@@ -6,8 +6,10 @@
 
 mod options;
 mod paged;
+mod extent;
 mod frames;
 
-pub(crate) use frames::{Held, Pool};
+pub(crate) use extent::Held;
+pub(crate) use frames::Pool;
 pub use options::{CachePolicy, PoolOptions};
 pub(crate) use paged::{Paged, Supply};
