@@ -62,7 +62,7 @@ impl Rows {
             RowFormat::Table => self.print_table(),
             RowFormat::Csv => {
                 text::print(&fields(self.header.iter().map(|name| Cow::Borrowed(name.as_str()))))?;
-                self.rows.iter().try_for_each(|row| text::print(&fields(row.iter().map(field))))
+                self.print_more(format)
             }
             RowFormat::Json => {
                 text::json(&self.rows.iter().map(|row| self.object(row)).collect::<Vec<_>>().into())
@@ -70,6 +70,16 @@ impl Rows {
             RowFormat::Jsonl => {
                 self.rows.iter().try_for_each(|row| text::print(&self.object(row).to_string()))
             }
+        }
+    }
+
+    /// As [`Rows::print`], of rows that go on from earlier ones: without a header.
+    pub(crate) fn print_more(&self, format: RowFormat) -> Outcome {
+        match format {
+            RowFormat::Csv => {
+                self.rows.iter().try_for_each(|row| text::print(&fields(row.iter().map(field))))
+            }
+            _ => self.print(format),
         }
     }
 

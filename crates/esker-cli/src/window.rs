@@ -1,11 +1,11 @@
 //! `esker window`: an algorithm on windows that follow each other.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use esker::catalogue::{Entry, Job, Params, find};
 use esker::graph::Run;
-use esker::store::Snapshot;
+use esker::store::{Snapshot, Store};
 use esker::window::{Span, TimePoint, Times};
 use serde_json::json;
 
@@ -19,7 +19,7 @@ use crate::residency::AccessArgs;
 use crate::resources::ResourceArgs;
 use crate::rows::{RowFormat, Rows};
 use crate::run::figures_of;
-use crate::size::seconds;
+use crate::size::{counted, seconds};
 use crate::text;
 use crate::window_args::{TIME_HELP, WindowArgs};
 
@@ -32,7 +32,8 @@ use crate::window_args::{TIME_HELP, WindowArgs};
 #[command(after_help = "Examples:
   esker window timed.esker --length 1h --every 15m --to 2024-01-01T02:00 --run wcc
   esker window timed.esker --length 1d --length 7d --every 1d --run pagerank --top 3 --format csv
-  esker window timed.esker --length 1d --every 1d --kind weighted --run pagerank --top 1")]
+  esker window timed.esker --length 1d --every 1d --kind weighted --run pagerank --top 1
+  esker window timed.esker --length 1h --run wcc --follow   # until Ctrl-C")]
 pub(crate) struct WindowCommand {
     /// The database
     database: String,
@@ -48,6 +49,13 @@ pub(crate) struct WindowCommand {
     /// Last time, which lies in the last step of the last window [default: that of the last edge]
     #[arg(long, value_name = "TIME")]
     to: Option<TimePoint>,
+    /// Show each window once the event time of a version has passed its end, and wait for the next, until the command is stopped; the
+    /// first is the newest that has ended, or that of --from
+    #[arg(long, conflicts_with_all = ["to", "at"])]
+    follow: bool,
+    /// With --follow, if several windows have ended: show all of them (wait), or the newest only (skip)
+    #[arg(long, value_enum, value_name = "WHAT", requires = "follow")]
+    overrun: Option<OverrunArg>,
     #[arg(long, value_name = "NAME", help = TIME_HELP, help_heading = "Windows")]
     time: Option<String>,
     #[command(flatten)]
@@ -64,9 +72,9 @@ pub(crate) struct WindowCommand {
     /// Show the N vertices with the largest values, or the N largest groups, of each window
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// Form of the rows on standard output
-    #[arg(long, value_enum, value_name = "FORM", default_value = "table")]
-    format: RowFormat,
+    /// Form of the rows on standard output [default: table; with --follow jsonl, or csv]
+    #[arg(long, value_enum, value_name = "FORM")]
+    format: Option<RowFormat>,
     #[command(flatten)]
     at: AtArgs,
     /// Seed of everything random
@@ -81,6 +89,18 @@ pub(crate) struct WindowCommand {
     resources: ResourceArgs,
 }
 
+/// `--overrun`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OverrunArg {
+    /// All windows are shown, later than they end.
+    Wait,
+    /// Windows are left out, and counted.
+    Skip,
+}
+
+/// Time between two looks for a new version.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
 /// Parses `NAME=VALUE`.
 fn parse_option(text: &str) -> Result<(String, String), String> {
     let parts = text.split_once('=').filter(|(name, _)| !name.is_empty());
@@ -93,6 +113,7 @@ struct Series<'c> {
     command: &'c WindowCommand,
     entry: &'static Entry,
     params: Params,
+    format: RowFormat,
     snapshot: Snapshot,
     times: Times,
     run: Run,
@@ -112,29 +133,44 @@ impl WindowCommand {
             )));
         }
         self.of_window.copies()?;
+        let format = self.format.unwrap_or(if self.follow { RowFormat::Jsonl } else { RowFormat::Table });
+        if self.follow && matches!(format, RowFormat::Table | RowFormat::Json) {
+            return Err(Failure::Usage(
+                "with --follow rows are printed as they come: as jsonl or csv".to_owned(),
+            ));
+        }
         let (cancel, begin) = (cancel_on_signals()?, Instant::now());
         let (store, bar) = open_store(self.database.as_ref(), &self.resources, &cancel)?;
         let snapshot = self.at.snapshot(&store);
         bar.finish();
-        let snapshot = match &self.weight {
-            Some(name) => snapshot?.weighted_by(name)?,
-            None => snapshot?,
-        };
+        let snapshot = self.weighted(snapshot?)?;
         let bar = Bar::spinner(false);
         let on_round = Some(bar.on_round(entry.name));
         let run = self.resources.run(&cancel, self.seed, self.deterministic, on_round)?;
         let times = self.of_window.times(&snapshot, self.time.as_deref(), &run)?;
-        let series = Series { command: self, entry, params, snapshot, times, run };
+        let mut series = Series { command: self, entry, params, format, snapshot, times, run };
+        if self.follow {
+            bar.finish();
+            return series.follow();
+        }
         let found = series.rows();
         bar.finish();
         let (rows, count) = found?;
-        rows.print(self.format)?;
+        rows.print(format)?;
         text::remark_facts(&[
             ("windows".to_owned(), count.to_string()),
             ("times".to_owned(), format!("{:?}, in {}", series.times.property, series.times.unit.name())),
             ("time".to_owned(), seconds(begin.elapsed().as_secs_f64())),
         ]);
         Ok(())
+    }
+
+    /// A version with the weight that was asked for.
+    fn weighted(&self, snapshot: Snapshot) -> Result<Snapshot, Failure> {
+        Ok(match &self.weight {
+            Some(name) => snapshot.weighted_by(name)?,
+            None => snapshot,
+        })
     }
 
     /// The time from the end of a window to that of the next.
@@ -160,19 +196,72 @@ impl Series<'_> {
         let (mut rows, mut count) = (Rows::default(), 0);
         let (from, to) = (command.from.as_ref(), command.to.as_ref());
         for end in times.steps(command.step(times)?, from, to)? {
-            let until = times.unit.format(end);
-            for &length in &command.length {
-                let found = self.window(length, end).map_err(|failure| match failure {
-                    Failure::Failed(reason) => Failure::Failed(format!("the window until {until}: {reason}")),
-                    other => other,
-                })?;
-                let mut of_length = Rows::default();
-                of_length.append("length", &json!(length.to_string()), found);
-                rows.append("until", &json!(until), of_length);
-                count += 1;
-            }
+            count += self.add_rows(&mut rows, end)?;
         }
         Ok((rows, count))
+    }
+
+    /// Adds the rows of the windows of all lengths that end at a time; returns their number.
+    fn add_rows(&self, rows: &mut Rows, end: i64) -> Result<usize, Failure> {
+        let until = self.times.unit.format(end);
+        for &length in &self.command.length {
+            let found = self.window(length, end).map_err(|failure| match failure {
+                Failure::Failed(reason) => Failure::Failed(format!("the window until {until}: {reason}")),
+                other => other,
+            })?;
+            let mut of_length = Rows::default();
+            of_length.append("length", &json!(length.to_string()), found);
+            rows.append("until", &json!(until), of_length);
+        }
+        Ok(self.command.length.len())
+    }
+
+    /// Shows the rows of windows as versions pass their ends, until a signal.
+    fn follow(&mut self) -> Outcome {
+        let step = self.command.step(&self.times)?;
+        let mut next = self.command.from.clone();
+        let (mut seen, mut has_header) = (None, false);
+        loop {
+            let store = Store::open(&self.command.database)?;
+            let newest = store.versions()?.last().map(|version| (version.number, version.time_ms));
+            if let Some((_, time_ms)) = newest.filter(|_| newest != seen) {
+                let passed = self.times.unit.of_ms(time_ms);
+                let mut ends = self.ended(step, next.as_ref(), passed)?;
+                if self.command.overrun == Some(OverrunArg::Skip) && ends.len() > 1 {
+                    let left_out = counted(ends.len() as u64 - 1, "window", "windows");
+                    text::remark(&format!("left out {left_out} that had ended before the newest"));
+                    ends.drain(..ends.len() - 1);
+                }
+                if !ends.is_empty() {
+                    self.snapshot = self.command.weighted(store.snapshot()?)?;
+                }
+                for end in ends {
+                    let mut rows = Rows::default();
+                    self.add_rows(&mut rows, end)?;
+                    match has_header {
+                        true => rows.print_more(self.format)?,
+                        false => rows.print(self.format)?,
+                    }
+                    has_header = true;
+                    next = Some(TimePoint::of_number(end.saturating_add(1)));
+                }
+                seen = newest;
+            }
+            self.run.check()?;
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// The ends of windows from `next` on that `passed` has passed; the newest of them if there is no `next`.
+    fn ended(&self, step: Span, next: Option<&TimePoint>, passed: i64) -> Result<Vec<i64>, Failure> {
+        let last = TimePoint::of_number(passed);
+        if next.is_some() {
+            let ends = self.times.steps(step, next, Some(&last))?;
+            return Ok(ends.filter(|&end| end <= passed).collect());
+        }
+        let before = passed.saturating_sub(self.times.unit.length(step)?);
+        let ends = self.times.steps(step, Some(&TimePoint::of_number(before)), Some(&last))?;
+        Ok(ends.filter(|&end| end <= passed).last().into_iter().collect())
     }
 
     /// The figures, or the first rows, of the answer on one window.
@@ -186,7 +275,7 @@ impl Series<'_> {
         let snapshot = plan.apply(&snapshot)?;
         let answer = entry.run(&Job { snapshot: &snapshot, run, params, verify: false })?;
         match command.top {
-            Some(top) => answer_rows(&snapshot, &answer, Some(top), command.format),
+            Some(top) => answer_rows(&snapshot, &answer, Some(top), self.format),
             None => Ok(figures_of(entry, &snapshot, &answer)),
         }
     }

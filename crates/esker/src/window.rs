@@ -164,6 +164,11 @@ impl TimeUnit {
         u64::try_from((i128::from(time) * self.nanoseconds()).div_euclid(1_000_000)).ok()
     }
 
+    /// A time in milliseconds since 1970 in this unit, rounded down.
+    pub fn of_ms(self, ms: u64) -> i64 {
+        i64::try_from(i128::from(ms) * 1_000_000 / self.nanoseconds()).unwrap_or(i64::MAX)
+    }
+
     /// The last time of a millisecond since 1970.
     fn last_of_ms(self, ms: u64) -> i64 {
         let nanoseconds = i128::from(ms) * 1_000_000 + 999_999;
@@ -205,6 +210,11 @@ impl FromStr for TimePoint {
 }
 
 impl TimePoint {
+    /// A number in the unit of the times.
+    pub fn of_number(time: i64) -> Self {
+        Self(time.to_string())
+    }
+
     /// Milliseconds since 1970, UTC.
     pub fn of_ms(ms: u64) -> Self {
         Self(format!("@{ms}"))

@@ -122,9 +122,12 @@ fn the_examples_of_help_run() {
             let line = line.split("   ").next().unwrap();
             let line = line.replace("2026-11-01", today.trim()).replace("2026-11-21", today.trim());
             let command = command_of(&line);
-            // It runs until it is stopped.
-            let stopped = command.contains("--follow").then_some("timeout --preserve-status 2 ");
-            shell(&place, &format!("{}{command}", stopped.unwrap_or_default()));
+            let line = match command.contains("--follow") {
+                // It runs until it is stopped.
+                true => format!("timeout --preserve-status 2 {command} || test $? = 130"),
+                false => command,
+            };
+            shell(&place, &line);
             count += 1;
         }
     }

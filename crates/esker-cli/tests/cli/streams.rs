@@ -165,6 +165,45 @@ fn a_growing_file_is_followed_until_a_signal_which_commits_what_was_read() {
 }
 
 #[test]
+fn windows_follow_a_stream_once_the_watermark_has_passed_their_ends() {
+    let place = place();
+    let first = 1_704_067_200;
+    place.file("a.csv", &format!("from,to,sent\n{}", rows(0..61, |i| first + i)));
+    place.ok("stream s.esker a.csv");
+    let line = "window s.esker --length 1m --length 2m --every 1m --run wcc --follow --format csv";
+    let mut follower = start(&place, line);
+    let mut shown = std::io::BufReader::new(follower.stdout.take().unwrap());
+    let mut read = || {
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut shown, &mut line).unwrap();
+        let fields: Vec<&str> = line.trim().split(',').collect();
+        fields[..4].join(",")
+    };
+    assert_eq!(read(), "until,length,vertices,edges");
+    assert_eq!(read(), "2024-01-01T00:00:59Z,1m,61,60", "the newest that has ended");
+    assert_eq!(read(), "2024-01-01T00:00:59Z,2m,61,60");
+    // Three more minutes, of which the last has not ended. Windows that end together are shown one after another.
+    place.file("b.csv", &format!("from,to,sent\n{}", rows(61..200, |i| first + i)));
+    place.ok("stream s.esker b.csv --commit-every 10");
+    for (until, long) in [("01:59", 120), ("02:59", 120)] {
+        assert_eq!(read(), format!("2024-01-01T00:{until}Z,1m,61,60"));
+        assert_eq!(read(), format!("2024-01-01T00:{until}Z,2m,{},{long}", long + 1));
+    }
+    let output = end(follower, rustix::process::Signal::INT);
+    assert_eq!(output.status.code(), Some(130));
+    let skipping = "window s.esker --length 1m --run wcc --from 2024-01-01 --overrun skip --follow";
+    let mut follower = start(&place, skipping);
+    let mut noted = String::new();
+    let mut said = std::io::BufReader::new(follower.stderr.take().unwrap());
+    while !noted.contains("left out 2 windows that had ended before the newest") {
+        assert!(std::io::BufRead::read_line(&mut said, &mut noted).unwrap() > 0, "{noted}");
+    }
+    end(follower, rustix::process::Signal::INT);
+    place.fails(2, "window s.esker --length 1m --run wcc --follow --format table", "as jsonl or csv");
+    place.fails(2, "window s.esker --length 1m --run wcc --overrun skip", "--follow");
+}
+
+#[test]
 fn a_stream_that_is_killed_goes_on_without_loss_or_repetition() {
     let place = place();
     let text = rows(0..20_000, |i| 1_000_000 + i / 3);
