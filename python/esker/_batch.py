@@ -6,7 +6,7 @@ import warnings
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Iterable, Literal, Mapping, overload
 
-from . import _columns, _progress
+from . import _cancel, _columns, _progress
 from ._errors import ClosedError, EskerWarning, InvalidError
 from ._reports import duplicates_message, rounded_message
 
@@ -211,6 +211,6 @@ class Batch:
 
     def _finish(self, changes: Any) -> None:
         """Commits native changes."""
-        self.version, self.duplicates = self._database._created().commit(changes, self._message, self._event_time)
+        self.version, self.duplicates = self._database._created().commit(changes, self._message, self._event_time, _cancel.current())
         if self.duplicates and self._duplicates is None:
             warnings.warn(duplicates_message(self.duplicates, self._database._native.rule()), EskerWarning, stacklevel=4)

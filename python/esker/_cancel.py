@@ -20,7 +20,8 @@ class Cancel:
     >>> task = asyncio.create_task(asyncio.to_thread(rank))
     >>> handle.cancel()
 
-    One handle serves any number of threads. In nested blocks, the inner handle counts. A commit that has begun finishes first.
+    One handle serves any number of threads. In nested blocks, the inner handle counts. A commit stops as well,
+    and changes nothing, unless it is being written to the log: then it finishes first.
     """
 
     def __init__(self) -> None:

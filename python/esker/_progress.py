@@ -14,13 +14,17 @@ class Progress(NamedTuple):
     """The argument of a progress callback."""
 
     stage: str
-    """The name of the current stage."""
+    """The name of the current stage, such as ``betweenness``."""
     fraction: float | None
     """The fraction of the stage that is done, 0 to 1; ``None`` if unknown."""
     round: int | None
     """The round of an algorithm, from 1."""
     count: int
     """Number of active vertices in the round, or of edges read so far."""
+    done: int | None = None
+    """The parts of the stage that are done, such as sources of searches or peeled vertices; ``None`` if unknown."""
+    total: int | None = None
+    """The number of all parts of the stage; ``None`` if unknown."""
 
 
 @contextlib.contextmanager
@@ -50,7 +54,12 @@ def _bar(name: str) -> Any:
 
 
 def _count_text(now: Progress) -> str:
-    return f"{now.count:,} active" if now.round else f"{now.count:,} edges"
+    return f"round {now.round:,}, {now.count:,} active" if now.round else f"{now.count:,} edges"
+
+
+def _position(now: Progress) -> int:
+    """How far a bar is: in percent, or in rounds where no fraction is known."""
+    return (now.round or 0) if now.fraction is None else round(100 * now.fraction)
 
 
 class _Tqdm:
@@ -58,15 +67,15 @@ class _Tqdm:
         from tqdm.auto import tqdm
 
         self._new, self._bar, self._name = tqdm, None, name
-        self._stage = ""
+        self._stage = "", False
 
     def show(self, now: Progress) -> None:
-        if self._bar is None or now.stage != self._stage:
+        known = now.fraction is not None
+        if self._bar is None or (now.stage, known) != self._stage:
             self.close()
-            self._stage = now.stage
-            known = now.fraction is not None
+            self._stage = now.stage, known
             self._bar = self._new(desc=now.stage, total=100 if known else None, unit="%" if known else " rounds")
-        at = now.round or round(100 * (now.fraction or 0.0))
+        at = _position(now)
         self._bar.set_postfix_str(_count_text(now), refresh=False)
         self._bar.update(max(0, at - self._bar.n))
 
@@ -86,7 +95,7 @@ class _Rich:
 
     def show(self, now: Progress) -> None:
         total = 100 if now.fraction is not None else None
-        at = now.round or 100 * (now.fraction or 0.0)
+        at = _position(now)
         text = f"{now.stage}, {_count_text(now)}"
         self._bars.update(self._task, total=total, completed=at, description=text)
 
@@ -102,8 +111,8 @@ class _Plain:
         if time.monotonic() < self._next:
             return
         self._next, self._shown = time.monotonic() + 0.2, True
-        done = f"round {now.round}" if now.round else f"{100 * (now.fraction or 0.0):.0f} %"
-        sys.stderr.write(f"\r{now.stage}: {done}, {_count_text(now)}\x1b[K")
+        done = "" if now.fraction is None else f"{100 * now.fraction:.0f} %, "
+        sys.stderr.write(f"\r{now.stage}: {done}{_count_text(now)}\x1b[K")
         sys.stderr.flush()
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use esker::answer::{Fact, Ranking, Value, Values};
+use esker::graph::Cancel;
 use esker::store::Snapshot;
 use esker::top::top;
 use pyo3::prelude::*;
@@ -11,6 +12,13 @@ use pyo3::types::PyDict;
 use crate::array::Array;
 use crate::failure::Outcome;
 use crate::values::id_object;
+use crate::watch::watched;
+
+/// The most rows that are ranked on the calling thread.
+const BRIEF_LEN: usize = 1 << 20;
+
+/// Number of rows between two checks for signals.
+const ROWS_PER_CHECK: usize = 1 << 14;
 
 /// The answer of an algorithm, and the snapshot it was computed on.
 #[pyclass(frozen, module = "esker._esker")]
@@ -101,8 +109,19 @@ impl Answer {
         py: Python<'py>,
         count: usize,
     ) -> Outcome<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
-        let ranked = py.detach(|| top(&self.answer, count));
-        ranked.into_iter().map(|one| Ok((self.show(py, one.key)?, self.show(py, one.value)?))).collect()
+        let cancel = Cancel::default();
+        let rank = || Ok(top(&self.answer, count, &cancel)?);
+        // To start a thread takes longer than to rank few rows.
+        let ranked =
+            if self.len() <= BRIEF_LEN { py.detach(rank) } else { watched(py, &cancel, None, rank) }?;
+        let mut rows = Vec::with_capacity(ranked.len());
+        for one in ranked {
+            if rows.len() % ROWS_PER_CHECK == 0 {
+                py.check_signals()?;
+            }
+            rows.push((self.show(py, one.key)?, self.show(py, one.value)?));
+        }
+        Ok(rows)
     }
 }
 

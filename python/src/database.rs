@@ -28,7 +28,7 @@ use crate::failure::{Failure, Outcome, invalid};
 use crate::graph::Graph;
 use crate::report::{diff_facts, feed_facts, version_facts};
 use crate::settings::{BuildSettings, ReadSettings, Settings, duplicates, encoding, event_time, one_of};
-use crate::watch::{Listener, watched};
+use crate::watch::{CancelHandle, Listener, token, watched};
 
 /// The path of a database in memory on its memory disk.
 pub(crate) const IN_MEMORY: &str = "/memory";
@@ -240,12 +240,15 @@ impl Database {
         batch: &Batch,
         message: String,
         time: Option<&str>,
+        cancel: Option<Py<CancelHandle>>,
     ) -> Outcome<(u64, u64)> {
         let writer = self.writer()?;
-        let options = CommitOptions { message, time_ms: time.map(event_time).transpose()? };
+        let cancel = token(cancel.as_ref());
+        let time_ms = time.map(event_time).transpose()?;
+        let options = CommitOptions { message, time_ms, cancel: cancel.clone() };
         let batch = batch.take()?;
-        // A commit cannot be cancelled once it is in the log, so signals are handled afterwards.
-        let committed = watched(py, &Cancel::default(), None, || Ok(writer.commit_with(batch, &options)?))?;
+        // Once the commit goes to the log, it finishes first.
+        let committed = watched(py, &cancel, None, || Ok(writer.commit_with(batch, &options)?))?;
         Ok((committed.version, committed.duplicates))
     }
 
@@ -436,13 +439,15 @@ impl Database {
         let (build, listener): (ImportOptions, Option<Listener>) = build.options()?;
         let slot = listener.as_ref().map(|listener| listener.slot.clone());
         let options = FeedOptions {
-            commit: CommitOptions { message, time_ms: build.time_ms },
+            commit: CommitOptions { message, time_ms: build.time_ms, cancel: build.cancel.clone() },
             duplicates: rule,
             batch_edges,
             bad_lines: build.bad_lines,
             cancel: build.cancel.clone(),
             on_progress: slot.map(|slot| -> esker::change::OnFeed {
-                Arc::new(move |fraction, edges| slot.put(("commit".to_owned(), fraction, None, edges)))
+                Arc::new(move |fraction, edges| {
+                    slot.put(("commit".to_owned(), fraction, None, edges, None, None));
+                })
             }),
         };
         watched(py, &build.cancel, listener.as_ref(), || {

@@ -60,8 +60,12 @@ impl Settings {
             deterministic: self.deterministic,
             cancel: cancel.clone(),
             on_progress: slot.map(|slot| -> esker::graph::OnProgress {
-                Arc::new(move |Progress { round, active }| {
-                    slot.put((name.clone(), None, Some(round as u64), active as u64));
+                Arc::new(move |progress: Progress<'_>| {
+                    let Progress { stage, round, active, done } = progress;
+                    let stage = if stage.is_empty() { &name } else { stage };
+                    let (done, total) = done.unzip();
+                    let fraction = progress.fraction();
+                    slot.put((stage.to_owned(), fraction, Some(round as u64), active as u64, done, total));
                 })
             }),
         })?;
@@ -184,7 +188,7 @@ impl BuildSettings {
             cancel: token(self.cancel.as_ref()),
             on_progress: slot.map(|slot| -> esker::import::options::OnImportProgress {
                 Arc::new(move |ImportProgress { stage, fraction, edges }| {
-                    slot.put((stage.to_owned(), fraction, None, edges));
+                    slot.put((stage.to_owned(), fraction, None, edges, None, None));
                 })
             }),
         };

@@ -13,8 +13,8 @@ use crate::failure::{Failure, Outcome};
 /// Interval between checks for signals and progress. An algorithm stops within 100 ms after that.
 const CHECK_EVERY: Duration = Duration::from_millis(25);
 
-/// The arguments of a progress callback: stage, fraction done, round, number of vertices or edges.
-pub(crate) type ProgressArgs = (String, Option<f64>, Option<u64>, u64);
+/// The arguments of a progress callback: stage, fraction done, round, number of vertices or edges, parts done, all parts.
+pub(crate) type ProgressArgs = (String, Option<f64>, Option<u64>, u64, Option<u64>, Option<u64>);
 
 /// Holds the latest progress of the working thread for the calling thread.
 #[derive(Debug, Clone, Default)]

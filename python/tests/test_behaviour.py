@@ -122,7 +122,12 @@ def test_the_interpreter_runs_meanwhile(large):
 def test_progress(large, capfd):
     told = []
     large.betweenness(samples=20, threads=1, progress=told.append)
-    assert told and told[-1].stage == "betweenness" and told[-1].round >= 1 and told[-1].fraction is None
+    assert told and told[-1].stage == "betweenness" and told[-1].round >= 1
+    assert told[-1].total == 20 and told[-1].fraction == told[-1].done / 20
+    assert [one.done for one in told] == sorted(one.done for one in told)
+    stages = []
+    large.biconnectivity(progress=stages.append)
+    assert all(one.fraction is None or 0 <= one.fraction <= 1 for one in stages)
 
     def stop(progress):
         raise StopIteration

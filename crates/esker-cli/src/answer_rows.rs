@@ -7,6 +7,7 @@ use esker::top::top;
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::rows::{RowFormat, Rows};
 
 /// The first `count` rows of an answer by rank, or its largest groups; without a count, all of its rows in order. The figures are the
@@ -23,7 +24,7 @@ pub(crate) fn answer_rows(
             groups(snapshot, answer, column, count)
         }
         (Some(_), Some(count)) => {
-            let ranked = top(answer, count).into_iter().filter_map(|ranked| ranked.row);
+            let ranked = top(answer, count, interrupt::token())?.into_iter().filter_map(|ranked| ranked.row);
             rows(snapshot, answer, ranked, format)
         }
         (column, count) => {
@@ -47,7 +48,8 @@ fn groups(
     count: usize,
 ) -> Result<Rows, Failure> {
     let mut rows = Rows::of([column.name, "vertices"]);
-    for ranked in top(answer, count) {
+    for ranked in top(answer, count, interrupt::token())? {
+        interrupt::check()?;
         rows.push(vec![value_json(snapshot, ranked.key)?, value_json(snapshot, ranked.value)?]);
     }
     Ok(rows)
@@ -65,6 +67,7 @@ fn rows(
     let name = |column: &AnswerColumn| if is_single { "value" } else { column.name };
     let mut rows = Rows::of(keys.iter().copied().chain(answer.columns.iter().map(name)));
     for number in numbers {
+        interrupt::check()?;
         let mut values = match answer.key(number) {
             Value::Edge(u, v) => {
                 vec![value_json(snapshot, Value::Vertex(u))?, value_json(snapshot, Value::Vertex(v))?]

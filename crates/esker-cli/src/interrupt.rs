@@ -1,10 +1,10 @@
 //! Signals: the first Ctrl-C cancels the work, the second ends the process at once.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use esker::graph::Cancel;
+use esker::graph::{Cancel, Stop};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// Exit code after SIGINT, as shells report it.
@@ -44,12 +44,28 @@ pub(crate) fn stop_on_signals() -> std::io::Result<Cancel> {
     Ok(cancel)
 }
 
+/// The token that signals cancel.
+static TOKEN: OnceLock<Cancel> = OnceLock::new();
+
+/// The token that signals cancel, once [`cancel_on_signals`] was called.
+pub(crate) fn token() -> &'static Cancel {
+    TOKEN.get_or_init(Cancel::default)
+}
+
+/// An error once a signal has cancelled the work: for loops over rows of output.
+///
+/// # Errors
+/// [`Stop::Cancelled`].
+pub(crate) fn check() -> Result<(), Stop> {
+    token().check()
+}
+
 /// Returns a token that SIGINT, SIGTERM and SIGHUP cancel.
 ///
 /// # Errors
 /// If the system refuses the signal handlers.
 pub(crate) fn cancel_on_signals() -> std::io::Result<Cancel> {
-    let cancel = Cancel::default();
+    let cancel = token().clone();
     let asked = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // Registered before the handler that sets the flag, so that only an earlier signal makes it exit.

@@ -54,16 +54,43 @@ impl Bar {
         self.bar.finish_and_clear();
     }
 
-    /// A callback for a run that shows the current round.
-    pub(crate) fn on_round(&self, algorithm: &'static str) -> OnProgress {
+    /// A callback for a run that shows how far it is. `name` stands for a stage without a name.
+    pub(crate) fn on_round(&self, name: &'static str) -> OnProgress {
         let bar = self.bar.clone();
         let last = Arc::new(AtomicU64::new(0));
-        Arc::new(move |Progress { round, active }| {
+        Arc::new(move |progress: Progress<'_>| {
             // Graphs with long paths have thousands of rounds per second; a message for each would cost more than the rounds.
             let now = bar.elapsed().as_millis() as u64 / 100;
             if last.swap(now, Ordering::Relaxed) != now {
-                bar.set_message(format!("{algorithm}: round {round}, {active} active"));
+                bar.set_message(describe(name, &progress));
             }
         })
+    }
+}
+
+/// `betweenness: 12 of 40 (30 %), round 91, 2048 active`.
+fn describe(name: &str, progress: &Progress<'_>) -> String {
+    let Progress { stage, round, active, done } = *progress;
+    let stage = if stage.is_empty() { name } else { stage };
+    match (done, progress.fraction()) {
+        (Some((done, total)), Some(fraction)) => {
+            let percent = (100.0 * fraction) as u64;
+            format!("{stage}: {done} of {total} ({percent} %), round {round}, {active} active")
+        }
+        _ => format!("{stage}: round {round}, {active} active"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Progress, describe};
+
+    #[test]
+    fn a_bar_shows_parts_where_they_are_known() {
+        let progress = Progress { stage: "betweenness", round: 91, active: 2048, done: Some((12, 40)) };
+        let text = describe("run", &progress);
+        assert_eq!(text, "betweenness: 12 of 40 (30 %), round 91, 2048 active");
+        let unknown = Progress { stage: "", done: None, ..progress };
+        assert_eq!(describe("reading the log", &unknown), "reading the log: round 91, 2048 active");
     }
 }

@@ -7,6 +7,7 @@ use esker::histogram::Histogram;
 use serde_json::{Map, Value};
 
 use crate::failure::Outcome;
+use crate::interrupt;
 use crate::text;
 
 /// Signs of the longest bar of a histogram.
@@ -88,10 +89,11 @@ impl Rows {
     }
 
     fn print_table(&self) -> Outcome {
-        let shown =
-            |row: &Vec<Value>| row.iter().map(|value| text::cell(&field(value)).into_owned()).collect();
-        let lines: Vec<Vec<String>> =
-            std::iter::once(self.header.clone()).chain(self.rows.iter().map(shown)).collect();
+        let mut lines = vec![self.header.clone()];
+        for row in &self.rows {
+            interrupt::check()?;
+            lines.push(row.iter().map(|value| text::cell(&field(value)).into_owned()).collect());
+        }
         let is_number =
             |column: usize| self.rows.iter().all(|row| row[column].is_number() || row[column].is_null());
         let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);

@@ -22,7 +22,7 @@ use crate::at::{AtArgs, VersionRange, parse_range};
 use crate::choice::{ChoiceArgs, Chosen, needs_window};
 use crate::failure::{Failure, Outcome};
 use crate::importing::PolicyArgs;
-use crate::interrupt::cancel_on_signals;
+use crate::interrupt::{self, cancel_on_signals};
 use crate::opening::{GraphArgs, INPUT_FORMAT, open_graph, open_store, refuse_reading};
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
@@ -264,7 +264,8 @@ impl RunArgs {
     ) -> Outcome {
         let is_shown = !self.is_to_stdout() && (self.top.is_some() || self.output.is_none());
         if self.histogram
-            && let (Some(found), Some(column)) = (Histogram::of_answer(answer), answer.columns.first())
+            && let (Some(found), Some(column)) =
+                (Histogram::of_answer(answer, interrupt::token())?, answer.columns.first())
         {
             let is_group = column.ranking == Ranking::Groups;
             bars(if is_group { "vertices" } else { column.name }, &found).print(self.row_format())?;
@@ -350,7 +351,8 @@ impl RunArgs {
             answer.facts.iter().map(|(name, fact)| ((*name).to_owned(), fact_json(fact))).collect();
         let mut rows = Vec::new();
         if let Some(count) = self.top.filter(|_| !self.is_to_stdout()) {
-            for ranked in top(answer, count) {
+            for ranked in top(answer, count, interrupt::token())? {
+                interrupt::check()?;
                 let key = match (answer.edges.is_some(), ranked.key) {
                     (true, _) => "edge",
                     (false, Value::Vertex(_)) => "vertex",

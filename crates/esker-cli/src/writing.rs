@@ -98,7 +98,7 @@ impl WriteArgs {
     /// The message and the event time of a version; `otherwise` is the message if none is given.
     pub(crate) fn commit(&self, otherwise: impl FnOnce() -> String) -> CommitOptions {
         let message = self.message.clone().unwrap_or_else(otherwise);
-        CommitOptions { message, time_ms: self.event_time }
+        CommitOptions { message, time_ms: self.event_time, ..CommitOptions::default() }
     }
 
     /// Freezes if requested, closes the database, and summarises the effect of `changes` changes.

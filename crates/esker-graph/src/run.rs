@@ -1,7 +1,7 @@
 //! How a computation is carried out: its threads, seed, budget, progress and cancellation.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::budget::{Budget, Reservation};
@@ -30,17 +30,28 @@ impl Cancel {
     }
 }
 
-/// What a progress callback is told at the start of each round.
+/// What a progress callback is told at the start of each round, and as parts of the work are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct Progress<'a> {
+    /// What is computed; empty if the run was not told.
+    pub stage: &'a str,
     /// Rounds started so far, this one included.
     pub round: usize,
     /// Vertices active in this round, in the algorithm's own sense.
     pub active: usize,
+    /// The parts of the stage that are done, and the number of all parts, if that is known.
+    pub done: Option<(u64, u64)>,
 }
 
-/// A callback for progress; called on a thread of the run, between rounds.
-pub type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
+impl Progress<'_> {
+    /// How much of the stage is done, 0 to 1, if that is known.
+    pub fn fraction(&self) -> Option<f64> {
+        self.done.map(|(done, total)| done as f64 / total as f64)
+    }
+}
+
+/// A callback for progress; called on any thread of the run.
+pub type OnProgress = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
 
 /// The settings of a [`Run`].
 #[derive(Clone, Default)]
@@ -55,7 +66,7 @@ pub struct RunOptions {
     pub deterministic: bool,
     /// The token that stops the run.
     pub cancel: Cancel,
-    /// Told of each round.
+    /// Told of each round, and of parts that are done.
     pub on_progress: Option<OnProgress>,
 }
 
@@ -66,7 +77,9 @@ pub struct RunOptions {
 pub struct Run {
     options: RunOptions,
     pool: Arc<rayon::ThreadPool>,
-    rounds: Arc<Rounds>,
+    stage: Arc<Stage>,
+    /// Whether the items that [`Run::share`] hands out are the parts of the stage.
+    measured: bool,
     /// Bytes reserved for this computation, by itself and by the one that it is a part of.
     reserved_bytes: u64,
     /// The part of those that this computation reserved itself.
@@ -75,20 +88,63 @@ pub struct Run {
     alone: Option<Box<Run>>,
 }
 
-/// Counts the rounds of a computation, and of the one that it is a part of.
+/// Counts the rounds and parts of a computation, and the rounds of the one that it is a part of.
 #[derive(Default)]
-struct Rounds {
-    begun: AtomicUsize,
-    outer: Option<Arc<Rounds>>,
+struct Stage {
+    name: Box<str>,
+    rounds: AtomicUsize,
+    /// Active vertices in the newest round.
+    active: AtomicUsize,
+    done: AtomicU64,
+    /// Number of parts; 0 if it is not known.
+    total: AtomicU64,
+    outer: Option<Arc<Stage>>,
 }
 
-impl Rounds {
-    /// Counts a round. Returns its number, from 1.
-    fn next(&self) -> usize {
+/// A stage reports its parts no more often than this many times.
+const REPORTS_MAX: u64 = 1000;
+
+impl Stage {
+    fn within(outer: &Arc<Stage>, name: &str) -> Self {
+        Self { name: name.into(), outer: Some(Arc::clone(outer)), ..Self::default() }
+    }
+
+    fn count_round(&self, active: usize) {
         if let Some(outer) = &self.outer {
-            outer.next();
+            outer.count_round(active);
         }
-        self.begun.fetch_add(1, Ordering::Relaxed) + 1
+        self.rounds.fetch_add(1, Ordering::Relaxed);
+        self.active.store(active, Ordering::Relaxed);
+    }
+
+    /// Notes that `done` of `total` parts are done, or more. Returns whether that is worth a report.
+    fn set_done(&self, done: u64, total: u64) -> bool {
+        let step = |done: u64| (u128::from(done) * u128::from(REPORTS_MAX)) / u128::from(total.max(1));
+        if self.total.swap(total, Ordering::Relaxed) != total {
+            self.done.store(done, Ordering::Relaxed);
+            return true;
+        }
+        // Threads may come here in another order than they took their parts.
+        step(self.done.fetch_max(done, Ordering::Relaxed)) < step(done)
+    }
+
+    /// The outermost stage whose parts are known, else this one.
+    fn progress(&self) -> Progress<'_> {
+        let mut shown = self;
+        let mut next = Some(self);
+        while let Some(stage) = next {
+            if stage.total.load(Ordering::Relaxed) > 0 {
+                shown = stage;
+            }
+            next = stage.outer.as_deref();
+        }
+        let total = shown.total.load(Ordering::Relaxed);
+        Progress {
+            stage: &shown.name,
+            round: shown.rounds.load(Ordering::Relaxed),
+            active: shown.active.load(Ordering::Relaxed),
+            done: (total > 0).then(|| (shown.done.load(Ordering::Relaxed).min(total), total)),
+        }
     }
 }
 
@@ -110,20 +166,21 @@ impl Run {
     fn of(
         options: RunOptions,
         pool: Arc<rayon::ThreadPool>,
-        rounds: Arc<Rounds>,
+        stage: Arc<Stage>,
         reserved_bytes: u64,
         reservation: Option<Reservation>,
     ) -> Self {
         let alone = Self {
             options: options.clone(),
             pool: Arc::clone(&pool),
-            rounds: Arc::clone(&rounds),
+            stage: Arc::clone(&stage),
+            measured: false,
             reserved_bytes,
             _reservation: None,
             alone: None,
         };
         let alone = Some(Box::new(alone));
-        Self { options, pool, rounds, reserved_bytes, _reservation: reservation, alone }
+        Self { options, pool, stage, measured: false, reserved_bytes, _reservation: reservation, alone }
     }
 
     /// A run with `threads` threads and defaults for the rest.
@@ -188,13 +245,24 @@ impl Run {
         let reservation = self.options.budget.reserve(what, more_bytes)?;
         self.check()?;
         let reserved_bytes = needed_bytes.max(self.reserved_bytes);
-        let rounds = Rounds { outer: Some(Arc::clone(&self.rounds)), ..Rounds::default() };
+        let stage = Arc::new(Stage::within(&self.stage, what));
+        Ok(self.derived(stage, reserved_bytes, Some(reservation)))
+    }
+
+    fn derived(&self, stage: Arc<Stage>, reserved_bytes: u64, reservation: Option<Reservation>) -> Self {
         let (options, pool) = (self.options.clone(), Arc::clone(&self.pool));
-        let mut run = Self::of(options, pool, Arc::new(rounds), reserved_bytes, Some(reservation));
+        let mut run = Self::of(options, pool, stage, reserved_bytes, reservation);
         if self.alone.is_none() {
             run.alone = None;
         }
-        Ok(run)
+        run
+    }
+
+    /// This run for one long step: the items that [`Run::share`] hands out, and so the units of a scan, are the parts that
+    /// progress callbacks are told of.
+    pub fn measured(&self) -> Self {
+        let run = self.derived(Arc::clone(&self.stage), self.reserved_bytes, None);
+        Self { measured: true, ..run }
     }
 
     /// Begins a round: reports it and returns an error if the run was cancelled.
@@ -202,16 +270,28 @@ impl Run {
     /// # Errors
     /// [`Stop::Cancelled`].
     pub fn round(&self, active: usize) -> Result<(), Stop> {
-        let round = self.rounds.next();
-        if let Some(report) = &self.options.on_progress {
-            report(Progress { round, active });
-        }
+        self.stage.count_round(active);
+        self.report();
         self.check()
+    }
+
+    /// Notes that `done` of the `total` parts of this computation are done, such as the sources of searches. Progress callbacks
+    /// are told so now or in the next round.
+    pub fn set_done(&self, done: u64, total: u64) {
+        if self.stage.set_done(done, total) {
+            self.report();
+        }
+    }
+
+    fn report(&self) {
+        if let Some(report) = &self.options.on_progress {
+            report(self.stage.progress());
+        }
     }
 
     /// Rounds begun so far, in this run and in the computations that it began.
     pub fn rounds(&self) -> usize {
-        self.rounds.begun.load(Ordering::Relaxed)
+        self.stage.rounds.load(Ordering::Relaxed)
     }
 
     /// The memory that everything large in this run draws from.
@@ -320,6 +400,9 @@ impl Items {
             let item = self.next.fetch_add(1, Ordering::Relaxed);
             if item >= self.count {
                 break;
+            }
+            if run.measured {
+                run.set_done(item as u64, self.count as u64);
             }
             let done = run.check().map_err(E::from).and_then(|()| work(item));
             if let Err(error) = done {

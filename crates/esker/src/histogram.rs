@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use esker_graph::{Cancel, Stop};
+
 use crate::answer::{Answer, Ranking, Value};
 use crate::top::top;
 
@@ -68,16 +70,21 @@ impl Histogram {
     }
 
     /// Of the principal column of an answer, or of the sizes of its groups; `None` if the answer has no column.
-    pub fn of_answer(answer: &Answer) -> Option<Self> {
-        let column = answer.columns.first()?;
+    ///
+    /// # Errors
+    /// [`Stop::Cancelled`].
+    pub fn of_answer(answer: &Answer, cancel: &Cancel) -> Result<Option<Self>, Stop> {
+        let Some(column) = answer.columns.first() else { return Ok(None) };
         if column.ranking == Ranking::Groups {
-            let sizes = top(answer, usize::MAX).into_iter();
-            return Some(Self::of_counts(sizes.map(|group| match group.value {
+            let sizes = top(answer, usize::MAX, cancel)?.into_iter();
+            return Ok(Some(Self::of_counts(sizes.map(|group| match group.value {
                 Value::Count(size) => size,
                 _ => 0,
-            })));
+            }))));
         }
-        let values = (0..column.values.len()).map(|row| column.values.get(row));
+        // Once cancelled, the passes below end early, and what they found is dropped.
+        let is_calm = |row: &usize| !row.is_multiple_of(1 << 16) || !cancel.is_cancelled();
+        let values = (0..column.values.len()).take_while(is_calm).map(|row| column.values.get(row));
         let missing = values.clone().filter(|value| *value == Value::Missing).count() as u64;
         let count = |value| match value {
             Value::Count(count) => Some(count),
@@ -95,7 +102,8 @@ impl Histogram {
             true => Self::of_counts(values.filter_map(count)),
             false => Self::of_floats(values.filter_map(number)),
         };
-        Some(Self { missing, ..found })
+        cancel.check()?;
+        Ok(Some(Self { missing, ..found }))
     }
 }
 

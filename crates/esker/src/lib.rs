@@ -12,7 +12,7 @@
 //! let job = Job { snapshot: &snapshot, run: &run, params: &params, verify: false };
 //! let answer = find("pagerank")?.run(&job)?;
 //! println!("{:?}", answer.facts); // residual, converged
-//! for ranked in esker::top::top(&answer, 10) {
+//! for ranked in esker::top::top(&answer, 10, run.cancel())? {
 //!     println!("{ranked:?}"); // vertices by number
 //! }
 //! # Ok(())

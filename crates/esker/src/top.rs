@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::HashMap;
 
-use esker_graph::{NONE, VertexId, vertex};
+use esker_graph::{Cancel, NONE, Stop, VertexId, vertex};
 
 use crate::answer::{Answer, Ranking, Value, Values};
 
@@ -24,27 +24,35 @@ pub struct TopVertex {
 ///
 /// Time: O(n log count); groups take one more pass over the labels for each 16 M vertices. Memory: O(count); groups take 64 MiB (128 MiB
 /// with 64-bit ids), or O(number of groups) if labels are not small integers.
-pub fn top(answer: &Answer, count: usize) -> Vec<TopVertex> {
-    let Some(column) = answer.columns.first() else { return Vec::new() };
+///
+/// # Errors
+/// [`Stop::Cancelled`].
+pub fn top(answer: &Answer, count: usize, cancel: &Cancel) -> Result<Vec<TopVertex>, Stop> {
+    let Some(column) = answer.columns.first() else { return Ok(Vec::new()) };
     match column.ranking {
         Ranking::Largest => {
             let values = (0..column.values.len()).map(|i| (column.values.get(i), i));
             let found = values.filter(|(value, _)| *value != Value::Missing);
             let item = |(value, i)| Item { value, tie: i as u64, key: answer.key(i), row: Some(i) };
-            first(found.map(item), count)
+            first(found.map(item), count, cancel)
         }
         Ranking::Groups => {
             let groups = match &column.values {
-                Values::Vertex(labels) => dense_groups(labels, WINDOW, Value::Vertex),
+                Values::Vertex(labels) => dense_groups(labels, WINDOW, Value::Vertex, cancel),
                 #[allow(clippy::useless_conversion)] // vertex ids may be 64 bits wide
-                Values::Index(labels) => dense_groups(labels, WINDOW, |label| Value::Count(u64::from(label))),
+                Values::Index(labels) => {
+                    dense_groups(labels, WINDOW, |label| Value::Count(u64::from(label)), cancel)
+                }
                 _ => None,
             };
             if let Some(groups) = groups {
-                return first(groups, count);
+                return first(groups, count, cancel);
             }
             let mut sizes: HashMap<u64, (Value, u64)> = HashMap::new();
             for i in 0..column.values.len() {
+                if i % CHECK_LEN == 0 {
+                    cancel.check()?;
+                }
                 let label = column.values.get(i);
                 if let Some(bits) = label_bits(label) {
                     sizes.entry(bits).or_insert((label, 0)).1 += 1;
@@ -54,6 +62,7 @@ pub fn top(answer: &Answer, count: usize) -> Vec<TopVertex> {
             first(
                 groups.map(|(tie, (key, size))| Item { value: Value::Count(size), tie, key, row: None }),
                 count,
+                cancel,
             )
         }
     }
@@ -62,19 +71,26 @@ pub fn top(answer: &Answer, count: usize) -> Vec<TopVertex> {
 /// Number of labels counted in one pass.
 const WINDOW: usize = 1 << 24;
 
+/// Number of rows between two checks for cancellation: less than a millisecond.
+const CHECK_LEN: usize = 1 << 16;
+
 /// The sizes of groups in ascending order of label, counted in an array; `None` if the largest label exceeds twice the number of labels.
+/// Once cancelled, the sizes are not whole.
 fn dense_groups(
     labels: &[VertexId],
     window: usize,
     value: fn(VertexId) -> Value,
+    cancel: &Cancel,
 ) -> Option<impl Iterator<Item = Item>> {
     let end = labels.iter().filter(|&&label| label != NONE).max().map_or(0, |&most| most as usize + 1);
     let window_of = move |first: usize| {
         let mut sizes: Vec<VertexId> = vec![0; window.min(end - first)];
-        for &label in labels {
-            // `NONE`, the marker for no value, is larger than every label.
-            if let Some(size) = sizes.get_mut((label as usize).wrapping_sub(first)) {
-                *size += 1;
+        for labels in labels.chunks(CHECK_LEN).take_while(|_| !cancel.is_cancelled()) {
+            for &label in labels {
+                // `NONE`, the marker for no value, is larger than every label.
+                if let Some(size) = sizes.get_mut((label as usize).wrapping_sub(first)) {
+                    *size += 1;
+                }
             }
         }
         let groups = sizes.into_iter().enumerate().filter(|&(_, size)| size > 0);
@@ -146,9 +162,12 @@ impl Ord for Worst {
     }
 }
 
-fn first(items: impl Iterator<Item = Item>, count: usize) -> Vec<TopVertex> {
+fn first(items: impl Iterator<Item = Item>, count: usize, cancel: &Cancel) -> Result<Vec<TopVertex>, Stop> {
     let mut heap = BinaryHeap::new();
-    for item in items {
+    for (number, item) in items.enumerate() {
+        if number % CHECK_LEN == 0 {
+            cancel.check()?;
+        }
         if heap.len() < count {
             heap.push(Worst(item));
         } else if heap.peek().is_some_and(|worst: &Worst| item.rank(&worst.0) == Ordering::Greater) {
@@ -156,15 +175,22 @@ fn first(items: impl Iterator<Item = Item>, count: usize) -> Vec<TopVertex> {
             heap.push(Worst(item));
         }
     }
-    heap.into_sorted_vec()
-        .into_iter()
-        .map(|Worst(item)| TopVertex { key: item.key, value: item.value, row: item.row })
-        .collect()
+    // The items may have ended early.
+    cancel.check()?;
+    let mut ranked = Vec::with_capacity(heap.len());
+    while let Some(Worst(item)) = heap.pop() {
+        if heap.len() % CHECK_LEN == 0 {
+            cancel.check()?;
+        }
+        ranked.push(TopVertex { key: item.key, value: item.value, row: item.row });
+    }
+    ranked.reverse();
+    Ok(ranked)
 }
 
 #[cfg(test)]
 mod tests {
-    use esker_graph::NONE;
+    use esker_graph::{Cancel, NONE, Stop};
 
     use super::{TopVertex, dense_groups, first, top};
     use crate::answer::{Answer, AnswerColumn, Ranking, Value, Values};
@@ -175,20 +201,24 @@ mod tests {
 
     #[test]
     fn groups_are_counted_a_window_at_a_time() {
+        let calm = Cancel::default();
         let labels = [7, 0, NONE, 7, 3, 0, 7, 4, NONE, 3];
         let expected = [(7, 3), (0, 2), (3, 2), (4, 1)];
         for window in 1..12 {
-            let groups = dense_groups(&labels, window, Value::Vertex).expect("small labels");
-            let found: Vec<_> =
-                first(groups, 9).into_iter().map(|ranked| (ranked.key, ranked.value)).collect();
+            let groups = dense_groups(&labels, window, Value::Vertex, &calm).expect("small labels");
+            let found: Vec<_> = first(groups, 9, &calm)
+                .unwrap()
+                .into_iter()
+                .map(|ranked| (ranked.key, ranked.value))
+                .collect();
             assert_eq!(found, expected.map(|(v, size)| (Value::Vertex(v), Value::Count(size))));
         }
-        assert!(dense_groups(&[5, 0], 4, Value::Vertex).is_none());
-        assert_eq!(dense_groups(&[NONE], 4, Value::Vertex).expect("no labels").count(), 0);
+        assert!(dense_groups(&[5, 0], 4, Value::Vertex, &calm).is_none());
+        assert_eq!(dense_groups(&[NONE], 4, Value::Vertex, &calm).expect("no labels").count(), 0);
         let far =
             AnswerColumn { name: "label", values: Values::Vertex(vec![9, 1, 9]), ranking: Ranking::Groups };
         assert_eq!(
-            top(&answer(far), 1),
+            top(&answer(far), 1, &calm).unwrap(),
             [TopVertex { key: Value::Vertex(9), value: Value::Count(2), row: None }]
         );
     }
@@ -198,13 +228,17 @@ mod tests {
         let values = Values::Float(vec![0.5, f64::INFINITY, 2.0, 0.5, 1.0]);
         let column = AnswerColumn { name: "rank", values, ranking: Ranking::Largest };
         let answer = answer(column);
-        let found: Vec<_> = top(&answer, 4).into_iter().map(|ranked| (ranked.key, ranked.value)).collect();
+        let found: Vec<_> = top(&answer, 4, &Cancel::default())
+            .unwrap()
+            .into_iter()
+            .map(|ranked| (ranked.key, ranked.value))
+            .collect();
         let expected = [(2, 2.0), (4, 1.0), (0, 0.5), (3, 0.5)];
         assert_eq!(found, expected.map(|(v, value)| (Value::Vertex(v), Value::Float(value))));
-        assert!(top(&answer, 0).is_empty());
-        assert!(top(&Answer::default(), 4).is_empty());
+        assert!(top(&answer, 0, &Cancel::default()).unwrap().is_empty());
+        assert!(top(&Answer::default(), 4, &Cancel::default()).unwrap().is_empty());
         let gaps = Answer { vertices: Some([1, 5, 6, 7, 9].into()), ..answer };
-        assert_eq!(top(&gaps, 1)[0].key, Value::Vertex(6));
+        assert_eq!(top(&gaps, 1, &Cancel::default()).unwrap()[0].key, Value::Vertex(6));
     }
 
     #[test]
@@ -219,6 +253,20 @@ mod tests {
             value: Value::Count(size),
             row: None,
         });
-        assert_eq!(top(&answer(column), 2), expected);
+        assert_eq!(top(&answer(column), 2, &Cancel::default()).unwrap(), expected);
+    }
+
+    #[test]
+    fn ranking_stops_once_it_is_cancelled() {
+        let cancel = Cancel::default();
+        cancel.cancel();
+        let floats =
+            AnswerColumn { name: "rank", values: Values::Float(vec![0.5; 9]), ranking: Ranking::Largest };
+        let labels = || vec![3; 9];
+        let groups = |values| AnswerColumn { name: "component", values, ranking: Ranking::Groups };
+        let sparse = Values::Integer(vec![i64::MAX; 9]);
+        for column in [floats, groups(Values::Vertex(labels())), groups(sparse)] {
+            assert_eq!(top(&answer(column), 3, &cancel), Err(Stop::Cancelled));
+        }
     }
 }

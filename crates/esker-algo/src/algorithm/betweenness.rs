@@ -373,7 +373,8 @@ fn sum_dependencies<G: Graph>(
         scores: VertexValues::filled(run, n, 0.0),
         visited: Bitmap::new(n),
     };
-    for &source in &sources {
+    for (done, &source) in sources.iter().enumerate() {
+        run.set_done(done as u64, sources.len() as u64);
         let levels = brandes.forward(graph, run, source)?;
         brandes.backward(graph, run, levels)?;
     }

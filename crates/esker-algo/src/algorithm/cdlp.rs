@@ -237,8 +237,9 @@ pub fn cdlp<G: Lists>(
     });
     let mut next = VertexArray::filled(run, n, 0);
     let (mut active, mut converged) = (ActiveVertices::All, false);
-    for _ in 0..options.iterations {
+    for done in 0..options.iterations {
         run.round(active.count(n))?;
+        run.set_done(done as u64, options.iterations as u64);
         let changed = propagate(graph, run, &active, &current, &next)?;
         std::mem::swap(&mut current, &mut next);
         converged = changed.vertices == 0;

@@ -79,7 +79,7 @@ fn count<E: EarlierNeighbours>(
     let n = lists.num_vertices();
     run.round(n)?;
     let hubs = HubAdjacency::new(lists, run, hubs, false)?;
-    let sums = run.share_ranges(
+    let sums = run.measured().share_ranges(
         n,
         GRAIN,
         || (Some(0), 0, CliqueWorker::new(n, hubs.len())),

@@ -150,7 +150,8 @@ fn search<G: Graph>(graph: &G, run: &Run, sources: &[VertexId]) -> Result<Totals
     let zeros = || VertexValues::filled(run, n, 0);
     let totals = Totals { reached: zeros(), distance: zeros() };
     let mut searches = Searches { all: 0, seen: zeros(), current: zeros(), next: zeros() };
-    for batch in sources.chunks(BATCH_LEN) {
+    for (done, batch) in sources.chunks(BATCH_LEN).enumerate() {
+        run.set_done((done * BATCH_LEN) as u64, sources.len() as u64);
         each_vertex(run, n, |v| searches.seen.set(v, 0))?;
         searches.all = u64::MAX >> (BATCH_LEN - batch.len());
         for (i, &source) in batch.iter().enumerate() {

@@ -171,6 +171,7 @@ pub(super) fn peel<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
         k_max = k as VertexId;
         while !level.is_empty() {
             run.round(level.len())?;
+            run.set_done(order.len() as u64, n as u64);
             if run.deterministic() {
                 level.sort_unstable();
             }

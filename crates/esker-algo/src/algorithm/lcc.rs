@@ -86,7 +86,7 @@ fn compute<G: Lists, E: EarlierNeighbours<Error = G::Error>, const DIRECTED: boo
     };
     let counts = VertexValues::<u64>::filled(run, n, 0);
     let finder = TriangleFinder::<E, DIRECTED> { lists, run, rows: &rows, counts: &counts };
-    let workers = run.share_ranges(
+    let workers = run.measured().share_ranges(
         n,
         GRAIN,
         || LccWorker::new(n, hubs, DIRECTED),

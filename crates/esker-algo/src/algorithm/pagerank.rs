@@ -61,6 +61,14 @@ impl PageRankOptions {
         if self.tolerance >= SINGLE_TOLERANCE_MIN { Precision::Single } else { Precision::Double }
     }
 
+    /// The rounds that will be done by estimate: each leaves at most `damping` of the change of the round before.
+    pub(super) fn rounds_in_all(&self, rounds: usize, residual: f64) -> u64 {
+        let left = ((self.tolerance / residual.min(2.0)).ln() / self.damping.ln()).ceil();
+        // No number of rounds is enough for a damping of 1 or a tolerance of 0.
+        let left = if left.is_finite() { left.max(1.0) as usize } else { usize::MAX };
+        rounds.saturating_add(left).min(self.rounds_max) as u64
+    }
+
     pub(super) fn check(&self) -> Result<(), Stop> {
         if !(0.0..=1.0).contains(&self.damping) {
             return Err(Stop::Unsuitable(format!("damping {} is not in 0..=1", self.damping)));
@@ -123,6 +131,7 @@ fn iterate<G: Graph>(
     let (mut rounds, mut residual) = (0, f64::INFINITY);
     while rounds < options.rounds_max && n > 0 && residual >= options.tolerance {
         run.round(n)?;
+        run.set_done(rounds as u64, options.rounds_in_all(rounds, residual));
         let (damping, dangling) = (options.damping, from_fixed(totals.dangling));
         totals = Totals::of(sums.round(run, |sums, totals, v, sum| {
             let jump = teleport.at(v as usize);

@@ -71,6 +71,7 @@ fn iterate<G: Graph<Weight: Ranked>>(
     let (mut rounds, mut residual) = (0, f64::INFINITY);
     while rounds < options.rounds_max && n > 0 && residual >= options.tolerance {
         run.round(n)?;
+        run.set_done(rounds as u64, options.rounds_in_all(rounds, residual));
         let (damping, dangling) = (options.damping, from_fixed(totals.dangling));
         if graph.has(Direction::In) {
             graph.scan(run, Direction::In, Select::All, &Pull { shares: &shares, sums: &sums })?;

@@ -140,7 +140,7 @@ const GRAIN: usize = 64;
 fn count<E: EarlierNeighbours>(lists: &E, run: &Run, hubs: usize) -> Result<u64, E::Error> {
     let hubs = HubAdjacency::new(lists, run, hubs, false)?;
     let counter = TriangleCounter { lists, run, hubs };
-    let sums = run.share_ranges(
+    let sums = run.measured().share_ranges(
         lists.num_vertices(),
         GRAIN,
         || (0, TriangleScratch::new(lists.num_vertices(), counter.hubs.len())),

@@ -56,7 +56,7 @@ pub fn triangles_filter<G: Lists>(graph: &G, run: &Run) -> Result<Triangles, G::
     let rank = |v: VertexId| (graph.degree(Direction::Out, v), v);
     let kept = Filter::new(graph, run, Sides::Out, Select::All, |u, v, _| rank(u) < rank(v))?;
     run.round(n)?;
-    let sums = run.share_ranges(
+    let sums = run.measured().share_ranges(
         n,
         GRAIN,
         || (0, Vec::new(), vec![0u64; n.div_ceil(64)]),

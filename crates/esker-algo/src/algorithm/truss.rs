@@ -60,7 +60,7 @@ fn supports<E: EarlierNeighbours>(lists: &E, run: &Run) -> Result<VertexArray, E
     }
     let support = VertexArray::filled(run, total, 0);
     let new_state = || (vec![NONE; n], Vec::new(), Vec::new(), Vec::new());
-    run.share_ranges(n, GRAIN, new_state, |(places, own, counts, hits), range| {
+    run.measured().share_ranges(n, GRAIN, new_state, |(places, own, counts, hits), range| {
         for v in range.map(vertex) {
             run.check()?;
             own.clear();

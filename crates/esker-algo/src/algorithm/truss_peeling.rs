@@ -91,6 +91,7 @@ impl TrussEdges {
     pub(super) fn peel(mut self, run: &Run) -> Result<Vec<VertexId>, Stop> {
         let scratches = Mutex::new(Vec::new());
         let mut rest: Vec<VertexId> = (0..self.ends.len()).map(vertex).collect();
+        let mut removed = 0;
         while let Some(first) = rest.iter().map(|&edge| self.support.get(edge)).min() {
             // Edges of the next few levels are kept apart, so that later ones are rarely scanned.
             let end = first.saturating_add(WINDOW);
@@ -101,6 +102,8 @@ impl TrussEdges {
                 let mut removing: Vec<VertexId> = near.extract_if(.., is_next).collect();
                 while !removing.is_empty() {
                     run.round(removing.len())?;
+                    run.set_done(removed, self.ends.len() as u64);
+                    removed += removing.len() as u64;
                     removing.par_sort_unstable();
                     removing.iter().for_each(|&edge| self.support.set(edge, level | REMOVING));
                     let found = TrussRound { edges: &self, level, end }.round(run, &removing, &scratches)?;

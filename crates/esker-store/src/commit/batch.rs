@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use esker_format::memory::{no_memory, reserve};
 use esker_format::{Duplicates, ElementType, Error, PropertyRecord, PropertyType, Result, Widening};
-use esker_graph::Reservation;
+use esker_graph::{Cancel, Reservation};
 use esker_layers::ids::ExternalId;
 use esker_layers::property::PropertyValue;
 
@@ -12,13 +12,15 @@ use super::content::NewIds;
 use crate::freeze::REMOVAL;
 
 /// Options of a commit.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct CommitOptions {
     /// The message of the version.
     pub message: String,
     /// The event time, in milliseconds since 1970, UTC: when what the batch records happened. It selects versions by time, so it must not be
     /// before that of an earlier version. `None`: the time of the commit.
     pub time_ms: Option<u64>,
+    /// Stops the commit until its record in the log is complete in memory; then nothing has happened. Later it has no effect.
+    pub cancel: Cancel,
 }
 
 /// A change in a batch. The batch stores the external ids separately, in the order of the changes.

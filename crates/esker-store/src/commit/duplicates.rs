@@ -2,7 +2,7 @@
 
 use esker_format::memory::{filled, with_room};
 use esker_format::{Duplicates, ElementType, Error, PropertyRecord, Result};
-use esker_graph::VertexId;
+use esker_graph::{Cancel, Stop, VertexId};
 use esker_layers::property::PropertyValue;
 
 use super::content::{Commit, EdgeOp};
@@ -19,7 +19,11 @@ pub(crate) struct DuplicateRule<'a> {
     pub(crate) earlier: &'a dyn Fn(VertexId, VertexId) -> Result<Option<Vec<u64>>>,
     /// The external id of a vertex, for errors.
     pub(crate) name: &'a dyn Fn(VertexId) -> String,
+    pub(crate) cancel: &'a Cancel,
 }
+
+/// The number of edges to sort or unite between two checks for cancellation.
+const EDGES_PER_CHECK: usize = 1 << 17;
 
 /// Whether a rule depends on the edges of earlier commits.
 pub(crate) fn reads_edges(rule: Duplicates) -> bool {
@@ -49,10 +53,15 @@ impl DuplicateRule<'_> {
             let (a, b) = if self.directed || a <= b { (a, b) } else { (b, a) };
             order.push((a, b, index));
         }
-        order.sort_unstable();
+        sort(&mut order, self.cancel)?;
         let mut dropped = filled(false, count)?;
-        let mut duplicates = 0;
+        let (mut duplicates, mut edges, mut next_check) = (0, 0, EDGES_PER_CHECK);
         for same in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            edges += same.len();
+            if edges >= next_check {
+                self.cancel.check()?;
+                next_check = edges + EDGES_PER_CHECK;
+            }
             if same.len() > 1 || reads_edges(self.rule) {
                 let indexes = same.iter().map(|&(_, _, index)| index);
                 duplicates += self.unite(commit, (same[0].0, same[0].1), indexes, &mut dropped)?;
@@ -147,6 +156,18 @@ impl DuplicateRule<'_> {
             _ => Ok(None),
         }
     }
+}
+
+/// Sorts in steps, between which it can be cancelled.
+fn sort<T: Ord>(elements: &mut [T], cancel: &Cancel) -> std::result::Result<(), Stop> {
+    cancel.check()?;
+    if elements.len() <= EDGES_PER_CHECK {
+        elements.sort_unstable();
+        return Ok(());
+    }
+    let (low, _, high) = elements.select_nth_unstable(elements.len() / 2);
+    sort(low, cancel)?;
+    sort(high, cancel)
 }
 
 /// The property bits that a change sets.

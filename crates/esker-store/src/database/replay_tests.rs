@@ -112,7 +112,7 @@ fn reading_a_long_log_shows_progress_and_can_be_interrupted() {
     let run = |rounds_max: usize| {
         let (cancel, rounds) = (Cancel::default(), Arc::new(AtomicUsize::new(0)));
         let (token, counted) = (cancel.clone(), Arc::clone(&rounds));
-        let on_progress = move |_| {
+        let on_progress = move |_: esker_graph::Progress<'_>| {
             if counted.fetch_add(1, Ordering::Relaxed) + 1 >= rounds_max {
                 token.cancel();
             }

@@ -8,7 +8,7 @@ use esker_format::memory::{collected, no_memory, push, reserve, with_room};
 use esker_format::{
     CommitText, Error, Owner, PropertyRecord, PropertyType, Result, VertexChange, VertexValue,
 };
-use esker_graph::{Run, VertexId};
+use esker_graph::{Cancel, Run, VertexId};
 use esker_layers::ids::{ExternalId, IdMap, IdTail};
 use esker_layers::property::{PropertyValue, REMOVED_NUMBER};
 
@@ -41,7 +41,7 @@ pub(super) struct Writer {
     pub(super) failure: Option<String>,
 }
 
-/// The number of ids to add between two checks for cancellation.
+/// The number of ids or changes between two checks for cancellation.
 const IDS_PER_CHECK: usize = 1 << 14;
 
 /// What [`Writer::kept_bytes`] counts, for messages.
@@ -79,6 +79,7 @@ struct CommitBuilder<'a> {
     /// For each vertex, the indexes of this commit's edge changes that touch it; built at the first removal
     /// of a vertex.
     touching: Option<HashMap<VertexId, Vec<usize>>>,
+    cancel: &'a Cancel,
 }
 
 impl Writer {
@@ -142,11 +143,15 @@ impl Writer {
             rows: Vec::new(),
             vertices: Vec::new(),
         };
-        let mut builder = CommitBuilder { writer: self, commit, toggled: Vec::new(), touching: None };
+        let cancel = &options.cancel;
+        let mut builder = CommitBuilder { writer: self, commit, toggled: Vec::new(), touching: None, cancel };
         let outcome = builder.take(batch, earlier.neighbours).and_then(|()| {
             builder.commit.num_vertices = builder.writer.num_vertices();
             let duplicates = builder.unite(batch, earlier)?;
-            Ok((builder.commit.encode()?, duplicates))
+            let payload = builder.commit.encode()?;
+            // From here on the commit goes to the log.
+            cancel.check()?;
+            Ok((payload, duplicates))
         });
         let CommitBuilder { commit, toggled, .. } = builder;
         let (payload, duplicates) = outcome.inspect_err(|_| {
@@ -255,7 +260,10 @@ impl CommitBuilder<'_> {
             next_id += 1;
             batch.ids.get(next_id - 1)
         };
-        for op in &batch.ops {
+        for (index, op) in batch.ops.iter().enumerate() {
+            if index % IDS_PER_CHECK == 0 {
+                self.cancel.check()?;
+            }
             match op {
                 BatchOp::Edge(REMOVAL) => {
                     let (source, target) = (self.writer.find(id())?, self.writer.find(id())?);
@@ -289,7 +297,7 @@ impl CommitBuilder<'_> {
 
     /// Applies the rule for duplicate edges.
     fn unite(&mut self, batch: &Batch, earlier: &Earlier<'_>) -> Result<u64> {
-        let Self { writer, commit, .. } = self;
+        let Self { writer, commit, cancel, .. } = self;
         let name = |v: VertexId| match writer.tail.external_of(v) {
             Some(id) => id.to_string(),
             None => writer.ids.external_of(v).map_or_else(|_| v.to_string(), |id| id.to_string()),
@@ -300,7 +308,7 @@ impl CommitBuilder<'_> {
             if u64::from(source.max(target)) >= first_new { Ok(None) } else { (earlier.edge)(source, target) }
         };
         let (rule, directed, properties) = (batch.duplicates(), earlier.directed, batch.edge_properties());
-        DuplicateRule { rule, directed, properties, earlier: &edge, name: &name }.apply(commit)
+        DuplicateRule { rule, directed, properties, earlier: &edge, name: &name, cancel }.apply(commit)
     }
 
     fn define(&mut self, name: &str, property_type: PropertyType) -> Result<()> {
@@ -342,6 +350,7 @@ impl CommitBuilder<'_> {
     /// Adds the rows of edge properties, with texts replaced by codes.
     fn take_rows(&mut self, batch: &Batch) -> Result<()> {
         for ((bits, texts), property) in batch.rows.iter().zip(&batch.texts).zip(0..) {
+            self.cancel.check()?;
             let Some(Some(codes)) = self.writer.texts.get_mut(property as usize) else {
                 self.commit.rows.push(collected(bits.iter().copied())?);
                 continue;

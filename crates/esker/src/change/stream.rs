@@ -382,7 +382,8 @@ impl Course for StreamCourse<'_> {
                 clock.unit.zip(self.position.watermark).and_then(|(unit, mark)| unit.to_ms(mark));
             time_ms = Some(watermark_ms.unwrap_or(0).max(self.newest_ms));
         }
-        Ok(CommitOptions { message: self.position.message(self.options.source.as_deref()), time_ms })
+        let message = self.position.message(self.options.source.as_deref());
+        Ok(CommitOptions { message, time_ms, ..CommitOptions::default() })
     }
 
     fn committed(&mut self, version: u64, edges: u64) {

@@ -197,7 +197,12 @@ fn edges_have_two_ids() {
     assert_eq!((ends(0), ends(1)), (vec![1 << 40, 5], vec![77, 77]));
     let beyond = written("e.csv", Vec::new(), &[(0, 3)]).unwrap_err().to_string();
     assert!(beyond.contains("numbers of vertices differ"), "{beyond}");
-    let ranked = crate::top::top(&Answer { edges: Some(edges.to_vec()), ..answer(weights()) }, 1);
+    let ranked = crate::top::top(
+        &Answer { edges: Some(edges.to_vec()), ..answer(weights()) },
+        1,
+        &esker_graph::Cancel::default(),
+    )
+    .unwrap();
     assert_eq!(ranked[0].key, crate::answer::Value::Edge(1, 2));
 }
 

@@ -178,7 +178,7 @@ fn algorithms_that_read_single_lists_take_mapped_ones_and_refuse_tiles() {
 
 #[test]
 fn weights_beside_heads_and_pools_count_no_more_than_stays_in_memory() {
-    let (_directory, snapshot) = database(17, Encoding::Plain, false);
+    let (_directory, snapshot) = database(18, Encoding::Plain, false);
     let memory = |algorithm: &str, which| candidate(&free(&snapshot, algorithm, 1 << 40), which).least_bytes;
     let arrays = |algorithm: &str| memory(algorithm, LISTS);
     for which in [HEADED, POOLED_LISTS] {

@@ -71,7 +71,7 @@ fn cancelling_in_any_round_stops_every_run_soon() {
         for (threads, last) in [(1, 1), (2, 1), (2, 2)] {
             let (cancel, cancelled_at) = (Cancel::default(), Arc::new(Mutex::new(None)));
             let (token, at) = (cancel.clone(), Arc::clone(&cancelled_at));
-            let on_progress = Arc::new(move |progress: Progress| {
+            let on_progress = Arc::new(move |progress: Progress<'_>| {
                 if progress.round == last {
                     token.cancel();
                     *at.lock().expect("no panic") = Some(Instant::now());
@@ -89,6 +89,30 @@ fn cancelling_in_any_round_stops_every_run_soon() {
             assert_eq!(outcome.map_err(stop), Err(Some(Stop::Cancelled)), "{name}");
             // The promise is a tenth of a second; a busy machine may take longer.
             assert!(took < Duration::from_millis(500), "{name} took {took:?}");
+        }
+    }
+}
+
+#[test]
+fn long_runs_tell_how_far_they_are() {
+    const TELLING: [&str; 8] =
+        ["betweenness", "closeness", "kcore", "triangles", "lcc", "cliques", "truss", "pagerank"];
+    let snapshot = graph(500);
+    let plain = |request: &Request| request.variant.is_empty() && TELLING.contains(&request.entry.name);
+    for request in requests("0").into_iter().filter(plain) {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let shared = Arc::clone(&told);
+        let on_progress = Arc::new(move |progress: Progress<'_>| {
+            assert!(!progress.stage.is_empty());
+            shared.lock().expect("no panic").extend(progress.done);
+        });
+        let options = RunOptions { threads: 1, on_progress: Some(on_progress), ..RunOptions::default() };
+        start(&snapshot, &request, options).expect("an answer");
+        let name = request.entry.name;
+        let told = told.lock().expect("no panic").clone();
+        assert!(told.len() > 1 && told.iter().all(|(done, total)| done <= total), "{name}: {told:?}");
+        for parts in told.chunk_by(|a, b| a.1 == b.1) {
+            assert!(parts.is_sorted(), "{name}: {parts:?}");
         }
     }
 }

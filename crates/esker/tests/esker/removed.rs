@@ -239,7 +239,7 @@ fn files_and_rankings_have_the_ids_of_those_that_are_left() {
         let array = String::from_utf8_lossy(&write("a.npy")).into_owned();
         assert!(array.contains("('vertex', '<i8'), ('value', '<i8')") && array.contains("(4,)"), "{array}");
         write("a.parquet");
-        let ranked = top(&found, 10);
+        let ranked = top(&found, 10, run.cancel()).unwrap();
         let Value::Vertex(first) = ranked[0].key else { panic!("{ranked:?}") };
         assert_eq!((ranked.len(), id_of(&snapshot, first)), (2, 3));
     }

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use esker_graph::{Direction, Run};
+use esker_graph::{Cancel, Direction, Run, Stop};
 use esker_store::io::{Disk, Faults, FaultyDisk, RealDisk};
 use esker_store::property::PropertyValue;
-use esker_store::{Database, DatabaseOptions, Store};
+use esker_store::{CommitOptions, Database, DatabaseOptions, Error, Store};
 
 use super::model::{Edges, NUM_IDS};
 
@@ -141,6 +142,50 @@ fn one_commit(num_edges: u64) {
     let snapshot = Store::open(&path).unwrap().at(version).unwrap();
     assert_eq!(snapshot.num_edges(), outcome.added + NUM_IDS);
     assert_eq!(snapshot.degree(Direction::Out, v).unwrap(), degree);
+}
+
+#[test]
+fn a_commit_cancelled_at_any_moment_changes_nothing() {
+    let place = Place::new();
+    let db = place.open();
+    let batch = |seed: u64| {
+        let mut batch = db.batch();
+        for number in 0..100_000 {
+            let (u, v) = (NUM_IDS + number * seed % 10_007, NUM_IDS + number);
+            batch.add_edge(u, v, &[PropertyValue::I32(number as i32)]).unwrap();
+        }
+        batch
+    };
+    let (mut cancelled, mut version) = (0, 1);
+    for step in 0..20 {
+        let cancel = Cancel::default();
+        let options = CommitOptions { cancel: cancel.clone(), ..CommitOptions::default() };
+        let batch = batch(step + 1);
+        let outcome = std::thread::scope(|scope| {
+            if step == 0 {
+                cancel.cancel();
+            }
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_micros(step * 500));
+                cancel.cancel();
+            });
+            db.commit_with(batch, &options)
+        });
+        match outcome {
+            Ok(committed) => version = committed.version,
+            Err(Error::Stop(Stop::Cancelled)) => cancelled += 1,
+            Err(other) => panic!("{other}"),
+        }
+        assert_eq!(db.versions().len() as u64, version);
+    }
+    assert!(cancelled > 0);
+    let committed = db.commit_with(batch(1), &CommitOptions::default()).unwrap();
+    assert_eq!(committed.version, version + 1);
+    db.close().unwrap();
+    // The log holds what was committed, and no ids of cancelled commits.
+    let db = place.open();
+    let snapshot = db.at(version + 1).unwrap();
+    assert_eq!(snapshot.num_vertices() as u64, NUM_IDS + 100_000);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn ms(text: &str) -> u64 {
 fn commit(db: &Database, number: u64, time: Option<&str>) -> Result<Committed> {
     let mut batch = db.batch();
     batch.add_edge(number, NUM_IDS + number, &[PropertyValue::I32(1)]).unwrap();
-    db.commit_with(batch, &CommitOptions { message: String::new(), time_ms: time.map(ms) })
+    db.commit_with(batch, &CommitOptions { time_ms: time.map(ms), ..CommitOptions::default() })
 }
 
 fn at(versions: &[VersionRecord], time: &str) -> Result<u64> {
@@ -86,7 +86,7 @@ fn event_times_never_go_back() {
         assert!(error.contains(part), "{error}");
     }
     assert_eq!(db.versions().len(), 2);
-    let options = CommitOptions { message: String::new(), time_ms: Some(u64::MAX) };
+    let options = CommitOptions { time_ms: Some(u64::MAX), ..CommitOptions::default() };
     assert!(db.commit_with(db.batch(), &options).unwrap_err().to_string().contains("year 10000"));
     // A forgotten version does not bind the later ones.
     db.forget(2).unwrap();
