@@ -51,8 +51,8 @@ class Algorithms:
 
         Args:
             source: Vertex to start from; one or several.
-            max_depth: Most steps from a source; vertices farther away count as unreached.
-            target: Stop at the depth of this vertex; vertices farther away count as unreached.
+            max_depth: Most steps from a source; vertices farther away count as unreached [default: no limit].
+            target: Stop at the depth of this vertex; vertices farther away count as unreached [default: none].
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
@@ -80,7 +80,7 @@ class Algorithms:
         Args:
             source: Vertex to start from.
             delta: Width of a bucket [default: chosen from the weights].
-            target: Stop at the distance of this vertex; vertices farther away count as unreached.
+            target: Stop at the distance of this vertex; vertices farther away count as unreached [default: none].
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
@@ -695,8 +695,8 @@ class Estimates:
 
         Args:
             source: Vertex to start from; one or several.
-            max_depth: Most steps from a source; vertices farther away count as unreached.
-            target: Stop at the depth of this vertex; vertices farther away count as unreached.
+            max_depth: Most steps from a source; vertices farther away count as unreached [default: no limit].
+            target: Stop at the depth of this vertex; vertices farther away count as unreached [default: none].
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
@@ -715,7 +715,7 @@ class Estimates:
         Args:
             source: Vertex to start from.
             delta: Width of a bucket [default: chosen from the weights].
-            target: Stop at the distance of this vertex; vertices farther away count as unreached.
+            target: Stop at the distance of this vertex; vertices farther away count as unreached [default: none].
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.

@@ -22,8 +22,10 @@ pub(super) const BFS: Entry = Entry {
     summary: "Breadth-first search: number of steps from the sources",
     options: &[
         Opt::vertex("source", "Vertex to start from").required().repeatable(),
-        Opt::integer("max-depth", "Most steps from a source; vertices farther away count as unreached"),
-        Opt::vertex("target", "Stop at the depth of this vertex; vertices farther away count as unreached"),
+        Opt::integer("max-depth", "Most steps from a source; vertices farther away count as unreached")
+            .otherwise("no limit"),
+        Opt::vertex("target", "Stop at the depth of this vertex; vertices farther away count as unreached")
+            .otherwise("none"),
         PARENTS,
     ],
     reads: GraphReads::few(ListReads::Both),
@@ -84,7 +86,8 @@ pub(super) const SSSP: Entry = Entry {
         Opt::vertex(
             "target",
             "Stop at the distance of this vertex; vertices farther away count as unreached",
-        ),
+        )
+        .otherwise("none"),
         PARENTS,
     ],
     reads: GraphReads::few(ListReads::Both).weighted(),
