@@ -10,7 +10,7 @@ use crate::scratch::{Shelf, Work};
 /// Bits of the hash by which a partition that is too large is cut again.
 pub(super) const CUT_BITS: u32 = 6;
 
-/// Most bytes of a block of a lane, but for a record that is larger.
+/// Largest block of a lane, in bytes. A larger record has a block of its own.
 pub(super) const BLOCK_BYTES_MAX: usize = 1 << 15;
 
 /// What the steps of the numbering share.
@@ -19,9 +19,9 @@ pub(super) struct Context {
     pub(super) work: Work,
     /// The hash of the database's ids.
     pub(super) hasher: IdHasher,
-    /// What lanes leave free of the budget, for tables.
+    /// Bytes of the budget that lanes leave free for tables.
     pub(super) keep_free_bytes: u64,
-    /// What each thread may take for a table when nothing is free: small enough to be part of the fixed costs.
+    /// Bytes that each thread may take for a table when the budget is used up: few enough to be part of the fixed costs.
     pub(super) allowance_bytes: u64,
     /// Bytes of a block of a lane.
     pub(super) block_bytes: usize,
@@ -29,8 +29,8 @@ pub(super) struct Context {
     pub(super) shelf: Arc<Shelf>,
     /// Where the ids are kept until the order of the vertices is known.
     pub(super) lasting: Arc<Shelf>,
-    /// What is left free of the budget by that which lasts beyond the numbering. Much, for the steps in between are
-    /// far faster in memory, and what lasts is read in order.
+    /// Bytes of the budget that lists kept beyond the numbering leave free. It is most of the budget: the steps in between are far faster
+    /// in memory, and those lists are read in order, so they may as well lie on disk.
     pub(super) keep_free_after_bytes: u64,
 }
 
