@@ -65,6 +65,7 @@ fn proofs(effort: f64) -> Vec<Proof> {
                     .with("ESKER_CASES", times(2000)),
                 test("-p esker-graph -p esker-algo -p esker-format -p esker-layers -p esker-store -p esker-import --features id64")
                     .with("ESKER_CASES", times(1000)),
+                test("-p esker --test esker every_form_of").with("ESKER_CASES", times(400)),
             ],
             keep: is_result,
         },
