@@ -91,7 +91,7 @@ def text() -> str:
 #: The chapters of the reference in order: a heading, and names of `esker`.
 CHAPTERS = (
     ("Functions", ("create", "open", "recover", "import_", "from_edges")),
-    ("Databases", ("Database", "Batch", "Version", "Difference", "Recovery", "ImportReport")),
+    ("Databases", ("Database", "Batch", "Version", "Difference", "DifferenceTable", "Recovery", "ImportReport")),
     ("Graphs", ("Graph", "EdgeTable", "VertexTable", "Estimate")),
     ("Results", ("Result", "Column", "Progress")),
 )

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ._graph import Estimate, Graph
     from ._opening import create, from_edges, import_, open, recover
     from ._progress import Progress
-    from ._reports import Difference, ImportReport, Recovery, Version
+    from ._reports import Difference, DifferenceTable, ImportReport, Recovery, Version
     from ._result import Column, Result
 
 __version__ = "0.1.0"
@@ -60,6 +60,7 @@ _HOMES = {
     "CorruptError": "_errors",
     "Database": "_database",
     "Difference": "_reports",
+    "DifferenceTable": "_reports",
     "EdgeTable": "_edges",
     "Error": "_errors",
     "EskerWarning": "_errors",
@@ -105,6 +106,7 @@ __all__ = [
     "CorruptError",
     "Database",
     "Difference",
+    "DifferenceTable",
     "EdgeTable",
     "Error",
     "EskerWarning",

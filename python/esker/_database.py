@@ -24,7 +24,7 @@ from ._errors import (
     UnsuitableError,
 )
 from ._graph import Graph
-from ._reports import Difference, ImportReport, Version, Versions, read_report
+from ._reports import Difference, DifferenceTable, ImportReport, Version, Versions, read_report
 from ._result import Result
 from ._selectors import At, Path, expect_path_exists, path_text, read_settings, schema_items, selector
 from ._settings import (
@@ -203,7 +203,8 @@ class Database:
         return {"edges": graph.edge_properties, "vertices": graph.vertex_properties}
 
     def diff(self, a: At, b: At = "latest", *, summary_only: bool = False, **settings: Any) -> Difference:
-        """The differences from version ``a`` to version ``b``, given as in :meth:`graph`."""
+        """The differences from version ``a`` to version ``b``, given as in :meth:`graph`: as a list, and as Arrow tables
+        ``edges`` and ``vertices``. With ``summary_only``, the list is empty."""
         first, last = selector(a, None), selector(b, None)
         if first is None or last is None:
             raise InvalidError("diff needs two versions")
@@ -212,7 +213,11 @@ class Database:
             found = json.loads(
                 self._created().diff(first, last, summary_only, run_settings(**settings, progress=callback))
             )
-        return Difference(found["changes"], **found["summary"])
+        tables = {
+            name: DifferenceTable(self._created().diff_stream(str(found["from"]), str(found["to"]), name == "edges"), name)
+            for name in ("edges", "vertices")
+        }
+        return Difference(found["changes"], **found["summary"], **tables)
 
     def check(self, *, threads: int | None = None, progress: ProgressOption = None) -> list[str]:
         """Verifies every byte of the layers of the newest version and of the log; returns the problems found, an empty list if there are none."""

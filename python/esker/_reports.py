@@ -6,10 +6,16 @@ import datetime
 import json
 import logging
 import warnings
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _html
 from ._errors import EskerWarning
+from ._esker import DifferenceStream
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
 
 LOG = logging.getLogger("esker")
 
@@ -55,6 +61,37 @@ class ImportReport(dict):  # type: ignore[type-arg]
         return f"<esker.ImportReport: {', '.join(shown)}, {self['seconds']:.3g} s>"
 
 
+class DifferenceTable:
+    """Changes of edges, or of vertices, between two versions. Each reading compares the versions anew."""
+
+    __slots__ = ("_native", "_name")
+
+    def __init__(self, native: DifferenceStream, name: str) -> None:
+        self._native, self._name = native, name
+
+    def __repr__(self) -> str:
+        return f"<esker.DifferenceTable of {self._name}>"
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._native.__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """An Arrow table."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas data frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """A Polars data frame."""
+        import polars
+
+        return polars.DataFrame(self)
+
+
 class Difference(NamedTuple):
     """The differences between two versions."""
 
@@ -67,9 +104,15 @@ class Difference(NamedTuple):
     vertices_added: int
     vertices_removed: int
     values_changed: int
+    edges: DifferenceTable
+    """The changes of edges as an Arrow stream: ``change`` (``added``, ``removed``, ``changed``), ``source``, ``target``, and for each
+    property ``weight`` its values ``old_weight`` and ``new_weight``, null in the version that does not have the edge."""
+    vertices: DifferenceTable
+    """The changes of vertices as an Arrow stream: ``change``, ``vertex``, and for each property ``age`` its values ``old_age`` and
+    ``new_age``, both null where it did not change."""
 
     def _repr_html_(self) -> str:
-        counts = [f"{value:,} {name.replace('_', ' ')}" for name, value in zip(self._fields[1:], self[1:]) if value]
+        counts = [f"{value:,} {name.replace('_', ' ')}" for name, value in zip(self._fields[1:7], self[1:7]) if value]
         names = list(dict.fromkeys(name for change in self.changes[: _html.ROWS] for name in change))
         rows = [[_plain(change.get(name)) for name in names] for change in self.changes[: _html.ROWS]]
         return _html.table(", ".join(counts) or "no differences", names, rows, len(self.changes))

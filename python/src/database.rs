@@ -24,6 +24,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::batch::Batch;
+use crate::differences::DifferenceStream;
 use crate::failure::{Failure, Outcome, invalid};
 use crate::graph::Graph;
 use crate::report::{diff_facts, feed_facts, version_facts};
@@ -363,6 +364,13 @@ impl Database {
             end.map_err(|error| Failure::Named("Error", error.to_string()))?;
             Ok(String::from_utf8_lossy(&text).into_owned())
         })
+    }
+
+    /// The changes of edges, or of vertices, between two versions.
+    fn diff_stream(&self, a: &str, b: &str, of_edges: bool) -> Outcome<DifferenceStream> {
+        let open = self.open()?;
+        let (a, b) = (Self::snapshot(&open, Some(a))?, Self::snapshot(&open, Some(b))?);
+        Ok(DifferenceStream { a, b, of_edges })
     }
 
     /// Verifies every byte of the layers and of the log; returns the problems found and the checks passed.

@@ -27,6 +27,7 @@ mod report;
 mod graph;
 mod tables;
 mod batch;
+mod differences;
 mod database;
 mod opening;
 mod listing;
@@ -49,6 +50,8 @@ mod _esker {
     use super::column::Column;
     #[pymodule_export]
     use super::database::{Database, check_settings};
+    #[pymodule_export]
+    use super::differences::DifferenceStream;
     #[pymodule_export]
     use super::graph::Graph;
     #[pymodule_export]

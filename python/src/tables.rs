@@ -201,7 +201,7 @@ fn strings(graph: &StoredExport<'_>, number: usize) -> Outcome<StringArray> {
 }
 
 /// Arrow's type of a column of a property: numbers in 64 bits.
-fn data_type(property: &PropertyRecord) -> DataType {
+pub(crate) fn data_type(property: &PropertyRecord) -> DataType {
     arrow_type(&property.logical).unwrap_or(match property.element {
         _ if property.is_text() => DataType::Utf8,
         ElementType::F32 | ElementType::F64 => DataType::Float64,
@@ -210,8 +210,8 @@ fn data_type(property: &PropertyRecord) -> DataType {
     })
 }
 
-/// The values of a vertex property, null where there is none.
-fn column_of(property: &PropertyRecord, values: &[Option<PropertyValue<'_>>]) -> ArrayRef {
+/// The values of a property, null where there is none.
+pub(crate) fn column_of(property: &PropertyRecord, values: &[Option<PropertyValue<'_>>]) -> ArrayRef {
     let signed = |value: &PropertyValue<'_>| match *value {
         PropertyValue::I32(value) => i64::from(value),
         PropertyValue::Date(days) => i64::from(days),

@@ -98,3 +98,42 @@ def test_a_stream_takes_the_memory_of_a_batch(path):
     stream, table = grown("stream"), grown("table")
     assert table > 60, "the table is in memory as a whole"
     assert stream < table / 2, (stream, table)
+
+
+def test_differences_are_tables_of_edges_and_of_vertices():
+    db = esker.create(directed=True, duplicates="last")
+    with db.batch() as batch:
+        batch.add_edges(["a", "b", "c"], ["b", "c", "d"], weight=[1.5, 2.5, 3.5], properties={"kind": ["x", "y", "z"]})
+        batch.set_vertices(["a", "b"], age=[7, 8])
+    first = db.graph().version
+    with db.batch() as batch:
+        batch.add_edges(["a", "d"], ["b", "e"], weight=[9.5, 4.5], properties={"kind": ["x", "w"]})
+        batch.delete_edges(["b"], ["c"])
+        batch.set_vertices(["a", "b"], age=[70, None])
+        batch.set_vertices(["e"], name=["eve"])
+    found = db.diff(first, summary_only=True)
+    assert found.changes == [] and found.edges_changed == 1
+    edges = found.edges.to_arrow()
+    assert edges.schema.names == ["change", "source", "target", "old_weight", "new_weight", "old_kind", "new_kind"]
+    assert sorted(map(tuple, edges.to_pandas().astype(object).where(edges.to_pandas().notna(), None).values.tolist())) == [
+        ("added", "d", "e", None, 4.5, None, "w"),
+        ("changed", "a", "b", 1.5, 9.5, "x", "x"),
+        ("removed", "b", "c", 2.5, None, "y", None),
+    ]
+    vertices = found.vertices.to_polars().sort("vertex").rows()
+    assert vertices == [("changed", "a", 7, 70, None, None), ("changed", "b", 8, None, None, None), ("added", "e", None, None, None, "eve")]
+    back = db.diff(first + 1, first).edges.to_polars().sort("source").rows()
+    assert [row[0] for row in back] == ["changed", "added", "removed"]
+    assert repr(found.edges) == "<esker.DifferenceTable of edges>" and db.diff(first, first).vertices.to_arrow().num_rows == 0
+
+
+def test_a_large_difference_comes_in_batches():
+    n = 200_000
+    db = esker.create()
+    with db.batch() as batch:
+        batch.add_edges(np.arange(10), np.arange(10) + 1)
+    with db.batch() as batch:
+        batch.add_edges(np.arange(n) + 10, np.arange(n) + 11)
+    stream = reader(db.diff(1, 2, summary_only=True).edges)
+    rows = [batch.num_rows for batch in stream]
+    assert sum(rows) == n and len(rows) > 2
