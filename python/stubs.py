@@ -93,6 +93,7 @@ CHAPTERS = (
     ("Functions", ("create", "open", "recover", "import_", "from_edges")),
     ("Databases", ("Database", "Batch", "Version", "Difference", "DifferenceTable", "Recovery", "ImportReport")),
     ("Graphs", ("Graph", "EdgeTable", "VertexTable", "Estimate")),
+    ("Windows", ("Window", "Windows", "WindowTable")),
     ("Results", ("Result", "Column", "Progress")),
 )
 

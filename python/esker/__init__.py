@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ._progress import Progress
     from ._reports import Difference, DifferenceTable, ImportReport, Recovery, Version
     from ._result import Column, Result
+    from ._windows import Window, Windows, WindowTable
 
 __version__ = "0.1.0"
 
@@ -88,6 +89,9 @@ _HOMES = {
     "VersionNotFoundError": "_errors",
     "VertexNotFoundError": "_errors",
     "VertexTable": "_edges",
+    "Window": "_windows",
+    "WindowTable": "_windows",
+    "Windows": "_windows",
     "WrongAnswerError": "_errors",
     "create": "_opening",
     "from_edges": "_opening",
@@ -134,6 +138,9 @@ __all__ = [
     "VersionNotFoundError",
     "VertexNotFoundError",
     "VertexTable",
+    "Window",
+    "WindowTable",
+    "Windows",
     "WrongAnswerError",
     "create",
     "from_edges",

@@ -38,6 +38,7 @@ from ._settings import (
     event_time_text,
     run_settings,
 )
+from ._windows import Kind, Time, Window, Windows, of_window, series
 
 
 class Database:
@@ -163,6 +164,73 @@ class Database:
         wanted, native = selector(version, at), self._created()
         with log_settings(self._reading) as settings:
             return Graph(native.graph(wanted, settings), self._path, self._owner)
+
+    def window(
+        self,
+        length: str | int | datetime.timedelta,
+        *,
+        at: Time = None,
+        version: At = None,
+        time: str | None = None,
+        time_unit: Literal["s", "ms", "us", "ns"] | None = None,
+        kind: Kind = "all",
+        all_vertices: bool = False,
+    ) -> Window:
+        """The graph of the edges of one length of time.
+
+        Args:
+            length: Such as ``"90s"``, ``"15m"``, ``"1h"``, ``"7d"``, ``"2w"``, or a number in the unit of the times.
+            at: The end, which the window includes; a day or a minute ends with its last moment. By default the latest time.
+            version: As for :meth:`graph`.
+            time: The edge property that holds the times; by default the only one that can.
+            time_unit: The unit of times that are numbers; guessed from the latest if not given.
+            kind: What becomes of several edges from one vertex to another: each is an edge (``"all"``), only the last (``"distinct"``), or one
+                with their number (``"count"``), or with the sum, the least or the greatest of their weights, as its weight.
+            all_vertices: Keeps the vertices without an edge in the window.
+        """
+        return of_window(self.graph(version), length, at, time=time, time_unit=time_unit, kind=kind, all_vertices=all_vertices)
+
+    def rolling(
+        self,
+        length: str | int | datetime.timedelta,
+        every: str | int | datetime.timedelta | None = None,
+        *,
+        start: Time = None,
+        end: Time = None,
+        version: At = None,
+        time: str | None = None,
+        time_unit: Literal["s", "ms", "us", "ns"] | None = None,
+        kind: Kind = "all",
+        all_vertices: bool = False,
+    ) -> Windows:
+        """Windows of one length that follow each other: their ends are ``every`` apart, by default a length, and follow the calendar in UTC.
+
+        The first is that of the step in which ``start`` lies, the last that of ``end``; by default those of the first and the last edge. The other
+        arguments are those of :meth:`window`.
+
+        >>> for window in db.rolling("24h", every="1h"):
+        ...     print(window.until, window.wcc().components)
+        >>> db.rolling("7d").run("pagerank", top=10).to_pandas()
+        """
+        every = length if every is None else every
+        options = {"time": time, "time_unit": time_unit, "kind": kind, "all_vertices": all_vertices}
+        return series(self.graph(version), length, every, start, end, **options)
+
+    def expanding(
+        self,
+        every: str | int | datetime.timedelta,
+        *,
+        start: Time = None,
+        end: Time = None,
+        version: At = None,
+        time: str | None = None,
+        time_unit: Literal["s", "ms", "us", "ns"] | None = None,
+        kind: Kind = "all",
+        all_vertices: bool = False,
+    ) -> Windows:
+        """Windows that all begin with the first edge, and whose ends are ``every`` apart, as for :meth:`rolling`."""
+        options = {"time": time, "time_unit": time_unit, "kind": kind, "all_vertices": all_vertices}
+        return series(self.graph(version), None, every, start, end, **options)
 
     def versions(self) -> Versions:
         """All versions, oldest first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, NamedTuple, Union, overload
 
 from . import _columns, _html, _progress, _views
 from ._algorithms import Algorithm, Algorithms, Estimates
@@ -205,6 +205,13 @@ class Graph(Algorithms):
         return str(vertex.__index__())
 
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Result:
+        def native(weight: str | None, undirected: bool) -> tuple[Any, tuple[str | None, bool]]:
+            return self._native, (weight, undirected)
+
+        return self._call_on(native, algorithm, given)
+
+    def _call_on(self, native_of: Callable[[str | None, bool], tuple[Any, Any]], algorithm: Algorithm, given: dict[str, Any]) -> Result:
+        """Runs an algorithm on the native graph for a weight and for directions that are read or not, and with what is left to choose."""
         options = {name: given[name] for name in (option.keyword for option in algorithm.options) if name in given}
         options = {name: value for name, value in options.items() if value is not None and value is not False}
         texts = algorithm.texts(options, self._existing_id_text)
@@ -213,11 +220,11 @@ class Graph(Algorithms):
         with _progress.listening(given.get("progress"), algorithm.name) as callback:
             settings = run_settings(**settings, progress=callback)
             residency = given.get("encoding"), given.get("residency"), given.get("head")
-            choice = _choice(given.get("weight"), given.get("undirected", False))
-            native = self._native.run(algorithm.name, texts, settings, bool(given.get("verify")), residency, choice)
+            graph, choice = native_of(*_choice(given.get("weight"), given.get("undirected", False)))
+            native = graph.run(algorithm.name, texts, settings, bool(given.get("verify")), residency, choice)
         again = None
         if "parent" in algorithm.columns:
-            again = lambda: self._call(algorithm, {**given, "parents": True, "progress": None, "verify": False})  # noqa: E731
+            again = lambda: self._call_on(native_of, algorithm, {**given, "parents": True, "progress": None, "verify": False})  # noqa: E731
         return Result(native, self, algorithm.name, options, again)
 
     def _existing_id_text(self, vertex: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Iterator
 
 from . import _esker, _html
-from ._errors import InvalidError, MistypedError, PropertyNotFoundError, UnsuitableError
+from ._errors import InvalidError, MistypedError, PropertyNotFoundError, UnsuitableError, VertexNotFoundError
 
 if TYPE_CHECKING:
     import numpy
@@ -321,7 +321,12 @@ class Result:
         self._expect_vertices()
         number = self.graph.vertex(vertex)
         some = self._native.vertices()
-        return number if some is None else int(numpy.searchsorted(numpy.asarray(some), number))
+        if some is None:
+            return number
+        row = int(numpy.searchsorted(numpy.asarray(some), number))
+        if row == len(some) or int(numpy.asarray(some)[row]) != number:
+            raise VertexNotFoundError(f"no row of the result has the id {vertex!r}: the vertex is not in the window")
+        return row
 
     def __iter__(self) -> Iterator[Any]:
         """The id of each row, in the order of :meth:`ids`; in a result that consists of edges, pairs of ids."""

@@ -63,7 +63,8 @@ impl Graph {
         let resources = settings.resources();
         let (run, cancel, listener) = settings.run(name)?;
         let mut snapshot = choice.of(&self.snapshot)?;
-        if !request.is_free() {
+        // A window is gathered in memory if it fits there.
+        if !request.is_free() || snapshot.window_index().is_some() {
             snapshot = plan(&snapshot, entry, &params, &request, &resources)?.apply(&snapshot)?;
         }
         let answer = watched(py, &cancel, listener.as_ref(), || {

@@ -26,6 +26,7 @@ mod edges;
 mod report;
 mod graph;
 mod tables;
+mod windows;
 mod batch;
 mod differences;
 mod database;
@@ -70,4 +71,6 @@ mod _esker {
     use super::tables::TableStream;
     #[pymodule_export]
     use super::watch::CancelHandle;
+    #[pymodule_export]
+    use super::windows::{window, window_range, window_steps, window_times};
 }

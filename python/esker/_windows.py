@@ -1,0 +1,247 @@
+"""Windows: the graphs of the edges of one length of time."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from typing import TYPE_CHECKING, Any, Iterator, Literal, Union, get_args
+
+from . import _progress
+from ._algorithms import ALGORITHMS, Algorithm, Algorithms
+from ._errors import InvalidError, MistypedError
+from ._esker import window, window_range, window_steps, window_times
+from ._result import Result
+from ._settings import run_settings, time_text
+
+if TYPE_CHECKING:
+    import numpy
+    import pandas
+    import polars
+    import pyarrow
+
+    from ._graph import Graph
+
+#: An end of a window: a time, or a number in the unit of the times.
+Time = Union[int, str, datetime.datetime, datetime.date, None]
+#: What becomes of several edges from one vertex to another.
+Kind = Literal["all", "distinct", "count", "sum", "min", "max"]
+
+
+def _time(value: Time, name: str) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, datetime.date):
+        return time_text(value)
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise MistypedError(f"{name} must be a time or a number, not {type(value).__name__}")
+    return str(value.__index__())
+
+
+def _length(value: Any, name: str) -> str:
+    if isinstance(value, datetime.timedelta):
+        return f"{value // datetime.timedelta(microseconds=1)}us"
+    if isinstance(value, bool) or not (isinstance(value, str) or hasattr(value, "__index__")):
+        raise MistypedError(f"{name} must be a length of time such as '1h', or a number, not {type(value).__name__}")
+    return value if isinstance(value, str) else str(value.__index__())
+
+
+class _Stream:
+    """A version whose edges have times, and what its windows share."""
+
+    __slots__ = ("graph", "times", "kind", "all_vertices")
+
+    def __init__(self, graph: Graph, time: str | None, time_unit: str | None, kind: Kind, all_vertices: bool) -> None:
+        if not isinstance(kind, str):
+            raise MistypedError(f"kind must be a string, not {type(kind).__name__}")
+        if kind not in get_args(Kind):
+            raise InvalidError(f"kind must be one of {', '.join(map(repr, get_args(Kind)))}, not {kind!r}")
+        self.graph, self.kind, self.all_vertices = graph, kind, bool(all_vertices)
+        self.times = window_times(graph._native, time, time_unit, run_settings())
+
+    def window(self, length: str | None, until: str | None = None, end: int | None = None) -> Window:
+        return Window(self, *window_range(self.times, length, until, end))
+
+    def moment(self, time: int) -> numpy.datetime64:
+        import numpy
+
+        return numpy.datetime64(time, self.times[1])
+
+
+class Window(Algorithms):
+    """The graph of the edges of a window, made by :meth:`esker.Database.window`, with every algorithm as a method.
+
+    A window is a range over the times of edges, not a copy. Vertices without an edge in it are not in it, unless ``all_vertices``.
+    For the edges themselves, or properties of vertices, use ``graph``, the whole version.
+    """
+
+    __slots__ = ("graph", "_stream", "_range", "_natives")
+
+    def __init__(self, stream: _Stream, after: int, until: int) -> None:
+        self.graph: Graph = stream.graph
+        """The whole version."""
+        self._stream, self._range = stream, (after, until)
+        self._natives: dict[Any, Any] = {}
+
+    @property
+    def after(self) -> numpy.datetime64:
+        """The time before the window: its edges are later."""
+        return self._stream.moment(self._range[0])
+
+    @property
+    def until(self) -> numpy.datetime64:
+        """The last time of the window."""
+        return self._stream.moment(self._range[1])
+
+    @property
+    def num_edges(self) -> int:
+        """Number of edges in the window."""
+        return self._count("edges")
+
+    @property
+    def num_vertices(self) -> int:
+        """Number of vertices in the window."""
+        return self._count("vertices")
+
+    def __repr__(self) -> str:
+        return f"<esker.Window of {self.num_vertices:,} vertices and {self.num_edges:,} edges, after {self.after} until {self.until}>"
+
+    def _count(self, what: str) -> int:
+        return json.loads(self._native(None, False).facts())[what]
+
+    def _native(self, weight: str | None, undirected: bool) -> Any:
+        choice = weight, undirected
+        if choice not in self._natives:
+            stream = self._stream
+            settings = run_settings()
+            self._natives[choice] = window(
+                self.graph._native, stream.times[0], self._range, stream.kind, stream.all_vertices, choice, settings
+            )
+        return self._natives[choice]
+
+    def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Result:
+        return self.graph._call_on(lambda *choice: (self._native(*choice), (None, False)), algorithm, given)
+
+    def run(self, algorithm: str, **options: Any) -> Result:
+        """Runs the algorithm of this name, with its options, as its method does."""
+        return getattr(self, _method(algorithm))(**options)
+
+
+class Windows:
+    """Windows that follow each other, made by :meth:`esker.Database.rolling` and :meth:`esker.Database.expanding`. They are made
+    one by one as they are iterated."""
+
+    __slots__ = ("_stream", "_length", "_ends")
+
+    def __init__(self, stream: _Stream, length: str | None, every: str, start: str | None, end: str | None) -> None:
+        self._stream, self._length = stream, length
+        self._ends: list[int] = window_steps(stream.times, every, start, end)
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def __iter__(self) -> Iterator[Window]:
+        return (self._stream.window(self._length, end=end) for end in self._ends)
+
+    def __getitem__(self, index: int) -> Window:
+        return self._stream.window(self._length, end=self._ends[index])
+
+    def __repr__(self) -> str:
+        length = "of growing length" if self._length is None else f"of {self._length}"
+        return f"<esker.Windows: {len(self):,} windows {length}>"
+
+    def run(self, algorithm: str, *, top: int | None = None, progress: Any = None, **options: Any) -> WindowTable:
+        """Runs an algorithm on each window.
+
+        Args:
+            algorithm: Its name.
+            top: Only this many rows of each window, those with the largest values or the largest groups.
+            progress: As for runs; a stage is a window.
+            options: Those of the algorithm.
+
+        Returns:
+            One table over all windows: the column ``until`` has the last time of the window; the others are those of the result, or, for an
+            algorithm without columns, its figures.
+        """
+        method = _method(algorithm)
+        tables = []
+        with _progress.listening(progress, algorithm) as callback:
+            for done, one in enumerate(self):
+                if callback is not None:
+                    callback(str(one.until), done / len(self), None, 0, done, len(self))
+                tables.append((one.until, _rows(getattr(one, method)(**options), top)))
+        return WindowTable(tables)
+
+
+class WindowTable:
+    """The results of an algorithm on several windows as one table, made by :meth:`Windows.run`."""
+
+    __slots__ = ("_tables",)
+
+    def __init__(self, tables: list[tuple[Any, pyarrow.Table]]) -> None:
+        self._tables = tables
+
+    def __len__(self) -> int:
+        return sum(table.num_rows for _, table in self._tables)
+
+    def __repr__(self) -> str:
+        return f"<esker.WindowTable of {len(self):,} rows over {len(self._tables):,} windows>"
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """An Arrow table."""
+        import pyarrow
+
+        def timed(until: Any, table: pyarrow.Table) -> pyarrow.Table:
+            moment = pyarrow.scalar(until)
+            return table.add_column(0, "until", pyarrow.repeat(moment, table.num_rows))
+
+        if not self._tables:
+            return pyarrow.table({"until": pyarrow.array([], pyarrow.timestamp("s"))})
+        return pyarrow.concat_tables([timed(*one) for one in self._tables])
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas data frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """A Polars data frame."""
+        import polars
+
+        return polars.DataFrame(self.to_arrow())
+
+
+def _method(algorithm: str) -> str:
+    """The name of the method of an algorithm."""
+    if not isinstance(algorithm, str):
+        raise MistypedError(f"the name of an algorithm must be a string, not {type(algorithm).__name__}")
+    if algorithm.replace("_", "-") not in ALGORITHMS:
+        raise InvalidError(f"no algorithm is called {algorithm!r}; they are {', '.join(ALGORITHMS)}")
+    return algorithm.replace("-", "_")
+
+
+def _rows(result: Result, top: int | None) -> pyarrow.Table:
+    """The rows of a result, or its figures, as an Arrow table."""
+    import pyarrow
+
+    if not len(result):
+        figures = {name: [value] for name, value in result.facts.items()}
+        return pyarrow.table(result) if result.columns else pyarrow.table(figures)
+    if top is None:
+        return pyarrow.table(result)
+    column = result.column()
+    keys, values = zip(*result.top(top)) if top else ((), ())
+    names = (column.name, "vertices") if column.ranking == "groups" else ("edge" if result._has_edges else "vertex", column.name)
+    return pyarrow.table(dict(zip(names, (list(keys), list(values)))))
+
+
+def of_window(graph: Graph, length: Any, at: Time, **options: Any) -> Window:
+    """A window of a version."""
+    return _Stream(graph, **options).window(_length(length, "length"), _time(at, "at"))
+
+
+def series(graph: Graph, length: Any, every: Any, start: Time, end: Time, **options: Any) -> Windows:
+    """Windows of a version that follow each other; without a length, they grow from the first edge on."""
+    ends = _time(start, "start"), _time(end, "end")
+    return Windows(_Stream(graph, **options), None if length is None else _length(length, "length"), _length(every, "every"), *ends)

@@ -1,0 +1,115 @@
+//! Windows over the times of edges.
+
+use esker::store::windows::{Combine, Copies, TimeWindow};
+use esker::window::{Span, TimePoint, TimeUnit, Times};
+use pyo3::prelude::*;
+
+use crate::failure::{Outcome, invalid};
+use crate::graph::Graph;
+use crate::settings::{Choice, Settings, one_of};
+use crate::watch::watched;
+
+/// Most windows of one series.
+const STEPS_MAX: usize = 1 << 24;
+
+/// The times of a version: property, symbol of the unit, least and greatest.
+type KnownTimes = (String, String, Option<(i64, i64)>);
+
+fn times_of((property, unit, range): KnownTimes) -> Outcome<Times> {
+    Ok(Times { property, unit: one_of("time_unit", &unit, &TimeUnit::ALL)?, range })
+}
+
+fn span(text: &str) -> Outcome<Span> {
+    text.parse().or_else(invalid)
+}
+
+fn point(text: Option<&str>) -> Outcome<Option<TimePoint>> {
+    text.map(|text| text.parse().or_else(invalid)).transpose()
+}
+
+/// Finds the times of a version. Reads them all.
+#[pyfunction]
+pub(crate) fn window_times(
+    py: Python<'_>,
+    graph: &Graph,
+    time: Option<&str>,
+    unit: Option<&str>,
+    settings: Settings,
+) -> Outcome<KnownTimes> {
+    let unit = unit.map(|unit| one_of("time_unit", unit, &TimeUnit::ALL)).transpose()?;
+    let (run, cancel, listener) = settings.run("times")?;
+    let times =
+        watched(py, &cancel, listener.as_ref(), || Ok(Times::of(&graph.snapshot, time, unit, &run)?))?;
+    let symbol = TimeUnit::ALL.iter().find(|known| known.1 == times.unit).map_or("s", |known| known.0);
+    Ok((times.property, symbol.to_owned(), times.range))
+}
+
+/// The ends of windows that follow each other, in the unit of the times.
+#[pyfunction]
+pub(crate) fn window_steps(
+    times: KnownTimes,
+    every: &str,
+    first: Option<&str>,
+    last: Option<&str>,
+) -> Outcome<Vec<i64>> {
+    let times = times_of(times)?;
+    let mut steps = times.steps(span(every)?, point(first)?.as_ref(), point(last)?.as_ref())?;
+    let ends: Vec<i64> = steps.by_ref().take(STEPS_MAX).collect();
+    if steps.next().is_some() {
+        return invalid(format!("every={every:?} makes more than {STEPS_MAX} windows: choose a longer step"));
+    }
+    Ok(ends)
+}
+
+/// The time that a window excludes and the last that it includes: of a length, or from the first time on; until a time, or to the latest.
+#[pyfunction]
+pub(crate) fn window_range(
+    times: KnownTimes,
+    length: Option<&str>,
+    until: Option<&str>,
+    end: Option<i64>,
+) -> Outcome<(i64, i64)> {
+    let times = times_of(times)?;
+    let latest = times.range.map_or(0, |range| range.1);
+    let until = match (end, point(until)?) {
+        (Some(end), _) => end,
+        (None, Some(until)) => until.last(times.unit)?,
+        (None, None) => latest,
+    };
+    let after = match length {
+        Some(length) => times.window_until(span(length)?, until, Copies::All)?.after,
+        None => times.range.map_or(until, |range| range.0).saturating_sub(1),
+    };
+    Ok((after, until))
+}
+
+/// The graph of a window. `kind` is `all`, `distinct`, `count`, `sum`, `min` or `max`.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn window(
+    py: Python<'_>,
+    graph: &Graph,
+    property: &str,
+    range: (i64, i64),
+    kind: &str,
+    all_vertices: bool,
+    choice: Choice,
+    settings: Settings,
+) -> Outcome<Graph> {
+    let kinds = [
+        ("all", Copies::All),
+        ("distinct", Copies::Distinct),
+        ("count", Copies::Weighted(Combine::Count)),
+        ("sum", Copies::Weighted(Combine::Sum)),
+        ("min", Copies::Weighted(Combine::Min)),
+        ("max", Copies::Weighted(Combine::Max)),
+    ];
+    let copies = one_of("kind", kind, &kinds)?;
+    let window = TimeWindow { after: range.0, until: range.1, copies };
+    let (run, cancel, listener) = settings.run("window")?;
+    let snapshot = choice.of(&graph.snapshot)?;
+    let snapshot = watched(py, &cancel, listener.as_ref(), || {
+        Ok(snapshot.window(property, window, all_vertices, &run)?)
+    })?;
+    Ok(Graph { snapshot })
+}

@@ -1,0 +1,104 @@
+"""Windows over the times of edges."""
+
+import datetime
+import pickle
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import esker
+
+HOUR = 3600
+START = int(datetime.datetime(2024, 3, 1, tzinfo=datetime.timezone.utc).timestamp())
+
+
+@pytest.fixture
+def stream():
+    """Messages of a day: (sender, receiver, second)."""
+    rng = np.random.default_rng(3)
+    count = 2_000
+    seconds = START + np.sort(rng.integers(0, 24 * HOUR, count))
+    ends = rng.integers(0, 60, (2, count))
+    db = esker.create(duplicates="keep")
+    with db.batch() as batch:
+        batch.add_edges([f"v{one}" for one in ends[0]], [f"v{one}" for one in ends[1]], weight=np.ones(count), properties={"sent": seconds})
+    return db, [(f"v{u}", f"v{v}", int(t)) for u, v, t in zip(*ends, seconds)]
+
+
+def between(messages, after, until):
+    return nx.MultiDiGraph([(u, v) for u, v, t in messages if after < t <= until])
+
+
+def test_a_window_is_a_graph_with_every_algorithm(stream):
+    db, messages = stream
+    end = START + 5 * HOUR - 1
+    window = db.window("1h", at=end, time="sent")
+    expected = between(messages, end - HOUR, end)
+    assert (window.num_vertices, window.num_edges) == (expected.number_of_nodes(), expected.number_of_edges())
+    assert window.until == np.datetime64("2024-03-01T04:59:59") and window.after == np.datetime64("2024-03-01T03:59:59")
+    assert window.wcc(verify=True).components == nx.number_weakly_connected_components(expected)
+    ranks = window.pagerank(tolerance=1e-10)
+    for vertex, rank in nx.pagerank(expected, tol=1e-12, weight=None).items():
+        assert ranks[vertex] == pytest.approx(rank, abs=1e-7)
+    assert len(ranks) == expected.number_of_nodes() and set(ranks) == set(expected)
+    assert window.run("pagerank", tolerance=1e-10).top(3) == ranks.top(3)
+    source = next(iter(expected))
+    assert window.bfs(source).to_dict() == {one: nx.single_source_shortest_path_length(expected, source).get(one) for one in expected}
+    outside = next(one for one in db.graph() if one not in expected)
+    with pytest.raises(esker.VertexNotFoundError, match="not in the window"):
+        ranks[outside]
+    assert outside not in ranks and ranks.get(outside) is None
+    assert window.wcc(undirected=True).components == window.wcc().components
+    both = db.window("1h", at=end, time="sent", all_vertices=True)
+    assert both.num_vertices == db.graph().num_vertices and both.num_edges == window.num_edges
+    assert pickle.loads(pickle.dumps(ranks)).top(3) == ranks.top(3)
+
+
+def test_ends_and_lengths_are_given_in_many_ways(stream):
+    db, messages = stream
+    hour = db.window("1h", at="2024-03-01T04:59:59", time="sent")
+    assert repr(hour) == f"<esker.Window of {hour.num_vertices} vertices and {hour.num_edges} edges, after 2024-03-01T03:59:59 until 2024-03-01T04:59:59>"
+    for length in (HOUR, "60m", datetime.timedelta(hours=1)):
+        for at in (START + 5 * HOUR - 1, datetime.datetime(2024, 3, 1, 4, 59, 59, tzinfo=datetime.timezone.utc)):
+            assert db.window(length, at=at, time="sent").num_edges == hour.num_edges
+    assert db.window("1d", at="2024-03-01", time="sent").num_edges == db.graph().num_edges == len(messages)
+    assert db.window("1d", time="sent").until == np.datetime64(messages[-1][2], "s")
+    distinct = db.window("1d", time="sent", kind="distinct")
+    assert distinct.num_edges == len({(u, v) for u, v, _ in messages})
+    for wrong in ({"length": "1 hour"}, {"kind": "some"}, {"time_unit": "min"}, {"at": "noon"}, {"time": "weight"}, {"time": "received"}):
+        with pytest.raises(esker.Error):
+            db.window(**{"length": "1h", "time": "sent", **wrong})
+    with pytest.raises(TypeError, match="length"):
+        db.window(1.5)
+
+
+def test_rolling_windows_make_one_table(stream):
+    db, messages = stream
+    windows = db.rolling("2h", every="1h", time="sent")
+    assert len(windows) == 24 and len(list(windows)) == 24
+    ends = [START + hour * HOUR - 1 for hour in range(1, 25)]
+    assert [one.until for one in windows] == [np.datetime64(end, "s") for end in ends]
+    assert windows[3].num_edges == between(messages, ends[3] - 2 * HOUR, ends[3]).number_of_edges()
+    table = windows.run("wcc")
+    frame = table.to_pandas()
+    assert len(table) == len(frame) and list(frame.columns) == ["until", "vertex", "component"]
+    for end, rows in zip(ends, (rows for _, rows in frame.groupby("until"))):
+        expected = between(messages, end - 2 * HOUR, end)
+        assert set(rows.vertex) == set(expected)
+        assert rows.component.nunique() == nx.number_weakly_connected_components(expected)
+    told = []
+    top = windows.run("pagerank", top=2, progress=told.append)
+    assert len(top) == 48 and told[-1].total == 24 and top.to_polars().columns == ["until", "vertex", "rank"]
+    assert windows.run("triangles", undirected=True).to_arrow().num_rows == 24
+    some = db.rolling("1h", start=START + 3 * HOUR, end="2024-03-01T05:30", time="sent")
+    assert [one.until for one in some] == [np.datetime64(ends[at], "s") for at in (3, 4, 5)]
+    with pytest.raises(ValueError, match="no algorithm"):
+        windows.run("pagerunk")
+
+
+def test_expanding_windows_begin_with_the_first_edge(stream):
+    db, messages = stream
+    counts = [window.num_edges for window in db.expanding("6h", time="sent")]
+    assert counts == [sum(t < START + hours * HOUR for _, _, t in messages) for hours in (6, 12, 18, 24)]
+    assert repr(db.expanding("6h", time="sent")) == "<esker.Windows: 4 windows of growing length>"
