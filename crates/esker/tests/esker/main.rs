@@ -13,4 +13,5 @@ mod dynamic;
 mod encodings;
 mod limits;
 mod removed;
+mod residencies;
 mod windows;
