@@ -143,6 +143,7 @@ fn cancelling_stops_every_run_soon() {
 }
 
 #[test]
+#[allow(clippy::print_stdout)] // How many cells ran, and how many were refused.
 fn a_run_keeps_to_the_least_limit_that_its_plan_names_and_is_refused_below() {
     let snapshot = open(&layered());
     let (mut planned, mut refused) = (0, 0);
