@@ -110,7 +110,7 @@ impl<T: Element> Column<T> {
         self.map.len() as u64
     }
 
-    /// As [`Map::open_direct`].
+    /// Opens the file anew for reads past the page cache. If it was removed or replaced since it was mapped, the reads come from the map.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -118,7 +118,7 @@ impl<T: Element> Column<T> {
         self.map.open_direct(disk)
     }
 
-    /// As [`Map::release`].
+    /// Hint: unmaps the pages from the process. The next access maps them again from the page cache.
     pub fn release(&self) {
         self.map.release();
     }

@@ -1,7 +1,7 @@
 //! From a graph to a file that other tools read: every format that the import reads.
 //!
 //! Edge formats are written from blocks of edges ([`ExportBlock`]), which come from a graph ([`ExportGraph`]) or from
-//! anything that makes edges ([`EdgeStream`], a generator say), so a generated graph needs no database on its way to
+//! anything that makes edges, a generator say, so a generated graph needs no database on its way to
 //! a file. Formats that list neighbours (METIS, Ligra, GAP) need a graph, and write numbers instead of ids where the
 //! format knows only numbers. Memory: a few blocks of 65 536 edges; the longest list for the latter formats; for formats that list edges only, a bit a
 //! vertex, to tell which vertices no edge names.
@@ -154,10 +154,10 @@ pub(crate) fn export_stream(
     Ok(ExportReport { format, files: vec![output.finish()?], vertices, unnamed, edges, losses: Vec::new() })
 }
 
-/// Writes the edges of a generator to `path`, as [`export_stream`] does; formats of arcs get both of an undirected edge.
+/// Writes the edges of a generator to `path`; formats of arcs get both of an undirected edge.
 ///
 /// # Errors
-/// As [`export_stream`].
+/// As [`export()`].
 pub fn export_generated(generator: &Generator, path: &Path, options: &ExportOptions) -> Result<ExportReport> {
     let both_ends = !generator.is_directed() && both_ends(format_of(path, options)?, options);
     export_stream(&mut GeneratorExport::new(generator, both_ends), path, options)

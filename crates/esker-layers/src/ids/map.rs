@@ -90,7 +90,7 @@ impl IdMap {
         self.base.dense_base().filter(|_| self.num_vertices == self.base.num_vertices)
     }
 
-    /// The vertex with an id, if there is one. Integers and texts are never equal; [`IdMap::parse`] converts user input to the
+    /// The vertex with an id, if there is one. Integers and texts are never equal; [`IdMap::find`] converts user input to the
     /// kind of this map.
     ///
     /// Expected cost: verifies at most four blocks of 64 KiB, if they are not verified yet; for an id that is not of an imported

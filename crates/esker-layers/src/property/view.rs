@@ -64,7 +64,7 @@ impl VertexProperty {
     /// The values of all vertices, on the threads of `run`.
     ///
     /// # Errors
-    /// As [`PropertyArray::apply`].
+    /// [`Error::Corrupt`]; [`Error::Invalid`] if the property is of another type; cancellation.
     pub fn array<T: Element + Paged>(&self, run: &Run) -> Result<PropertyArray<T>> {
         let mut array = PropertyArray::new(self.num_vertices);
         for layer in self.layers.iter() {
@@ -76,7 +76,7 @@ impl VertexProperty {
     /// The texts of all vertices, on the threads of `run`.
     ///
     /// # Errors
-    /// As [`TextArray::apply`].
+    /// As [`VertexProperty::array`].
     pub fn texts(&self, run: &Run) -> Result<TextArray> {
         let mut array = TextArray::new(self.num_vertices);
         for layer in self.layers.iter() {

@@ -47,7 +47,8 @@ impl Snapshot {
     /// manifest and the headers of all files, nothing else.
     ///
     /// # Errors
-    /// As [`State::read`].
+    /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Lost`] if a layer is missing; [`Error::Invalid`] if a newer Esker, or one with another
+    /// width of vertex ids, wrote it.
     pub fn open(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self> {
         let state = Arc::new(State::read(Arc::clone(disk), path)?);
         state.snapshot(state.newest())
