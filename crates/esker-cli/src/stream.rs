@@ -36,8 +36,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// The edges of a file, a growing file (--follow), a pipe or standard input become a version every second, or as --commit-every says.
 /// Each version has the watermark as its event time: the last time of which all edges have come, if they come in order but for --delay.
 /// An edge with a time until the watermark of an earlier version is late; --late says what becomes of it, and all are counted. Ctrl-C and
-/// SIGTERM commit what was read and end the stream. A file that is streamed again, after that or after a crash, is read on from the first
-/// edge that no version has. Once a second a line on standard error says how far the stream is.
+/// SIGTERM commit what was read and end the stream; so does a malformed line. A file that is streamed again, after that or after a crash,
+/// is read on from the first edge that no version has: until then it may only have grown. Once a second a line on standard error says how far the stream is.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker stream timed.esker later.csv --commit-every 10000
@@ -151,6 +151,12 @@ impl StreamCommand {
                 "--follow has no effect on standard input, which is read until it is closed".to_owned(),
             ));
         }
+        if let Late::Reject(file) = &self.late.0
+            && let (Ok(file), Ok(input)) = (file.canonicalize(), Path::new(&self.input).canonicalize())
+            && file == input
+        {
+            return Err(Failure::Usage("late edges cannot be appended to the file that is read".to_owned()));
+        }
         let database = self.open(&stop)?;
         let target = Target::of(&database)?;
         let Some(input) = self.open_input(&target, &stop)? else { return Err(Failure::Interrupted) };
@@ -200,7 +206,7 @@ impl StreamCommand {
             let taken = begin.elapsed();
             if json {
                 // Standard output may be closed; the stream goes on.
-                let _ = text::json(&state_json(state, taken));
+                let _ = text::print(&state_json(state, taken).to_string());
             } else {
                 text::remark_over_bar(&describe(state, taken));
             }
@@ -234,7 +240,7 @@ impl StreamCommand {
             value["rejected_lines"] = json!(fed.rejected);
             value["rejected_sample"] = json!(text::rejected_json(&fed.rejected_sample));
             value["done"] = json!(is_done);
-            return text::json(&value);
+            return text::print(&value.to_string());
         }
         let mut facts = vec![("committed".to_owned(), committed(fed.edges, &fed.versions))];
         let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use esker::catalogue::{Entry, Job, Params, find};
+use esker::change::newest_watermark;
 use esker::graph::Run;
 use esker::store::{Snapshot, Store};
 use esker::window::{Span, TimePoint, Times};
@@ -49,8 +50,8 @@ pub(crate) struct WindowCommand {
     /// Last time, which lies in the last step of the last window [default: that of the last edge]
     #[arg(long, value_name = "TIME")]
     to: Option<TimePoint>,
-    /// Show each window once the event time of a version has passed its end, and wait for the next, until the command is stopped; the
-    /// first is the newest that has ended, or that of --from
+    /// Show each window once the watermark of a version has passed its end, or its event time if no stream made it, and wait for the next,
+    /// until the command is stopped; the first is the newest that has ended, or that of --from
     #[arg(long, conflicts_with_all = ["to", "at"])]
     follow: bool,
     /// With --follow, if several windows have ended: show all of them (wait), or the newest only (skip)
@@ -223,9 +224,11 @@ impl Series<'_> {
         let (mut seen, mut has_header) = (None, false);
         loop {
             let store = Store::open(&self.command.database)?;
-            let newest = store.versions()?.last().map(|version| (version.number, version.time_ms));
+            let versions = store.versions()?;
+            let newest = versions.last().map(|version| (version.number, version.time_ms));
             if let Some((_, time_ms)) = newest.filter(|_| newest != seen) {
-                let passed = self.times.unit.of_ms(time_ms);
+                let messages = versions.iter().rev().map(|version| version.message.as_str());
+                let passed = newest_watermark(messages).unwrap_or_else(|| self.times.unit.of_ms(time_ms));
                 let mut ends = self.ended(step, next.as_ref(), passed)?;
                 if self.command.overrun == Some(OverrunArg::Skip) && ends.len() > 1 {
                     let left_out = counted(ends.len() as u64 - 1, "window", "windows");

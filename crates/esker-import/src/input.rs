@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use esker_format::io::{Disk, RealDisk, input_bytes, open_input};
+use esker_format::io::{Disk, RealDisk, input_bytes, input_id, open_input};
 use esker_format::{Error, Result};
 
 /// Bytes that a decompressor reads at a time.
@@ -62,6 +62,14 @@ impl Input {
         }
     }
 
+    /// What its name names now; `None` if it is no file, or there is none.
+    pub(crate) fn file_id(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::File(path) => input_id(path),
+            _ => None,
+        }
+    }
+
     /// The input beside this one with another ending, if there is one: `web.e` for `web.v`.
     pub(crate) fn sibling(&self, name: &Path) -> Option<Self> {
         match self {
@@ -92,7 +100,7 @@ impl Input {
             Self::Stdin => Box::new(io::stdin()),
             Self::Memory(_, bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
         };
-        Stream::new(path, raw)
+        Stream::new(path, raw, self.file_id())
     }
 }
 
@@ -194,6 +202,7 @@ impl<R: Read> Read for Counted<R> {
 /// An open input, decompressed. Memory: a buffer of 256 KiB and the window of the decompressor, if compressed.
 pub struct Stream {
     path: Arc<PathBuf>,
+    file_id: Option<(u64, u64)>,
     compression: Compression,
     inner: Box<dyn Read + Send>,
     count: Arc<AtomicU64>,
@@ -201,7 +210,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    fn new(path: Arc<PathBuf>, raw: Box<dyn Read + Send>) -> Result<Self> {
+    fn new(path: Arc<PathBuf>, raw: Box<dyn Read + Send>, file_id: Option<(u64, u64)>) -> Result<Self> {
         let count = Arc::new(AtomicU64::new(0));
         let mut raw = Counted { inner: raw, count: Arc::clone(&count) };
         let mut head = Vec::with_capacity(8);
@@ -220,7 +229,7 @@ impl Stream {
                 Box::new(decoder)
             }
         };
-        Ok(Self { path, compression, inner, count, reported: 0 })
+        Ok(Self { path, file_id, compression, inner, count, reported: 0 })
     }
 
     /// The path, for messages.
@@ -231,6 +240,11 @@ impl Stream {
     /// How it is compressed.
     pub(crate) fn compression(&self) -> Compression {
         self.compression
+    }
+
+    /// The file that was opened, if it is one.
+    pub(crate) fn file_id(&self) -> Option<(u64, u64)> {
+        self.file_id
     }
 
     /// Bytes taken from the input as stored.

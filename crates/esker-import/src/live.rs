@@ -23,17 +23,24 @@ impl Live {
     /// At the end of what there is: waits a moment, and says whether to read on.
     ///
     /// # Errors
-    /// [`Error::Input`] if the file became shorter than what was read of it.
+    /// [`Error::Input`] if the file was removed, renamed or replaced, or became shorter than what was read of it.
     pub(crate) fn waits(&self, input: &Input, stream: &Stream) -> Result<bool> {
         if !self.follow || self.stop.is_cancelled() {
             return Ok(false);
         }
-        if let Some(now) = input.stored_bytes().filter(|&now| now < stream.stored_bytes()) {
+        let read = stream.stored_bytes();
+        let reason = match (input.file_id(), input.stored_bytes()) {
+            (None, _) => Some("the file was removed or renamed while it was followed".to_owned()),
+            (id, _) if id != stream.file_id() => {
+                Some("the file was replaced while it was followed: another one has its name".to_owned())
+            }
+            (_, Some(now)) if now < read => Some(format!(
+                "the file has {now} bytes, but {read} were read: it was cut short while it was followed"
+            )),
+            _ => None,
+        };
+        if let Some(reason) = reason {
             let path = input.path().to_path_buf();
-            let reason = format!(
-                "the file has {now} bytes, but {} were read: it was replaced or cut short while it was followed",
-                stream.stored_bytes()
-            );
             return Err(Error::Input { path, line: None, text: String::new(), reason });
         }
         std::thread::sleep(LOOK_EVERY);

@@ -35,6 +35,11 @@ fn expected(text: &str) -> Vec<String> {
     sorted(text.lines().map(str::to_owned).collect())
 }
 
+/// The report of a stream, behind the states of each second.
+fn report(place: &Place, line: &str) -> Value {
+    serde_json::from_str(place.ok(line).lines().last().unwrap()).unwrap()
+}
+
 /// All versions, oldest first.
 fn versions(place: &Place) -> Vec<Value> {
     let mut versions = place.json("log s.esker --json")["versions"].as_array().unwrap().clone();
@@ -69,33 +74,40 @@ fn versions_have_the_edges_in_order_and_the_watermark_as_their_time() {
     let place = place();
     let text = rows(0..250, |i| 1_704_067_200 + i);
     place.file("a.csv", &format!("from,to,sent\n{text}"));
-    let report = place.json("stream s.esker a.csv --commit-every 100 --json");
-    assert_eq!((&report["edges"], &report["versions"], &report["late"]), (&250.into(), &3.into(), &0.into()));
+    let found = report(&place, "stream s.esker a.csv --commit-every 100 --json");
+    assert_eq!((&found["edges"], &found["versions"], &found["late"]), (&250.into(), &3.into(), &0.into()));
     assert_eq!(sorted(edges(&place)), expected(&text));
-    let found = versions(&place);
-    let times: Vec<&str> = found.iter().map(|version| version["time"].as_str().unwrap()).collect();
+    let versions = versions(&place);
+    let times: Vec<&str> = versions.iter().map(|version| version["time"].as_str().unwrap()).collect();
     // More edges of the last time might have come.
     assert_eq!(times[1..], ["2024-01-01T00:01:38Z", "2024-01-01T00:03:18Z", "2024-01-01T00:04:08Z"]);
     assert_eq!(place.json("info s.esker --at 2024-01-01T00:03:20 --json")["edges"], 200);
-    let until: Vec<&str> = found[1..]
-        .iter()
-        .map(|version| version["message"].as_str().unwrap().rsplit(": ").next().unwrap())
-        .collect();
-    assert_eq!(until[1], "200 edges, 0 late, until 1704067398");
+    let second = versions[2]["message"].as_str().unwrap();
+    assert!(second.contains("a.csv: 200 edges, 0 late, until 1704067398, mark "), "{second}");
     // All of it is there.
-    let again = place.json("stream s.esker a.csv --json");
+    let again = report(&place, "stream s.esker a.csv --json");
     assert_eq!((&again["edges"], &again["passed_over"]), (&0.into(), &250.into()));
     let more = rows(250..260, |i| 1_704_067_200 + i);
     place.file("a.csv", &format!("from,to,sent\n{text}{more}"));
-    assert_eq!(place.json("stream s.esker a.csv --json")["edges"], 10);
+    assert_eq!(report(&place, "stream s.esker a.csv --json")["edges"], 10);
     assert_eq!(sorted(edges(&place)), expected(&format!("{text}{more}")));
+    let refused = |how: &str| {
+        place.fails(1, "stream s.esker a.csv", "have the first 260 edges of");
+        place.fails(1, "stream s.esker a.csv", how);
+    };
     place.file("a.csv", "from,to,sent\n1,2,3\n");
-    place.fails(
-        1,
-        "stream s.esker a.csv",
-        "a.csv has 1 edges, but a version of the database says that 260 were read",
-    );
-    assert_eq!(place.json("stream s.esker a.csv --from-start --json")["late"], 1);
+    refused("a.csv, but it has 1 edges now");
+    // As long, but another file: an earlier line went, and a later one came.
+    place.file("a.csv", &format!("from,to,sent\n{}", rows(1..261, |i| 1_704_067_200 + i)));
+    refused("but edge 260 of it is another one now");
+    assert_eq!(edges(&place).len(), 260);
+    place.file("a.csv", "from,to,sent\n1,2,3\n");
+    assert_eq!(report(&place, "stream s.esker a.csv --from-start --json")["late"], 1);
+    // What a forgotten version said is not known.
+    place.file("b.csv", "from,to,sent\n8,9,4\n");
+    place.ok("add s.esker b.csv");
+    place.ok("retain s.esker last 1");
+    place.fails(1, "stream s.esker a.csv", "none that is left says how far");
 }
 
 #[test]
@@ -106,8 +118,8 @@ fn late_edges_are_taken_rejected_or_refused_and_always_counted() {
     {
         let place = place();
         place.file("a.csv", &format!("from,to,sent\n{text}"));
-        let report = place.json(&format!("stream s.esker a.csv --commit-every 2 --late {late} --json"));
-        assert_eq!((&report["late"], &report["committed"]), (&1.into(), &taken.into()), "{late}");
+        let found = report(&place, &format!("stream s.esker a.csv --commit-every 2 --late {late} --json"));
+        assert_eq!((&found["late"], &found["committed"]), (&1.into(), &taken.into()), "{late}");
         assert_eq!(edges(&place).len(), taken, "{late}");
         assert_eq!(std::fs::read_to_string(place.path().join("late.csv")).unwrap_or_default(), rejected);
     }
@@ -115,12 +127,13 @@ fn late_edges_are_taken_rejected_or_refused_and_always_counted() {
     place.file("a.csv", &format!("from,to,sent\n{text}"));
     let refused = "stream s.esker a.csv --commit-every 2 --late refuse --time-unit s";
     place.fails(1, refused, "the edge from 5 to 6 is late: its time is 1970-01-01T00:01:49Z");
-    assert_eq!(edges(&place).len(), 4, "the versions before it are whole");
-    let again = place.json("stream s.esker a.csv --from-start --json");
+    assert_eq!(edges(&place).len(), 4, "what came before it is committed");
+    place.fails(2, "stream s.esker a.csv --late reject:a.csv", "cannot be appended to the file that is read");
+    let again = report(&place, "stream s.esker a.csv --from-start --json");
     assert_eq!(again["late"], 4, "those until the watermark of the newest version, whatever was read before");
     let place = self::place();
     place.file("a.csv", &format!("from,to,sent\n{text}"));
-    assert_eq!(place.json("stream s.esker a.csv --commit-every 2 --delay 11s --json")["late"], 0);
+    assert_eq!(report(&place, "stream s.esker a.csv --commit-every 2 --delay 11s --json")["late"], 0);
 }
 
 #[test]
@@ -160,7 +173,7 @@ fn a_growing_file_is_followed_until_a_signal_which_commits_what_was_read() {
     assert!(output.status.success());
     assert_eq!(edges(&place), ["1,2,100", "2,3,101"], "half a line is not taken");
     append(",102\n");
-    assert_eq!(place.json("stream s.esker a.csv --json")["edges"], 1);
+    assert_eq!(report(&place, "stream s.esker a.csv --json")["edges"], 1);
     assert_eq!(edges(&place).len(), 3);
 }
 
@@ -221,7 +234,36 @@ fn a_stream_that_is_killed_goes_on_without_loss_or_repetition() {
     assert!(kills >= 2, "it was killed in between");
     place.ok("stream s.esker a.csv");
     assert_eq!(sorted(edges(&place)), expected(&text));
-    assert_eq!(place.json("stream s.esker a.csv --json")["late"], 0);
+    assert_eq!(report(&place, "stream s.esker a.csv --json")["late"], 0);
+}
+
+#[test]
+fn what_was_read_before_an_error_is_committed() {
+    let place = place();
+    let mut child = start(&place, "stream s.esker - --commit-every 1w");
+    let pipe = child.stdin.as_mut().unwrap();
+    pipe.write_all(b"from,to,sent\n1,2,100\n2,3,101\n").unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    pipe.write_all(b"garbage\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("garbage"));
+    assert_eq!(edges(&place), ["1,2,100", "2,3,101"]);
+    // A file that is followed, and then renamed.
+    place.file("a.csv", "from,to,sent\n3,4,102\n4,5,103\n");
+    let mut child = start(&place, "stream s.esker a.csv --follow --commit-every 1w");
+    let mut shown = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("no version yet: 2 edges") {
+        line.clear();
+        assert!(std::io::BufRead::read_line(&mut shown, &mut line).unwrap() > 0, "the command ended");
+    }
+    std::fs::rename(place.path().join("a.csv"), place.path().join("a.csv.1")).unwrap();
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut shown, &mut said).unwrap();
+    assert!(said.contains("the file was removed or renamed while it was followed"), "{said}");
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(edges(&place).len(), 4);
 }
 
 #[test]
@@ -241,11 +283,8 @@ fn without_times_versions_have_the_time_of_their_commit() {
     place.file("a.csv", "from,to,weight\n1,2,3\n");
     place.ok("import a.csv s.esker");
     place.file("b.csv", "from,to,weight\n2,3,1\n3,4,7\n");
-    let report = place.json("stream s.esker b.csv --json");
-    assert_eq!(
-        (&report["edges"], &report["late"], &report["watermark"]),
-        (&2.into(), &0.into(), &Value::Null)
-    );
+    let found = report(&place, "stream s.esker b.csv --json");
+    assert_eq!((&found["edges"], &found["late"], &found["watermark"]), (&2.into(), &0.into(), &Value::Null));
     let newest = &versions(&place)[1];
     assert_eq!(newest["time"], newest["committed"]);
     place.fails(1, "stream s.esker b.csv --delay 1s", "no edge property but the weight can hold times");

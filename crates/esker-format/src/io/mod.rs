@@ -43,7 +43,7 @@ pub(crate) use mapped::MappedFile;
 pub use memory::MemoryDisk;
 pub use reads::{Read, Reads};
 pub use real::RealDisk;
-pub use real::{input_bytes, open_input};
+pub use real::{input_bytes, input_id, open_input};
 pub use scratch::Scratch;
 pub use scratch::ScratchMemory;
 pub use threads::ThreadReads;

@@ -185,6 +185,12 @@ pub fn input_bytes(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
 }
 
+/// What a name of an input names now: device and number of the file; `None` if there is none.
+pub fn input_id(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
 fn describe(name: String, metadata: &fs::Metadata) -> DirectoryEntry {
     let (is_directory, is_link) = (metadata.is_dir(), metadata.is_symlink());
     DirectoryEntry { name, is_directory, is_link, bytes: if is_directory { 0 } else { metadata.len() } }

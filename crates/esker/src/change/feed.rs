@@ -118,6 +118,11 @@ pub(super) trait Course {
     /// Message and time of the next version, which is the `part`-th, from 1.
     fn options(&mut self, part: usize) -> Result<CommitOptions>;
 
+    /// Whether what was taken is committed before a failure of the input ends the feeding.
+    fn commits_before_failure(&self) -> bool {
+        false
+    }
+
     /// A commit of so many edges is durable, as this version.
     fn committed(&mut self, _version: u64, _edges: u64) {}
 }
@@ -282,18 +287,27 @@ impl Feeder<'_> {
         Ok(())
     }
 
+    /// Takes all blocks and commits them.
     fn take_all(&mut self, blocks: &Receiver<Result<EdgeBatch>>, total: Option<u64>) -> Result<()> {
+        let taken = self.take_blocks(blocks, total);
+        if taken.is_ok() || self.course.commits_before_failure() {
+            self.commit()?;
+        }
+        taken
+    }
+
+    fn take_blocks(&mut self, blocks: &Receiver<Result<EdgeBatch>>, total: Option<u64>) -> Result<()> {
         let mut read = 0;
         loop {
             self.options.cancel.check()?;
             let rows = match blocks.recv_timeout(CANCEL_EVERY) {
                 Ok(rows) => rows?,
                 Err(RecvTimeoutError::Timeout) if self.keep_time(true)? => continue,
-                Err(_) => return self.commit(),
+                Err(_) => return Ok(()),
             };
             read += rows.input_bytes;
             if !self.take(&rows)? {
-                return self.commit();
+                return Ok(());
             }
             if let Some(tell) = &self.options.on_progress {
                 let fraction = total.filter(|&total| total > 0).map(|total| read as f64 / total as f64);

@@ -9,26 +9,33 @@ pub(super) struct Position {
     pub(super) late: u64,
     /// The watermark, in the unit of the times.
     pub(super) watermark: Option<i64>,
+    /// The fingerprint of the last edge read, by which a replaced file is known.
+    pub(super) mark: Option<u64>,
 }
 
 impl Position {
-    /// The message of a version: `stream FILE: 50000 edges, 14 late, until 1700000000`.
+    /// The message of a version: `stream FILE: 50000 edges, 14 late, until 1700000000, mark 1f3c`.
     pub(super) fn message(&self, source: Option<&str>) -> String {
         let until = self.watermark.map_or_else(String::new, |mark| format!(", until {mark}"));
-        format!("stream {}: {} edges, {} late{until}", source.unwrap_or("-"), self.edges, self.late)
+        let mark = self.mark.map_or_else(String::new, |mark| format!(", mark {mark:x}"));
+        format!("stream {}: {} edges, {} late{until}{mark}", source.unwrap_or("-"), self.edges, self.late)
     }
 
     /// The source and the position in the message of a version; `None` if it is none of a stream.
     pub(super) fn parse(message: &str) -> Option<(&str, Self)> {
         let (source, counts) = message.strip_prefix("stream ")?.rsplit_once(": ")?;
         let (edges, rest) = counts.split_once(" edges, ")?;
-        let (late, until) = rest.split_once(" late")?;
+        let (late, rest) = rest.split_once(" late")?;
+        let (until, mark) = match rest.split_once(", mark ") {
+            Some((until, mark)) => (until, Some(u64::from_str_radix(mark, 16).ok()?)),
+            None => (rest, None),
+        };
         let watermark = match until.strip_prefix(", until ") {
-            Some(mark) => Some(mark.parse().ok()?),
+            Some(time) => Some(time.parse().ok()?),
             None if until.is_empty() => None,
             None => return None,
         };
-        Some((source, Self { edges: edges.parse().ok()?, late: late.parse().ok()?, watermark }))
+        Some((source, Self { edges: edges.parse().ok()?, late: late.parse().ok()?, watermark, mark }))
     }
 }
 
@@ -38,8 +45,9 @@ mod tests {
 
     #[test]
     fn messages_are_read_back() {
-        for watermark in [None, Some(-5), Some(1_700_000_000)] {
-            let position = Position { edges: 50_000, late: 14, watermark };
+        for (watermark, mark) in [(None, None), (Some(-5), None), (None, Some(7)), (Some(5), Some(u64::MAX))]
+        {
+            let position = Position { edges: 50_000, late: 14, watermark, mark };
             for source in ["/data/a: b.csv", "/data/a, 1 late.csv"] {
                 let message = position.message(Some(source));
                 assert_eq!(Position::parse(&message), Some((source, position)), "{message}");

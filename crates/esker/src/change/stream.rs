@@ -2,149 +2,28 @@
 //!
 //! The *watermark* is the last time of which all edges have come, if edges come in order but for a delay: the moment before the greatest
 //! time less the delay. Each version has the watermark of its commit as its event time. An edge is *late* if its time is not after the
-//! watermark of the version before it: a window that ended there was answered without it. The message of a version says how far the input was read, so that a stream that was
-//! stopped or killed goes on with the first edge that no version has.
+//! watermark of the version before it: a window that ended there was answered without it. The message of a version says how far the input
+//! was read, so that a stream that was stopped or killed goes on with the first edge that no version has.
 
-use std::fmt;
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use esker_graph::Cancel;
-use esker_import::options::BadLines;
-use esker_store::format::{Duplicates, ElementType};
+use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{CommitOptions, Database, Error, Result};
 
+use super::clock::Clock;
 use super::columns::EdgeInput;
 use super::feed::{Course, FedEdge, FeedOptions, FeedReport, feed_by};
 use super::position::Position;
 use super::rejects::Rejects;
+use super::stream_options::{CommitEvery, Late, Pace, StreamOptions, StreamState};
 use super::target::Target;
-use crate::window::{Span, TimeUnit};
+use crate::window::TimeUnit;
 
 /// Edges between two looks at the clock.
 const LOOK_EVERY: u64 = 64;
 /// Time between two reports of the state.
 const TELL_EVERY: Duration = Duration::from_secs(1);
-
-/// When a stream commits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CommitEvery {
-    /// After so many edges.
-    Edges(u64),
-    /// When the first edge that is not committed came so long ago.
-    Time(Duration),
-}
-
-/// How fast a stream is read.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Pace {
-    /// So many edges a second.
-    PerSecond(f64),
-    /// So many times as fast as the edges happened.
-    Replay(f64),
-}
-
-/// What becomes of late edges. All are counted.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Late {
-    /// The next version gets them.
-    #[default]
-    Next,
-    /// They are appended to a CSV file instead.
-    Reject(PathBuf),
-    /// They end the stream.
-    Refuse,
-}
-
-/// The state of a stream.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StreamState {
-    /// Number of edges taken.
-    pub edges: u64,
-    /// Number of edges committed.
-    pub committed: u64,
-    /// Number of late edges, those of earlier runs of this stream included.
-    pub late: u64,
-    /// The newest version that the stream made.
-    pub version: Option<u64>,
-    /// The watermark, and the unit of the times; `None` without times or edges.
-    pub watermark: Option<(i64, TimeUnit)>,
-    /// How long the oldest edge of the last commit waited until it was durable.
-    pub lag: Duration,
-}
-
-/// Called with the state once a second.
-pub type OnStream = Arc<dyn Fn(&StreamState) + Send + Sync>;
-
-/// Options of [`stream`].
-#[derive(Clone)]
-pub struct StreamOptions {
-    /// When to commit.
-    pub every: CommitEvery,
-    /// How fast to read; `None`: as fast as possible.
-    pub pace: Option<Pace>,
-    /// The edge property that holds the times; `None`: the only one that can, but for the weight. Without one, the event time is that of
-    /// the commit.
-    pub time: Option<String>,
-    /// The unit of the times; `None`: guessed from the first.
-    pub unit: Option<TimeUnit>,
-    /// By how much edges may be out of order.
-    pub delay: Option<Span>,
-    /// What becomes of late edges.
-    pub late: Late,
-    /// The name under which versions say how far the input was read; `None` for one that cannot be read again.
-    pub source: Option<String>,
-    /// Whether to read the input from its start, also if versions say that it was read before.
-    pub from_start: bool,
-    /// What becomes of edges that exist or are given several times; `None`: the rule of the database.
-    pub duplicates: Option<Duplicates>,
-    /// What to do with malformed lines.
-    pub bad_lines: BadLines,
-    /// Ends the stream after a last commit of what was read.
-    pub stop: Cancel,
-    /// Told of the state.
-    pub on_state: Option<OnStream>,
-}
-
-impl Default for StreamOptions {
-    fn default() -> Self {
-        Self {
-            every: CommitEvery::Time(Duration::from_secs(1)),
-            pace: None,
-            time: None,
-            unit: None,
-            delay: None,
-            late: Late::Next,
-            source: None,
-            from_start: false,
-            duplicates: None,
-            bad_lines: BadLines::Stop,
-            stop: Cancel::default(),
-            on_state: None,
-        }
-    }
-}
-
-impl fmt::Debug for StreamOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { every, pace, time, unit, delay, late, source, from_start, duplicates, bad_lines, .. } =
-            self;
-        f.debug_struct("StreamOptions")
-            .field("every", every)
-            .field("pace", pace)
-            .field("time", time)
-            .field("unit", unit)
-            .field("delay", delay)
-            .field("late", late)
-            .field("source", source)
-            .field("from_start", from_start)
-            .field("duplicates", duplicates)
-            .field("bad_lines", bad_lines)
-            .finish_non_exhaustive()
-    }
-}
 
 /// Report of [`stream`].
 #[derive(Debug, Clone, PartialEq)]
@@ -185,18 +64,6 @@ pub fn stream(
     done
 }
 
-/// The property of times, and what is known of the times.
-struct Clock {
-    place: usize,
-    /// Unless it is known, guessed from the first edge.
-    unit: Option<TimeUnit>,
-    asked_delay: Option<Span>,
-    /// In the unit of the times.
-    delay: i64,
-    first: Option<i64>,
-    greatest: Option<i64>,
-}
-
 struct StreamCourse<'a> {
     options: &'a StreamOptions,
     clock: Option<Clock>,
@@ -222,7 +89,7 @@ struct StreamCourse<'a> {
 impl<'a> StreamCourse<'a> {
     fn new(database: &Database, target: &Target, options: &'a StreamOptions) -> Result<Self> {
         let clock = Clock::of(target, options)?;
-        let position = position_of(database, options);
+        let position = position_of(database, options)?;
         let rejects = match &options.late {
             Late::Reject(path) => {
                 let names = target.edge_properties.iter().map(|property| property.name.as_str());
@@ -255,19 +122,25 @@ impl<'a> StreamCourse<'a> {
             rejects.flush()?;
         }
         if self.to_pass > 0 && !self.options.stop.is_cancelled() {
-            let source = self.options.source.as_deref().unwrap_or("the input");
-            return Err(Error::Invalid(format!(
-                "{source} has {} edges, but a version of the database says that {} were read: the file was replaced; read it from \
-                 its start, or restore it",
-                self.begun_at - self.to_pass,
-                self.begun_at
-            )));
+            return Err(self.replaced(&format!("it has {} edges now", self.begun_at - self.to_pass)));
         }
         Ok(())
     }
 
+    /// The input is not the one of which versions have the first edges.
+    fn replaced(&self, how: &str) -> Error {
+        let source = self.options.source.as_deref().unwrap_or("the input");
+        Error::Invalid(format!(
+            "versions of the database have the first {} edges of {source}, but {how}: the file was replaced or changed; read it from its \
+             start, or restore it",
+            self.begun_at
+        ))
+    }
+
     fn state(&self) -> StreamState {
-        let watermark = self.clock.as_ref().and_then(|clock| Some((clock.watermark()?, clock.unit?)));
+        let unit = self.clock.as_ref().and_then(|clock| clock.unit);
+        let watermark = self.position.watermark.filter(|_| self.clock.is_some());
+        let watermark = watermark.map(|mark| (mark, unit.unwrap_or_else(|| TimeUnit::guess(mark))));
         StreamState {
             edges: self.taken,
             committed: self.committed,
@@ -288,20 +161,58 @@ impl<'a> StreamCourse<'a> {
 }
 
 /// How far versions say that the input was read. The watermark is that of the newest version that has one, whatever its input.
-fn position_of(database: &Database, options: &StreamOptions) -> Position {
+fn position_of(database: &Database, options: &StreamOptions) -> Result<Position> {
     let versions = database.versions();
     let known = || versions.iter().rev().filter_map(|version| Position::parse(&version.message));
     let own = |source: &str| known().find(|(name, _)| *name == source).map(|(_, position)| position);
-    let position = options.source.as_deref().filter(|_| !options.from_start).and_then(own);
-    Position {
-        watermark: known().find_map(|(_, position)| position.watermark),
-        ..position.unwrap_or_default()
+    let source = options.source.as_deref().filter(|_| !options.from_start);
+    let position = source.and_then(own);
+    let has_all = versions.last().is_none_or(|newest| newest.number == versions.len() as u64);
+    if let (Some(source), None, false) = (source, position, has_all) {
+        return Err(Error::Invalid(format!(
+            "versions of {} were forgotten, and none that is left says how far {source} was read: to read it from its start, say so",
+            database.path().display()
+        )));
     }
+    let watermark = known().find_map(|(_, position)| position.watermark);
+    Ok(Position { watermark, ..position.unwrap_or_default() })
+}
+
+/// The watermark in the first of some messages of versions that a stream made.
+pub fn newest_watermark<'m>(messages: impl IntoIterator<Item = &'m str>) -> Option<i64> {
+    messages.into_iter().find_map(|message| Position::parse(message)?.1.watermark)
+}
+
+/// A number that is the same for the same edge, also after its properties were widened: FNV-1a over its ids and values.
+fn fingerprint(edge: &FedEdge<'_>) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |bytes: &[u8]| {
+        for &byte in bytes.iter().chain(&[0xff]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    for id in [edge.source, edge.target] {
+        match id {
+            ExternalId::Int(id) => add(&id.to_le_bytes()),
+            ExternalId::Text(text) => add(text),
+        }
+    }
+    for value in edge.values {
+        match value {
+            PropertyValue::Text(text) => add(text),
+            PropertyValue::I32(number) => add(&f64::from(*number).to_le_bytes()),
+            PropertyValue::I64(number) => add(&(*number as f64).to_le_bytes()),
+            PropertyValue::F32(number) => add(&f64::from(*number).to_le_bytes()),
+            other => add(&other.bits().unwrap_or(0).to_le_bytes()),
+        }
+    }
+    hash
 }
 
 impl Course for StreamCourse<'_> {
     fn passes_over(&mut self) -> bool {
-        let passes = self.to_pass > 0;
+        // The last of them is looked at.
+        let passes = self.to_pass > 1;
         self.to_pass -= u64::from(passes);
         passes
     }
@@ -309,6 +220,7 @@ impl Course for StreamCourse<'_> {
     fn wait(&mut self, edge: &FedEdge<'_>) -> Duration {
         let due = match (self.options.pace, &mut self.clock) {
             (None, _) => return Duration::ZERO,
+            _ if self.to_pass > 0 => return Duration::ZERO,
             (Some(Pace::PerSecond(rate)), _) => self.taken as f64 / rate,
             (Some(Pace::Replay(speed)), Some(clock)) => clock.seconds_since_first(edge) / speed,
             (Some(Pace::Replay(_)), None) => 0.0,
@@ -317,6 +229,15 @@ impl Course for StreamCourse<'_> {
     }
 
     fn admits(&mut self, edge: &FedEdge<'_>) -> Result<bool> {
+        let mark = fingerprint(edge);
+        if self.to_pass > 0 {
+            self.to_pass -= 1;
+            if self.position.mark.is_some_and(|known| known != mark) {
+                return Err(self.replaced(&format!("edge {} of it is another one now", self.begun_at)));
+            }
+            return Ok(false);
+        }
+        self.position.mark = Some(mark);
         self.position.edges += 1;
         self.taken += 1;
         if self.waiting_since.is_none() {
@@ -335,8 +256,8 @@ impl Course for StreamCourse<'_> {
                 let unit = clock.unit.unwrap_or(TimeUnit::Seconds);
                 let mark = self.position.watermark.unwrap_or(i64::MIN);
                 Err(Error::Invalid(format!(
-                    "the edge from {} to {} is late: its time is {}, but a version says that all edges until {} have come; allow a \
-                     longer delay, or take late edges",
+                    "the edge from {} to {} is late: its time is {}, but a version says that all edges until {} have come; take late \
+                     edges, or set them apart",
                     edge.source,
                     edge.target,
                     unit.format(time),
@@ -386,6 +307,10 @@ impl Course for StreamCourse<'_> {
         Ok(CommitOptions { message, time_ms, ..CommitOptions::default() })
     }
 
+    fn commits_before_failure(&self) -> bool {
+        true
+    }
+
     fn committed(&mut self, version: u64, edges: u64) {
         self.version = Some(version);
         self.committed += edges;
@@ -399,69 +324,20 @@ impl Course for StreamCourse<'_> {
     }
 }
 
-impl Clock {
-    fn of(target: &Target, options: &StreamOptions) -> Result<Option<Self>> {
-        let newest = &target.newest;
-        let name = match &options.time {
-            Some(name) => name.clone(),
-            None => match &newest.time_properties().filter(|one| !one.weight).collect::<Vec<_>>()[..] {
-                [only] => only.name.clone(),
-                [] if options.delay.is_some() || matches!(options.pace, Some(Pace::Replay(_))) => {
-                    return Err(Error::Invalid(
-                        "no edge property but the weight can hold times: without times there is no delay and no replay"
-                            .to_owned(),
-                    ));
-                }
-                [] => return Ok(None),
-                several => {
-                    let names: Vec<_> = several.iter().map(|one| one.name.as_str()).collect();
-                    return Err(Error::Invalid(format!(
-                        "several edge properties can hold times: name one of {}",
-                        names.join(", ")
-                    )));
-                }
-            },
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edge_keeps_its_fingerprint_when_a_property_is_widened() {
+        let of = |source, values: &[PropertyValue<'_>]| {
+            fingerprint(&FedEdge { source: ExternalId::Int(source), target: ExternalId::Int(2), values })
         };
-        let found = newest.time_properties().find(|one| one.name == name).ok_or_else(|| {
-            Error::Invalid(format!(
-                "{name:?} is no edge property that can hold times: {}",
-                target.describe_edges()
-            ))
-        })?;
-        let place = target.edge_properties.iter().position(|one| one.number == found.number).unwrap_or(0);
-        let unit = TimeUnit::of(found).or(options.unit);
-        Ok(Some(Self { place, unit, asked_delay: options.delay, delay: 0, first: None, greatest: None }))
-    }
-
-    /// Notes the time of an edge, and returns it.
-    fn take(&mut self, edge: &FedEdge<'_>) -> Result<i64> {
-        let time = self.of_edge(edge);
-        let unit = *self.unit.get_or_insert_with(|| TimeUnit::guess(time));
-        if let Some(delay) = self.asked_delay.take() {
-            self.delay = unit.length(delay).map_err(|error| Error::Invalid(error.to_string()))?;
+        let narrow = of(1, &[PropertyValue::I32(-5)]);
+        for wide in [PropertyValue::I64(-5), PropertyValue::F64(-5.0), PropertyValue::F32(-5.0)] {
+            assert_eq!(of(1, &[wide]), narrow);
         }
-        self.greatest = Some(self.greatest.map_or(time, |greatest| greatest.max(time)));
-        Ok(time)
-    }
-
-    fn of_edge(&self, edge: &FedEdge<'_>) -> i64 {
-        match edge.values[self.place] {
-            PropertyValue::I32(time) => i64::from(time),
-            PropertyValue::U32(time) => i64::from(time),
-            time if time.element() == Some(ElementType::I64) => time.bits().unwrap_or(0).cast_signed(),
-            time => i64::try_from(time.bits().unwrap_or(0)).unwrap_or(i64::MAX),
-        }
-    }
-
-    fn seconds_since_first(&mut self, edge: &FedEdge<'_>) -> f64 {
-        let time = self.of_edge(edge);
-        let first = *self.first.get_or_insert(time);
-        let unit = *self.unit.get_or_insert_with(|| TimeUnit::guess(time));
-        unit.seconds(time.saturating_sub(first))
-    }
-
-    fn watermark(&self) -> Option<i64> {
-        // More edges of the greatest time may come.
-        self.greatest.map(|greatest| greatest.saturating_sub(self.delay).saturating_sub(1))
+        assert_ne!(of(1, &[PropertyValue::I32(-4)]), narrow);
+        assert_ne!(of(2, &[PropertyValue::I32(-5)]), narrow);
     }
 }

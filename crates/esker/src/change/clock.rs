@@ -1,0 +1,92 @@
+//! The times of a stream, and its watermark.
+
+use esker_store::format::ElementType;
+use esker_store::property::PropertyValue;
+use esker_store::{Error, Result};
+
+use super::feed::FedEdge;
+use super::stream_options::{Late, Pace, StreamOptions};
+use super::target::Target;
+use crate::window::{Span, TimeUnit};
+
+/// The property of times, and what is known of the times.
+pub(super) struct Clock {
+    place: usize,
+    /// Unless it is known, guessed from the first edge.
+    pub(super) unit: Option<TimeUnit>,
+    asked_delay: Option<Span>,
+    /// In the unit of the times.
+    delay: i64,
+    first: Option<i64>,
+    greatest: Option<i64>,
+}
+
+impl Clock {
+    pub(super) fn of(target: &Target, options: &StreamOptions) -> Result<Option<Self>> {
+        let newest = &target.newest;
+        let name = match &options.time {
+            Some(name) => name.clone(),
+            None => match &newest.time_properties().filter(|one| !one.weight).collect::<Vec<_>>()[..] {
+                [only] => only.name.clone(),
+                [] if options.delay.is_some()
+                    || options.late != Late::Next
+                    || matches!(options.pace, Some(Pace::Replay(_))) =>
+                {
+                    return Err(Error::Invalid(
+                        "no edge property but the weight can hold times: without times there is no delay, no replay and nothing late"
+                            .to_owned(),
+                    ));
+                }
+                [] => return Ok(None),
+                several => {
+                    let names: Vec<_> = several.iter().map(|one| one.name.as_str()).collect();
+                    return Err(Error::Invalid(format!(
+                        "several edge properties can hold times: name one of {}",
+                        names.join(", ")
+                    )));
+                }
+            },
+        };
+        let found = newest.time_properties().find(|one| one.name == name).ok_or_else(|| {
+            Error::Invalid(format!(
+                "{name:?} is no edge property that can hold times: {}",
+                target.describe_edges()
+            ))
+        })?;
+        let place = target.edge_properties.iter().position(|one| one.number == found.number).unwrap_or(0);
+        let unit = TimeUnit::of(found).or(options.unit);
+        Ok(Some(Self { place, unit, asked_delay: options.delay, delay: 0, first: None, greatest: None }))
+    }
+
+    /// Notes the time of an edge, and returns it.
+    pub(super) fn take(&mut self, edge: &FedEdge<'_>) -> Result<i64> {
+        let time = self.of_edge(edge);
+        let unit = *self.unit.get_or_insert_with(|| TimeUnit::guess(time));
+        if let Some(delay) = self.asked_delay.take() {
+            self.delay = unit.length(delay).map_err(|error| Error::Invalid(error.to_string()))?;
+        }
+        self.greatest = Some(self.greatest.map_or(time, |greatest| greatest.max(time)));
+        Ok(time)
+    }
+
+    fn of_edge(&self, edge: &FedEdge<'_>) -> i64 {
+        match edge.values[self.place] {
+            PropertyValue::I32(time) => i64::from(time),
+            PropertyValue::U32(time) => i64::from(time),
+            time if time.element() == Some(ElementType::I64) => time.bits().unwrap_or(0).cast_signed(),
+            time => i64::try_from(time.bits().unwrap_or(0)).unwrap_or(i64::MAX),
+        }
+    }
+
+    pub(super) fn seconds_since_first(&mut self, edge: &FedEdge<'_>) -> f64 {
+        let time = self.of_edge(edge);
+        let first = *self.first.get_or_insert(time);
+        let unit = *self.unit.get_or_insert_with(|| TimeUnit::guess(time));
+        unit.seconds(time.saturating_sub(first))
+    }
+
+    pub(super) fn watermark(&self) -> Option<i64> {
+        // More edges of the greatest time may come.
+        self.greatest.map(|greatest| greatest.saturating_sub(self.delay).saturating_sub(1))
+    }
+}

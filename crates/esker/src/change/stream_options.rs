@@ -1,0 +1,130 @@
+//! What a stream is asked to do.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use esker_graph::Cancel;
+use esker_import::options::BadLines;
+use esker_store::format::Duplicates;
+
+use crate::window::{Span, TimeUnit};
+
+/// When a stream commits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommitEvery {
+    /// After so many edges.
+    Edges(u64),
+    /// When the first edge that is not committed came so long ago.
+    Time(Duration),
+}
+
+/// How fast a stream is read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pace {
+    /// So many edges a second.
+    PerSecond(f64),
+    /// So many times as fast as the edges happened.
+    Replay(f64),
+}
+
+/// What becomes of late edges. All are counted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Late {
+    /// The next version gets them.
+    #[default]
+    Next,
+    /// They are appended to a CSV file instead.
+    Reject(PathBuf),
+    /// They end the stream.
+    Refuse,
+}
+
+/// The state of a stream.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StreamState {
+    /// Number of edges taken.
+    pub edges: u64,
+    /// Number of edges committed.
+    pub committed: u64,
+    /// Number of late edges, those of earlier runs of this stream included.
+    pub late: u64,
+    /// The newest version that the stream made.
+    pub version: Option<u64>,
+    /// The watermark of the newest version of a stream, and the unit of the times; `None` without times or versions.
+    pub watermark: Option<(i64, TimeUnit)>,
+    /// How long the oldest edge of the last commit waited until it was durable.
+    pub lag: Duration,
+}
+
+/// Called with the state once a second.
+pub type OnStream = Arc<dyn Fn(&StreamState) + Send + Sync>;
+
+/// Options of [`super::stream()`].
+#[derive(Clone)]
+pub struct StreamOptions {
+    /// When to commit.
+    pub every: CommitEvery,
+    /// How fast to read; `None`: as fast as possible.
+    pub pace: Option<Pace>,
+    /// The edge property that holds the times; `None`: the only one that can, but for the weight. Without one, the event time is that of
+    /// the commit.
+    pub time: Option<String>,
+    /// The unit of the times; `None`: guessed from the first.
+    pub unit: Option<TimeUnit>,
+    /// By how much edges may be out of order.
+    pub delay: Option<Span>,
+    /// What becomes of late edges.
+    pub late: Late,
+    /// The name under which versions say how far the input was read; `None` for one that cannot be read again.
+    pub source: Option<String>,
+    /// Whether to read the input from its start, also if versions say that it was read before.
+    pub from_start: bool,
+    /// What becomes of edges that exist or are given several times; `None`: the rule of the database.
+    pub duplicates: Option<Duplicates>,
+    /// What to do with malformed lines.
+    pub bad_lines: BadLines,
+    /// Ends the stream after a last commit of what was read.
+    pub stop: Cancel,
+    /// Told of the state.
+    pub on_state: Option<OnStream>,
+}
+
+impl Default for StreamOptions {
+    fn default() -> Self {
+        Self {
+            every: CommitEvery::Time(Duration::from_secs(1)),
+            pace: None,
+            time: None,
+            unit: None,
+            delay: None,
+            late: Late::Next,
+            source: None,
+            from_start: false,
+            duplicates: None,
+            bad_lines: BadLines::Stop,
+            stop: Cancel::default(),
+            on_state: None,
+        }
+    }
+}
+
+impl fmt::Debug for StreamOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { every, pace, time, unit, delay, late, source, from_start, duplicates, bad_lines, .. } =
+            self;
+        f.debug_struct("StreamOptions")
+            .field("every", every)
+            .field("pace", pace)
+            .field("time", time)
+            .field("unit", unit)
+            .field("delay", delay)
+            .field("late", late)
+            .field("source", source)
+            .field("from_start", from_start)
+            .field("duplicates", duplicates)
+            .field("bad_lines", bad_lines)
+            .finish_non_exhaustive()
+    }
+}
