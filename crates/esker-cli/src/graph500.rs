@@ -7,9 +7,9 @@ use esker::graph500::{Benchmark, Graph500Options, Harmonic, Search, Statistics, 
 use esker::import::options::ImportOptions;
 use esker::plan::{Plan, Request};
 use esker::store::format::Encoding;
+use esker::store::io::TemporaryDirectory;
 use esker::store::{GraphEncoding, Residency};
 use serde_json::{Map, Value, json};
-use tempfile::TempDir;
 
 use crate::encoding::StoredEncoding;
 use crate::energy::Energy;
@@ -90,7 +90,7 @@ impl Graph500Command {
         let path: &Path = match &self.database {
             Some(path) => path,
             None => {
-                temporary = TempDir::with_prefix("esker-")?;
+                temporary = TemporaryDirectory::new()?;
                 &temporary.path().join("graph500.esker")
             }
         };

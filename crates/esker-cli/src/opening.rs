@@ -4,8 +4,8 @@ use std::path::Path;
 
 use clap::{Arg, Args, Command};
 use esker::graph::{Cancel, Run, RunOptions};
+use esker::store::io::TemporaryDirectory;
 use esker::store::{Database, DatabaseOptions, Snapshot, Store};
-use tempfile::TempDir;
 
 use crate::at::AtArgs;
 use crate::failure::Failure;
@@ -51,7 +51,7 @@ pub(crate) struct Opened {
     pub(crate) snapshot: Snapshot,
     /// Whether it was imported from files.
     pub(crate) is_imported: bool,
-    _temporary: Option<TempDir>,
+    _temporary: Option<TemporaryDirectory>,
 }
 
 /// Opens a database, or imports files into a temporary one.
@@ -76,7 +76,7 @@ pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened
             "--at selects a version of a database; files of edges have none".to_owned(),
         ));
     }
-    let temporary = TempDir::with_prefix("esker-")?;
+    let temporary = TemporaryDirectory::new()?;
     let target = temporary.path().join("graph.esker");
     let imported = import_files(inputs, &target, read, policy, resources, cancel, false)?;
     imported.notes.iter().for_each(|note| text::remark(note));

@@ -3,8 +3,8 @@
 use clap::Args;
 use esker::graph::{Cancel, Direction, Run};
 use esker::selection::{Condition, Selection, SelectionReader};
+use esker::store::io::TemporaryDirectory;
 use esker::store::{Snapshot, Store};
-use tempfile::TempDir;
 
 use crate::failure::Failure;
 use crate::importing::{DuplicatesArg, OrderArg, PolicyArgs, import_reader};
@@ -22,7 +22,7 @@ pub(crate) struct WhereArgs {
 /// A selection, and the temporary database that holds it until it is dropped.
 pub(crate) struct Selected {
     pub(crate) snapshot: Snapshot,
-    _temporary: TempDir,
+    _temporary: TemporaryDirectory,
 }
 
 impl WhereArgs {
@@ -40,7 +40,7 @@ impl WhereArgs {
         }
         let selection = Selection { conditions: self.conditions.clone(), reverse };
         let reader = SelectionReader::new(snapshot, &selection, &Run::with_threads(1)?)?;
-        let temporary = TempDir::with_prefix("esker-")?;
+        let temporary = TemporaryDirectory::new()?;
         let target = temporary.path().join("selection.esker");
         // Whatever the version has is kept: duplicates were dealt with when it was made.
         let mut policy = policy.clone();

@@ -17,6 +17,8 @@ mod threads;
 mod uring;
 mod cursor;
 mod real;
+#[cfg(unix)]
+mod temporary;
 #[cfg(target_os = "linux")]
 mod failing;
 mod names;
@@ -46,6 +48,8 @@ pub use real::RealDisk;
 pub use real::{input_bytes, input_id, open_input};
 pub use scratch::Scratch;
 pub use scratch::ScratchMemory;
+#[cfg(unix)]
+pub use temporary::TemporaryDirectory;
 pub use threads::ThreadReads;
 #[cfg(all(any(test, feature = "testing"), target_os = "linux"))]
 pub use uring::refuse_rings;

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker_format::io::{Cursor, Disk, File, parent};
+use esker_format::io::{Cursor, Disk, File, Lock, parent};
 use esker_format::{Error, Result};
 
 use super::options::{ExportOptions, OutputCompression};
@@ -23,6 +23,8 @@ pub struct OutputFile {
     path: PathBuf,
     /// The file and its temporary name; `None` for standard output.
     file: Option<(Arc<dyn File>, PathBuf)>,
+    /// Tells the next export to the same file that this one is not dead.
+    lock: Option<Box<dyn Lock>>,
     disk: Arc<dyn Disk>,
     overwrite: bool,
     encoder: Option<Encoder>,
@@ -39,6 +41,7 @@ impl OutputFile {
         let mut output = Self {
             path: path.to_owned(),
             file: None,
+            lock: None,
             disk: Arc::clone(&options.disk),
             overwrite: options.overwrite,
             encoder: None,
@@ -48,6 +51,7 @@ impl OutputFile {
         } else {
             output.check_free()?;
             let name = path.file_name().unwrap_or_default().to_string_lossy();
+            remove_leftovers(output.disk.as_ref(), path, &name);
             let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
             if output.disk.look(&temporary)?.is_some() {
                 output.disk.remove_file(&temporary)?;
@@ -57,6 +61,7 @@ impl OutputFile {
                 Error::Io { action, source, .. } => Error::Io { action, path: path.to_owned(), source },
                 error => error,
             })?;
+            output.lock = output.disk.try_lock(&temporary)?;
             output.file = Some((Arc::clone(&file), temporary));
             Box::new(Cursor::new(file, 0))
         };
@@ -131,6 +136,27 @@ impl OutputFile {
             named?;
         }
         Ok(self.path.clone())
+    }
+}
+
+/// Removes the temporary files that killed exports to `path` left: those of processes that are gone from this machine and of
+/// which no other machine holds the lock. What cannot be read or removed stays.
+fn remove_leftovers(disk: &dyn Disk, path: &Path, name: &str) {
+    let directory = parent(path);
+    let Ok(entries) = disk.list(&directory) else { return };
+    for entry in entries.iter().filter(|entry| !entry.is_directory && !entry.is_link) {
+        let rest = entry.name.strip_prefix('.').and_then(|rest| rest.strip_prefix(name));
+        let process =
+            rest.and_then(|rest| rest.strip_prefix('.')).and_then(|rest| rest.strip_suffix(".part"));
+        let Some(process) = process.and_then(|digits| digits.parse::<u32>().ok()) else { continue };
+        let is_running = disk.look(&Path::new("/proc").join(process.to_string()));
+        if process == std::process::id() || !matches!(is_running, Ok(None)) {
+            continue;
+        }
+        let leftover = directory.join(&entry.name);
+        if let Ok(Some(_lock)) = disk.try_lock(&leftover) {
+            let _ = disk.remove_file(&leftover);
+        }
     }
 }
 

@@ -542,3 +542,29 @@ fn generated_edges_need_no_database() {
     let error = write("a.sg").unwrap_err().to_string();
     assert!(error.contains("make a database of it first"), "{error}");
 }
+
+#[test]
+fn an_export_removes_what_killed_ones_to_the_same_file_left() {
+    let place = Place::new();
+    // No process has this number: it is beyond the most that Linux gives.
+    let dead = place.path(".a.el.4194999.part");
+    let kept =
+        [".b.el.4194999.part", ".a.el.x.part", ".a.el.4194999.parts", "a.el.4194999.part", ".a.el.1.part"];
+    for name in kept.iter().map(|name| place.path(name)).chain([dead.clone()]) {
+        drop(RealDisk.try_lock(&name).unwrap());
+    }
+    let graph = Small::new(&["1", "2"], true, &[(0, 1, 1.0, 0)], None);
+    place.text(&graph, "a.el");
+    let names = place.names();
+    assert!(kept.iter().all(|name| names.iter().any(|other| other == name)), "{names:?}");
+    assert_eq!(names.len(), kept.len() + 1, "{names:?}");
+    // One that another process of another machine writes has a lock.
+    let held = RealDisk.try_lock(&dead).unwrap();
+    place.text(&graph, "a2.el");
+    let options = ExportOptions { overwrite: true, ..ExportOptions::default() };
+    place.export(&graph, "a.el", &options).unwrap();
+    assert!(place.names().contains(&".a.el.4194999.part".to_owned()));
+    drop(held);
+    place.export(&graph, "a.el", &options).unwrap();
+    assert!(!place.names().contains(&".a.el.4194999.part".to_owned()));
+}

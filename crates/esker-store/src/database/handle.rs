@@ -18,7 +18,8 @@ use crate::freeze::CopyPolicy;
 use crate::log::{Log, LogOptions, LogStart, Sync};
 use crate::snapshot::{Snapshot, State};
 use crate::version::{
-    MANIFEST_NAME, Manifest, ManifestWriter, Pinned, Published, Twin, lock_writer, remove_strays,
+    MANIFEST_NAME, Manifest, ManifestWriter, Pinned, Published, Twin, lock_writer, remove_dead_stagings,
+    remove_strays,
 };
 
 /// Options for writing a database.
@@ -243,6 +244,7 @@ impl Database {
         })?;
         // If files were lost, the manifest may be an old one: nothing may be removed before the log was compared with it.
         remove_strays(disk.as_ref(), path, state.manifest())?;
+        remove_dead_stagings(disk.as_ref(), path);
         if manifest.manifest().log.is_none_or(|mark| mark.version < log.mark().version) {
             log.set_manifest(manifest.append(&[Edit::SetLog(log.mark())])?.head());
         }

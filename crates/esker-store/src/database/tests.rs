@@ -208,3 +208,28 @@ fn add_edge_property_keeps_all_versions_and_refuses_old_batches() {
     db.forget(db.versions().last().unwrap().number).unwrap();
     assert_eq!(bits(&db, 1, 9), expected);
 }
+
+#[test]
+fn opening_for_writing_removes_what_killed_imports_left() {
+    let disk = FaultyDisk::new(0);
+    let shared = || -> Arc<dyn Disk> { Arc::new(disk.clone()) };
+    Sample::random(5, 8, true, 1).write(&shared(), Path::new(DB), false).unwrap();
+    for name in [
+        ".web.esker.staging-0123456789abcdef",
+        ".web.esker.staging-mine",
+        ".other.esker.staging-0123456789abcdef",
+    ] {
+        disk.create_directory(&Path::new(".").join(name)).unwrap();
+    }
+    let live = crate::version::Staging::begin(
+        shared(),
+        Path::new("web2.esker"),
+        crate::version::StagingOptions::default(),
+    )
+    .unwrap();
+    assert_eq!(disk.list(Path::new(".")).unwrap().len(), 5);
+    drop(Database::open_on(shared(), Path::new(DB), DatabaseOptions::default()).unwrap());
+    let left: Vec<String> = disk.list(Path::new(".")).unwrap().into_iter().map(|entry| entry.name).collect();
+    assert!(!left.contains(&".web.esker.staging-0123456789abcdef".to_owned()) && left.len() == 4, "{left:?}");
+    drop(live);
+}

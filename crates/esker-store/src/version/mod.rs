@@ -27,6 +27,7 @@ pub(crate) use names::{MANIFEST_NAME, ids_directory, layer_directory};
 pub(crate) use pins::{Pinned, Published, Reclaim, Resource, Twin};
 pub(crate) use retention::not_retained;
 pub use select::{VersionSelector, check_tag};
+pub(crate) use staging::remove_dead_stagings;
 pub use staging::{Staging, StagingOptions, lock_writer};
 pub use strays::foreign_entries;
 pub(crate) use strays::remove_strays;

@@ -8,15 +8,15 @@
 //! ```
 //!
 //! Files are written in `.web.esker.staging-<random>` next to the target. Installing syncs all directories and then
-//! renames the staging directory. The next staging of the same target removes what a crash left: it finds such directories by name, and
-//! checks that no process holds their lock.
+//! renames the staging directory. The next staging of the same target, or its next opening for writing, removes what a crash left: it
+//! finds such directories by name, and checks that no process holds their lock.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use esker_format::io::{Disk, Lock, parent};
+use esker_format::io::{DirectoryEntry, Disk, Lock, parent};
 use esker_format::{ArchiveWriter, DatabaseId, Edit, Error, IdSecret, Result};
 use esker_layers::ids::{IdFiles, IdHasher};
 use esker_layers::layer::PlainWriter;
@@ -229,6 +229,15 @@ fn staging_prefix(target: &Path) -> Result<String> {
     }
 }
 
+/// Removes what killed imports to the database at `path` left beside it. What cannot be read or removed stays.
+pub(crate) fn remove_dead_stagings(disk: &dyn Disk, path: &Path) {
+    if let Ok(target) = disk.follow(path)
+        && let Ok(prefix) = staging_prefix(&target)
+    {
+        let _ = remove_leftovers(disk, &target, &prefix);
+    }
+}
+
 /// Removes staging directories of `target` whose lock no process holds.
 fn remove_leftovers(disk: &dyn Disk, target: &Path, prefix: &str) -> Result<()> {
     let directory = parent(target);
@@ -238,6 +247,10 @@ fn remove_leftovers(disk: &dyn Disk, target: &Path, prefix: &str) -> Result<()> 
     for entry in disk.list(&directory)? {
         if entry.is_directory && entry.name.strip_prefix(prefix).is_some_and(is_nonce) {
             let leftover = directory.join(entry.name);
+            let is_linked = |entry: &DirectoryEntry| entry.name == LOCK_NAME && entry.is_link;
+            if disk.list(&leftover).is_ok_and(|entries| entries.iter().any(is_linked)) {
+                continue;
+            }
             if let Ok(Some(_lock)) = disk.try_lock(&leftover.join(LOCK_NAME)) {
                 let removed = disk.remove_directory(&leftover);
                 // Another process may have removed it meanwhile: the one that replaced it.
