@@ -104,6 +104,25 @@ def test_interrupts_of_imports_leave_no_database(path, tmp_path):
     assert [name for name in os.listdir(tmp_path) if "staging" in name] == []
 
 
+def test_a_cancelled_commit_changes_nothing(path):
+    db = esker.create(path)
+    with db.batch() as batch:
+        batch.add_edges([0], [1])
+    n = 1_000_000
+    ends = np.random.default_rng(1).integers(0, n, (2, n))
+    batch = db.batch()
+    batch.add_edges(*ends)
+    handle = esker.Cancel()
+    timer = threading.Timer(0.05, handle.cancel)
+    with handle, pytest.raises(esker.Cancelled):
+        timer.start()
+        batch.commit()
+    assert len(db.versions()) == 1 and db.graph().num_vertices == 2
+    with db.batch() as batch:
+        batch.add_edges([1], [2])
+    assert db.graph().num_edges == 2
+
+
 def test_the_interpreter_runs_meanwhile(large):
     count, stop = [0], threading.Event()
 
