@@ -340,7 +340,9 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLi
     /// Whether `v` is still in the bucket.
     #[inline(always)]
     fn wants(&self, v: VertexId) -> bool {
-        self.window.bin_of(self.window.search.distances.get(v)) == self.window.bin
+        let distance = self.window.search.distances.get(v);
+        // A pool also asks for vertices that are not selected, which may be nearer than the window.
+        distance >= self.window.start && self.window.bin_of(distance) == self.window.bin
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use esker_algo::algorithm::sssp::{Sssp, SsspOptions, sssp};
 use esker_algo::check;
 use esker_algo::lengths::Length;
-use esker_graph::{Csr, Direction, Graph, Run, Stop, VertexId};
+use esker_graph::{Csr, Direction, Graph, Run, Select, Stop, VertexId, Visitor, vertex};
 use proptest::prelude::*;
 
 use crate::common;
@@ -155,4 +155,56 @@ fn the_verifier_finds_faults() {
     check::sssp_to(out, 0, Some(1), &[0, 2, far, far], None).unwrap();
     check::sssp_to(out, 0, Some(1), &[0, 2, 4, far], None).unwrap_err();
     check::sssp_to(out, 0, Some(3), &[0, 2, far, far], None).unwrap_err();
+}
+
+/// Asks before each scan for every vertex, as a pool does to see what the next scan needs.
+struct Asking<G>(G);
+
+impl<G: Graph> Graph for Asking<G> {
+    type Weight = G::Weight;
+    type Error = G::Error;
+
+    fn num_vertices(&self) -> usize {
+        self.0.num_vertices()
+    }
+
+    fn num_arcs(&self) -> u64 {
+        self.0.num_arcs()
+    }
+
+    fn is_directed(&self) -> bool {
+        self.0.is_directed()
+    }
+
+    fn has(&self, direction: Direction) -> bool {
+        self.0.has(direction)
+    }
+
+    fn degree(&self, direction: Direction, v: VertexId) -> usize {
+        self.0.degree(direction, v)
+    }
+
+    fn scan<V: Visitor<G::Weight>>(
+        &self,
+        run: &Run,
+        direction: Direction,
+        select: Select<'_>,
+        visitor: &V,
+    ) -> Result<Vec<V::State>, G::Error> {
+        let wanted = (0..self.0.num_vertices()).filter(|&v| visitor.wants(vertex(v))).count();
+        std::hint::black_box(wanted);
+        self.0.scan(run, direction, select, visitor)
+    }
+}
+
+#[test]
+fn a_pool_may_ask_for_vertices_nearer_than_the_window() {
+    // The distance from the window's start to a nearer vertex once overflowed, with pooled lists only.
+    let edges: Vec<(VertexId, VertexId, i64)> =
+        (1..3000).flat_map(|v| [(v - 1, v, 1 << 30), (v / 2, v, i64::from(v) << 31)]).collect();
+    let csr = Csr::undirected(3000, &edges).expect("sound edges");
+    let run = Run::with_threads(2).expect("threads");
+    for delta in [None, Some(1.0), Some(1e9)] {
+        checked(&Asking(csr.graph()), &csr, &run, 0, delta);
+    }
 }
