@@ -68,6 +68,7 @@ impl Settings {
                     slot.put((stage.to_owned(), fraction, Some(round as u64), active as u64, done, total));
                 })
             }),
+            ..RunOptions::default()
         })?;
         Ok((run, cancel, listener))
     }

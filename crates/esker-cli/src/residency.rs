@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use esker::algo::Estimate;
 use esker::catalogue::{Entry, Params, Resources};
-use esker::graph::Run;
+use esker::graph::{Run, SourceReads};
 use esker::plan::{
     Candidate, PROCESS_BYTES, Plan, Request, encoding_name, name, plan, residency_name, shape_of,
 };
@@ -11,6 +11,7 @@ use esker::store::{GraphEncoding, Residency, Snapshot};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::resources::{bytes_read, peak_memory_bytes};
 use crate::size::bytes;
 
 /// `--encoding` of runs.
@@ -42,7 +43,7 @@ pub(crate) struct AccessArgs {
     encoding: Option<EncodingArg>,
     #[command(flatten)]
     residency: ResidencyArgs,
-    /// Say what was chosen, and why
+    /// Say what was chosen, and why; after a run, what it read and took
     #[arg(long)]
     pub(crate) explain: bool,
 }
@@ -151,6 +152,73 @@ pub(crate) fn explain(
     rows.push(("a run reads".to_owned(), summary(plan, snapshot)?));
     rows.push(("because".to_owned(), plan.reason.to_string()));
     Ok(rows)
+}
+
+/// What a run read and took, beside what was predicted, in rows of a name and a value.
+pub(crate) fn actual_rows(
+    plan: &Plan,
+    snapshot: &Snapshot,
+    resources: &Resources,
+    run: &Run,
+) -> Vec<(String, String)> {
+    let unknown = || "unknown".to_owned();
+    let mut rows: Vec<_> = run.reads().all().iter().map(|reads| source_row(reads, snapshot)).collect();
+    let from_disk = bytes_read().map_or_else(unknown, bytes);
+    let read = format!(
+        "{from_disk} from the disk; predicted: {} of lists at most, from memory where they fit",
+        bytes(plan.chosen().read_bytes)
+    );
+    rows.push(("read".to_owned(), read));
+    let peak = peak_memory_bytes().map_or_else(unknown, bytes);
+    let beside = if plan.chosen().is_mapped() { ", and pages of mapped files" } else { "" };
+    let predicted = bytes(predicted_bytes(plan, resources));
+    rows.push(("memory".to_owned(), format!("{peak} at the peak; predicted: {predicted} at most{beside}")));
+    rows
+}
+
+/// `layers/1/tiles.data, pool` and `12 MiB read, 30 MiB found in memory`.
+fn source_row(reads: &SourceReads, snapshot: &Snapshot) -> (String, String) {
+    let mut value = format!("{} read", bytes(reads.read_bytes));
+    if reads.kept_bytes > 0 {
+        let share = reads.kept_bytes as f64 / (reads.kept_bytes + reads.read_bytes) as f64 * 100.0;
+        value += &format!(", {} found in memory ({share:.0} %)", bytes(reads.kept_bytes));
+    }
+    (format!("{}, {}", relative(reads, snapshot), reads.way), value)
+}
+
+/// The path of a file in the database.
+fn relative<'r>(reads: &'r SourceReads, snapshot: &Snapshot) -> &'r str {
+    let of_database = snapshot.path().display().to_string();
+    let inside = reads.source.strip_prefix(&of_database).map(|rest| rest.trim_start_matches('/'));
+    inside.unwrap_or(&reads.source)
+}
+
+/// The memory that was predicted, without pages of mapped files that the system may take back.
+fn predicted_bytes(plan: &Plan, resources: &Resources) -> u64 {
+    let chosen = plan.chosen();
+    if chosen.is_mapped() {
+        return plan.estimate.memory_bytes + PROCESS_BYTES;
+    }
+    chosen.whole_bytes.min(resources.memory_bytes)
+}
+
+/// The same as JSON.
+pub(crate) fn actual_json(plan: &Plan, snapshot: &Snapshot, resources: &Resources, run: &Run) -> Value {
+    let of_source = |reads: &SourceReads| {
+        json!({
+            "file": relative(reads, snapshot),
+            "way": reads.way,
+            "read_bytes": reads.read_bytes,
+            "kept_bytes": reads.kept_bytes,
+        })
+    };
+    json!({
+        "reads": run.reads().all().iter().map(of_source).collect::<Vec<_>>(),
+        "bytes_read": bytes_read(),
+        "peak_memory_bytes": peak_memory_bytes(),
+        "predicted_read_bytes": plan.chosen().read_bytes,
+        "predicted_memory_bytes": predicted_bytes(plan, resources),
+    })
 }
 
 fn describe(one: &Candidate, resources: &Resources) -> String {

@@ -65,6 +65,7 @@ impl ResourceArgs {
             deterministic,
             cancel: cancel.clone(),
             on_progress,
+            ..RunOptions::default()
         })?)
     }
 }

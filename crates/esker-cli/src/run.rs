@@ -26,7 +26,7 @@ use crate::interrupt::{self, cancel_on_signals};
 use crate::opening::{GraphArgs, INPUT_FORMAT, open_graph, open_store, refuse_reading};
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
-use crate::residency::{AccessArgs, explain, plan_json};
+use crate::residency::{AccessArgs, actual_json, actual_rows, explain, plan_json};
 use crate::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
 use crate::rows::{RowFormat, Rows, bars};
 use crate::selecting::WhereArgs;
@@ -185,11 +185,15 @@ impl RunArgs {
             answer_rows(snapshot, &answer, self.top, self.row_format())?.print(self.row_format())?;
         }
         if self.json {
-            let plan = plan_json(&plan, snapshot, &resources)?;
-            self.print_json(entry, (snapshot, version), times.as_ref(), &answer, &plan)
-        } else {
-            self.print(entry, (snapshot, version), times.as_ref(), &answer)
+            let mut report = plan_json(&plan, snapshot, &resources)?;
+            report["actual"] = actual_json(&plan, snapshot, &resources, &run);
+            return self.print_json(entry, (snapshot, version), times.as_ref(), &answer, &report);
         }
+        self.print(entry, (snapshot, version), times.as_ref(), &answer)?;
+        if self.access.explain {
+            text::remark_facts(&actual_rows(&plan, snapshot, &resources, &run));
+        }
+        Ok(())
     }
 
     /// The figures, or the first rows, of the answer on each of several versions.

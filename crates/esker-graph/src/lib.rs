@@ -42,6 +42,7 @@
 mod id;
 mod stop;
 mod budget;
+mod reads;
 mod run;
 mod bitmap;
 mod graph;
@@ -64,6 +65,7 @@ pub use graph::{Direction, End, Flow, Graph, Lists, Patch, Piece, STRIP_LEN, Sel
 pub use id::{AtomicVertexId, NONE, VertexId, vertex};
 pub use induced::Induced;
 pub use layout::{BATCH_LEN, HUGE_LEN, Layout, ones, scan};
+pub use reads::{ReadCount, ReadLog, SourceReads};
 pub use remaining::Remaining;
 pub use rows::Rows;
 pub use run::{Cancel, OnProgress, Progress, Run, RunOptions};

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::budget::{Budget, Reservation};
+use crate::reads::ReadLog;
 use crate::stop::Stop;
 
 /// A flag that stops a run from another thread. Clones share the flag.
@@ -68,6 +69,8 @@ pub struct RunOptions {
     pub cancel: Cancel,
     /// Told of each round, and of parts that are done.
     pub on_progress: Option<OnProgress>,
+    /// Counts what the run reads past the page cache.
+    pub reads: ReadLog,
 }
 
 /// A pool of threads and the settings under which an algorithm computes on it.
@@ -210,6 +213,11 @@ impl Run {
     /// Whether answers must not depend on threads or timing.
     pub fn deterministic(&self) -> bool {
         self.options.deterministic
+    }
+
+    /// What this run has read past the page cache, and so have those that it is a part of.
+    pub fn reads(&self) -> &ReadLog {
+        &self.options.reads
     }
 
     /// The token that stops this run.

@@ -309,6 +309,41 @@ fn compact_keeps_tiles_until_lists_are_asked_for_and_counts_its_work() {
 }
 
 #[test]
+fn after_a_run_explain_says_what_was_read_and_how() {
+    let place = Place::new();
+    place.ok("generate kron --scale 12 --degree 8 --undirected g.esker --encoding tiles");
+    let pooled = "run pagerank g.esker --encoding tiles --residency pooled --memory 200MiB";
+    let explained = place.run(&format!("{pooled} --explain"));
+    let message = String::from_utf8_lossy(&explained.stderr).into_owned();
+    for part in [
+        "layers/1/tiles.data, pool  ",
+        " found in memory (",
+        " from the disk; predicted: ",
+        " at the peak; predicted: ",
+    ] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    let actual = |line: &str| place.json(&format!("{line} --json"))["plan"]["actual"].clone();
+    let reads = actual(pooled)["reads"][0].clone();
+    assert_eq!((&reads["file"], &reads["way"]), (&"layers/1/tiles.data".into(), &"pool".into()));
+    let tiles = std::fs::metadata(place.path().join("g.esker/layers/1/tiles.data")).unwrap().len();
+    let read = reads["read_bytes"].as_u64().unwrap();
+    assert!(read > 0 && read <= tiles, "{reads}: read once, and then kept");
+    assert!(reads["kept_bytes"].as_u64().unwrap() >= 2 * read, "{reads}");
+    let headed = "run bfs g.esker --source 1 --residency headed --head 2 --memory 200MiB";
+    let ways = || {
+        let all = actual(headed)["reads"].as_array().unwrap().clone();
+        all.iter().map(|reads| reads["way"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ways(), ["gathering heads", "tails"]);
+    place.ok("compact g.esker --heads 2");
+    assert!(ways().contains(&"stored heads".to_owned()) && !ways().contains(&"gathering heads".to_owned()));
+    let mapped = actual("run bfs g.esker --source 1");
+    assert_eq!(mapped["reads"], serde_json::json!([]));
+    assert!(mapped["predicted_memory_bytes"].as_u64().unwrap() > 0, "{mapped}");
+}
+
+#[test]
 fn a_run_says_what_it_reads_and_why() {
     let place = Place::new();
     place.ok("generate kron --scale 12 --degree 8 --undirected g.esker");

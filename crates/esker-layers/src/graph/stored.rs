@@ -89,7 +89,7 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
             pool.map(|options| run.budget().reserve("a pool of tiles", options.bytes)).transpose()?;
         let scan = TileScan::new(tiles, W::of_tiles(tiles, property)?, run)?;
         let scan = Arc::new(match pool {
-            Some(options) => scan.pooled(options)?,
+            Some(options) => scan.pooled(options, run)?,
             None => scan,
         });
         let side = |direction| {

@@ -17,45 +17,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use esker_format::BLOCK_BYTES;
 use esker_format::io::{DIRECT_BYTES, Frame, Read, Reads, ThreadReads};
 use esker_format::{Error, Result};
+use esker_graph::{ReadCount, Run};
 
-use super::extent::{Extent, Held};
 use super::options::{CachePolicy, FRAMES_MIN, PoolOptions};
 use super::paged::{Paged, Supply};
+use super::slots::{Extent, Held, Slot, State, can_go, is_idle, open, take, take_frame};
 
 /// Reading threads where io_uring is not available.
 const READ_THREADS: usize = 8;
-
-#[derive(Debug)]
-enum Slot {
-    Absent,
-    UnderWay,
-    Present(Arc<Extent>),
-}
-
-#[derive(Debug)]
-struct State {
-    free: Vec<Frame>,
-    slots: Vec<Slot>,
-    /// Per extent: whether this scan wants units of it, and how many are left.
-    wanted: Vec<bool>,
-    left: Vec<u32>,
-    /// Extents before this one have been read or given out in this scan.
-    next: usize,
-    /// Per extent: the value of `now` when it was last used.
-    used: Vec<u64>,
-    now: u64,
-    /// Extents in memory when the scan began that have not been given out yet.
-    rewound: VecDeque<u32>,
-    /// Extents read in this scan that have not been given out yet.
-    arrived: Vec<u32>,
-    /// Number of extents being read, or given out and not finished.
-    num_open: usize,
-    /// Extents that this scan has read or given out, in this order.
-    opened: Vec<u32>,
-    /// Extents found not to be needed any more, and how many others may be dropped before the algorithm is asked again.
-    unneeded: Vec<u32>,
-    patience: usize,
-}
 
 /// Finished reads.
 type Done = Vec<(Read, Result<()>)>;
@@ -80,6 +49,8 @@ pub(crate) struct Pool<P> {
     reads: Mutex<Box<dyn Reads>>,
     scanning: Mutex<()>,
     read_bytes: AtomicU64,
+    /// What the run counts.
+    count: Arc<ReadCount>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -95,7 +66,7 @@ fn if_free<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 }
 
 impl<P: Paged> Pool<P> {
-    pub(crate) fn new(paged: P, options: &PoolOptions) -> Result<Self> {
+    pub(crate) fn new(paged: P, options: &PoolOptions, run: &Run) -> Result<Self> {
         let extent_bytes = options.extent_bytes().max((1 + P::OVERLAP_BLOCKS) * BLOCK_BYTES);
         let stride = extent_bytes - P::OVERLAP_BLOCKS * BLOCK_BYTES;
         let data = paged.data();
@@ -139,6 +110,7 @@ impl<P: Paged> Pool<P> {
         };
         let (state, reads) = (Mutex::new(state), Mutex::new(reads));
         let (scanning, read_bytes) = (Mutex::new(()), AtomicU64::new(0));
+        let count = run.reads().of(file.path().display().to_string(), "pool");
         Ok(Self {
             paged,
             path: file.path().to_owned(),
@@ -152,6 +124,7 @@ impl<P: Paged> Pool<P> {
             reads,
             scanning,
             read_bytes,
+            count,
         })
     }
 
@@ -248,6 +221,7 @@ impl<P: Paged> Pool<P> {
         }
         let mut due = std::mem::take(&mut state.arrived);
         if let Some(extent) = state.rewound.pop_front() {
+            self.count_kept(extent as usize);
             open(&mut state, extent);
             due.push(extent);
         }
@@ -282,6 +256,7 @@ impl<P: Paged> Pool<P> {
         let mut all = Ok(());
         for (read, result) in done {
             self.read_bytes.fetch_add(read.bytes as u64, Relaxed);
+            self.count.add_read(read.bytes as u64);
             match result {
                 Ok(()) => {
                     let extent = Extent { frame: read.frame, verified: AtomicU32::new(0) };
@@ -305,6 +280,7 @@ impl<P: Paged> Pool<P> {
             if matches!(state.slots[extent], Slot::Present(_)) {
                 state.next = extent + 1;
                 state.arrived.push(extent as u32);
+                self.count_kept(extent);
                 open(state, extent as u32);
                 continue;
             }
@@ -317,6 +293,12 @@ impl<P: Paged> Pool<P> {
             open(state, extent as u32);
         }
         reads
+    }
+
+    /// Counts an extent that a scan wants and that is still in memory.
+    fn count_kept(&self, extent: usize) {
+        let Range { start, end } = self.bytes_of(extent);
+        self.count.add_kept(end - start);
     }
 
     /// The next extent to read or, if the policy keeps the order of the file, to give out.
@@ -449,37 +431,5 @@ impl<P: Paged> Pool<P> {
         if *left == 0 {
             state.num_open -= 1;
         }
-    }
-}
-
-/// Marks an extent as being read or given out.
-fn open(state: &mut State, extent: u32) {
-    state.num_open += 1;
-    state.now += 1;
-    state.used[extent as usize] = state.now;
-    state.opened.push(extent);
-}
-
-/// Whether an extent is in memory and not in use.
-fn is_idle(slot: &Slot) -> bool {
-    matches!(slot, Slot::Present(there) if Arc::strong_count(there) == 1)
-}
-
-/// Whether an extent is in memory, not in use, and not wanted by this scan any more.
-fn can_go(state: &State, extent: u32) -> bool {
-    state.left[extent as usize] == 0 && is_idle(&state.slots[extent as usize])
-}
-
-fn take_frame(state: &mut State, extent: u32) -> Option<Frame> {
-    if !can_go(state, extent) {
-        return None;
-    }
-    take(&mut state.slots[extent as usize])
-}
-
-fn take(slot: &mut Slot) -> Option<Frame> {
-    match std::mem::replace(slot, Slot::Absent) {
-        Slot::Present(there) => Arc::into_inner(there).map(|extent| extent.frame),
-        Slot::Absent | Slot::UnderWay => None,
     }
 }

@@ -6,10 +6,10 @@
 
 mod options;
 mod paged;
-mod extent;
+mod slots;
 mod frames;
 
-pub(crate) use extent::Held;
 pub(crate) use frames::Pool;
 pub use options::{CachePolicy, PoolOptions};
 pub(crate) use paged::{Paged, Supply};
+pub(crate) use slots::Held;

@@ -65,7 +65,7 @@ impl Place {
             by_threads,
             ..PoolOptions::default()
         };
-        let scan = TileGraph::new(&self.tiles, lists, run)?.scan.pooled(&options)?;
+        let scan = TileGraph::new(&self.tiles, lists, run)?.scan.pooled(&options, run)?;
         Ok(TileGraph { scan, lists })
     }
 }

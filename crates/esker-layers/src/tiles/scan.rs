@@ -139,9 +139,9 @@ impl<'a, W: Weight> TileScan<'a, W> {
     ///
     /// # Errors
     /// [`Error::Invalid`] if that is too little; [`Error::Io`].
-    pub fn pooled(mut self, options: &PoolOptions) -> Result<Self> {
+    pub fn pooled(mut self, options: &PoolOptions, run: &Run) -> Result<Self> {
         let paged = TilePages { tiles: self.tiles, directory: self.directory };
-        self.pool = Some(Pool::new(paged, options)?);
+        self.pool = Some(Pool::new(paged, options, run)?);
         Ok(self)
     }
 

@@ -310,7 +310,7 @@ fn pooled_scans_hand_over_the_same() {
             let options = PoolOptions { bytes, segment_bytes, extent_blocks: 1, policy, by_threads: false };
             let run = Run::with_threads(threads).unwrap();
             let graph = TileGraph::new(&tiles, lists, &run).unwrap();
-            let graph = TileGraph { scan: graph.scan.pooled(&options).unwrap(), lists };
+            let graph = TileGraph { scan: graph.scan.pooled(&options, &run).unwrap(), lists };
             for direction in [Direction::Out, Direction::In, Direction::Out] {
                 for selection in [0, 1, 0, 2] {
                     let found = recorded(&graph, &run, direction, selections[selection]);
@@ -326,7 +326,7 @@ fn pooled_scans_hand_over_the_same() {
         let run = Run::with_threads(1).unwrap();
         let scan = TileGraph::new(&tiles, lists, &run).unwrap().scan;
         assert!(
-            scan.pooled(&little)
+            scan.pooled(&little, &run)
                 .unwrap_err()
                 .to_string()
                 .contains("bytes of memory are left for parts of the graph")
@@ -350,7 +350,7 @@ fn a_pool_keeps_what_the_next_scan_needs() {
             by_threads: true,
             policy,
         };
-        let scan = TileGraph::new(&tiles, lists, &run).unwrap().scan.pooled(&options).unwrap();
+        let scan = TileGraph::new(&tiles, lists, &run).unwrap().scan.pooled(&options, &run).unwrap();
         let graph = TileGraph { scan, lists };
         let mut before = 0;
         for round in 0..5 {
@@ -376,7 +376,7 @@ fn whatever_fails_while_a_pool_is_filled_is_an_error() {
     let run = Run::with_threads(3).unwrap();
     let options =
         PoolOptions { bytes: 5 << 16, segment_bytes: 2 << 16, extent_blocks: 1, ..PoolOptions::default() };
-    let scan = TileGraph::new(&tiles, lists, &run).unwrap().scan.pooled(&options).unwrap();
+    let scan = TileGraph::new(&tiles, lists, &run).unwrap().scan.pooled(&options, &run).unwrap();
     let graph = TileGraph { scan, lists };
     let expected = recorded(&lists, &run, Direction::Out, Select::All);
     disk.set_faults(Faults { short_reads: true, ..Faults::default() });

@@ -123,7 +123,7 @@ pub(crate) fn main() {
                 policy: options.policy,
                 ..PoolOptions::default()
             };
-            scan = scan.pooled(&pool).expect("a pool");
+            scan = scan.pooled(&pool, &run).expect("a pool");
         }
         let graph = Tiled { scan, lists };
         for algorithm in &options.algorithms {

@@ -50,6 +50,10 @@ impl<'a> HeadedSide<'a> {
                 Ok::<(), Error>(())
             },
         )?;
+        let name = |path: &std::path::Path| path.display().to_string();
+        let bytes = (stored.heads.len() * size_of::<VertexId>()) as u64;
+        run.reads().of(name(stored.heads.path()), "stored heads").add_read(bytes);
+        file.count = run.reads().of(name(file.path()), "tails");
         // They are in memory now; the pages of their file need not be.
         stored.heads.release();
         Ok(Self { offsets, starts, heads, file })

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use esker_format::io::{DIRECT_BYTES, Disk, File, Frame, Read, Reads, ThreadReads};
 use esker_format::memory::filled;
 use esker_format::{BLOCK_BYTES, Column, Error, PAGE_BYTES, Result};
-use esker_graph::{Run, VertexId, vertex};
+use esker_graph::{ReadCount, Run, VertexId, vertex};
 
 use super::share::{HeadStarts, LastHead, entries};
 
@@ -40,6 +40,8 @@ pub(super) struct TailFile {
     bytes: u64,
     /// CRC-32C of each page, the last only up to the end of the targets.
     checksums: Vec<u32>,
+    /// What the run counts.
+    pub(super) count: Arc<ReadCount>,
 }
 
 /// Reads under way per thread while `threads` threads gather heads.
@@ -101,6 +103,9 @@ impl<'a> HeadedSide<'a> {
             }
         }
         file.checksums = checksums;
+        let name = file.path().display().to_string();
+        run.reads().of(name.as_str(), "gathering heads").add_read(file.bytes);
+        file.count = run.reads().of(name, "tails");
         Ok(Self { offsets, starts, heads, file })
     }
 
@@ -275,6 +280,7 @@ impl TailFile {
             skip,
             bytes: skip + (targets.len() * size_of::<VertexId>()) as u64,
             checksums: Vec::new(),
+            count: Arc::default(),
         })
     }
 
@@ -364,6 +370,7 @@ impl TailFile {
         let mut words = vec![0_u64; bytes.div_ceil(size_of::<u64>())];
         let buffer = &mut bytemuck::cast_slice_mut(&mut words)[..bytes];
         self.file.read_exact_at(buffer, self.base + range.start)?;
+        self.count.add_read(bytes as u64);
         Ok(words)
     }
 

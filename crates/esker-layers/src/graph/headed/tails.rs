@@ -99,6 +99,7 @@ impl TailReader {
                         "a read came back that nobody asked for",
                     ));
                 };
+                file.count.add_read(read.bytes as u64);
                 let bytes = &read.frame[..read.bytes];
                 file.verify(span.pages.start, bytes)?;
                 for (place, arcs) in span.parts.drain(..) {

@@ -69,7 +69,7 @@ impl<'a, W: StoredWeight> PooledSide<'a, W> {
         run: &Run,
     ) -> Result<Self> {
         let kept = Kept::new(lists, run)?;
-        let pool = Pool::new(ListPages { disk: Arc::clone(disk), kept }, options)?;
+        let pool = Pool::new(ListPages { disk: Arc::clone(disk), kept }, options, run)?;
         let num_extents = pool.num_extents();
         let starts = (0..num_extents).map(|extent| kept.slot_at_byte(pool.bytes_of(extent).start));
         let first_slots = starts.chain([kept.num_lists()]).collect();
