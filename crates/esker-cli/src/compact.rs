@@ -7,7 +7,7 @@ use clap::Args;
 use esker::graph::Run;
 use esker::store::Database;
 use esker::store::database::{CompactOptions, CompactReport, Tiling};
-use esker::store::headed::Heads;
+use esker::store::headed::{Heads, StoredHeads};
 use esker::store::tiles::TileReport;
 use serde_json::json;
 
@@ -43,10 +43,16 @@ pub(crate) struct CompactCommand {
 }
 
 impl CompactCommand {
-    fn compact(&self, database: &Database, run: &Run) -> Result<(CompactReport, Option<Heads>), Failure> {
+    /// Also returns the heads that were asked for, and the bytes of the stored ones.
+    fn compact(
+        &self,
+        database: &Database,
+        run: &Run,
+    ) -> Result<(CompactReport, Option<Heads>, Option<u64>), Failure> {
         let report = database.compact_with(options_of(self.encoding), run)?;
         let heads = self.heads.make(database, &self.resources, run)?;
-        Ok((report, heads))
+        let head_bytes = database.snapshot()?.stored_heads()?.map(StoredHeads::file_bytes);
+        Ok((report, heads, head_bytes))
     }
 
     pub(crate) fn carry_out(&self) -> Outcome {
@@ -59,14 +65,20 @@ impl CompactCommand {
         let database = Database::open_under(&self.database, options, &run)?;
         let report = self.compact(&database, &run);
         bar.finish();
-        let (report, heads) = report?;
+        let (report, heads, head_bytes) = report?;
         let closed = database.close().map_err(Failure::from);
         let taken = begin.elapsed().as_secs_f64();
-        let reported = closed.and_then(|()| self.report(&report, heads, taken));
+        let reported = closed.and_then(|()| self.report(&report, heads, head_bytes, taken));
         reported.map_err(|failure| failure.after("merged all layers"))
     }
 
-    fn report(&self, report: &CompactReport, heads: Option<Heads>, taken: f64) -> Outcome {
+    fn report(
+        &self,
+        report: &CompactReport,
+        heads: Option<Heads>,
+        head_bytes: Option<u64>,
+        taken: f64,
+    ) -> Outcome {
         let tiles = report.forms.tiles;
         let kept_heads = report.forms.head_len.filter(|_| heads.is_none());
         if self.json {
@@ -81,7 +93,7 @@ impl CompactCommand {
                 "tile_groups_copied": tiles.map(|tiles| tiles.groups_copied),
                 "tile_groups_rebuilt": tiles.map(|tiles| tiles.groups_rebuilt),
                 "head_length": heads.map(|heads| heads.length).or(kept_heads),
-                "head_bytes": heads.map(|heads| heads.memory_bytes),
+                "head_bytes": head_bytes,
                 "seconds": taken,
             }));
         }

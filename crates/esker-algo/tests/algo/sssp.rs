@@ -201,7 +201,7 @@ impl<G: Graph> Graph for Asking<G> {
 fn a_pool_may_ask_for_vertices_nearer_than_the_window() {
     // The distance from the window's start to a nearer vertex once overflowed, with pooled lists only.
     let edges: Vec<(VertexId, VertexId, i64)> =
-        (1..3000).flat_map(|v| [(v - 1, v, 1 << 30), (v / 2, v, i64::from(v) << 31)]).collect();
+        (1..3000).flat_map(|v| [(v - 1, v, 1 << 30), (v / 2, v, (v as i64) << 31)]).collect();
     let csr = Csr::undirected(3000, &edges).expect("sound edges");
     let run = Run::with_threads(2).expect("threads");
     for delta in [None, Some(1.0), Some(1e9)] {
