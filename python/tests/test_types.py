@@ -127,7 +127,7 @@ def test_declared_types_are_held_and_others_refused(tmp_path):
 
 def test_files_are_imported_with_declared_types(tmp_path):
     (tmp_path / "e.csv").write_text("source,target,since,kind\n1,2,2024-01-01,1\n2,3,yesterday,0\n")
-    with pytest.raises(esker.InputError, match="e.csv:3.*since is not a date"):
+    with pytest.raises(esker.InputError, match="e.csv:3.*since, of type date, is not a date"):
         esker.import_(tmp_path / "e.csv", schema={"since": "date"})
     with esker.import_(tmp_path / "e.csv", schema={"since": "text", "kind": "bool"}) as db:
         assert db.schema["edges"] == {"since": "text", "kind": "bool"}

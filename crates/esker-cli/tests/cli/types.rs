@@ -63,7 +63,11 @@ fn declared_types_are_held_and_a_value_of_another_is_an_error_with_its_line() {
     assert_eq!(types(&place, "e.esker"), json!({ "weight": "i32", "since": "text", "kind": "text" }));
     place.file("bad.csv", "source,target,since\n1,2,2024-01-01\n2,3,yesterday\n");
     place.fails(1, "import bad.csv b.esker --schema since:date", "bad.csv:3");
-    place.fails(1, "import bad.csv b.esker --schema since:date", "since is not a date such as 2026-11-21");
+    place.fails(
+        1,
+        "import bad.csv b.esker --schema since:date",
+        "since, of type date, is not a date such as 2026-11-21; correct it",
+    );
     place.fails(1, "import e.csv b.esker --schema weight:date", "a weight has the type i32");
     place.fails(
         2,

@@ -342,7 +342,7 @@ impl<'a> Sink<'a> {
     fn not_of_type(&self, index: usize, property_type: &PropertyType, reason: &str) -> String {
         let name = &self.parser.names[index];
         format!(
-            "{name}, of type {property_type}, {reason}; or import it with another type, as in --schema {name}:text"
+            "{name}, of type {property_type}, {reason}; correct it, or import it with another type, as in --schema {name}:text"
         )
     }
 
