@@ -127,8 +127,8 @@ class Window(Algorithms):
 
 
 class Windows:
-    """Windows that follow each other, made by :meth:`esker.Database.rolling` and :meth:`esker.Database.expanding`. They are made
-    one by one as they are iterated."""
+    """Windows that follow each other, from :meth:`esker.Database.rolling` and :meth:`esker.Database.expanding`. Each is
+    computed when the iteration reaches it."""
 
     __slots__ = ("_stream", "_length", "_ends")
 

@@ -44,7 +44,7 @@ pub(super) struct Writer {
 /// The number of ids or changes between two checks for cancellation.
 const IDS_PER_CHECK: usize = 1 << 14;
 
-/// What [`Writer::kept_bytes`] counts, for messages.
+/// The words by which messages name what [`Writer::kept_bytes`] counts.
 pub(super) const KEPT: &str = "the texts of edge properties and the removed vertices of the database";
 /// A slot of a table of codes, with its byte of control, where seven of eight slots may be used.
 const CODE_BYTES: usize = (size_of::<(Vec<u8>, u32)>() + 1) * 8 / 7;
