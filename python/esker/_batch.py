@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Literal, Mapping, overload
 
 from . import _cancel, _columns, _progress
 from ._errors import ClosedError, EskerWarning, InvalidError
-from ._reports import duplicates_message, rounded_message
+from ._reports import duplicates_message
 
 if TYPE_CHECKING:
     from ._database import Database
@@ -201,8 +201,6 @@ class Batch:
             self._flush()
         self._database._expect_in_place()
         if self._native is not None:
-            if self._native.rounded:
-                warnings.warn(rounded_message(self._native.rounded), EskerWarning, stacklevel=3)
             self._finish(self._native)
         elif self.version is None:
             self._finish(self._database._created().batch(None))

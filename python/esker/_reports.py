@@ -137,7 +137,7 @@ class Recovery(NamedTuple):
 
 
 def read_report(text: str, duplicates: str | None, rule: str) -> ImportReport:
-    """Parses a report, logs its notes, and warns of skipped lines and rounded values, and of duplicate edges if ``duplicates``, the rule asked for,
+    """Parses a report, logs its notes, and warns of skipped lines, and of duplicate edges if ``duplicates``, the rule asked for,
     is ``None``. ``rule`` is the rule of the database."""
     report = ImportReport(json.loads(text))
     for note in report.get("notes", ()):
@@ -153,8 +153,6 @@ def read_report(text: str, duplicates: str | None, rule: str) -> ImportReport:
         )
     if report.get("duplicates") and duplicates is None:
         warnings.warn(duplicates_message(report["duplicates"], rule, report.get("time")), EskerWarning, stacklevel=3)
-    if report.get("rounded"):
-        warnings.warn(rounded_message(report["rounded"]), EskerWarning, stacklevel=3)
     return report
 
 
@@ -162,11 +160,6 @@ def duplicates_message(count: int, rule: str, time: str | None = None) -> str:
     """The warning about duplicate edges. ``time`` is the property that tells them apart."""
     offer = f"; to keep an edge for each {time!r}, create the database with duplicates='keep'" if time else ""
     return f"left out {_counted(count, 'edge')} given more than once, by the rule {rule!r}; pass duplicates= to choose a rule{offer}"
-
-
-def rounded_message(count: int) -> str:
-    """The warning about rounded values."""
-    return f"rounded {_counted(count, 'value')} to the precision of the property"
 
 
 def _counted(count: int, noun: str) -> str:

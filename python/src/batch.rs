@@ -28,14 +28,12 @@ struct State {
     batch: esker::store::Batch,
     /// The vertex properties of the database and those that the batch adds.
     properties: Vec<PropertyRecord>,
-    /// Number of values rounded to the precision of their property.
-    rounded: u64,
 }
 
 impl Batch {
     pub(crate) fn new(batch: esker::store::Batch, newest: &Snapshot) -> Self {
         let properties = newest.vertex_properties().cloned().collect();
-        let state = State { batch, properties, rounded: 0 };
+        let state = State { batch, properties };
         Self { state: Mutex::new(Some(state)), text_ids: newest.ids().is_text() }
     }
 
@@ -84,12 +82,6 @@ impl Batch {
             .map_or(0, |state| state.batch.len())
     }
 
-    /// Number of values rounded to the precision of their property.
-    #[getter]
-    fn rounded(&self) -> u64 {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(0, |state| state.rounded)
-    }
-
     /// Adds edges, with one column per edge property.
     fn add_edges(
         &self,
@@ -115,9 +107,7 @@ impl Batch {
             for at in 0..range.len() {
                 row.clear();
                 for (record, column) in records.iter().zip(&values) {
-                    let (value, rounded) = convert_or_widen(record, Given::of(column, at))?;
-                    state.rounded += u64::from(rounded);
-                    row.push(value);
+                    row.push(convert_or_widen(record, Given::of(column, at))?);
                 }
                 state.batch.add_edge(id_at(&sources, at), id_at(&targets, at), &row)?;
             }
@@ -176,9 +166,7 @@ impl Batch {
                     state.batch.set_vertex(id, name, None)?;
                     continue;
                 }
-                let (value, rounded) =
-                    convert_or_widen(&record, Given::of(&values, before[at] - before[range.start]))?;
-                state.rounded += u64::from(rounded);
+                let value = convert_or_widen(&record, Given::of(&values, before[at] - before[range.start]))?;
                 state.batch.set_vertex(id, name, Some(value))?;
             }
             Ok(())

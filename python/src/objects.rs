@@ -27,13 +27,18 @@ impl Usual {
                 item.extract().map(|value| all.push(value)).is_ok()
             }
             Self::Integers(all) if item.is_exact_instance_of::<PyFloat>() => {
+                if !all.iter().all(|&value| is_float(value)) {
+                    return false;
+                }
                 *self = Self::Floats(all.iter().map(|&value| value as f64).collect());
                 self.push(item)
             }
-            Self::Floats(all)
-                if item.is_exact_instance_of::<PyFloat>() || item.is_exact_instance_of::<PyInt>() =>
-            {
+            Self::Floats(all) if item.is_exact_instance_of::<PyFloat>() => {
                 item.extract().map(|value| all.push(value)).is_ok()
+            }
+            Self::Floats(all) if item.is_exact_instance_of::<PyInt>() => {
+                let value = item.extract().ok().filter(|&value| is_float(value));
+                value.map(|value| all.push(value as f64)).is_some()
             }
             Self::Texts(all) => {
                 let text = item.cast_exact::<PyString>().ok().and_then(|text| text.to_str().ok());
@@ -63,6 +68,11 @@ impl Usual {
             Self::Texts(mut all) => Arc::new(all.finish()),
         }
     }
+}
+
+/// Whether a float equals the integer.
+fn is_float(value: i64) -> bool {
+    value.unsigned_abs() <= 1 << 53 || value as f64 as i128 == i128::from(value)
 }
 
 /// The elements of an iterable as a list, which is the iterable itself if it is a list. Ends on Ctrl-C, also if the iterable is endless.
@@ -139,7 +149,14 @@ fn from_unusual(list: &Bound<'_, PyList>, what: &str) -> Outcome<ArrayRef> {
     let mut floats: Vec<Option<f64>> = Vec::with_capacity(items.len());
     for (at, item) in items.iter().enumerate() {
         turns.step(py)?;
-        match item.extract() {
+        match item.extract::<Option<f64>>() {
+            Ok(Some(float)) if is_int(item) && !item.eq(float)? => {
+                return invalid(format!(
+                    "{what}[{at}] is {}, an integer beyond 2^53, but other elements are floats, and no number type holds both exactly; \
+                     pass it as a float if it may be rounded",
+                    shown(item)?
+                ));
+            }
             Ok(float) if !item.is_instance_of::<PyString>() => floats.push(float),
             _ => {
                 let found = item.get_type().name()?.to_string();

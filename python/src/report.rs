@@ -109,7 +109,6 @@ pub(crate) fn feed_facts(report: &FeedReport, notes: &[String], seconds: f64) ->
         "rows": report.edges,
         "vertices": report.vertices,
         "duplicates": report.duplicates,
-        "rounded": report.rounded,
         "rejected": report.rejected,
         "rejected_sample": rejected(&report.rejected_sample),
         "versions": report.versions,

@@ -332,15 +332,19 @@ def test_bad_lines_are_told(tmp_path):
         esker.import_(file, bad_lines="maybe")
 
 
-def test_rounding_is_told(web):
-    with pytest.warns(esker.EskerWarning, match="rounded 1 value to"):
+def test_no_integer_is_rounded(web):
+    with web.batch() as batch:
+        batch.add_edges(["alice"], ["bob"], weight=[0.1])
+    large = (1 << 53) + 1
+    with pytest.raises(esker.InvalidError, match=f"the integer {large} is not exactly"):
         with web.batch() as batch:
-            batch.add_edges(["alice"], ["bob"], weight=[0.1])
-            batch.add_edges(["bob"], ["alice"], weight=[(1 << 53) + 1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with web.batch() as batch:
-            batch.add_edges(["alice"], ["bob"], weight=[0.5])
+            batch.add_edges(["bob"], ["alice"], weight=[large])
+    for weights in [[0.5, large], [large, 0.5], [None, 0.5, large], [large, 10**30, 0.5]]:
+        with pytest.raises(esker.InvalidError, match="is 9007199254740993, an integer beyond 2\\^53, but other elements are floats"):
+            esker.from_edges([0] * len(weights), list(range(len(weights))), weight=weights)
+    with web.batch() as batch:
+        batch.add_edges(["bob"], ["alice"], weight=[float(large)])
+    assert esker.from_edges([0, 0], [1, 2], weight=[0.5, 1 << 60]).num_edges == 2
 
 
 def test_a_damaged_file_is_told(tmp_path, path, web):

@@ -11,7 +11,6 @@ use serde_json::json;
 
 use crate::committing::Commits;
 use crate::failure::{Failure, Outcome};
-use crate::feeding::remark_rounded;
 use crate::text;
 use crate::writing::WriteArgs;
 
@@ -73,12 +72,10 @@ impl CommitCommand {
                 "database": self.database.display().to_string(),
                 "version": report.version,
                 "lines": report.changes,
-                "rounded": report.rounded,
                 "changes": written.json(),
             }));
         }
         let name = self.database.display();
-        remark_rounded(report.rounded);
         match report.version {
             Some(version) => text::line(&format!("{name}: version {version}: {}", written.describe())),
             None => text::line(&format!("{name}: nothing to commit")),

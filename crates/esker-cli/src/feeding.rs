@@ -181,7 +181,6 @@ fn print(path: &Path, report: &FeedReport, written: &Written, taken: f64) -> Out
         text::line(&format!("Skipped {}", counted(report.rejected, "malformed line", "malformed lines")))?;
     }
     text::remark_rejected(&report.rejected_sample);
-    remark_rounded(report.rounded);
     let edges = counted(report.edges, "edge", "edges");
     text::remark(&format!(
         "Read {edges} in {} ({})",
@@ -189,16 +188,6 @@ fn print(path: &Path, report: &FeedReport, written: &Written, taken: f64) -> Out
         rate(report.edges as f64, taken, "edges")
     ));
     Ok(())
-}
-
-/// Reports values that lost precision.
-pub(crate) fn remark_rounded(rounded: u64) {
-    if rounded > 0 {
-        text::remark(&format!(
-            "Rounded {} to the precision of the property; `esker info` shows its type",
-            counted(rounded, "value", "values")
-        ));
-    }
 }
 
 fn print_json(path: &Path, report: &FeedReport, written: &Written, taken: f64) -> Result<(), Failure> {
@@ -210,7 +199,6 @@ fn print_json(path: &Path, report: &FeedReport, written: &Written, taken: f64) -
         "duplicates": report.duplicates,
         "rejected": report.rejected,
         "rejected_sample": text::rejected_json(&report.rejected_sample),
-        "rounded": report.rounded,
         "changes": written.json(),
         "seconds": taken,
     }))

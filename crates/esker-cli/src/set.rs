@@ -9,7 +9,6 @@ use serde_json::json;
 
 use crate::committing::Commits;
 use crate::failure::{Failure, Outcome};
-use crate::feeding::remark_rounded;
 use crate::reading::ReadArgs;
 use crate::size::{count, counted};
 use crate::text;
@@ -75,7 +74,6 @@ impl SetCommand {
                 "vertices": report.vertices,
                 "set": report.set,
                 "unset": report.unset,
-                "rounded": report.rounded,
                 "new_properties": report.defined.iter().map(|(name, _)| name).collect::<Vec<_>>(),
                 "changes": written.json(),
             }));
@@ -110,7 +108,6 @@ impl SetCommand {
         }
         let unset =
             if report.unset > 0 { format!(", {} removed", count(report.unset)) } else { String::new() };
-        remark_rounded(report.rounded);
         text::line(&format!(
             "{name}: version {version}: {} set{unset} on {}",
             counted(report.set, "value", "values"),

@@ -17,21 +17,27 @@ pub struct Widening {
 impl Widening {
     /// Whether a type can be widened to another. Whether 64-bit integers fit a float depends on their values.
     pub fn is_possible(from: ElementType, to: ElementType) -> bool {
-        use ElementType::{F32, F64, I32, I64};
-        matches!((from, to), (I32, I64) | (I32 | I64 | F32, F64))
+        use ElementType::{F32, F64, I32, I64, U8, U16, U32, U64};
+        matches!((from, to), (U8 | U16 | U32 | I32, I64) | (U8 | U16 | U32 | U64 | I32 | I64 | F32, F64))
     }
 
     /// Converts the bits of a value; `None` if the new type does not hold it exactly.
     pub fn bits(self, bits: u64) -> Option<u64> {
-        use ElementType::{F32, F64, I32, I64};
+        use ElementType::{F32, F64, I32, I64, U8, U16, U32, U64};
         let narrow = (bits as u32).cast_signed();
         match (self.from, self.to) {
+            (U8 | U16 | U32, I64) => Some(bits),
+            (U8 | U16 | U32, F64) => Some((bits as f64).to_bits()),
             (I32, I64) => Some(i64::from(narrow).cast_unsigned()),
             (I32, F64) => Some(f64::from(narrow).to_bits()),
             (F32, F64) => Some(f64::from(f32::from_bits(bits as u32)).to_bits()),
             (I64, F64) => {
                 let (integer, float) = (bits.cast_signed(), bits.cast_signed() as f64);
                 (float as i128 == i128::from(integer)).then(|| float.to_bits())
+            }
+            (U64, F64) => {
+                let float = bits as f64;
+                (float as u128 == u128::from(bits)).then(|| float.to_bits())
             }
             _ => None,
         }
@@ -50,9 +56,12 @@ impl Widening {
 
     /// The error for a value that the new type does not hold exactly.
     pub fn too_wide(self, bits: u64) -> Error {
+        let integer = match self.from {
+            ElementType::U64 => bits.to_string(),
+            _ => bits.cast_signed().to_string(),
+        };
         Error::Invalid(format!(
-            "no number type holds both fractions and the integer {}, which a property has: leave out the fractions",
-            bits.cast_signed()
+            "no number type holds both fractions and the integer {integer}, which a property has: leave out the fractions"
         ))
     }
 }
@@ -60,7 +69,7 @@ impl Widening {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ElementType::{F32, F64, I32, I64};
+    use crate::ElementType::{F32, F64, I32, I64, U8, U16, U32, U64};
 
     #[test]
     fn a_wider_type_holds_the_same_values_or_refuses_them() {
@@ -73,6 +82,14 @@ mod tests {
         assert_eq!(of(I64, F64, (1 << 53) + 1), None);
         assert_eq!(of(I64, F64, i64::MAX.cast_unsigned()), None);
         assert_eq!(of(F64, I64, 0), None);
+        for narrow in [U8, U16, U32] {
+            assert_eq!(of(narrow, I64, 200), Some(200));
+            assert_eq!(of(narrow, F64, 200), Some(200.0_f64.to_bits()));
+        }
+        assert_eq!(of(U32, I64, 0xffff_ffff), Some(0xffff_ffff));
+        assert_eq!(of(U64, F64, 1 << 63), Some(9_223_372_036_854_775_808.0_f64.to_bits()));
+        assert_eq!(of(U64, F64, u64::MAX), None);
+        assert_eq!(of(U64, I64, 1), None);
         for (from, to) in [(I64, I32), (F64, F32), (F32, I32), (I32, F32)] {
             assert!(!Widening::is_possible(from, to));
         }

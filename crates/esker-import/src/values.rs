@@ -37,12 +37,28 @@ pub(super) struct Range {
     pub(super) texts: bool,
     /// The input gives some values as floating-point numbers, whole or not.
     pub(super) floats: bool,
+    /// The least integer that no float equals, for messages.
+    pub(super) wide: Option<i64>,
 }
 
 impl Default for Range {
     fn default() -> Self {
-        Self { i32: true, i64: true, f32: true, f64: true, numbers: false, texts: false, floats: false }
+        Self {
+            i32: true,
+            i64: true,
+            f32: true,
+            f64: true,
+            numbers: false,
+            texts: false,
+            floats: false,
+            wide: None,
+        }
     }
+}
+
+/// Whether a 64-bit float equals the integer.
+fn is_float(x: i64) -> bool {
+    i128::from(x) == (x as f64) as i128
 }
 
 impl Range {
@@ -52,7 +68,10 @@ impl Range {
             range.i32 &= i64::from(x as i32) == x;
             // Beyond 2^53 the float must be converted back with care: i64::MAX as f64 is 2^63.
             range.f32 &= i128::from(x) == f64::from(x as f32) as i128;
-            range.f64 &= i128::from(x) == (x as f64) as i128;
+            range.f64 &= is_float(x);
+        }
+        if !range.f64 {
+            range.wide = values.iter().copied().filter(|&x| !is_float(x)).min();
         }
         range
     }
@@ -77,6 +96,7 @@ impl Range {
         self.numbers |= other.numbers;
         self.texts |= other.texts;
         self.floats |= other.floats;
+        self.wide = self.wide.into_iter().chain(other.wide).min();
     }
 
     /// The type of a property, declared or the narrowest.
@@ -119,9 +139,10 @@ impl Range {
             Self { i64: true, .. } => Ok(ElementType::I64),
             Self { f32: true, .. } => Ok(ElementType::F32),
             Self { f64: true, .. } => Ok(ElementType::F64),
-            _ => Err(Error::Invalid(format!(
-                "property {name:?} has fractions and also integers beyond 2^53, and no number type holds both exactly: \
-                 leave the property out, or split it in two"
+            Self { wide, .. } => Err(Error::Invalid(format!(
+                "property {name:?} has fractions and also integers beyond 2^53, such as {}, and no number type holds both \
+                 exactly: to round such integers, declare it with --schema {name}:f64; to keep them, declare {name}:text",
+                wide.unwrap_or(i64::MAX)
             ))),
         }
     }

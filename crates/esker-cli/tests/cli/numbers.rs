@@ -34,6 +34,65 @@ fn an_integer_beyond_64_bits_is_refused_with_its_line_or_kept_as_text() {
 }
 
 #[test]
+fn an_integer_that_no_float_equals_is_refused_beside_fractions() {
+    let place = Place::new();
+    place.file("late.csv", "source,target,weight\n1,2,0.5\n2,3,9007199254740993\n3,4,1\n");
+    let late =
+        "late.csv:3: weight is 9007199254740993, an integer beyond 2^53, but lines before it have fractions";
+    place.fails(1, "import late.csv a.esker", late);
+    place.fails(1, "import late.csv a.esker --bad-lines skip", late);
+    place.file("early.csv", "source,target,weight\n1,2,9007199254740993\n2,3,5\n3,4,0.5\n");
+    place.fails(
+        1,
+        "import early.csv a.esker",
+        "early.csv:4: weight is 0.5, but a line before it has 9007199254740993",
+    );
+    place.file("named.csv", "kind,source,target,x\na,1,2,0.5\nb,2,3,9007199254740993\n");
+    place.fails(
+        1,
+        "import named.csv a.esker --property all",
+        "named.csv:3: x is 9007199254740993, an integer beyond",
+    );
+    place.file("w.metis", "2 1 1\n2 0.5\n1 9007199254740993\n");
+    place.fails(
+        1,
+        "import w.metis a.esker --format metis",
+        "w.metis:3: weight is 9007199254740993, an integer beyond",
+    );
+    place.file("w.adj", "WeightedAdjacencyGraph\n2\n2\n0\n1\n1\n0\n0.5\n9007199254740993\n");
+    place.fails(1, "import w.adj a.esker --format adj", "weight is 9007199254740993, an integer beyond");
+    // In two blocks: the integer is named, its line is not known.
+    let mut far = String::from("source,target,weight\n1,2,9007199254740993\n");
+    far.extend((0..200_000).map(|i| format!("{i},{},1\n", i + 1)));
+    far.push_str("1,2,0.5\n");
+    place.file("far.csv", &far);
+    place.fails(1, "import far.csv a.esker", "such as 9007199254740993");
+    // Where rounding is allowed, it is done.
+    place.ok("import late.csv b.esker --schema weight:f64");
+    place.ok("import late.csv t.esker --no-weight --schema weight:text");
+    assert_eq!(place.ok("export b.esker - --format csv").lines().nth(2), Some("2,3,9007199254740992"));
+    place.file("more.csv", "source,target,weight\n7,8,9007199254740993\n");
+    place.fails(1, "add b.esker more.csv", "the integer 9007199254740993 is not exactly");
+    place.fails(1, "add b.esker late.csv", "late.csv:3: weight is 9007199254740993, an integer beyond 2^53");
+    place.file("script", "+ 2 3 weight=9007199254740993\n");
+    place.fails(1, "commit b.esker script", "the integer 9007199254740993 is not exactly");
+    place.file("may.csv", "source,target,weight\n7,8,9007199254740993e0\n");
+    place.ok("add b.esker may.csv");
+}
+
+#[test]
+fn unsigned_properties_get_wider_types_like_others() {
+    let place = Place::new();
+    place.file("a.csv", "source,target,a,b,c\n1,2,3,4,5\n");
+    place.ok("import a.csv a.esker --schema a:u8,b:u16,c:u32");
+    place.file("b.csv", "source,target,a,b,c\n2,3,256,70000,-1\n3,4,1,0.5,4294967296\n");
+    place.ok("add a.esker b.csv");
+    let types = place.json("info a.esker --json");
+    let edges: Vec<String> = place.ok("export a.esker - --format csv").lines().map(str::to_owned).collect();
+    assert_eq!(edges[1..], ["1,2,3,4,5", "2,3,256,70000,-1", "3,4,1,0.5,4294967296"], "{types}");
+}
+
+#[test]
 fn numbers_too_large_or_too_small_for_a_float_are_refused_with_their_line() {
     let place = Place::new();
     place.file("large.csv", "source,target,weight\n1,2,5\n2,3,-1e400\n");

@@ -11,14 +11,14 @@ use std::sync::Arc;
 use esker_format::Result;
 
 use super::blocks::{excerpt, input_error};
+use super::column::NumberColumn;
 use super::digits;
-use super::fast::push_number;
 use super::table::Head;
 use super::table_parser::{not_id, not_in_range};
 use super::words::Words;
 use crate::format::{Format, Pick, ReadOptions};
 use crate::input::Input;
-use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Rejected, Schema};
+use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema};
 
 /// Bytes before the text of a block: the number of its first edge, and the length of its targets.
 const PREFIX_BYTES: usize = 16;
@@ -158,7 +158,7 @@ impl BlockParser for AdjacencyParser {
         let (targets, weights) = block.bytes[PREFIX_BYTES..].split_at(length);
         let mut vertex = self.offsets.partition_point(|&offset| offset <= first_edge) as u64;
         let mut weights = super::words::split(weights);
-        let (mut sources, mut ends, mut values) = (Vec::new(), Vec::new(), Numbers::Int(Vec::new()));
+        let (mut sources, mut ends, mut values) = (Vec::new(), Vec::new(), NumberColumn::with_capacity(0));
         let mut rejected = Vec::new();
         for (edge, target) in (first_edge..).zip(super::words::split(targets)) {
             while self.offsets.get(vertex as usize).is_some_and(|&offset| offset <= edge) {
@@ -170,7 +170,10 @@ impl BlockParser for AdjacencyParser {
                     sources.push(vertex - 1);
                     ends.push(target);
                     if let Some(weight) = weight {
-                        push_number(&mut values, weight);
+                        values.push(weight).map_err(|mixed| {
+                            let line = block.first_line + (edge - first_edge);
+                            input_error(&self.path, Some(line), b"", mixed.reason("weight"))
+                        })?;
                     }
                 }
                 Err(reason) => {
@@ -180,7 +183,7 @@ impl BlockParser for AdjacencyParser {
             }
         }
         Ok(EdgeBatch {
-            properties: if self.weighted { vec![values.finish()] } else { Vec::new() },
+            properties: if self.weighted { vec![values.numbers.finish()] } else { Vec::new() },
             rejected,
             ..EdgeBatch::of_integers(sources, ends, block.input_bytes)
         })

@@ -6,9 +6,9 @@
 
 use std::ops::RangeInclusive;
 
+use super::column::NumberColumn;
 use super::digits::{Number, decimal_at, uint_at};
 use super::line::Separator;
-use crate::source::Numbers;
 
 /// The form of the lines.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub(crate) struct Fast {
 pub(crate) struct Edges<'a> {
     pub(crate) sources: &'a mut Vec<u64>,
     pub(crate) targets: &'a mut Vec<u64>,
-    pub(crate) weights: Option<&'a mut Numbers>,
+    pub(crate) weights: Option<&'a mut NumberColumn>,
 }
 
 impl Fast {
@@ -68,11 +68,14 @@ impl Fast {
             if source.min(target) < first || source.max(target) > last {
                 return at;
             }
+            if WEIGHTED
+                && let Some(weights) = &mut weights
+                && !weights.push_short(weight)
+            {
+                return at;
+            }
             sources.push(source);
             targets.push(target);
-            if WEIGHTED && let Some(weights) = &mut weights {
-                push_number(weights, weight);
-            }
             at = next;
         }
     }
@@ -94,21 +97,5 @@ fn behind_line(bytes: &[u8], at: usize) -> Option<usize> {
         Some(b'\n') => Some(at + 1),
         Some(b'\r') if bytes.get(at + 1) == Some(&b'\n') => Some(at + 2),
         _ => None,
-    }
-}
-
-/// Appends a number; the column turns into floats at the first that is no integer.
-#[inline]
-pub(crate) fn push_number(column: &mut Numbers, number: Number) {
-    match (&mut *column, number) {
-        (Numbers::Int(values), Number::Int(value)) => values.push(value),
-        (Numbers::Float(values), Number::Int(value)) => values.push(value as f64),
-        (Numbers::Float(values), Number::Float(value)) => values.push(value),
-        (Numbers::Int(values), Number::Float(value)) => {
-            let mut floats = Vec::with_capacity(values.capacity());
-            floats.extend(values.iter().map(|&value| value as f64));
-            floats.push(value);
-            *column = Numbers::Float(floats);
-        }
     }
 }

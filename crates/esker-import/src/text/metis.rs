@@ -8,18 +8,18 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use esker_format::Result;
+use esker_format::{Error, Result};
 
 use super::blocks::{count_lines, excerpt, input_error};
+use super::column::NumberColumn;
 use super::digits::{self, uint_at};
-use super::fast::push_number;
 use super::headed::{content_line, count};
 use super::table::Head;
 use super::table_parser::{not_id, not_in_range};
 use super::tally::Tally;
 use crate::format::{Format, Pick, ReadOptions};
 use crate::input::{Input, Stream};
-use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Rejected, Schema};
+use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema};
 
 /// Bytes before the text of a block: the vertex of its first line, and how many words of that line came before.
 const PREFIX_BYTES: usize = 16;
@@ -237,9 +237,11 @@ struct Sink<'a> {
     place: Position,
     sources: Vec<u64>,
     targets: Vec<u64>,
-    weights: Numbers,
+    weights: NumberColumn,
     /// The neighbour whose weight comes next.
     pending: Option<u64>,
+    /// A weight that has no type beside those before it.
+    mixed: Option<Error>,
     rejected: Vec<Rejected>,
 }
 
@@ -254,14 +256,16 @@ impl BlockParser for MetisParser {
             place,
             sources: Vec::with_capacity(text.len() / 6),
             targets: Vec::with_capacity(text.len() / 6),
-            weights: Numbers::Int(Vec::new()),
+            weights: NumberColumn::with_capacity(0),
+            mixed: None,
             pending: None,
             rejected: Vec::new(),
         };
         sink.parse();
+        sink.mixed.map_or(Ok(()), Err)?;
         self.tally.parsed((sink.sources.len() + sink.rejected.len()) as u64)?;
         Ok(EdgeBatch {
-            properties: if self.keep_weights { vec![sink.weights.finish()] } else { Vec::new() },
+            properties: if self.keep_weights { vec![sink.weights.numbers.finish()] } else { Vec::new() },
             rejected: sink.rejected,
             ..EdgeBatch::of_integers(sink.sources, sink.targets, block.input_bytes)
         })
@@ -340,8 +344,12 @@ impl Sink<'_> {
         match digits::number(&self.text[at..end]) {
             Ok(weight) => {
                 self.push(neighbour);
-                if self.parser.keep_weights {
-                    push_number(&mut self.weights, weight);
+                if self.parser.keep_weights
+                    && let Err(mixed) = self.weights.push(weight)
+                {
+                    let (path, line) = (&self.parser.path, Some(self.place.line));
+                    let error = || input_error(path, line, &self.text[at..end], mixed.reason("weight"));
+                    self.mixed.get_or_insert_with(error);
                 }
             }
             Err(why) => self.reject(&self.text[at..end], format!("the weight {}", why.reason())),

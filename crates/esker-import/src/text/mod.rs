@@ -2,6 +2,7 @@
 
 mod digits;
 mod line;
+mod column;
 mod names;
 mod blocks;
 mod shape;

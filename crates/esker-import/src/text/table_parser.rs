@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::builder::BinaryBuilder;
-use esker_format::PropertyType;
+use esker_format::{Error, PropertyType, Result};
 
-use super::blocks::{count_lines, excerpt};
+use super::blocks::{count_lines, excerpt, input_error};
+use super::column::NumberColumn;
 use super::digits::{self, NotId, NotNumber, Number};
-use super::fast::{Edges, Fast, push_number};
+use super::fast::{Edges, Fast};
 use super::line::{BadQuote, Comments, Dialect, Field, Line, Separator, line_end, split};
-use crate::source::{Block, BlockParser, EdgeBatch, Numbers, Rejected, id_column};
+use crate::source::{Block, BlockParser, EdgeBatch, Rejected, id_column};
 use crate::typed::{self, Typed};
 
 /// Rejected lines of one block that are described; of the others only the line is told, to bound memory.
@@ -71,7 +72,7 @@ impl TableParser {
 }
 
 impl BlockParser for TableParser {
-    fn parse(&self, block: Block) -> esker_format::Result<EdgeBatch> {
+    fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let layout = &self.layouts[block.file];
         let lines = count_lines(&block.bytes) as usize + 1;
         let mut sink = Sink::new(self, layout, &block, lines);
@@ -79,7 +80,7 @@ impl BlockParser for TableParser {
             Some(fast) => sink.parse_fast(&fast),
             None => sink.parse_from(0),
         }
-        Ok(sink.finish(block.input_bytes))
+        sink.finish(block.input_bytes)
     }
 }
 
@@ -106,7 +107,7 @@ enum Ids {
 
 /// The values of a property, as they come.
 enum Values {
-    Numbers(Numbers),
+    Numbers(NumberColumn),
     Texts(BinaryBuilder),
 }
 
@@ -123,6 +124,8 @@ struct Sink<'a> {
     targets: Ids,
     properties: Vec<Values>,
     rejected: Vec<Rejected>,
+    /// A number that has no type beside those before it.
+    mixed: Option<Error>,
     /// Lines are counted up to here, for messages.
     counted: (usize, u64),
 }
@@ -135,7 +138,7 @@ impl<'a> Sink<'a> {
         };
         let value = |property_type: &Option<PropertyType>| match is_text(property_type.as_ref()) {
             true => Values::Texts(BinaryBuilder::new()),
-            false => Values::Numbers(Numbers::Int(Vec::with_capacity(lines))),
+            false => Values::Numbers(NumberColumn::with_capacity(lines)),
         };
         let needed =
             layout.properties.iter().chain([&layout.source, &layout.target]).max().map_or(0, |last| last + 1);
@@ -150,27 +153,29 @@ impl<'a> Sink<'a> {
             targets: ids(),
             properties: parser.types.iter().map(value).collect(),
             rejected: Vec::new(),
+            mixed: None,
             counted: (0, block.first_line),
         }
     }
 
-    fn finish(self, input_bytes: u64) -> EdgeBatch {
+    fn finish(self, input_bytes: u64) -> Result<EdgeBatch> {
+        self.mixed.map_or(Ok(()), Err)?;
         let ids = |ids: Ids| match ids {
             Ids::Int(ids) => id_column(ids),
             Ids::Text(mut ids) => Arc::new(ids.finish()),
         };
         let values = |values: Values| match values {
-            Values::Numbers(numbers) => numbers.finish(),
+            Values::Numbers(column) => column.numbers.finish(),
             Values::Texts(mut texts) => Arc::new(texts.finish()),
         };
-        EdgeBatch {
+        Ok(EdgeBatch {
             source: ids(self.sources),
             target: ids(self.targets),
             properties: self.properties.into_iter().map(values).collect(),
             vertices: None,
             rejected: self.rejected,
             input_bytes,
-        }
+        })
     }
 
     /// Every line from `at` on by its fields.
@@ -237,7 +242,7 @@ impl<'a> Sink<'a> {
     }
 
     /// Appends the edge whose fields are split, or says why not.
-    fn take(&mut self, at: usize, line: Line) -> Result<(), String> {
+    fn take(&mut self, at: usize, line: Line) -> std::result::Result<(), String> {
         self.check_mark()?;
         self.check_columns(at, line)?;
         let bytes = &self.block.bytes[..];
@@ -277,17 +282,25 @@ impl<'a> Sink<'a> {
             }
             _ => unreachable!("both ends are made alike"),
         }
-        let mut numbers = self.numbers.iter();
-        for (values, &column) in self.properties.iter_mut().zip(&self.layout.properties) {
-            match values {
+        let mut next = 0;
+        for (index, &column) in self.layout.properties.iter().enumerate() {
+            match &mut self.properties[index] {
                 Values::Texts(texts) => push_text(texts, bytes, self.fields[column]),
-                Values::Numbers(values) => numbers.next().into_iter().for_each(|&n| push_number(values, n)),
+                Values::Numbers(values) => {
+                    let pushed = values.push(self.numbers[next]);
+                    next += 1;
+                    if let (Err(mixed), None) = (pushed, &self.mixed) {
+                        let (path, name) = (&self.parser.paths[self.block.file], &self.parser.names[index]);
+                        let (number, text) = (self.line_at(at), &bytes[at..line.end]);
+                        self.mixed = Some(input_error(path, Some(number), text, mixed.reason(name)));
+                    }
+                }
             }
         }
         Ok(())
     }
 
-    fn check_mark(&self) -> Result<(), String> {
+    fn check_mark(&self) -> std::result::Result<(), String> {
         let Some(mark) = self.layout.mark else { return Ok(()) };
         match self.fields.first() {
             Some(field) if self.block.bytes[field.start..field.end] == [mark] => Ok(()),
@@ -297,7 +310,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    fn check_columns(&self, at: usize, line: Line) -> Result<(), String> {
+    fn check_columns(&self, at: usize, line: Line) -> std::result::Result<(), String> {
         let found = line.columns;
         let expected = self.layout.columns;
         if found < self.limit {
@@ -346,14 +359,20 @@ impl<'a> Sink<'a> {
         )
     }
 
-    fn reject(&mut self, at: usize, end: usize, reason: String) {
-        let bytes = &self.block.bytes[..];
+    /// The number of the line that begins at `at`, behind all that were asked for.
+    fn line_at(&mut self, at: usize) -> u64 {
         let (counted, line) = self.counted;
-        self.counted = (at, line + count_lines(&bytes[counted..at]));
+        self.counted = (at, line + count_lines(&self.block.bytes[counted..at]));
+        self.counted.1
+    }
+
+    fn reject(&mut self, at: usize, end: usize, reason: String) {
+        let line = self.line_at(at);
+        let bytes = &self.block.bytes[..];
         let described = self.rejected.len() < DESCRIBED_MAX;
         self.rejected.push(Rejected {
             path: Arc::clone(&self.parser.paths[self.block.file]),
-            line: self.counted.1,
+            line,
             text: if described { excerpt(&bytes[at..end]) } else { String::new() },
             reason: if described { reason } else { String::new() },
         });
@@ -384,7 +403,7 @@ fn push_text(column: &mut BinaryBuilder, bytes: &[u8], field: Field) {
     }
 }
 
-fn check_text(id: &[u8], end: &str) -> Result<(), String> {
+fn check_text(id: &[u8], end: &str) -> std::result::Result<(), String> {
     if id.is_empty() {
         return Err(format!("the {end} is empty"));
     }

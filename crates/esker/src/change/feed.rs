@@ -82,8 +82,6 @@ pub struct FeedReport {
     pub vertices: u64,
     /// Number of edges left out or united with another, as the rule for duplicates says.
     pub duplicates: u64,
-    /// Number of values rounded to the precision of their property.
-    pub rounded: u64,
     /// Number of skipped lines.
     pub rejected: u64,
     /// The first skipped lines.
@@ -390,13 +388,12 @@ impl Feeder<'_> {
         if self.purpose == Purpose::Add {
             for (property, &place) in self.target.edge_properties.iter().zip(&self.places) {
                 let given = Given::of(&rows.properties[place], index);
-                let (value, rounded) = convert_or_widen(property, given).map_err(|error| {
+                let value = convert_or_widen(property, given).map_err(|error| {
                     Error::Invalid(format!(
                         "cannot add the edge from {source} to {target}: {error}; for another type, import all edges \
                          into a new database"
                     ))
                 })?;
-                self.pending.rounded += u64::from(rounded);
                 values.push(value);
             }
         }
@@ -455,7 +452,6 @@ impl Feeder<'_> {
         self.report.duplicates += committed.duplicates;
         self.report.edges += pending.edges;
         self.report.vertices += pending.vertices;
-        self.report.rounded += pending.rounded;
         Ok(())
     }
 }

@@ -20,5 +20,5 @@ pub use script::{ScriptReport, commit_script, quoted};
 pub use stream::{StreamReport, newest_watermark, stream};
 pub use stream_options::{CommitEvery, Late, OnStream, Pace, StreamOptions, StreamState};
 pub use target::Target;
-pub use value::{Given, convert, convert_or_widen};
+pub use value::{Given, convert_or_widen};
 pub use vertices::{SetReport, set_from_table, set_vertex};

@@ -36,8 +36,6 @@ pub struct ScriptReport {
     pub version: Option<u64>,
     /// Number of changes.
     pub changes: u64,
-    /// Number of values rounded to the precision of their property.
-    pub rounded: u64,
 }
 
 /// A word of a line.
@@ -182,10 +180,7 @@ impl ScriptParser<'_> {
                     quoted(property.name.as_bytes())
                 ));
             };
-            let (value, rounded) =
-                convert_or_widen(property, Given::Text(value.text.as_bytes())).map_err(reason)?;
-            self.report.rounded += u64::from(rounded);
-            converted.push(value);
+            converted.push(convert_or_widen(property, Given::Text(value.text.as_bytes())).map_err(reason)?);
         }
         self.batch.add_edge(source, end, &converted).map_err(reason)
     }
@@ -204,8 +199,7 @@ impl ScriptParser<'_> {
             let bytes = value.text.as_bytes();
             let property_type = if value.quoted { PropertyType::text() } else { sniff([bytes].into_iter()) };
             let property = self.definitions.define(&mut self.batch, name, property_type);
-            let (value, rounded) = convert_or_widen(&property, Given::Text(bytes)).map_err(reason)?;
-            self.report.rounded += u64::from(rounded);
+            let value = convert_or_widen(&property, Given::Text(bytes)).map_err(reason)?;
             self.batch.set_vertex(id, name, Some(value)).map_err(reason)?;
         }
         Ok(())

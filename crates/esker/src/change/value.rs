@@ -6,7 +6,7 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_schema::DataType;
 use esker_import::decimal::float;
 use esker_import::typed;
-use esker_store::format::{ElementType, LogicalType, PropertyRecord, PropertyType};
+use esker_store::format::{ElementType, LogicalType, PropertyRecord, PropertyType, Widening};
 use esker_store::property::PropertyValue;
 use esker_store::{Error, Result};
 
@@ -32,41 +32,58 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Converts a value to the type of a property; also returns whether the value was rounded to the precision of that type.
+/// Converts a value to the type of a property.
 ///
 /// # Errors
-/// [`Error::Invalid`] if the type cannot represent the value.
-pub fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<(PropertyValue<'a>, bool)> {
+/// [`Error::Invalid`] if the type does not hold the value exactly.
+fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<PropertyValue<'a>> {
     let converted = match (&property.logical, given) {
-        (LogicalType::Text, Given::Text(text)) => Some((PropertyValue::Text(text), false)),
+        (LogicalType::Text, Given::Text(text)) => Some(PropertyValue::Text(text)),
         (LogicalType::Text, _) => None,
         (LogicalType::Number, Given::Int(value)) => from_int(property.element, value),
         (LogicalType::Number, Given::Float(value)) => from_float(property.element, value),
         (LogicalType::Number, Given::Text(text)) => match number(text) {
             _ if property.element == ElementType::U64 && unsigned(text).is_some() => {
-                unsigned(text).map(|value| (PropertyValue::U64(value), false))
+                unsigned(text).map(PropertyValue::U64)
             }
             Some(Given::Int(value)) => from_int(property.element, value),
             Some(Given::Float(value)) => from_float(property.element, value),
             _ => None,
         },
-        (_, Given::Text(text)) => return logical_of_text(property, text).map(|value| (value, false)),
+        (_, Given::Text(text)) => return logical_of_text(property, text),
         (LogicalType::Boolean, Given::Int(value)) if !matches!(value, 0 | 1) => None,
         (logical, Given::Int(value)) => {
-            let stored = from_int(property.element, value);
-            stored.map(|(stored, rounded)| (stored.as_logical(logical), rounded))
+            from_int(property.element, value).map(|stored| stored.as_logical(logical))
         }
         (_, Given::Float(_)) => None,
     };
-    converted.ok_or_else(|| {
-        let given = match given {
-            Given::Int(value) => value.to_string(),
-            Given::Float(value) => value.to_string(),
-            Given::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
-        };
-        let kind = describe(&property.property_type());
-        Error::Invalid(format!("property {:?} holds {kind}, but the value is {given}", property.name))
-    })
+    converted.ok_or_else(|| not_held(property, given))
+}
+
+/// The error for a value that no type of the property's kind holds.
+fn not_held(property: &PropertyRecord, given: Given<'_>) -> Error {
+    let (name, kind) = (&property.name, describe(&property.property_type()));
+    let is_float = matches!(property.element, ElementType::F32 | ElementType::F64) && property.is_number();
+    let integer = match given {
+        Given::Int(value) => Some(value),
+        Given::Text(text) => match number(text) {
+            Some(Given::Int(value)) => Some(value),
+            _ => None,
+        },
+        Given::Float(_) => None,
+    };
+    if let Some(value) = integer.filter(|_| is_float) {
+        return Error::Invalid(format!(
+            "property {name:?} holds {kind} of 64 bits, which the integer {value} is not exactly: if it may be rounded, give \
+             it with an exponent, like {value:e}, or as a float"
+        ));
+    }
+    let given = match given {
+        Given::Int(value) => value.to_string(),
+        Given::Float(value) => value.to_string(),
+        Given::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
+    };
+    Error::Invalid(format!("property {name:?} holds {kind}, but the value is {given}"))
 }
 
 /// A truth value, date or time from its text.
@@ -76,36 +93,31 @@ fn logical_of_text(property: &PropertyRecord, text: &[u8]) -> Result<PropertyVal
         .map_err(|reason| Error::Invalid(format!("property {:?}: {text:?} {reason}", property.name)))
 }
 
-/// Converts a value for a property, whose type a batch makes wider if it must: only what no type holds exactly is rounded.
+/// Converts a value for a property, whose type the commit makes wider if it must. No value is rounded.
 ///
 /// # Errors
-/// As [`convert`].
-pub fn convert_or_widen<'a>(
-    property: &PropertyRecord,
-    given: Given<'a>,
-) -> Result<(PropertyValue<'a>, bool)> {
+/// [`Error::Invalid`] if no type of the property's kind holds the value exactly.
+pub fn convert_or_widen<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<PropertyValue<'a>> {
     let converted = convert(property, given);
+    if converted.is_ok() || !property.is_number() {
+        return converted;
+    }
     let number = match given {
         Given::Text(text) => number(text),
         number => Some(number),
     };
-    let is_signed = |element| {
-        matches!(element, ElementType::I32 | ElementType::I64 | ElementType::F32) && property.is_number()
+    let number = match number {
+        Some(Given::Float(value)) => from_float(ElementType::F64, value),
+        Some(Given::Int(value)) => [ElementType::I64, ElementType::F64]
+            .into_iter()
+            .filter(|&wider| Widening::is_possible(property.element, wider))
+            .find_map(|wider| from_int(wider, value)),
+        _ => None,
     };
-    match (&converted, number) {
-        (Ok((_, false)), _) => converted,
-        (_, Some(Given::Int(value))) if is_signed(property.element) => {
-            let is_float = property.element == ElementType::F32;
-            match is_float && (value as f64) as i128 != i128::from(value) {
-                true => converted,
-                false => Ok((PropertyValue::I64(value), false)),
-            }
-        }
-        (_, Some(Given::Float(value))) if is_signed(property.element) => {
-            Ok((PropertyValue::F64(value), false))
-        }
-        _ => converted,
-    }
+    let can_hold = |number: &PropertyValue<'_>| {
+        number.element().is_some_and(|wider| Widening::is_possible(property.element, wider))
+    };
+    number.filter(can_hold).map_or(converted, Ok)
 }
 
 /// Describes the values of a property, for messages.
@@ -125,32 +137,26 @@ pub(super) fn describe(property_type: &PropertyType) -> String {
     numbers.to_owned()
 }
 
-fn from_int(element: ElementType, value: i64) -> Option<(PropertyValue<'static>, bool)> {
-    let exact = match element {
+fn from_int(element: ElementType, value: i64) -> Option<PropertyValue<'static>> {
+    let is_exact = |float: f64| float as i128 == i128::from(value);
+    Some(match element {
         ElementType::U8 => PropertyValue::U8(value.try_into().ok()?),
         ElementType::U16 => PropertyValue::U16(value.try_into().ok()?),
         ElementType::U32 => PropertyValue::U32(value.try_into().ok()?),
         ElementType::U64 => PropertyValue::U64(value.try_into().ok()?),
         ElementType::I32 => PropertyValue::I32(value.try_into().ok()?),
         ElementType::I64 => PropertyValue::I64(value),
-        ElementType::F32 => {
-            return Some((PropertyValue::F32(value as f32), (value as f32) as i128 != i128::from(value)));
-        }
-        ElementType::F64 => {
-            return Some((PropertyValue::F64(value as f64), (value as f64) as i128 != i128::from(value)));
-        }
-    };
-    Some((exact, false))
+        ElementType::F32 => PropertyValue::F32(Some(value as f32).filter(|&near| is_exact(near.into()))?),
+        ElementType::F64 => PropertyValue::F64(Some(value as f64).filter(|&near| is_exact(near))?),
+    })
 }
 
-fn from_float(element: ElementType, value: f64) -> Option<(PropertyValue<'static>, bool)> {
+fn from_float(element: ElementType, value: f64) -> Option<PropertyValue<'static>> {
     match element {
-        ElementType::F64 => Some((PropertyValue::F64(value), false)),
+        ElementType::F64 => Some(PropertyValue::F64(value)),
         ElementType::F32 => {
             let near = value as f32;
-            // A finite value must not become infinite.
-            let fits = near.is_finite() || !value.is_finite();
-            fits.then_some((PropertyValue::F32(near), f64::from(near) != value))
+            (f64::from(near) == value).then_some(PropertyValue::F32(near))
         }
         _ => {
             let whole = value as i64;
@@ -213,29 +219,56 @@ mod tests {
     #[test]
     fn values_take_the_type_of_their_property_or_are_refused() {
         use ElementType::{F32, F64, I32, I64, U8, U64};
-        let check = |element, given, expected: Option<(PropertyValue<'static>, bool)>| {
+        let check = |element, given, expected: Option<PropertyValue<'static>>| {
             assert_eq!(convert(&property(element, false), given).ok(), expected, "{element:?} {given:?}");
         };
-        check(I32, Given::Int(7), Some((PropertyValue::I32(7), false)));
+        check(I32, Given::Int(7), Some(PropertyValue::I32(7)));
         check(I32, Given::Int(1 << 31), None);
-        check(I32, Given::Float(7.0), Some((PropertyValue::I32(7), false)));
+        check(I32, Given::Float(7.0), Some(PropertyValue::I32(7)));
         check(I32, Given::Float(7.5), None);
         check(I64, Given::Float(1e300), None);
         check(U8, Given::Int(-1), None);
-        check(U64, Given::Text(b"12"), Some((PropertyValue::U64(12), false)));
-        check(F32, Given::Float(0.5), Some((PropertyValue::F32(0.5), false)));
-        check(F32, Given::Float(0.1), Some((PropertyValue::F32(0.1), true)));
+        check(U64, Given::Text(b"12"), Some(PropertyValue::U64(12)));
+        check(F32, Given::Float(0.5), Some(PropertyValue::F32(0.5)));
+        check(F32, Given::Float(0.1), None);
         check(F32, Given::Float(1e300), None);
-        check(F32, Given::Int((1 << 24) + 1), Some((PropertyValue::F32(16_777_216.0), true)));
-        check(F64, Given::Int(i64::MAX), Some((PropertyValue::F64(9.223_372_036_854_776e18), true)));
+        check(F32, Given::Int((1 << 24) + 1), None);
+        check(F64, Given::Int(i64::MAX), None);
+        check(F64, Given::Int(1 << 60), Some(PropertyValue::F64(1_152_921_504_606_846_976.0)));
         check(F64, Given::Text(b"many"), None);
         check(F64, Given::Text(b"12345678901234567890123"), None);
-        check(U64, Given::Text(b"18446744073709551615"), Some((PropertyValue::U64(u64::MAX), false)));
+        check(U64, Given::Text(b"18446744073709551615"), Some(PropertyValue::U64(u64::MAX)));
         let told = convert(&property(I32, false), Given::Float(2.5)).unwrap_err().to_string();
         assert_eq!(told, "property \"p\" holds 32-bit integers, but the value is 2.5");
         let text = convert(&property(U8, true), Given::Text(b"x")).unwrap();
-        assert_eq!(text, (PropertyValue::Text(b"x"), false));
+        assert_eq!(text, PropertyValue::Text(b"x"));
         assert!(convert(&property(U8, true), Given::Int(3)).is_err());
+    }
+
+    #[test]
+    fn a_wider_type_is_asked_for_only_if_it_holds_the_value() {
+        use ElementType::{F32, F64, I32, I64, U8, U16, U32, U64};
+        let check = |element, given, expected: Option<PropertyValue<'static>>| {
+            let found = convert_or_widen(&property(element, false), given);
+            assert_eq!(found.ok(), expected, "{element:?} {given:?}");
+        };
+        for element in [U8, U16, I32] {
+            check(element, Given::Int(1 << 40), Some(PropertyValue::I64(1 << 40)));
+            check(element, Given::Text(b"0.1"), Some(PropertyValue::F64(0.1)));
+        }
+        check(U32, Given::Int(-1), Some(PropertyValue::I64(-1)));
+        check(U64, Given::Float(0.5), Some(PropertyValue::F64(0.5)));
+        check(U64, Given::Int(-1), None);
+        check(I64, Given::Float(0.5), Some(PropertyValue::F64(0.5)));
+        check(F32, Given::Int((1 << 24) + 1), Some(PropertyValue::F64(16_777_217.0)));
+        check(F32, Given::Int((1 << 53) + 1), None);
+        check(F64, Given::Int((1 << 53) + 1), None);
+        check(F64, Given::Text(b"9007199254740993"), None);
+        check(F64, Given::Text(b"9007199254740993e0"), Some(PropertyValue::F64(9_007_199_254_740_992.0)));
+        let told =
+            convert_or_widen(&property(F64, false), Given::Int((1 << 53) + 1)).unwrap_err().to_string();
+        assert!(told.contains("the integer 9007199254740993 is not exactly"), "{told}");
+        assert!(told.contains("like 9.007199254740993e15"), "{told}");
     }
 
     #[test]

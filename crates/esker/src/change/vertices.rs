@@ -22,8 +22,6 @@ pub struct SetReport {
     pub set: u64,
     /// Number of values removed.
     pub unset: u64,
-    /// Number of values rounded to the precision of their property.
-    pub rounded: u64,
     /// Names of new properties, each with a description of its type.
     pub defined: Vec<(String, String)>,
 }
@@ -184,9 +182,8 @@ impl<'a> Setter<'a> {
                 self.report.unset += 1;
                 continue;
             }
-            let (value, rounded) = convert_or_widen(property, Given::Text(value))?;
+            let value = convert_or_widen(property, Given::Text(value))?;
             self.batch.set_vertex(id, &property.name, Some(value))?;
-            self.report.rounded += u64::from(rounded);
             self.report.set += 1;
         }
         self.report.vertices += 1;
