@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         VertexNotFoundError,
         WrongAnswerError,
     )
+    from ._follow import Follow, FollowStep
     from ._graph import Estimate, Graph
     from ._opening import create, from_edges, import_, open, recover
     from ._progress import Progress
@@ -67,6 +68,8 @@ _HOMES = {
     "EskerWarning": "_errors",
     "Estimate": "_graph",
     "ExistsError": "_errors",
+    "Follow": "_follow",
+    "FollowStep": "_follow",
     "ForkedError": "_errors",
     "Graph": "_graph",
     "ImportReport": "_reports",

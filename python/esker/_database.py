@@ -23,6 +23,7 @@ from ._errors import (
     ReadOnlyError,
     UnsuitableError,
 )
+from ._follow import Follow, started
 from ._graph import Graph
 from ._reports import Difference, DifferenceTable, ImportReport, Version, Versions, read_report
 from ._result import Result
@@ -231,6 +232,42 @@ class Database:
         """Windows that all begin with the first edge, and whose ends are ``every`` apart, as for :meth:`rolling`."""
         options = {"time": time, "time_unit": time_unit, "kind": kind, "all_vertices": all_vertices}
         return series(self.graph(version), None, every, start, end, **options)
+
+    def follow(
+        self,
+        algorithm: str,
+        *,
+        start: At = None,
+        wait: bool = True,
+        weight: str | None = None,
+        threads: int | None = None,
+        memory: Memory = None,
+        seed: int = 0,
+        progress: ProgressOption = None,
+        **options: Any,
+    ) -> Follow:
+        """An answer that follows the versions of this database, also those that other processes commit.
+
+        The answer is computed once; then each version costs what it changed, unless computing anew is cheaper. Values are those of a run on
+        that version.
+
+        Args:
+            algorithm: The name of an algorithm that can be followed.
+            start: The version to begin with, as for :meth:`graph`: the newest by default.
+            wait: Whether an iteration waits for the next version, or ends with the newest that there is.
+            weight: Edge property that is the weight; by default that of the import.
+            threads: Threads; by default as many as there are processors.
+            memory: Memory limit, such as ``"2GiB"``.
+            seed: Seed of everything random.
+            progress: As for the algorithms.
+            options: The options of the algorithm.
+
+        >>> for step in db.follow("wcc"):
+        ...     for vertex, old, new in step.changed:
+        ...         print(step.version, vertex, old, new)
+        """
+        settings = {"threads": threads, "memory": memory, "seed": seed, "progress": progress}
+        return started(self, algorithm, start, wait, weight, settings, options)
 
     def versions(self) -> Versions:
         """All versions, oldest first."""

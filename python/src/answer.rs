@@ -127,17 +127,22 @@ impl Answer {
 
 impl Answer {
     fn show<'py>(&self, py: Python<'py>, value: Value) -> Outcome<Bound<'py, PyAny>> {
-        Ok(match value {
-            Value::Missing => py.None().into_bound(py),
-            Value::Vertex(v) => id_object(py, &self.snapshot, v)?,
-            Value::Edge(u, v) => (id_object(py, &self.snapshot, u)?, id_object(py, &self.snapshot, v)?)
-                .into_pyobject(py)?
-                .into_any(),
-            Value::Integer(value) => value.into_pyobject(py).map_err(PyErr::from)?.into_any(),
-            Value::Count(value) => value.into_pyobject(py).map_err(PyErr::from)?.into_any(),
-            Value::Float(value) => value.into_pyobject(py).map_err(PyErr::from)?.into_any(),
-        })
+        shown(py, &self.snapshot, value)
     }
+}
+
+/// A value as an object: vertices as their ids.
+pub(crate) fn shown<'py>(py: Python<'py>, snapshot: &Snapshot, value: Value) -> Outcome<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Missing => py.None().into_bound(py),
+        Value::Vertex(v) => id_object(py, snapshot, v)?,
+        Value::Edge(u, v) => {
+            (id_object(py, snapshot, u)?, id_object(py, snapshot, v)?).into_pyobject(py)?.into_any()
+        }
+        Value::Integer(value) => value.into_pyobject(py).map_err(PyErr::from)?.into_any(),
+        Value::Count(value) => value.into_pyobject(py).map_err(PyErr::from)?.into_any(),
+        Value::Float(value) => value.into_pyobject(py).map_err(PyErr::from)?.into_any(),
+    })
 }
 
 fn kind(values: &Values) -> &'static str {

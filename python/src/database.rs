@@ -72,7 +72,8 @@ impl Database {
         Self { handle: Mutex::new(Some(handle)), path, process: std::process::id() }
     }
 
-    fn open(&self) -> Outcome<Handle> {
+    /// Its handle.
+    pub(crate) fn open(&self) -> Outcome<Handle> {
         let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let name = self.path.display();
         match handle {
@@ -104,7 +105,8 @@ impl Database {
         })
     }
 
-    fn number_of(handle: &Handle, at: &str) -> Outcome<u64> {
+    /// The number of a version.
+    pub(crate) fn number_of(handle: &Handle, at: &str) -> Outcome<u64> {
         let selector: VersionSelector = at.parse()?;
         let versions = Self::versions_of(handle)?;
         let found = match handle {
@@ -114,7 +116,8 @@ impl Database {
         found.map_err(|error| Failure::Named("VersionNotFoundError", error.to_string()))
     }
 
-    fn snapshot(handle: &Handle, at: Option<&str>) -> Outcome<esker::store::Snapshot> {
+    /// A version, the newest if `None`.
+    pub(crate) fn snapshot(handle: &Handle, at: Option<&str>) -> Outcome<esker::store::Snapshot> {
         let number = at.map(|at| Self::number_of(handle, at)).transpose()?;
         Ok(match (handle, number) {
             (Handle::Reader(store), None) => store.snapshot()?,

@@ -357,7 +357,7 @@ impl Graph {
     }
 }
 
-fn params(options: Vec<(String, String)>) -> Params {
+pub(crate) fn params(options: Vec<(String, String)>) -> Params {
     let mut params = Params::default();
     options.into_iter().for_each(|(name, value)| params.add(&name, value));
     params

@@ -30,6 +30,7 @@ mod windows;
 mod batch;
 mod differences;
 mod database;
+mod follow;
 mod opening;
 mod listing;
 mod order;
@@ -53,6 +54,8 @@ mod _esker {
     use super::database::{Database, check_settings};
     #[pymodule_export]
     use super::differences::DifferenceStream;
+    #[pymodule_export]
+    use super::follow::{Follow, follow};
     #[pymodule_export]
     use super::graph::Graph;
     #[pymodule_export]

@@ -24,6 +24,7 @@
 //!   the reads of a round, and what the answer depends on.
 //! * [`primitive`] has the parts: frontiers, `edge_map`, buckets, filters, arrays that threads share.
 //! * [`check`] has the verifiers. They test the properties of a right answer, so any right answer passes.
+//! * [`live`] keeps answers up to date while a graph changes.
 //! * [`Estimate`] says what a run will need, before it starts.
 //!
 //! This crate sees `esker-graph` only: never a file, never a page.
@@ -34,5 +35,6 @@ pub mod lengths;
 pub mod widths;
 pub mod check;
 pub mod algorithm;
+pub mod live;
 
 pub use estimate::{Estimate, Shape};

@@ -30,6 +30,7 @@ mod residency;
 mod estimate;
 mod run;
 mod window;
+mod follow;
 mod energy;
 mod graph500;
 mod export;
@@ -79,6 +80,7 @@ enum Verb {
     Info(info::InfoCommand),
     Run(run::RunCommand),
     Window(window::WindowCommand),
+    Follow(follow::FollowCommand),
     Graph500(graph500::Graph500Command),
     Estimate(estimate::EstimateCommand),
     Export(export::ExportCommand),
@@ -115,6 +117,7 @@ fn main() {
         Verb::Info(command) => command.carry_out(),
         Verb::Run(command) => command.carry_out(),
         Verb::Window(command) => command.carry_out(),
+        Verb::Follow(command) => command.carry_out(),
         Verb::Graph500(command) => command.carry_out(),
         Verb::Estimate(command) => command.carry_out(),
         Verb::Export(command) => command.carry_out(),

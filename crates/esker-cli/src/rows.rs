@@ -28,7 +28,7 @@ pub(crate) enum RowFormat {
 }
 
 /// Columns of equal length.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Rows {
     header: Vec<String>,
     rows: Vec<Vec<Value>>,
@@ -55,6 +55,12 @@ impl Rows {
         }
         self.rows
             .extend(other.rows.into_iter().map(|row| std::iter::once(value.clone()).chain(row).collect()));
+    }
+
+    /// Adds the rows of another table with the same columns.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.header = other.header;
+        self.rows.extend(other.rows);
     }
 
     /// Prints all rows on standard output.

@@ -103,7 +103,7 @@ enum OverrunArg {
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Parses `NAME=VALUE`.
-fn parse_option(text: &str) -> Result<(String, String), String> {
+pub(crate) fn parse_option(text: &str) -> Result<(String, String), String> {
     let parts = text.split_once('=').filter(|(name, _)| !name.is_empty());
     let (name, value) = parts.ok_or_else(|| format!("{text:?} is not NAME=VALUE, such as damping=0.9"))?;
     Ok((name.trim_start_matches('-').to_owned(), value.to_owned()))

@@ -36,6 +36,7 @@
 //! ```
 //!
 //! * [`Store`] reads a database; [`Database`] also writes, one process at a time.
+//! * [`Follower`] reads a database that is being written, and keeps up with it at the cost of what changes.
 //! * [`Snapshot`] is a version opened for reading. [`Snapshot::graph`] gives the graph to compute on, and
 //!   [`Snapshot::resident`] chooses encoding and residency.
 //! * [`mod@check`] verifies every byte. The crate `esker-import` reads and writes files of other formats.
@@ -60,6 +61,7 @@ mod commit;
 pub mod database;
 pub mod check;
 mod store;
+mod follower;
 
 pub use commit::{Batch, CommitOptions};
 pub use database::{Committed, Database, DatabaseOptions};
@@ -70,5 +72,6 @@ pub use esker_layers::{
     Access, GraphEncoding, HeadedOptions, Residency, StoredGraph, StoredWeight, graph, ids, lama, layer,
     pool, property, stack, tiles,
 };
+pub use follower::Follower;
 pub use snapshot::Snapshot;
 pub use store::{CommitInLog, LogCheck, Store};

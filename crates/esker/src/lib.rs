@@ -26,6 +26,7 @@
 //! * [`selection`] selects edges by their properties, or turns them round.
 //! * [`window`] selects the edges of a range of times.
 //! * [`change`] applies files, streams and scripts of changes; [`differences`] writes the differences between versions.
+//! * [`follow`] keeps an answer up to date as versions come.
 //! * [`mod@graph500`] runs the benchmark of that name.
 //! * [`graph`], [`store`] and [`algo`] are the crates below, for typed use: each algorithm is a generic function over
 //!   [`graph::Graph`].
@@ -45,6 +46,7 @@ pub mod differences;
 pub mod local;
 pub mod selection;
 pub mod graph500;
+pub mod follow;
 
 pub use error::{Error, Result};
 pub use esker_algo as algo;

@@ -122,7 +122,8 @@ fn the_examples_of_help_run() {
             let line = line.split("   ").next().unwrap();
             let line = line.replace("2026-11-01", today.trim()).replace("2026-11-21", today.trim());
             let command = command_of(&line);
-            let line = match command.contains("--follow") {
+            let waits = verb == "follow" && !command.contains("--once");
+            let line = match waits || command.contains("--follow") {
                 // It runs until it is stopped.
                 true => format!("timeout --preserve-status 2 {command} || test $? = 130"),
                 false => command,

@@ -6,6 +6,7 @@ mod confined;
 
 mod choices;
 mod command;
+mod follows;
 mod formats;
 mod readers;
 mod effects;

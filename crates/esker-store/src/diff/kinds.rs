@@ -19,12 +19,20 @@ pub struct DiffEdge<'d> {
 }
 
 impl<'d> DiffEdge<'d> {
+    /// The bits of the value of a property of the edge, zero-extended to 64.
+    ///
+    /// # Errors
+    /// As [`DiffEdge::value`].
+    pub fn bits(&self, property: u32) -> Result<u64> {
+        self.edges.bits(property, self.index)
+    }
+
     /// The value of one of the edge's properties.
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the property is not an edge property.
     pub fn value(&self, property: &PropertyRecord) -> Result<PropertyValue<'d>> {
-        let bits = self.edges.bits(property.number, self.index)?;
+        let bits = self.bits(property.number)?;
         match self.snapshot.dictionary(property.number) {
             Some(dictionary) => dictionary.text(bits as usize).map(PropertyValue::Text),
             None => Ok(PropertyValue::of(property, bits)),

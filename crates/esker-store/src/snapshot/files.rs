@@ -23,8 +23,17 @@ pub(super) struct OpenFiles {
 }
 
 impl OpenFiles {
-    pub(super) fn open(disk: &Arc<dyn Disk>, path: &Path, manifest: &Manifest) -> Result<Self> {
+    /// Opens the files, but the layers that are open already: numbers of layers are never reused.
+    pub(super) fn open(
+        disk: &Arc<dyn Disk>,
+        path: &Path,
+        manifest: &Manifest,
+        known: &[Arc<Layer>],
+    ) -> Result<Self> {
         let layers = manifest.layers.iter().map(|record| {
+            if let Some(layer) = known.iter().find(|layer| layer.record() == record) {
+                return Ok(Arc::clone(layer));
+            }
             let directory = layer_directory(path, record.number);
             Layer::open(disk, &directory, manifest, record).map(Arc::new)
         });

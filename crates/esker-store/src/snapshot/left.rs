@@ -59,7 +59,7 @@ impl State {
         let mut left = manifest.with(&edits).map_err(Error::Invalid)?;
         // What the log says is compared with what the file says.
         (left.records, left.chain) = (manifest.records, manifest.chain);
-        let files = OpenFiles::open(disk, path, &left)?;
+        let files = OpenFiles::open(disk, path, &left, &[])?;
         let state = Self::of(Arc::clone(disk), path, left, files);
         Ok((state, Some(LostLayers { problem, edits, last_version })))
     }

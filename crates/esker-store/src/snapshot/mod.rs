@@ -6,6 +6,7 @@ mod files;
 mod edges;
 mod choice;
 mod state;
+mod find;
 mod window;
 mod left;
 mod graphs;

@@ -9,7 +9,7 @@ use esker_format::{Archive, ElementType, Error, LayerRecord, Owner, PropertyReco
 use esker_graph::{Direction, Flow, Remaining, Reservation, Run, VertexId};
 use esker_layers::graph::Access;
 use esker_layers::graph::headed::StoredHeads;
-use esker_layers::graph::window::{TimeWindow, WindowIndex};
+use esker_layers::graph::window::WindowIndex;
 use esker_layers::ids::{IdHasher, IdMap};
 use esker_layers::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices, VertexProperty};
 use esker_layers::stack::Stack;
@@ -282,28 +282,6 @@ impl Snapshot {
         Ok(Some(&self.0.remaining.get_or_init(|| (remaining, memory)).0))
     }
 
-    /// The vertex whose id a user typed, if it is there in this version.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if there is none, with the nearest remedy, or it is removed; [`Error::Corrupt`]; cancellation.
-    pub fn find_vertex(&self, text: &str, run: &Run) -> Result<VertexId> {
-        let v = self.ids().find(text)?;
-        if self.removed(run)?.is_removed(v) {
-            if let Some(index) = self.window_index() {
-                let TimeWindow { after, until, .. } = index.window();
-                return Err(Error::Invalid(format!(
-                    "the vertex {text:?} has no edge with a time after {after} and until {until}: name another, or keep all vertices in \
-                     the window"
-                )));
-            }
-            return Err(Error::Invalid(format!(
-                "no vertex has the id {text:?} in version {}: it was removed; name one that is left, or an older version",
-                self.version().number
-            )));
-        }
-        Ok(v)
-    }
-
     /// The dictionary of an edge property, if its values are texts.
     pub fn dictionary(&self, property: u32) -> Option<&Dictionary> {
         self.0.dictionaries.get(property as usize)?.as_ref()
@@ -373,7 +351,7 @@ impl State {
     /// another width of vertex ids, wrote it.
     pub(crate) fn read(disk: Arc<dyn Disk>, path: &Path) -> Result<Self> {
         let opened = Manifest::read_with(disk.as_ref(), path, |manifest| {
-            let files = OpenFiles::open(&disk, path, manifest)?;
+            let files = OpenFiles::open(&disk, path, manifest, &[])?;
             // New tiles or heads of a layer take the names of the old ones, so those opened may be of both.
             let may_be_mixed = || -> Result<bool> {
                 let now = Manifest::read(disk.as_ref(), &path.join(MANIFEST_NAME))?;
@@ -404,6 +382,19 @@ impl State {
         let heads = Beside::open(&self.disk, &self.path, &manifest, &self.heads);
         let (manifest, last) = (Arc::new(manifest), Mutex::new(last));
         Self { manifest, layers, tiles, heads, last, ..self.forgetful() }
+    }
+
+    /// The same database after another process changed its manifest. Layers that are still in it stay open.
+    ///
+    /// # Errors
+    /// As [`State::read`].
+    pub(crate) fn reopened(&self, manifest: Manifest) -> Result<Self> {
+        let files = OpenFiles::open(&self.disk, &self.path, &manifest, &self.layers)?;
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let tiles = Beside::open(&self.disk, &self.path, &manifest, &self.tiles);
+        let heads = Beside::open(&self.disk, &self.path, &manifest, &self.heads);
+        let opened = Self::of(Arc::clone(&self.disk), &self.path, manifest, files);
+        Ok(Self { tiles, heads, last: Mutex::new(last), ..opened })
     }
 
     /// The same, without a snapshot that was asked for.

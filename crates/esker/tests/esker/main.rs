@@ -11,6 +11,7 @@ mod delta;
 mod documents;
 mod dynamic;
 mod encodings;
+mod follow;
 mod limits;
 mod removed;
 mod residencies;

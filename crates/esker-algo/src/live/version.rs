@@ -1,0 +1,188 @@
+//! What a live answer reads: one version of a graph, list by list, and the edges that differ from the version before.
+
+use esker_graph::{Direction, Lists, Stop, VertexId, Weight};
+
+/// A version of a graph whose lists are read one by one.
+pub trait Version {
+    /// The weights beside the neighbours.
+    type Weight: Weight;
+    /// What can go wrong.
+    type Error: From<Stop>;
+
+    /// Number of vertices.
+    fn num_vertices(&self) -> usize;
+    /// Whether out-lists and in-lists differ.
+    fn is_directed(&self) -> bool;
+    /// Whether lists of this direction are kept.
+    fn has(&self, direction: Direction) -> bool;
+    /// Length of the list of `v`.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn degree(&self, direction: Direction, v: VertexId) -> Result<usize, Self::Error>;
+    /// Calls `take` with each entry of the list of `v`, in any order.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn each(
+        &self,
+        direction: Direction,
+        v: VertexId,
+        take: impl FnMut(VertexId, Self::Weight),
+    ) -> Result<(), Self::Error>;
+}
+
+impl<G: Lists> Version for G {
+    type Weight = G::Weight;
+    type Error = G::Error;
+
+    fn num_vertices(&self) -> usize {
+        esker_graph::Graph::num_vertices(self)
+    }
+
+    fn is_directed(&self) -> bool {
+        esker_graph::Graph::is_directed(self)
+    }
+
+    fn has(&self, direction: Direction) -> bool {
+        esker_graph::Graph::has(self, direction)
+    }
+
+    fn degree(&self, direction: Direction, v: VertexId) -> Result<usize, G::Error> {
+        Ok(esker_graph::Graph::degree(self, direction, v))
+    }
+
+    fn each(
+        &self,
+        direction: Direction,
+        v: VertexId,
+        mut take: impl FnMut(VertexId, G::Weight),
+    ) -> Result<(), G::Error> {
+        self.with_list(direction, v, |targets, weights| {
+            targets.iter().zip(weights).for_each(|(&target, &weight)| take(target, weight));
+        })
+    }
+}
+
+/// What one version changed: each edge once, an undirected one from either end. A changed weight is an edge removed and one added.
+#[derive(Debug, Clone, Default)]
+pub struct ChangedEdges<W> {
+    /// Edges that only the older version has: source, target, weight.
+    pub removed: Vec<(VertexId, VertexId, W)>,
+    /// Edges that only the newer version has.
+    pub added: Vec<(VertexId, VertexId, W)>,
+}
+
+impl<W> ChangedEdges<W> {
+    /// The number of edges.
+    pub fn len(&self) -> usize {
+        self.removed.len() + self.added.len()
+    }
+
+    /// Whether no edge changed.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Why an update stopped. The state is of no version then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Halt<E> {
+    /// It read as much as it may.
+    TooMuch,
+    /// The graph has no in-lists, which this update needs, or its weights do not add up.
+    Unsuitable,
+    /// A list could not be read.
+    Failed(E),
+}
+
+impl<E> From<E> for Halt<E> {
+    fn from(error: E) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Reads lists of a version, and counts what it reads.
+#[derive(Debug)]
+pub struct BoundedReader<'g, G> {
+    graph: &'g G,
+    /// Arcs and lists read, one for each.
+    read: u64,
+    /// The most it may read.
+    read_max: u64,
+}
+
+impl<'g, G: Version> BoundedReader<'g, G> {
+    /// A reader of `graph` that may read that many arcs and lists.
+    pub fn new(graph: &'g G, read_max: u64) -> Self {
+        Self { graph, read: 0, read_max }
+    }
+
+    /// The version.
+    pub fn graph(&self) -> &'g G {
+        self.graph
+    }
+
+    /// The arcs and lists read so far, and other steps that were counted.
+    pub fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// Counts steps of work.
+    ///
+    /// # Errors
+    /// [`Halt::TooMuch`].
+    pub fn count(&mut self, steps: usize) -> Result<(), Halt<G::Error>> {
+        self.read += steps as u64;
+        if self.read > self.read_max { Err(Halt::TooMuch) } else { Ok(()) }
+    }
+
+    /// Calls `take` with each entry of the list of `v`.
+    ///
+    /// # Errors
+    /// [`Halt::Unsuitable`] if the direction is not kept; the others of [`Halt`].
+    pub fn each(
+        &mut self,
+        direction: Direction,
+        v: VertexId,
+        mut take: impl FnMut(VertexId, G::Weight),
+    ) -> Result<(), Halt<G::Error>> {
+        if !self.graph.has(direction) {
+            return Err(Halt::Unsuitable);
+        }
+        let mut arcs = 0;
+        self.graph.each(direction, v, |target, weight| {
+            arcs += 1;
+            take(target, weight);
+        })?;
+        self.count(arcs + 1)
+    }
+
+    /// Calls `take` with each neighbour of `v`, whatever the direction.
+    ///
+    /// # Errors
+    /// As [`BoundedReader::each`].
+    pub fn each_around(
+        &mut self,
+        v: VertexId,
+        mut take: impl FnMut(VertexId, G::Weight),
+    ) -> Result<(), Halt<G::Error>> {
+        self.each(Direction::Out, v, &mut take)?;
+        if self.graph.is_directed() { self.each(Direction::In, v, take) } else { Ok(()) }
+    }
+
+    /// The number of entries that [`BoundedReader::each_around`] hands over.
+    ///
+    /// # Errors
+    /// As [`BoundedReader::each`].
+    pub fn degree_around(&self, v: VertexId) -> Result<usize, Halt<G::Error>> {
+        let mut degree = self.graph.degree(Direction::Out, v)?;
+        if self.graph.is_directed() {
+            if !self.graph.has(Direction::In) {
+                return Err(Halt::Unsuitable);
+            }
+            degree += self.graph.degree(Direction::In, v)?;
+        }
+        Ok(degree)
+    }
+}

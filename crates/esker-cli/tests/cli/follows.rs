@@ -1,0 +1,75 @@
+//! Answers that follow the versions of a database: `follow`.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use crate::place::Place;
+
+fn graph() -> Place {
+    let place = Place::new();
+    place.file("a.csv", "from,to\nann,bob\nbob,cid\ndan,eve\n");
+    place.ok("import a.csv g.esker");
+    place
+}
+
+fn edge(place: &Place, verb: &str, from: &str, to: &str) {
+    place.file("one.csv", &format!("from,to\n{from},{to}\n"));
+    place.ok(&format!("{verb} g.esker one.csv"));
+}
+
+fn start(place: &Place, line: &str) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_esker"));
+    command.args(line.split(' ')).current_dir(place.path());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn commits_of_other_processes_are_followed_until_a_signal() {
+    let place = graph();
+    let mut child = start(&place, "follow g.esker wcc");
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    assert!(line.contains("following wcc from version 1: components 2"), "{line}");
+    let mut shown = BufReader::new(child.stdout.take().unwrap());
+    let mut read = || {
+        let mut line = String::new();
+        shown.read_line(&mut line).unwrap();
+        line
+    };
+    edge(&place, "add", "cid", "dan");
+    assert_eq!(read(), "{\"new\":\"ann\",\"old\":\"dan\",\"version\":2,\"vertex\":\"dan\"}\n");
+    assert_eq!(read(), "{\"new\":\"ann\",\"old\":\"dan\",\"version\":2,\"vertex\":\"eve\"}\n");
+    // The layers are replaced between the commits.
+    place.ok("compact g.esker");
+    edge(&place, "delete", "dan", "eve");
+    assert_eq!(read(), "{\"new\":\"eve\",\"old\":\"ann\",\"version\":3,\"vertex\":\"eve\"}\n");
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    line.clear();
+    said.read_line(&mut line).unwrap();
+    assert!(line.contains("followed 2 versions"), "{line}");
+}
+
+#[test]
+fn what_each_version_changed_is_told_from_any_version_on() {
+    let place = graph();
+    edge(&place, "add", "cid", "dan");
+    edge(&place, "add", "fay", "gus");
+    edge(&place, "delete", "ann", "bob");
+    let rows = place.ok("follow g.esker wcc --from 1 --once --format csv");
+    assert_eq!(
+        rows,
+        "version,vertex,old,new\n2,dan,dan,ann\n2,eve,dan,ann\n3,fay,,fay\n3,gus,,fay\n\
+         4,bob,ann,bob\n4,cid,ann,bob\n4,dan,ann,bob\n4,eve,ann,bob\n"
+    );
+    let table = place.ok("follow g.esker wcc --from 3 --once");
+    assert_eq!(table.lines().next().map(str::trim), Some("version  vertex  old  new"), "{table}");
+    let top = place.ok("follow g.esker wcc --from 1 --once --top 1 --format csv");
+    // The third version leaves the largest component as it is.
+    assert_eq!(top, "version,component,vertices\n1,ann,3\n2,ann,5\n4,bob,4\n");
+    place.fails(2, "follow g.esker wcc --format table", "--once");
+    place.fails(2, "follow g.esker nothing", "possible values: wcc");
+    place.fails(2, "follow g.esker wcc -p method=union-find", "takes no option method");
+}

@@ -1,0 +1,31 @@
+//! Finding vertices by their external ids.
+
+use esker_format::{Error, Result};
+use esker_graph::{Run, VertexId};
+use esker_layers::graph::window::TimeWindow;
+
+use super::state::Snapshot;
+
+impl Snapshot {
+    /// The vertex whose id a user typed, if it is there in this version.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is none, with the nearest remedy, or it is removed; [`Error::Corrupt`]; cancellation.
+    pub fn find_vertex(&self, text: &str, run: &Run) -> Result<VertexId> {
+        let v = self.ids().find(text)?;
+        if self.removed(run)?.is_removed(v) {
+            if let Some(index) = self.window_index() {
+                let TimeWindow { after, until, .. } = index.window();
+                return Err(Error::Invalid(format!(
+                    "the vertex {text:?} has no edge with a time after {after} and until {until}: name another, or keep all vertices in \
+                     the window"
+                )));
+            }
+            return Err(Error::Invalid(format!(
+                "no vertex has the id {text:?} in version {}: it was removed; name one that is left, or an older version",
+                self.version().number
+            )));
+        }
+        Ok(v)
+    }
+}

@@ -1,0 +1,309 @@
+//! Live answers: the answer of an algorithm for the newest version, kept up to date as versions come.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use esker::catalogue::{Params, find};
+//! use esker::follow::Follow;
+//! use esker::graph::Run;
+//! use esker::store::io::RealDisk;
+//! use esker::store::Follower;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let run = Arc::new(Run::with_threads(0)?);
+//! let mut database = Follower::open(Arc::new(RealDisk), "web.esker".as_ref(), Arc::clone(&run))?;
+//! let newest = database.at(database.newest())?;
+//! let mut follow = Follow::start(newest, find("wcc")?, &Params::default(), run)?;
+//! loop {
+//!     database.refresh()?; // what other threads and processes committed
+//!     if database.newest() > follow.version() {
+//!         let update = follow.advance(database.at(database.newest())?)?;
+//!         for changed in &update.changed {
+//!             println!("{}: {:?} was {:?}", changed.vertex, changed.new, changed.old);
+//!         }
+//!     }
+//! #   break;
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A step takes the differences between two versions, at a cost in proportion to what changed, and either updates the state
+//! ([`esker_algo::live`]) or computes the answer anew, whichever the costs of earlier steps say is cheaper. The values are those of a
+//! recomputation in either case.
+
+mod points;
+mod change;
+mod cost;
+mod given;
+mod answers;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use esker_graph::{Reservation, Run, VertexId};
+use esker_store::Snapshot;
+
+use crate::answer::{Answer, AnswerColumn, Fact, Value};
+use crate::catalogue::{Entry, Params};
+use crate::error::{Error, Result};
+use answers::{At, Live, Updated, live};
+use change::VersionChange;
+use cost::{Choice, CostModel};
+use given::set;
+
+/// Bytes of a value that was handed on.
+const VALUE_BYTES: usize = 8;
+
+/// The names of the algorithms that can be followed.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    answers::FOLLOWED.iter().map(|(name, _)| *name)
+}
+
+/// A vertex whose value changed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Changed {
+    /// The vertex.
+    pub vertex: VertexId,
+    /// Its value before; missing if it was not there or had none.
+    pub old: Value,
+    /// Its value now; missing if it was removed or has none.
+    pub new: Value,
+}
+
+/// How a step was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Nothing that the algorithm reads changed.
+    Unchanged,
+    /// The state was updated.
+    Update,
+    /// The answer was computed anew.
+    Recompute,
+}
+
+/// Which ways a follower may take; a measurement and a test force one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MethodChoice {
+    /// The one that should be cheaper.
+    #[default]
+    Cheaper,
+    /// An update wherever there is one.
+    Update,
+    /// Always a recomputation.
+    Recompute,
+}
+
+/// What a step from one version to a later one changed.
+#[derive(Debug, Clone)]
+pub struct FollowStep {
+    /// The later version.
+    pub version: u64,
+    /// The vertices with another value, ascending.
+    pub changed: Vec<Changed>,
+    /// How it was done.
+    pub method: Method,
+    /// The number of edges that were added, removed, or given another weight.
+    pub num_edges: usize,
+    /// Seconds for the differences between the versions.
+    pub diff_seconds: f64,
+    /// Seconds for the update or the recomputation.
+    pub seconds: f64,
+}
+
+/// An answer that follows the versions of a database.
+///
+/// Memory: the state of the algorithm (wcc: 24 bytes a vertex), and 8 bytes a vertex for the values that were handed on; both are
+/// reserved from the budget of the run.
+pub struct Follow {
+    entry: &'static Entry,
+    live: Box<dyn Live>,
+    snapshot: Snapshot,
+    run: Arc<Run>,
+    /// The values that were handed on.
+    answer: Answer,
+    choice: MethodChoice,
+    costs: CostModel,
+    memory: Reservation,
+}
+
+impl std::fmt::Debug for Follow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Follow")
+            .field("algorithm", &self.entry.name)
+            .field("version", &self.version())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Follow {
+    /// Computes the answer for a version.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an algorithm that cannot be followed, for an option that a followed one does not take, and for a window;
+    /// as [`Entry::run`].
+    pub fn start(snapshot: Snapshot, entry: &'static Entry, params: &Params, run: Arc<Run>) -> Result<Self> {
+        entry.check_params(params)?;
+        entry.check_weight(snapshot.is_weight_chosen())?;
+        if snapshot.window_index().is_some() || snapshot.drops_directions() {
+            let message = "an answer on a window, or on edges without their directions, cannot be followed";
+            return Err(Error::Usage(message.to_owned()));
+        }
+        let live = live(entry, params, &snapshot)?;
+        let memory = run.budget().reserve("the state of a live answer", 0)?;
+        let costs = CostModel::new(0.0);
+        let choice = MethodChoice::default();
+        let answer = Answer::default();
+        let mut follow = Self { entry, live, snapshot, run, answer, choice, costs, memory };
+        follow.reserve()?;
+        let begin = Instant::now();
+        follow.live.recompute(At { snapshot: &follow.snapshot, run: &follow.run })?;
+        follow.costs = CostModel::new(begin.elapsed().as_secs_f64());
+        let mut values = follow.live.values();
+        for &v in follow.snapshot.removed(&follow.run)?.list() {
+            set(&mut values, v, Value::Missing);
+        }
+        let column = AnswerColumn { name: entry.columns[0], values, ranking: follow.live.ranking() };
+        follow.answer.columns = vec![column];
+        follow.take_facts()?;
+        Ok(follow)
+    }
+
+    /// The same, which takes one way only.
+    #[must_use]
+    pub fn with_choice(self, choice: MethodChoice) -> Self {
+        Self { choice, ..self }
+    }
+
+    /// The algorithm.
+    pub fn entry(&self) -> &'static Entry {
+        self.entry
+    }
+
+    /// The number of the version that the answer is of.
+    pub fn version(&self) -> u64 {
+        self.snapshot.version().number
+    }
+
+    /// The version that the answer is of.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// The answer, with a row for each vertex, also for removed ones, which have no value.
+    pub fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    /// Takes the answer to a later version of the same database.
+    ///
+    /// # Errors
+    /// As [`Entry::run`]. The answer is of no version then: start anew.
+    pub fn advance(&mut self, to: Snapshot) -> Result<FollowStep> {
+        let begin = Instant::now();
+        let weighted = self.live.is_weighted();
+        let change = VersionChange::between(&self.snapshot, &to, weighted, &self.run)?;
+        let diff_seconds = begin.elapsed().as_secs_f64();
+        self.snapshot = to;
+        self.reserve()?;
+        let num_edges = change.num_edges();
+        let begin = Instant::now();
+        let (method, touched) = self.step(&change)?;
+        let changed = match touched {
+            Some(touched) => self.hand_on(touched, &change)?,
+            None => self.hand_on_all()?,
+        };
+        let seconds = begin.elapsed().as_secs_f64();
+        if method == Method::Recompute {
+            self.costs.recomputed(num_edges, seconds);
+        }
+        self.take_facts()?;
+        Ok(FollowStep { version: self.version(), changed, method, num_edges, diff_seconds, seconds })
+    }
+
+    /// Updates or recomputes the state; returns the vertices that may have changed, `None` if these may be all.
+    fn step(&mut self, change: &VersionChange) -> Result<(Method, Option<Vec<VertexId>>)> {
+        let num_edges = change.num_edges();
+        let at = At { snapshot: &self.snapshot, run: &self.run };
+        let is_same = num_edges == 0 && change.vertices.is_empty();
+        if is_same {
+            return Ok((Method::Unchanged, Some(Vec::new())));
+        }
+        let choice = match self.choice {
+            MethodChoice::Cheaper => self.costs.choose(num_edges),
+            MethodChoice::Update => Choice::Update { read_max: u64::MAX },
+            MethodChoice::Recompute => Choice::Recompute,
+        };
+        if let Choice::Update { read_max } = choice {
+            let begin = Instant::now();
+            let (updated, reads) = self.live.update(at, change, read_max)?;
+            let is_done = matches!(updated, Updated::Done(_));
+            self.costs.updated(num_edges, begin.elapsed().as_secs_f64(), reads, is_done);
+            if let Updated::Done(touched) = updated {
+                return Ok((Method::Update, Some(touched)));
+            }
+        }
+        self.live.recompute(at)?;
+        Ok((Method::Recompute, None))
+    }
+
+    /// The differences at some vertices, between what was handed on and what is.
+    fn hand_on(&mut self, mut touched: Vec<VertexId>, change: &VersionChange) -> Result<Vec<Changed>> {
+        touched.extend_from_slice(&change.vertices);
+        touched.sort_unstable();
+        touched.dedup();
+        let removed = self.snapshot.removed(&self.run)?;
+        let values = &mut self.answer.columns[0].values;
+        let mut changed = Vec::new();
+        for vertex in touched {
+            let old =
+                if (vertex as usize) < values.len() { values.get(vertex as usize) } else { Value::Missing };
+            let new = if removed.is_removed(vertex) { Value::Missing } else { self.live.value(vertex) };
+            set(values, vertex, new);
+            if old != new {
+                changed.push(Changed { vertex, old, new });
+            }
+        }
+        Ok(changed)
+    }
+
+    /// The differences at all vertices.
+    fn hand_on_all(&mut self) -> Result<Vec<Changed>> {
+        let removed = self.snapshot.removed(&self.run)?;
+        let column = &mut self.answer.columns[0];
+        let mut values = self.live.values();
+        removed.list().iter().for_each(|&v| set(&mut values, v, Value::Missing));
+        let old = std::mem::replace(&mut column.values, values);
+        let mut changed = Vec::new();
+        for vertex in 0..column.values.len() {
+            let old = if vertex < old.len() { old.get(vertex) } else { Value::Missing };
+            let new = column.values.get(vertex);
+            if old != new {
+                changed.push(Changed { vertex: esker_graph::vertex(vertex), old, new });
+            }
+        }
+        Ok(changed)
+    }
+
+    fn take_facts(&mut self) -> Result<()> {
+        let removed = self.snapshot.removed(&self.run)?.count();
+        self.answer.facts = self.live.facts(removed);
+        Ok(())
+    }
+
+    /// The figures of the answer.
+    pub fn facts(&self) -> &[(&'static str, Fact)] {
+        &self.answer.facts
+    }
+
+    /// Reserves the memory of the state and of the values that were handed on.
+    fn reserve(&mut self) -> Result<()> {
+        let n = self.snapshot.num_vertices();
+        let bytes = self.live.bytes(n) + (n * VALUE_BYTES) as u64;
+        if let Some(more) = bytes.checked_sub(self.memory.bytes()).filter(|&more| more > 0) {
+            let what = format!("the state of a live {}", self.entry.name);
+            self.memory.absorb(self.run.budget().reserve(&what, more)?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! A version of a graph whose lists are read one by one, from mapped layers.
+
+use std::marker::PhantomData;
+
+use esker_algo::live;
+use esker_graph::{Direction, Flow, VertexId};
+use esker_store::{Error, Result, Snapshot, StoredWeight};
+
+/// A weight that can be made from its bits in a column.
+pub(super) trait LiveWeight: StoredWeight {
+    /// Whether there is one.
+    const IS_READ: bool = true;
+    /// The weight of these bits, zero-extended to 64.
+    fn of_bits(bits: u64) -> Self;
+}
+
+impl LiveWeight for () {
+    const IS_READ: bool = false;
+    fn of_bits(_: u64) {}
+}
+
+impl LiveWeight for i32 {
+    fn of_bits(bits: u64) -> Self {
+        bits as Self
+    }
+}
+
+impl LiveWeight for i64 {
+    fn of_bits(bits: u64) -> Self {
+        bits as Self
+    }
+}
+
+impl LiveWeight for f32 {
+    fn of_bits(bits: u64) -> Self {
+        Self::from_bits(bits as u32)
+    }
+}
+
+impl LiveWeight for f64 {
+    fn of_bits(bits: u64) -> Self {
+        Self::from_bits(bits)
+    }
+}
+
+/// The lists of a version, with weights of type `W`. Removed vertices keep their numbers and have no edges. Blocks that are read are
+/// verified, each once.
+pub(super) struct Points<'a, W> {
+    snapshot: &'a Snapshot,
+    /// The number of the property that is the weight.
+    property: u32,
+    weight: PhantomData<W>,
+}
+
+impl<'a, W: LiveWeight> Points<'a, W> {
+    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+        let property = snapshot.weight_property().map_or(u32::MAX, |property| property.number);
+        Self { snapshot, property, weight: PhantomData }
+    }
+}
+
+impl<W: LiveWeight> live::Version for Points<'_, W> {
+    type Weight = W;
+    type Error = Error;
+
+    fn num_vertices(&self) -> usize {
+        self.snapshot.num_vertices()
+    }
+
+    fn is_directed(&self) -> bool {
+        self.snapshot.is_directed()
+    }
+
+    fn has(&self, direction: Direction) -> bool {
+        self.snapshot.has(direction)
+    }
+
+    fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
+        self.snapshot.degree(direction, v)
+    }
+
+    fn each(&self, direction: Direction, v: VertexId, mut take: impl FnMut(VertexId, W)) -> Result<()> {
+        self.snapshot.stack().visit(direction, v, |stretch| {
+            if !W::IS_READ {
+                stretch.targets.iter().for_each(|&target| take(target, W::of_bits(0)));
+                return Ok(Flow::More);
+            }
+            let values = stretch.lists.property(self.property as usize);
+            let values = values.ok_or_else(|| Error::Invalid("the edges have no weights".to_owned()))?;
+            for (index, &target) in (stretch.start..).zip(stretch.targets.iter()) {
+                take(target, W::of_bits(values.bits_at(index)?));
+            }
+            Ok(Flow::More)
+        })
+    }
+}

@@ -1,0 +1,282 @@
+//! Live answers against recomputation at every version of random streams of changes: edges added, removed and reweighed, vertices added,
+//! removed and restored, commits frozen and merged meanwhile, on every kind of graph and base layer.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use esker::answer::{Answer, Fact, Value};
+use esker::catalogue::{Job, Params, find};
+use esker::follow::{Follow, Method, MethodChoice};
+use esker::graph::{NONE, Run, RunOptions, VertexId};
+use esker::import::format::ReadOptions;
+use esker::import::install::import;
+use esker::import::open::open_reader;
+use esker::import::options::ImportOptions;
+use esker::store::format::{Duplicates, Encoding};
+use esker::store::io::{Disk, RealDisk};
+use esker::store::log::Sync;
+use esker::store::property::PropertyValue;
+use esker::store::tiles::ConvertOptions;
+use esker::store::version::StagingOptions;
+use esker::store::{Database, DatabaseOptions, Follower, Snapshot};
+
+/// The kinds of graphs.
+#[derive(Debug, Clone, Copy)]
+struct Kind {
+    directed: bool,
+    multigraph: bool,
+    in_edges: bool,
+    texts: bool,
+    /// `None` for no weights; whether they have fractions.
+    weights: Option<bool>,
+    encoding: Encoding,
+    tiled: bool,
+}
+
+impl Kind {
+    fn of(seed: u64) -> Self {
+        let bit = |bit: u64| seed >> bit & 1 == 1;
+        Self {
+            directed: bit(0),
+            multigraph: seed % 3 == 1,
+            in_edges: seed % 5 != 3,
+            texts: bit(1),
+            weights: [None, Some(false), Some(true)][(seed % 3) as usize],
+            encoding: if bit(2) { Encoding::Compressed } else { Encoding::Plain },
+            tiled: seed % 8 == 3,
+        }
+    }
+}
+
+struct Noise(u64);
+
+impl Noise {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// Ids of the imported graph; later ones are new.
+const IMPORTED: u64 = 60;
+
+struct Stream {
+    kind: Kind,
+    noise: Noise,
+    path: PathBuf,
+    database: Database,
+    ids: u64,
+    _place: tempfile::TempDir,
+}
+
+impl Stream {
+    fn new(seed: u64, run: &Run) -> Self {
+        let (kind, mut noise) = (Kind::of(seed), Noise(seed));
+        let place = tempfile::tempdir().unwrap();
+        let mut text = "from,to".to_owned() + if kind.weights.is_some() { ",weight\n" } else { "\n" };
+        for v in 0..IMPORTED {
+            // Every vertex is named; vertices with small numbers have many edges.
+            for target in [noise.below(IMPORTED), noise.below(1 + IMPORTED / 8)] {
+                let [from, to] = [v, target].map(|v| name(kind, v));
+                let weight = match kind.weights {
+                    None => String::new(),
+                    Some(false) => format!(",{}", noise.below(9)),
+                    Some(true) => format!(",{:?}", noise.below(90) as f64 / 7.0),
+                };
+                text += &format!("{from},{to}{weight}\n");
+            }
+        }
+        std::fs::write(place.path().join("edges.csv"), text).unwrap();
+        let input = place.path().join("edges.csv");
+        let reader = open_reader(&[input.to_str().unwrap()], &ReadOptions::default()).unwrap();
+        let options = ImportOptions {
+            directed: Some(kind.directed),
+            in_edges: kind.in_edges,
+            encoding: kind.encoding,
+            duplicates: if kind.multigraph { Duplicates::Keep } else { Duplicates::Last },
+            threads: 2,
+            memory_bytes: 64 << 20,
+            ..ImportOptions::default()
+        };
+        let path = place.path().join("g.esker");
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        import(&disk, reader, &path, &options, StagingOptions::default()).unwrap();
+        let options = DatabaseOptions { threads: 2, sync: Sync::Never, ..DatabaseOptions::default() };
+        let database = Database::open(&path, options).unwrap();
+        if kind.tiled {
+            database.make_tiles(&ConvertOptions::default(), run).unwrap();
+        }
+        Self { kind, noise, path, database, ids: IMPORTED, _place: place }
+    }
+
+    /// Commits a batch of a random size, and now and then freezes or merges what there is.
+    fn step(&mut self, run: &Run) {
+        let mut batch = self.database.batch();
+        let kind = self.kind;
+        let count = 1 << self.noise.below(6);
+        for _ in 0..count {
+            if self.noise.below(12) == 0 {
+                self.ids += 1;
+            }
+            let noise = &mut self.noise;
+            let (u, v) = (noise.below(self.ids), noise.below(self.ids).min(noise.below(self.ids)));
+            let [from, to] = [u, v].map(|v| name(kind, v));
+            let weight = match kind.weights {
+                None => Vec::new(),
+                Some(false) => vec![PropertyValue::from(noise.below(9) as i64)],
+                Some(true) => vec![PropertyValue::from(noise.below(90) as f64 / 7.0)],
+            };
+            // Text ids are of letters, integer ids of digits.
+            let (a, b) = (u + 100, v + 100);
+            match (noise.below(16), kind.texts) {
+                // The source of searches stays; without in-lists nothing can be removed.
+                (0, true) if u > 0 && (kind.in_edges || !kind.directed) => {
+                    batch.remove_vertex(from.as_str()).unwrap();
+                }
+                (0, false) if u > 0 && (kind.in_edges || !kind.directed) => batch.remove_vertex(a).unwrap(),
+                (1, true) => batch.add_vertex(from.as_str()).unwrap(),
+                (1, false) => batch.add_vertex(a).unwrap(),
+                (2..=8, true) => batch.remove_edge(from.as_str(), to.as_str()).unwrap(),
+                (2..=8, false) => batch.remove_edge(a, b).unwrap(),
+                (_, true) => batch.add_edge(from.as_str(), to.as_str(), &weight).unwrap(),
+                (_, false) => batch.add_edge(a, b, &weight).unwrap(),
+            }
+        }
+        self.database.commit(batch, "a step").unwrap();
+        match self.noise.below(12) {
+            0 => drop(self.database.freeze(run).unwrap()),
+            1 => drop(self.database.merge(run).unwrap()),
+            2 => drop(self.database.compact(run).unwrap()),
+            _ => {}
+        }
+    }
+}
+
+fn name(kind: Kind, v: u64) -> String {
+    if kind.texts { format!("v{v}") } else { (v + 100).to_string() }
+}
+
+/// What an algorithm says of each vertex, computed anew.
+fn computed(
+    snapshot: &Snapshot,
+    run: &Run,
+    algorithm: &str,
+    params: &Params,
+) -> (BTreeMap<VertexId, Value>, Answer) {
+    let job = Job { snapshot, run, params, verify: true };
+    let answer = find(algorithm).unwrap().run(&job).unwrap_or_else(|error| panic!("{algorithm}: {error}"));
+    let mut values = BTreeMap::new();
+    for row in 0..answer.columns.first().map_or(0, |column| column.values.len()) {
+        let Value::Vertex(v) = answer.key(row) else { panic!("a row of no vertex") };
+        values.insert(v, answer.columns[0].values.get(row));
+    }
+    (values, answer)
+}
+
+/// Whether two values are the same; scores, within a bound.
+fn is_same(a: Value, b: Value, error: f64) -> bool {
+    match (a, b) {
+        (Value::Float(a), Value::Float(b)) => (a - b).abs() <= error,
+        (a, b) => a == b,
+    }
+}
+
+/// How far scores may be off: 0 unless the answer has a certificate.
+fn error_of(follow: &Follow) -> f64 {
+    let certified = follow.facts().iter().find(|(name, _)| *name == "error");
+    certified.map_or(0.0, |(_, error)| if let Fact::Float(error) = error { *error } else { 0.0 })
+}
+
+fn agree(follow: &Follow, run: &Run, params: &Params, given: &BTreeMap<VertexId, Value>, at: &str) {
+    let algorithm = follow.entry().name;
+    let (expected, answer) = computed(follow.snapshot(), run, algorithm, params);
+    let values = follow.answer().columns.first().map(|column| &column.values);
+    let error = error_of(follow);
+    for (&v, &value) in &expected {
+        let live = values.map_or(Value::Missing, |values| values.get(v as usize));
+        assert!(is_same(live, value, error), "{algorithm} of {v}: {live:?}, not {value:?}: {at}");
+        let handed_on = given.get(&v).copied().unwrap_or(Value::Missing);
+        assert_eq!(handed_on, live, "{algorithm} of {v} was handed on otherwise: {at}");
+    }
+    for v in
+        (0..values.map_or(0, esker::answer::Values::len) as VertexId).filter(|v| !expected.contains_key(v))
+    {
+        assert_eq!(values.unwrap().get(v as usize), Value::Missing, "{algorithm}, {v} was removed: {at}");
+        assert_eq!(given.get(&v).copied().unwrap_or(Value::Missing), Value::Missing, "{algorithm}: {at}");
+    }
+    for (name, fact) in follow.facts().iter().filter(|(_, fact)| !matches!(fact, Fact::Float(_))) {
+        let expected = answer.facts.iter().find(|(other, _)| other == name);
+        assert_eq!(expected.map(|(_, fact)| fact), Some(fact), "{algorithm}, {name}: {at}");
+    }
+}
+
+/// Follows one algorithm over random streams.
+fn holds(algorithm: &str, seeds: std::ops::Range<u64>, suits: fn(Kind) -> bool, params: fn(Kind) -> Params) {
+    let options = RunOptions { threads: 2, seed: 7, ..RunOptions::default() };
+    let run = Arc::new(Run::new(options).unwrap());
+    let mut updates = 0;
+    for seed in seeds.filter(|&seed| suits(Kind::of(seed))) {
+        let mut stream = Stream::new(seed, &run);
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let mut follower = Follower::open(disk, Path::new(&stream.path), Arc::clone(&run)).unwrap();
+        let first = follower.at(follower.newest()).unwrap();
+        let params = params(stream.kind);
+        let choice = if seed % 3 == 0 { MethodChoice::Cheaper } else { MethodChoice::Update };
+        let follow = Follow::start(first, find(algorithm).unwrap(), &params, Arc::clone(&run)).unwrap();
+        let mut follow = follow.with_choice(choice);
+        let values = follow.answer().columns.first().map(|column| &column.values);
+        let mut given: BTreeMap<VertexId, Value> = values
+            .map(|values| (0..).zip((0..values.len()).map(|v| values.get(v))).collect())
+            .unwrap_or_default();
+        for step in 0..30 {
+            stream.step(&run);
+            if stream.noise.below(4) == 0 {
+                continue; // Several versions come at once.
+            }
+            follower.refresh().unwrap();
+            let known = follow.version();
+            let newer = follower.versions().map(|version| version.number).filter(|&number| number > known);
+            let skips = stream.noise.below(3) == 0;
+            let newer: Vec<u64> = newer.filter(|&number| !skips || number == follower.newest()).collect();
+            for number in newer {
+                let at = format!("{:?}, seed {seed}, step {step}, version {number}", stream.kind);
+                let update = follow.advance(follower.at(number).unwrap()).unwrap();
+                updates += usize::from(update.method == Method::Update);
+                for changed in &update.changed {
+                    let before = given.insert(changed.vertex, changed.new).unwrap_or(Value::Missing);
+                    assert_eq!(before, changed.old, "{algorithm} of {}: {at}", changed.vertex);
+                    assert_ne!(changed.old, changed.new, "{algorithm}: {at}");
+                    assert_ne!(changed.vertex, NONE);
+                }
+                agree(&follow, &run, &params, &given, &at);
+            }
+            assert_eq!(follow.version(), stream.database.snapshot().unwrap().version().number);
+        }
+    }
+    assert!(updates > 100, "{updates} updates of {algorithm}");
+}
+
+#[test]
+fn components_are_as_computed_anew_at_every_version() {
+    holds("wcc", 0..16, |_| true, |_| Params::default());
+}
+
+#[test]
+fn what_cannot_be_followed_is_refused_with_what_can() {
+    let run = Arc::new(Run::with_threads(1).unwrap());
+    let stream = Stream::new(0, &run);
+    let start = |algorithm: &str, params: &Params| {
+        let snapshot = stream.database.snapshot().unwrap();
+        Follow::start(snapshot, find(algorithm).unwrap(), params, Arc::clone(&run)).unwrap_err().to_string()
+    };
+    assert!(start("scc", &Params::default()).contains("scc cannot be followed; wcc"));
+    let refused = start("wcc", &Params::default().with("method", "union-find"));
+    assert!(refused.contains("takes no option method"), "{refused}");
+    let small = RunOptions { budget: esker::graph::Budget::new(1 << 10), ..RunOptions::default() };
+    let run = Arc::new(Run::new(small).unwrap());
+    let snapshot = stream.database.snapshot().unwrap();
+    let refused =
+        Follow::start(snapshot, find("wcc").unwrap(), &Params::default(), run).unwrap_err().to_string();
+    assert!(refused.contains("the state of a live wcc"), "{refused}");
+}
