@@ -93,7 +93,7 @@ impl<'a, W: Weight> Rows<'a, W> {
     /// Reads where the lists of a batch begin, and then their first entries. Selected vertices lie anywhere, so each of these reads may
     /// miss all caches; here the misses of a batch overlap, where a visit would wait for the one before.
     #[inline(always)]
-    fn touch(&self, batch: &[VertexId]) {
+    pub fn touch(&self, batch: &[VertexId]) {
         let mut starts = [0; BATCH_LEN];
         for (start, &v) in starts.iter_mut().zip(batch) {
             *start = self.offsets[v as usize] as usize;

@@ -16,4 +16,4 @@ pub mod property;
 pub mod stack;
 pub mod graph;
 
-pub use graph::{Access, GraphEncoding, HeadedOptions, Residency, StoredGraph, StoredWeight};
+pub use graph::{Access, ColumnWeight, GraphEncoding, HeadedOptions, Residency, StoredGraph, StoredWeight};

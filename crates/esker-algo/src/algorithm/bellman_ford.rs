@@ -75,6 +75,9 @@ struct SignedSum<D>(std::marker::PhantomData<D>);
 impl<W: Length, D: Signed<W>> LabelRule<W> for SignedSum<D> {
     type Label = D;
 
+    // Distances wider than lengths are a second attempt, after an overflow.
+    const BOXED: bool = size_of::<D>() > size_of::<W>();
+
     #[inline(always)]
     fn offer(&self, distance: D, edge: W) -> (D, bool) {
         distance.sum(edge)
@@ -182,6 +185,8 @@ struct CycleEdges<'a>(&'a [(VertexId, VertexId)]);
 
 impl<W: Length> Visitor<W> for CycleEdges<'_> {
     type State = Vec<(VertexId, W)>;
+
+    const BOXED: bool = true;
 
     fn new_state(&self) -> Self::State {
         Vec::new()

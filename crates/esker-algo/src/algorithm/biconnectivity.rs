@@ -112,6 +112,8 @@ struct NumberRange<'a> {
 impl<W: Weight> Visitor<W> for NumberRange<'_> {
     type State = ();
 
+    const BOXED: bool = true;
+
     fn new_state(&self) {}
 
     #[inline(always)]
@@ -170,6 +172,8 @@ struct LinkUnfenced<'a> {
 
 impl<W: Weight> Visitor<W> for LinkUnfenced<'_> {
     type State = ();
+
+    const BOXED: bool = true;
 
     fn new_state(&self) {}
 

@@ -85,6 +85,8 @@ impl Searches {
 }
 
 impl<W: Weight> EdgeOp<W> for Searches {
+    const BOXED: bool = true;
+
     #[inline(always)]
     fn wants(&self, dst: VertexId) -> bool {
         self.seen.get(dst) | self.next.get(dst) != self.all

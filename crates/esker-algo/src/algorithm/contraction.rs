@@ -108,6 +108,8 @@ struct FindPairs<'a> {
 impl<W: Weight> Visitor<W> for FindPairs<'_> {
     type State = Vec<ClusterPair>;
 
+    const BOXED: bool = true;
+
     fn new_state(&self) -> Self::State {
         Vec::new()
     }
@@ -165,6 +167,8 @@ struct LinkClusters<'a> {
 
 impl<W: Weight> Visitor<W> for LinkClusters<'_> {
     type State = ();
+
+    const BOXED: bool = true;
 
     fn new_state(&self) {}
 

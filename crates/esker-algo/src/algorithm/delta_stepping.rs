@@ -333,6 +333,9 @@ struct RelaxLight<'a, W, D: ArrayValue, G, const ALONE: bool> {
 impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLight<'_, W, D, G, ALONE> {
     type State = Bins;
 
+    // Distances wider than lengths are a second attempt, after an overflow.
+    const BOXED: bool = size_of::<D>() > size_of::<W>();
+
     fn new_state(&self) -> Bins {
         self.window.search.take_bins()
     }
@@ -393,6 +396,9 @@ struct PushHeavy<'a, W, D: ArrayValue>(BucketWindow<'a, W, D>);
 impl<W: Length, D: Reach<W>> Visitor<W> for PushHeavy<'_, W, D> {
     type State = Bins;
 
+    // Distances wider than lengths are a second attempt, after an overflow.
+    const BOXED: bool = size_of::<D>() > size_of::<W>();
+
     fn new_state(&self) -> Bins {
         self.0.search.take_bins()
     }
@@ -414,6 +420,9 @@ struct PullHeavy<'a, W, D: ArrayValue>(BucketWindow<'a, W, D>);
 
 impl<W: Length, D: Reach<W>> Visitor<W> for PullHeavy<'_, W, D> {
     type State = Bins;
+
+    // Distances wider than lengths are a second attempt, after an overflow.
+    const BOXED: bool = size_of::<D>() > size_of::<W>();
 
     fn new_state(&self) -> Bins {
         self.0.search.take_bins()

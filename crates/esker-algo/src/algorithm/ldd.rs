@@ -255,6 +255,8 @@ struct LeastTreeParents<'a> {
 impl<W: Weight> Visitor<W> for LeastTreeParents<'_> {
     type State = ();
 
+    const BOXED: bool = true;
+
     fn new_state(&self) {}
 
     #[inline(always)]
@@ -292,6 +294,8 @@ impl JoinCluster<'_> {
 }
 
 impl<W: Weight> EdgeOp<W> for JoinCluster<'_> {
+    const BOXED: bool = true;
+
     #[inline(always)]
     fn wants(&self, dst: VertexId) -> bool {
         self.clusters.get(dst) == NONE

@@ -128,6 +128,7 @@ struct Largest(VertexValues<u64>);
 impl<W: Ranked> Visitor<W> for Largest {
     /// A weight that is negative or no number.
     type State = Option<f64>;
+    const BOXED: bool = true;
 
     const STOPS: bool = false;
 
@@ -175,6 +176,7 @@ impl Strengths {
 
 impl<W: Ranked> Visitor<W> for Strengths {
     type State = ();
+    const BOXED: bool = true;
 
     const STOPS: bool = false;
 

@@ -18,6 +18,9 @@ pub(super) trait LabelRule<W>: Sync {
     /// The type of a label.
     type Label: ArrayValue;
 
+    /// As [`Visitor::BOXED`].
+    const BOXED: bool = false;
+
     /// The label that a vertex with `label` offers over an edge, and whether it is valid. Called for every edge, so it
     /// should have no branches.
     fn offer(&self, label: Self::Label, edge: W) -> (Self::Label, bool);
@@ -116,6 +119,9 @@ impl<W: Weight, R: LabelRule<W>, E: Fn(R::Label, R::Label) -> bool + Sync, const
 {
     type State = Vec<VertexId>;
 
+    // Of graphs without weights, a breadth-first search answers the same sooner.
+    const BOXED: bool = R::BOXED || size_of::<W>() == 0;
+
     fn new_state(&self) -> Vec<VertexId> {
         Vec::new()
     }
@@ -186,6 +192,9 @@ struct TightParent<'a, T> {
 }
 
 impl<W: Weight, T: Fn(VertexId, VertexId, W) -> bool + Sync> EdgeOp<W> for TightParent<'_, T> {
+    // Once after a search of many rounds, and only where parents are asked for.
+    const BOXED: bool = true;
+
     #[inline(always)]
     fn wants(&self, dst: VertexId) -> bool {
         !self.visited.get(dst)

@@ -133,6 +133,8 @@ struct FindClusterEdges<'a> {
 impl<W: Weight> Visitor<W> for FindClusterEdges<'_> {
     type State = ClusterEdges;
 
+    const BOXED: bool = true;
+
     fn new_state(&self) -> ClusterEdges {
         ClusterEdges { edges: Vec::new(), recent: vec![None; RECENT], limit: COLLECTED }
     }

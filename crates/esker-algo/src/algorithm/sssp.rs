@@ -111,6 +111,8 @@ struct SampleLengths;
 impl<W: Length> Visitor<W> for SampleLengths {
     type State = Vec<f64>;
 
+    const BOXED: bool = true;
+
     fn new_state(&self) -> Vec<f64> {
         Vec::new()
     }

@@ -48,6 +48,9 @@ struct LengthSum<D>(std::marker::PhantomData<D>);
 impl<W: Length, D: Reach<W>> LabelRule<W> for LengthSum<D> {
     type Label = D;
 
+    // Distances wider than lengths are a second attempt, after an overflow.
+    const BOXED: bool = size_of::<D>() > size_of::<W>();
+
     #[inline(always)]
     fn offer(&self, distance: D, edge: W) -> (D, bool) {
         distance.sum(edge)

@@ -135,6 +135,8 @@ impl BfsForest {
 struct ClaimParent<'a>(&'a VertexArray);
 
 impl<W: Weight> EdgeOp<W> for ClaimParent<'_> {
+    const BOXED: bool = true;
+
     #[inline(always)]
     fn wants(&self, dst: VertexId) -> bool {
         self.0.get(dst) == NONE

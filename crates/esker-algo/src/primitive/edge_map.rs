@@ -35,6 +35,9 @@ pub trait EdgeOp<W: Weight>: Sync {
     /// Whether [`EdgeOp::push`] may return true more than once in a round for one target. Repeats are then removed.
     const REPEATS: bool = false;
 
+    /// As [`Visitor::BOXED`], for both directions of a round.
+    const BOXED: bool = false;
+
     /// Whether anything may still change at `dst`. Asked before each edge to it.
     #[inline(always)]
     fn wants(&self, _dst: VertexId) -> bool {
@@ -148,6 +151,8 @@ struct Push<'a, G, O, const ALONE: bool> {
 impl<G: Graph, O: EdgeOp<G::Weight>, const ALONE: bool> Visitor<G::Weight> for Push<'_, G, O, ALONE> {
     type State = Found;
 
+    const BOXED: bool = O::BOXED;
+
     fn new_state(&self) -> Found {
         Found::default()
     }
@@ -210,6 +215,8 @@ struct Count {
 
 impl<G: Graph, O: EdgeOp<G::Weight>> Visitor<G::Weight> for Pull<'_, G, O> {
     type State = Count;
+
+    const BOXED: bool = O::BOXED;
 
     fn new_state(&self) -> Count {
         Count::default()

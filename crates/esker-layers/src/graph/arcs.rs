@@ -5,7 +5,7 @@ use std::ops::Range;
 use esker_format::Result;
 use esker_graph::{Piece, Run, VertexId};
 
-use super::weight::StoredWeight;
+use super::weight::ColumnWeight;
 use crate::layer::ListColumns;
 
 /// Some lists, verified.
@@ -17,7 +17,7 @@ pub(super) struct Arcs<'a, W> {
     pub(super) weights: &'a [W],
 }
 
-impl<'a, W: StoredWeight> Arcs<'a, W> {
+impl<'a, W: ColumnWeight> Arcs<'a, W> {
     pub(super) fn new(lists: &'a ListColumns, property: u32, run: &Run) -> Result<Self> {
         let (vertices, weights) = (lists.vertices(run)?, W::all(lists, property, run)?);
         let (offsets, targets) = lists.all(run)?.arrays().unwrap_or((&[0], &[]));

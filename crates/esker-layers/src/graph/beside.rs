@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use esker_format::{BLOCK_BYTES, Result};
 
-use super::weight::StoredWeight;
+use super::weight::ColumnWeight;
 use crate::layer::ListColumns;
 
 /// The most bytes of mapped weights of one direction that stay in memory.
@@ -26,7 +26,7 @@ pub(crate) struct WeightsBeside<'a, W> {
 #[derive(Debug, Default)]
 pub(crate) struct LastBlock(Option<usize>);
 
-impl<'a, W: StoredWeight> WeightsBeside<'a, W> {
+impl<'a, W: ColumnWeight> WeightsBeside<'a, W> {
     /// # Errors
     /// [`esker_format::Error::Invalid`] if there is no such property of this type.
     pub(crate) fn new(lists: &'a ListColumns, property: u32) -> Result<Self> {

@@ -12,7 +12,7 @@ use esker_graph::{
 };
 
 use super::offer::{Decoded, Offer};
-use super::weight::StoredWeight;
+use super::weight::ColumnWeight;
 use crate::layer::{CodedLists, Index, Place, Places};
 
 thread_local! {
@@ -27,7 +27,7 @@ pub(super) struct Compressed<'a, W> {
     huge_len: usize,
 }
 
-impl<'a, W: StoredWeight> Compressed<'a, W> {
+impl<'a, W: ColumnWeight> Compressed<'a, W> {
     pub(super) fn new(lists: CodedLists<'a>, weights: &'a [W]) -> Self {
         Self { offer: Offer::new(lists, weights), huge_len: HUGE_LEN }
     }
@@ -56,6 +56,16 @@ impl<'a, W: StoredWeight> Compressed<'a, W> {
         let result = f(targets, &self.offer.weights[place.arc..place.arc + place.degree]);
         BUFFERS.with_borrow_mut(|buffers| buffers.push(buffer));
         result
+    }
+
+    /// How its lists are handed over.
+    pub(super) fn offers(&self) -> &Offer<'a, W> {
+        &self.offer
+    }
+
+    /// The longest list that one worker hands over alone.
+    pub(super) fn huge_len(&self) -> usize {
+        self.huge_len
     }
 
     #[inline(always)]
@@ -89,7 +99,7 @@ pub(super) struct Buffer {
     places: Places,
 }
 
-impl<W: StoredWeight> Extents for Compressed<'_, W> {
+impl<W: ColumnWeight> Extents for Compressed<'_, W> {
     fn num_vertices(&self) -> usize {
         self.index().len()
     }
@@ -103,7 +113,7 @@ impl<W: StoredWeight> Extents for Compressed<'_, W> {
     }
 }
 
-impl<W: StoredWeight> Layout<W> for Compressed<'_, W> {
+impl<W: ColumnWeight> Layout<W> for Compressed<'_, W> {
     type Buffer = Buffer;
 
     fn new_buffer(&self, stops: bool, deterministic: bool) -> Buffer {

@@ -5,11 +5,14 @@ use esker_format::testing::cases;
 use esker_format::{
     DatabaseId, ElementType, Encoding, GraphShape, LayerRecord, LogicalType, Owner, PropertyRecord,
 };
-use esker_graph::{Bitmap, Csr, Direction, Flow, Piece, Run, Select, VertexId, Visitor, vertex};
+use esker_graph::{
+    Bitmap, Csr, Direction, Flow, HUGE_LEN, Piece, Run, Select, VertexId, Visitor, collect, vertex,
+};
 use proptest::prelude::*;
 
+use super::batches::{scan_compressed, scan_rows};
 use super::compressed::Compressed;
-use super::weight::StoredWeight;
+use super::weight::ColumnWeight;
 use crate::layer::{Body, PlainLayer, PlainWriter, SectionChunk, SectionShape, SectionWriter};
 
 /// A compressed layer with the out-lists of a graph.
@@ -92,9 +95,37 @@ fn scanned<const STOPS: bool>(
     select: Select<'_>,
     enough: usize,
 ) -> Vec<(VertexId, VertexId, i32, bool)> {
-    let mut arcs = graph.scan(run, select, &Taking::<STOPS>(enough)).unwrap().concat();
+    let visitor = Taking::<STOPS>(enough);
+    let mut arcs = graph.scan(run, select, &visitor).unwrap().concat();
     arcs.sort_unstable();
+    let batches = collect(&visitor, |visitor| scan_compressed(graph, run, select, visitor));
+    let mut same = batches.unwrap().concat();
+    same.sort_unstable();
+    assert_eq!(same, arcs);
     arcs
+}
+
+/// A star has a list that all threads share, and many short ones.
+#[test]
+fn batches_of_plain_lists_are_what_a_static_scan_hands_over() {
+    let leaves = HUGE_LEN as VertexId + 5;
+    let edges: Vec<_> = (1..=leaves).map(|v| (0, v, v as i32)).collect();
+    let csr = Csr::undirected(leaves as usize + 1, &edges).unwrap();
+    let rows = *csr.graph().rows(Direction::Out).unwrap();
+    let bits = Bitmap::new(rows.num_vertices());
+    let list: Vec<VertexId> = std::iter::once(0).chain((1..=leaves).rev().step_by(3)).collect();
+    list.iter().for_each(|&v| assert!(bits.insert(v)));
+    for (threads, select) in
+        [(1, Select::All), (2, Select::All), (2, Select::List(&list)), (2, Select::Bits(&bits))]
+    {
+        let (run, visitor) = (Run::with_threads(threads).unwrap(), Taking::<false>(0));
+        let mut expected = rows.scan(&run, select, &visitor).unwrap().concat();
+        let found = collect(&visitor, |visitor| scan_rows(&rows, &run, select, visitor));
+        let mut found = found.unwrap().concat();
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert!(found.len() > HUGE_LEN && found == expected);
+    }
 }
 
 proptest! {

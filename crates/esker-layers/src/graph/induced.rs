@@ -6,7 +6,7 @@ use esker_graph::{
 };
 
 use super::side::Side;
-use super::weight::StoredWeight;
+use super::weight::ColumnWeight;
 
 /// One direction. Every piece is translated, whole, into a buffer of the worker before it is visited: about a nanosecond an arc. Memory:
 /// that buffer, as long as the longest piece; in a scan of selected vertices, the selection once more.
@@ -17,7 +17,7 @@ pub(super) struct InducedSide<'a, W> {
     pub(super) num_vertices: usize,
 }
 
-impl<W: StoredWeight> Source<W, Error> for InducedSide<'_, W> {
+impl<W: ColumnWeight> Source<W, Error> for InducedSide<'_, W> {
     fn degree(&self, v: VertexId) -> usize {
         self.inner.degree(self.remaining.origin(v))
     }
@@ -71,7 +71,7 @@ struct TranslatingSink<'a, W> {
     targets: Vec<VertexId>,
 }
 
-impl<W: StoredWeight> AnyVisitor<W> for Translating<'_, W> {
+impl<W: ColumnWeight> AnyVisitor<W> for Translating<'_, W> {
     fn stops(&self) -> bool {
         self.visitor.stops()
     }
@@ -95,7 +95,7 @@ impl<W: StoredWeight> AnyVisitor<W> for Translating<'_, W> {
     }
 }
 
-impl<W: StoredWeight> Sink<W> for TranslatingSink<'_, W> {
+impl<W: ColumnWeight> Sink<W> for TranslatingSink<'_, W> {
     fn visit(&mut self, batch: &[(VertexId, Piece<'_, W>)]) -> u64 {
         self.targets.clear();
         for (_, piece) in batch {

@@ -11,7 +11,7 @@ use esker_format::Result;
 use esker_graph::{Direction, Extents, Flow, Run, VertexId};
 
 use super::arcs::Arcs;
-use super::weight::StoredWeight;
+use super::weight::ColumnWeight;
 use crate::layer::{AllLists, CodeSlice};
 use crate::stack::{Area, Stack, Stretch, Table};
 
@@ -41,7 +41,7 @@ pub(super) struct Layered<'a, W> {
     pub(super) filter: Option<Filter<'a, W>>,
 }
 
-impl<'a, W: StoredWeight> Layered<'a, W> {
+impl<'a, W: ColumnWeight> Layered<'a, W> {
     pub(super) fn new(
         stack: &'a Stack,
         direction: Direction,
@@ -123,7 +123,7 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
 }
 
 /// Calls `f` with the arcs of some stretches of one list, sorted.
-pub(super) fn with_joined<W: StoredWeight, R>(
+pub(super) fn with_joined<W: ColumnWeight, R>(
     mut stretches: Vec<(Cow<'_, [VertexId]>, &[W])>,
     f: impl FnOnce(&[VertexId], &[W]) -> R,
 ) -> R {
@@ -140,7 +140,7 @@ pub(super) fn with_joined<W: StoredWeight, R>(
     f(&targets, &weights)
 }
 
-impl<W: StoredWeight> Extents for Layered<'_, W> {
+impl<W: ColumnWeight> Extents for Layered<'_, W> {
     fn num_vertices(&self) -> usize {
         self.stack.num_vertices()
     }

@@ -6,6 +6,7 @@ mod points;
 mod beside;
 mod offer;
 mod compressed;
+mod batches;
 #[cfg(test)]
 mod compressed_tests;
 mod arcs;
@@ -23,11 +24,12 @@ mod widened;
 pub mod window;
 mod induced;
 mod stored;
+mod opening;
 
 pub use beside::WEIGHTS_MAX;
 pub use headed::HeadedNeeds;
+pub use opening::StoredWeight;
 pub use pooled::PooledNeeds;
 pub use residency::{Access, GraphEncoding, HeadedOptions, Residency};
 pub use stored::StoredGraph;
-pub use weight::StoredWeight;
-pub use weight::check_weight;
+pub use weight::{ColumnWeight, check_weight};

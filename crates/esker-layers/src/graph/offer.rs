@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use esker_graph::{Flow, Piece, Sink, VertexId, Visitor, ones, vertex};
 
-use super::weight::StoredWeight;
+use super::weight::ColumnWeight;
 use crate::layer::{BLOCK_LEN, CodedLists, Place, Places};
 
 /// The longest pieces of lists: of whole blocks, and the same whatever the number of threads.
@@ -69,7 +69,7 @@ pub(crate) struct Offer<'a, W> {
     second_len: usize,
 }
 
-impl<'a, W: StoredWeight> Offer<'a, W> {
+impl<'a, W: ColumnWeight> Offer<'a, W> {
     /// Of all lists.
     pub(crate) fn new(lists: CodedLists<'a>, weights: &'a [W]) -> Self {
         Self { lists, weights, first_arc: 0, second_len: SECOND_LEN }
@@ -164,17 +164,25 @@ impl<'a, W: StoredWeight> Offer<'a, W> {
         (sink, decoded): (&mut dyn Sink<W>, &mut Decoded),
         (v, place): (VertexId, Place),
     ) -> Flow {
-        let stops = !decoded.is_whole();
         for first in (0..place.degree).step_by(PIECE_LEN) {
             let arcs = first..place.degree.min(first + PIECE_LEN);
-            let flow = self.pieces(stops, decoded, (v, place), arcs, |(targets, weights)| {
-                sink.visit_one(v, Piece { targets, weights, exclusive: true })
-            });
-            if flow == Flow::Enough {
-                return flow;
+            if self.piece_into((&mut *sink, decoded), (v, place), (arcs, true)) == Flow::Enough {
+                return Flow::Enough;
             }
         }
         Flow::More
+    }
+
+    /// As [`Offer::arcs`], to a sink.
+    pub(crate) fn piece_into(
+        &self,
+        (sink, decoded): (&mut dyn Sink<W>, &mut Decoded),
+        (v, place): (VertexId, Place),
+        (arcs, exclusive): (Range<usize>, bool),
+    ) -> Flow {
+        self.pieces(!decoded.is_whole(), decoded, (v, place), arcs, |(targets, weights)| {
+            sink.visit_one(v, Piece { targets, weights, exclusive })
+        })
     }
 
     /// Hands over a range of the arcs of a list, which begins with a block.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use esker_format::{BLOCK_BYTES, Result};
 use esker_graph::{AnyVisitor, Piece, Run, Select, VertexId};
 
-use super::weight::StoredWeight;
+use super::weight::ColumnWeight;
 use crate::layer::ListColumns;
 
 /// A selection is read from lists if so many times its arcs are not more than all...
@@ -56,7 +56,7 @@ impl<'a> PointReads<'a> {
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`].
-    pub(crate) fn with_list<W: StoredWeight, R>(
+    pub(crate) fn with_list<W: ColumnWeight, R>(
         &self,
         v: VertexId,
         f: impl FnOnce(&[VertexId], &[W]) -> R,
@@ -73,7 +73,7 @@ impl<'a> PointReads<'a> {
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`]; cancellation.
-    pub(crate) fn scan<W: StoredWeight>(
+    pub(crate) fn scan<W: ColumnWeight>(
         &self,
         run: &Run,
         list: &[VertexId],

@@ -3,15 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use esker_format::{Error, Result};
-use esker_graph::{
-    AnyVisitor, Direction, DynVisitor, Rows, Run, Select, Source, VertexId, Visitor, collect, take_once,
-};
+use esker_graph::{AnyVisitor, Direction, Rows, Run, Select, Source, VertexId, Visitor, collect, take_once};
 
+use super::batches::{scan_compressed, scan_rows};
 use super::compressed::Compressed;
 use super::gathered::GatheredSide;
 use super::layered::Layered;
 use super::sweep::sweep;
-use super::weight::StoredWeight;
+use super::weight::ColumnWeight;
 use crate::layer::{Arrays, Body, Coded, Index, List, Section};
 use crate::stack::{Stack, Table};
 
@@ -57,7 +56,7 @@ struct LayeredSide<'a, W> {
     lists: OnceLock<Layered<'a, W>>,
 }
 
-impl<'a, W: StoredWeight> Side<'a, W> {
+impl<'a, W: ColumnWeight> Side<'a, W> {
     pub(super) fn mapped(stack: &'a Stack, direction: Direction, property: u32, run: &Run) -> Result<Self> {
         if !stack.is_plain() {
             let table = stack.table(direction, run)?;
@@ -141,6 +140,7 @@ impl<'a, W: StoredWeight> Side<'a, W> {
         visitor: &V,
     ) -> Result<Vec<V::State>> {
         match self {
+            _ if W::RARE || V::BOXED => collect(visitor, |visitor| self.scan_any(run, select, visitor)),
             Self::Plain(side) => Ok(side.rows(run)?.scan(run, select, visitor)?),
             Self::Compressed(side) => Ok(side.lists(run)?.scan(run, select, visitor)?),
             Self::Gathered(side) => Ok(side.rows().scan(run, select, visitor)?),
@@ -151,9 +151,10 @@ impl<'a, W: StoredWeight> Side<'a, W> {
     /// Scans with a visitor of any type.
     pub(super) fn scan_any(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
         match self {
+            Self::Plain(side) => scan_rows(side.rows(run)?, run, select, visitor),
+            Self::Compressed(side) => scan_compressed(side.lists(run)?, run, select, visitor),
+            Self::Gathered(side) => scan_rows(&side.rows(), run, select, visitor),
             Self::Source(source) => source.scan(run, select, visitor),
-            _ if visitor.stops() => self.scan(run, select, &DynVisitor::<_, true>(visitor)).map(drop),
-            _ => self.scan(run, select, &DynVisitor::<_, false>(visitor)).map(drop),
         }
     }
 
@@ -180,7 +181,7 @@ impl<'a, W: StoredWeight> Side<'a, W> {
     }
 }
 
-impl<'a, W: StoredWeight> PlainSide<'a, W> {
+impl<'a, W: ColumnWeight> PlainSide<'a, W> {
     pub(super) fn rows(&self, run: &Run) -> Result<&Rows<'a, W>> {
         if let Some(rows) = self.rows.get() {
             return Ok(rows);
@@ -200,7 +201,7 @@ impl<'a, W: StoredWeight> PlainSide<'a, W> {
     }
 }
 
-impl<'a, W: StoredWeight> CompressedSide<'a, W> {
+impl<'a, W: ColumnWeight> CompressedSide<'a, W> {
     fn lists(&self, run: &Run) -> Result<&Compressed<'a, W>> {
         if let Some(lists) = self.lists.get() {
             return Ok(lists);
@@ -220,7 +221,7 @@ impl<'a, W: StoredWeight> CompressedSide<'a, W> {
     }
 }
 
-impl<'a, W: StoredWeight> LayeredSide<'a, W> {
+impl<'a, W: ColumnWeight> LayeredSide<'a, W> {
     fn lists(&self, run: &Run) -> Result<&Layered<'a, W>> {
         if let Some(lists) = self.lists.get() {
             return Ok(lists);
@@ -230,7 +231,7 @@ impl<'a, W: StoredWeight> LayeredSide<'a, W> {
     }
 }
 
-impl<W: StoredWeight> Source<W, Error> for LayeredSide<'_, W> {
+impl<W: ColumnWeight> Source<W, Error> for LayeredSide<'_, W> {
     fn degree(&self, v: VertexId) -> usize {
         self.table.degree(v)
     }

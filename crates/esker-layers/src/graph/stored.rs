@@ -20,7 +20,7 @@ use super::side::Side;
 use super::stacked::StackedSide;
 use super::symmetric::SymmetricSide;
 use super::tiled::TiledSide;
-use super::weight::StoredWeight;
+use super::weight::ColumnWeight;
 use super::widened::WidenedSide;
 use super::window::{TimeWindow, TimedLists, WindowIndex, WindowSide, gather, time_range};
 use crate::layer::ListColumns;
@@ -43,7 +43,7 @@ pub struct StoredGraph<'a, W> {
     _memory: Option<Reservation>,
 }
 
-impl<'a, W: StoredWeight> Side<'a, W> {
+impl<'a, W: ColumnWeight> Side<'a, W> {
     /// The lists of a version, if these are of its complete layer. `weight` is the number of the weight, with the number of arcs of the
     /// version.
     fn with_changes(
@@ -60,9 +60,9 @@ impl<'a, W: StoredWeight> Side<'a, W> {
     }
 }
 
-impl<'a, W: StoredWeight> StoredGraph<'a, W> {
-    /// The lists of a version, mapped. `property` is the number of the weight.
-    pub fn mapped(stack: &'a Stack, num_arcs: u64, property: u32, run: &Run) -> Result<Self> {
+impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
+    /// [`StoredGraph::mapped`].
+    pub(super) fn build_mapped(stack: &'a Stack, num_arcs: u64, property: u32, run: &Run) -> Result<Self> {
         let directed = stack.layers()[0].is_directed();
         let two = directed && stack.has(Direction::In);
         Ok(Self {
@@ -75,9 +75,8 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         })
     }
 
-    /// A version whose complete layer is read from tiles, mapped or in a fixed memory. If it is the whole version, in-lists are at hand
-    /// even if they are not stored, but for point reads.
-    pub fn tiled(
+    /// [`StoredGraph::tiled`].
+    pub(super) fn build_tiled(
         stack: &'a Stack,
         tiles: &'a Tiles,
         pool: Option<&PoolOptions>,
@@ -105,12 +104,8 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         Ok(Self { num_vertices, num_arcs, directed, out, incoming, _memory: memory })
     }
 
-    /// A version of `num_arcs` arcs. Parts of the lists of its complete layer lie in a fixed memory, which both directions share equally.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if the memory is too little (see [`super::PooledNeeds`]); [`Error::Corrupt`]; [`Error::Io`];
-    /// [`Stop::OverBudget`]; cancellation.
-    pub fn pooled(
+    /// [`StoredGraph::pooled`].
+    pub(super) fn build_pooled(
         disk: &Arc<dyn Disk>,
         stack: &'a Stack,
         weight: (u32, u64),
@@ -125,13 +120,8 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         })
     }
 
-    /// A version of `num_arcs` arcs, the heads of the lists of its complete layer in memory. Takes them from the stored heads of the layer; if
-    /// there are none, or they are shorter than the heads wanted, reads all lists of the layer once to gather them.
-    ///
-    /// # Errors
-    /// [`Stop::OverBudget`] if the memory is too little (see [`super::HeadedNeeds`]); [`Error::Invalid`] if the layer is not plain;
-    /// [`Error::Corrupt`]; [`Error::Io`]; cancellation.
-    pub fn headed(
+    /// [`StoredGraph::headed`].
+    pub(super) fn build_headed(
         disk: &Arc<dyn Disk>,
         stack: &'a Stack,
         stored: Option<&StoredHeads>,
@@ -166,13 +156,8 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         Ok(Self { num_vertices, num_arcs: weight.1, directed, out, incoming, _memory: Some(memory) })
     }
 
-    /// The same edges without their directions; an undirected graph stays as it is. Where there is one edge at most from a vertex to
-    /// another, `a -> b` and `b -> a` become one edge, with the smaller weight; in a multigraph, each becomes an edge. Reads all lists
-    /// once to count their arcs.
-    ///
-    /// # Errors
-    /// [`Stop::Unsuitable`] if in-edges are not kept; [`Error::Corrupt`]; cancellation; [`Stop::OverBudget`].
-    pub fn undirected(self, multigraph: bool, run: &Run) -> Result<Self> {
+    /// [`StoredGraph::undirected`].
+    pub(super) fn build_undirected(self, multigraph: bool, run: &Run) -> Result<Self> {
         if !self.directed {
             return Ok(self);
         }
@@ -191,10 +176,13 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         SymmetricSide::<W>::bytes(num_vertices)
     }
 
-    /// The edges of a window, filtered as they are read. The weights of `times`, the same version, are the times of the edges; `weights`
-    /// has the weights of the edges, unless they are not read, or are numbers of edges.
+    /// [`StoredGraph::windowed`].
     #[must_use]
-    pub fn windowed(times: StoredGraph<'a, i64>, weights: Option<Self>, index: &'a WindowIndex) -> Self {
+    pub(super) fn build_windowed(
+        times: StoredGraph<'a, i64>,
+        weights: Option<Self>,
+        index: &'a WindowIndex,
+    ) -> Self {
         let window = *index.window();
         let parts = Timed::of(times, weights);
         let side = |lists, direction| Side::source(WindowSide { lists, window, sums: index.sums(direction) });
@@ -204,11 +192,8 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         Self { num_vertices, num_arcs: index.num_arcs(), directed, out, incoming, _memory: memory }
     }
 
-    /// As [`StoredGraph::windowed`], copied to memory and without the vertices that are not in the window.
-    ///
-    /// # Errors
-    /// [`Stop::OverBudget`]; [`Error::Corrupt`]; [`Error::Invalid`] if a sum of weights is beyond their type; cancellation.
-    pub fn gathered(
+    /// [`StoredGraph::gathered`].
+    pub(super) fn build_gathered(
         times: StoredGraph<'a, i64>,
         weights: Option<Self>,
         index: &WindowIndex,
@@ -228,9 +213,9 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         Ok(Self { num_vertices, num_arcs: index.num_arcs(), directed, out, incoming, _memory: Some(memory) })
     }
 
-    /// The graph over the remaining vertices, renumbered. Removed vertices must have no edges.
+    /// [`StoredGraph::induced`].
     #[must_use]
-    pub fn induced(self, remaining: &'a Remaining) -> Self {
+    pub(super) fn build_induced(self, remaining: &'a Remaining) -> Self {
         let num_vertices = self.num_vertices;
         let side = |inner| Side::source(InducedSide { inner, remaining, num_vertices });
         let (out, incoming) = (side(self.out), self.incoming.map(side));
@@ -356,7 +341,7 @@ impl<W> std::fmt::Debug for StoredGraph<'_, W> {
     }
 }
 
-impl<W: StoredWeight> Graph for StoredGraph<'_, W> {
+impl<W: ColumnWeight> Graph for StoredGraph<'_, W> {
     type Weight = W;
     type Error = Error;
 
@@ -400,7 +385,7 @@ impl<W: StoredWeight> Graph for StoredGraph<'_, W> {
     }
 }
 
-impl<W: StoredWeight> Lists for StoredGraph<'_, W> {
+impl<W: ColumnWeight> Lists for StoredGraph<'_, W> {
     #[inline]
     fn with_list<R>(
         &self,

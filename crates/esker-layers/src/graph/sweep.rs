@@ -13,7 +13,7 @@ use super::arcs::{Arcs, seek};
 use super::keep::keep;
 use super::layered::{Filter, Layered};
 use super::offer::{Decoded, Offer};
-use super::weight::StoredWeight;
+use super::weight::ColumnWeight;
 use crate::layer::{AllLists, CodeSlice, Places, for_runs};
 
 /// Vertices of a stretch whose layers are swept one after another: what visitors keep of them stays in the cache.
@@ -27,7 +27,7 @@ const FILTER_MAX: usize = 1 << 14;
 const FEW_FRACTION: usize = 8;
 
 /// Scans the lists of selected vertices.
-pub(super) fn sweep<W: StoredWeight>(
+pub(super) fn sweep<W: ColumnWeight>(
     layered: &Layered<'_, W>,
     run: &Run,
     select: Select<'_>,
@@ -63,7 +63,7 @@ struct Kept<W> {
     pieces: Vec<(VertexId, usize)>,
 }
 
-impl<'p, 'a, W: StoredWeight> Sweeper<'p, 'a, W> {
+impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
     fn new(of: &'p Layered<'a, W>, run: &Run, visitor: &'p dyn AnyVisitor<W>) -> Self {
         Self {
             of,
@@ -348,7 +348,7 @@ impl<'p, 'a, W: StoredWeight> Sweeper<'p, 'a, W> {
     }
 }
 
-impl<W: StoredWeight> Kept<W> {
+impl<W: ColumnWeight> Kept<W> {
     /// Appends those of some arcs that were born by `rank`.
     fn push<C: Pod + Into<u32>>(&mut self, arcs: (&[VertexId], &[W]), born: &[C], rank: u32) {
         let end = self.len + arcs.0.len();
@@ -361,7 +361,7 @@ impl<W: StoredWeight> Kept<W> {
     }
 }
 
-impl<W: StoredWeight> ScanWorker<Error> for Sweeper<'_, '_, W> {
+impl<W: ColumnWeight> ScanWorker<Error> for Sweeper<'_, '_, W> {
     fn range(
         &mut self,
         vertices: Range<usize>,

@@ -13,7 +13,7 @@ use esker_graph::{
 };
 
 use super::side::Side;
-use super::weight::StoredWeight;
+use super::weight::ColumnWeight;
 
 /// Arcs that are merged before they are handed over.
 const PIECE_LEN: usize = 1 << 12;
@@ -32,7 +32,7 @@ pub(super) struct SymmetricSide<'a, W> {
     _memory: Reservation,
 }
 
-impl<'a, W: StoredWeight> SymmetricSide<'a, W> {
+impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
     /// Verifies and reads all lists of a graph of `num_vertices` vertices.
     pub(super) fn new(
         out: Side<'a, W>,
@@ -81,7 +81,7 @@ impl<'a, W: StoredWeight> SymmetricSide<'a, W> {
 type Pair<'l, W> = [(&'l [VertexId], &'l [W]); 2];
 
 /// Calls `f` with the out-list and the in-list of `v`.
-fn both<W: StoredWeight, R>(
+fn both<W: ColumnWeight, R>(
     out: &Side<'_, W>,
     incoming: &Side<'_, W>,
     v: VertexId,
@@ -99,7 +99,7 @@ struct Merge<'l, W> {
     joined: Option<VertexId>,
 }
 
-impl<'l, W: StoredWeight> Merge<'l, W> {
+impl<'l, W: ColumnWeight> Merge<'l, W> {
     fn new(v: VertexId, lists: Pair<'l, W>, multigraph: bool) -> Self {
         Self { lists, joined: multigraph.then_some(v) }
     }
@@ -194,7 +194,7 @@ impl<'l, W: StoredWeight> Merge<'l, W> {
     }
 }
 
-impl<W: StoredWeight> Extents for SymmetricSide<'_, W> {
+impl<W: ColumnWeight> Extents for SymmetricSide<'_, W> {
     fn num_vertices(&self) -> usize {
         self.offsets.len() - 1
     }
@@ -216,7 +216,7 @@ struct Merger<'s, 'a, W> {
     weights: Vec<W>,
 }
 
-impl<W: StoredWeight> Merger<'_, '_, W> {
+impl<W: ColumnWeight> Merger<'_, '_, W> {
     fn hand_over(&mut self, v: VertexId) -> Result<()> {
         let Self { side, sink, targets, weights, .. } = self;
         both(&side.out, &side.incoming, v, |lists| {
@@ -225,7 +225,7 @@ impl<W: StoredWeight> Merger<'_, '_, W> {
     }
 }
 
-impl<W: StoredWeight> ScanWorker<Error> for Merger<'_, '_, W> {
+impl<W: ColumnWeight> ScanWorker<Error> for Merger<'_, '_, W> {
     fn range(&mut self, vertices: Range<usize>, bits: Option<&Bitmap>, _: &mut Vec<VertexId>) -> Result<()> {
         for first in vertices.clone().step_by(64) {
             let inside = u64::MAX >> (64 - (vertices.end - first).min(64));
@@ -242,7 +242,7 @@ impl<W: StoredWeight> ScanWorker<Error> for Merger<'_, '_, W> {
     }
 }
 
-impl<W: StoredWeight> Source<W, Error> for SymmetricSide<'_, W> {
+impl<W: ColumnWeight> Source<W, Error> for SymmetricSide<'_, W> {
     fn degree(&self, v: VertexId) -> usize {
         Extents::degree(self, v)
     }

@@ -6,7 +6,7 @@ use esker_format::{Error, Result};
 use esker_graph::{AnyVisitor, Direction, Run, Select, Source, VertexId};
 
 use super::points::{PointReads, few};
-use super::weight::StoredWeight;
+use super::weight::ColumnWeight;
 use crate::tiles::TileScan;
 
 /// One direction.
@@ -18,7 +18,7 @@ pub(super) struct TiledSide<'a, W> {
     pub(super) direction: Direction,
 }
 
-impl<W: StoredWeight> Source<W, Error> for TiledSide<'_, W> {
+impl<W: ColumnWeight> Source<W, Error> for TiledSide<'_, W> {
     fn degree(&self, v: VertexId) -> usize {
         self.scan.degree(self.direction, v)
     }

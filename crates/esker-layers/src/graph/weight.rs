@@ -9,9 +9,12 @@ use crate::layer::ListColumns;
 use crate::tiles::{TileWeights, Tiles};
 
 /// A weight that the store can hand out: a column of exactly this type, or `()` for none.
-pub trait StoredWeight: Weight {
+pub trait ColumnWeight: Weight {
     /// Type of the column; `None` for `()`.
     const ELEMENT: Option<ElementType>;
+    /// Whether few graphs have such weights. Then lists are handed over in boxed batches, and no algorithm is compiled into the scans of
+    /// mapped lists with these weights: a smaller program, and scans that are a little slower.
+    const RARE: bool;
 
     /// The weights of all arcs of some lists, verified.
     ///
@@ -28,7 +31,7 @@ pub trait StoredWeight: Weight {
     /// The weights of some arcs, verified.
     ///
     /// # Errors
-    /// As [`StoredWeight::all`].
+    /// As [`ColumnWeight::all`].
     fn some(lists: &ListColumns, property: u32, range: Range<usize>) -> Result<&[Self]>;
 
     /// Gives up the memory of the weights of some lists; they are read again when needed.
@@ -45,8 +48,9 @@ pub trait StoredWeight: Weight {
     fn sum(weights: impl Iterator<Item = Self>) -> Option<Self>;
 }
 
-impl StoredWeight for () {
+impl ColumnWeight for () {
     const ELEMENT: Option<ElementType> = None;
+    const RARE: bool = false;
 
     fn all<'a>(lists: &'a ListColumns, _property: u32, _run: &Run) -> Result<&'a [Self]> {
         Ok(lists.units())
@@ -72,9 +76,10 @@ impl StoredWeight for () {
 }
 
 macro_rules! stored_weights {
-    ($($type:ty => $code:ident, $sum:expr);*) => {$(
-        impl StoredWeight for $type {
+    ($($type:ty => $code:ident, $rare:expr, $sum:expr);*) => {$(
+        impl ColumnWeight for $type {
             const ELEMENT: Option<ElementType> = Some(ElementType::$code);
+            const RARE: bool = $rare;
 
             fn all<'a>(lists: &'a ListColumns, property: u32, run: &Run) -> Result<&'a [Self]> {
                 match lists.property(property as usize) {
@@ -117,10 +122,10 @@ macro_rules! stored_weights {
 }
 
 stored_weights! {
-    i32 => I32, i32::checked_add;
-    i64 => I64, i64::checked_add;
-    f32 => F32, |a, b| Some(a + b);
-    f64 => F64, |a, b| Some(a + b)
+    i32 => I32, false, i32::checked_add;
+    i64 => I64, true, i64::checked_add;
+    f32 => F32, true, |a, b| Some(a + b);
+    f64 => F64, false, |a, b| Some(a + b)
 }
 
 fn no_such(property: u32, element: Option<ElementType>) -> Error {
@@ -129,7 +134,7 @@ fn no_such(property: u32, element: Option<ElementType>) -> Error {
 }
 
 /// The number of the property that is the weight, which must be of the type that is wanted.
-pub fn check_weight<W: StoredWeight>(weight: Option<&PropertyRecord>) -> Result<u32> {
+pub fn check_weight<W: ColumnWeight>(weight: Option<&PropertyRecord>) -> Result<u32> {
     if let (Some(record), Some(wanted)) = (weight, W::ELEMENT)
         && (record.is_text() || record.element != wanted)
     {

@@ -16,7 +16,7 @@ use super::side::HeadedSide;
 use super::stored::StoredSide;
 use super::tails::{TailReader, Want};
 use crate::graph::beside::{LastBlock, WeightsBeside};
-use crate::graph::weight::StoredWeight;
+use crate::graph::weight::ColumnWeight;
 use crate::layer::ListColumns;
 
 /// Larger units than for lists in memory, because the tails of a unit are read together.
@@ -34,7 +34,7 @@ pub(crate) struct HeadedSource<'a, W> {
     readers: Mutex<Vec<TailReader>>,
 }
 
-impl<'a, W: StoredWeight> HeadedSource<'a, W> {
+impl<'a, W: ColumnWeight> HeadedSource<'a, W> {
     /// Heads of length `head_len`: from the stored ones of length `stored.1` if those are not shorter; else gathered, which reads all lists
     /// once. `property` is the number of the weight.
     pub(crate) fn new(
@@ -73,7 +73,7 @@ impl<'a, W: StoredWeight> HeadedSource<'a, W> {
     }
 }
 
-impl<W: StoredWeight> Extents for HeadedSource<'_, W> {
+impl<W: ColumnWeight> Extents for HeadedSource<'_, W> {
     fn num_vertices(&self) -> usize {
         self.lists.offsets.len() - 1
     }
@@ -87,7 +87,7 @@ impl<W: StoredWeight> Extents for HeadedSource<'_, W> {
     }
 }
 
-impl<W: StoredWeight> Source<W, Error> for HeadedSource<'_, W> {
+impl<W: ColumnWeight> Source<W, Error> for HeadedSource<'_, W> {
     fn degree(&self, v: VertexId) -> usize {
         self.lists.degree(v)
     }
@@ -149,7 +149,7 @@ impl<W> Drop for Worker<'_, '_, W> {
     }
 }
 
-impl<W: StoredWeight> ScanWorker<Error> for Worker<'_, '_, W> {
+impl<W: ColumnWeight> ScanWorker<Error> for Worker<'_, '_, W> {
     fn range(
         &mut self,
         vertices: Range<usize>,
@@ -178,7 +178,7 @@ impl<W: StoredWeight> ScanWorker<Error> for Worker<'_, '_, W> {
     }
 }
 
-impl<W: StoredWeight> Worker<'_, '_, W> {
+impl<W: ColumnWeight> Worker<'_, '_, W> {
     /// Hands over the heads of a batch, and collects the tails that are wanted. Reads the first entry of every head before visiting any, so
     /// that their cache misses overlap.
     fn visit_heads(&mut self, vertices: impl Iterator<Item = VertexId>, last: &mut LastHead) -> Result<()> {

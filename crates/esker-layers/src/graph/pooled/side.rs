@@ -16,7 +16,7 @@ use super::turns::Turns;
 use crate::graph::beside::{LastBlock, WeightsBeside};
 use crate::graph::offer::{Decoded, Offer, PIECE_LEN};
 use crate::graph::points::{PointReads, few};
-use crate::graph::weight::StoredWeight;
+use crate::graph::weight::ColumnWeight;
 use crate::layer::{AHEAD_BYTES, Arrays, Coded, Index, ListColumns, Place, Places};
 use crate::pool::{Held, Pool, PoolOptions};
 
@@ -59,7 +59,7 @@ struct Worker<'p, W> {
     buffer: Vec<VertexId>,
 }
 
-impl<'a, W: StoredWeight> PooledSide<'a, W> {
+impl<'a, W: ColumnWeight> PooledSide<'a, W> {
     /// Verifies the offsets.
     pub(crate) fn new(
         disk: &Arc<dyn Disk>,
@@ -243,7 +243,7 @@ impl<'a, W: StoredWeight> PooledSide<'a, W> {
     }
 }
 
-impl<W: StoredWeight> Source<W, Error> for PooledSide<'_, W> {
+impl<W: ColumnWeight> Source<W, Error> for PooledSide<'_, W> {
     #[inline(always)]
     fn degree(&self, v: VertexId) -> usize {
         self.pool.paged().kept.degree(v)

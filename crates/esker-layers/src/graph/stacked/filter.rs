@@ -7,7 +7,7 @@ use esker_graph::{AnyVisitor, Patch, Piece, Sink, VertexId};
 
 use super::overlay::Overlay;
 use super::patches::PatchParts;
-use crate::graph::weight::StoredWeight;
+use crate::graph::weight::ColumnWeight;
 
 /// A visitor whose workers go on with the states that they have: the scans of one visitor that follow each other need no more states than
 /// threads.
@@ -29,7 +29,7 @@ impl<'v, W> Reusing<'v, W> {
     }
 }
 
-impl<W: StoredWeight> AnyVisitor<W> for Reusing<'_, W> {
+impl<W: ColumnWeight> AnyVisitor<W> for Reusing<'_, W> {
     fn stops(&self) -> bool {
         self.visitor.stops()
     }
@@ -58,7 +58,7 @@ impl<W> Drop for ReusedSink<'_, '_, W> {
     }
 }
 
-impl<W: StoredWeight> Sink<W> for ReusedSink<'_, '_, W> {
+impl<W: ColumnWeight> Sink<W> for ReusedSink<'_, '_, W> {
     fn visit(&mut self, batch: &[(VertexId, Piece<'_, W>)]) -> u64 {
         self.sink.as_mut().map_or(0, |sink| sink.visit(batch))
     }
@@ -97,7 +97,7 @@ struct Buffer<W> {
     weights: Vec<W>,
 }
 
-impl<W: StoredWeight> AnyVisitor<W> for Filtering<'_, W> {
+impl<W: ColumnWeight> AnyVisitor<W> for Filtering<'_, W> {
     fn stops(&self) -> bool {
         self.visitor.stops()
     }
@@ -134,7 +134,7 @@ enum Left {
     Some(Range<usize>),
 }
 
-impl<W: StoredWeight> Sink<W> for FilteringSink<'_, W> {
+impl<W: ColumnWeight> Sink<W> for FilteringSink<'_, W> {
     fn visit(&mut self, batch: &[(VertexId, Piece<'_, W>)]) -> u64 {
         let Self { sink, overlay, buffer, .. } = self;
         if !batch.iter().any(|(v, _)| overlay.changes(*v)) {
@@ -196,7 +196,7 @@ impl<W: StoredWeight> Sink<W> for FilteringSink<'_, W> {
     }
 }
 
-impl<W: StoredWeight> Buffer<W> {
+impl<W: ColumnWeight> Buffer<W> {
     fn clear(&mut self) {
         self.targets.clear();
         self.weights.clear();

@@ -6,7 +6,7 @@ use esker_graph::{Direction, Flow, Reservation, Run, VertexId, vertex};
 use super::missing::Missing;
 use super::patches::DeadTiles;
 use crate::graph::points::PointReads;
-use crate::graph::weight::StoredWeight;
+use crate::graph::weight::ColumnWeight;
 use crate::layer::Section;
 use crate::stack::{Marks, Stack, Table};
 
@@ -66,7 +66,7 @@ pub(super) fn bytes(stack: &Stack, direction: Direction, num_arcs: u64) -> Resul
     Ok(n.div_ceil(8) + Missing::bytes(n, lists.min(n), arcs) + 3 * arcs * size_of::<VertexId>() as u64)
 }
 
-impl<W: StoredWeight> Overlay<W> {
+impl<W: ColumnWeight> Overlay<W> {
     /// Of a version over its complete layer. Reads the tombstones; in the middle of the layer, when its arcs were born, and the lists
     /// with arcs that were born later.
     pub(super) fn new(
@@ -136,7 +136,7 @@ impl<W: StoredWeight> Overlay<W> {
 }
 
 impl Maker<'_> {
-    fn part<W: StoredWeight>(&self, first: usize, end: usize) -> Result<Part<W>> {
+    fn part<W: ColumnWeight>(&self, first: usize, end: usize) -> Result<Part<W>> {
         let (gone, lists, dead, kept) = Default::default();
         let mut part = Part { gone, lists, dead, kept };
         let n = self.stack.num_vertices();
@@ -171,7 +171,7 @@ impl Maker<'_> {
     }
 
     /// What was born after the version, in the middle of the complete layer.
-    fn unborn<W: StoredWeight>(
+    fn unborn<W: ColumnWeight>(
         &self,
         rank: u32,
         vertices: std::ops::Range<usize>,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use esker_graph::{Direction, End, Patch, STRIP_LEN, Sink, VertexId};
 
 use super::missing::Missing;
-use crate::graph::weight::StoredWeight;
+use crate::graph::weight::ColumnWeight;
 use crate::stack::Marks;
 
 /// Dead edges in the order of tiles. Memory: 4 bytes an edge, and 16 bytes and an id a tile.
@@ -81,7 +81,7 @@ pub(super) struct PatchParts<W> {
     column: PatchPart<W>,
 }
 
-impl<W: StoredWeight> PatchPart<W> {
+impl<W: ColumnWeight> PatchPart<W> {
     fn new() -> Self {
         Self { rows: Vec::new(), ends: Vec::new(), columns: Vec::new(), weights: Vec::new() }
     }
@@ -110,7 +110,7 @@ impl<W: StoredWeight> PatchPart<W> {
     }
 }
 
-impl<W: StoredWeight> PatchParts<W> {
+impl<W: ColumnWeight> PatchParts<W> {
     pub(super) fn new() -> Self {
         Self { both: PatchPart::new(), row: PatchPart::new(), column: PatchPart::new() }
     }

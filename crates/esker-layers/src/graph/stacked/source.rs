@@ -12,7 +12,7 @@ use crate::graph::layered::{Layered, with_joined};
 use crate::graph::points::{PointReads, few};
 use crate::graph::side::Side;
 use crate::graph::sweep::sweep;
-use crate::graph::weight::StoredWeight;
+use crate::graph::weight::ColumnWeight;
 use crate::stack::{Stack, Table};
 
 /// One direction of a version that is more than its complete layer.
@@ -32,7 +32,7 @@ pub(crate) struct StackedSide<'a, W> {
     later: OnceLock<Layered<'a, W>>,
 }
 
-impl<'a, W: StoredWeight> StackedSide<'a, W> {
+impl<'a, W: ColumnWeight> StackedSide<'a, W> {
     /// Of a version of `num_arcs` arcs. `base` reads its oldest layer, with the weights of number `property`.
     pub(crate) fn new(
         base: Side<'a, W>,
@@ -140,7 +140,7 @@ fn bits_of(num_vertices: usize, list: impl Iterator<Item = VertexId>) -> Bitmap 
     bits
 }
 
-impl<W: StoredWeight> Source<W, Error> for StackedSide<'_, W> {
+impl<W: ColumnWeight> Source<W, Error> for StackedSide<'_, W> {
     fn degree(&self, v: VertexId) -> usize {
         self.table.degree(v)
     }

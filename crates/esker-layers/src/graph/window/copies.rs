@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use esker_format::{Error, Result};
 use esker_graph::VertexId;
 
-use crate::graph::weight::StoredWeight;
+use crate::graph::weight::ColumnWeight;
 
 /// A range of times, and what becomes of several edges from one vertex to another within it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl TimeWindow {
 
     /// Appends the arcs of a list that the window selects. The list is sorted by target; `weights` are beside it, or nothing is if weights
     /// are not read.
-    pub(super) fn select<W: StoredWeight>(
+    pub(super) fn select<W: ColumnWeight>(
         &self,
         (targets, times, weights): (&[VertexId], &[i64], Option<&[W]>),
         into: &mut Selected<W>,
@@ -88,7 +88,7 @@ impl TimeWindow {
 
 impl Copies {
     /// The weight of one edge that stands for some, of which there is at least one.
-    fn join<W: StoredWeight>(self, copies: &mut [(i64, W)]) -> Result<W> {
+    fn join<W: ColumnWeight>(self, copies: &mut [(i64, W)]) -> Result<W> {
         let weights = copies.iter().map(|copy| copy.1);
         let found = match self {
             Self::All | Self::Distinct => {
@@ -114,7 +114,7 @@ impl Copies {
 }
 
 /// The order of two weights.
-fn order<W: StoredWeight>(a: W, b: W) -> Ordering {
+fn order<W: ColumnWeight>(a: W, b: W) -> Ordering {
     if a == b {
         Ordering::Equal
     } else if a.smaller(b) == a {
@@ -132,7 +132,7 @@ pub(crate) struct Selected<W> {
     copies: Vec<(i64, W)>,
 }
 
-impl<W: StoredWeight> Selected<W> {
+impl<W: ColumnWeight> Selected<W> {
     pub(super) fn new() -> Self {
         Self { targets: Vec::new(), weights: Vec::new(), copies: Vec::new() }
     }

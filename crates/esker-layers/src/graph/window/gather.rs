@@ -9,7 +9,7 @@ use esker_graph::{Remaining, Run, VertexId, vertex};
 use super::copies::{Selected, TimeWindow};
 use super::lists::TimedLists;
 use crate::graph::gathered::GatheredSide;
-use crate::graph::weight::StoredWeight;
+use crate::graph::weight::ColumnWeight;
 
 /// Vertices and arcs that one unit of work copies.
 const UNIT_ENTRIES: u64 = 1 << 16;
@@ -22,7 +22,7 @@ struct Unit<'u, W> {
 }
 
 /// Copies the lists. `sums` are the arcs in the window before each vertex; the caller has reserved the memory.
-pub(crate) fn gather<W: StoredWeight>(
+pub(crate) fn gather<W: ColumnWeight>(
     lists: &TimedLists<'_, W>,
     window: &TimeWindow,
     sums: &[u64],

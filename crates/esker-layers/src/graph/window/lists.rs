@@ -5,7 +5,7 @@ use esker_graph::VertexId;
 
 use super::copies::{Copies, Selected, TimeWindow};
 use crate::graph::side::Side;
-use crate::graph::weight::StoredWeight;
+use crate::graph::weight::ColumnWeight;
 
 /// Lists whose weights are times, and the same lists with the weights that algorithms read.
 pub(crate) struct TimedLists<'a, W> {
@@ -14,7 +14,7 @@ pub(crate) struct TimedLists<'a, W> {
     pub(crate) weights: Option<Side<'a, W>>,
 }
 
-impl<W: StoredWeight> TimedLists<'_, W> {
+impl<W: ColumnWeight> TimedLists<'_, W> {
     /// Appends the arcs of `v` that a window selects, sorted by target.
     pub(super) fn select(&self, window: &TimeWindow, v: VertexId, into: &mut Selected<W>) -> Result<()> {
         self.times.with_list(v, |targets, times| match &self.weights {

@@ -11,7 +11,7 @@ use esker_graph::{
 use super::copies::{Selected, TimeWindow};
 use super::lists::TimedLists;
 use crate::graph::side::Side;
-use crate::graph::weight::StoredWeight;
+use crate::graph::weight::ColumnWeight;
 
 /// Lists of a window. Where every edge counts and no weights are read, pieces are filtered as they come, in any residency; else the list
 /// of each vertex is read whole, and memory is that of the longest.
@@ -22,7 +22,7 @@ pub(crate) struct WindowSide<'a, W> {
     pub(crate) sums: &'a [u64],
 }
 
-impl<W: StoredWeight> Extents for WindowSide<'_, W> {
+impl<W: ColumnWeight> Extents for WindowSide<'_, W> {
     fn num_vertices(&self) -> usize {
         self.sums.len() - 1
     }
@@ -36,7 +36,7 @@ impl<W: StoredWeight> Extents for WindowSide<'_, W> {
     }
 }
 
-impl<W: StoredWeight> Source<W, Error> for WindowSide<'_, W> {
+impl<W: ColumnWeight> Source<W, Error> for WindowSide<'_, W> {
     fn degree(&self, v: VertexId) -> usize {
         Extents::degree(self, v)
     }
@@ -80,7 +80,7 @@ struct Selecting<'s, 'a, W> {
     selected: Selected<W>,
 }
 
-impl<W: StoredWeight> Selecting<'_, '_, W> {
+impl<W: ColumnWeight> Selecting<'_, '_, W> {
     fn hand_over(&mut self, v: VertexId) -> Result<()> {
         let Self { side, sink, selected, .. } = self;
         if Extents::degree(*side, v) > 0 {
@@ -93,7 +93,7 @@ impl<W: StoredWeight> Selecting<'_, '_, W> {
     }
 }
 
-impl<W: StoredWeight> ScanWorker<Error> for Selecting<'_, '_, W> {
+impl<W: ColumnWeight> ScanWorker<Error> for Selecting<'_, '_, W> {
     fn range(&mut self, vertices: Range<usize>, bits: Option<&Bitmap>, _: &mut Vec<VertexId>) -> Result<()> {
         for first in vertices.clone().step_by(64) {
             let inside = u64::MAX >> (64 - (vertices.end - first).min(64));
@@ -124,7 +124,7 @@ struct FilteringSink<'f, W> {
     weights: Vec<W>,
 }
 
-impl<W: StoredWeight> AnyVisitor<i64> for Filtering<'_, '_, W> {
+impl<W: ColumnWeight> AnyVisitor<i64> for Filtering<'_, '_, W> {
     fn stops(&self) -> bool {
         self.visitor.stops()
     }
@@ -149,7 +149,7 @@ impl<W: StoredWeight> AnyVisitor<i64> for Filtering<'_, '_, W> {
     }
 }
 
-impl<W: StoredWeight> FilteringSink<'_, W> {
+impl<W: ColumnWeight> FilteringSink<'_, W> {
     /// Appends the targets that are in the window. Returns where they lie.
     fn keep(&mut self, targets: &[VertexId], times: &[i64]) -> Range<usize> {
         let start = self.targets.len();
@@ -165,7 +165,7 @@ impl<W: StoredWeight> FilteringSink<'_, W> {
     }
 }
 
-impl<W: StoredWeight> Sink<i64> for FilteringSink<'_, W> {
+impl<W: ColumnWeight> Sink<i64> for FilteringSink<'_, W> {
     fn visit(&mut self, batch: &[(VertexId, Piece<'_, i64>)]) -> u64 {
         self.targets.clear();
         let mut left = Vec::with_capacity(batch.len());
