@@ -258,7 +258,7 @@ mod tests {
         }
         check(U32, Given::Int(-1), Some(PropertyValue::I64(-1)));
         check(U64, Given::Float(0.5), Some(PropertyValue::F64(0.5)));
-        check(U64, Given::Int(-1), None);
+        check(U64, Given::Int(-1), Some(PropertyValue::F64(-1.0)));
         check(I64, Given::Float(0.5), Some(PropertyValue::F64(0.5)));
         check(F32, Given::Int((1 << 24) + 1), Some(PropertyValue::F64(16_777_217.0)));
         check(F32, Given::Int((1 << 53) + 1), None);
