@@ -6,7 +6,7 @@ use esker_graph::{VertexId, vertex};
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
 use super::hash::IdHasher;
-use super::index::IdIndex;
+use super::index::{GROUP_LEN, IdIndex};
 use super::list::IdList;
 
 /// The ids of the vertices `0..num_vertices`.
@@ -86,6 +86,35 @@ impl BaseMap {
             }
             _ => Ok(None),
         }
+    }
+
+    /// [`BaseMap::vertex_of`] for at most [`GROUP_LEN`] ids.
+    pub(super) fn vertices_of(
+        &self,
+        ids: &[ExternalId<'_>],
+        hasher: &IdHasher,
+        found: &mut [Option<VertexId>],
+    ) -> Result<()> {
+        let BaseForm::Indexed { ids: own, index } = &self.form else {
+            for (found, &id) in found.iter_mut().zip(ids) {
+                *found = self.vertex_of(id, hasher)?;
+            }
+            return Ok(());
+        };
+        let mut hashes = [0; GROUP_LEN];
+        hashes.iter_mut().zip(ids).for_each(|(hash, &id)| *hash = hasher.id(id));
+        index.candidates(&hashes[..ids.len()], found)?;
+        let mut resemble = [false; GROUP_LEN];
+        for ((resembles, &id), found) in resemble.iter_mut().zip(ids).zip(&*found) {
+            *resembles = found.map_or(Ok(true), |v| own.resembles(v as usize, id))?;
+        }
+        for (at, (found, &id)) in found.iter_mut().zip(ids).enumerate() {
+            let Some(v) = *found else { continue };
+            if !resemble[at] || own.get(v as usize)? != id {
+                *found = index.find(hashes[at], |v| Ok(own.get(v as usize)? == id))?;
+            }
+        }
+        Ok(())
     }
 
     /// The position of a dense integer.

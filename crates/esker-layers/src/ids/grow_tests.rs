@@ -155,6 +155,11 @@ impl Grown {
         }
         let unknown = OwnedId::of(self.kind, self.names.len() + 1, imported);
         assert_eq!(map.vertex_of(unknown.id()).unwrap(), None);
+        let asked: Vec<_> = self.names.iter().chain([&unknown]).map(OwnedId::id).collect();
+        let mut found = vec![None; asked.len()];
+        map.vertices_of(&asked, &mut found).unwrap();
+        let expected = (0..asked.len()).map(|v| (v < seen).then(|| vertex(v)));
+        assert!(found.iter().copied().eq(expected), "{found:?} of {seen}");
         assert_eq!(self.tail.vertex_of(unknown.id()), None);
     }
 }

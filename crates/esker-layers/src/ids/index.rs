@@ -12,6 +12,9 @@ use esker_graph::VertexId;
 
 use super::files::{IdColumnFile, IdFiles};
 
+/// Most ids that are looked up at a time, see [`IdIndex::candidates`].
+pub(super) const GROUP_LEN: usize = 32;
+
 /// Upper limit of the average number of vertices in a bucket.
 const BUCKET_LEN: u64 = 32;
 
@@ -53,6 +56,28 @@ impl IdIndex {
         index.tags.expect_len(count as u64)?;
         index.vertices.expect_len(count as u64)?;
         Ok(index)
+    }
+
+    /// For each of at most [`GROUP_LEN`] hashes, the first vertex whose id may have it. Goes column by column, so that the processor
+    /// waits for the memory of many ids at a time.
+    pub(super) fn candidates(&self, hashes: &[u64], found: &mut [Option<VertexId>]) -> Result<()> {
+        let mut ranges = [(0, 0); GROUP_LEN];
+        for (range, &hash) in ranges.iter_mut().zip(hashes) {
+            let bucket = bucket_of(hash, self.bits) as usize;
+            if let &[start, end] = self.buckets.get(bucket..bucket + 2)? {
+                *range = (start as usize, end as usize);
+            }
+        }
+        let mut places = [None; GROUP_LEN];
+        for ((place, &(start, end)), &hash) in places.iter_mut().zip(&ranges).zip(hashes) {
+            let tag = tag_of(hash, self.bits);
+            let matching = self.tags.get(start..end)?.iter().position(|&other| other == tag);
+            *place = matching.map(|at| start + at);
+        }
+        for (found, place) in found.iter_mut().zip(places) {
+            *found = place.map(|at| self.vertices.at(at)).transpose()?;
+        }
+        Ok(())
     }
 
     /// The first vertex that `is_it` accepts, among those whose ids may have this hash.

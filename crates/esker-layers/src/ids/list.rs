@@ -36,6 +36,17 @@ impl IdList {
         matches!(self, Self::Texts { .. })
     }
 
+    /// Whether the id at an existing position ends as another one does, as most that are equal and few others do.
+    #[inline]
+    pub(super) fn resembles(&self, at: usize, id: ExternalId<'_>) -> Result<bool> {
+        Ok(match (self.get(at)?, id) {
+            (ExternalId::Text(own), ExternalId::Text(other)) => {
+                own.len() == other.len() && own.last() == other.last()
+            }
+            (own, other) => own == other,
+        })
+    }
+
     /// The id at an existing position.
     #[inline]
     pub(super) fn get(&self, at: usize) -> Result<ExternalId<'_>> {

@@ -10,6 +10,7 @@ use super::base::BaseMap;
 use super::external::{ExternalId, parse_int};
 use super::files::IdFiles;
 use super::hash::IdHasher;
+use super::index::GROUP_LEN;
 use super::segment::{IdSegment, check_adjacent};
 use super::suggest::suggest;
 
@@ -113,6 +114,23 @@ impl IdMap {
             }
         }
         Ok(found.filter(|&v| (v as usize) < self.num_vertices))
+    }
+
+    /// [`IdMap::vertex_of`] for many ids: the processor waits for the memory of several ids at a time.
+    ///
+    /// # Errors
+    /// As [`IdMap::vertex_of`].
+    pub fn vertices_of(&self, ids: &[ExternalId<'_>], found: &mut [Option<VertexId>]) -> Result<()> {
+        for (ids, found) in ids.chunks(GROUP_LEN).zip(found.chunks_mut(GROUP_LEN)) {
+            self.base.vertices_of(ids, &self.hasher, found)?;
+            for (found, &id) in found.iter_mut().zip(ids) {
+                *found = match *found {
+                    None if !self.segments.is_empty() => self.vertex_of(id)?,
+                    base => base.filter(|&v| (v as usize) < self.num_vertices),
+                };
+            }
+        }
+        Ok(())
     }
 
     /// The id of a vertex.

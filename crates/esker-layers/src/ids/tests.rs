@@ -66,6 +66,14 @@ fn text_map(texts: &[&str]) -> IdMap {
     IdMap::open(&files(&disk), IdMapKind::Texts, 0, texts.len()).unwrap()
 }
 
+/// Ids looked up together are found as each alone.
+fn all_at_once(map: &IdMap, ids: &[ExternalId<'_>]) {
+    let mut found = vec![None; ids.len()];
+    map.vertices_of(ids, &mut found).unwrap();
+    let alone: Vec<_> = ids.iter().map(|&id| map.vertex_of(id).unwrap()).collect();
+    assert_eq!(found, alone);
+}
+
 proptest! {
     #![proptest_config(esker_format::testing::cases(50))]
     #[test]
@@ -80,6 +88,9 @@ proptest! {
             let longer = [text, &b"~"[..]].concat();
             prop_assert_eq!(map.vertex_of(ExternalId::Text(&longer)).unwrap().is_some(), texts.contains(&longer));
         }
+        let longer: Vec<Vec<u8>> = texts.iter().map(|text| [text, &b"~"[..]].concat()).collect();
+        let asked = texts.iter().chain(&longer).map(|text| ExternalId::Text(text)).collect::<Vec<_>>();
+        all_at_once(&map, &asked);
     }
 
     #[test]
@@ -91,6 +102,7 @@ proptest! {
             let expected = integers.binary_search(&id).ok().map(vertex);
             prop_assert_eq!(map.vertex_of(ExternalId::Int(id)).unwrap(), expected);
         }
+        all_at_once(&map, &(0..3000).map(ExternalId::Int).collect::<Vec<_>>());
         for (v, &id) in integers.iter().enumerate() {
             prop_assert_eq!(map.external_of(vertex(v)).unwrap(), ExternalId::Int(id));
         }
@@ -108,6 +120,7 @@ proptest! {
         }
         prop_assert_eq!(map.vertex_of(ExternalId::Int(base + len as u64)).unwrap(), None);
         prop_assert_eq!(map.vertex_of(ExternalId::Int(base.wrapping_sub(1))).unwrap(), None);
+        all_at_once(&map, &(0..base + len as u64 + 2).map(ExternalId::Int).collect::<Vec<_>>());
     }
 }
 

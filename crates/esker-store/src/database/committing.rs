@@ -69,8 +69,8 @@ impl Database {
         let committed = self.commit_reserved(batch, options);
         drop(reservation);
         self.core.settle();
-        let committed = committed?;
-        self.maintain_if_due();
+        let (committed, is_frozen) = committed?;
+        self.maintain_if_due(is_frozen);
         Ok(committed)
     }
 
@@ -109,10 +109,10 @@ impl Database {
         Ok(())
     }
 
-    /// Commits a batch whose memory is reserved.
-    fn commit_reserved(&self, batch: Batch, options: &CommitOptions) -> Result<Committed> {
+    /// Commits a batch whose memory is reserved. Also returns whether the commit is in a layer.
+    fn commit_reserved(&self, batch: Batch, options: &CommitOptions) -> Result<(Committed, bool)> {
         let core = &self.core;
-        let (committed, mut watched) = {
+        let (committed, is_large, mut watched) = {
             let mut writer = locked(&core.writer);
             writer.expect_sound()?;
             core.expect_types(&batch)?;
@@ -122,6 +122,7 @@ impl Database {
                 core.make_visible(before).map_err(|error| writer.fail(error))?;
             }
             let earlier = Earlier {
+                run: &core.run,
                 directed: core.view().below.is_directed(),
                 neighbours: &|v| core.all_edges(v),
                 edge: &|source, target| Ok(core.view().edge_bits(source, target)?.pop()),
@@ -133,16 +134,20 @@ impl Database {
             let watched = Watched::begin(&core.options);
             let logged = core.log.append(version, 0, &commit.encode_summary(), &payload);
             logged.map_err(|error| writer.fail(error))?;
+            let is_large = core.is_large(&commit);
             locked(&core.pending).push_back(commit);
-            (Committed { version, duplicates }, watched)
+            (Committed { version, duplicates }, is_large, watched)
         };
         let version = committed.version;
         core.log.wait(version).map_err(|error| locked(&core.writer).fail(error))?;
         watched.durable = Some(version);
         drop(watched);
+        if is_large && core.freeze_at_once(version)? {
+            return Ok((committed, true));
+        }
         let visible = core.make_visible(version);
         visible.map_err(|error| locked(&core.writer).fail(error))?;
-        Ok(committed)
+        Ok((committed, false))
     }
 }
 

@@ -60,6 +60,8 @@ pub(super) struct DatabaseContent {
     pub(super) retention: Retention,
     /// The number of the next version.
     pub(super) next: u64,
+    /// Whether a commit may become a layer at once.
+    pub(super) freezes_at_once: bool,
 }
 
 impl DatabaseContent {
@@ -71,6 +73,7 @@ impl DatabaseContent {
             tags: BTreeMap::new(),
             retention: Retention::All,
             next: 2,
+            freezes_at_once: false,
         }
     }
 
@@ -240,6 +243,14 @@ impl PossibleContents {
                 .collect(),
             Err(_) => stages.into_iter().flatten().collect(),
         };
+        if matches!(resolved, ResolvedRequest::Commit(_)) && shown.freezes_at_once {
+            for mut frozen in self.0.clone() {
+                frozen.freeze();
+                if !self.0.contains(&frozen) {
+                    self.0.push(frozen);
+                }
+            }
+        }
         outcome
     }
 

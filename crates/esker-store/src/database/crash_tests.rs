@@ -32,6 +32,8 @@ struct Workload {
     requests: Vec<Request>,
     /// Whether the sample has tiles and heads, which the database must keep.
     has_forms: bool,
+    /// Whether each commit is so large that it becomes a layer at once.
+    freezes_at_once: bool,
     run: Run,
 }
 
@@ -43,7 +45,13 @@ impl Workload {
         let mut requests: Vec<Request> = (0..requests).map(|_| Request::random(&mut random)).collect();
         // Leave a commit that is in no layer at the end.
         requests.push(Request::Commit(changes(&mut random)));
-        Self { sample, requests, has_forms: false, run: Run::with_threads(1).unwrap() }
+        Self {
+            sample,
+            requests,
+            has_forms: false,
+            freezes_at_once: false,
+            run: Run::with_threads(1).unwrap(),
+        }
     }
 
     /// A disk with the sample.
@@ -68,17 +76,26 @@ impl Workload {
         }
     }
 
+    fn open(&self, disk: &FaultyDisk) -> Result<Database> {
+        let options = match self.freezes_at_once {
+            true => DatabaseOptions { delta_bytes: 1, auto_merge: false, ..options() },
+            false => options(),
+        };
+        Database::open_on(Arc::new(disk.clone()), Path::new(DB), options)
+    }
+
     fn possible(&self) -> PossibleContents {
-        PossibleContents(vec![DatabaseContent::of(&self.sample)])
+        let freezes_at_once = self.freezes_at_once;
+        PossibleContents(vec![DatabaseContent { freezes_at_once, ..DatabaseContent::of(&self.sample) }])
     }
 
     /// Performs all requests, up to the first that fails.
     fn work(&self, disk: &FaultyDisk, possible: &mut PossibleContents) -> Result<()> {
-        let mut db = open(disk)?;
+        let mut db = self.open(disk)?;
         for request in &self.requests {
             if matches!(request, Request::Reopen) {
                 db.close()?;
-                db = open(disk)?;
+                db = self.open(disk)?;
             }
             possible.advance(&db, request, &self.run)?;
         }
@@ -112,9 +129,12 @@ impl Workload {
     }
 }
 
+fn options() -> DatabaseOptions {
+    DatabaseOptions { threads: 1, segment_bytes: 4096 + 1000, ..DatabaseOptions::default() }
+}
+
 fn open(disk: &FaultyDisk) -> Result<Database> {
-    let options = DatabaseOptions { threads: 1, segment_bytes: 4096 + 1000, ..DatabaseOptions::default() };
-    Database::open_on(Arc::new(disk.clone()), Path::new(DB), options)
+    Database::open_on(Arc::new(disk.clone()), Path::new(DB), options())
 }
 
 fn die_at(operation: u64) -> Faults {
@@ -212,12 +232,12 @@ fn go_on(workload: &Workload, db: &Database, possible: &mut PossibleContents) {
 /// reopened after the disk is repaired. Returns the number of operations until then.
 fn fail(workload: &Workload, disk: &FaultyDisk, power_is_lost: bool) -> u64 {
     let mut possible = workload.possible();
-    let mut db = open(disk).ok();
+    let mut db = workload.open(disk).ok();
     for request in &workload.requests {
         if matches!(request, Request::Reopen) {
             // An error of closing only means that the log lacks its closing record.
             drop(db.take().map(Database::close));
-            db = open(disk).ok();
+            db = workload.open(disk).ok();
         }
         let Some(db) = &db else { break };
         if possible.advance(db, request, &workload.run).is_err() {
@@ -250,13 +270,38 @@ fn tiles_and_heads_outlive_a_failure_of_any_operation_of_merges() {
     workload.has_forms = true;
     workload.requests = vec![add(1), Request::Freeze, add(2), Request::Compact, Request::Define, add(3)];
     workload.requests.extend([Request::Forget(NEWEST), Request::Forget(0), Request::Compact, add(4)]);
-    let fresh = workload.prepare(2);
+    die_or_fail_at_each_operation(&workload, 2);
+}
+
+#[test]
+fn a_commit_that_becomes_a_layer_at_once_outlives_a_failure_of_any_operation() {
+    for seed in 1..=2 * rounds() {
+        let workload = Workload { freezes_at_once: true, ..Workload::random(seed, 12) };
+        let disk = workload.prepare(seed);
+        let db = workload.open(&disk).unwrap();
+        let (layers, mut possible) = (db.manifest().layers.len(), workload.possible());
+        possible.advance(&db, &Request::Commit(vec![ModelChange::Add(1, 2, 3, 1)]), &workload.run).unwrap();
+        assert_eq!(db.manifest().layers.len(), layers + 1, "the commit is a layer");
+        assert!(
+            Store::open_on(Arc::new(disk.clone()), Path::new(DB))
+                .unwrap()
+                .commits_in_log()
+                .unwrap()
+                .is_empty()
+        );
+        die_or_fail_at_each_operation(&workload, seed);
+    }
+}
+
+/// Loses power at each odd operation of a workload, and fails at each even one.
+fn die_or_fail_at_each_operation(workload: &Workload, seed: u64) {
+    let fresh = workload.prepare(seed);
     for at in 1.. {
         let disk = fresh.fork();
         disk.set_faults(if at % 2 == 0 { fail_at(at) } else { die_at(at) });
         let mut possible = workload.possible();
         let is_over = if at % 2 == 0 {
-            fail(&workload, &disk, at % 4 == 0) < at
+            fail(workload, &disk, at % 4 == 0) < at
         } else {
             drop(workload.work(&disk, &mut possible));
             let is_over = disk.operations() < at;

@@ -1,7 +1,7 @@
 //! Freezing and merging: turns commits into layers, and many layers into few.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, TryLockError};
 
 use esker_format::{Edit, Error, LayerRecord, LogMark, Result, remove_archive};
 use esker_graph::Run;
@@ -9,6 +9,7 @@ use esker_graph::Run;
 use super::forms::FormReport;
 use super::handle::{Core, Database, locked};
 use super::layers::{Maintenance, edits_of};
+use super::reservation::CommitCosts;
 use super::write::Writer;
 use crate::commit::{Commit, LayerLocation, assemble};
 use crate::freeze::ChangeCounts;
@@ -59,10 +60,11 @@ impl Database {
         self.core.freeze(&mut maintenance, run)
     }
 
-    /// Starts freezing and merging in the background if the commits take enough memory.
-    pub(super) fn maintain_if_due(&self) {
+    /// Starts freezing and merging in the background if the commits take enough memory, or a commit became a layer of its own.
+    pub(super) fn maintain_if_due(&self, is_frozen: bool) {
         let core = &self.core;
-        if (core.unfrozen_bytes() as u64) < core.unfrozen_bytes_max() {
+        let may_merge = is_frozen && core.options.auto_merge;
+        if !may_merge && (core.unfrozen_bytes() as u64) < core.unfrozen_bytes_max() {
             return;
         }
         let mut maintainer = locked(&core.maintainer);
@@ -96,6 +98,55 @@ impl Core {
     /// Commits that take this much memory are due for a freeze.
     pub(super) fn unfrozen_bytes_max(&self) -> u64 {
         self.options.delta_bytes.min(self.options.budget.limit_bytes() / DELTA_SHARE)
+    }
+
+    /// Whether a commit alone would be due for a freeze as soon as it is visible.
+    pub(super) fn is_large(&self, commit: &Commit) -> bool {
+        let index_bytes = CommitCosts::of(&self.view()).index_bytes.saturating_mul(commit.edges.len() as u64);
+        index_bytes.saturating_add(commit.bytes() as u64) >= self.unfrozen_bytes_max()
+    }
+
+    /// Writes the durable commits up to `version`, a large one, straight to a layer and shows them, so that they never enter the dynamic
+    /// graph. Returns whether it did: not if a freeze or merge is under way, another thread has shown them, or the layer cannot be
+    /// written; then nothing has changed.
+    ///
+    /// # Errors
+    /// If the new layer cannot be shown. Then commits are refused.
+    pub(super) fn freeze_at_once(&self, version: u64) -> Result<bool> {
+        let mut maintenance = match self.maintenance.try_lock() {
+            Ok(maintenance) => maintenance,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(false),
+        };
+        let (state, commits) = {
+            // Commits leave this queue when they become visible.
+            let pending = locked(&self.pending);
+            let (state, mut commits) = self.unfrozen();
+            let count = pending.partition_point(|commit| commit.version <= version);
+            if count == 0 {
+                return Ok(false);
+            }
+            commits.extend(pending.range(..count).cloned());
+            (state, commits)
+        };
+        let Ok((next, _)) = self.record_these(&mut maintenance, &state, &commits, Vec::new(), &self.run)
+        else {
+            return Ok(false);
+        };
+        drop(commits);
+        {
+            let mut writer = locked(&self.writer);
+            let mut pending = locked(&self.pending);
+            self.show(&next, &mut writer, Some(version))?;
+            let count = pending.partition_point(|commit| commit.version <= version);
+            pending.drain(..count);
+        }
+        self.settle();
+        if let Err(error) = self.log.remove_through(version) {
+            // The commit is durable and visible; later ones are refused, as if the background thread had failed.
+            locked(&self.writer).fail(error);
+        }
+        Ok(true)
     }
 
     fn maintain(&self) -> Result<()> {

@@ -3,6 +3,7 @@
 
 mod unfrozen;
 mod write;
+mod known;
 mod view;
 mod layers;
 mod reservation;

@@ -20,6 +20,8 @@ const UPDATE_BYTES: u64 = 2 * (2 * size_of::<VertexId>() + size_of::<OpRef>() + 
 const TEXT_COPIES: u64 = 2;
 /// An edge while the edges of a commit are put in order to find duplicates.
 const ORDER_BYTES: u64 = (size_of::<(VertexId, VertexId, usize)>() + 1) as u64;
+/// The vertices of the ids of an edge that are looked up together.
+const KNOWN_BYTES: u64 = 2 * size_of::<VertexId>() as u64;
 
 /// Memory reserved for commits.
 #[derive(Debug)]
@@ -86,6 +88,8 @@ impl Drop for CommitReservation<'_> {
 pub(super) struct CommitCosts {
     /// In a commit, and while the commit is built.
     pub(super) commit_bytes: u64,
+    /// In the index of commits in no layer, which is stored twice.
+    pub(super) index_bytes: u64,
     /// During the freeze.
     pub(super) freeze_bytes: u64,
 }
@@ -109,10 +113,10 @@ impl CommitCosts {
         let values_bytes = 8 * view.below.edge_properties().count() as u64;
         let op_bytes = size_of::<EdgeOp>() as u64 + values_bytes;
         let lists = if layer.directed && !layer.in_edges { 1 } else { 2 };
-        // The index is stored twice.
-        let commit_bytes = 3 * op_bytes + 2 * lists * ENTRY_BYTES + UPDATE_BYTES + ORDER_BYTES;
+        let index_bytes = 2 * lists * ENTRY_BYTES;
+        let commit_bytes = 3 * op_bytes + index_bytes + UPDATE_BYTES + ORDER_BYTES + KNOWN_BYTES;
         let copies = if layer.directed { 1 } else { 2 };
         let freeze_bytes = values_bytes + (1 + copies) * size_of::<EdgeChange>() as u64;
-        Self { commit_bytes, freeze_bytes }
+        Self { commit_bytes, index_bytes, freeze_bytes }
     }
 }

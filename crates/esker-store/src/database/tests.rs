@@ -11,6 +11,7 @@ use proptest::prelude::*;
 use super::handle::locked;
 use super::model::{DB, Model, ModelChange, commit, normal, read, verify, verify_points};
 use super::{Database, DatabaseOptions};
+use crate::history::Random;
 use crate::sample::Sample;
 
 #[derive(Debug, Clone)]
@@ -154,6 +155,26 @@ fn a_durable_commit_that_cannot_be_made_visible_is_neither_lost_nor_half_visible
     model.commit(&others);
     let db = open();
     verify(&db, &model, &Run::with_threads(1).unwrap());
+}
+
+#[test]
+fn a_batch_so_large_that_its_ids_are_looked_up_together_changes_what_a_model_says() {
+    for ids in [IdMapKind::Identity, IdMapKind::Texts] {
+        let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
+        let mut sample = Sample::random(400, 900, true, 3);
+        sample.ids = ids;
+        sample.write(&disk, Path::new(DB), false).unwrap();
+        let (mut model, run) = (Model::of(&sample), Run::with_threads(2).unwrap());
+        let db = Database::open_on(disk, Path::new(DB), options()).unwrap();
+        let mut random = Random(7);
+        // The second batch meets ids of layers and of the log, new ones and removed ones.
+        for num_changes in [100, 20_000] {
+            let changes: Vec<_> = (0..num_changes).map(|_| ModelChange::random(600, &mut random)).collect();
+            model.commit(&changes);
+            commit(&db, &changes).unwrap();
+        }
+        verify(&db, &model, &run);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use esker_format::memory::{collected, no_memory, push, reserve, with_room};
 use esker_format::{
     CommitText, Error, Owner, PropertyRecord, PropertyType, Result, VertexChange, VertexValue,
 };
-use esker_graph::{Cancel, Run, VertexId};
+use esker_graph::{Cancel, NONE, Run, VertexId};
 use esker_layers::ids::{ExternalId, IdMap, IdTail};
 use esker_layers::property::{PropertyValue, REMOVED_NUMBER};
 
@@ -42,7 +42,7 @@ pub(super) struct Writer {
 }
 
 /// The number of ids or changes between two checks for cancellation.
-const IDS_PER_CHECK: usize = 1 << 14;
+pub(super) const IDS_PER_CHECK: usize = 1 << 14;
 
 /// The words by which messages name what [`Writer::kept_bytes`] counts.
 pub(super) const KEPT: &str = "the texts of edge properties and the removed vertices of the database";
@@ -64,6 +64,8 @@ type Neighbours<'a> = &'a dyn Fn(VertexId) -> Result<Vec<(VertexId, VertexId)>>;
 
 /// The graph after all earlier commits.
 pub(super) struct Earlier<'a> {
+    /// The threads that look up ids.
+    pub(super) run: &'a Run,
     pub(super) directed: bool,
     pub(super) neighbours: Neighbours<'a>,
     /// The property bits of an edge.
@@ -144,8 +146,10 @@ impl Writer {
             vertices: Vec::new(),
         };
         let cancel = &options.cancel;
+        let known = self.known_vertices(batch, earlier.run, cancel)?;
         let mut builder = CommitBuilder { writer: self, commit, toggled: Vec::new(), touching: None, cancel };
-        let outcome = builder.take(batch, earlier.neighbours).and_then(|()| {
+        let outcome = builder.take(batch, &known, earlier.neighbours).and_then(|()| {
+            drop(known);
             builder.commit.num_vertices = builder.writer.num_vertices();
             let duplicates = builder.unite(batch, earlier)?;
             let payload = builder.commit.encode()?;
@@ -248,7 +252,8 @@ impl Writer {
 }
 
 impl CommitBuilder<'_> {
-    fn take(&mut self, batch: &Batch, neighbours: Neighbours<'_>) -> Result<()> {
+    /// Takes the changes of a batch; `known` is what [`Writer::known_vertices`] found.
+    fn take(&mut self, batch: &Batch, known: &[VertexId], neighbours: Neighbours<'_>) -> Result<()> {
         for (name, element) in &batch.defined {
             self.define(name, element.clone())?;
         }
@@ -258,7 +263,7 @@ impl CommitBuilder<'_> {
         let mut next_id = 0;
         let mut id = || {
             next_id += 1;
-            batch.ids.get(next_id - 1)
+            (batch.ids.get(next_id - 1), known.get(next_id - 1).copied())
         };
         for (index, op) in batch.ops.iter().enumerate() {
             if index % IDS_PER_CHECK == 0 {
@@ -266,7 +271,7 @@ impl CommitBuilder<'_> {
             }
             match op {
                 BatchOp::Edge(REMOVAL) => {
-                    let (source, target) = (self.writer.find(id())?, self.writer.find(id())?);
+                    let (source, target) = (self.find(id())?, self.find(id())?);
                     if let (Some(source), Some(target)) = (source, target) {
                         self.push_edge(EdgeOp { source, target, row: REMOVAL })?;
                     }
@@ -279,7 +284,7 @@ impl CommitBuilder<'_> {
                     self.vertex(id())?;
                 }
                 BatchOp::RemoveVertex => {
-                    if let Some(v) = self.writer.find(id())? {
+                    if let Some(v) = self.find(id())? {
                         self.remove_vertex(v, neighbours)?;
                     }
                 }
@@ -372,9 +377,18 @@ impl CommitBuilder<'_> {
         Ok(())
     }
 
+    /// The vertex of an id, which may have been looked up before this commit added any.
+    fn find(&self, (id, known): (ExternalId<'_>, Option<VertexId>)) -> Result<Option<VertexId>> {
+        match known {
+            None => self.writer.find(id),
+            Some(NONE) => Ok(self.writer.tail.vertex_of(id)),
+            Some(v) => Ok(Some(v)),
+        }
+    }
+
     /// The vertex of an id, which is added or restored if necessary.
-    fn vertex(&mut self, id: ExternalId<'_>) -> Result<VertexId> {
-        let Some(v) = self.writer.find(id)? else {
+    fn vertex(&mut self, (id, known): (ExternalId<'_>, Option<VertexId>)) -> Result<VertexId> {
+        let Some(v) = self.find((id, known))? else {
             self.commit.new_ids.make_room(&[id])?;
             let v = self.writer.tail.add(id)?;
             self.commit.new_ids.push(id);
