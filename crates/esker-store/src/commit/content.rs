@@ -14,6 +14,8 @@ use esker_layers::property::REMOVED_NUMBER;
 
 use crate::freeze::REMOVAL;
 
+/// The number of values to encode between two checks for cancellation.
+const VALUES_PER_CHECK: usize = 1 << 17;
 /// An upper bound of the number of edge properties in a commit, against forged records.
 const EDGE_PROPERTIES_MAX: u32 = 1 << 16;
 
@@ -193,8 +195,8 @@ impl Commit {
     /// The payload of the commit's record in the log.
     ///
     /// # Errors
-    /// [`esker_format::Error::Invalid`] if memory runs out.
-    pub(crate) fn encode(&self) -> Result<Vec<u8>> {
+    /// [`esker_format::Error::Invalid`] if memory runs out; cancellation.
+    pub(crate) fn encode(&self, cancel: &Cancel) -> Result<Vec<u8>> {
         let texts: usize = self.new_texts.iter().map(|text| text.text.len() + 16).sum();
         let mut out = with_room(1024 + self.message.len() + texts + 2 * self.bytes())?;
         CommitHeader {
@@ -221,11 +223,18 @@ impl Commit {
             }
         }
         for end in [|edge: &EdgeOp| edge.source, |edge: &EdgeOp| edge.target] {
-            self.edges.iter().for_each(|edge| out.extend_from_slice(&end(edge).to_le_bytes()));
+            for edges in self.edges.chunks(VALUES_PER_CHECK) {
+                cancel.check()?;
+                edges.iter().for_each(|edge| out.extend_from_slice(&end(edge).to_le_bytes()));
+            }
         }
-        self.edges.iter().for_each(|edge| edge.row.put(&mut out));
-        for bits in self.rows.iter().flatten() {
-            bits.put(&mut out);
+        for edges in self.edges.chunks(VALUES_PER_CHECK) {
+            cancel.check()?;
+            edges.iter().for_each(|edge| edge.row.put(&mut out));
+        }
+        for bits in self.rows.iter().flat_map(|column| column.chunks(VALUES_PER_CHECK)) {
+            cancel.check()?;
+            bits.iter().for_each(|bits| bits.put(&mut out));
         }
         Ok(out)
     }

@@ -24,6 +24,8 @@ pub(crate) struct DuplicateRule<'a> {
 
 /// The number of edges to sort or unite between two checks for cancellation.
 const EDGES_PER_CHECK: usize = 1 << 17;
+/// Elements of which the middle one divides the others in two.
+const SAMPLE_LEN: usize = 255;
 
 /// Whether a rule depends on the edges of earlier commits.
 pub(crate) fn reads_edges(rule: Duplicates) -> bool {
@@ -49,6 +51,9 @@ impl DuplicateRule<'_> {
         }
         let mut order = with_room(count)?;
         for (edge, index) in commit.edges.iter().zip(0_usize..) {
+            if index.is_multiple_of(EDGES_PER_CHECK) {
+                self.cancel.check()?;
+            }
             let (a, b) = (edge.source, edge.target);
             let (a, b) = if self.directed || a <= b { (a, b) } else { (b, a) };
             order.push((a, b, index));
@@ -158,16 +163,34 @@ impl DuplicateRule<'_> {
     }
 }
 
-/// Sorts in steps, between which it can be cancelled.
-fn sort<T: Ord>(elements: &mut [T], cancel: &Cancel) -> std::result::Result<(), Stop> {
+/// Sorts distinct elements in steps, between which it can be cancelled. A step is one pass over the elements.
+fn sort<T: Ord + Copy>(elements: &mut [T], cancel: &Cancel) -> std::result::Result<(), Stop> {
     cancel.check()?;
     if elements.len() <= EDGES_PER_CHECK {
         elements.sort_unstable();
         return Ok(());
     }
-    let (low, _, high) = elements.select_nth_unstable(elements.len() / 2);
+    let mut sample: Vec<T> = elements.iter().step_by(elements.len() / SAMPLE_LEN).copied().collect();
+    sample.sort_unstable();
+    let pivot = sample[sample.len() / 2];
+    let middle = partition(elements, |element| *element < pivot);
+    let (low, high) = elements.split_at_mut(middle);
     sort(low, cancel)?;
     sort(high, cancel)
+}
+
+/// Puts the elements that are `low` before the others; returns how many they are.
+fn partition<T>(elements: &mut [T], low: impl Fn(&T) -> bool) -> usize {
+    let (mut start, mut end) = (0, elements.len());
+    loop {
+        start += elements[start..end].iter().take_while(|element| low(element)).count();
+        end -= elements[start..end].iter().rev().take_while(|element| !low(element)).count();
+        if start == end {
+            return start;
+        }
+        elements.swap(start, end - 1);
+        (start, end) = (start + 1, end - 1);
+    }
 }
 
 /// The property bits that a change sets.
@@ -234,5 +257,27 @@ fn float(element: ElementType, bits: u64) -> f64 {
     match element {
         ElementType::F32 => f32::from_bits(bits as u32).into(),
         _ => f64::from_bits(bits),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_elements_are_sorted_in_steps_between_which_sorting_ends() {
+        let count = 3 * EDGES_PER_CHECK;
+        let ways: [fn(usize) -> usize; 3] =
+            [|i| i, |i| usize::MAX - i, |i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)];
+        for way in ways {
+            let mut elements: Vec<(usize, usize)> = (0..count).map(|i| (way(i) % 1000, i)).collect();
+            let mut expected = elements.clone();
+            expected.sort_unstable();
+            sort(&mut elements, &Cancel::default()).unwrap();
+            assert!(elements == expected);
+        }
+        let cancel = Cancel::default();
+        cancel.cancel();
+        assert!(sort(&mut [1, 2], &cancel).is_err());
     }
 }

@@ -117,10 +117,13 @@ fn encoding_a_decoded_commit_restores_the_payload() {
     for seed in 0..50 {
         let (_, summary, payload) = prepare(seed);
         let commit = Commit::decode(2, &payload, Path::new("log"), &Cancel::default()).unwrap();
-        assert_eq!(commit.encode().unwrap(), payload);
+        assert_eq!(commit.encode(&Cancel::default()).unwrap(), payload);
         let mut encoded = Vec::new();
         encoded.extend(commit.encode_summary());
         assert_eq!(encoded, summary);
+        let cancelled = Cancel::default();
+        cancelled.cancel();
+        assert!(commit.edges.is_empty() || commit.encode(&cancelled).is_err());
     }
 }
 
@@ -131,8 +134,9 @@ fn a_commit_that_claims_billions_of_edge_properties_is_refused() {
         rows: Vec::new(),
         ..Commit::decode(2, &prepare(1).2, Path::new("log"), &Cancel::default()).unwrap()
     };
-    let mut payload =
-        Commit { edges: Vec::new(), new_ids: crate::commit::NewIds::new(false), ..empty }.encode().unwrap();
+    let mut payload = Commit { edges: Vec::new(), new_ids: crate::commit::NewIds::new(false), ..empty }
+        .encode(&Cancel::default())
+        .unwrap();
     // The number of edge properties is the last field of the header, and nothing follows it here.
     let end = payload.len();
     payload[end - 4..].copy_from_slice(&u32::MAX.to_le_bytes());

@@ -152,7 +152,7 @@ impl Writer {
             drop(known);
             builder.commit.num_vertices = builder.writer.num_vertices();
             let duplicates = builder.unite(batch, earlier)?;
-            let payload = builder.commit.encode()?;
+            let payload = builder.commit.encode(cancel)?;
             // From here on the commit goes to the log.
             cancel.check()?;
             Ok((payload, duplicates))
