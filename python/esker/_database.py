@@ -325,9 +325,15 @@ class Database:
         return Difference(found["changes"], **found["summary"], **tables)
 
     def check(self, *, threads: int | None = None, progress: ProgressOption = None) -> list[str]:
-        """Verifies every byte of the layers of the newest version and of the log; returns the problems found, an empty list if there are none."""
+        """Verifies every byte of the layers of the newest version and of the log; returns the problems found, an empty list if there are none.
+
+        A warning names what a writer that died has left: the next writer removes it.
+        """
         with _progress.listening(progress, "check") as callback:
-            problems, _ = self._created().check(run_settings(threads=threads, progress=callback))
+            problems, _, left = self._created().check(run_settings(threads=threads, progress=callback))
+        for path, num_bytes in left:
+            message = f"{path} ({num_bytes} bytes) is in no version: a writer died, or is writing there; the next writer removes it"
+            warnings.warn(message, EskerWarning, stacklevel=2)
         return problems
 
     def export(

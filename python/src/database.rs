@@ -42,6 +42,9 @@ pub(crate) const SYNCS: [(&str, Sync); 3] = [
     ("interval", Sync::Interval(std::time::Duration::from_millis(100))),
 ];
 
+/// The problems that a check found, the checks passed, and the files that a writer that died has left, with their bytes.
+type Checked = (Vec<String>, Vec<String>, Vec<(String, u64)>);
+
 /// An open or closed database.
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct Database {
@@ -376,15 +379,15 @@ impl Database {
         Ok(DifferenceStream { a, b, of_edges })
     }
 
-    /// Verifies every byte of the layers and of the log; returns the problems found and the checks passed.
-    fn check(&self, py: Python<'_>, settings: Settings) -> Outcome<(Vec<String>, Vec<String>)> {
+    /// Verifies every byte of the layers and of the log.
+    fn check(&self, py: Python<'_>, settings: Settings) -> Outcome<Checked> {
         let open = self.open()?;
         let (run, cancel, listener) = settings.run("check")?;
-        let report = watched(py, &cancel, listener.as_ref(), || {
+        let (report, left) = watched(py, &cancel, listener.as_ref(), || {
             let store = match &open {
                 Handle::Reader(store) => store,
-                // The writer's own log is in order, and a database in memory has no other readers.
-                Handle::Writer(writer) => return Ok(check(&writer.snapshot()?, &run)?),
+                // The writer's own log is in order, it left nothing, and a database in memory has no other readers.
+                Handle::Writer(writer) => return Ok((check(&writer.snapshot()?, &run)?, Vec::new())),
             };
             let log = store.check_log(&run);
             let mut report = check(&store.frozen()?, &run)?;
@@ -393,9 +396,10 @@ impl Database {
                 Err(problem @ (Error::Corrupt { .. } | Error::Lost { .. })) => report.problems.push(problem),
                 Err(error) => return Err(error.into()),
             }
-            Ok(report)
+            Ok((report, store.strays()?.left))
         })?;
-        Ok((report.problems.iter().map(ToString::to_string).collect(), report.sound))
+        let left = left.into_iter().map(|(path, bytes)| (path.display().to_string(), bytes)).collect();
+        Ok((report.problems.iter().map(ToString::to_string).collect(), report.sound, left))
     }
 
     /// Writes a version to a file, and the ids of all vertices to another; returns the numbers of edges and of vertices that no

@@ -308,6 +308,15 @@ def test_check_reads_the_log(unfrozen):
     assert log.name in problem
 
 
+def test_check_names_what_a_writer_that_died_has_left(unfrozen):
+    left = pathlib.Path(unfrozen, "layers", "77.columns")
+    left.write_bytes(b"12345")
+    with pytest.warns(esker.EskerWarning, match=r"77\.columns \(5 bytes\) is in no version"):
+        assert esker.open(unfrozen).check() == []
+    esker.open(unfrozen, mode="rw").close()
+    assert not left.exists() and esker.open(unfrozen).check() == []
+
+
 def test_forks_of_what_is_in_memory(large):
     expected = large.wcc().components
     with multiprocessing.get_context("fork").Pool(2) as pool:

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use esker::store::check::check;
-use esker::store::version::foreign_entries;
+use esker::store::version::Strays;
 use esker::store::{Error, LogCheck, Store};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::at::{AtArgs, number_of};
 use crate::failure::{Failure, Outcome};
@@ -19,8 +19,9 @@ use crate::text;
 /// Verify every byte of a database
 ///
 /// Compares every checksum and cross-checks the files. The exit code is 1 if there is a problem. Files among the layers that are not
-/// part of the database are listed; they are never removed. Bytes at the end of the log or of MANIFEST that are no complete record, as a
-/// writer that dies leaves them, are no problem, but are listed too.
+/// part of the database are listed; they are never removed. What a writer that died has left, layers, tiles and heads that MANIFEST does not
+/// name and bytes at the end of the log or of MANIFEST that are no complete record, is no problem, but is listed too: the next writer
+/// removes it.
 #[derive(Debug, Args)]
 pub(crate) struct CheckCommand {
     /// The database
@@ -58,7 +59,7 @@ impl CheckCommand {
             }
             Err(error) => return Err(error.into()),
         };
-        let foreign = foreign_entries(store.disk().as_ref(), store.path())?;
+        let Strays { left, foreign } = store.strays()?;
         let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
         if self.json {
             text::json(&json!({
@@ -70,10 +71,8 @@ impl CheckCommand {
                 "bytes": report.bytes,
                 "checks": report.sound,
                 "problems": problems,
-                "unfinished": unfinished.iter().map(|(path, bytes)| json!({
-                    "path": path.display().to_string(),
-                    "bytes": bytes,
-                })).collect::<Vec<_>>(),
+                "unfinished": sizes_json(&unfinished),
+                "left": sizes_json(&left),
                 "foreign": foreign.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
             }))?;
         } else {
@@ -87,6 +86,7 @@ impl CheckCommand {
                 text::line(&format!("ok: {sound}"))?;
             }
             unfinished.iter().try_for_each(|(path, count)| print_unfinished(path, *count))?;
+            left.iter().try_for_each(|(path, count)| print_left(path, *count))?;
             for path in &foreign {
                 text::line(&format!("note: {} is not part of the database", path.display()))?;
             }
@@ -100,6 +100,19 @@ impl CheckCommand {
         let found = counted(problems.len() as u64, "problem", "problems");
         Err(Failure::Failed(format!("{} has {found}", self.database.display())))
     }
+}
+
+fn sizes_json(files: &[(PathBuf, u64)]) -> Value {
+    files.iter().map(|(path, bytes)| json!({ "path": path.display().to_string(), "bytes": bytes })).collect()
+}
+
+/// Says that a file or directory belongs to no layer of the database.
+fn print_left(path: &Path, count: u64) -> Outcome {
+    text::line(&format!(
+        "note: {} ({}) is in no version: a writer died, or is writing there; the next writer removes it",
+        path.display(),
+        bytes(count)
+    ))
 }
 
 /// Says that a file ends with bytes that are no record.

@@ -16,7 +16,7 @@ use crate::database::with_commits_in_memory;
 use crate::freeze::CopyPolicy;
 use crate::log::LogReader;
 use crate::snapshot::{Snapshot, State};
-use crate::version::{MANIFEST_NAME, Manifest, not_retained};
+use crate::version::{MANIFEST_NAME, Manifest, Strays, not_retained, strays};
 
 /// A database opened for reading. Any number of threads and processes may read at the same time, also from
 /// read-only media and while another process writes.
@@ -255,6 +255,15 @@ impl Store {
         let bytes = Manifest::unfinished_bytes(self.disk().as_ref(), &manifest)?;
         checked.unfinished.extend((bytes > 0).then_some((manifest, bytes)));
         Ok(checked)
+    }
+
+    /// Lists what lies among the layers and is not named by the manifest as it is now: what a writer that died has left, and what is not
+    /// Esker's.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Io`].
+    pub fn strays(&self) -> Result<Strays> {
+        strays(self.disk().as_ref(), self.path())
     }
 
     /// Checks everything in the newest version: see [`crate::check`].

@@ -233,6 +233,45 @@ fn opening_for_writing_leaves_what_is_not_its_own() {
 }
 
 #[test]
+fn check_lists_what_a_writer_that_died_has_left_and_the_next_writer_removes_it() {
+    let place = multigraph();
+    place.ok("compact m.esker --encoding tiles");
+    let report = place.json("check m.esker --json");
+    assert_eq!(report["left"], json!([]), "tiles that the manifest names");
+    let tiled = std::fs::read_dir(place.path().join("m.esker/layers")).unwrap();
+    let tiled =
+        tiled.map(|entry| entry.unwrap().path()).find(|path| path.join("tiles.data").exists()).unwrap();
+    let tiled = format!("m.esker/layers/{}", tiled.file_name().unwrap().to_str().unwrap());
+    // A compaction that was killed while it wrote layer 99, and one that was to give a layer heads.
+    for directory in
+        ["m.esker/layers/99".to_owned(), "m.esker/layers/99/tiles".to_owned(), format!("{tiled}/heads")]
+    {
+        std::fs::create_dir(place.path().join(directory)).unwrap();
+    }
+    place.file("m.esker/layers/99/out.targets", "1234");
+    place.file("m.esker/layers/99/tiles/data", "12345");
+    place.file("m.esker/layers/99.columns", "123");
+    place.file(&format!("{tiled}/heads/targets"), "12");
+    let report = place.json("check m.esker --json");
+    assert_eq!((&report["sound"], &report["foreign"]), (&json!(true), &json!([])));
+    let left = [
+        ("m.esker/layers/99".to_owned(), 9),
+        ("m.esker/layers/99.columns".to_owned(), 3),
+        (format!("{tiled}/heads"), 2),
+    ];
+    let left = left.map(|(path, bytes)| json!({ "path": path, "bytes": bytes }));
+    assert_eq!(report["left"], json!(left));
+    let text = place.ok("check m.esker");
+    let note = "note: m.esker/layers/99.columns (3 B) is in no version: a writer died, or is writing there; the next writer removes it";
+    assert!(text.contains(note), "{text}");
+    place.ok("add m.esker a.el");
+    let report = place.json("check m.esker --json");
+    assert_eq!((&report["sound"], &report["left"]), (&json!(true), &json!([])));
+    assert!(place.path().join(&tiled).join("tiles.data").exists());
+    assert!(!place.path().join(&tiled).join("heads").exists());
+}
+
+#[test]
 fn versions_are_forgotten_together_or_not_at_all() {
     let place = multigraph();
     for _ in 0..4 {
