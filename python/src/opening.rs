@@ -10,6 +10,7 @@ use esker::import::install::import;
 use esker::import::open::open as open_files;
 use esker::import::options::ImportOptions;
 use esker::import::source::Reader;
+use esker::store::format::return_large_blocks;
 use esker::store::io::{Disk, MemoryDisk, RealDisk};
 use esker::store::version::StagingOptions;
 use esker::store::{Database as Writer, DatabaseOptions, Store};
@@ -40,6 +41,9 @@ pub(crate) fn open(
     }
     let threads = settings.resources().threads;
     let (run, cancel, listener) = settings.run(READING_LOG)?;
+    if run.budget().limit_bytes() < u64::MAX {
+        return_large_blocks();
+    }
     let options =
         DatabaseOptions { sync, threads, budget: run.budget().clone(), ..DatabaseOptions::default() };
     let open = watched(py, &cancel, listener.as_ref(), || {

@@ -5,7 +5,7 @@ use esker::catalogue::Resources;
 use esker::graph::{Budget, Cancel, OnProgress, Run, RunOptions};
 use esker::plan::available_bytes;
 use esker::store::DatabaseOptions;
-use esker::store::format::trimmed_budget;
+use esker::store::format::{return_large_blocks, trimmed_budget};
 
 use crate::failure::Failure;
 use crate::size::parse_bytes;
@@ -46,7 +46,13 @@ impl ResourceArgs {
 
     /// Options to write a database. Under an explicit limit its commits draw from the budget of `run`.
     pub(crate) fn of_database(&self, run: &Run) -> DatabaseOptions {
-        let budget = self.memory.map_or_else(Budget::default, |_| run.budget().clone());
+        let budget = match self.memory {
+            Some(_) => {
+                return_large_blocks();
+                run.budget().clone()
+            }
+            None => Budget::default(),
+        };
         DatabaseOptions { threads: self.threads(), budget, ..DatabaseOptions::default() }
     }
 

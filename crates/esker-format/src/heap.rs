@@ -1,5 +1,5 @@
 //! Giving freed memory back to the system.
-#![allow(unsafe_code)] // One call of the C library; see below.
+#![allow(unsafe_code)] // Two calls of the C library; see below.
 
 use esker_graph::Budget;
 
@@ -7,6 +7,28 @@ use esker_graph::Budget;
 /// return what was freed before more is reserved. Without that, a writer that froze and merged took 136 MiB under a limit of 64.
 pub fn trimmed_budget(limit_bytes: u64) -> Budget {
     Budget::trimmed(limit_bytes, give_back)
+}
+
+/// Makes the C library's allocator map each block of at least 512 KiB by itself, in this process from now on, so that such a block goes back
+/// to the system when it is freed. For programs that write within a limit.
+///
+/// Otherwise the allocator begins at 128 KiB, but takes blocks of up to 32 MiB from its heaps once one of that size was freed. A writer
+/// with four edge properties that added and deleted 1 M edges in batches of 50,000 within 64 MiB then took 202 MiB; with this, 85, in the same time.
+/// Does nothing with other C libraries.
+pub fn return_large_blocks() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        const MMAP_THRESHOLD: std::ffi::c_int = -3;
+        const LARGE_BYTES: std::ffi::c_int = 512 << 10;
+        unsafe extern "C" {
+            fn mallopt(option: std::ffi::c_int, value: std::ffi::c_int) -> std::ffi::c_int;
+        }
+        // SAFETY: it takes two numbers, may be called at any time from any thread, and takes the allocator's lock itself. It
+        // changes from where blocks come that are allocated later.
+        unsafe {
+            mallopt(MMAP_THRESHOLD, LARGE_BYTES);
+        }
+    }
 }
 
 /// Makes the C library's allocator return what is free in its heaps.

@@ -49,7 +49,7 @@ pub use header::{
     ColumnKind, ColumnSpec, DatabaseId, Element, ElementType, IdSecret, header_page, read_header_page,
 };
 pub use heads::HeadsRecord;
-pub use heap::trimmed_budget;
+pub use heap::{return_large_blocks, trimmed_budget};
 pub use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
 pub use logical::{DateText, LogicalType, PropertyType, TimeUnit, Timestamp, parse_boolean, parse_date};
 pub use manifest::{

@@ -40,7 +40,7 @@ impl Core {
     }
 
     /// Reserves as many bytes as `more` says of the costs of now. If they are not free: freezes the commits in no layer, waits for other
-    /// commits, and gives up tables.
+    /// commits and for a merge in the background, and gives up tables.
     fn reserve_in_turn(
         &self,
         what: &dyn Fn() -> String,
@@ -120,12 +120,11 @@ impl Core {
         }
     }
 
-    /// Gives up what only makes freezing and merging faster.
+    /// Gives up what only makes freezing and merging faster. Waits for a merge in the background, which gives back its memory when it ends.
     fn drop_tables(&self) {
+        let maintenance = locked(&self.maintenance);
         self.view().below.stack().drop_tables();
-        if let Ok(maintenance) = self.maintenance.try_lock() {
-            *locked(&maintenance.known) = KnownEdges::default();
-        }
+        *locked(&maintenance.known) = KnownEdges::default();
     }
 
     /// The number of changes of a batch. The removal of a vertex counts the edges that it has so far.
@@ -166,5 +165,43 @@ impl Core {
         held.kept_bytes = kept;
         held.unfrozen.absorb(reserved);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use esker_format::io::{Disk, FaultyDisk};
+    use esker_graph::Budget;
+
+    use super::*;
+    use crate::database::model::DB;
+    use crate::database::{Database, DatabaseOptions};
+    use crate::sample::Sample;
+
+    /// Such a commit was refused, or not, depending on when the merge ended.
+    #[test]
+    fn a_commit_waits_for_the_memory_of_a_merge_in_the_background() {
+        let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
+        Sample::random(40, 200, true, 1).write(&disk, Path::new(DB), false).unwrap();
+        let budget = Budget::new(16 << 20);
+        let options = DatabaseOptions { threads: 1, budget: budget.clone(), ..DatabaseOptions::default() };
+        let database = Database::open_on(disk, Path::new(DB), options).unwrap();
+        let mut batch = database.batch();
+        for u in 0..1000_u64 {
+            batch.add_vertex(u).unwrap();
+        }
+        let maintenance = locked(&database.core.maintenance);
+        let merge = budget.reserve("a merge", budget.free_bytes()).unwrap();
+        std::thread::scope(|scope| {
+            let commit = scope.spawn(|| database.commit(batch, "many").map(drop));
+            std::thread::sleep(Duration::from_millis(100));
+            drop(merge);
+            drop(maintenance);
+            commit.join().unwrap().unwrap();
+        });
     }
 }
