@@ -59,9 +59,24 @@ def test_a_random_history_is_followed_as_computed_anew():
     assert follower.version == db.graph().version
 
 
+def test_searches_and_ranks_take_their_options():
+    db = grown()
+    steps, ranks = db.follow("bfs", source="a", wait=False), db.follow("pagerank", damping=0.5, wait=False)
+    assert steps.figures == {"reached": 3}
+    with db.batch() as batch:
+        batch.add_edges(["a", "e"], ["e", "c"])
+    assert next(steps).changed == [("e", None, 1)]
+    assert {vertex for vertex, _, _ in next(ranks).changed} >= {"a", "e"}
+    expected = db.graph().pagerank(damping=0.5, tolerance=1e-9)
+    assert [vertex for vertex, _ in ranks.top(2)] == [vertex for vertex, _ in expected.top(2)]
+    assert ranks.top(1)[0][1] == pytest.approx(expected.top(1)[0][1], abs=1e-6) and ranks.figures["error"] <= 1e-6
+    with pytest.raises(esker.MistypedError, match="bfs needs source"):
+        db.follow("bfs")
+
+
 def test_what_cannot_be_followed_is_refused():
     db = grown()
-    with pytest.raises(esker.InvalidError, match="scc cannot be followed; wcc"):
+    with pytest.raises(esker.InvalidError, match="scc cannot be followed; wcc, bfs"):
         db.follow("scc")
     with pytest.raises(esker.InvalidError, match="no algorithm is called 'nothing'"):
         db.follow("nothing")

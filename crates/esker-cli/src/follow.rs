@@ -37,6 +37,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 #[command(after_help = "Examples:
   esker follow web.esker wcc   # until Ctrl-C
   esker follow web.esker wcc --top 3 --format csv
+  esker follow web.esker pagerank --top 10
+  esker follow web.esker bfs -p source=alice --from 1 --once
   esker follow web.esker wcc --from 1 --once --format table   # what each version so far changed")]
 pub(crate) struct FollowCommand {
     /// The database

@@ -409,7 +409,7 @@ mod tests {
         let star = |leaves: usize| (1..leaves).map(|v| (0, vertex(v), ())).collect::<Vec<_>>();
         let csr = esker_graph::Csr::undirected(n, &star(n - 1)).unwrap();
         let mut live = LiveComponents::new(&vec![0; n]);
-        let changes = ChangedEdges { removed: vec![(0, vertex(n - 1), ())], added: Vec::new() };
+        let changes = ChangedEdges { removed: vec![(0, vertex(n - 1), ())], ..ChangedEdges::default() };
         let graph = csr.graph();
         let mut reader = BoundedReader::new(&graph, 10);
         assert_eq!(live.update(&mut reader, &changes), Ok(vec![vertex(n - 1)]));
@@ -420,7 +420,7 @@ mod tests {
     fn an_update_stops_where_it_may_read_no_more() {
         let csr = esker_graph::Csr::undirected(4, &[(0, 1, ()), (1, 2, ()), (2, 3, ())]).unwrap();
         let mut live = LiveComponents::new(&[0; 4]);
-        let changes = ChangedEdges { removed: vec![(3, 0, ())], added: Vec::new() };
+        let changes = ChangedEdges { removed: vec![(3, 0, ())], ..ChangedEdges::default() };
         let graph = csr.graph();
         assert_eq!(live.update(&mut BoundedReader::new(&graph, 2), &changes), Err(Halt::TooMuch));
     }

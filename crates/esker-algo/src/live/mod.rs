@@ -8,8 +8,12 @@
 
 mod version;
 mod components;
+mod paths;
+mod pagerank;
 #[cfg(test)]
 mod testing;
 
 pub use components::LiveComponents;
+pub use pagerank::LivePageRank;
+pub use paths::{FewestRule, LivePaths, PathRule, ShortestRule, WidestRule};
 pub use version::{BoundedReader, ChangedEdges, Halt, Version};

@@ -40,9 +40,11 @@ impl<W: Weight> Stream<W> {
 
     /// The next version: about half of the changes are removals.
     pub(super) fn step(&mut self, count: usize) -> ChangedEdges<W> {
-        let mut changes = ChangedEdges { removed: Vec::new(), added: Vec::new() };
+        let mut changes = ChangedEdges::default();
         if self.below(4) == 0 {
+            let first = self.num_vertices;
             self.num_vertices += 1 + self.below(2);
+            changes.came = (first..self.num_vertices).map(vertex).collect();
         }
         for _ in 0..count {
             if self.below(2) == 0 && !self.edges.is_empty() {

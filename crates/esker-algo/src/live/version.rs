@@ -65,12 +65,22 @@ impl<G: Lists> Version for G {
 }
 
 /// What one version changed: each edge once, an undirected one from either end. A changed weight is an edge removed and one added.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct ChangedEdges<W> {
     /// Edges that only the older version has: source, target, weight.
     pub removed: Vec<(VertexId, VertexId, W)>,
     /// Edges that only the newer version has.
     pub added: Vec<(VertexId, VertexId, W)>,
+    /// Vertices that were removed. Their edges are among those removed.
+    pub left: Vec<VertexId>,
+    /// Vertices that are new, or restored.
+    pub came: Vec<VertexId>,
+}
+
+impl<W> Default for ChangedEdges<W> {
+    fn default() -> Self {
+        Self { removed: Vec::new(), added: Vec::new(), left: Vec::new(), came: Vec::new() }
+    }
 }
 
 impl<W> ChangedEdges<W> {

@@ -69,6 +69,21 @@ fn what_each_version_changed_is_told_from_any_version_on() {
     let top = place.ok("follow g.esker wcc --from 1 --once --top 1 --format csv");
     // The third version leaves the largest component as it is.
     assert_eq!(top, "version,component,vertices\n1,ann,3\n2,ann,5\n4,bob,4\n");
+    let steps = place.ok("follow g.esker bfs -p source=ann --from 1 --once --format csv");
+    assert_eq!(
+        steps, "version,vertex,old,new\n2,dan,,3\n2,eve,,4\n4,bob,1,\n4,cid,2,\n4,dan,3,\n4,eve,4,\n",
+        "what cannot be reached any longer has no value"
+    );
+    let ranks = place.ok("follow g.esker pagerank -p tolerance=1e-9 --once --top 2 --format csv");
+    let expected = place.ok("run pagerank g.esker --tolerance 1e-12 --top 2 --output -");
+    for (row, expected) in ranks.lines().skip(1).zip(expected.lines().skip(1)) {
+        let (fields, expected): (Vec<&str>, Vec<&str>) =
+            (row.split(',').collect(), expected.split(',').collect());
+        let [found, expected_rank] = [fields[2], expected[1]].map(|rank| rank.parse::<f64>().unwrap());
+        assert!(fields[1] == expected[0] && (found - expected_rank).abs() < 1e-9, "{row}");
+    }
+    place.fails(2, "follow g.esker bfs", "--source");
+    place.fails(2, "follow g.esker pagerank -p damping=1", "a damping below 1");
     place.fails(2, "follow g.esker wcc --format table", "--once");
     place.fails(2, "follow g.esker nothing", "possible values: wcc");
     place.fails(2, "follow g.esker wcc -p method=union-find", "takes no option method");

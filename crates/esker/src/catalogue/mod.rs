@@ -10,6 +10,7 @@ mod entries;
 
 use crate::error::{Error, Result};
 
+pub(crate) use entries::Shown;
 pub use entry::{Entry, GraphReads, ListReads, ReadPattern, Resources, WeightReads};
 pub use job::Job;
 pub use option::{Opt, OptDefault, OptKind, OptRange};

@@ -1,60 +1,28 @@
 //! The live answers by name: how each is computed anew, updated, and shown.
 
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
-use esker_algo::live::{BoundedReader, ChangedEdges, Halt, LiveComponents};
-use esker_graph::{NONE, Run, VertexId};
+use esker_algo::live::{LiveComponents, LivePageRank};
+use esker_graph::{NONE, VertexId, vertex};
 use esker_store::Snapshot;
 
 use super::change::VersionChange;
-use super::points::{LiveWeight, Points};
+use super::live::{At, Live, Updated, updated};
+use super::paths;
 use crate::answer::{Fact, Ranking, Value, Values};
-use crate::catalogue::{Entry, Params};
+use crate::catalogue::{Entry, Opt, Params};
 use crate::error::{Error, Result};
 
-/// A version, and the means to compute on it.
-#[derive(Clone, Copy)]
-pub(super) struct At<'a> {
-    pub(super) snapshot: &'a Snapshot,
-    pub(super) run: &'a Run,
-}
-
-/// What an update came to.
-pub(super) enum Updated {
-    /// The vertices whose values may have changed.
-    Done(Vec<VertexId>),
-    /// It stopped: the state is of no version.
-    Stopped,
-}
-
-/// A live answer.
-pub(super) trait Live: Send {
-    /// How rows are ranked.
-    fn ranking(&self) -> Ranking {
-        Ranking::Largest
-    }
-    /// Whether weights are read.
-    fn is_weighted(&self) -> bool {
-        false
-    }
-    /// The bytes of its state on a graph with `n` vertices.
-    fn bytes(&self, n: usize) -> u64;
-    /// Makes the state of a version.
-    fn recompute(&mut self, at: At<'_>) -> Result<()>;
-    /// Takes the state to the next version, within a number of reads. Returns how many there were.
-    fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)>;
-    /// The values of all vertices, removed ones included.
-    fn values(&self) -> Values;
-    /// The value of a vertex.
-    fn value(&self, v: VertexId) -> Value;
-    /// The figures; `removed` vertices are not there.
-    fn facts(&self, removed: usize) -> Vec<(&'static str, Fact)>;
-}
-
 /// The names of the algorithms that can be followed, and the options that each takes.
-pub(super) const FOLLOWED: &[(&str, &[&str])] = &[("wcc", &[])];
+pub(super) const FOLLOWED: &[(&str, &[&str])] = &[
+    ("wcc", &[]),
+    ("bfs", &["source"]),
+    ("sssp", &["source"]),
+    ("widest", &["source"]),
+    ("pagerank", &["damping", "tolerance"]),
+];
 
 /// The live answer of an algorithm.
-pub(super) fn live(entry: &Entry, params: &Params, _snapshot: &Snapshot) -> Result<Box<dyn Live>> {
+pub(super) fn live(entry: &Entry, params: &Params, snapshot: &Snapshot) -> Result<Box<dyn Live>> {
     let known = FOLLOWED.iter().find(|(name, _)| *name == entry.name);
     let Some((_, options)) = known else {
         let names: Vec<&str> = FOLLOWED.iter().map(|(name, _)| *name).collect();
@@ -63,33 +31,18 @@ pub(super) fn live(entry: &Entry, params: &Params, _snapshot: &Snapshot) -> Resu
             "{name} cannot be followed; {names} can: run it on each new version instead"
         )));
     };
-    let is_taken = |option: &&crate::catalogue::Opt| params.text(option.name).is_some();
-    if let Some(option) = entry.options.iter().filter(is_taken).find(|option| !options.contains(&option.name))
-    {
+    let is_given = |option: &&Opt| params.text(option.name).is_some() && !options.contains(&option.name);
+    if let Some(option) = entry.options.iter().find(is_given) {
         let (name, option) = (entry.name, option.name);
         return Err(Error::Usage(format!("a followed {name} takes no option {option}: leave it out")));
     }
-    Ok(Box::new(Components::default()))
-}
-
-/// Runs an update of a state.
-fn updated<W: LiveWeight>(
-    at: At<'_>,
-    change: &VersionChange,
-    read_max: u64,
-    update: impl FnOnce(
-        &mut BoundedReader<'_, Points<'_, W>>,
-        &ChangedEdges<W>,
-    ) -> std::result::Result<Vec<VertexId>, Halt<esker_store::Error>>,
-) -> Result<(Updated, u64)> {
-    let points = Points::new(at.snapshot);
-    let mut reader = BoundedReader::new(&points, read_max);
-    let outcome = match update(&mut reader, &change.edges()) {
-        Ok(changed) => Updated::Done(changed),
-        Err(Halt::TooMuch | Halt::Unsuitable) => Updated::Stopped,
-        Err(Halt::Failed(error)) => return Err(error.into()),
-    };
-    Ok((outcome, reader.read()))
+    match entry.name {
+        "bfs" => paths::by_steps(params),
+        "sssp" => paths::shortest(params, snapshot),
+        "widest" => paths::widest_paths(params, snapshot),
+        "pagerank" => Ok(Box::new(PageRanks::new(params, snapshot)?)),
+        _ => Ok(Box::new(Components::default())),
+    }
 }
 
 #[derive(Default)]
@@ -129,5 +82,57 @@ impl Live for Components {
     fn facts(&self, removed: usize) -> Vec<(&'static str, Fact)> {
         let count = self.state.as_ref().map_or(0, LiveComponents::count);
         vec![("components", Fact::Count((count - removed) as u64))]
+    }
+}
+
+struct PageRanks {
+    damping: f64,
+    tolerance: f64,
+    state: Option<LivePageRank>,
+}
+
+impl PageRanks {
+    fn new(params: &Params, snapshot: &Snapshot) -> Result<Self> {
+        let (damping, tolerance) = (params.get_or("damping", 0.85)?, params.get_or("tolerance", 1e-6)?);
+        if snapshot.is_weight_chosen() {
+            let message = "a followed pagerank does not read the weights of edges: leave out --weight";
+            return Err(Error::Usage(message.to_owned()));
+        }
+        if !(damping < 1.0 && tolerance > 0.0) {
+            let message = "a followed pagerank needs a damping below 1 and a tolerance above 0";
+            return Err(Error::Usage(message.to_owned()));
+        }
+        Ok(Self { damping, tolerance, state: None })
+    }
+}
+
+impl Live for PageRanks {
+    fn bytes(&self, n: usize) -> u64 {
+        LivePageRank::bytes(n)
+    }
+
+    fn recompute(&mut self, at: At<'_>) -> Result<()> {
+        let (graph, removed) = (at.snapshot.graph::<()>(at.run)?, at.snapshot.removed(at.run)?.list());
+        let options = (self.damping, self.tolerance);
+        self.state = Some(LivePageRank::new(&graph, at.run, options, removed)?);
+        Ok(())
+    }
+
+    fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
+        let Some(state) = &mut self.state else { return Ok((Updated::Stopped, 0)) };
+        updated::<()>(at, change, read_max, |reader, changes| state.update(reader, changes))
+    }
+
+    fn values(&self) -> Values {
+        let rank = |state: &LivePageRank| (0..state.num_vertices()).map(|v| state.rank(vertex(v))).collect();
+        Values::Float(self.state.as_ref().map(rank).unwrap_or_default())
+    }
+
+    fn value(&self, v: VertexId) -> Value {
+        self.state.as_ref().map_or(Value::Missing, |state| Value::Float(state.rank(v)))
+    }
+
+    fn facts(&self, _: usize) -> Vec<(&'static str, Fact)> {
+        self.state.iter().map(|state| ("error", Fact::Float(state.error()))).collect()
     }
 }

@@ -11,8 +11,10 @@ use crate::error::Result;
 /// The differences between two versions. Memory: 16 bytes (24 with 64-bit ids) for each edge.
 #[derive(Debug, Default)]
 pub(super) struct VersionChange {
-    /// Vertices that were added, restored or removed.
-    pub(super) vertices: Vec<VertexId>,
+    /// Vertices that were removed.
+    pub(super) left: Vec<VertexId>,
+    /// Vertices that were added or restored.
+    pub(super) came: Vec<VertexId>,
     /// Edges of the older version only, with the bits of their weights.
     removed: Vec<(VertexId, VertexId, u64)>,
     /// Edges of the newer version only.
@@ -29,7 +31,8 @@ impl VersionChange {
         let bits = |edge: &DiffEdge<'_>| weight.map_or(Ok(0), |weight| edge.bits(weight));
         diff(older, newer, run, |difference| {
             match difference {
-                Difference::VertexAdded(v) | Difference::VertexRemoved(v) => change.vertices.push(v),
+                Difference::VertexAdded(v) => change.came.push(v),
+                Difference::VertexRemoved(v) => change.left.push(v),
                 Difference::ValueChanged(..) => {}
                 Difference::EdgeAdded(edge) => change.added.push((edge.source, edge.target, bits(&edge)?)),
                 Difference::EdgeRemoved(edge) => {
@@ -47,6 +50,11 @@ impl VersionChange {
         Ok(change)
     }
 
+    /// Whether nothing that an algorithm reads changed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.num_edges() == 0 && self.left.is_empty() && self.came.is_empty()
+    }
+
     /// The number of edges that changed.
     pub(super) fn num_edges(&self) -> usize {
         self.removed.len() + self.added.len() + self.reweighed.len()
@@ -58,6 +66,8 @@ impl VersionChange {
         let mut changes = ChangedEdges {
             removed: self.removed.iter().map(typed).collect(),
             added: self.added.iter().map(typed).collect(),
+            left: self.left.clone(),
+            came: self.came.clone(),
         };
         for &(u, v, [old, new]) in &self.reweighed {
             changes.removed.push((u, v, W::of_bits(old)));

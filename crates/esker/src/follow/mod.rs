@@ -36,6 +36,8 @@ mod points;
 mod change;
 mod cost;
 mod given;
+mod live;
+mod paths;
 mod answers;
 
 use std::sync::Arc;
@@ -47,10 +49,11 @@ use esker_store::Snapshot;
 use crate::answer::{Answer, AnswerColumn, Fact, Value};
 use crate::catalogue::{Entry, Params};
 use crate::error::{Error, Result};
-use answers::{At, Live, Updated, live};
+use answers::live;
 use change::VersionChange;
 use cost::{Choice, CostModel};
 use given::set;
+use live::{At, Live, Updated};
 
 /// Bytes of a value that was handed on.
 const VALUE_BYTES: usize = 8;
@@ -103,7 +106,7 @@ pub struct FollowStep {
     pub changed: Vec<Changed>,
     /// How it was done.
     pub method: Method,
-    /// The number of edges that were added, removed, or given another weight.
+    /// The number of edges that were added, removed, or given another weight; 0 if all weights got another type.
     pub num_edges: usize,
     /// Seconds for the differences between the versions.
     pub diff_seconds: f64,
@@ -113,10 +116,11 @@ pub struct FollowStep {
 
 /// An answer that follows the versions of a database.
 ///
-/// Memory: the state of the algorithm (wcc: 24 bytes a vertex), and 8 bytes a vertex for the values that were handed on; both are
+/// Memory: the state of the algorithm (see `docs/tutorials/follow.md`), and 8 bytes a vertex for the values that were handed on; both are
 /// reserved from the budget of the run.
 pub struct Follow {
     entry: &'static Entry,
+    params: Params,
     live: Box<dyn Live>,
     snapshot: Snapshot,
     run: Arc<Run>,
@@ -154,7 +158,8 @@ impl Follow {
         let costs = CostModel::new(0.0);
         let choice = MethodChoice::default();
         let answer = Answer::default();
-        let mut follow = Self { entry, live, snapshot, run, answer, choice, costs, memory };
+        let params = params.clone();
+        let mut follow = Self { entry, params, live, snapshot, run, answer, choice, costs, memory };
         follow.reserve()?;
         let begin = Instant::now();
         follow.live.recompute(At { snapshot: &follow.snapshot, run: &follow.run })?;
@@ -200,6 +205,9 @@ impl Follow {
     /// # Errors
     /// As [`Entry::run`]. The answer is of no version then: start anew.
     pub fn advance(&mut self, to: Snapshot) -> Result<FollowStep> {
+        if self.live.is_weighted() && to.weight_type() != self.snapshot.weight_type() {
+            return self.advance_to_type(to);
+        }
         let begin = Instant::now();
         let weighted = self.live.is_weighted();
         let change = VersionChange::between(&self.snapshot, &to, weighted, &self.run)?;
@@ -221,12 +229,25 @@ impl Follow {
         Ok(FollowStep { version: self.version(), changed, method, num_edges, diff_seconds, seconds })
     }
 
+    /// As [`Follow::advance`], to a version whose weights are of another type.
+    fn advance_to_type(&mut self, to: Snapshot) -> Result<FollowStep> {
+        let begin = Instant::now();
+        self.live = live(self.entry, &self.params, &to)?;
+        self.snapshot = to;
+        self.reserve()?;
+        self.live.recompute(At { snapshot: &self.snapshot, run: &self.run })?;
+        let changed = self.hand_on_all()?;
+        self.take_facts()?;
+        let (version, seconds) = (self.version(), begin.elapsed().as_secs_f64());
+        let method = Method::Recompute;
+        Ok(FollowStep { version, changed, method, num_edges: 0, diff_seconds: 0.0, seconds })
+    }
+
     /// Updates or recomputes the state; returns the vertices that may have changed, `None` if these may be all.
     fn step(&mut self, change: &VersionChange) -> Result<(Method, Option<Vec<VertexId>>)> {
         let num_edges = change.num_edges();
         let at = At { snapshot: &self.snapshot, run: &self.run };
-        let is_same = num_edges == 0 && change.vertices.is_empty();
-        if is_same {
+        if change.is_empty() {
             return Ok((Method::Unchanged, Some(Vec::new())));
         }
         let choice = match self.choice {
@@ -249,7 +270,7 @@ impl Follow {
 
     /// The differences at some vertices, between what was handed on and what is.
     fn hand_on(&mut self, mut touched: Vec<VertexId>, change: &VersionChange) -> Result<Vec<Changed>> {
-        touched.extend_from_slice(&change.vertices);
+        touched.extend(change.left.iter().chain(&change.came));
         touched.sort_unstable();
         touched.dedup();
         let removed = self.snapshot.removed(&self.run)?;

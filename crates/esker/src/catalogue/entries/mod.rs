@@ -12,6 +12,8 @@ mod trees;
 
 use super::entry::Entry;
 
+pub(crate) use search::Shown;
+
 pub(super) static ALL: &[Entry] = &[
     search::BFS,
     search::SSSP,

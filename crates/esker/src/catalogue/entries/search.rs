@@ -123,7 +123,7 @@ macro_rules! by_weight {
 pub(super) use by_weight;
 
 /// A number in which lengths or widths of paths are given.
-pub(super) trait Shown: Sized {
+pub(crate) trait Shown: Sized {
     /// As values: the extremes of the type, which stand for unreached and for the path of no edges, are no value.
     fn values(numbers: Vec<Self>) -> Values;
 }

@@ -1,0 +1,152 @@
+//! Live searches from sources: bfs, sssp, widest.
+
+use esker_algo::algorithm::bfs::{BfsOptions, bfs};
+use esker_algo::algorithm::sssp::{SsspOptions, sssp};
+use esker_algo::algorithm::widest::{WidestOptions, widest};
+use esker_algo::lengths::Length;
+use esker_algo::live::{FewestRule, LivePaths, PathRule, ShortestRule, WidestRule};
+use esker_algo::widths::Width;
+use esker_graph::{Run, VertexId};
+use esker_store::format::ElementType;
+use esker_store::{Snapshot, StoredGraph};
+
+use super::change::VersionChange;
+use super::live::{At, Live, Updated, updated};
+use super::points::LiveWeight;
+use crate::answer::{Fact, Value, Values};
+use crate::catalogue::{Params, Shown};
+use crate::error::{Error, Result};
+
+/// Computes labels anew, and the vertex before each on its path.
+type Compute<W, L> = fn(&StoredGraph<'_, W>, &Run, &[VertexId]) -> Result<(Vec<L>, Vec<VertexId>)>;
+
+/// A search by a rule.
+struct Paths<W: LiveWeight, R: PathRule<W>> {
+    /// The ids of the sources, as a user wrote them.
+    sources: Vec<String>,
+    found: Vec<VertexId>,
+    state: Option<LivePaths<W, R>>,
+    compute: Compute<W, R::Label>,
+    show: fn(Vec<R::Label>) -> Values,
+    is_weighted: bool,
+}
+
+impl<W: LiveWeight, R: PathRule<W>> Live for Paths<W, R> {
+    fn is_weighted(&self) -> bool {
+        self.is_weighted
+    }
+
+    fn bytes(&self, n: usize) -> u64 {
+        LivePaths::<W, R>::bytes(n)
+    }
+
+    fn recompute(&mut self, at: At<'_>) -> Result<()> {
+        let find = |source: &String| at.snapshot.find_vertex(source, at.run);
+        self.found = self.sources.iter().map(find).collect::<esker_store::Result<_>>()?;
+        self.found.sort_unstable();
+        self.found.dedup();
+        let (labels, parents) = (self.compute)(&at.snapshot.graph::<W>(at.run)?, at.run, &self.found)?;
+        self.state = Some(LivePaths::new(labels, parents));
+        Ok(())
+    }
+
+    fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
+        let Some(state) = &mut self.state else { return Ok((Updated::Stopped, 0)) };
+        if change.left.iter().any(|v| self.found.contains(v)) {
+            return Ok((Updated::Stopped, 0)); // A search anew says which source was removed.
+        }
+        updated::<W>(at, change, read_max, |reader, changes| state.update(reader, changes))
+    }
+
+    fn values(&self) -> Values {
+        (self.show)(self.state.as_ref().map_or(Vec::new(), |state| state.labels().to_vec()))
+    }
+
+    fn value(&self, v: VertexId) -> Value {
+        self.state.as_ref().map_or(Value::Missing, |state| (self.show)(vec![state.label(v)]).get(0))
+    }
+
+    fn facts(&self, _: usize) -> Vec<(&'static str, Fact)> {
+        let reached = self.state.as_ref().map_or(0, LivePaths::reached);
+        vec![("reached", Fact::Count(reached as u64))]
+    }
+}
+
+/// The sources that were named.
+fn sources(params: &Params) -> Result<Vec<String>> {
+    let sources = params.all("source").to_vec();
+    if sources.is_empty() { Err(Error::Usage("--source is missing".to_owned())) } else { Ok(sources) }
+}
+
+/// Steps from sources.
+pub(super) fn by_steps(params: &Params) -> Result<Box<dyn Live>> {
+    let compute: Compute<(), VertexId> = |graph, run, sources| {
+        let found = bfs(graph, run, sources, &BfsOptions::default())?;
+        Ok((found.depths.unwrap_or_default(), found.parents))
+    };
+    let (sources, found) = (sources(params)?, Vec::new());
+    let paths = Paths::<(), FewestRule> {
+        sources,
+        found,
+        state: None,
+        compute,
+        show: Values::Index,
+        is_weighted: false,
+    };
+    Ok(Box::new(paths))
+}
+
+fn by_length<W: LiveWeight + Length<Distance: Shown>>(params: &Params) -> Result<Box<dyn Live>> {
+    let compute: Compute<W, W::Distance> = |graph, run, sources| {
+        let options = SsspOptions { parents: true, ..SsspOptions::default() };
+        let found = sssp(graph, run, sources[0], &options)?;
+        Ok((found.distances, found.parents.unwrap_or_default()))
+    };
+    let (sources, found) = (sources(params)?, Vec::new());
+    let paths = Paths::<W, ShortestRule> {
+        sources,
+        found,
+        state: None,
+        compute,
+        show: Shown::values,
+        is_weighted: true,
+    };
+    Ok(Box::new(paths))
+}
+
+fn by_width<W: LiveWeight + Width<Width: Shown>>(params: &Params) -> Result<Box<dyn Live>> {
+    let compute: Compute<W, W::Width> = |graph, run, sources| {
+        let options = WidestOptions { parents: true, ..WidestOptions::default() };
+        let found = widest(graph, run, sources[0], &options)?;
+        let labels = found.widths.into_iter().map(W::reverse).collect();
+        Ok((labels, found.parents.unwrap_or_default()))
+    };
+    let show = |labels: Vec<W::Width>| Shown::values(labels.into_iter().map(W::reverse).collect());
+    let (sources, found) = (sources(params)?, Vec::new());
+    let paths = Paths::<W, WidestRule> { sources, found, state: None, compute, show, is_weighted: true };
+    Ok(Box::new(paths))
+}
+
+/// Calls a function with the type of the weights.
+macro_rules! by_weight {
+    ($snapshot:expr, $work:ident, $params:expr) => {
+        match $snapshot.weight_type() {
+            None => $work::<()>($params),
+            Some(ElementType::I32) => $work::<i32>($params),
+            Some(ElementType::I64) => $work::<i64>($params),
+            Some(ElementType::F32) => $work::<f32>($params),
+            Some(ElementType::F64) => $work::<f64>($params),
+            Some(other) => Err(Error::Usage(format!("weights of type {other:?} are no lengths"))),
+        }
+    };
+}
+
+/// Distances from a source.
+pub(super) fn shortest(params: &Params, snapshot: &Snapshot) -> Result<Box<dyn Live>> {
+    by_weight!(snapshot, by_length, params)
+}
+
+/// Widths of paths from a source.
+pub(super) fn widest_paths(params: &Params, snapshot: &Snapshot) -> Result<Box<dyn Live>> {
+    by_weight!(snapshot, by_width, params)
+}
