@@ -391,12 +391,16 @@ impl Database {
             };
             let log = store.check_log(&run);
             let mut report = check(&store.frozen()?, &run)?;
-            match log {
-                Ok(_) => {}
-                Err(problem @ (Error::Corrupt { .. } | Error::Lost { .. })) => report.problems.push(problem),
+            let left = match log {
+                Ok(_) => store.strays()?.left,
+                // No writer opens the database as it is.
+                Err(problem @ (Error::Corrupt { .. } | Error::Lost { .. })) => {
+                    report.problems.push(problem);
+                    Vec::new()
+                }
                 Err(error) => return Err(error.into()),
-            }
-            Ok((report, store.strays()?.left))
+            };
+            Ok((report, left))
         })?;
         let left = left.into_iter().map(|(path, bytes)| (path.display().to_string(), bytes)).collect();
         Ok((report.problems.iter().map(ToString::to_string).collect(), report.sound, left))

@@ -51,15 +51,21 @@ impl CheckCommand {
         let report = check(&snapshot, &run);
         bar.finish();
         let mut report = report?;
+        let mut is_incomplete = false;
         let LogCheck { commits: unfrozen, unfinished } = match unfrozen {
             Ok(checked) => checked,
             Err(problem @ (Error::Corrupt { .. } | Error::Lost { .. })) => {
                 report.problems.push(problem);
+                is_incomplete = true;
                 LogCheck { commits: 0, unfinished: Vec::new() }
             }
             Err(error) => return Err(error.into()),
         };
-        let Strays { left, foreign } = store.strays()?;
+        let Strays { mut left, foreign } = store.strays()?;
+        if is_incomplete {
+            // Of a manifest that lost its end, they may be its layers; no writer opens the database.
+            left.clear();
+        }
         let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
         if self.json {
             text::json(&json!({

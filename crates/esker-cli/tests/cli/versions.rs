@@ -1,5 +1,7 @@
 //! Changing a graph on the command line, and looking back.
 
+use std::path::Path;
+
 use std::io::Write;
 use std::process::Stdio;
 
@@ -379,6 +381,10 @@ fn undirected_graphs_and_parallel_edges() {
     assert_eq!(place.ok("diff m.esker 3 4"), "+ 1 2 weight=0.1\n");
 }
 
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
 #[test]
 fn a_lost_log_is_refused_by_every_command_until_its_loss_is_accepted() {
     let place = friends();
@@ -387,6 +393,10 @@ fn a_lost_log_is_refused_by_every_command_until_its_loss_is_accepted() {
     place.ok("tag f.esker 2 more");
     place.ok("add f.esker more.csv -m again");
     assert_eq!(place.ok("recover f.esker"), "f.esker: nothing is missing\n");
+    let segments = std::fs::read_dir(place.path().join("f.esker/log")).unwrap();
+    let segment = segments.map(|entry| entry.unwrap().path()).max().unwrap();
+    std::fs::OpenOptions::new().write(true).open(&segment).unwrap().set_len(100).unwrap();
+    place.fails(1, "info f.esker", &format!("f.esker/log/{} has only 100 bytes: ", name_of(&segment)));
     std::fs::remove_dir_all(place.path().join("f.esker/log")).unwrap();
     for line in ["log", "info", "tag", "run wcc", "diff", "add", "check"] {
         let rest = match line {
@@ -419,7 +429,12 @@ fn an_older_manifest_is_refused() {
     place.ok("tag f.esker 1 first");
     let older = std::fs::read(&manifest).unwrap();
     place.ok("tag f.esker 1 second");
+    place.file("more.csv", "from,to,kind,since\ndan,alice,friend,9\n");
+    place.ok("add f.esker more.csv --freeze");
     std::fs::write(&manifest, older).unwrap();
+    let checked = String::from_utf8(place.run("check f.esker").stdout).unwrap();
+    assert!(checked.contains("PROBLEM: f.esker/MANIFEST has"), "{checked}");
+    assert!(!checked.contains("the next writer removes"), "the layer is that of a lost record: {checked}");
     for line in ["tag f.esker", "info f.esker", "log f.esker", "tag f.esker 1 third"] {
         place.fails(1, line, "f.esker/MANIFEST has");
     }

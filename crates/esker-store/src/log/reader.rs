@@ -279,7 +279,15 @@ impl LogReader {
             true => {
                 self.lost(path_of(&self.directory, segment), format!("ends at byte {position}: {missing}"))
             }
-            false => self.lost(path_of(&self.directory, mark.segment), format!("is missing: {missing}")),
+            false => {
+                let path = path_of(&self.directory, mark.segment);
+                // Without a whole header, a segment is read as if it were not there.
+                let how = match self.disk.look(&path)? {
+                    Some(file) => format!("has only {} bytes", file.bytes),
+                    None => "is missing".to_owned(),
+                };
+                self.lost(path, format!("{how}: {missing}"))
+            }
         })
     }
 
