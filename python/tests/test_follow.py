@@ -74,6 +74,14 @@ def test_searches_and_ranks_take_their_options():
         db.follow("bfs")
 
 
+def test_figures_alone_are_followed_too():
+    db = grown()
+    follower = db.follow("triangles", wait=False)
+    with db.batch() as batch:
+        batch.add_edges(["a"], ["c"])
+    assert next(follower).changed == [] and follower.figures == {"triangles": 1}
+
+
 def test_what_cannot_be_followed_is_refused():
     db = grown()
     with pytest.raises(esker.InvalidError, match="scc cannot be followed; wcc, bfs"):

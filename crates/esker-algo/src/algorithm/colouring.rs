@@ -154,6 +154,20 @@ fn assign<G: Graph>(
     Ok(words)
 }
 
+/// Bits of a random number that decide among vertices whose degrees have the same logarithm.
+const TIE_BITS: u32 = 26;
+
+/// The key of a vertex by the logarithm of its degree, then by a number of [`TIE_BITS`].
+fn by_log(degree: u64, tie: u64) -> u32 {
+    (degree + 1).next_power_of_two().ilog2() << TIE_BITS | tie as u32
+}
+
+/// The key of a vertex in the default order, with ties at random from a seed: that with the larger key is coloured first, of equal ones that
+/// with the lesser id.
+pub(crate) fn default_key(seed: u64, v: VertexId, degree: usize) -> u32 {
+    by_log(degree as u64, CounterRng::new(seed, PURPOSE).at(v as u64) >> (u64::BITS - TIE_BITS))
+}
+
 /// The word of each vertex before colouring. Vertices without neighbours have colour 0 already.
 fn count_earlier_by_order<G: Graph>(
     graph: &G,
@@ -168,7 +182,7 @@ fn count_earlier_by_order<G: Graph>(
     let part = |v: usize, bits: u32| if options.ties == Ties::Random { random(v, bits) } else { 0 };
     match options.order {
         ColouringOrder::LargestLogFirst => {
-            let key = |v| (degree(v) + 1).next_power_of_two().ilog2() << 26 | part(v, 26) as u32;
+            let key = |v| by_log(degree(v), part(v, TIE_BITS));
             count_earlier(graph, run, directions, &VertexValues::from_fn(run, n, key))
         }
         ColouringOrder::LargestFirst => {

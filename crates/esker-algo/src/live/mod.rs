@@ -10,10 +10,14 @@ mod version;
 mod components;
 mod paths;
 mod pagerank;
+mod colouring;
+mod triangles;
 #[cfg(test)]
 mod testing;
 
+pub use colouring::LiveColouring;
 pub use components::LiveComponents;
 pub use pagerank::LivePageRank;
 pub use paths::{FewestRule, LivePaths, PathRule, ShortestRule, WidestRule};
+pub use triangles::LiveTriangles;
 pub use version::{BoundedReader, ChangedEdges, Halt, Version};

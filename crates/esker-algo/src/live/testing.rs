@@ -23,6 +23,13 @@ impl<W: Weight> Stream<W> {
         stream
     }
 
+    /// Adds edges.
+    pub(super) fn grow(&mut self, count: usize) {
+        for _ in 0..count {
+            self.edge();
+        }
+    }
+
     fn below(&mut self, bound: usize) -> usize {
         self.state =
             self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

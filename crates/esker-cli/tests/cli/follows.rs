@@ -82,6 +82,8 @@ fn what_each_version_changed_is_told_from_any_version_on() {
         let [found, expected_rank] = [fields[2], expected[1]].map(|rank| rank.parse::<f64>().unwrap());
         assert!(fields[1] == expected[0] && (found - expected_rank).abs() < 1e-9, "{row}");
     }
+    let figures = place.ok("follow g.esker triangles --from 3 --once --format csv");
+    assert_eq!(figures, "version,triangles\n3,0\n");
     place.fails(2, "follow g.esker bfs", "--source");
     place.fails(2, "follow g.esker pagerank -p damping=1", "a damping below 1");
     place.fails(2, "follow g.esker wcc --format table", "--once");

@@ -1,7 +1,11 @@
 //! The live answers by name: how each is computed anew, updated, and shown.
 
+use std::num::NonZeroU32;
+
+use esker_algo::algorithm::colouring::{ColouringOptions, colouring};
+use esker_algo::algorithm::triangles::{TrianglesOptions, triangles};
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
-use esker_algo::live::{LiveComponents, LivePageRank};
+use esker_algo::live::{LiveColouring, LiveComponents, LivePageRank, LiveTriangles};
 use esker_graph::{NONE, VertexId, vertex};
 use esker_store::Snapshot;
 
@@ -19,6 +23,8 @@ pub(super) const FOLLOWED: &[(&str, &[&str])] = &[
     ("sssp", &["source"]),
     ("widest", &["source"]),
     ("pagerank", &["damping", "tolerance"]),
+    ("colouring", &["passes"]),
+    ("triangles", &[]),
 ];
 
 /// The live answer of an algorithm.
@@ -40,6 +46,12 @@ pub(super) fn live(entry: &Entry, params: &Params, snapshot: &Snapshot) -> Resul
         "bfs" => paths::by_steps(params),
         "sssp" => paths::shortest(params, snapshot),
         "widest" => paths::widest_paths(params, snapshot),
+        "colouring" if params.get("passes")? != Some(1) => {
+            let message = "a followed colouring has one pass, which may take more colours: say passes=1";
+            Err(Error::Usage(message.to_owned()))
+        }
+        "colouring" => Ok(Box::new(Colours::default())),
+        "triangles" => Ok(Box::new(Triangles::default())),
         "pagerank" => Ok(Box::new(PageRanks::new(params, snapshot)?)),
         _ => Ok(Box::new(Components::default())),
     }
@@ -70,8 +82,8 @@ impl Live for Components {
         updated::<()>(at, change, read_max, |reader, changes| state.update(reader, changes))
     }
 
-    fn values(&self) -> Values {
-        Values::Vertex(self.state.as_ref().map(LiveComponents::labels).unwrap_or_default())
+    fn values(&self) -> Option<Values> {
+        self.state.as_ref().map(|state| Values::Vertex(state.labels()))
     }
 
     fn value(&self, v: VertexId) -> Value {
@@ -123,9 +135,9 @@ impl Live for PageRanks {
         updated::<()>(at, change, read_max, |reader, changes| state.update(reader, changes))
     }
 
-    fn values(&self) -> Values {
+    fn values(&self) -> Option<Values> {
         let rank = |state: &LivePageRank| (0..state.num_vertices()).map(|v| state.rank(vertex(v))).collect();
-        Values::Float(self.state.as_ref().map(rank).unwrap_or_default())
+        self.state.as_ref().map(|state| Values::Float(rank(state)))
     }
 
     fn value(&self, v: VertexId) -> Value {
@@ -134,5 +146,83 @@ impl Live for PageRanks {
 
     fn facts(&self, _: usize) -> Vec<(&'static str, Fact)> {
         self.state.iter().map(|state| ("error", Fact::Float(state.error()))).collect()
+    }
+}
+
+#[derive(Default)]
+struct Colours {
+    state: Option<LiveColouring>,
+}
+
+impl Live for Colours {
+    fn ranking(&self) -> Ranking {
+        Ranking::Groups
+    }
+
+    fn bytes(&self, n: usize) -> u64 {
+        LiveColouring::bytes(n)
+    }
+
+    fn recompute(&mut self, at: At<'_>) -> Result<()> {
+        let graph = at.snapshot.graph::<()>(at.run)?;
+        let options = ColouringOptions { passes: NonZeroU32::MIN, ..ColouringOptions::default() };
+        let colours = colouring(&graph, at.run, &options)?.colours;
+        self.state = Some(LiveColouring::new(&graph, at.run.seed(), colours));
+        Ok(())
+    }
+
+    fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
+        let Some(state) = &mut self.state else { return Ok((Updated::Stopped, 0)) };
+        updated::<()>(at, change, read_max, |reader, changes| state.update(reader, changes))
+    }
+
+    fn values(&self) -> Option<Values> {
+        self.state.as_ref().map(|state| Values::Index(state.colours().to_vec()))
+    }
+
+    fn value(&self, v: VertexId) -> Value {
+        self.state.as_ref().map_or(Value::Missing, |state| Value::Count(state.colours()[v as usize] as u64))
+    }
+
+    fn facts(&self, removed: usize) -> Vec<(&'static str, Fact)> {
+        let present = |state: &&LiveColouring| state.colours().len() > removed;
+        let count = self.state.as_ref().filter(present).map_or(0, LiveColouring::count);
+        vec![("colours", Fact::Count(count as u64))]
+    }
+}
+
+#[derive(Default)]
+struct Triangles {
+    state: Option<LiveTriangles>,
+}
+
+impl Live for Triangles {
+    fn bytes(&self, _: usize) -> u64 {
+        0
+    }
+
+    fn recompute(&mut self, at: At<'_>) -> Result<()> {
+        let graph = at.snapshot.graph::<()>(at.run)?;
+        self.state = Some(LiveTriangles(triangles(&graph, at.run, &TrianglesOptions::default())?.triangles));
+        Ok(())
+    }
+
+    fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
+        let Some(state) = &mut self.state else { return Ok((Updated::Stopped, 0)) };
+        updated::<()>(at, change, read_max, |reader, changes| {
+            state.update(reader, changes).map(|()| Vec::new())
+        })
+    }
+
+    fn values(&self) -> Option<Values> {
+        None
+    }
+
+    fn value(&self, _: VertexId) -> Value {
+        Value::Missing
+    }
+
+    fn facts(&self, _: usize) -> Vec<(&'static str, Fact)> {
+        vec![("triangles", Fact::Count(self.state.map_or(0, |state| state.0)))]
     }
 }

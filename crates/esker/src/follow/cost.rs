@@ -20,6 +20,8 @@ const READS_MIN: u64 = 10_000;
 #[derive(Debug, Clone)]
 pub(super) struct CostModel {
     recompute_seconds: f64,
+    /// Seconds for comparing all values after a recomputation.
+    compare_seconds: f64,
     read_seconds: f64,
     /// Seconds for an edge that changed, by the logarithm of the size of the batch.
     edge_seconds: [Option<f64>; 64],
@@ -40,7 +42,8 @@ impl CostModel {
     /// With the seconds that the first computation took.
     pub(super) fn new(recompute_seconds: f64) -> Self {
         let read_seconds = READ_SECONDS;
-        Self { recompute_seconds, read_seconds, edge_seconds: [None; 64], skipped: [0; 64] }
+        let compare_seconds = 0.0;
+        Self { recompute_seconds, compare_seconds, read_seconds, edge_seconds: [None; 64], skipped: [0; 64] }
     }
 
     fn class(edges: usize) -> usize {
@@ -58,7 +61,7 @@ impl CostModel {
     /// The cheaper way.
     pub(super) fn choose(&self, edges: usize) -> Choice {
         let is_retried = self.skipped[Self::class(edges)] >= RETRY_AFTER;
-        if !is_retried && self.update_seconds(edges) > self.recompute_seconds {
+        if !is_retried && self.update_seconds(edges) > self.recompute_seconds + self.compare_seconds {
             return Choice::Recompute;
         }
         let read_max = (self.recompute_seconds / self.read_seconds) as u64;
@@ -76,6 +79,11 @@ impl CostModel {
         if reads > READS_MIN {
             self.read_seconds = mixed(self.read_seconds, seconds / reads as f64);
         }
+    }
+
+    /// Takes in how long it took to compare all values after a recomputation.
+    pub(super) fn handed_on_all(&mut self, seconds: f64) {
+        self.compare_seconds = mixed(self.compare_seconds, seconds);
     }
 
     /// Takes in how long a recomputation took.

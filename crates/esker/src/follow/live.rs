@@ -40,8 +40,8 @@ pub(super) trait Live: Send {
     fn recompute(&mut self, at: At<'_>) -> Result<()>;
     /// Takes the state to the next version, within a number of reads. Returns how many there were.
     fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)>;
-    /// The values of all vertices, removed ones included.
-    fn values(&self) -> Values;
+    /// The values of all vertices, removed ones included; `None` if the answer has figures only.
+    fn values(&self) -> Option<Values>;
     /// The value of a vertex.
     fn value(&self, v: VertexId) -> Value;
     /// The figures; `removed` vertices are not there.

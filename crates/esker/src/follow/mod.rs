@@ -85,7 +85,7 @@ pub enum Method {
     Recompute,
 }
 
-/// Which ways a follower may take; a measurement and a test force one.
+/// Which ways a live answer may take; a measurement and a test force one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MethodChoice {
     /// The one that should be cheaper.
@@ -164,12 +164,13 @@ impl Follow {
         let begin = Instant::now();
         follow.live.recompute(At { snapshot: &follow.snapshot, run: &follow.run })?;
         follow.costs = CostModel::new(begin.elapsed().as_secs_f64());
-        let mut values = follow.live.values();
-        for &v in follow.snapshot.removed(&follow.run)?.list() {
-            set(&mut values, v, Value::Missing);
+        if let Some(mut values) = follow.live.values() {
+            for &v in follow.snapshot.removed(&follow.run)?.list() {
+                set(&mut values, v, Value::Missing);
+            }
+            let column = AnswerColumn { name: entry.columns[0], values, ranking: follow.live.ranking() };
+            follow.answer.columns = vec![column];
         }
-        let column = AnswerColumn { name: entry.columns[0], values, ranking: follow.live.ranking() };
-        follow.answer.columns = vec![column];
         follow.take_facts()?;
         Ok(follow)
     }
@@ -217,14 +218,15 @@ impl Follow {
         let num_edges = change.num_edges();
         let begin = Instant::now();
         let (method, touched) = self.step(&change)?;
+        let handing = Instant::now();
         let changed = match touched {
             Some(touched) => self.hand_on(touched, &change)?,
             None => self.hand_on_all()?,
         };
-        let seconds = begin.elapsed().as_secs_f64();
         if method == Method::Recompute {
-            self.costs.recomputed(num_edges, seconds);
+            self.costs.handed_on_all(handing.elapsed().as_secs_f64());
         }
+        let seconds = begin.elapsed().as_secs_f64();
         self.take_facts()?;
         Ok(FollowStep { version: self.version(), changed, method, num_edges, diff_seconds, seconds })
     }
@@ -264,7 +266,9 @@ impl Follow {
                 return Ok((Method::Update, Some(touched)));
             }
         }
+        let begin = Instant::now();
         self.live.recompute(at)?;
+        self.costs.recomputed(num_edges, begin.elapsed().as_secs_f64());
         Ok((Method::Recompute, None))
     }
 
@@ -274,8 +278,8 @@ impl Follow {
         touched.sort_unstable();
         touched.dedup();
         let removed = self.snapshot.removed(&self.run)?;
-        let values = &mut self.answer.columns[0].values;
         let mut changed = Vec::new();
+        let Some(AnswerColumn { values, .. }) = self.answer.columns.first_mut() else { return Ok(changed) };
         for vertex in touched {
             let old =
                 if (vertex as usize) < values.len() { values.get(vertex as usize) } else { Value::Missing };
@@ -291,11 +295,11 @@ impl Follow {
     /// The differences at all vertices.
     fn hand_on_all(&mut self) -> Result<Vec<Changed>> {
         let removed = self.snapshot.removed(&self.run)?;
-        let column = &mut self.answer.columns[0];
-        let mut values = self.live.values();
+        let mut changed = Vec::new();
+        let (column, values) = (self.answer.columns.first_mut(), self.live.values());
+        let (Some(column), Some(mut values)) = (column, values) else { return Ok(changed) };
         removed.list().iter().for_each(|&v| set(&mut values, v, Value::Missing));
         let old = std::mem::replace(&mut column.values, values);
-        let mut changed = Vec::new();
         for vertex in 0..column.values.len() {
             let old = if vertex < old.len() { old.get(vertex) } else { Value::Missing };
             let new = column.values.get(vertex);

@@ -58,8 +58,8 @@ impl<W: LiveWeight, R: PathRule<W>> Live for Paths<W, R> {
         updated::<W>(at, change, read_max, |reader, changes| state.update(reader, changes))
     }
 
-    fn values(&self) -> Values {
-        (self.show)(self.state.as_ref().map_or(Vec::new(), |state| state.labels().to_vec()))
+    fn values(&self) -> Option<Values> {
+        self.state.as_ref().map(|state| (self.show)(state.labels().to_vec()))
     }
 
     fn value(&self, v: VertexId) -> Value {

@@ -1,0 +1,196 @@
+//! Colouring, kept up to date: priorities that ripple downward.
+//!
+//! Each vertex has a priority, and the least colour that no neighbour of higher priority has [1, 2]. So a change matters only to vertices of
+//! lower priority: an edge to its lower end, a new colour to the lower neighbours that have this colour, or that could now have the old one.
+//! They are looked at again in the order of priority, each once. Colours follow from the priorities alone, so they equal those of one pass of
+//! [`colouring`](fn@crate::algorithm::colouring::colouring) in its default order, by the logarithm of the degree. A vertex whose degree passes a
+//! power of two gets another priority.
+//!
+//! Work: the lists of the vertices that are looked at again. Memory: two words a vertex.
+//!
+//! [1] S. Sallinen et al., "Graph Colouring as a Challenge Problem for Dynamic Graph Processing on Distributed Systems", SC 2016.
+//! [2] M. Jones, P. Plassmann, "A Parallel Graph Coloring Heuristic", SIAM Journal on Scientific Computing 14(3), 1993.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use esker_graph::{Direction, Graph, VertexId, vertex};
+
+use super::version::{BoundedReader, ChangedEdges, Halt, Version};
+use crate::algorithm::colouring::default_key;
+
+/// The colours of a version.
+#[derive(Debug, Clone)]
+pub struct LiveColouring {
+    seed: u64,
+    colours: Vec<VertexId>,
+    keys: Vec<u32>,
+    /// The number of vertices of each colour.
+    sizes: Vec<usize>,
+}
+
+type Step<T, G> = Result<T, Halt<<G as Version>::Error>>;
+
+/// Vertices to look at, the highest priority first.
+type Turns = BinaryHeap<(u32, Reverse<VertexId>)>;
+
+impl LiveColouring {
+    /// The bytes of the state of a graph with `n` vertices.
+    pub fn bytes(n: usize) -> u64 {
+        (n * (size_of::<VertexId>() + size_of::<u32>())) as u64
+    }
+
+    /// The state of a version, from its colours by the default order with one pass, and the seed of the run that made them.
+    pub fn new<G: Graph>(graph: &G, seed: u64, colours: Vec<VertexId>) -> Self {
+        let key = |v| {
+            let mut degree = graph.degree(Direction::Out, v);
+            if graph.is_directed() {
+                degree += graph.degree(Direction::In, v);
+            }
+            default_key(seed, v, degree)
+        };
+        let keys = (0..colours.len()).map(|v| key(vertex(v))).collect();
+        let mut state = Self { seed, colours, keys, sizes: Vec::new() };
+        for v in 0..state.colours.len() {
+            *state.size_of(state.colours[v]) += 1;
+        }
+        state
+    }
+
+    /// The colours.
+    pub fn colours(&self) -> &[VertexId] {
+        &self.colours
+    }
+
+    /// Number of colours.
+    pub fn count(&self) -> usize {
+        self.sizes.iter().rposition(|&size| size > 0).map_or(0, |last| last + 1)
+    }
+
+    fn size_of(&mut self, colour: VertexId) -> &mut usize {
+        if self.sizes.len() <= colour as usize {
+            self.sizes.resize(colour as usize + 1, 0);
+        }
+        &mut self.sizes[colour as usize]
+    }
+
+    /// Whether `u` is coloured before `v`.
+    fn is_before(&self, u: VertexId, v: VertexId) -> bool {
+        let (first, second) = (self.keys[u as usize], self.keys[v as usize]);
+        first > second || (first == second && u < v)
+    }
+
+    /// Brings the state to the version that `reader` reads. Returns the vertices whose colours changed, each at least once.
+    ///
+    /// # Errors
+    /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
+    pub fn update<G: Version>(
+        &mut self,
+        reader: &mut BoundedReader<'_, G>,
+        changes: &ChangedEdges<G::Weight>,
+    ) -> Step<Vec<VertexId>, G> {
+        let n = reader.graph().num_vertices();
+        let mut changed: Vec<VertexId> = (self.colours.len()..n).map(vertex).collect();
+        self.colours.resize(n, 0);
+        self.keys.extend(changed.iter().map(|&v| default_key(self.seed, v, 0)));
+        *self.size_of(0) += changed.len();
+        let mut turns = self.first_turns(reader, changes)?;
+        let (mut last, mut taken, mut later) = (None, Vec::new(), Vec::new());
+        while let Some((_, Reverse(v))) = turns.pop() {
+            if last.replace(v) == Some(v) {
+                continue;
+            }
+            taken.clear();
+            later.clear();
+            reader.each_around(v, |u, _| {
+                if self.is_before(u, v) {
+                    taken.push(self.colours[u as usize]);
+                } else if u != v {
+                    later.push(u);
+                }
+            })?;
+            taken.sort_unstable();
+            taken.dedup();
+            let free = (0..).zip(&taken).find(|&(colour, &other)| colour != other);
+            let colour = free.map_or(vertex(taken.len()), |(colour, _)| colour);
+            let before = std::mem::replace(&mut self.colours[v as usize], colour);
+            if before == colour {
+                continue;
+            }
+            *self.size_of(before) -= 1;
+            *self.size_of(colour) += 1;
+            changed.push(v);
+            for &u in &later {
+                let own = self.colours[u as usize];
+                if own == colour || own > before {
+                    turns.push((self.keys[u as usize], Reverse(u)));
+                }
+            }
+        }
+        Ok(changed)
+    }
+
+    /// The end of lower priority of each edge.
+    fn lower_ends<W>(&self, edges: &[(VertexId, VertexId, W)]) -> Vec<VertexId> {
+        let edges = edges.iter().filter(|(u, v, _)| u != v);
+        edges.map(|&(u, v, _)| if self.is_before(u, v) { v } else { u }).collect()
+    }
+
+    /// The vertices to which the changed edges matter.
+    fn first_turns<G: Version>(
+        &mut self,
+        reader: &mut BoundedReader<'_, G>,
+        changes: &ChangedEdges<G::Weight>,
+    ) -> Step<Turns, G> {
+        let ends = changes.removed.iter().chain(&changes.added).flat_map(|&(u, v, _)| [u, v]);
+        let mut ends: Vec<VertexId> = ends.collect();
+        ends.sort_unstable();
+        ends.dedup();
+        // An end that was lower has lost a higher neighbour, also if it is not the lower one any longer.
+        let mut again = self.lower_ends(&changes.removed);
+        for v in ends {
+            let key = default_key(self.seed, v, reader.degree_around(v)?);
+            if std::mem::replace(&mut self.keys[v as usize], key) != key {
+                again.push(v);
+                reader.each_around(v, |u, _| again.push(u))?;
+            }
+        }
+        again.extend(self.lower_ends(&changes.added));
+        Ok(again.into_iter().map(|v| (self.keys[v as usize], Reverse(v))).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use esker_graph::{Run, RunOptions};
+
+    use super::super::testing::Stream;
+    use super::*;
+    use crate::algorithm::colouring::{ColouringOptions, colouring};
+
+    #[test]
+    fn every_version_of_a_random_stream_is_as_coloured_anew() {
+        for seed in 0..30 {
+            let run = Run::new(RunOptions { threads: 1, seed, ..RunOptions::default() }).unwrap();
+            let options = ColouringOptions { passes: NonZeroU32::MIN, ..ColouringOptions::default() };
+            let mut stream = Stream::new(seed, 40, seed % 2 == 0, |_| ());
+            let csr = stream.graph();
+            let mut given = colouring(&csr.graph(), &run, &options).unwrap().colours;
+            let mut live = LiveColouring::new(&csr.graph(), seed, given.clone());
+            for step in 0..60 {
+                let changes = stream.step(1 << (step % 6));
+                let csr = stream.graph();
+                let graph = csr.graph();
+                let changed = live.update(&mut BoundedReader::new(&graph, u64::MAX), &changes).unwrap();
+                let expected = colouring(&graph, &run, &options).unwrap();
+                assert_eq!(live.colours(), expected.colours, "seed {seed}, step {step}");
+                assert_eq!(live.count(), expected.count);
+                given.resize(stream.num_vertices, 0);
+                changed.iter().for_each(|&v| given[v as usize] = live.colours()[v as usize]);
+                assert_eq!(given, expected.colours, "seed {seed}, step {step}: what changed");
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The number of triangles, kept up to date: changed edges are intersected against the version, one after another.
+//!
+//! Edges that went are taken in first, then edges that came. Each changes the number by the common neighbours of its ends in the graph of that
+//! moment: the lists of the new version, with the changes that are still to come taken back. So a triangle of several changed edges counts
+//! once. Directions, parallel edges and self-loops do not matter, as in
+//! [`triangles`](fn@crate::algorithm::triangles::triangles).
+//!
+//! Work: for each pair of vertices that were joined or parted, both lists; those of a batch are read once for each vertex. Memory: none
+//! beside the number; during an update, the lists of the ends of changed edges.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+
+use esker_graph::VertexId;
+
+use super::version::{BoundedReader, ChangedEdges, Halt, Version};
+
+/// The number of triangles of a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LiveTriangles(pub u64);
+
+type Step<T, G> = Result<T, Halt<<G as Version>::Error>>;
+
+/// Two vertices, the lesser first.
+type Pair = (VertexId, VertexId);
+
+/// The distinct neighbours of vertices in the new version, ascending.
+type Neighbours = HashMap<VertexId, Vec<VertexId>>;
+
+impl LiveTriangles {
+    /// Brings the number to the version that `reader` reads.
+    ///
+    /// # Errors
+    /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
+    pub fn update<G: Version>(
+        &mut self,
+        reader: &mut BoundedReader<'_, G>,
+        changes: &ChangedEdges<G::Weight>,
+    ) -> Step<(), G> {
+        // By how many arcs in either direction each pair grew.
+        let mut growth: BTreeMap<Pair, i64> = BTreeMap::new();
+        for (edges, by) in [(&changes.removed, -1), (&changes.added, 1)] {
+            for &(u, v, _) in edges.iter().filter(|(u, v, _)| u != v) {
+                *growth.entry((u.min(v), u.max(v))).or_default() += by;
+            }
+        }
+        growth.retain(|_, growth| *growth != 0);
+        let mut lists = Neighbours::new();
+        let (mut gone, mut come) = (Vec::new(), Vec::new());
+        for (&(u, v), &growth) in &growth {
+            let copies = copies(reader, &mut lists, u, v)?;
+            if copies == 0 {
+                gone.push((u, v));
+            } else if copies == growth {
+                come.push((u, v));
+            }
+        }
+        let mut ahead = Ahead::new(&gone, &come);
+        for (pairs, came) in [(&gone, false), (&come, true)] {
+            for &(u, v) in pairs {
+                ahead.pass(u, v);
+                let common = ahead.common(&lists[&u], &lists[&v], u, v);
+                reader.count(lists[&u].len() + lists[&v].len())?;
+                self.0 = if came { self.0 + common } else { self.0 - common };
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The number of arcs between two vertices, of an undirected graph edges. Keeps the neighbours of both.
+fn copies<G: Version>(
+    reader: &mut BoundedReader<'_, G>,
+    lists: &mut Neighbours,
+    u: VertexId,
+    v: VertexId,
+) -> Step<i64, G> {
+    for v in [u, v] {
+        if let Entry::Vacant(entry) = lists.entry(v) {
+            let mut list = Vec::new();
+            reader.each_around(v, |w, _| {
+                if w != v {
+                    list.push(w);
+                }
+            })?;
+            list.sort_unstable();
+            entry.insert(list);
+        }
+    }
+    let list = &lists[&u];
+    Ok((list.partition_point(|&w| w <= v) - list.partition_point(|&w| w < v)) as i64)
+}
+
+/// The changes that are still to come: for each vertex, its partners, and whether they will come or go.
+struct Ahead(HashMap<VertexId, BTreeMap<VertexId, bool>>);
+
+impl Ahead {
+    fn new(gone: &[Pair], come: &[Pair]) -> Self {
+        let mut ahead = Self(HashMap::new());
+        for (pairs, comes) in [(gone, false), (come, true)] {
+            for &(u, v) in pairs {
+                ahead.0.entry(u).or_default().insert(v, comes);
+                ahead.0.entry(v).or_default().insert(u, comes);
+            }
+        }
+        ahead
+    }
+
+    /// Takes in a change.
+    fn pass(&mut self, u: VertexId, v: VertexId) {
+        for (u, v) in [(u, v), (v, u)] {
+            if let Some(partners) = self.0.get_mut(&u) {
+                partners.remove(&v);
+            }
+        }
+    }
+
+    /// Whether `u` and `w` are neighbours now, if a change of theirs is still to come.
+    fn is_joined(&self, u: VertexId, w: VertexId) -> Option<bool> {
+        self.0.get(&u)?.get(&w).map(|comes| !comes)
+    }
+
+    /// The common neighbours of `u` and `v` now.
+    fn common(&self, of_u: &[VertexId], of_v: &[VertexId], u: VertexId, v: VertexId) -> u64 {
+        let (short, long, u, v) =
+            if of_u.len() <= of_v.len() { (of_u, of_v, u, v) } else { (of_v, of_u, v, u) };
+        let has = |list: &[VertexId], u: VertexId, w: VertexId| {
+            self.is_joined(u, w).unwrap_or_else(|| list.binary_search(&w).is_ok())
+        };
+        let mut count = 0;
+        let mut last = None;
+        for &w in short {
+            let is_new = last.replace(w) != Some(w);
+            count += u64::from(is_new && self.is_joined(u, w) != Some(false) && has(long, v, w));
+        }
+        // Partners of changes to come that the list no longer has.
+        let going = self.0.get(&u).into_iter().flatten().filter(|(_, comes)| !**comes);
+        count + going.filter(|(w, _)| short.binary_search(w).is_err() && has(long, v, **w)).count() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use esker_graph::Run;
+
+    use super::super::testing::Stream;
+    use super::*;
+    use crate::algorithm::triangles::{TrianglesOptions, triangles};
+
+    #[test]
+    fn every_version_of_a_random_stream_is_as_counted_anew() {
+        let run = Run::with_threads(1).unwrap();
+        let mut most = 0;
+        for seed in 0..12 {
+            let mut stream = Stream::new(seed, 25, seed % 2 == 0, |_| ());
+            let count = |stream: &Stream<()>| {
+                triangles(&stream.graph().graph(), &run, &TrianglesOptions::default()).unwrap().triangles
+            };
+            stream.grow(75);
+            let mut live = LiveTriangles(count(&stream));
+            for step in 0..60 {
+                let changes = stream.step(1 << (step % 6));
+                let csr = stream.graph();
+                live.update(&mut BoundedReader::new(&csr.graph(), u64::MAX), &changes).unwrap();
+                assert_eq!(live.0, count(&stream), "seed {seed}, step {step}");
+                most = most.max(live.0);
+            }
+        }
+        assert!(most > 20, "{most}");
+    }
+}

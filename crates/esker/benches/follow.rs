@@ -1,0 +1,231 @@
+//! What a step of a live answer costs, by an update and by a recomputation, for batches of several sizes.
+//!
+//! `cargo bench -p esker --bench follow -- [--scale 18] [--degree 16] [--batches 1,1000,100000] [--versions 200,20,4]
+//! [--algorithms wcc,bfs,pagerank] [--directory DIR] [--threads 2]`
+//!
+//! Nine tenths of the edges of a Kronecker graph are imported; the rest comes in batches, with as many removals of edges drawn at random.
+//! Three followers take each version: one always updates, one always computes anew, one chooses. Times are medians in milliseconds, of the
+//! differences between the versions (`diff`) and of the step after them; for batches of one edge also the 99th percentile of `diff` and
+//! update together. Without arguments: once, small.
+#![allow(clippy::print_stdout, clippy::disallowed_methods)] // A benchmark prints what it measures.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use esker::catalogue::{Params, find};
+use esker::follow::{Follow, FollowStep, Method, MethodChoice, names};
+use esker::graph::generate::{Generator, Model, RMat, Weighting};
+use esker::graph::{Run, VertexId};
+use esker::import::format::ReadOptions;
+use esker::import::install::import;
+use esker::import::open::open_reader;
+use esker::import::options::ImportOptions;
+use esker::store::io::{Disk, RealDisk};
+use esker::store::log::Sync;
+use esker::store::version::StagingOptions;
+use esker::store::{Database, DatabaseOptions, Follower};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+struct Settings {
+    scale: u32,
+    degree: u64,
+    batches: Vec<usize>,
+    versions: Vec<usize>,
+    algorithms: Vec<String>,
+    directory: Option<String>,
+    threads: usize,
+}
+
+impl Settings {
+    fn parse() -> Result<Self> {
+        let mut settings = Self {
+            scale: 9,
+            degree: 8,
+            batches: vec![1, 20],
+            versions: vec![4, 2],
+            algorithms: names().map(str::to_owned).collect(),
+            directory: None,
+            threads: 2,
+        };
+        let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+        while let Some(name) = arguments.next() {
+            let value = arguments.next().ok_or_else(|| format!("{name} takes a value"))?;
+            let numbers = || value.split(',').map(str::parse).collect::<std::result::Result<Vec<usize>, _>>();
+            match name.as_str() {
+                "--scale" => settings.scale = value.parse()?,
+                "--degree" => settings.degree = value.parse()?,
+                "--batches" => settings.batches = numbers()?,
+                "--versions" => settings.versions = numbers()?,
+                "--algorithms" => settings.algorithms = value.split(',').map(str::to_owned).collect(),
+                "--directory" => settings.directory = Some(value),
+                "--threads" => settings.threads = value.parse()?,
+                _ => return Err(format!("unknown option {name}").into()),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+struct Noise(u64);
+
+impl Noise {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % bound
+    }
+}
+
+/// The edges that are there, and those that are still to come.
+struct Stream {
+    there: Vec<(VertexId, VertexId)>,
+    to_come: Vec<(VertexId, VertexId)>,
+    noise: Noise,
+}
+
+impl Stream {
+    fn new(scale: u32, degree: u64) -> Result<Self> {
+        let generator = Generator::new(&Model::RMat(RMat::kronecker(scale, degree)), Weighting::None, 1)?;
+        let mut edges: Vec<_> = generator
+            .edges()
+            .iter()
+            .map(|&(u, v, ())| (u.min(v), u.max(v)))
+            .filter(|(u, v)| u != v)
+            .collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let mut noise = Noise(7);
+        for last in (1..edges.len()).rev() {
+            edges.swap(last, noise.below(last + 1));
+        }
+        let to_come = edges.split_off(edges.len() / 10 * 9);
+        Ok(Self { there: edges, to_come, noise })
+    }
+
+    /// Commits a batch: as many removals as additions; of one edge, by turns.
+    fn commit(&mut self, database: &Database, size: usize, turn: usize) -> Result<()> {
+        let mut batch = database.batch();
+        let removals = if size == 1 { turn % 2 } else { size / 2 };
+        let mut gone = BTreeSet::new();
+        for _ in 0..removals {
+            let index = self.noise.below(self.there.len());
+            let (u, v) = self.there.swap_remove(index);
+            gone.insert((u, v));
+            batch.remove_edge(u64::from(u), u64::from(v))?;
+        }
+        for _ in removals..size {
+            let Some((u, v)) = self.to_come.pop() else { break };
+            batch.add_edge(u64::from(u), u64::from(v), &[])?;
+            self.there.push((u, v));
+        }
+        database.commit(batch, "a batch")?;
+        Ok(())
+    }
+}
+
+/// The times of the steps of one size, in milliseconds.
+#[derive(Default)]
+struct Times {
+    diff: Vec<f64>,
+    update: Vec<f64>,
+    step: Vec<f64>,
+    recompute: Vec<f64>,
+    chosen: Vec<f64>,
+    updates_chosen: usize,
+}
+
+fn share(times: &[f64], part: f64) -> f64 {
+    let mut times = times.to_vec();
+    times.sort_by(f64::total_cmp);
+    times.get(((times.len() as f64 - 1.0) * part).round() as usize).copied().unwrap_or(0.0)
+}
+
+impl Times {
+    fn take(&mut self, [update, recompute, chosen]: [&FollowStep; 3]) {
+        self.diff.push(update.diff_seconds * 1e3);
+        self.update.push(update.seconds * 1e3);
+        self.step.push((update.diff_seconds + update.seconds) * 1e3);
+        self.recompute.push(recompute.seconds * 1e3);
+        self.chosen.push(chosen.seconds * 1e3);
+        self.updates_chosen += usize::from(chosen.method != Method::Recompute);
+    }
+}
+
+fn params(algorithm: &str, source: VertexId) -> Params {
+    match algorithm {
+        "bfs" | "sssp" | "widest" => Params::default().with("source", source.to_string()),
+        "colouring" => Params::default().with("passes", "1"),
+        _ => Params::default(),
+    }
+}
+
+/// Follows one algorithm over a history of its own.
+fn measure(algorithm: &str, settings: &Settings, place: &Path) -> Result<()> {
+    let run = Arc::new(Run::with_threads(settings.threads)?);
+    let mut stream = Stream::new(settings.scale, settings.degree)?;
+    let (input, path) = (place.join("edges.el"), place.join("follow.esker"));
+    let mut file = std::io::BufWriter::new(std::fs::File::create(&input)?);
+    for (u, v) in &stream.there {
+        writeln!(file, "{u} {v}")?;
+    }
+    file.into_inner()?;
+    let reader = open_reader(&[input.to_string_lossy()], &ReadOptions::default())?;
+    let options =
+        ImportOptions { directed: Some(false), threads: settings.threads, ..ImportOptions::default() };
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    import(&disk, reader, &path, &options, StagingOptions::default())?;
+    let options =
+        DatabaseOptions { threads: settings.threads, sync: Sync::Never, ..DatabaseOptions::default() };
+    let database = Database::open(&path, options)?;
+    let mut follower = Follower::open(disk, &path, Arc::clone(&run))?;
+    let (entry, params) = (find(algorithm)?, params(algorithm, stream.there[0].0));
+    let start = |choice| -> Result<Follow> {
+        let snapshot = follower.at(follower.newest())?;
+        Ok(Follow::start(snapshot, entry, &params, Arc::clone(&run))?.with_choice(choice))
+    };
+    let choices = [MethodChoice::Update, MethodChoice::Recompute, MethodChoice::Cheaper];
+    let mut follows = [start(choices[0])?, start(choices[1])?, start(choices[2])?];
+    for (&size, &versions) in settings.batches.iter().zip(&settings.versions) {
+        let (mut times, mut refresh) = (Times::default(), Vec::new());
+        for turn in 0..versions {
+            stream.commit(&database, size, turn)?;
+            let begin = Instant::now();
+            follower.refresh()?;
+            refresh.push(begin.elapsed().as_secs_f64() * 1e3);
+            let mut steps = Vec::new();
+            for follow in &mut follows {
+                steps.push(follow.advance(follower.at(follower.newest())?)?);
+            }
+            times.take([&steps[0], &steps[1], &steps[2]]);
+        }
+        let median = |times: &[f64]| share(times, 0.5);
+        println!(
+            "| {algorithm} | {size} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {} of {versions} |",
+            median(&refresh),
+            median(&times.diff),
+            median(&times.update),
+            share(&times.step, 0.99),
+            median(&times.recompute),
+            median(&times.chosen),
+            times.updates_chosen,
+        );
+    }
+    drop(follows);
+    database.close()?;
+    std::fs::remove_dir_all(&path)?;
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    let settings = Settings::parse()?;
+    let temporary = esker::store::io::TemporaryDirectory::new()?;
+    let place = settings.directory.as_deref().map_or(temporary.path(), Path::new);
+    println!(
+        "| algorithm | edges | refresh | diff | update | p99 of both | anew | chosen | updates chosen |"
+    );
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|");
+    settings.algorithms.iter().try_for_each(|algorithm| measure(algorithm, &settings, place))
+}
