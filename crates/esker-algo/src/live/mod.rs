@@ -12,11 +12,13 @@ mod paths;
 mod pagerank;
 mod colouring;
 mod triangles;
+mod kcore;
 #[cfg(test)]
 mod testing;
 
 pub use colouring::LiveColouring;
 pub use components::LiveComponents;
+pub use kcore::LiveCores;
 pub use pagerank::LivePageRank;
 pub use paths::{FewestRule, LivePaths, PathRule, ShortestRule, WidestRule};
 pub use triangles::LiveTriangles;

@@ -3,9 +3,10 @@
 use std::num::NonZeroU32;
 
 use esker_algo::algorithm::colouring::{ColouringOptions, colouring};
+use esker_algo::algorithm::kcore::kcore;
 use esker_algo::algorithm::triangles::{TrianglesOptions, triangles};
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
-use esker_algo::live::{LiveColouring, LiveComponents, LivePageRank, LiveTriangles};
+use esker_algo::live::{LiveColouring, LiveComponents, LiveCores, LivePageRank, LiveTriangles};
 use esker_graph::{NONE, VertexId, vertex};
 use esker_store::Snapshot;
 
@@ -25,6 +26,7 @@ pub(super) const FOLLOWED: &[(&str, &[&str])] = &[
     ("pagerank", &["damping", "tolerance"]),
     ("colouring", &["passes"]),
     ("triangles", &[]),
+    ("kcore", &[]),
 ];
 
 /// The live answer of an algorithm.
@@ -51,6 +53,7 @@ pub(super) fn live(entry: &Entry, params: &Params, snapshot: &Snapshot) -> Resul
             Err(Error::Usage(message.to_owned()))
         }
         "colouring" => Ok(Box::new(Colours::default())),
+        "kcore" => Ok(Box::new(Cores::default())),
         "triangles" => Ok(Box::new(Triangles::default())),
         "pagerank" => Ok(Box::new(PageRanks::new(params, snapshot)?)),
         _ => Ok(Box::new(Components::default())),
@@ -224,5 +227,39 @@ impl Live for Triangles {
 
     fn facts(&self, _: usize) -> Vec<(&'static str, Fact)> {
         vec![("triangles", Fact::Count(self.state.map_or(0, |state| state.0)))]
+    }
+}
+
+#[derive(Default)]
+struct Cores {
+    state: Option<LiveCores>,
+}
+
+impl Live for Cores {
+    fn bytes(&self, n: usize) -> u64 {
+        LiveCores::bytes(n)
+    }
+
+    fn recompute(&mut self, at: At<'_>) -> Result<()> {
+        let graph = at.snapshot.graph::<()>(at.run)?;
+        self.state = Some(LiveCores::new(kcore(&graph, at.run)?.coreness));
+        Ok(())
+    }
+
+    fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
+        let Some(state) = &mut self.state else { return Ok((Updated::Stopped, 0)) };
+        updated::<()>(at, change, read_max, |reader, changes| state.update(reader, changes))
+    }
+
+    fn values(&self) -> Option<Values> {
+        self.state.as_ref().map(|state| Values::Index(state.cores().to_vec()))
+    }
+
+    fn value(&self, v: VertexId) -> Value {
+        self.state.as_ref().map_or(Value::Missing, |state| Value::Count(state.cores()[v as usize] as u64))
+    }
+
+    fn facts(&self, _: usize) -> Vec<(&'static str, Fact)> {
+        vec![("k_max", Fact::Count(self.state.as_ref().map_or(0, LiveCores::largest) as u64))]
     }
 }

@@ -340,6 +340,11 @@ fn colours_are_as_coloured_anew_at_every_version() {
 }
 
 #[test]
+fn coreness_is_as_computed_anew_at_every_version() {
+    holds("kcore", 0..12, |kind| kind.in_edges || !kind.directed, |_| Params::default());
+}
+
+#[test]
 fn triangles_are_as_counted_anew_at_every_version() {
     holds("triangles", 0..12, |kind| kind.in_edges || !kind.directed, |_| Params::default());
 }
