@@ -222,6 +222,7 @@ impl Batch {
         }
         let property_type = match (values.logical(), values.column_type()) {
             (Some(logical), _) => logical.clone().into(),
+            (None, ColumnType::Integers) if values.is_wide() => ElementType::U64.into(),
             (None, ColumnType::Integers) => ElementType::I64.into(),
             (None, ColumnType::Floats) => ElementType::F64.into(),
             (None, ColumnType::Texts) => PropertyType::text(),

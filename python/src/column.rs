@@ -9,7 +9,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
 use arrow_array::types::{Float32Type, Int8Type, Int16Type, Int32Type, UInt8Type, UInt16Type, UInt32Type};
-use arrow_array::{Array as _, ArrayRef, Float64Array, Int64Array, PrimitiveArray};
+use arrow_array::{Array as _, ArrayRef, Float64Array, Int64Array, PrimitiveArray, UInt64Array};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::DataType;
 use arrow_select::concat::concat;
@@ -157,7 +157,7 @@ impl Column {
     /// The elements of a range as values of a property of a type, all of which must fit it.
     pub(crate) fn values_as(&self, range: Range<usize>, wanted: &PropertyType) -> Outcome<ArrayRef> {
         let start = range.start;
-        let values = self.values(range)?;
+        let values = self.values_or_unsigned(range)?;
         let mut first = None;
         let cast = cast(&values, self.logical.as_ref(), wanted, |row, reason, text| {
             first
@@ -169,7 +169,7 @@ impl Column {
     /// The elements of a range as values of an existing property. Numbers may need a wider type.
     pub(crate) fn values_for(&self, range: Range<usize>, property: &PropertyRecord) -> Outcome<ArrayRef> {
         if property.is_number() || property.is_text() || self.logical.as_ref() == Some(&property.logical) {
-            return self.values(range);
+            return self.values_or_unsigned(range);
         }
         self.values_as(range, &property.property_type())
     }
@@ -251,6 +251,31 @@ impl Column {
         Ok(text_column(pieces.iter().filter_map(|(_, piece)| texts(piece)).flatten()))
     }
 
+    /// Whether an element exceeds 2^63 - 1.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.chunks.iter().any(is_wide)
+    }
+
+    /// As [`Column::values`], as `UInt64` where an element of the range exceeds 2^63 - 1.
+    fn values_or_unsigned(&self, range: Range<usize>) -> Outcome<ArrayRef> {
+        if !self.pieces(range.clone()).any(|(_, piece)| is_wide(&piece)) {
+            return self.values(range);
+        }
+        let mut values: Vec<u64> = Vec::with_capacity(range.len());
+        for (_, piece) in self.plain(range)? {
+            match integer_ids(&piece) {
+                Some(unsigned) => values.extend_from_slice(unsigned),
+                None => {
+                    return invalid(format!(
+                        "{}: some chunks are unsigned integers, others are not",
+                        self.what
+                    ));
+                }
+            }
+        }
+        Ok(Arc::new(UInt64Array::from(values)))
+    }
+
     /// The elements of a range as values of a property; null and NaN are errors.
     pub(crate) fn values(&self, range: Range<usize>) -> Outcome<ArrayRef> {
         match self.column_type {
@@ -327,6 +352,12 @@ impl Column {
         let only = Self::of(self.what.clone(), chunks)?;
         Ok(Self { logical: self.logical.clone(), ..only })
     }
+}
+
+/// Whether an element exceeds 2^63 - 1.
+fn is_wide(piece: &ArrayRef) -> bool {
+    let unsigned = piece.as_primitive_opt::<UInt64Type>();
+    unsigned.is_some_and(|values| values.iter().flatten().any(|value| value > i64::MAX as u64))
 }
 
 fn column_type(data_type: &DataType) -> Option<ColumnType> {

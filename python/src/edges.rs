@@ -1,7 +1,7 @@
 //! Edges of a graph as arrays: all edges, or the edges between given vertices.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt32Type};
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{ArrayRef, BooleanArray};
 use arrow_select::filter::filter;
 use esker::export::{BlockBuilder, ExportBlock, ExportGraph, PropertyInfo, PropertyKind, StoredExport};
@@ -115,6 +115,9 @@ impl EdgeArrays {
             match info.kind {
                 PropertyKind::I32 | PropertyKind::I64 => {
                     properties.set_item(info.name, Py::new(py, joined::<Int64Type>(&parts))?)?;
+                }
+                PropertyKind::U64 => {
+                    properties.set_item(info.name, Py::new(py, joined::<UInt64Type>(&parts))?)?;
                 }
                 PropertyKind::F32 | PropertyKind::F64 => {
                     properties.set_item(info.name, Py::new(py, joined::<Float64Type>(&parts))?)?;

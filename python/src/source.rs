@@ -6,7 +6,7 @@ use arrow_array::ArrayRef;
 use esker::import::format::Declaration;
 use esker::import::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema, integer_ids};
 use esker::import::typed::weight_fits;
-use esker::store::format::PropertyType;
+use esker::store::format::{ElementType, PropertyType};
 use esker::store::{Error, Result};
 
 use crate::column::{Column, ColumnType};
@@ -72,6 +72,9 @@ impl Columns {
                     weight_fits(property_type).or_else(invalid)?;
                 }
                 return Ok(Some(property_type.clone()));
+            }
+            if !is_weight && column.is_wide() {
+                return Ok(Some(ElementType::U64.into()));
             }
             // A truth value as a weight is 0 or 1.
             Ok(column.logical().filter(|_| !is_weight).cloned().map(PropertyType::from))

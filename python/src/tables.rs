@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int64Type, UInt32Type, UInt64Type};
+use arrow_array::types::UInt32Type;
 use arrow_array::{
     ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt64Array,
 };
@@ -154,9 +154,6 @@ impl Batches {
                     let codes = values.as_primitive::<UInt32Type>().values().iter();
                     Arc::new(StringArray::from_iter_values(codes.map(|&code| texts.value(code as usize))))
                 }
-                _ if columns_type(&self.schema, columns.len()) == &DataType::UInt64 => {
-                    Arc::new(values.as_primitive::<Int64Type>().unary::<_, UInt64Type>(i64::cast_unsigned))
-                }
                 _ => arrow_column(&info.logical, &values),
             });
         }
@@ -188,10 +185,6 @@ impl RecordBatchReader for Batches {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
-}
-
-fn columns_type(schema: &Schema, index: usize) -> &DataType {
-    schema.field(index).data_type()
 }
 
 /// The texts of an edge property, in the order of their codes.

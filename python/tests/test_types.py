@@ -133,6 +133,30 @@ def test_files_are_imported_with_declared_types(tmp_path):
         assert db.schema["edges"] == {"since": "text", "kind": "bool"}
 
 
+def test_unsigned_integers_of_64_bits_are_kept(tmp_path):
+    hashes = np.array([2**64 - 1, 2**63, 5], dtype=np.uint64)
+    with esker.create(tmp_path / "db", schema={"hash": "u64"}) as db:
+        with db.batch() as batch:
+            batch.add_edges([1, 2, 3], [2, 3, 4], properties={"hash": hashes})
+        with db.batch() as batch:
+            batch.add_edges([4], [5], properties={"hash": [2**64 - 2]})
+        assert db.schema["edges"] == {"hash": "u64"} and db.graph().edge(4, 5) == {"hash": 2**64 - 2}
+    graph = esker.from_edges([1, 2, 3], [2, 3, 4], properties={"hash": hashes})
+    assert graph.edge_properties == {"hash": "u64"} and graph.edge(1, 2) == {"hash": 2**64 - 1}
+    frame = graph.to_pandas().sort_values("source")
+    assert frame["hash"].dtype == np.uint64 and frame["hash"].tolist() == hashes.tolist()
+    found = graph.to_arrow().sort_by("source")
+    assert found.schema.field("hash").type == pa.uint64() and found["hash"].to_pylist() == hashes.tolist()
+    assert graph.edges().properties["hash"].dtype == np.uint64
+    assert esker.from_edges(frame).edge_properties == graph.reverse().edge_properties == {"hash": "u64"}
+    pq.write_table(found, tmp_path / "t.parquet")
+    with esker.import_(tmp_path / "t.parquet", properties="all") as db:
+        assert db.schema["edges"] == {"hash": "u64"} and db.graph().edge(2, 3) == {"hash": 2**63}
+        with db.batch() as batch:
+            batch.set_vertices([1, 2], tag=hashes[:2])
+        assert db.schema["vertices"] == {"tag": "u64"} and db.graph().properties(2) == {"tag": 2**63}
+
+
 def test_vertex_properties_have_types_and_widen():
     with esker.create() as db:
         with db.batch() as batch:

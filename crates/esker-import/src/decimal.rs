@@ -22,7 +22,7 @@ impl NotNumber {
             Self::Empty => "is empty where a number belongs",
             Self::NotFinite => "is not a finite number",
             Self::TooLong => {
-                "is an integer beyond 64 bits, which no number type holds; if it may be rounded, write it with an exponent, like 1.2e22"
+                "is an integer beyond 64 bits with a sign; if it may be rounded, write it with an exponent, like 1.2e22"
             }
             Self::TooSmall => "is closer to 0 than a number can be; write 0 if that is meant",
             Self::Other => "is not a number; write it like -1.5e3",

@@ -54,6 +54,8 @@ pub enum Numbers {
     Int(Vec<i64>),
     /// Some of them are no integers.
     Float(Vec<f64>),
+    /// Integers of a property that is declared as `u64`.
+    Unsigned(Vec<u64>),
 }
 
 impl Numbers {
@@ -62,6 +64,7 @@ impl Numbers {
         match self {
             Self::Int(values) => Arc::new(Int64Array::from(values)),
             Self::Float(values) => Arc::new(Float64Array::from(values)),
+            Self::Unsigned(values) => Arc::new(UInt64Array::from(values)),
         }
     }
 }
@@ -82,7 +85,8 @@ pub struct Rejected {
 /// Edges in the order of the input: Arrow arrays of equal length, without nulls.
 ///
 /// Ids are `UInt64` or `Binary` (texts, UTF-8 is not required), and all batches of one import are of one kind. Values are
-/// `Int64`, `Float64` (never NaN) or `Binary` (texts, few of them distinct: stored as codes with a dictionary). Batches may
+/// `Int64`, `Float64` (never NaN), `UInt64` (of a property that is declared so) or `Binary` (texts, few of them distinct: stored as codes
+/// with a dictionary). Batches may
 /// differ in the type of a numeric property: the import unites them and stores the narrowest of i32 and i64, or of f32 and f64 if any batch has floats, that
 /// holds every value exactly.
 #[derive(Debug, Clone)]

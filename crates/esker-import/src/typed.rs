@@ -32,6 +32,14 @@ pub fn logical_of(data_type: &DataType) -> Option<LogicalType> {
     }
 }
 
+/// The type that the values of an Arrow column declare, if more than numbers or texts, or integers from 0 to 2^64 - 1.
+pub fn type_of(data_type: &DataType) -> Option<PropertyType> {
+    match data_type {
+        DataType::UInt64 => Some(ElementType::U64.into()),
+        other => logical_of(other).map(PropertyType::from),
+    }
+}
+
 /// The Arrow type of values that are more than numbers or texts.
 pub fn arrow_type(logical: &LogicalType) -> Option<DataType> {
     match logical {
@@ -90,10 +98,18 @@ pub fn logical_value(logical: &LogicalType, number: i64) -> PropertyValue<'stati
 pub(crate) enum Typed {
     Int(i64),
     Float(f64),
+    /// An integer of the type `u64`.
+    Unsigned(u64),
 }
 
 /// A number as one of an element type; floats are rounded to their precision.
 pub(crate) fn fit(value: Typed, element: ElementType) -> Result<Typed, String> {
+    let value = match value {
+        Typed::Unsigned(value) if element != ElementType::U64 => {
+            i64::try_from(value).map_or(Typed::Float(value as f64), Typed::Int)
+        }
+        other => other,
+    };
     let range: std::ops::RangeInclusive<i64> = match element {
         ElementType::U8 => 0..=u8::MAX.into(),
         ElementType::U16 => 0..=u16::MAX.into(),
@@ -105,6 +121,7 @@ pub(crate) fn fit(value: Typed, element: ElementType) -> Result<Typed, String> {
             let value = match value {
                 Typed::Int(value) => value as f64,
                 Typed::Float(value) => value,
+                Typed::Unsigned(value) => value as f64,
             };
             let rounded = if element == ElementType::F32 { f64::from(value as f32) } else { value };
             let fits = rounded.is_finite() || !value.is_finite();
@@ -115,13 +132,16 @@ pub(crate) fn fit(value: Typed, element: ElementType) -> Result<Typed, String> {
     };
     let whole = match value {
         Typed::Int(value) => Some(value),
+        Typed::Unsigned(_) => return Ok(value),
         Typed::Float(value) => {
             let whole = value as i64;
             (whole as f64 == value && whole.unsigned_abs() <= 1 << 53).then_some(whole)
         }
     };
     match whole.filter(|whole| range.contains(whole)) {
+        Some(whole) if element == ElementType::U64 => Ok(Typed::Unsigned(whole.cast_unsigned())),
         Some(whole) => Ok(Typed::Int(whole)),
+        None if element == ElementType::U64 => Err(format!("is not an integer from 0 to {}", u64::MAX)),
         None => Err(format!("is not an integer from {} to {}", range.start(), range.end())),
     }
 }
@@ -140,9 +160,10 @@ pub(crate) fn parse(text: &[u8], wanted: &PropertyType) -> Result<Typed, String>
             other => other.bits().unwrap_or(0).cast_signed(),
         }));
     }
-    let value = match text.parse() {
-        Ok(value) => Typed::Int(value),
-        Err(_) => Typed::Float(float(text).map_err(|why| why.reason().to_owned())?),
+    let value = match (text.parse(), text.parse()) {
+        (Ok(value), _) => Typed::Int(value),
+        (_, Ok(value)) if wanted.element == ElementType::U64 => Typed::Unsigned(value),
+        _ => Typed::Float(float(text).map_err(|why| why.reason().to_owned())?),
     };
     fit(value, wanted.element)
 }
@@ -170,6 +191,11 @@ pub fn sniff<'v>(values: impl Iterator<Item = &'v [u8]> + Clone) -> Option<Logic
     })
 }
 
+/// Whether values are integers from 0 to 2^64 - 1, which no other type of a property holds.
+pub fn is_unsigned(wanted: &PropertyType) -> bool {
+    wanted.logical.is_number() && wanted.element == ElementType::U64
+}
+
 /// Casts a column of `Int64`, `UInt64`, `Float64` or `Binary` to a declared type. `given` says what its numbers stand for. Calls `fault` with
 /// the row of each value that does not fit, why, and the value.
 pub fn cast(
@@ -185,7 +211,10 @@ pub fn cast(
             _ => text_column((0..column.len()).map(shown)),
         };
     }
-    let mut values = Numbers::Int(Vec::with_capacity(column.len()));
+    let mut values = match is_unsigned(wanted) {
+        true => Numbers::Unsigned(Vec::with_capacity(column.len())),
+        false => Numbers::Int(Vec::with_capacity(column.len())),
+    };
     for row in 0..column.len() {
         let value = if column.is_valid(row) { value(column, row, given, wanted) } else { Ok(Typed::Int(0)) };
         let value = value.unwrap_or_else(|reason| {
@@ -200,6 +229,11 @@ pub fn cast(
 /// Appends a number; the first float makes the column one of floats.
 pub(crate) fn push(values: &mut Numbers, value: Typed) {
     match (&mut *values, value) {
+        (Numbers::Unsigned(all), Typed::Unsigned(value)) => all.push(value),
+        // A value that does not fit leaves a 0.
+        (Numbers::Unsigned(all), _) => all.push(0),
+        (Numbers::Int(all), Typed::Unsigned(value)) => all.push(value.cast_signed()),
+        (Numbers::Float(all), Typed::Unsigned(value)) => all.push(value as f64),
         (Numbers::Int(all), Typed::Int(value)) => all.push(value),
         (Numbers::Float(all), Typed::Int(value)) => all.push(value as f64),
         (Numbers::Float(all), Typed::Float(value)) => all.push(value),
@@ -222,7 +256,7 @@ fn value(
         DataType::Int64 => Typed::Int(column.as_primitive::<Int64Type>().value(row)),
         DataType::UInt64 => {
             let value = column.as_primitive::<UInt64Type>().value(row);
-            Typed::Int(i64::try_from(value).map_err(|_| format!("exceeds {}", i64::MAX))?)
+            i64::try_from(value).map_or(Typed::Unsigned(value), Typed::Int)
         }
         DataType::Float64 => Typed::Float(column.as_primitive::<Float64Type>().value(row)),
         _ => return parse(column.as_binary::<i32>().value(row), wanted),
@@ -230,7 +264,7 @@ fn value(
     let refused = || Err(format!("is not of type {wanted}"));
     match (&wanted.logical, given, number) {
         (LogicalType::Number, _, number) => fit(number, wanted.element),
-        (_, _, Typed::Float(_)) => refused(),
+        (_, _, Typed::Float(_) | Typed::Unsigned(_)) => refused(),
         (LogicalType::Boolean, None | Some(LogicalType::Boolean), Typed::Int(0 | 1)) => Ok(number),
         (LogicalType::Date, None | Some(LogicalType::Date), number) => fit(number, ElementType::I32),
         (LogicalType::Timestamp { .. }, None, number) => Ok(number),
@@ -318,6 +352,19 @@ mod tests {
             Err("0 1970-01-01T00:00:07 is not of type timestamp[us, UTC]"),
         );
         check(&texts(&["12", "-3"]), None, "i32", Ok(&[12, -3]));
+        let unsigned =
+            cast(&texts(&["18446744073709551615", "7"]), None, &"u64".parse().unwrap(), |_, why, _| {
+                panic!("{why}")
+            });
+        assert_eq!(unsigned.as_primitive::<UInt64Type>().values(), &[u64::MAX, 7]);
+        let unsigned: ArrayRef = Arc::new(arrow_array::UInt64Array::from(vec![u64::MAX]));
+        check(
+            &unsigned,
+            None,
+            "i64",
+            Err("0 18446744073709551615 is not an integer from -9223372036854775808 to 9223372036854775807"),
+        );
+        check(&texts(&["-1"]), None, "u64", Err("0 -1 is not an integer from 0 to 18446744073709551615"));
         check(&texts(&["1.5"]), None, "i32", Err("0 1.5 is not an integer from -2147483648 to 2147483647"));
         let text = cast(&integers(&[1]), Some(&LogicalType::Boolean), &PropertyType::text(), |_, _, _| {});
         assert_eq!(text.as_binary::<i32>().value(0), b"true");

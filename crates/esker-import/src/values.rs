@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
-use arrow_array::{Array, ArrayRef, Float64Array, Int64Array};
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, UInt64Array};
 use esker_format::{ElementType, Error, PropertyType, Result};
 use esker_graph::{Budget, Reservation};
 
@@ -27,6 +27,8 @@ pub(super) struct Range {
     pub(super) i32: bool,
     /// Every value is an integer of 64 bits.
     pub(super) i64: bool,
+    /// Every value is an integer of 64 bits without a sign.
+    pub(super) u64: bool,
     /// Every value is a 32-bit floating-point number.
     pub(super) f32: bool,
     /// Every value is a 64-bit floating-point number.
@@ -46,6 +48,7 @@ impl Default for Range {
         Self {
             i32: true,
             i64: true,
+            u64: true,
             f32: true,
             f64: true,
             numbers: false,
@@ -66,6 +69,7 @@ impl Range {
         let mut range = Self { numbers: !values.is_empty(), ..Self::default() };
         for &x in values {
             range.i32 &= i64::from(x as i32) == x;
+            range.u64 &= x >= 0;
             // Beyond 2^53 the float must be converted back with care: i64::MAX as f64 is 2^63.
             range.f32 &= i128::from(x) == f64::from(x as f32) as i128;
             range.f64 &= is_float(x);
@@ -76,9 +80,20 @@ impl Range {
         range
     }
 
+    pub(super) fn of_unsigned(values: &[u64]) -> Self {
+        let mut range = Self { numbers: !values.is_empty(), ..Self::default() };
+        for &x in values {
+            range.i32 &= x <= i32::MAX as u64;
+            range.i64 &= x <= i64::MAX as u64;
+            range.f32 &= u128::from(x) == f64::from(x as f32) as u128;
+            range.f64 &= u128::from(x) == (x as f64) as u128;
+        }
+        range
+    }
+
     pub(super) fn of_floats(values: &[f64]) -> Self {
         let is_some = !values.is_empty();
-        let mut range = Self { numbers: is_some, floats: is_some, ..Self::default() };
+        let mut range = Self { numbers: is_some, floats: is_some, u64: !is_some, ..Self::default() };
         for &x in values {
             let negative_zero = x == 0.0 && x.is_sign_negative();
             range.i32 &= f64::from(x as i32) == x && !negative_zero;
@@ -91,6 +106,7 @@ impl Range {
     pub(super) fn merge(&mut self, other: Self) {
         self.i32 &= other.i32;
         self.i64 &= other.i64;
+        self.u64 &= other.u64;
         self.f32 &= other.f32;
         self.f64 &= other.f64;
         self.numbers |= other.numbers;
@@ -112,6 +128,7 @@ impl Range {
             ElementType::F32 => self.f32 && !self.texts,
             ElementType::F64 => self.f64 && !self.texts,
             ElementType::U8 | ElementType::U16 | ElementType::I32 => self.i32 && !self.texts,
+            ElementType::U64 => self.u64 && !self.texts,
             _ => self.i64 && !self.texts,
         };
         match (fits, declared.logical.is_text()) {
@@ -273,6 +290,16 @@ pub(super) fn set_aside(
             RawValues::I32(shelf.put(values.iter().map(|&x| x as i32).collect())?)
         } else {
             RawValues::I64(shelf.put_slice(values)?)
+        };
+        return Ok((raw, range));
+    }
+    if let Some(values) = column.as_primitive_opt::<UInt64Type>().map(UInt64Array::values) {
+        let range = Range::of_unsigned(values);
+        let raw = if range.i32 {
+            RawValues::I32(shelf.put(values.iter().map(|&x| x as i32).collect())?)
+        } else {
+            // The bits: such a property is carried as `u64`.
+            RawValues::I64(shelf.put(values.iter().map(|&x| x.cast_signed()).collect())?)
         };
         return Ok((raw, range));
     }

@@ -12,7 +12,7 @@ use esker_import::source::{
     Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Schema, id_column, text_column,
 };
 use esker_store::Snapshot;
-use esker_store::format::{ElementType, PropertyRecord};
+use esker_store::format::PropertyRecord;
 use esker_store::ids::ExternalId;
 use esker_store::property::{PropertyValue, RemovedVertices};
 use esker_store::snapshot::VertexEdges;
@@ -183,12 +183,6 @@ impl SelectionReader {
         }
         let tests = selection.conditions.iter().map(|condition| Test::new(condition, snapshot));
         let properties: Vec<PropertyRecord> = snapshot.edge_properties().cloned().collect();
-        if let Some(wide) = properties.iter().find(|property| property.element == ElementType::U64) {
-            let name = &wide.name;
-            return Err(Error::Usage(format!(
-                "cannot select edges: {name} holds integers of 64 bits without a sign"
-            )));
-        }
         let schema = Schema {
             format: "selection",
             ids: if snapshot.ids().is_text() { IdKind::Text } else { IdKind::Int },
@@ -300,6 +294,7 @@ impl SelectionParser {
         match PropertyValue::from_bits(property.element, 0) {
             _ if property.is_text() => Column::Texts(Vec::new()),
             PropertyValue::F32(_) | PropertyValue::F64(_) => Column::Reals(Vec::new()),
+            PropertyValue::U64(_) => Column::Unsigned(Vec::new()),
             _ => Column::Wholes(Vec::new()),
         }
     }
@@ -322,6 +317,7 @@ impl SelectionParser {
 enum Column<'a> {
     Texts(Vec<&'a [u8]>),
     Wholes(Vec<i64>),
+    Unsigned(Vec<u64>),
     Reals(Vec<f64>),
 }
 
@@ -332,6 +328,7 @@ impl<'a> Column<'a> {
             (Self::Wholes(values), _, Some(Number::Whole(value))) => {
                 values.push(i64::try_from(value).unwrap_or(i64::MAX));
             }
+            (Self::Unsigned(values), PropertyValue::U64(value), _) => values.push(*value),
             (Self::Reals(values), _, Some(value)) => values.push(value.real()),
             _ => {}
         }
@@ -341,6 +338,7 @@ impl<'a> Column<'a> {
         match self {
             Self::Texts(texts) => text_column(texts),
             Self::Wholes(values) => Numbers::Int(values).finish(),
+            Self::Unsigned(values) => Numbers::Unsigned(values).finish(),
             Self::Reals(values) => Numbers::Float(values).finish(),
         }
     }

@@ -81,6 +81,38 @@ fn an_integer_that_no_float_equals_is_refused_beside_fractions() {
 }
 
 #[test]
+fn unsigned_integers_of_64_bits_go_in_and_come_out_as_they_are() {
+    let place = Place::new();
+    let rows = "1,2,18446744073709551615\n2,3,9223372036854775808\n3,4,5\n";
+    place.file("a.csv", &format!("source,target,hash\n{rows}"));
+    place.fails(
+        1,
+        "import a.csv a.esker --property hash:number",
+        "a.csv:2: hash is an integer beyond 64 bits",
+    );
+    place.ok("import a.csv a.esker --schema hash:u64");
+    place.file("b.csv", "source,target,hash\n4,5,18446744073709551614\n");
+    place.ok("add a.esker b.csv");
+    let all = format!("source,target,hash\n{rows}4,5,18446744073709551614\n");
+    assert_eq!(place.ok("export a.esker - --format csv"), all);
+    for format in ["parquet", "arrow"] {
+        place.ok(&format!("export a.esker a.{format}"));
+        place.ok(&format!("import a.{format} {format}.esker --property all"));
+        assert_eq!(place.ok(&format!("export {format}.esker - --format csv")), all, "{format}");
+        place.ok(&format!("add {format}.esker a.{format}"));
+    }
+    let large =
+        "source,target,hash\n1,2,18446744073709551615\n2,3,9223372036854775808\n4,5,18446744073709551614\n";
+    assert_eq!(place.ok("export a.esker - --format csv --where hash>=9223372036854775808"), large);
+    place.file("minus.csv", "source,target,hash\n4,5,-1\n");
+    place.fails(
+        1,
+        "import minus.csv b.esker --schema hash:u64",
+        "minus.csv:2: hash, of type u64, is not an integer from 0 to 18446744073709551615",
+    );
+}
+
+#[test]
 fn unsigned_properties_get_wider_types_like_others() {
     let place = Place::new();
     place.file("a.csv", "source,target,a,b,c\n1,2,3,4,5\n");

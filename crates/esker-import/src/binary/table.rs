@@ -17,7 +17,7 @@ use super::runs::Origin;
 use super::simple::{mapped, same_bits, simplified};
 use crate::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
 use crate::source::{EdgeBatch, IdKind, Rejected, Schema};
-use crate::typed::{cast, logical_of, weight_fits};
+use crate::typed::{cast, is_unsigned, logical_of, weight_fits};
 
 /// Pairs of names that say where edges leave and arrive, the likeliest first. Compared without regard to case.
 const ENDS: [(&str, &str); 12] = [
@@ -85,7 +85,7 @@ pub(super) struct Chosen {
 pub(super) fn choose(
     path: &Arc<PathBuf>,
     names: &[(String, Holds)],
-    types: &[Option<LogicalType>],
+    types: &[Option<PropertyType>],
     options: &ReadOptions,
 ) -> Result<Chosen> {
     let (source, target) = choose_ends(path, names, options)?;
@@ -115,19 +115,21 @@ pub(super) fn choose(
         chosen.weight = Some(0);
         chosen.add(names, weight);
     }
-    if let Some(time) = pick(path, names, &options.time, &TIMES)? {
-        chosen.add(names, time);
-    }
+    let time = pick(path, names, &options.time, &TIMES)?;
+    time.into_iter().for_each(|time| chosen.add(names, time));
     let declared = chosen.add_others(path, names, options)?;
     chosen.types = chosen.columns[2..]
         .iter()
         .enumerate()
         .map(|(property, &index)| {
-            // A truth value as a weight is 0 or 1.
-            let is_plain =
-                |own: &LogicalType| chosen.weight == Some(property) && *own == LogicalType::Boolean;
+            // A truth value as a weight is 0 or 1. No weight and no time is of `u64`.
+            let is_weight = chosen.weight == Some(property);
+            let is_plain = |own: &PropertyType| {
+                is_weight && own.logical == LogicalType::Boolean
+                    || (is_weight || time == Some(index)) && is_unsigned(own)
+            };
             let own = types[index].clone().filter(|own| !is_plain(own));
-            declared[index].clone().or_else(|| own.map(PropertyType::from))
+            declared[index].clone().or(own)
         })
         .collect();
     check_weight_type(path, &chosen)?;
@@ -335,8 +337,10 @@ pub(super) fn batch(
         check_shared(origin, column, name)?;
         let given = logical_of(column.data_type());
         *column = simplified(column).map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?;
-        find_faults(column, name, index < 2, ids, &mut faults);
-        if let Some(wanted) = index.checked_sub(2).and_then(|property| types.get(property)?.as_ref())
+        let wanted = index.checked_sub(2).and_then(|property| types.get(property)?.as_ref());
+        let may_be_wide = index < 2 || wanted.is_some_and(is_unsigned);
+        find_faults(column, name, index < 2, may_be_wide, ids, &mut faults);
+        if let Some(wanted) = wanted
             && given.as_ref() != Some(&wanted.logical)
         {
             *column = cast(column, given.as_ref(), wanted, |row, reason, text| {
@@ -360,7 +364,11 @@ pub(super) fn batch(
     Ok(EdgeBatch {
         source: as_ids(&ends[0], ids),
         target: as_ids(&ends[1], ids),
-        properties: values.iter().map(as_values).collect(),
+        properties: values
+            .iter()
+            .zip(types)
+            .map(|(column, own)| as_values(column, own.as_ref().is_some_and(is_unsigned)))
+            .collect(),
         vertices: None,
         rejected: rejected.collect(),
         input_bytes: origin.input_bytes,
@@ -379,7 +387,14 @@ fn check_shared(origin: &Origin<'_>, column: &ArrayRef, name: &str) -> Result<()
     })
 }
 
-fn find_faults(column: &ArrayRef, name: &str, is_id: bool, ids: IdKind, faults: &mut Faults) {
+fn find_faults(
+    column: &ArrayRef,
+    name: &str,
+    is_id: bool,
+    may_be_wide: bool,
+    ids: IdKind,
+    faults: &mut Faults,
+) {
     let mut fault = |row: usize, reason: String, text: String| {
         faults.entry(row).or_insert((reason, text));
     };
@@ -398,9 +413,16 @@ fn find_faults(column: &ArrayRef, name: &str, is_id: bool, ids: IdKind, faults: 
         }
     } else if let Some(values) = column.as_primitive_opt::<UInt64Type>() {
         let above = |value: u64| value > i64::MAX as u64;
-        if !is_id && above(values.values().iter().fold(0, |all, v| all | v)) {
+        if !may_be_wide && above(values.values().iter().fold(0, |all, v| all | v)) {
             for (row, value) in bad(values, above) {
-                fault(row, format!("the column {name:?} exceeds {}", i64::MAX), value.to_string());
+                fault(
+                    row,
+                    format!(
+                        "the column {name:?} exceeds {}; take it as a property with --schema {name}:u64",
+                        i64::MAX
+                    ),
+                    value.to_string(),
+                );
             }
         }
     } else if let Some(values) = column.as_primitive_opt::<Float64Type>() {
@@ -431,9 +453,9 @@ fn as_ids(column: &ArrayRef, ids: IdKind) -> ArrayRef {
     }
 }
 
-fn as_values(column: &ArrayRef) -> ArrayRef {
+fn as_values(column: &ArrayRef, is_wide: bool) -> ArrayRef {
     match column.data_type() {
-        DataType::UInt64 => same_bits::<Int64Type>(column),
+        DataType::UInt64 if !is_wide => same_bits::<Int64Type>(column),
         _ => Arc::clone(column),
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 
 const PAIRS: &[u8; 200] = b"0001020304050607080910111213141516171819\
 2021222324252627282930313233343536373839\
@@ -56,11 +56,12 @@ pub(super) fn push_f64(out: &mut Vec<u8>, value: f64) {
     written.expect("writing to a vector does not fail");
 }
 
-/// Appends a number of a column of `Int64` or `Float64`.
+/// Appends a number of a column of `Int64`, `UInt64` or `Float64`.
 pub(super) fn push_number(out: &mut Vec<u8>, values: &ArrayRef, row: usize) {
-    match values.as_primitive_opt::<Int64Type>() {
-        Some(values) => push_i64(out, values.value(row)),
-        None => push_f64(out, values.as_primitive::<Float64Type>().value(row)),
+    match (values.as_primitive_opt::<Int64Type>(), values.as_primitive_opt::<UInt64Type>()) {
+        (Some(values), _) => push_i64(out, values.value(row)),
+        (_, Some(values)) => push_u64(out, values.value(row)),
+        _ => push_f64(out, values.as_primitive::<Float64Type>().value(row)),
     }
 }
 

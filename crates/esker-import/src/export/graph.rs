@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use arrow_array::builder::{ArrayBuilder, Float64Builder, Int64Builder, UInt32Builder};
+use arrow_array::builder::{ArrayBuilder, Float64Builder, Int64Builder, UInt32Builder, UInt64Builder};
 use arrow_array::{ArrayRef, BinaryArray};
 use esker_format::{LogicalType, Result};
 use esker_graph::{Direction, VertexId, vertex};
@@ -17,6 +17,8 @@ pub enum PropertyKind {
     I32,
     /// Integers.
     I64,
+    /// Integers from 0 to 2^64 - 1.
+    U64,
     /// Numbers that fit 32 bits exactly.
     F32,
     /// Numbers.
@@ -43,7 +45,7 @@ pub struct ExportBlock {
     pub sources: Vec<u64>,
     /// Number of the vertex where it arrives.
     pub targets: Vec<u64>,
-    /// Values of each property: `Int64`, `Float64`, or `UInt32` positions in the dictionary of a text property.
+    /// Values of each property: `Int64`, `UInt64`, `Float64`, or `UInt32` positions in the dictionary of a text property.
     pub properties: Vec<ArrayRef>,
 }
 
@@ -75,6 +77,7 @@ impl BlockBuilder {
         let builder = |info: &PropertyInfo| -> Box<dyn ArrayBuilder> {
             match info.kind {
                 PropertyKind::I32 | PropertyKind::I64 => Box::new(Int64Builder::new()),
+                PropertyKind::U64 => Box::new(UInt64Builder::new()),
                 PropertyKind::F32 | PropertyKind::F64 => Box::new(Float64Builder::new()),
                 PropertyKind::Text => Box::new(UInt32Builder::new()),
             }

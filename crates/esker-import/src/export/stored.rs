@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow_array::BinaryArray;
 use arrow_array::builder::{
-    ArrayBuilder, BinaryBuilder, Float64Builder, Int64Builder, PrimitiveBuilder, UInt32Builder,
+    ArrayBuilder, BinaryBuilder, Float64Builder, Int64Builder, PrimitiveBuilder, UInt32Builder, UInt64Builder,
 };
 use arrow_array::types::ArrowPrimitiveType;
 use esker_format::{Column, Element, ElementType, Error, IdMapKind, Result, Values};
@@ -43,7 +43,8 @@ impl<'a> StoredExport<'a> {
                 _ if record.is_text() => PropertyKind::Text,
                 ElementType::F32 => PropertyKind::F32,
                 ElementType::F64 => PropertyKind::F64,
-                ElementType::U32 | ElementType::U64 | ElementType::I64 => PropertyKind::I64,
+                ElementType::U64 => PropertyKind::U64,
+                ElementType::U32 | ElementType::I64 => PropertyKind::I64,
                 _ => PropertyKind::I32,
             },
         };
@@ -210,12 +211,17 @@ fn append(
             stored => Err(not_of_type(stored)),
         };
     }
+    if let Some(out) = out.downcast_mut::<UInt64Builder>() {
+        return match stored {
+            Values::U64(column) => extend(out, column, range, u64::from),
+            stored => Err(not_of_type(stored)),
+        };
+    }
     let out = out.downcast_mut::<Int64Builder>().ok_or_else(|| not_of_type(stored))?;
     match stored {
         Values::U8(column) => extend(out, column, range, i64::from),
         Values::U16(column) => extend(out, column, range, i64::from),
         Values::U32(column) => extend(out, column, range, i64::from),
-        Values::U64(column) => extend(out, column, range, u64::cast_signed),
         Values::I32(column) => extend(out, column, range, i64::from),
         Values::I64(column) => extend(out, column, range, i64::from),
         stored => Err(not_of_type(stored)),

@@ -103,6 +103,7 @@ impl Table {
             let (kind, dictionary) = match property.kind {
                 PropertyKind::I32 => (DataType::Int32, None),
                 PropertyKind::I64 => (DataType::Int64, None),
+                PropertyKind::U64 => (DataType::UInt64, None),
                 PropertyKind::F32 => (DataType::Float32, None),
                 PropertyKind::F64 => (DataType::Float64, None),
                 PropertyKind::Text => {
@@ -135,7 +136,7 @@ impl Table {
                 PropertyKind::F32 => {
                     Arc::new(values.as_primitive::<Float64Type>().unary::<_, Float32Type>(|v| v as f32))
                 }
-                PropertyKind::I64 | PropertyKind::F64 => Arc::clone(values),
+                PropertyKind::I64 | PropertyKind::U64 | PropertyKind::F64 => Arc::clone(values),
                 PropertyKind::Text => {
                     let codes = values.as_primitive::<UInt32Type>();
                     let codes = codes.unary::<_, Int32Type>(u32::cast_signed);

@@ -74,7 +74,7 @@ impl NumberColumn {
             (Numbers::Int(values), Number::Int(value)) => values.push(value),
             (Numbers::Float(values), Number::Int(value)) => values.push(value as f64),
             (Numbers::Float(values), Number::Float(value)) => values.push(value),
-            (Numbers::Int(_), Number::Float(_)) => return false,
+            _ => return false,
         }
         true
     }
@@ -102,6 +102,7 @@ impl NumberColumn {
             }
             (Numbers::Int(values), Number::Int(value)) => values.push(value),
             (Numbers::Float(values), Number::Float(value)) => values.push(value),
+            (Numbers::Unsigned(_), _) => {}
         }
         Ok(())
     }

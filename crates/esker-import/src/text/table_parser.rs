@@ -12,7 +12,7 @@ use super::column::NumberColumn;
 use super::digits::{self, NotId, NotNumber, Number};
 use super::fast::{Edges, Fast};
 use super::line::{BadQuote, Comments, Dialect, Field, Line, Separator, line_end, split};
-use crate::source::{Block, BlockParser, EdgeBatch, Rejected, id_column};
+use crate::source::{Block, BlockParser, EdgeBatch, Numbers, Rejected, id_column};
 use crate::typed::{self, Typed};
 
 /// Rejected lines of one block that are described; of the others only the line is told, to bound memory.
@@ -108,6 +108,8 @@ enum Ids {
 /// The values of a property, as they come.
 enum Values {
     Numbers(NumberColumn),
+    /// Of a property that is declared as `u64`.
+    Unsigned(Vec<u64>),
     Texts(BinaryBuilder),
 }
 
@@ -136,9 +138,10 @@ impl<'a> Sink<'a> {
             true => Ids::Text(BinaryBuilder::with_capacity(lines, 0)),
             false => Ids::Int(Vec::with_capacity(lines)),
         };
-        let value = |property_type: &Option<PropertyType>| match is_text(property_type.as_ref()) {
-            true => Values::Texts(BinaryBuilder::new()),
-            false => Values::Numbers(NumberColumn::with_capacity(lines)),
+        let value = |property_type: &Option<PropertyType>| match property_type {
+            Some(text) if text.logical.is_text() => Values::Texts(BinaryBuilder::new()),
+            Some(unsigned) if typed::is_unsigned(unsigned) => Values::Unsigned(Vec::with_capacity(lines)),
+            _ => Values::Numbers(NumberColumn::with_capacity(lines)),
         };
         let needed =
             layout.properties.iter().chain([&layout.source, &layout.target]).max().map_or(0, |last| last + 1);
@@ -166,6 +169,7 @@ impl<'a> Sink<'a> {
         };
         let values = |values: Values| match values {
             Values::Numbers(column) => column.numbers.finish(),
+            Values::Unsigned(values) => Numbers::Unsigned(values).finish(),
             Values::Texts(mut texts) => Arc::new(texts.finish()),
         };
         Ok(EdgeBatch {
@@ -256,6 +260,8 @@ impl<'a> Sink<'a> {
                 Some(property_type) => match typed::parse(field, property_type) {
                     Ok(Typed::Int(value)) => Number::Int(value),
                     Ok(Typed::Float(value)) => Number::Float(value),
+                    // The bits, on their way to a column of `u64`.
+                    Ok(Typed::Unsigned(value)) => Number::Int(value.cast_signed()),
                     Err(reason) => return Err(self.not_of_type(index, property_type, &reason)),
                 },
             };
@@ -286,6 +292,12 @@ impl<'a> Sink<'a> {
         for (index, &column) in self.layout.properties.iter().enumerate() {
             match &mut self.properties[index] {
                 Values::Texts(texts) => push_text(texts, bytes, self.fields[column]),
+                Values::Unsigned(values) => {
+                    if let Number::Int(bits) = self.numbers[next] {
+                        values.push(bits.cast_unsigned());
+                    }
+                    next += 1;
+                }
                 Values::Numbers(values) => {
                     let pushed = values.push(self.numbers[next]);
                     next += 1;
@@ -346,7 +358,13 @@ impl<'a> Sink<'a> {
             NotNumber::Empty | NotNumber::NotFinite | NotNumber::TooSmall => {
                 format!("{name} {}", why.reason())
             }
-            NotNumber::TooLong | NotNumber::Other => {
+            NotNumber::TooLong => {
+                format!(
+                    "{name} {}, or declare {name}:u64 (to 2^64 - 1) or {name}:text with --schema",
+                    why.reason()
+                )
+            }
+            NotNumber::Other => {
                 format!("{name} {}, or keep the column as texts with --schema {name}:text", why.reason())
             }
         }
@@ -377,10 +395,6 @@ impl<'a> Sink<'a> {
             reason: if described { reason } else { String::new() },
         });
     }
-}
-
-fn is_text(property_type: Option<&PropertyType>) -> bool {
-    property_type.is_some_and(|property_type| property_type.logical.is_text())
 }
 
 /// Where the first line at or behind `at` begins that is not empty: an input may have millions of them in a row.

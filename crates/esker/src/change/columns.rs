@@ -4,6 +4,7 @@ use esker_import::format::{Declaration, Format, Pick, PickIds, PickProperties, R
 use esker_import::input::Input;
 use esker_import::open::{Opened, open, open_inputs};
 use esker_import::source::{Reader, Schema};
+use esker_store::format::ElementType;
 use esker_store::{Error, Result};
 
 use super::target::Target;
@@ -99,7 +100,7 @@ fn by_name(target: &Target, base: &ReadOptions) -> ReadOptions {
     };
     let others = target.edge_properties.iter().filter(|property| !property.weight);
     // The database determines the type, so text that looks like a number stays text.
-    let typed = others.map(|property| match property.is_number() {
+    let typed = others.map(|property| match property.is_number() && property.element != ElementType::U64 {
         true => format!("{}:number", property.name),
         false => format!("{}:{}", property.name, property.type_name()),
     });

@@ -2,7 +2,7 @@
 
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_schema::DataType;
 use esker_import::decimal::float;
 use esker_import::typed;
@@ -15,6 +15,8 @@ use esker_store::{Error, Result};
 pub enum Given<'a> {
     /// An integer.
     Int(i64),
+    /// An integer that may exceed 2^63 - 1.
+    Unsigned(u64),
     /// A number.
     Float(f64),
     /// Text, which can be the text of a number.
@@ -25,6 +27,7 @@ impl<'a> Given<'a> {
     /// The value at `index` of a column of an import.
     pub fn of(column: &'a ArrayRef, index: usize) -> Self {
         match column.data_type() {
+            DataType::UInt64 => Self::Unsigned(column.as_primitive::<UInt64Type>().value(index)),
             DataType::Int64 => Self::Int(column.as_primitive::<Int64Type>().value(index)),
             DataType::Float64 => Self::Float(column.as_primitive::<Float64Type>().value(index)),
             _ => Self::Text(column.as_binary::<i32>().value(index)),
@@ -41,6 +44,7 @@ fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<PropertyVa
         (LogicalType::Text, Given::Text(text)) => Some(PropertyValue::Text(text)),
         (LogicalType::Text, _) => None,
         (LogicalType::Number, Given::Int(value)) => from_int(property.element, value),
+        (LogicalType::Number, Given::Unsigned(value)) => from_unsigned(property.element, value),
         (LogicalType::Number, Given::Float(value)) => from_float(property.element, value),
         (LogicalType::Number, Given::Text(text)) => match number(text) {
             _ if property.element == ElementType::U64 && unsigned(text).is_some() => {
@@ -50,6 +54,13 @@ fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<PropertyVa
             Some(Given::Float(value)) => from_float(property.element, value),
             _ => None,
         },
+        (logical, Given::Unsigned(value)) if *logical != LogicalType::Boolean || value <= 1 => {
+            i64::try_from(value)
+                .ok()
+                .and_then(|value| from_int(property.element, value))
+                .map(|stored| stored.as_logical(logical))
+        }
+        (_, Given::Unsigned(_)) => None,
         (_, Given::Text(text)) => return logical_of_text(property, text),
         (LogicalType::Boolean, Given::Int(value)) if !matches!(value, 0 | 1) => None,
         (logical, Given::Int(value)) => {
@@ -70,7 +81,7 @@ fn not_held(property: &PropertyRecord, given: Given<'_>) -> Error {
             Some(Given::Int(value)) => Some(value),
             _ => None,
         },
-        Given::Float(_) => None,
+        Given::Float(_) | Given::Unsigned(_) => None,
     };
     if let Some(value) = integer.filter(|_| is_float) {
         return Error::Invalid(format!(
@@ -80,6 +91,7 @@ fn not_held(property: &PropertyRecord, given: Given<'_>) -> Error {
     }
     let given = match given {
         Given::Int(value) => value.to_string(),
+        Given::Unsigned(value) => value.to_string(),
         Given::Float(value) => value.to_string(),
         Given::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
     };
@@ -104,6 +116,7 @@ pub fn convert_or_widen<'a>(property: &PropertyRecord, given: Given<'a>) -> Resu
     }
     let number = match given {
         Given::Text(text) => number(text),
+        Given::Unsigned(value) => i64::try_from(value).ok().map(Given::Int),
         number => Some(number),
     };
     let number = match number {
@@ -149,6 +162,17 @@ fn from_int(element: ElementType, value: i64) -> Option<PropertyValue<'static>> 
         ElementType::F32 => PropertyValue::F32(Some(value as f32).filter(|&near| is_exact(near.into()))?),
         ElementType::F64 => PropertyValue::F64(Some(value as f64).filter(|&near| is_exact(near))?),
     })
+}
+
+fn from_unsigned(element: ElementType, value: u64) -> Option<PropertyValue<'static>> {
+    match (element, i64::try_from(value)) {
+        (ElementType::U64, _) => Some(PropertyValue::U64(value)),
+        (_, Ok(value)) => from_int(element, value),
+        (ElementType::F64, _) if (value as f64) as u128 == u128::from(value) => {
+            Some(PropertyValue::F64(value as f64))
+        }
+        _ => None,
+    }
 }
 
 fn from_float(element: ElementType, value: f64) -> Option<PropertyValue<'static>> {
@@ -228,6 +252,10 @@ mod tests {
         check(I32, Given::Float(7.5), None);
         check(I64, Given::Float(1e300), None);
         check(U8, Given::Int(-1), None);
+        check(U64, Given::Unsigned(u64::MAX), Some(PropertyValue::U64(u64::MAX)));
+        check(I64, Given::Unsigned(7), Some(PropertyValue::I64(7)));
+        check(I64, Given::Unsigned(1 << 63), None);
+        check(F64, Given::Unsigned(u64::MAX), None);
         check(U64, Given::Text(b"12"), Some(PropertyValue::U64(12)));
         check(F32, Given::Float(0.5), Some(PropertyValue::F32(0.5)));
         check(F32, Given::Float(0.1), None);

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::ArrayRef;
-use esker_format::{Error, LogicalType, Result};
+use esker_format::{Error, LogicalType, PropertyType, Result};
 use footer::check_footer;
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::file::metadata::ColumnChunkMetaData;
@@ -31,7 +31,7 @@ use super::table::{self, Chosen, Holds};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
 use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
-use crate::typed::logical_of;
+use crate::typed::{logical_of, type_of};
 
 /// Opens Parquet files with the same columns. See [`ReadOptions`] for which columns are taken.
 ///
@@ -69,16 +69,20 @@ pub(crate) fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Bo
 }
 
 /// What the values of columns are, if more than numbers or texts. The zones of times stand in what Arrow's writers add to a file.
-fn logical_types(reader: &SerializedFileReader<Region>, leaves: &[Option<Leaf>]) -> Vec<Option<LogicalType>> {
+fn logical_types(
+    reader: &SerializedFileReader<Region>,
+    leaves: &[Option<Leaf>],
+) -> Vec<Option<PropertyType>> {
     let metadata = reader.metadata().file_metadata();
     let arrow = parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata()).ok();
     let own = |(index, leaf): (usize, &Option<Leaf>)| {
-        let plain = logical_of(leaf.as_ref()?.data_type())?;
+        let data_type = leaf.as_ref()?.data_type();
+        let Some(plain) = logical_of(data_type) else { return type_of(data_type) };
         let annotated = arrow.as_ref().and_then(|arrow| logical_of(arrow.fields().get(index)?.data_type()));
         let is_zoned = |logical: &LogicalType| matches!(logical, LogicalType::Timestamp { zone, .. } if !zone.is_empty());
         match annotated {
-            Some(annotated) if is_zoned(&plain) && is_zoned(&annotated) => Some(annotated),
-            _ => Some(plain),
+            Some(annotated) if is_zoned(&plain) && is_zoned(&annotated) => Some(annotated.into()),
+            _ => Some(plain.into()),
         }
     };
     leaves.iter().enumerate().map(own).collect()
