@@ -1,7 +1,7 @@
 //! Looks up the ids of a large batch before they are taken one by one: in parallel, and many at a time.
 
 use esker_format::Result;
-use esker_format::memory::filled;
+use esker_format::memory::{collected, filled};
 use esker_graph::{Cancel, NONE, Run, VertexId};
 use esker_layers::ids::ExternalId;
 use rayon::iter::{IndexedParallelIterator, ParallelIterator};
@@ -18,8 +18,9 @@ impl Writer {
         let find = |(number, known): (usize, &mut [VertexId])| -> Result<()> {
             cancel.check()?;
             let first = number * IDS_PER_CHECK;
-            let ids: Vec<ExternalId<'_>> = (first..first + known.len()).map(|at| batch.ids.get(at)).collect();
-            let mut found = vec![None; ids.len()];
+            let ids: Vec<ExternalId<'_>> =
+                collected((first..first + known.len()).map(|at| batch.ids.get(at)))?;
+            let mut found = filled(None, ids.len())?;
             self.ids.vertices_of(&ids, &mut found)?;
             for ((known, found), id) in known.iter_mut().zip(found).zip(ids) {
                 *known = found.or_else(|| self.tail.vertex_of(id)).unwrap_or(NONE);
