@@ -1,9 +1,10 @@
 //! Checks of all files that the manifest names, whatever is in them.
 
-use esker_format::{Archive, DatabaseId, Result, Values};
+use bytemuck::Pod;
+use esker_format::{Archive, DatabaseId, ElementType, Owner, Result, Values};
 use esker_graph::{Direction, Run, Select, VertexId, Visitor};
-use esker_graph::{Flow, Graph, Piece};
-use esker_layers::graph::StoredGraph;
+use esker_graph::{Flow, Graph, Piece, Weight};
+use esker_layers::graph::{StoredGraph, StoredWeight};
 use esker_layers::stack::Stack;
 use esker_layers::tiles::Tiles;
 
@@ -43,7 +44,7 @@ pub(super) fn check_layers(state: &State, run: &Run, report: &mut Report) -> Res
     Ok(())
 }
 
-/// Verifies the tiles of all layers that have any, and that they contain the edges of the lists of their layer.
+/// Verifies the tiles of all layers that have any, and that they contain the edges of the lists of their layer with their properties.
 pub(super) fn check_tiles(state: &State, run: &Run, report: &mut Report) -> Result<()> {
     for layer in state.layers() {
         match state.tiles_of(layer.record().number) {
@@ -85,35 +86,77 @@ fn check_tiles_of(state: &State, layer: &Layer, tiles: &Tiles, run: &Run, report
     }
     let record = layer.record();
     let stack = Stack::new(&[Arc::clone(layer.lists())], record.last_version, record.num_vertices)?;
-    let hash_of = |graph: Result<StoredGraph<'_, ()>>| -> Result<u64> {
-        let sums = graph?.scan(run, Direction::Out, Select::All, &ArcHashes)?;
-        Ok(sums.into_iter().fold(0, u64::wrapping_add))
-    };
-    let found = hash_of(StoredGraph::tiled(&stack, tiles, None, (0, layer.record().num_arcs), run));
-    let expected = hash_of(StoredGraph::mapped(&stack, record.num_arcs, 0, run));
-    if let (Ok(found), Ok(expected)) = (&found, &expected) {
-        let what = format!("the tiles of layer {} contain the edges of its lists", record.number);
-        report.expect(found == expected, &what, || {
-            tiles.data().corrupt(0, "the tiles do not contain the edges of the lists")
-        });
+    let compared = Compared { layer, tiles, stack: &stack, run };
+    if !compared.values::<()>(0, "", report)? {
+        return Ok(());
     }
-    report.note(found.map(drop))?;
-    report.note(expected.map(drop)).map(drop)
+    for property in state.manifest().properties.iter().filter(|property| property.owner == Owner::Edges) {
+        let (number, element) = (property.number, property.element);
+        if !tiles.has_property(number, element) {
+            continue;
+        }
+        let with = format!(", with the same values of {}", property.name);
+        match element {
+            ElementType::I32 => compared.values::<i32>(number, &with, report)?,
+            ElementType::I64 => compared.values::<i64>(number, &with, report)?,
+            ElementType::F32 => compared.values::<f32>(number, &with, report)?,
+            ElementType::F64 => compared.values::<f64>(number, &with, report)?,
+            ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::U64 => true,
+        };
+    }
+    Ok(())
 }
 
-/// Sums hashes of arcs.
+/// Tiles and the lists that they were made of.
+struct Compared<'a> {
+    layer: &'a Layer,
+    tiles: &'a Tiles,
+    stack: &'a Stack,
+    run: &'a Run,
+}
+
+impl Compared<'_> {
+    /// Compares the arcs and their values of a property; returns whether they are equal.
+    fn values<W: StoredWeight + Pod>(&self, property: u32, with: &str, report: &mut Report) -> Result<bool> {
+        let Self { layer, tiles, stack, run } = *self;
+        let hash_of = |graph: Result<StoredGraph<'_, W>>| -> Result<u64> {
+            let sums = graph?.scan(run, Direction::Out, Select::All, &ArcHashes)?;
+            Ok(sums.into_iter().fold(0, u64::wrapping_add))
+        };
+        let record = layer.record();
+        let found = hash_of(StoredGraph::tiled(stack, tiles, None, (property, record.num_arcs), run));
+        let expected = hash_of(StoredGraph::mapped(stack, record.num_arcs, property, run));
+        let mut is_equal = false;
+        if let (Ok(found), Ok(expected)) = (&found, &expected) {
+            is_equal = found == expected;
+            let what = format!("the tiles of layer {} contain the edges of its lists{with}", record.number);
+            report.expect(is_equal, &what, || {
+                tiles.data().corrupt(0, format!("the tiles do not contain the edges of the lists{with}"))
+            });
+        }
+        report.note(found.map(drop))?;
+        report.note(expected.map(drop))?;
+        Ok(is_equal)
+    }
+}
+
+/// Sums hashes of arcs and their values.
 struct ArcHashes;
 
-impl Visitor<()> for ArcHashes {
+impl<W: Weight + Pod> Visitor<W> for ArcHashes {
     type State = u64;
 
     fn new_state(&self) -> u64 {
         0
     }
 
-    fn visit(&self, sum: &mut u64, v: VertexId, piece: Piece<'_, ()>) -> Flow {
-        let hash = |&u: &VertexId| mix(mix(u64::from(v)) ^ u64::from(u));
-        *sum = piece.targets.iter().map(hash).fold(*sum, u64::wrapping_add);
+    fn visit(&self, sum: &mut u64, v: VertexId, piece: Piece<'_, W>) -> Flow {
+        for (&u, value) in piece.targets.iter().zip(piece.weights) {
+            let mut bits = [0; 8];
+            bits[..size_of::<W>()].copy_from_slice(bytemuck::bytes_of(value));
+            let arc = mix(mix(u64::from(v)) ^ u64::from(u));
+            *sum = sum.wrapping_add(mix(arc ^ u64::from_le_bytes(bits)));
+        }
         Flow::More
     }
 }

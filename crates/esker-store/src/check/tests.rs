@@ -364,3 +364,28 @@ fn changes_of_a_property_by_no_version_of_their_layer_are_reported() {
     let found = problem(&disk, &run).unwrap();
     assert!(found.contains("code 9 in a layer of 2 versions"), "{found}");
 }
+
+#[test]
+fn tiles_with_other_values_than_the_lists_are_reported() {
+    for directed in [false, true] {
+        let (disk, run) = (FaultyDisk::new(1), Run::with_threads(1).unwrap());
+        sample(directed, IdMapKind::Integers, Encoding::Plain, &disk);
+        let db = open(&disk);
+        db.make_tiles(&ConvertOptions::default(), &run).unwrap();
+        db.close().unwrap();
+        assert!(problem(&disk, &run).is_none());
+        rewrite_archive(&shared(&disk), &Path::new(DB).join("layers/1/tiles"), |name, content| {
+            if name == "property.0" {
+                let end = content.len() - 4;
+                content[4096] ^= 1;
+                let checksum = crc32c::crc32c(&content[4096..end]);
+                content[end..].copy_from_slice(&checksum.to_le_bytes());
+            }
+        });
+        let found = problem(&disk, &run).unwrap();
+        assert!(
+            found.contains("the tiles do not contain the edges of the lists, with the same values of "),
+            "{found}"
+        );
+    }
+}
