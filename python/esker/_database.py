@@ -453,13 +453,16 @@ class Database:
         unchanged by default; both remove tiles, and ``tiles`` builds them. ``heads`` stores the first neighbours of each vertex, as many as
         given; ``True`` stores as many as the memory holds. Algorithms with ``residency="headed"`` then read them instead of all lists. A
         database with tiles or heads keeps them; groups of tiles in which no edge changed are copied. Returns the layers and bytes before and
-        after, how many groups of tiles were copied and rebuilt, and the bytes copied."""
+        after, how many groups of tiles were copied and rebuilt, and the bytes copied. A warning says why heads were not kept: only plain
+        lists have heads, and they need memory."""
         if heads is not True and heads is not False and heads < 1:
             raise InvalidError(f"heads must be a positive number, True or False, not {heads!r}")
         length = 0 if heads is True else None if heads is False else int(heads)
         with _progress.listening(progress, "compact") as callback:
             settings = run_settings(threads=threads, memory=memory, progress=callback)
-            found = self._to_change().compact(encoding, length, settings)
+            found, left_out = self._to_change().compact(encoding, length, settings)
+        if left_out is not None:
+            warnings.warn(left_out, EskerWarning, stacklevel=2)
         sizes = ("layers_before", "layers", "bytes_before", "bytes")
         return dict(zip((*sizes, "tile_groups_copied", "tile_groups_rebuilt", "tile_bytes_copied"), found))
 

@@ -45,6 +45,9 @@ pub(crate) const SYNCS: [(&str, Sync); 3] = [
 /// The problems that a check found, the checks passed, and the files that a writer that died has left, with their bytes.
 type Checked = (Vec<String>, Vec<String>, Vec<(String, u64)>);
 
+/// What a compaction did, and why it left out kept heads.
+type Compacted = ((usize, usize, u64, u64, u64, u64, u64), Option<String>);
+
 /// An open or closed database.
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct Database {
@@ -294,14 +297,16 @@ impl Database {
         py.detach(|| Ok(writer.retain(retention)?))
     }
 
-    /// Merges all layers, and stores heads of `heads` neighbours, or of as many as the memory holds if it is 0; returns the number of layers before and after, the bytes before and after, and of the tiles: groups copied, groups rebuilt, bytes copied.
+    /// Merges all layers, and stores heads of `heads` neighbours, or of as many as the memory holds if it is 0; returns the number of layers
+    /// before and after, the bytes before and after, of the tiles the groups copied, the groups rebuilt and the bytes copied, and why kept
+    /// heads were left out.
     fn compact(
         &self,
         py: Python<'_>,
         encoding_name: Option<&str>,
         heads: Option<usize>,
         settings: Settings,
-    ) -> Outcome<(usize, usize, u64, u64, u64, u64, u64)> {
+    ) -> Outcome<Compacted> {
         let (tiles, lists) = match encoding_name {
             None => (Tiling::Keep, None),
             Some("tiles") => (Tiling::Make, None),
@@ -322,7 +327,9 @@ impl Database {
         let CompactReport { layers_before, layers, bytes_before, bytes, forms } = report;
         let tiles = forms.tiles.unwrap_or_default();
         let TileReport { groups_copied, groups_rebuilt, copied_bytes, .. } = tiles;
-        Ok((layers_before, layers, bytes_before, bytes, groups_copied, groups_rebuilt, copied_bytes))
+        let left_out = forms.heads_left_out.filter(|_| heads.is_none()).map(|reason| reason.to_string());
+        let sizes = (layers_before, layers, bytes_before, bytes, groups_copied, groups_rebuilt, copied_bytes);
+        Ok((sizes, left_out))
     }
 
     /// Adds an edge property of the type called `kind`.

@@ -96,6 +96,8 @@ def test_read_as_tiles_and_with_heads(web):
         g.pagerank(residency="pooled", head=3)
     with pytest.raises(MemoryError, match="MiB|bytes"):
         g.pagerank(residency="pooled", memory="1MiB")
+    with pytest.warns(esker.EskerWarning, match="the heads were removed: only plain lists have heads"):
+        web.compact(encoding="compressed")
 
 
 def test_edge_properties_that_come_later(web):

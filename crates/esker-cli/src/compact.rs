@@ -81,6 +81,7 @@ impl CompactCommand {
     ) -> Outcome {
         let tiles = report.forms.tiles;
         let kept_heads = report.forms.head_len.filter(|_| heads.is_none());
+        let left_out = report.forms.heads_left_out.filter(|_| heads.is_none());
         if self.json {
             return text::json(&json!({
                 "database": self.database.display().to_string(),
@@ -94,6 +95,7 @@ impl CompactCommand {
                 "tile_groups_rebuilt": tiles.map(|tiles| tiles.groups_rebuilt),
                 "head_length": heads.map(|heads| heads.length).or(kept_heads),
                 "head_bytes": head_bytes,
+                "heads_left_out": left_out.map(|reason| reason.to_string()),
                 "seconds": taken,
             }));
         }
@@ -116,6 +118,9 @@ impl CompactCommand {
                 "heads: {} of each vertex",
                 counted(length as u64, "neighbour", "neighbours")
             ))?;
+        }
+        if let Some(reason) = left_out {
+            text::line(&format!("heads: {reason}"))?;
         }
         text::remark(&format!("Finished in {}", seconds(taken)));
         Ok(())

@@ -4,6 +4,7 @@
 //! reader finds the layer without them. Groups of tiles in which no edge changed are copied from the tiles of the old layer.
 
 use std::cmp::Ordering;
+use std::fmt::{Display, Formatter};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -35,6 +36,37 @@ pub struct FormReport {
     pub tiles: Option<TileReport>,
     /// Neighbours of each vertex in its stored head, at most; `None`: no heads.
     pub head_len: Option<usize>,
+    /// Why there are no heads although the database kept them.
+    pub heads_left_out: Option<HeadsLeftOut>,
+}
+
+/// Why a merge made no heads of a database that kept them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeadsLeftOut {
+    /// The lists are compressed now, and the database keeps no heads from now on.
+    Compressed,
+    /// They need at least `needed_bytes`, and only `free_bytes` were free. The next merge tries again.
+    Memory {
+        /// Memory for heads of no neighbours.
+        needed_bytes: u64,
+        /// What was left of the limit.
+        free_bytes: u64,
+    },
+}
+
+impl Display for HeadsLeftOut {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Self::Compressed => f.write_str("the heads were removed: only plain lists have heads"),
+            Self::Memory { needed_bytes, free_bytes } => {
+                let (needed, free) = (needed_bytes.div_ceil(1 << 20), free_bytes >> 20);
+                write!(
+                    f,
+                    "no heads were made: they need {needed} MiB of memory, and {free} MiB were free; merge again with a higher limit"
+                )
+            }
+        }
+    }
 }
 
 impl FormReport {
@@ -99,7 +131,10 @@ impl Core {
             report.tiles = Some(self.write_tiles_again(&lists, properties, &options, replaced, run)?);
         }
         if kept.head_len > 0 && record.encoding == Encoding::Plain {
-            report.head_len = self.write_heads_again(&lists, kept.head_len, replaced.state, run)?;
+            match self.write_heads_again(&lists, kept.head_len, replaced.state, run)? {
+                Ok(head_len) => report.head_len = Some(head_len),
+                Err(left_out) => report.heads_left_out = Some(left_out),
+            }
         }
         self.disk.sync_directory(directory)?;
         Ok(report)
@@ -154,16 +189,17 @@ impl Core {
         head_len: u64,
         state: &State,
         run: &Run,
-    ) -> Result<Option<usize>> {
+    ) -> Result<std::result::Result<usize, HeadsLeftOut>> {
         let mut needs = HeadedNeeds::of(lists, None, run.threads())?;
         needs.stored_len = Some(head_len as usize);
         let memory_bytes = run.budget().free_bytes();
         if needs.fixed_bytes > memory_bytes {
-            return Ok(None);
+            let left_out = HeadsLeftOut::Memory { needed_bytes: needs.fixed_bytes, free_bytes: memory_bytes };
+            return Ok(Err(left_out));
         }
         let heads = needs.heads(lists, HeadedOptions { head_len: None, memory_bytes }, run)?;
         write_heads(lists, &heads, run, (&self.disk, lists.directory(), state.manifest().database))?;
-        Ok(Some(heads.length))
+        Ok(Ok(heads.length))
     }
 
     pub(super) fn remove_tile_files(&self, directory: &Path) -> Result<()> {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, FaultyDisk};
 use esker_format::{ElementType, Encoding};
-use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor};
+use esker_graph::{Budget, Direction, Flow, Graph, Piece, Run, RunOptions, Select, VertexId, Visitor};
 use esker_layers::graph::{Access, GraphEncoding, HeadedOptions};
 use esker_layers::property::PropertyValue;
 use esker_layers::tiles::{ConvertOptions, TileReport};
 
 use super::model::DB;
-use super::{CompactOptions, Database, DatabaseOptions, FormReport};
+use super::{CompactOptions, Database, DatabaseOptions, FormReport, HeadsLeftOut};
 use crate::check::check;
 use crate::history::Random;
 use crate::sample::Sample;
@@ -235,10 +235,12 @@ fn tiles_and_heads_are_kept_when_the_encoding_of_lists_changes() {
     let heads = HeadedOptions { head_len: Some(2), memory_bytes: 1 << 30 };
     database.make_heads(heads, &run).unwrap();
     let coded = CompactOptions { lists: Some(Encoding::Compressed), ..CompactOptions::default() };
-    let FormReport { tiles, head_len } = database.compact_with(coded, &run).unwrap().forms;
+    let FormReport { tiles, head_len, heads_left_out } = database.compact_with(coded, &run).unwrap().forms;
     assert!(tiles.is_some_and(|tiles| tiles.groups_copied == 16) && head_len.is_none());
+    assert_eq!(heads_left_out, Some(HeadsLeftOut::Compressed), "heads go with the plain lists");
     let plain = CompactOptions { lists: Some(Encoding::Plain), ..CompactOptions::default() };
-    assert!(database.compact_with(plain, &run).unwrap().forms.tiles.is_some());
+    let forms = database.compact_with(plain, &run).unwrap().forms;
+    assert!(forms.tiles.is_some() && forms.heads_left_out.is_none());
     database.make_heads(heads, &run).unwrap();
     database.close().unwrap();
     let database = open(&disk);
@@ -248,6 +250,31 @@ fn tiles_and_heads_are_kept_when_the_encoding_of_lists_changes() {
     let report = database.compact(&run).unwrap();
     assert_eq!(report.forms.head_len, Some(2));
     assert!(database.snapshot().unwrap().stored_heads().unwrap().is_some());
+}
+
+#[test]
+fn a_merge_without_memory_for_heads_says_so_and_the_next_one_makes_them() {
+    let run = Run::with_threads(1).unwrap();
+    let (_, database, _) = tiled(true, 2, &run);
+    let heads = HeadedOptions { head_len: Some(2), memory_bytes: 1 << 30 };
+    database.make_heads(heads, &run).unwrap();
+    let change = |u: u64| {
+        let mut batch = database.batch();
+        batch.add_edge(u, 2, &values(3)).unwrap();
+        database.commit(batch, "one more").unwrap();
+    };
+    change(1);
+    let budget = Budget::new(256 << 10);
+    let tight = Run::new(RunOptions { threads: 1, budget, ..RunOptions::default() }).unwrap();
+    let forms = database.compact_with(CompactOptions::default(), &tight).unwrap().forms;
+    assert_eq!(forms.head_len, None);
+    let Some(HeadsLeftOut::Memory { needed_bytes, free_bytes }) = forms.heads_left_out else {
+        panic!("{forms:?}")
+    };
+    assert!(needed_bytes > free_bytes && free_bytes <= 256 << 10, "{needed_bytes} of {free_bytes}");
+    change(3);
+    let forms = database.compact_with(CompactOptions::default(), &run).unwrap().forms;
+    assert_eq!((forms.head_len, forms.heads_left_out), (Some(2), None));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use esker_layers::layer::{PlainLayer, PlainWriter};
 use esker_layers::property::{PropertyFiles, merge_columns};
 use esker_layers::tiles::ConvertOptions;
 
-use super::forms::{FormReport, Replaced, kept_forms};
+use super::forms::{FormReport, HeadsLeftOut, Replaced, kept_forms};
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::WrittenLayer;
@@ -90,16 +90,20 @@ impl Database {
         let before = core.state();
         let bytes_before = core.layer_bytes(&before)?;
         let layers_before = before.layers().len();
-        let kept = options.forms(kept_forms(&before));
+        let kept_before = kept_forms(&before);
+        let kept = options.forms(kept_before);
         let is_other =
             |layer: &Arc<Layer>| options.lists.is_some_and(|wanted| layer.record().encoding != wanted);
-        let forms = if layers_before > 1 || forgets(&before) || before.layers().iter().any(is_other) {
+        let mut forms = if layers_before > 1 || forgets(&before) || before.layers().iter().any(is_other) {
             let request =
                 MergeRequest { encoding: options.lists, kept: Some(kept), ..MergeRequest::default() };
             core.merge_range(&mut maintenance, 0..layers_before, request, run)?
         } else {
             core.change_tiles(&mut maintenance, options.tiles, kept, run)?
         };
+        if kept_before.head_len > 0 && kept.head_len == 0 {
+            forms.heads_left_out = Some(HeadsLeftOut::Compressed);
+        }
         let after = core.state();
         let bytes = core.layer_bytes(&after)?;
         Ok(CompactReport { layers_before, layers: after.layers().len(), bytes_before, bytes, forms })

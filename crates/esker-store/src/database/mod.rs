@@ -39,7 +39,7 @@ mod loss_tests;
 mod replay_tests;
 
 pub use committing::Committed;
-pub use forms::FormReport;
+pub use forms::{FormReport, HeadsLeftOut};
 pub use handle::{CommitWatch, Database, DatabaseOptions};
 pub(crate) use layers::with_commits_in_memory;
 pub use merging::{CompactOptions, CompactReport};

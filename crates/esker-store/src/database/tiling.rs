@@ -87,7 +87,7 @@ impl Core {
         let memory_bytes = ConvertOptions::within(run.budget().free_bytes()).memory_bytes;
         let options = ConvertOptions { group: kept.tile_group, memory_bytes };
         let tiles = makes.then(|| self.make_tiles(maintenance, &options, run)).transpose()?;
-        Ok(FormReport { tiles, head_len: None })
+        Ok(FormReport { tiles, ..FormReport::default() })
     }
 
     /// Removes the tiles of the oldest layer from the manifest, with other edits in the same record, and from the disk.
