@@ -70,15 +70,15 @@ impl Follower {
     /// Takes in what was committed since the last call. Returns whether there is anything new.
     ///
     /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Lost`]; [`Error::Io`]; [`Error::Invalid`] if another database took the place of this one;
-    /// [`Error::Stop`] if the commits exceed the memory of the run; cancellation.
+    /// [`Error::Corrupt`]; [`Error::Lost`]; [`Error::Io`]; [`Error::Invalid`] if another database took the place of this one, or an earlier
+    /// state of it; [`Error::Stop`] if the commits exceed the memory of the run; cancellation.
     pub fn refresh(&mut self) -> Result<bool> {
-        let newest = self.newest();
+        let before = self.versions().next_back().cloned();
         let mut manifest = self.read_manifest()?;
         loop {
             let known = self.base.manifest().records;
             let failed = match self.refresh_with(manifest) {
-                Ok(()) => return Ok(self.newest() != newest),
+                Ok(()) => return self.is_newer_than(before.as_ref()),
                 Err(Error::Stop(stop)) => return Err(stop.into()),
                 Err(failed) => failed,
             };
@@ -89,6 +89,21 @@ impl Follower {
                 return Err(failed);
             }
         }
+    }
+
+    /// Whether there is a newer version than one that was shown, which must still be part of the history.
+    fn is_newer_than(&self, shown: Option<&VersionRecord>) -> Result<bool> {
+        let Some(shown) = shown else { return Ok(true) };
+        let now = self.whole.manifest().version(shown.number);
+        // The retention may have let go of it.
+        let is_same = now.is_none_or(|now| now.committed_ms == shown.committed_ms);
+        if is_same && self.newest() >= shown.number {
+            return Ok(self.newest() > shown.number);
+        }
+        let (path, number) = (self.path.display(), shown.number);
+        Err(Error::Invalid(format!(
+            "{path} no longer has version {number} as it was read: it was put back to an earlier state; open it again"
+        )))
     }
 
     fn read_manifest(&self) -> Result<Manifest> {
@@ -179,4 +194,95 @@ impl Follower {
 fn reader_of(state: &State, run: &Run) -> Result<LogReader> {
     let reader = LogReader::open(Arc::clone(state.disk()), state.path(), state.manifest().log_start())?;
     Ok(reader.with_cancel(run.cancel()))
+}
+
+#[cfg(test)]
+mod tests {
+    use esker_graph::{Budget, Direction, RunOptions, vertex};
+    use esker_layers::property::PropertyValue;
+
+    use super::*;
+    use crate::database::{Database, DatabaseOptions};
+    use crate::sample::Sample;
+
+    fn database(disk: &Arc<dyn Disk>, path: &Path) -> Database {
+        Sample::random(50, 300, true, 0).write(disk, path, false).unwrap();
+        let options = DatabaseOptions { threads: 1, ..DatabaseOptions::default() };
+        Database::open_on(Arc::clone(disk), path, options).unwrap()
+    }
+
+    fn commit(database: &Database, i: u64) {
+        let mut batch = database.batch();
+        let values = [PropertyValue::I32(i as i32), PropertyValue::Text(b"depends")];
+        batch.add_edge(i * 7 % 50, i * 13 % 60, &values).unwrap();
+        batch.remove_edge(i % 50, i * 3 % 50).unwrap();
+        database.commit(batch, "a step").unwrap();
+    }
+
+    fn lists(snapshot: &Snapshot) -> Vec<Vec<u32>> {
+        let list =
+            |v| snapshot.neighbors(Direction::Out, vertex(v)).unwrap().iter().map(|&v| v as u32).collect();
+        (0..snapshot.num_vertices()).map(list).collect()
+    }
+
+    #[test]
+    fn a_follower_shows_what_was_committed_and_keeps_layers_open() {
+        let (disk, path): (Arc<dyn Disk>, _) = (Arc::new(MemoryDisk::new()), Path::new("/db"));
+        let (database, run) = (database(&disk, path), Arc::new(Run::with_threads(1).unwrap()));
+        let mut follower = Follower::open(Arc::clone(&disk), path, Arc::clone(&run)).unwrap();
+        assert!(!follower.refresh().unwrap());
+        let base = Arc::clone(&follower.base.layers()[0]);
+        let first = lists(&follower.at(follower.newest()).unwrap());
+        let old = follower.at(follower.newest()).unwrap();
+        for i in 0..60 {
+            commit(&database, i);
+            match i {
+                17 => drop(database.freeze(&run).unwrap()),
+                33 => drop(database.compact(&run).unwrap()),
+                47 => database.tag("a", 3).unwrap(),
+                _ => {}
+            }
+            if i % 3 != 1 {
+                continue;
+            }
+            assert!(follower.refresh().unwrap());
+            let newest = database.snapshot().unwrap();
+            assert_eq!(follower.newest(), newest.version().number);
+            assert!(follower.num_memory_layers <= MEMORY_LAYERS_MAX);
+            for version in [follower.newest(), follower.newest() - 1] {
+                let (shown, expected) = (follower.at(version).unwrap(), database.at(version).unwrap());
+                assert_eq!(lists(&shown), lists(&expected), "version {version}");
+                assert_eq!(shown.num_edges(), expected.num_edges());
+            }
+            let is_open = Arc::ptr_eq(&base, &follower.base.layers()[0]);
+            assert_eq!(is_open, i < 33, "a freeze keeps the layers below, a merge replaces them");
+        }
+        assert_eq!(lists(&old), first, "what was taken earlier stays readable");
+        let shown = follower.versions().next_back().cloned().unwrap();
+        assert!(!follower.is_newer_than(Some(&shown)).unwrap());
+        for other in [
+            VersionRecord { number: shown.number + 1, ..shown.clone() },
+            VersionRecord { committed_ms: shown.committed_ms + 1, ..shown },
+        ] {
+            let refused = follower.is_newer_than(Some(&other)).unwrap_err().to_string();
+            assert!(refused.contains("put back to an earlier state"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn commits_that_exceed_the_memory_are_refused_and_read_once_there_is_room() {
+        let (disk, path): (Arc<dyn Disk>, _) = (Arc::new(MemoryDisk::new()), Path::new("/db"));
+        let database = database(&disk, path);
+        let options = RunOptions { threads: 1, budget: Budget::new(1 << 20), ..RunOptions::default() };
+        let run = Arc::new(Run::new(options).unwrap());
+        let mut follower = Follower::open(disk, path, Arc::clone(&run)).unwrap();
+        (0..5).for_each(|i| commit(&database, i));
+        let other = run.budget().reserve("another use", run.budget().free_bytes()).unwrap();
+        let refused = follower.refresh().unwrap_err().to_string();
+        assert!(refused.contains("following the commits in the log"), "{refused}");
+        assert_eq!(follower.newest(), 1);
+        drop(other);
+        assert!(follower.refresh().unwrap());
+        assert_eq!(lists(&follower.at(6).unwrap()), lists(&database.snapshot().unwrap()));
+    }
 }
