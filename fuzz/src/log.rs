@@ -26,13 +26,13 @@ use crate::outcome::Outcome;
 type Versions = BTreeMap<u64, String>;
 
 /// A sound database with commits in its log.
-struct Sound {
+struct SoundLog {
     files: Vec<(PathBuf, Vec<u8>)>,
     versions: Versions,
 }
 
-fn sound() -> &'static [Sound] {
-    static SOUND: OnceLock<Vec<Sound>> = OnceLock::new();
+fn sound() -> &'static [SoundLog] {
+    static SOUND: OnceLock<Vec<SoundLog>> = OnceLock::new();
     SOUND.get_or_init(|| {
         let texts = "source,target,weight,kind\na,b,5,x\nb,c,1,y\nc,a,2,x\nd,d,3,z\n";
         let ints = "0 1\n1 2\n2 0\n3 1\n3 3\n4 1\n";
@@ -51,7 +51,7 @@ fn make(
     text: &str,
     directed: bool,
     commit: fn(&Database) -> Result<(), Error>,
-) -> Result<Sound, Error> {
+) -> Result<SoundLog, Error> {
     let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
     let read = ReadOptions { properties: PickProperties::All, ..ReadOptions::default() };
     let reader = open_inputs(&[Input::memory(name, text.as_bytes())], &read)?.reader;
@@ -69,7 +69,7 @@ fn make(
     let mut files = Vec::new();
     gather(disk.as_ref(), Path::new(ROOT), &mut files)?;
     let versions = read_all(&disk)?;
-    Ok(Sound { files, versions })
+    Ok(SoundLog { files, versions })
 }
 
 /// All segments of all logs, in the form of an input.

@@ -22,11 +22,11 @@ use crate::watch::watched;
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct Follow {
     database: Py<Database>,
-    state: Mutex<State>,
+    state: Mutex<FollowState>,
     cancel: Cancel,
 }
 
-struct State {
+struct FollowState {
     follow: esker::follow::Follow,
     /// Of a database that is open for reading. One that is open for writing knows its newest version.
     follower: Option<Follower>,
@@ -65,7 +65,7 @@ pub(crate) fn follow(
         };
         let snapshot = weighted(snapshot, weight.as_deref())?;
         let follow = esker::follow::Follow::start(snapshot, entry, &params, Arc::<Run>::clone(&run))?;
-        Ok(State { follow, follower, weight })
+        Ok(FollowState { follow, follower, weight })
     })?;
     Ok(Follow { database, state: Mutex::new(state), cancel })
 }
@@ -77,7 +77,7 @@ fn weighted(snapshot: Snapshot, weight: Option<&str>) -> Outcome<Snapshot> {
     })
 }
 
-impl State {
+impl FollowState {
     /// Goes on to the next version; `None` if there is none yet.
     fn next(&mut self, handle: &Handle) -> Outcome<Option<FollowStep>> {
         let known = self.follow.version();

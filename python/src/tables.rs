@@ -56,12 +56,12 @@ impl TableStream {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The interface allows a producer with a single form to ignore the requested schema.
         drop(requested_schema);
-        let batches = py.detach(|| Batches::new(self))?;
+        let batches = py.detach(|| TableBatches::new(self))?;
         capsule::stream(py, Box::new(batches))
     }
 }
 
-struct Batches {
+struct TableBatches {
     snapshot: Snapshot,
     run: Arc<Run>,
     schema: SchemaRef,
@@ -75,7 +75,7 @@ struct Batches {
     num_vertices: usize,
 }
 
-impl Batches {
+impl TableBatches {
     fn new(stream: &TableStream) -> Outcome<Self> {
         let (snapshot, run) = (stream.snapshot.clone(), brief()?);
         let signed = ids_are_signed(&snapshot)?;
@@ -173,7 +173,7 @@ impl Batches {
     }
 }
 
-impl Iterator for Batches {
+impl Iterator for TableBatches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -181,7 +181,7 @@ impl Iterator for Batches {
     }
 }
 
-impl RecordBatchReader for Batches {
+impl RecordBatchReader for TableBatches {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }

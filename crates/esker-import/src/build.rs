@@ -11,7 +11,7 @@ use super::count::Cells;
 use super::edges::Edges;
 use super::lists::{Lists, Policy};
 use super::options::{SelfLoops, Tracker};
-use super::output::{Line, Output};
+use super::output::{Output, PartQueue};
 use super::radix::sort_alone;
 use super::scatter::{Arcs, Buckets, LINE, Piece, Ranges, Scatter};
 use super::scratch::{Shelf, Work};
@@ -184,7 +184,7 @@ impl Build<'_> {
             words: self.edges.words,
             weight: self.weight.map(|property| &self.edges.layouts[property]),
         };
-        let line = Line::new(self.work, output, plan.workers);
+        let line = PartQueue::new(self.work, output, plan.workers);
         let pieces: Vec<_> = buckets.pieces.into_iter().map(|p| std::sync::Mutex::new(Some(p))).collect();
         let worker =
             || Sorting { build: self, policy: &policy, shelf: &buckets.shelf, plan, room: Room::default() };
@@ -227,7 +227,7 @@ fn num_arcs(pieces: &[Piece]) -> u64 {
 }
 
 impl Sorting<'_> {
-    fn bucket(&mut self, line: &Line<'_, '_>, bucket: usize, pieces: Vec<Piece>) -> Result<()> {
+    fn bucket(&mut self, line: &PartQueue<'_, '_>, bucket: usize, pieces: Vec<Piece>) -> Result<()> {
         if num_arcs(&pieces) <= self.plan.sort_len_max {
             let lists = self.sort(self.shelf, bucket, pieces)?;
             return line.deliver(bucket, lists);

@@ -8,7 +8,7 @@ use super::numbering::Keys;
 use super::options::Duplicates;
 use super::source::{Schema, id_column};
 use super::spool::Spool;
-use super::values::{Layout, words as words_of};
+use super::values::{ValueLayout, words as words_of};
 
 /// All edges, to be read by any number of threads.
 pub(super) struct Edges {
@@ -20,7 +20,7 @@ pub(super) struct Edges {
     /// Pairs that replace the ids of the input.
     numbered: Option<Spool<[VertexId; 2]>>,
     pub(super) num_vertices: u64,
-    pub(super) layouts: Vec<Layout>,
+    pub(super) layouts: Vec<ValueLayout>,
     /// Words of 32 bits beside each edge.
     pub(super) words: usize,
     /// For each property, its texts in order of their codes.
@@ -67,7 +67,7 @@ impl Edges {
                 }
                 _ => narrowest,
             };
-            layouts.push(Layout { carried, word: words, ranks });
+            layouts.push(ValueLayout { carried, word: words, ranks });
             words += words_of(carried);
             dictionaries.push(dictionary);
         }

@@ -186,12 +186,12 @@ impl Compression {
 }
 
 /// Counts what passes, as stored on disk.
-struct Counted<R> {
+struct CountingReader<R> {
     inner: R,
     count: Arc<AtomicU64>,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.count.fetch_add(read as u64, Ordering::Relaxed);
@@ -212,7 +212,7 @@ pub struct Stream {
 impl Stream {
     fn new(path: Arc<PathBuf>, raw: Box<dyn Read + Send>, file_id: Option<(u64, u64)>) -> Result<Self> {
         let count = Arc::new(AtomicU64::new(0));
-        let mut raw = Counted { inner: raw, count: Arc::clone(&count) };
+        let mut raw = CountingReader { inner: raw, count: Arc::clone(&count) };
         let mut head = Vec::with_capacity(8);
         (&mut raw).take(8).read_to_end(&mut head).map_err(Error::io("read", path.as_path()))?;
         let compression = Compression::of(&head);

@@ -5,7 +5,7 @@ use esker_graph::VertexId;
 
 use super::options::Duplicates;
 use super::scatter::Ranges;
-use super::values::{Layout, put_wide, wide};
+use super::values::{ValueLayout, put_wide, wide};
 
 /// Neighbour lists of some vertices, ascending.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ pub(super) struct Policy<'a> {
     /// Words beside each arc.
     pub(super) words: usize,
     /// The layout of the weight, if the rule adds or compares weights.
-    pub(super) weight: Option<&'a Layout>,
+    pub(super) weight: Option<&'a ValueLayout>,
 }
 
 impl Policy<'_> {

@@ -12,7 +12,7 @@ use super::lists::Lists;
 use super::scratch::Work;
 use super::source::Schema;
 use super::spool::Spool;
-use super::values::{Layout, Range, wide, words};
+use super::values::{Range, ValueLayout, wide, words};
 
 /// Lists and arcs that are handed on at once.
 const LISTS_AT_ONCE: usize = 1 << 13;
@@ -42,11 +42,11 @@ pub(super) struct Output<'a> {
 
 /// A property column, or what becomes one when all of its values are known.
 struct PropertyOutput<'a> {
-    layout: &'a Layout,
-    column: Values,
+    layout: &'a ValueLayout,
+    column: WeightOutput,
 }
 
-enum Values {
+enum WeightOutput {
     Known(AnyWriter),
     Sums(Spool<u64>, Range),
 }
@@ -58,17 +58,17 @@ impl<'a> Output<'a> {
         writer: &'a PlainWriter<'a>,
         direction: Direction,
         (num_vertices, encoding): (u64, Encoding),
-        layouts: &'a [Layout],
+        layouts: &'a [ValueLayout],
         summed: Option<usize>,
     ) -> Result<Self> {
         let mut properties = Vec::new();
         for (property, layout) in layouts.iter().enumerate() {
             let column = if summed == Some(property) {
                 // Little memory: a block. The rest of the budget is for sorting.
-                Values::Sums(Spool::new(work, u64::MAX), Range::default())
+                WeightOutput::Sums(Spool::new(work, u64::MAX), Range::default())
             } else {
                 let column = SectionColumn::Property(property as u32);
-                Values::Known(AnyWriter::create(writer, direction, column, layout.carried)?)
+                WeightOutput::Known(AnyWriter::create(writer, direction, column, layout.carried)?)
             };
             properties.push(PropertyOutput { layout, column });
         }
@@ -139,11 +139,11 @@ impl<'a> Output<'a> {
         let mut types = Vec::new();
         for (property, output) in self.properties.into_iter().enumerate() {
             types.push(match output.column {
-                Values::Known(column) => {
+                WeightOutput::Known(column) => {
                     column.finish()?;
                     output.layout.carried
                 }
-                Values::Sums(mut sums, range) => {
+                WeightOutput::Sums(mut sums, range) => {
                     sums.finish()?;
                     let mut element = range.narrowest(&schema.properties[property], 0)?;
                     if let Some(declared) = schema.declared(property)
@@ -170,9 +170,11 @@ impl PropertyOutput<'_> {
         let carried = self.layout.carried;
         let records = words[self.layout.word..].chunks(stride);
         match &mut self.column {
-            Values::Known(column) if super::values::words(carried) == 2 => column.append(records.map(wide)),
-            Values::Known(column) => column.append(records.map(|record| u64::from(record[0]))),
-            Values::Sums(sums, range) => {
+            WeightOutput::Known(column) if super::values::words(carried) == 2 => {
+                column.append(records.map(wide))
+            }
+            WeightOutput::Known(column) => column.append(records.map(|record| u64::from(record[0]))),
+            WeightOutput::Sums(sums, range) => {
                 for record in records {
                     let bits = wide(record);
                     range.merge(match carried {
@@ -213,7 +215,7 @@ fn write_sums(
 }
 
 /// Takes parts that are finished in any order and hands them to an output in order.
-pub(super) struct Line<'a, 'b> {
+pub(super) struct PartQueue<'a, 'b> {
     work: &'a Work,
     state: Mutex<LineState<'b>>,
     moved: Condvar,
@@ -232,7 +234,7 @@ struct LineState<'b> {
 /// How often a waiting thread looks for cancellation.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-impl<'a, 'b> Line<'a, 'b> {
+impl<'a, 'b> PartQueue<'a, 'b> {
     pub(super) fn new(work: &'a Work, output: Output<'b>, ahead_max: usize) -> Self {
         let state = LineState { output: Some(output), next: 0, waiting: BTreeMap::new(), failed: false };
         Self { work, state: Mutex::new(state), moved: Condvar::new(), ahead_max }

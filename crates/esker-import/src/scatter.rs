@@ -180,13 +180,13 @@ pub(super) const LINE: usize = 8;
 /// A cache line of keys.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Line([u64; LINE]);
+struct CacheLine([u64; LINE]);
 
 /// The buckets of one thread.
 struct Filling<'a> {
     scatter: &'a Scatter<'a>,
     shelf: &'a Shelf,
-    lines: Vec<Line>,
+    lines: Vec<CacheLine>,
     /// The words beside each line.
     line_words: Vec<u32>,
     /// Keys in each line.
@@ -206,7 +206,7 @@ impl<'a> Filling<'a> {
         Self {
             scatter,
             shelf,
-            lines: vec![Line([0; LINE]); buckets],
+            lines: vec![CacheLine([0; LINE]); buckets],
             line_words: vec![0; buckets * LINE * words],
             line_lens: vec![0; buckets],
             keys: (0..buckets).map(|_| Vec::with_capacity(scatter.chunk_len)).collect(),

@@ -319,7 +319,7 @@ pub(super) fn set_aside(
 
 /// How the values of one property are laid out in the words beside an edge.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct ValueLayout {
     /// The type in the words.
     pub(super) carried: ElementType,
     /// Index of the first word.
@@ -328,7 +328,7 @@ pub(super) struct Layout {
     pub(super) ranks: Vec<u32>,
 }
 
-impl Layout {
+impl ValueLayout {
     /// Puts the values of a block in their words of each record of `stride` words.
     pub(super) fn fill(
         &self,

@@ -27,13 +27,13 @@ use crate::version::{MANIFEST_NAME, Manifest, Strays, not_retained, strays};
 #[derive(Clone)]
 pub struct Store {
     state: Arc<State>,
-    tail: Arc<Mutex<Option<LogTail>>>,
+    tail: Arc<Mutex<Option<LoggedTail>>>,
     run: Option<Arc<Run>>,
 }
 
 /// The commits that are in no layer, listed from the log.
 #[derive(Debug, Default)]
-struct LogTail {
+struct LoggedTail {
     /// The layers, if a writer changed them since the store was opened.
     state: Option<Arc<State>>,
     commits: Vec<LoggedCommit>,
@@ -275,7 +275,7 @@ impl Store {
     }
 
     /// Calls `f` with the commits of the log, which the first call lists.
-    fn with_tail<R>(&self, f: impl FnOnce(&Self, &mut LogTail) -> Result<R>) -> Result<R> {
+    fn with_tail<R>(&self, f: impl FnOnce(&Self, &mut LoggedTail) -> Result<R>) -> Result<R> {
         let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         if tail.is_none() {
             *tail = Some(self.list_log()?);
@@ -284,7 +284,7 @@ impl Store {
     }
 
     /// Lists the commits in the log. If a writer has frozen commits since the opening, reopens the layers.
-    fn list_log(&self) -> Result<LogTail> {
+    fn list_log(&self) -> Result<LoggedTail> {
         let disk = self.disk();
         let mut reopened = None;
         let (_, commits) = Manifest::read_with(disk.as_ref(), self.path(), |manifest| {
@@ -298,7 +298,7 @@ impl Store {
             }
             Ok(commits)
         })?;
-        Ok(LogTail { state: reopened, commits, whole: None })
+        Ok(LoggedTail { state: reopened, commits, whole: None })
     }
 
     /// A reader of the log after the layers of a state.
@@ -346,7 +346,7 @@ impl Store {
     }
 }
 
-impl LogTail {
+impl LoggedTail {
     fn state<'a>(&'a self, store: &'a Store) -> &'a Arc<State> {
         self.state.as_ref().unwrap_or(&store.state)
     }

@@ -65,7 +65,7 @@ pub fn estimate(shape: Shape, options: &ClosenessOptions) -> Estimate {
 }
 
 /// Which searches of a batch reached which vertices.
-struct Searches {
+struct ManySearches {
     /// The searches of the batch.
     all: u64,
     /// The searches that reached a vertex in an earlier round or before this one.
@@ -76,7 +76,7 @@ struct Searches {
     next: VertexValues<u64>,
 }
 
-impl Searches {
+impl ManySearches {
     /// The searches that come along an edge and have not been at its target.
     #[inline(always)]
     fn arriving(&self, src: VertexId, dst: VertexId) -> u64 {
@@ -84,7 +84,7 @@ impl Searches {
     }
 }
 
-impl<W: Weight> EdgeOp<W> for Searches {
+impl<W: Weight> EdgeOp<W> for ManySearches {
     const BOXED: bool = true;
 
     #[inline(always)]
@@ -114,7 +114,7 @@ impl<W: Weight> EdgeOp<W> for Searches {
 }
 
 /// The sums over all sources.
-struct Totals {
+struct ClosenessTotals {
     /// Number of other sources that reach each vertex.
     reached: VertexValues<u64>,
     /// The sum of their distances.
@@ -146,12 +146,12 @@ pub fn closeness<G: Graph>(graph: &G, run: &Run, options: &ClosenessOptions) -> 
     Ok(Closeness { scores, sources, rounds: run.rounds() })
 }
 
-/// Searches from all sources, batch by batch.
-fn search<G: Graph>(graph: &G, run: &Run, sources: &[VertexId]) -> Result<Totals, G::Error> {
+/// ManySearches from all sources, batch by batch.
+fn search<G: Graph>(graph: &G, run: &Run, sources: &[VertexId]) -> Result<ClosenessTotals, G::Error> {
     let n = graph.num_vertices();
     let zeros = || VertexValues::filled(run, n, 0);
-    let totals = Totals { reached: zeros(), distance: zeros() };
-    let mut searches = Searches { all: 0, seen: zeros(), current: zeros(), next: zeros() };
+    let totals = ClosenessTotals { reached: zeros(), distance: zeros() };
+    let mut searches = ManySearches { all: 0, seen: zeros(), current: zeros(), next: zeros() };
     for (done, batch) in sources.chunks(BATCH_LEN).enumerate() {
         run.set_done((done * BATCH_LEN) as u64, sources.len() as u64);
         each_vertex(run, n, |v| searches.seen.set(v, 0))?;
@@ -167,13 +167,13 @@ fn search<G: Graph>(graph: &G, run: &Run, sources: &[VertexId]) -> Result<Totals
     Ok(totals)
 }
 
-/// Searches from the sources of a batch, round by round.
+/// ManySearches from the sources of a batch, round by round.
 fn search_batch<G: Graph>(
     graph: &G,
     run: &Run,
-    searches: &Searches,
+    searches: &ManySearches,
     mut level: Frontier,
-    totals: &Totals,
+    totals: &ClosenessTotals,
 ) -> Result<(), G::Error> {
     let mut distance = 0;
     while !level.is_empty() {

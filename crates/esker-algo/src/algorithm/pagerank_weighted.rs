@@ -74,9 +74,9 @@ fn iterate<G: Graph<Weight: Ranked>>(
         run.set_done(rounds as u64, options.rounds_in_all(rounds, residual));
         let (damping, dangling) = (options.damping, from_fixed(totals.dangling));
         if graph.has(Direction::In) {
-            graph.scan(run, Direction::In, Select::All, &Pull { shares: &shares, sums: &sums })?;
+            graph.scan(run, Direction::In, Select::All, &WeightedPull { shares: &shares, sums: &sums })?;
         } else {
-            graph.scan(run, Direction::Out, Select::All, &Push { shares: &shares, sums: &sums })?;
+            graph.scan(run, Direction::Out, Select::All, &WeightedPush { shares: &shares, sums: &sums })?;
         }
         totals = Totals::of(each(run, n, |totals, v| {
             let (jump, sum) = (teleport.at(v as usize), from_fixed(sums.get(v)));
@@ -208,12 +208,12 @@ fn add(sums: &VertexValues<u64>, v: VertexId, more: u64, alone: bool) {
 }
 
 /// Pulls along in-edges.
-struct Pull<'a> {
+struct WeightedPull<'a> {
     shares: &'a VertexValues<f64>,
     sums: &'a VertexValues<u64>,
 }
 
-impl<W: Ranked> Visitor<W> for Pull<'_> {
+impl<W: Ranked> Visitor<W> for WeightedPull<'_> {
     type State = ();
 
     const STOPS: bool = false;
@@ -230,12 +230,12 @@ impl<W: Ranked> Visitor<W> for Pull<'_> {
 }
 
 /// Pushes along out-edges.
-struct Push<'a> {
+struct WeightedPush<'a> {
     shares: &'a VertexValues<f64>,
     sums: &'a VertexValues<u64>,
 }
 
-impl<W: Ranked> Visitor<W> for Push<'_> {
+impl<W: Ranked> Visitor<W> for WeightedPush<'_> {
     type State = ();
 
     const STOPS: bool = false;

@@ -23,7 +23,7 @@ pub fn sssp<W: Length>(
     parents: Option<&[VertexId]>,
 ) -> Result<(), Wrong> {
     let (origin, none) = (W::ORIGIN, W::UNREACHED);
-    PathRule { origin, none, over: W::extend, worse: |a, b| a > b }.check(out, source, distances, parents)
+    CheckedPaths { origin, none, over: W::extend, worse: |a, b| a > b }.check(out, source, distances, parents)
 }
 
 /// As [`sssp`], of a search that ended at the distance of `target`, if one is given and was reached: vertices farther away
@@ -41,7 +41,7 @@ pub fn sssp_to<W: Length>(
     let (origin, none) = (W::ORIGIN, W::UNREACHED);
     let farthest = target.and_then(|target| distances.get(target as usize).copied()).unwrap_or(none);
     let over = |distance, edge| W::extend(distance, edge).filter(|&over| over <= farthest);
-    PathRule { origin, none, over, worse: |a, b| a > b }.check(out, source, distances, parents)
+    CheckedPaths { origin, none, over, worse: |a, b| a > b }.check(out, source, distances, parents)
 }
 
 /// As [`sssp`], where lengths may be negative.
@@ -55,7 +55,7 @@ pub fn bellman_ford<W: Length>(
     parents: Option<&[VertexId]>,
 ) -> Result<(), Wrong> {
     let (origin, none) = (W::ORIGIN, W::UNREACHED);
-    PathRule { origin, none, over: W::extend_signed, worse: |a, b| a > b }
+    CheckedPaths { origin, none, over: W::extend_signed, worse: |a, b| a > b }
         .check(out, source, distances, parents)
 }
 
@@ -112,12 +112,12 @@ pub fn widest<W: Width>(
     parents: Option<&[VertexId]>,
 ) -> Result<(), Wrong> {
     let over = |width, edge: W| edge.width().map(|edge| if edge < width { edge } else { width });
-    PathRule { origin: W::SOURCE, none: W::UNREACHED, over, worse: |a, b| a < b }
+    CheckedPaths { origin: W::SOURCE, none: W::UNREACHED, over, worse: |a, b| a < b }
         .check(out, source, widths, parents)
 }
 
 /// How labels spread along paths.
-struct PathRule<L, O, B> {
+struct CheckedPaths<L, O, B> {
     /// The label of the source.
     origin: L,
     /// The label of unreached vertices.
@@ -128,7 +128,7 @@ struct PathRule<L, O, B> {
     worse: B,
 }
 
-impl<L: Copy + PartialEq + std::fmt::Debug, O, B: Fn(L, L) -> bool> PathRule<L, O, B> {
+impl<L: Copy + PartialEq + std::fmt::Debug, O, B: Fn(L, L) -> bool> CheckedPaths<L, O, B> {
     fn check<W: Weight>(
         &self,
         out: &Rows<'_, W>,

@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 
 use esker_graph::{Direction, Graph, VertexId, vertex};
 
-use super::version::{BoundedReader, ChangedEdges, Halt, Version};
+use super::version::{BoundedReader, ChangedEdges, Step, Version};
 use crate::algorithm::colouring::default_key;
 
 /// The colours of a version.
@@ -28,8 +28,6 @@ pub struct LiveColouring {
     /// The number of vertices of each colour.
     sizes: Vec<usize>,
 }
-
-type Step<T, G> = Result<T, Halt<<G as Version>::Error>>;
 
 /// Vertices to look at, the highest priority first.
 type Turns = BinaryHeap<(u32, Reverse<VertexId>)>;

@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 
 use esker_graph::{VertexId, vertex};
 
-use super::version::{BoundedReader, ChangedEdges, Halt, Version};
+use super::version::{BoundedReader, ChangedEdges, Step, Version};
 
 /// The coreness of the vertices of a version.
 #[derive(Debug, Clone)]
@@ -28,8 +28,6 @@ pub struct LiveCores {
     /// The number of vertices of each coreness.
     sizes: Vec<usize>,
 }
-
-type Step<T, G> = Result<T, Halt<<G as Version>::Error>>;
 
 /// The other ends of edges that went, for each of their ends.
 type Extra = HashMap<VertexId, Vec<VertexId>>;

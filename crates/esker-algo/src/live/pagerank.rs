@@ -18,7 +18,7 @@
 
 use esker_graph::{Direction, Graph, Run, VertexId, vertex};
 
-use super::version::{BoundedReader, ChangedEdges, Halt, Version};
+use super::version::{BoundedReader, ChangedEdges, Step, Version};
 use crate::algorithm::pagerank::{PageRankOptions, pagerank};
 use crate::primitive::{NeighbourSum, Precision, VertexValues, each};
 
@@ -45,8 +45,6 @@ pub struct LivePageRank {
     /// What values are divided by: the sum at some version since the last time that it moved by a part of the tolerance.
     scale: f64,
 }
-
-type Step<T, G> = Result<T, Halt<<G as Version>::Error>>;
 
 impl LivePageRank {
     /// The bytes of the state of a graph with `n` vertices.

@@ -18,7 +18,7 @@ use std::fmt::Debug;
 
 use esker_graph::{Direction, NONE, VertexId, Weight, vertex};
 
-use super::version::{BoundedReader, ChangedEdges, Halt, Version};
+use super::version::{BoundedReader, ChangedEdges, Halt, Step, Version};
 use crate::lengths::Length;
 use crate::widths::Width;
 
@@ -113,9 +113,6 @@ impl<L: PartialOrd> Ord for Turn<L> {
         other.0.partial_cmp(&self.0).unwrap_or(Ordering::Equal)
     }
 }
-
-/// A step of an update.
-type Step<T, G> = Result<T, Halt<<G as Version>::Error>>;
 
 impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
     /// The bytes of the state of a graph with `n` vertices.

@@ -13,13 +13,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use esker_graph::VertexId;
 
-use super::version::{BoundedReader, ChangedEdges, Halt, Version};
+use super::version::{BoundedReader, ChangedEdges, Step, Version};
 
 /// The number of triangles of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveTriangles(pub u64);
-
-type Step<T, G> = Result<T, Halt<<G as Version>::Error>>;
 
 /// Two vertices, the lesser first.
 type Pair = (VertexId, VertexId);

@@ -106,6 +106,9 @@ pub enum Halt<E> {
     Failed(E),
 }
 
+/// The result of a step of an update.
+pub(super) type Step<T, G> = Result<T, Halt<<G as Version>::Error>>;
+
 impl<E> From<E> for Halt<E> {
     fn from(error: E) -> Self {
         Self::Failed(error)

@@ -172,13 +172,13 @@ impl<'g, G: Graph> NeighbourSum<'g, G> {
             }
             Memory::Apart { now, sums, open, .. } => {
                 if pulls {
-                    let pull = Pull { of: this, now, sums, open, finish: &finish, totals: PhantomData };
+                    let pull = SharePull { of: this, now, sums, open, finish: &finish, totals: PhantomData };
                     for mut block in graph.scan(run, Direction::In, Select::All, &pull)? {
                         pull.leave(&mut block);
                         totals.push(block.totals);
                     }
                 } else {
-                    graph.scan(run, Direction::Out, Select::All, &Push { now, sums })?;
+                    graph.scan(run, Direction::Out, Select::All, &SharePush { now, sums })?;
                 }
                 totals.extend(run.share_ranges::<_, Stop>(n, GRAIN, T::default, |totals, range| {
                     for v in open.iter_range(range) {
@@ -209,7 +209,7 @@ pub(crate) fn each<T: Default + Send>(
 }
 
 /// Pulls shares along in-edges.
-struct Pull<'a, 'g, G, T, F> {
+struct SharePull<'a, 'g, G, T, F> {
     of: &'a NeighbourSum<'g, G>,
     now: &'a Shares,
     sums: &'a VertexValues<u64>,
@@ -228,7 +228,7 @@ struct Block<T> {
     arcs: Vec<u32>,
 }
 
-impl<'g, G, T, F> Pull<'_, 'g, G, T, F>
+impl<'g, G, T, F> SharePull<'_, 'g, G, T, F>
 where
     G: Graph,
     F: Fn(&NeighbourSum<'g, G>, &mut T, VertexId, f64) + Sync,
@@ -263,7 +263,7 @@ where
     }
 }
 
-impl<'g, G, T, F> Visitor<G::Weight> for Pull<'_, 'g, G, T, F>
+impl<'g, G, T, F> Visitor<G::Weight> for SharePull<'_, 'g, G, T, F>
 where
     G: Graph,
     T: Default + Send,
@@ -300,12 +300,12 @@ where
 }
 
 /// Pushes shares along out-edges.
-struct Push<'a> {
+struct SharePush<'a> {
     now: &'a Shares,
     sums: &'a VertexValues<u64>,
 }
 
-impl<W: Weight> Visitor<W> for Push<'_> {
+impl<W: Weight> Visitor<W> for SharePush<'_> {
     type State = ();
 
     const STOPS: bool = false;

@@ -16,7 +16,7 @@ use super::digits::{push_number, push_u64};
 use super::graph::{BlockBuilder, ExportBlock, ExportGraph, PropertyKind, num_loops};
 use super::options::{ExportOptions, WriteIds};
 use super::sink::OutputFile;
-use super::writer::Names;
+use super::writer::VertexNames;
 use crate::format::Format;
 
 /// Bytes gathered before they are written.
@@ -36,7 +36,7 @@ pub(super) fn write(
 ) -> Result<u64> {
     let weight = weight_of(graph, format, options)?;
     let renumber = options.ids == WriteIds::External && graph.dense_base().is_some();
-    let names = Names::new(Some(graph), if renumber { WriteIds::External } else { WriteIds::Numbers });
+    let names = VertexNames::new(Some(graph), if renumber { WriteIds::External } else { WriteIds::Numbers });
     let mut writer = ListWriter { graph, names, renumber, weight, options, output, buffer: Vec::new() };
     match format {
         Format::Metis => writer.metis()?,
@@ -66,7 +66,7 @@ fn weight_of(graph: &dyn ExportGraph, format: Format, options: &ExportOptions) -
 
 struct ListWriter<'a> {
     graph: &'a dyn ExportGraph,
-    names: Names<'a>,
+    names: VertexNames<'a>,
     /// Whether numbers differ from the store's (or may): lists are then translated and sorted again.
     renumber: bool,
     weight: Option<usize>,

@@ -10,7 +10,7 @@ use super::lines;
 use super::options::ExportOptions;
 use super::sink::OutputFile;
 use super::vertices;
-use super::writer::{Names, Shape, pump};
+use super::writer::{ExportShape, VertexNames, pump};
 use crate::format::Format;
 
 /// Writes the three files, whose names differ in their endings; the files and how many edges were written.
@@ -19,7 +19,7 @@ use crate::format::Format;
 /// If the graph cannot be read or a file not be written.
 pub(super) fn write(
     stream: &mut dyn EdgeStream,
-    shape: &Shape,
+    shape: &ExportShape,
     path: &Path,
     options: &ExportOptions,
 ) -> Result<(Vec<PathBuf>, u64)> {
@@ -41,7 +41,7 @@ pub(super) fn write(
     let mut of_vertices = OutputFile::open(&vertices, options)?;
     let mut of_edges = OutputFile::open(&edges, options)?;
     let mut of_properties = OutputFile::open(&properties, options)?;
-    vertices::write(Names::new(stream.graph(), shape.ids), shape.vertices, options, &mut of_vertices)?;
+    vertices::write(VertexNames::new(stream.graph(), shape.ids), shape.vertices, options, &mut of_vertices)?;
     let count = {
         let mut writer = lines::writer(Format::Graphalytics, shape, &mut of_edges)?;
         pump(stream, writer.as_mut(), options, None)?
@@ -52,7 +52,7 @@ pub(super) fn write(
     Ok((vec![of_vertices.finish()?, of_edges.finish()?, of_properties.finish()?], count))
 }
 
-fn describe(name: &str, shape: &Shape) -> String {
+fn describe(name: &str, shape: &ExportShape) -> String {
     let mut text = format!(
         "graphs = {name}\ngraph.{name}.vertex-file = {name}.v\ngraph.{name}.edge-file = {name}.e\n\
          graph.{name}.meta.vertices = {}\ngraph.{name}.meta.edges = {}\ngraph.{name}.directed = {}\n",

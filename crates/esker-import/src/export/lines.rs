@@ -10,7 +10,7 @@ use esker_format::{Error, LogicalType, Result};
 use super::digits::{push_number, push_u64};
 use super::graph::{ExportBlock, PropertyKind};
 use super::sink::OutputFile;
-use super::writer::{EdgeWriter, Names, Shape};
+use super::writer::{EdgeWriter, ExportShape, VertexNames};
 use crate::format::Format;
 use crate::typed::logical_value;
 
@@ -19,7 +19,7 @@ const PACKED_MAX: u64 = (1 << 48) - 1;
 
 /// What one line (or record) looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Line {
+enum LineStyle {
     /// `u v [w]`: external ids between which nothing but this separator stands, and perhaps a weight.
     Plain { separator: u8, weight: Option<usize> },
     /// `u,v,properties` with quotes where needed.
@@ -40,7 +40,7 @@ enum Line {
 /// If the format needs weights that are not there or not of its type; if writing fails.
 pub(super) fn writer<'a>(
     format: Format,
-    shape: &Shape,
+    shape: &ExportShape,
     output: &'a mut OutputFile,
 ) -> Result<Box<dyn EdgeWriter + 'a>> {
     let needs = |what: &str| Error::Invalid(format!("{} needs {what}; write another format", format.title()));
@@ -53,18 +53,18 @@ pub(super) fn writer<'a>(
     let line = match format {
         Format::WeightedEdgeList => {
             let weight = shape.weight.ok_or_else(|| needs("weights, but the graph has none"))?;
-            Line::Plain { separator: b' ', weight: Some(weight) }
+            LineStyle::Plain { separator: b' ', weight: Some(weight) }
         }
-        Format::Snap => Line::Plain { separator: b'\t', weight: None },
-        Format::Csv => Line::Csv { delimiter: b',' },
-        Format::Tsv => Line::Csv { delimiter: b'\t' },
-        Format::MatrixMarket => Line::Matrix { weight: shape.weight, below: !shape.directed },
-        Format::Dimacs => Line::Arc { weight: integral(shape.weight_kind())? },
-        Format::Graph500 => Line::Packed,
-        Format::Graph500Wide => Line::Wide,
+        Format::Snap => LineStyle::Plain { separator: b'\t', weight: None },
+        Format::Csv => LineStyle::Csv { delimiter: b',' },
+        Format::Tsv => LineStyle::Csv { delimiter: b'\t' },
+        Format::MatrixMarket => LineStyle::Matrix { weight: shape.weight, below: !shape.directed },
+        Format::Dimacs => LineStyle::Arc { weight: integral(shape.weight_kind())? },
+        Format::Graph500 => LineStyle::Packed,
+        Format::Graph500Wide => LineStyle::Wide,
         // Graphalytics' edges too.
-        Format::Graphalytics => Line::Plain { separator: b' ', weight: shape.weight },
-        _ => Line::Plain { separator: b' ', weight: None },
+        Format::Graphalytics => LineStyle::Plain { separator: b' ', weight: shape.weight },
+        _ => LineStyle::Plain { separator: b' ', weight: None },
     };
     let logical = shape.properties.iter().map(|property| property.logical.clone()).collect();
     let mut buffer = Vec::new();
@@ -73,7 +73,7 @@ pub(super) fn writer<'a>(
     Ok(Box::new(LineWriter { line, logical, dictionaries, buffer, output }))
 }
 
-fn write_head(format: Format, shape: &Shape, out: &mut Vec<u8>) {
+fn write_head(format: Format, shape: &ExportShape, out: &mut Vec<u8>) {
     let (n, m) = (shape.vertices, shape.edges);
     let direction = if shape.directed { "Directed" } else { "Undirected" };
     let head = match format {
@@ -105,7 +105,7 @@ fn write_head(format: Format, shape: &Shape, out: &mut Vec<u8>) {
 }
 
 struct LineWriter<'a> {
-    line: Line,
+    line: LineStyle,
     /// What the properties of a line of a table are.
     logical: Vec<LogicalType>,
     dictionaries: Vec<BinaryArray>,
@@ -114,7 +114,7 @@ struct LineWriter<'a> {
 }
 
 impl EdgeWriter for LineWriter<'_> {
-    fn write(&mut self, names: Names<'_>, block: &ExportBlock) -> Result<()> {
+    fn write(&mut self, names: VertexNames<'_>, block: &ExportBlock) -> Result<()> {
         for row in 0..block.len() {
             self.write_row(names, block, row)?;
         }
@@ -134,16 +134,16 @@ impl LineWriter<'_> {
         Ok(())
     }
 
-    fn write_row(&mut self, names: Names<'_>, block: &ExportBlock, row: usize) -> Result<()> {
+    fn write_row(&mut self, names: VertexNames<'_>, block: &ExportBlock, row: usize) -> Result<()> {
         let (u, v) = (block.sources[row], block.targets[row]);
         match self.line {
-            Line::Plain { separator, weight } => {
+            LineStyle::Plain { separator, weight } => {
                 self.write_plain_id(names, u)?;
                 self.buffer.push(separator);
                 self.write_plain_id(names, v)?;
                 self.write_weight(separator, weight, block, row);
             }
-            Line::Csv { delimiter } => {
+            LineStyle::Csv { delimiter } => {
                 self.write_quoted_id(names, u, delimiter)?;
                 self.buffer.push(delimiter);
                 self.write_quoted_id(names, v, delimiter)?;
@@ -152,7 +152,7 @@ impl LineWriter<'_> {
                     self.write_value(&block.properties[index], index, row, delimiter);
                 }
             }
-            Line::Matrix { weight, below } => {
+            LineStyle::Matrix { weight, below } => {
                 let (mut i, mut j) = (names.number(u)? + 1, names.number(v)? + 1);
                 if below && i < j {
                     (i, j) = (j, i);
@@ -162,7 +162,7 @@ impl LineWriter<'_> {
                 push_u64(&mut self.buffer, j);
                 self.write_weight(b' ', weight, block, row);
             }
-            Line::Arc { weight } => {
+            LineStyle::Arc { weight } => {
                 self.buffer.extend_from_slice(b"a ");
                 push_u64(&mut self.buffer, names.number(u)? + 1);
                 self.buffer.push(b' ');
@@ -172,8 +172,8 @@ impl LineWriter<'_> {
                     None => self.buffer.extend_from_slice(b" 1"),
                 }
             }
-            Line::Packed => return self.write_packed(names.int(u)?, names.int(v)?),
-            Line::Wide => {
+            LineStyle::Packed => return self.write_packed(names.int(u)?, names.int(v)?),
+            LineStyle::Wide => {
                 for id in [names.int(u)?, names.int(v)?] {
                     let id = i64::try_from(id).map_err(|_| self.too_large(id, i64::MAX as u64))?;
                     self.buffer.extend_from_slice(&id.to_le_bytes());
@@ -186,7 +186,7 @@ impl LineWriter<'_> {
     }
 
     /// An id that must not hold what would end it, or make its line a comment.
-    fn write_plain_id(&mut self, names: Names<'_>, v: u64) -> Result<()> {
+    fn write_plain_id(&mut self, names: VertexNames<'_>, v: u64) -> Result<()> {
         let start = self.buffer.len();
         names.write(v, &mut self.buffer)?;
         let id = &self.buffer[start..];
@@ -203,7 +203,7 @@ impl LineWriter<'_> {
         Ok(())
     }
 
-    fn write_quoted_id(&mut self, names: Names<'_>, v: u64, delimiter: u8) -> Result<()> {
+    fn write_quoted_id(&mut self, names: VertexNames<'_>, v: u64, delimiter: u8) -> Result<()> {
         if !names.are_texts() {
             push_u64(&mut self.buffer, names.int(v)?);
             return Ok(());

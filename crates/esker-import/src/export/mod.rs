@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use esker_format::{Error, Result};
 use esker_graph::Bitmap;
 use esker_graph::generate::Generator;
-use writer::{EdgeWriter, Names, Shape};
+use writer::{EdgeWriter, ExportShape, VertexNames};
 
 use crate::format::Format;
 
@@ -63,7 +63,7 @@ pub fn export(graph: &dyn ExportGraph, path: &Path, options: &ExportOptions) -> 
         Some(path) => {
             let mut output = OutputFile::open(path, options)?;
             vertices::write(
-                Names::new(Some(graph), options.ids),
+                VertexNames::new(Some(graph), options.ids),
                 graph.num_vertices(),
                 options,
                 &mut output,
@@ -117,7 +117,7 @@ pub(crate) fn export_stream(
     options: &ExportOptions,
 ) -> Result<ExportReport> {
     let format = format_of(path, options)?;
-    let shape = Shape::of(stream, options);
+    let shape = ExportShape::of(stream, options);
     let vertices = shape.vertices;
     writer::check_ids(format, &shape)?;
     if format == Format::Graphalytics {

@@ -15,7 +15,7 @@ use parquet::file::properties::WriterProperties;
 
 use super::graph::{ExportBlock, PropertyInfo, PropertyKind};
 use super::sink::OutputFile;
-use super::writer::{EdgeWriter, Names, Shape};
+use super::writer::{EdgeWriter, ExportShape, VertexNames};
 use crate::typed::{arrow_column, arrow_type};
 
 /// Rows of a Parquet row group: few enough to be buffered, many enough to compress well.
@@ -25,12 +25,15 @@ const ROW_GROUP_ROWS: usize = 1 << 20;
 ///
 /// # Errors
 /// If a dictionary cannot be expressed, or writing fails.
-pub(super) fn parquet<'a>(shape: &Shape, output: &'a mut OutputFile) -> Result<Box<dyn EdgeWriter + 'a>> {
+pub(super) fn parquet<'a>(
+    shape: &ExportShape,
+    output: &'a mut OutputFile,
+) -> Result<Box<dyn EdgeWriter + 'a>> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default()))
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .build();
-    let table = Table::new(shape)?;
+    let table = EdgeTable::new(shape)?;
     let writer = ArrowWriter::try_new(output, Arc::clone(&table.schema), Some(properties));
     Ok(Box::new(ParquetEdges { writer: writer.map_err(|e| failed(&e))?, table }))
 }
@@ -39,19 +42,19 @@ pub(super) fn parquet<'a>(shape: &Shape, output: &'a mut OutputFile) -> Result<B
 ///
 /// # Errors
 /// As [`parquet`].
-pub(super) fn arrow<'a>(shape: &Shape, output: &'a mut OutputFile) -> Result<Box<dyn EdgeWriter + 'a>> {
-    let table = Table::new(shape)?;
+pub(super) fn arrow<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Result<Box<dyn EdgeWriter + 'a>> {
+    let table = EdgeTable::new(shape)?;
     let writer = FileWriter::try_new(output, &table.schema).map_err(|e| failed(&e))?;
     Ok(Box::new(ArrowEdges { writer, table }))
 }
 
 struct ParquetEdges<'a> {
     writer: ArrowWriter<&'a mut OutputFile>,
-    table: Table,
+    table: EdgeTable,
 }
 
 impl EdgeWriter for ParquetEdges<'_> {
-    fn write(&mut self, names: Names<'_>, block: &ExportBlock) -> Result<()> {
+    fn write(&mut self, names: VertexNames<'_>, block: &ExportBlock) -> Result<()> {
         self.writer.write(&self.table.batch(names, block)?).map_err(|e| failed(&e))
     }
 
@@ -63,11 +66,11 @@ impl EdgeWriter for ParquetEdges<'_> {
 
 struct ArrowEdges<'a> {
     writer: FileWriter<&'a mut OutputFile>,
-    table: Table,
+    table: EdgeTable,
 }
 
 impl EdgeWriter for ArrowEdges<'_> {
-    fn write(&mut self, names: Names<'_>, block: &ExportBlock) -> Result<()> {
+    fn write(&mut self, names: VertexNames<'_>, block: &ExportBlock) -> Result<()> {
         self.writer.write(&self.table.batch(names, block)?).map_err(|e| failed(&e))
     }
 
@@ -81,7 +84,7 @@ fn failed(error: &impl std::fmt::Display) -> Error {
 }
 
 /// The columns of a table of edges.
-struct Table {
+struct EdgeTable {
     schema: Arc<Schema>,
     properties: Vec<PropertyInfo>,
     /// Of each text property.
@@ -89,8 +92,8 @@ struct Table {
     text_ids: bool,
 }
 
-impl Table {
-    fn new(shape: &Shape) -> Result<Self> {
+impl EdgeTable {
+    fn new(shape: &ExportShape) -> Result<Self> {
         let id = if shape.text_ids { DataType::Utf8 } else { DataType::Int64 };
         let mut fields = vec![Field::new("source", id.clone(), false), Field::new("target", id, false)];
         let mut dictionaries = Vec::new();
@@ -122,7 +125,7 @@ impl Table {
         })
     }
 
-    fn batch(&self, names: Names<'_>, block: &ExportBlock) -> Result<RecordBatch> {
+    fn batch(&self, names: VertexNames<'_>, block: &ExportBlock) -> Result<RecordBatch> {
         let mut columns = vec![self.ids(names, &block.sources)?, self.ids(names, &block.targets)?];
         for (index, property) in self.properties.iter().enumerate() {
             let values = &block.properties[index];
@@ -149,7 +152,7 @@ impl Table {
         RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(|e| failed(&e))
     }
 
-    fn ids(&self, names: Names<'_>, vertices: &[u64]) -> Result<ArrayRef> {
+    fn ids(&self, names: VertexNames<'_>, vertices: &[u64]) -> Result<ArrayRef> {
         if self.text_ids {
             let (mut texts, mut text) = (BinaryBuilder::with_capacity(vertices.len(), 0), Vec::new());
             for &v in vertices {

@@ -6,7 +6,7 @@ use esker_format::{Error, Result};
 
 use super::options::ExportOptions;
 use super::sink::OutputFile;
-use super::writer::Names;
+use super::writer::VertexNames;
 
 /// Vertices gathered before they are written.
 const CHUNK_VERTICES: u64 = 1 << 14;
@@ -16,7 +16,7 @@ const CHUNK_VERTICES: u64 = 1 << 14;
 /// # Errors
 /// If an id cannot be read or cannot stand on a line of its own; if writing fails; cancellation.
 pub(super) fn write(
-    names: Names<'_>,
+    names: VertexNames<'_>,
     num_vertices: u64,
     options: &ExportOptions,
     output: &mut OutputFile,

@@ -11,7 +11,7 @@ use crate::format::Format;
 
 /// What is about to be written.
 #[derive(Debug, Clone)]
-pub(super) struct Shape {
+pub(super) struct ExportShape {
     pub(super) vertices: u64,
     pub(super) edges: u64,
     pub(super) directed: bool,
@@ -23,7 +23,7 @@ pub(super) struct Shape {
     pub(super) text_ids: bool,
 }
 
-impl Shape {
+impl ExportShape {
     pub(super) fn of(stream: &dyn EdgeStream, options: &ExportOptions) -> Self {
         let shape = stream.shape();
         let ids = if stream.graph().is_some() { options.ids } else { WriteIds::Numbers };
@@ -35,7 +35,7 @@ impl Shape {
             weight: shape.weight,
             dictionaries: shape.dictionaries,
             ids,
-            text_ids: Names::new(stream.graph(), ids).are_texts(),
+            text_ids: VertexNames::new(stream.graph(), ids).are_texts(),
         };
         if !options.properties {
             own.properties.clear();
@@ -52,12 +52,12 @@ impl Shape {
 
 /// How the vertices of a stream are named.
 #[derive(Clone, Copy)]
-pub(super) struct Names<'a> {
+pub(super) struct VertexNames<'a> {
     graph: Option<&'a dyn ExportGraph>,
     ids: WriteIds,
 }
 
-impl<'a> Names<'a> {
+impl<'a> VertexNames<'a> {
     pub(super) fn new(graph: Option<&'a dyn ExportGraph>, ids: WriteIds) -> Self {
         Self { graph, ids }
     }
@@ -104,7 +104,7 @@ fn as_vertex(v: u64) -> VertexId {
 }
 
 /// Refuses formats that need integers for a graph whose ids are texts, rather than lose the ids silently.
-pub(super) fn check_ids(format: Format, shape: &Shape) -> Result<()> {
+pub(super) fn check_ids(format: Format, shape: &ExportShape) -> Result<()> {
     let needs_integers = matches!(format, Format::Graph500 | Format::Graph500Wide | Format::Graphalytics);
     if needs_integers && shape.text_ids {
         return Err(Error::Invalid(format!(
@@ -117,7 +117,7 @@ pub(super) fn check_ids(format: Format, shape: &Shape) -> Result<()> {
 
 /// Writes blocks of edges in some format.
 pub(super) trait EdgeWriter {
-    fn write(&mut self, names: Names<'_>, block: &ExportBlock) -> Result<()>;
+    fn write(&mut self, names: VertexNames<'_>, block: &ExportBlock) -> Result<()>;
 
     /// Writes what comes last.
     fn finish(&mut self) -> Result<()>;
@@ -143,7 +143,7 @@ pub(super) fn pump(
             });
         }
         edges += block.len() as u64;
-        writer.write(Names::new(stream.graph(), options.ids), &block)?;
+        writer.write(VertexNames::new(stream.graph(), options.ids), &block)?;
     }
     if edges != shape.edges {
         return Err(Error::Invalid(format!(

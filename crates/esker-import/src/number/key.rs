@@ -145,7 +145,7 @@ pub(super) struct Text;
 
 impl Kind for Text {
     type Key<'a> = &'a [u8];
-    type Store = Texts;
+    type Store = IdTexts;
     type Writer = TextsWriter;
 
     const ID_MAP: IdMapKind = IdMapKind::Texts;
@@ -225,19 +225,19 @@ fn len_of_len(len: usize) -> usize {
 }
 
 /// Texts one after another.
-pub(super) struct Texts {
+pub(super) struct IdTexts {
     bytes: Vec<u8>,
     /// Where each text begins, and the end of the last.
     starts: Vec<usize>,
 }
 
-impl Default for Texts {
+impl Default for IdTexts {
     fn default() -> Self {
         Self { bytes: Vec::new(), starts: vec![0] }
     }
 }
 
-impl KeyStore<Text> for Texts {
+impl KeyStore<Text> for IdTexts {
     fn len(&self) -> usize {
         self.starts.len() - 1
     }
@@ -268,7 +268,7 @@ fn grown_bytes<T>(vec: &Vec<T>, more: usize) -> u64 {
 /// Numbers ids by first appearance.
 ///
 /// Memory: 8 bytes a slot at a load of at most 5/8, and the ids themselves.
-pub(super) struct Table<K: Kind> {
+pub(super) struct IdTable<K: Kind> {
     keys: K::Store,
     /// Low half: index in `keys` plus 1, or 0 when empty. High half: low half of the hash.
     slots: Vec<u64>,
@@ -277,7 +277,7 @@ pub(super) struct Table<K: Kind> {
 /// Most ids that one table numbers.
 const TABLE_LEN_MAX: usize = 1 << 31;
 
-impl<K: Kind> Table<K> {
+impl<K: Kind> IdTable<K> {
     const SLOTS_MIN: usize = 64;
 
     /// An empty table.
@@ -398,7 +398,7 @@ mod tests {
 
     #[test]
     fn a_table_numbers_by_first_appearance() {
-        let mut table = Table::<Text>::new();
+        let mut table = IdTable::<Text>::new();
         let mut model = HashMap::new();
         for i in 0..20_000u64 {
             let text = (i * i % 7919).to_string().into_bytes();

@@ -5,7 +5,7 @@ use esker_graph::{VertexId, vertex};
 
 use super::bits::BitWriter;
 use super::context::{CUT_BITS, Context};
-use super::key::{Kind, Table};
+use super::key::{IdTable, Kind};
 use super::lane::{Lane, LaneWriter};
 use super::part::Spread;
 use super::rank::{Gather, KeyGather, rank, translate};
@@ -36,9 +36,9 @@ pub(super) fn resolve<K: Kind>(context: &Context, keys: &Lane<u8>, spread: Sprea
 fn resolve_in_memory<K: Kind>(context: &Context, keys: &Lane<u8>, must: bool) -> Result<Option<Resolved>> {
     let mut numbers = LaneWriter::new(&context.shelf, context.block_bytes);
     let mut firsts = BitWriter::new(&context.shelf, context.block_bytes / 8);
-    let mut table = Table::<K>::new();
+    let mut table = IdTable::<K>::new();
     let mut held = context.work.budget.reserve("a table of ids", 0)?;
-    let mut fits = |table: &Table<K>, key: K::Key<'_>| {
+    let mut fits = |table: &IdTable<K>, key: K::Key<'_>| {
         let needed = table.bytes_with(key);
         let room = held.bytes() + context.allowance_bytes;
         needed <= room || held.try_grow((needed - room).next_multiple_of(1 << 16))

@@ -23,7 +23,7 @@ pub(crate) struct Fast {
 }
 
 /// Where the parts of an edge go.
-pub(crate) struct Edges<'a> {
+pub(crate) struct EdgeParts<'a> {
     pub(crate) sources: &'a mut Vec<u64>,
     pub(crate) targets: &'a mut Vec<u64>,
     pub(crate) weights: Option<&'a mut NumberColumn>,
@@ -32,7 +32,7 @@ pub(crate) struct Edges<'a> {
 impl Fast {
     /// Takes lines from `at` on; returns where the first that is of another form begins. Lines within the last bytes
     /// of a block are of another form, for numbers are loaded eight bytes at a time.
-    pub(crate) fn take(&self, bytes: &[u8], at: usize, edges: Edges<'_>) -> usize {
+    pub(crate) fn take(&self, bytes: &[u8], at: usize, edges: EdgeParts<'_>) -> usize {
         match (self.separator, self.weighted) {
             (Separator::Blank, false) => self.run::<false>(bytes, at, edges, |b| b == b' ' || b == b'\t'),
             (Separator::Blank, true) => self.run::<true>(bytes, at, edges, |b| b == b' ' || b == b'\t'),
@@ -46,11 +46,11 @@ impl Fast {
         &self,
         bytes: &[u8],
         mut at: usize,
-        edges: Edges<'_>,
+        edges: EdgeParts<'_>,
         is_separator: impl Fn(u8) -> bool,
     ) -> usize {
         let (first, last, mark) = (*self.ids.start(), *self.ids.end(), self.mark);
-        let Edges { sources, targets, mut weights } = edges;
+        let EdgeParts { sources, targets, mut weights } = edges;
         let separated = |end: usize| bytes.get(end).is_some_and(|&byte| is_separator(byte));
         loop {
             let Some(start) = behind_mark(bytes, at, mark) else { return at };

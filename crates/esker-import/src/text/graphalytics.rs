@@ -82,9 +82,9 @@ pub(crate) fn open(input: &Input, options: &ReadOptions) -> Result<(Box<dyn Read
         TableReader::open(std::slice::from_ref(&edges), Head::read(&edges)?, Format::Graphalytics, &table)?;
     let schema = Schema { directed: properties.directed, ..reader.schema().clone() };
     let tally = properties.edges.map(|promised| Tally::new(edges.path(), "edges", promised));
-    let counted = Counted {
+    let counted = CountedTable {
         schema,
-        parser: Arc::new(CountedParser { table: reader.parser(), tally }),
+        parser: Arc::new(CountedTableParser { table: reader.parser(), tally }),
         table: reader,
         handed_out: 0,
     };
@@ -174,19 +174,19 @@ fn read_properties(input: &Input) -> Result<Properties> {
 }
 
 /// A table whose lines are counted.
-struct Counted {
+struct CountedTable {
     schema: Schema,
     table: TableReader,
     handed_out: u64,
-    parser: Arc<CountedParser>,
+    parser: Arc<CountedTableParser>,
 }
 
-struct CountedParser {
+struct CountedTableParser {
     table: Arc<dyn BlockParser>,
     tally: Option<Arc<Tally>>,
 }
 
-impl Reader for Counted {
+impl Reader for CountedTable {
     fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -214,7 +214,7 @@ impl Reader for Counted {
     }
 }
 
-impl BlockParser for CountedParser {
+impl BlockParser for CountedTableParser {
     fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let batch = self.table.parse(block)?;
         if let Some(tally) = &self.tally {

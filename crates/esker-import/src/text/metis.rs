@@ -26,7 +26,7 @@ const PREFIX_BYTES: usize = 16;
 
 /// The header of a METIS graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Header {
+struct MetisHeader {
     num_vertices: u64,
     num_edges: u64,
     /// Words before the first neighbour of each line.
@@ -59,7 +59,7 @@ struct Position {
 
 struct MetisParser {
     path: Arc<PathBuf>,
-    header: Header,
+    header: MetisHeader,
     keep_weights: bool,
     tally: Arc<Tally>,
 }
@@ -146,7 +146,7 @@ impl MetisReader {
             );
             return Err(input_error(&self.parser.path, Some(self.place.line), bytes, reason));
         }
-        let Header { skip, weighted, .. } = self.parser.header;
+        let MetisHeader { skip, weighted, .. } = self.parser.header;
         let keeps_pairs = |end: &usize| {
             let words = self.advance(&bytes[..*end]).words;
             !weighted || words <= skip || (words - skip).is_multiple_of(2)
@@ -204,7 +204,7 @@ impl Reader for MetisReader {
     }
 }
 
-fn parse_header(head: &[u8], whole: bool) -> std::result::Result<Header, String> {
+fn parse_header(head: &[u8], whole: bool) -> std::result::Result<MetisHeader, String> {
     let Some((words, end)) = content_line(head, whole, 0, b'%') else {
         return Err("the header is missing: the file is empty or cut short".into());
     };
@@ -221,7 +221,7 @@ fn parse_header(head: &[u8], whole: bool) -> std::result::Result<Header, String>
     let digit = |place: usize| format.bytes().rev().nth(place) == Some(b'1');
     let constraints = if words.len() == 4 { count(&words, 3, "vertex weights")? } else { 1 };
     let weights = if digit(1) { constraints } else { 0 };
-    Ok(Header {
+    Ok(MetisHeader {
         num_vertices: count(&words, 0, "vertices")?,
         num_edges: count(&words, 1, "edges")?,
         skip: weights.saturating_add(u64::from(digit(2))),
@@ -231,7 +231,7 @@ fn parse_header(head: &[u8], whole: bool) -> std::result::Result<Header, String>
 }
 
 /// A block on its way to a batch.
-struct Sink<'a> {
+struct ListBlock<'a> {
     parser: &'a MetisParser,
     text: &'a [u8],
     place: Position,
@@ -250,7 +250,7 @@ impl BlockParser for MetisParser {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| block.bytes[at + i]));
         let place = Position { line: block.first_line, vertex: word(0), words: word(8) };
         let text = &block.bytes[PREFIX_BYTES..];
-        let mut sink = Sink {
+        let mut sink = ListBlock {
             parser: self,
             text,
             place,
@@ -272,7 +272,7 @@ impl BlockParser for MetisParser {
     }
 }
 
-impl Sink<'_> {
+impl ListBlock<'_> {
     fn parse(&mut self) {
         let mut at = 0;
         while at < self.text.len() {
@@ -312,7 +312,7 @@ impl Sink<'_> {
                 at + self.text[at..].iter().position(u8::is_ascii_whitespace).unwrap_or(self.text.len() - at)
             }
         };
-        let Header { num_vertices, skip, weighted, .. } = self.parser.header;
+        let MetisHeader { num_vertices, skip, weighted, .. } = self.parser.header;
         self.place.words += 1;
         if self.place.vertex > num_vertices {
             self.reject(

@@ -10,7 +10,7 @@ use esker_format::{Error, PropertyType, Result};
 use super::blocks::{count_lines, excerpt, input_error};
 use super::column::NumberColumn;
 use super::digits::{self, NotId, NotNumber, Number};
-use super::fast::{Edges, Fast};
+use super::fast::{EdgeParts, Fast};
 use super::line::{BadQuote, Comments, Dialect, Field, Line, Separator, line_end, split};
 use crate::source::{Block, BlockParser, EdgeBatch, Numbers, Rejected, id_column};
 use crate::typed::{self, Typed};
@@ -75,7 +75,7 @@ impl BlockParser for TableParser {
     fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let layout = &self.layouts[block.file];
         let lines = count_lines(&block.bytes) as usize + 1;
-        let mut sink = Sink::new(self, layout, &block, lines);
+        let mut sink = RowBlock::new(self, layout, &block, lines);
         match fast_of(self, layout) {
             Some(fast) => sink.parse_fast(&fast),
             None => sink.parse_from(0),
@@ -106,7 +106,7 @@ enum Ids {
 }
 
 /// The values of a property, as they come.
-enum Values {
+enum ParsedValues {
     Numbers(NumberColumn),
     /// Of a property that is declared as `u64`.
     Unsigned(Vec<u64>),
@@ -114,7 +114,7 @@ enum Values {
 }
 
 /// A block on its way to a batch.
-struct Sink<'a> {
+struct RowBlock<'a> {
     parser: &'a TableParser,
     layout: &'a Layout,
     block: &'a Block,
@@ -124,7 +124,7 @@ struct Sink<'a> {
     numbers: Vec<Number>,
     sources: Ids,
     targets: Ids,
-    properties: Vec<Values>,
+    properties: Vec<ParsedValues>,
     rejected: Vec<Rejected>,
     /// A number that has no type beside those before it.
     mixed: Option<Error>,
@@ -132,16 +132,18 @@ struct Sink<'a> {
     counted: (usize, u64),
 }
 
-impl<'a> Sink<'a> {
+impl<'a> RowBlock<'a> {
     fn new(parser: &'a TableParser, layout: &'a Layout, block: &'a Block, lines: usize) -> Self {
         let ids = || match parser.ids_are_texts {
             true => Ids::Text(BinaryBuilder::with_capacity(lines, 0)),
             false => Ids::Int(Vec::with_capacity(lines)),
         };
         let value = |property_type: &Option<PropertyType>| match property_type {
-            Some(text) if text.logical.is_text() => Values::Texts(BinaryBuilder::new()),
-            Some(unsigned) if typed::is_unsigned(unsigned) => Values::Unsigned(Vec::with_capacity(lines)),
-            _ => Values::Numbers(NumberColumn::with_capacity(lines)),
+            Some(text) if text.logical.is_text() => ParsedValues::Texts(BinaryBuilder::new()),
+            Some(unsigned) if typed::is_unsigned(unsigned) => {
+                ParsedValues::Unsigned(Vec::with_capacity(lines))
+            }
+            _ => ParsedValues::Numbers(NumberColumn::with_capacity(lines)),
         };
         let needed =
             layout.properties.iter().chain([&layout.source, &layout.target]).max().map_or(0, |last| last + 1);
@@ -167,10 +169,10 @@ impl<'a> Sink<'a> {
             Ids::Int(ids) => id_column(ids),
             Ids::Text(mut ids) => Arc::new(ids.finish()),
         };
-        let values = |values: Values| match values {
-            Values::Numbers(column) => column.numbers.finish(),
-            Values::Unsigned(values) => Numbers::Unsigned(values).finish(),
-            Values::Texts(mut texts) => Arc::new(texts.finish()),
+        let values = |values: ParsedValues| match values {
+            ParsedValues::Numbers(column) => column.numbers.finish(),
+            ParsedValues::Unsigned(values) => Numbers::Unsigned(values).finish(),
+            ParsedValues::Texts(mut texts) => Arc::new(texts.finish()),
         };
         Ok(EdgeBatch {
             source: ids(self.sources),
@@ -199,10 +201,10 @@ impl<'a> Sink<'a> {
         while at < self.block.bytes.len() {
             if let (Ids::Int(sources), Ids::Int(targets)) = (&mut self.sources, &mut self.targets) {
                 let weights = match self.properties.first_mut() {
-                    Some(Values::Numbers(weights)) => Some(weights),
+                    Some(ParsedValues::Numbers(weights)) => Some(weights),
                     _ => None,
                 };
-                at = fast.take(&self.block.bytes, at, Edges { sources, targets, weights });
+                at = fast.take(&self.block.bytes, at, EdgeParts { sources, targets, weights });
             }
             at = skip_empty(&self.block.bytes, at);
             if at < self.block.bytes.len() {
@@ -291,14 +293,14 @@ impl<'a> Sink<'a> {
         let mut next = 0;
         for (index, &column) in self.layout.properties.iter().enumerate() {
             match &mut self.properties[index] {
-                Values::Texts(texts) => push_text(texts, bytes, self.fields[column]),
-                Values::Unsigned(values) => {
+                ParsedValues::Texts(texts) => push_text(texts, bytes, self.fields[column]),
+                ParsedValues::Unsigned(values) => {
                     if let Number::Int(bits) = self.numbers[next] {
                         values.push(bits.cast_unsigned());
                     }
                     next += 1;
                 }
-                Values::Numbers(values) => {
+                ParsedValues::Numbers(values) => {
                     let pushed = values.push(self.numbers[next]);
                     next += 1;
                     if let (Err(mixed), None) = (pushed, &self.mixed) {

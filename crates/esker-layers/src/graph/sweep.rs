@@ -47,14 +47,14 @@ struct Sweeper<'p, 'a, W> {
     cursors: Vec<usize>,
     batch: Vec<(VertexId, Piece<'a, W>)>,
     wanted: Vec<VertexId>,
-    kept: Kept<W>,
+    kept: KeptArcs<W>,
     decoded: Decoded,
     places: Places,
 }
 
 /// Arcs that a filter kept.
 #[derive(Default)]
-struct Kept<W> {
+struct KeptArcs<W> {
     targets: Vec<VertexId>,
     weights: Vec<W>,
     /// Number of arcs in the buffers.
@@ -72,7 +72,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
             cursors: vec![0; of.layers.len() + 1],
             batch: Vec::with_capacity(SINK_BATCH_MAX),
             wanted: Vec::new(),
-            kept: Kept { targets: Vec::new(), weights: Vec::new(), len: 0, pieces: Vec::new() },
+            kept: KeptArcs { targets: Vec::new(), weights: Vec::new(), len: 0, pieces: Vec::new() },
             decoded: Decoded::new(visitor.stops(), run.deterministic()),
             places: Places::default(),
         }
@@ -272,7 +272,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
 
     /// Hands over what was kept. Returns which vertices have enough, by their bits in a block of 64.
     fn flush_kept(&mut self) -> u64 {
-        let Kept { targets, weights, len, pieces } = &mut self.kept;
+        let KeptArcs { targets, weights, len, pieces } = &mut self.kept;
         let ends = pieces.iter().skip(1).map(|piece| piece.1).chain([*len]);
         let batch =
             pieces.iter().zip(ends).filter(|((_, start), end)| start < end).map(|(&(v, start), end)| {
@@ -348,7 +348,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
     }
 }
 
-impl<W: ColumnWeight> Kept<W> {
+impl<W: ColumnWeight> KeptArcs<W> {
     /// Appends those of some arcs that were born by `rank`.
     fn push<C: Pod + Into<u32>>(&mut self, arcs: (&[VertexId], &[W]), born: &[C], rank: u32) {
         let end = self.len + arcs.0.len();

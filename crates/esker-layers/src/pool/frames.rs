@@ -20,8 +20,8 @@ use esker_format::{Error, Result};
 use esker_graph::{ReadCount, Run};
 
 use super::options::{CachePolicy, FRAMES_MIN, PoolOptions};
-use super::paged::{Paged, Supply};
-use super::slots::{Extent, Held, Slot, State, can_go, is_idle, open, take, take_frame};
+use super::paged::{PagedFile, Supply};
+use super::slots::{Extent, Held, Slot, SlotState, can_go, is_idle, open, take, take_frame};
 
 /// Reading threads where io_uring is not available.
 const READ_THREADS: usize = 8;
@@ -43,7 +43,7 @@ pub(crate) struct Pool<P> {
     skip: usize,
     data: Range<u64>,
     segment_len: usize,
-    state: Mutex<State>,
+    state: Mutex<SlotState>,
     /// The thread that waits for reads holds this lock meanwhile; other threads then do not wait. A thread that holds `state` only tries to
     /// lock it.
     reads: Mutex<Box<dyn Reads>>,
@@ -65,7 +65,7 @@ fn if_free<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     }
 }
 
-impl<P: Paged> Pool<P> {
+impl<P: PagedFile> Pool<P> {
     pub(crate) fn new(paged: P, options: &PoolOptions, run: &Run) -> Result<Self> {
         let extent_bytes = options.extent_bytes().max((1 + P::OVERLAP_BLOCKS) * BLOCK_BYTES);
         let stride = extent_bytes - P::OVERLAP_BLOCKS * BLOCK_BYTES;
@@ -93,7 +93,7 @@ impl<P: Paged> Pool<P> {
             Some(reads) => reads,
             None => Box::new(ThreadReads::start(&file, READ_THREADS.min(segment_len))?),
         };
-        let state = State {
+        let state = SlotState {
             free,
             slots: (0..num_extents).map(|_| Slot::Absent).collect(),
             wanted: vec![false; num_extents],
@@ -252,7 +252,7 @@ impl<P: Paged> Pool<P> {
         self.arrive(&mut locked(&self.state), done).map(|()| true)
     }
 
-    fn arrive(&self, state: &mut State, done: Done) -> Result<()> {
+    fn arrive(&self, state: &mut SlotState, done: Done) -> Result<()> {
         let mut all = Ok(());
         for (read, result) in done {
             self.read_bytes.fetch_add(read.bytes as u64, Relaxed);
@@ -273,7 +273,7 @@ impl<P: Paged> Pool<P> {
         all
     }
 
-    fn read_ahead(&self, state: &mut State, under_way: usize, needed: &dyn Fn(u32) -> bool) -> Vec<Read> {
+    fn read_ahead(&self, state: &mut SlotState, under_way: usize, needed: &dyn Fn(u32) -> bool) -> Vec<Read> {
         let mut reads = Vec::new();
         while under_way + reads.len() < self.segment_len && state.num_open < 2 * self.segment_len {
             let Some(extent) = self.next_due(state) else { break };
@@ -302,7 +302,7 @@ impl<P: Paged> Pool<P> {
     }
 
     /// The next extent to read or, if the policy keeps the order of the file, to give out.
-    fn next_due(&self, state: &mut State) -> Option<usize> {
+    fn next_due(&self, state: &mut SlotState) -> Option<usize> {
         let in_order = self.policy != CachePolicy::Rewind;
         while let Some(slot) = state.slots.get(state.next) {
             let is_due = matches!(slot, Slot::Absent) || in_order && matches!(slot, Slot::Present(_));
@@ -315,7 +315,7 @@ impl<P: Paged> Pool<P> {
     }
 
     /// A frame for another extent: a free one, or that of the extent needed least.
-    fn free_frame(&self, state: &mut State, needed: &dyn Fn(u32) -> bool) -> Option<Frame> {
+    fn free_frame(&self, state: &mut SlotState, needed: &dyn Fn(u32) -> bool) -> Option<Frame> {
         if let Some(frame) = state.free.pop() {
             return Some(frame);
         }
@@ -339,15 +339,16 @@ impl<P: Paged> Pool<P> {
     }
 
     /// The frame of the extent unused for longest, whether this scan has used it or not.
-    fn free_in_order(&self, state: &mut State) -> Option<Frame> {
-        let is_ahead = |state: &State, extent: usize| extent >= state.next && is_idle(&state.slots[extent]);
+    fn free_in_order(&self, state: &mut SlotState) -> Option<Frame> {
+        let is_ahead =
+            |state: &SlotState, extent: usize| extent >= state.next && is_idle(&state.slots[extent]);
         let can_go = |&extent: &usize| is_ahead(state, extent) || can_go(state, extent as u32);
         let extent = (0..state.slots.len()).filter(can_go).min_by_key(|&extent| state.used[extent])?;
         take(&mut state.slots[extent])
     }
 
     /// Extents that the next scan does not need. Those that this scan did not want come last.
-    fn find_unneeded(&self, state: &State, needed: &dyn Fn(u32) -> bool) -> Vec<u32> {
+    fn find_unneeded(&self, state: &SlotState, needed: &dyn Fn(u32) -> bool) -> Vec<u32> {
         let mut asked = vec![None; self.paged.num_strips()];
         let mut strip = |strip: u32| *asked[strip as usize].get_or_insert_with(|| needed(strip));
         let (mut found, mut unwanted) = (Vec::new(), Vec::new());

@@ -8,7 +8,7 @@ use esker_format::Result;
 use esker_format::io::File;
 
 /// A file of blocks with checksums. Scans ask for *units*; a unit begins in one extent.
-pub(crate) trait Paged: Debug + Send + Sync {
+pub(crate) trait PagedFile: Debug + Send + Sync {
     /// Blocks that neighbouring extents share, for units that end behind their extent.
     const OVERLAP_BLOCKS: usize;
 

@@ -38,7 +38,7 @@ pub(super) enum Slot {
 }
 
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct SlotState {
     pub(super) free: Vec<Frame>,
     pub(super) slots: Vec<Slot>,
     /// Per extent: whether this scan wants units of it, and how many are left.
@@ -63,7 +63,7 @@ pub(super) struct State {
 }
 
 /// Marks an extent as being read or given out.
-pub(super) fn open(state: &mut State, extent: u32) {
+pub(super) fn open(state: &mut SlotState, extent: u32) {
     state.num_open += 1;
     state.now += 1;
     state.used[extent as usize] = state.now;
@@ -76,11 +76,11 @@ pub(super) fn is_idle(slot: &Slot) -> bool {
 }
 
 /// Whether an extent is in memory, not in use, and not wanted by this scan any more.
-pub(super) fn can_go(state: &State, extent: u32) -> bool {
+pub(super) fn can_go(state: &SlotState, extent: u32) -> bool {
     state.left[extent as usize] == 0 && is_idle(&state.slots[extent as usize])
 }
 
-pub(super) fn take_frame(state: &mut State, extent: u32) -> Option<Frame> {
+pub(super) fn take_frame(state: &mut SlotState, extent: u32) -> Option<Frame> {
     if !can_go(state, extent) {
         return None;
     }

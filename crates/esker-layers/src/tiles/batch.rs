@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use esker_graph::{Bitmap, End, Patch, VertexId, Weight, vertex};
 
-use super::codec::{BATCH_LEN, Decoder};
+use super::codec::{BATCH_LEN, ChunkDecoder};
 use super::files::Chunk;
 use super::rows::{ROWS_ROOM, find_rows};
 use super::schedule::Sides;
@@ -36,7 +36,7 @@ pub(super) struct Batch<W> {
 /// A chunk being decoded.
 #[derive(Debug)]
 pub(super) struct Decoding<'a, W> {
-    decoder: Decoder<'a>,
+    decoder: ChunkDecoder<'a>,
     first_row: usize,
     first_column: usize,
     num_vertices: usize,
@@ -61,7 +61,7 @@ impl<'a, W: Weight> Decoding<'a, W> {
     ) -> Option<Self> {
         let len = (chunk.edges.end - chunk.edges.start) as usize;
         Some(Self {
-            decoder: Decoder::new(bytes, len)?,
+            decoder: ChunkDecoder::new(bytes, len)?,
             first_row: (chunk.row as usize) << STRIP_BITS,
             first_column: (chunk.column as usize) << STRIP_BITS,
             num_vertices,

@@ -190,7 +190,7 @@ fn put(positions: &[u32], choice: &Choice, out: &mut Vec<u8>) {
 
 /// Decodes a chunk in batches.
 #[derive(Debug)]
-pub(super) struct Decoder<'a> {
+pub(super) struct ChunkDecoder<'a> {
     bytes: &'a [u8],
     at: usize,
     /// Edges not decoded yet.
@@ -208,7 +208,7 @@ pub(super) struct Decoder<'a> {
     bits: u64,
 }
 
-impl<'a> Decoder<'a> {
+impl<'a> ChunkDecoder<'a> {
     /// Begins the chunk of `len` edges at the start of `bytes`; `None` if the bytes are not a chunk.
     pub(super) fn new(bytes: &'a [u8], len: usize) -> Option<Self> {
         let code = *bytes.first()?;
@@ -369,7 +369,7 @@ mod tests {
     }
 
     fn decoded(bytes: &[u8], len: usize) -> Option<Vec<u32>> {
-        let mut decoder = Decoder::new(bytes, len)?;
+        let mut decoder = ChunkDecoder::new(bytes, len)?;
         let (mut all, mut batch) = (Vec::new(), Vec::new());
         while decoder.left() > 0 {
             decoder.next(&mut batch)?;
@@ -380,7 +380,7 @@ mod tests {
     }
 
     fn num_bytes(bytes: &[u8], len: usize) -> usize {
-        let (mut decoder, mut batch) = (Decoder::new(bytes, len).unwrap(), Vec::new());
+        let (mut decoder, mut batch) = (ChunkDecoder::new(bytes, len).unwrap(), Vec::new());
         while decoder.left() > 0 {
             decoder.next(&mut batch).unwrap();
         }

@@ -16,7 +16,7 @@ use esker_format::{DatabaseId, Element, Error, Result};
 use esker_graph::{Direction, Lists, Run, vertex};
 
 use super::degrees::write_degrees;
-use super::gather::{GroupRow, Part};
+use super::gather::{GroupRow, TilePart};
 use super::reuse::OldTiles;
 use super::segment::Segment;
 use super::strip::{STRIP_BITS, STRIP_LEN};
@@ -124,7 +124,7 @@ struct Conversion<'a> {
 /// A step of a walk over the file.
 enum Step<'a, W> {
     /// Edges, in the order of the file.
-    Edges(&'a [Part<'a, W>]),
+    Edges(&'a [TilePart<'a, W>]),
     /// Chunks of the old tiles.
     Copy(Range<usize>),
 }
@@ -210,7 +210,7 @@ type Job<'a> = (Segment, Vec<(u32, u32, &'a [u32])>);
 
 impl Coding<'_> {
     /// Codes edges, each segment on one thread.
-    fn code<W>(&mut self, parts: &[Part<'_, W>]) -> Result<()> {
+    fn code<W>(&mut self, parts: &[TilePart<'_, W>]) -> Result<()> {
         if self.counts_in {
             for part in parts {
                 count_in(&mut self.in_degrees, part.column, part.positions, self.layer)?;

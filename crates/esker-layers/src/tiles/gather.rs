@@ -21,7 +21,7 @@ const PIECE_ARCS: usize = if cfg!(test) { 1 << 10 } else { 1 << 18 };
 
 /// Edges of one tile, or of a part of it, in ascending order of position.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part<'a, W> {
+pub(super) struct TilePart<'a, W> {
     pub(super) row: u32,
     pub(super) column: u32,
     pub(super) positions: &'a [u32],
@@ -51,7 +51,7 @@ struct Gathered<W> {
 
 /// Edges that are gathered at a time: those of some pieces in some columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Window {
+pub(super) struct GatherWindow {
     pieces: Range<usize>,
     columns: Range<usize>,
 }
@@ -170,7 +170,7 @@ where
 
     /// Cuts the edges of some successive groups into windows of at most `len_max` edges, or of one piece in one column, in the order of the
     /// file. `columns` are those of the groups.
-    pub(super) fn windows(&self, columns: Range<usize>, len_max: usize) -> Vec<Window> {
+    pub(super) fn windows(&self, columns: Range<usize>, len_max: usize) -> Vec<GatherWindow> {
         let all = 0..self.pieces.len();
         let (mut windows, mut open) = (Vec::new(), columns.start..columns.start);
         let mut open_len = 0;
@@ -192,14 +192,14 @@ where
         windows
     }
 
-    fn add(&self, windows: &mut Vec<Window>, pieces: Range<usize>, columns: Range<usize>) {
+    fn add(&self, windows: &mut Vec<GatherWindow>, pieces: Range<usize>, columns: Range<usize>) {
         if self.num_edges(pieces.clone(), &columns) > 0 {
-            windows.push(Window { pieces, columns });
+            windows.push(GatherWindow { pieces, columns });
         }
     }
 
     /// Cuts the edges of a group: strip by strip, then tile by tile, then piece by piece.
-    fn split(&self, columns: Range<usize>, len_max: usize, windows: &mut Vec<Window>) {
+    fn split(&self, columns: Range<usize>, len_max: usize, windows: &mut Vec<GatherWindow>) {
         let mut first = 0;
         for strip in self.pieces.chunk_by(|a, b| a.row() == b.row()) {
             let pieces = first..first + strip.len();
@@ -226,10 +226,10 @@ where
     /// Gathers the edges of a window, and hands over all of them, in the order of the file.
     pub(super) fn gather(
         &self,
-        window: &Window,
-        mut take: impl FnMut(&[Part<'_, G::Weight>]) -> Result<()>,
+        window: &GatherWindow,
+        mut take: impl FnMut(&[TilePart<'_, G::Weight>]) -> Result<()>,
     ) -> Result<()> {
-        let Window { pieces, columns } = window;
+        let GatherWindow { pieces, columns } = window;
         let slots: Vec<_> = pieces.clone().map(|_| Mutex::new(None)).collect();
         self.run.share(
             slots.len(),
@@ -251,7 +251,7 @@ where
                     for (piece, gathered) in strip {
                         let range = gathered.starts[at]..gathered.starts[at + 1];
                         if !range.is_empty() {
-                            parts.push(Part {
+                            parts.push(TilePart {
                                 row: piece.row() as u32,
                                 column: column as u32,
                                 positions: &gathered.positions[range.clone()],

@@ -7,7 +7,7 @@ use esker_format::Result;
 use esker_format::io::File;
 
 use super::files::{Directory, Tiles};
-use crate::pool::Paged;
+use crate::pool::PagedFile;
 
 /// The data of tiles, and the directory of the chunks.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(super) struct TilePages<'a> {
     pub(super) directory: Directory<'a>,
 }
 
-impl Paged for TilePages<'_> {
+impl PagedFile for TilePages<'_> {
     const OVERLAP_BLOCKS: usize = 0;
 
     fn file(&self) -> Result<Arc<dyn File>> {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use esker_format::{Error, Result};
 use esker_graph::{Run, VertexId};
 
-use super::codec::Decoder;
+use super::codec::ChunkDecoder;
 use super::files::{Chunk, Directory, Tiles};
 use super::strip::{STRIP_BITS, STRIP_LEN};
 use super::write::TileWriter;
@@ -145,7 +145,7 @@ impl<'a> OldTiles<'a> {
     ) -> Result<usize> {
         let damaged = || -> Error { self.tiles.corrupt_chunk(chunk) };
         let len = (chunk.edges.end - chunk.edges.start) as usize;
-        let mut decoder = Decoder::new(bytes, len).ok_or_else(damaged)?;
+        let mut decoder = ChunkDecoder::new(bytes, len).ok_or_else(damaged)?;
         loop {
             decoder.next(positions).ok_or_else(damaged)?;
             if positions.is_empty() {

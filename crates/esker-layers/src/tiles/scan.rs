@@ -15,7 +15,7 @@ use super::batch::{Batch, Decoding};
 use super::degrees::Degrees;
 use super::files::{Chunk, Directory, Tiles};
 use super::paged::TilePages;
-use super::schedule::{Loads, Schedule, Sides, Turn};
+use super::schedule::{ChunkTurn, Loads, Schedule, Sides};
 use super::strip::STRIP_LEN;
 use crate::pool::{Held, Pool, PoolOptions, Supply};
 
@@ -98,14 +98,14 @@ impl Wanted<'_> {
 }
 
 /// One worker. If it is dropped while it holds a chunk, the scan has failed.
-struct Worker<'s, 'a, W> {
+struct TileWorker<'s, 'a, W> {
     schedule: &'s Schedule<'a>,
     sink: Box<dyn Sink<W> + 's>,
     batch: Batch<W>,
-    turn: Option<Turn>,
+    turn: Option<ChunkTurn>,
 }
 
-impl<W> Drop for Worker<'_, '_, W> {
+impl<W> Drop for TileWorker<'_, '_, W> {
     fn drop(&mut self) {
         if self.turn.is_some() {
             self.schedule.fail();
@@ -220,7 +220,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
         let source = Source { scan: self, wanted: &wanted, needed: &needed, next: AtomicUsize::new(0) };
         run.share(
             run.threads(),
-            || Worker { schedule: &schedule, sink: visitor.sink(), batch: Batch::new(), turn: None },
+            || TileWorker { schedule: &schedule, sink: visitor.sink(), batch: Batch::new(), turn: None },
             |worker, _| {
                 while let Some((chunk, bytes)) = source.next_chunk(run, worker)? {
                     let mut of = self.decoding(&chunk, &bytes, &wanted)?;
@@ -277,7 +277,12 @@ impl<'a, W: Weight> TileScan<'a, W> {
         }
     }
 
-    fn fill(&self, worker: &mut Worker<'_, '_, W>, of: &mut Decoding<'_, W>, chunk: &Chunk) -> Result<bool> {
+    fn fill(
+        &self,
+        worker: &mut TileWorker<'_, '_, W>,
+        of: &mut Decoding<'_, W>,
+        chunk: &Chunk,
+    ) -> Result<bool> {
         worker.batch.fill(of).ok_or_else(|| self.tiles.corrupt_chunk(chunk))
     }
 }
@@ -296,7 +301,7 @@ impl<'s, W: Weight> Source<'s, '_, W> {
     fn next_chunk(
         &self,
         run: &Run,
-        worker: &mut Worker<'_, '_, W>,
+        worker: &mut TileWorker<'_, '_, W>,
     ) -> Result<Option<(Chunk, ChunkBytes<'s>)>> {
         let schedule = worker.schedule;
         let is_wanted = |chunk: usize| self.wanted.has(self.scan.directory.strips(chunk));
@@ -335,7 +340,7 @@ impl<'s, W: Weight> Source<'s, '_, W> {
         if ready.is_empty() { Supply::End } else { Supply::More }
     }
 
-    fn done(&self, chunk: &Chunk, worker: &mut Worker<'_, '_, W>) {
+    fn done(&self, chunk: &Chunk, worker: &mut TileWorker<'_, '_, W>) {
         if let Some(pool) = &self.scan.pool {
             pool.done(pool.extent_of(chunk.bytes.start));
             self.scan.release_weights(chunk);
@@ -345,8 +350,8 @@ impl<'s, W: Weight> Source<'s, '_, W> {
 }
 
 /// Hands over a batch.
-fn hand_over<W: Weight>(worker: &mut Worker<'_, '_, W>, of: &Decoding<'_, W>, sides: Sides) {
-    let Worker { sink, batch, turn: Some(turn), .. } = worker else { return };
+fn hand_over<W: Weight>(worker: &mut TileWorker<'_, '_, W>, of: &Decoding<'_, W>, sides: Sides) {
+    let TileWorker { sink, batch, turn: Some(turn), .. } = worker else { return };
     if of.bits.is_none() && !batch.is_filtered {
         let end = |taken: bool, exclusive: bool| if taken { End::Taken { exclusive } } else { End::Left };
         let (to_rows, to_columns) =

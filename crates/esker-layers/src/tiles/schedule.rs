@@ -33,7 +33,7 @@ pub(super) struct Sides {
 
 /// A chunk given out to a thread.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Turn {
+pub(super) struct ChunkTurn {
     pub(super) chunk: usize,
     row: u32,
     column: u32,
@@ -44,7 +44,7 @@ pub(super) struct Turn {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ScheduleState {
     /// Chunks that can be given out, in order.
     ready: VecDeque<u32>,
     /// Chunks passed over because a strip was held, by row.
@@ -63,7 +63,7 @@ pub(super) struct Schedule<'a> {
     sides: Sides,
     /// Per strip: whether it is shared. Empty if there is only one thread.
     shared: Vec<bool>,
-    state: Mutex<State>,
+    state: Mutex<ScheduleState>,
     changed: Condvar,
 }
 
@@ -100,11 +100,11 @@ impl Loads {
 impl<'a> Schedule<'a> {
     pub(super) fn new(directory: Directory<'a>, loads: &Loads, sides: Sides, threads: usize) -> Self {
         let shared = if threads > 1 { loads.shared(sides, threads) } else { Vec::new() };
-        let state = State { held: vec![false; shared.len()], ..State::default() };
+        let state = ScheduleState { held: vec![false; shared.len()], ..ScheduleState::default() };
         Self { directory, sides, shared, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ScheduleState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -116,7 +116,7 @@ impl<'a> Schedule<'a> {
         run: &Run,
         supply: impl FnMut(&mut VecDeque<u32>) -> Result<Supply>,
         wait: impl Fn() -> Result<bool>,
-    ) -> Result<Option<Turn>> {
+    ) -> Result<Option<ChunkTurn>> {
         let turn = self.next(run, supply, wait);
         if turn.is_err() {
             self.fail();
@@ -129,7 +129,7 @@ impl<'a> Schedule<'a> {
         run: &Run,
         mut supply: impl FnMut(&mut VecDeque<u32>) -> Result<Supply>,
         wait: impl Fn() -> Result<bool>,
-    ) -> Result<Option<Turn>> {
+    ) -> Result<Option<ChunkTurn>> {
         let mut state = self.lock();
         loop {
             if state.has_failed {
@@ -164,7 +164,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    fn pick(&self, state: &mut State) -> Option<Turn> {
+    fn pick(&self, state: &mut ScheduleState) -> Option<ChunkTurn> {
         for k in 0..state.deferred.len() {
             let (row, chunks) = &state.deferred[k];
             if self.sides.rows && self.is_held(state, *row) {
@@ -198,17 +198,17 @@ impl<'a> Schedule<'a> {
         self.shared.get(strip as usize).copied().unwrap_or(false)
     }
 
-    fn is_held(&self, state: &State, strip: u32) -> bool {
+    fn is_held(&self, state: &ScheduleState, strip: u32) -> bool {
         state.held.get(strip as usize).copied().unwrap_or(false)
     }
 
-    fn is_free(&self, state: &State, chunk: u32) -> bool {
+    fn is_free(&self, state: &ScheduleState, chunk: u32) -> bool {
         let (row, column) = self.directory.strips(chunk as usize);
         !(self.sides.rows && self.is_held(state, row) || self.sides.columns && self.is_held(state, column))
     }
 
     /// Marks the strips of a chunk that are not shared.
-    fn mark(&self, state: &mut State, row: u32, column: u32, is_held: bool) {
+    fn mark(&self, state: &mut ScheduleState, row: u32, column: u32, is_held: bool) {
         for (strip, is_written) in [(row, self.sides.rows), (column, self.sides.columns)] {
             if let Some(held) =
                 state.held.get_mut(strip as usize).filter(|_| is_written && !self.is_shared(strip))
@@ -218,16 +218,16 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    fn hold(&self, state: &mut State, chunk: u32) -> Turn {
+    fn hold(&self, state: &mut ScheduleState, chunk: u32) -> ChunkTurn {
         let (row, column) = self.directory.strips(chunk as usize);
         self.mark(state, row, column, true);
         let (rows_shared, columns_shared) = (self.is_shared(row), self.is_shared(column));
         let (rows_alone, columns_alone) = (!rows_shared, !columns_shared);
-        Turn { chunk: chunk as usize, row, column, rows_alone, columns_alone }
+        ChunkTurn { chunk: chunk as usize, row, column, rows_alone, columns_alone }
     }
 
     /// Takes back a chunk after it was decoded.
-    pub(super) fn done(&self, turn: Turn) {
+    pub(super) fn done(&self, turn: ChunkTurn) {
         self.mark(&mut self.lock(), turn.row, turn.column, false);
         if !self.shared.is_empty() {
             self.changed.notify_one();

@@ -21,17 +21,17 @@ const WIDTH_MAX: u32 = 25;
 
 /// For each width and each of sixteen numbers: the first of its four bytes, and its shift.
 #[cfg(target_arch = "x86_64")]
-struct Places {
+struct BytePlaces {
     bytes: [u8; 64],
     shifts: [u32; 16],
 }
 
 #[cfg(target_arch = "x86_64")]
-static PLACES: [Places; WIDTH_MAX as usize + 1] = places();
+static PLACES: [BytePlaces; WIDTH_MAX as usize + 1] = places();
 
 #[cfg(target_arch = "x86_64")]
-const fn places() -> [Places; WIDTH_MAX as usize + 1] {
-    let mut all = [const { Places { bytes: [0; 64], shifts: [0; 16] } }; WIDTH_MAX as usize + 1];
+const fn places() -> [BytePlaces; WIDTH_MAX as usize + 1] {
+    let mut all = [const { BytePlaces { bytes: [0; 64], shifts: [0; 16] } }; WIDTH_MAX as usize + 1];
     let mut width = 0;
     while width < all.len() {
         let mut k = 0;

@@ -9,7 +9,7 @@ use super::compact::{compact, compact_by};
 use super::layout::{Payload, TableLayout};
 use super::pool::{CLASSES, ChunkPool, class_bytes};
 use super::prefetch::prefetch;
-use super::robin::{Probe, Record, Slots, SlotsMut};
+use super::robin::{Probe, SlotRecord, Slots, SlotsMut};
 
 const CLASS_BITS: u32 = 6;
 const SEED_BITS: u32 = 4;
@@ -34,7 +34,7 @@ pub(super) struct VertexEntry {
     state: VertexId,
 }
 
-impl Record for VertexEntry {
+impl SlotRecord for VertexEntry {
     type Key = VertexId;
 
     fn key(self) -> VertexId {
@@ -71,7 +71,7 @@ impl VertexEntry {
 }
 
 /// A record of an edge chunk: a target, or one of several copies of it.
-pub(super) trait EdgeRecord: Record {
+pub(super) trait EdgeRecord: SlotRecord {
     /// Whether a target may occur several times.
     const MULTI: bool;
 
@@ -88,7 +88,7 @@ pub(super) trait EdgeRecord: Record {
     fn gather(control: &[u8], records: &[Self], to: &mut [VertexId]) -> usize;
 }
 
-impl Record for VertexId {
+impl SlotRecord for VertexId {
     type Key = VertexId;
 
     #[inline(always)]
@@ -135,7 +135,7 @@ pub(super) struct NumberedTarget {
     copy: VertexId,
 }
 
-impl Record for NumberedTarget {
+impl SlotRecord for NumberedTarget {
     type Key = Self;
 
     #[inline(always)]

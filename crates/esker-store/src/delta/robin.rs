@@ -22,7 +22,7 @@ const DEAD: u8 = 0x80;
 const FAR: u8 = 0x7f;
 
 /// A record in a slot, with a key.
-pub(super) trait Record: Pod + Send + Sync {
+pub(super) trait SlotRecord: Pod + Send + Sync {
     /// The key's type.
     type Key: Copy + PartialEq;
 
@@ -98,7 +98,7 @@ fn farther(distance: u8) -> u8 {
     if distance == FAR { FAR } else { distance + 1 }
 }
 
-impl<R: Record, P: Copy> Slots<'_, R, P> {
+impl<R: SlotRecord, P: Copy> Slots<'_, R, P> {
     #[inline(always)]
     fn home(&self, key: R::Key) -> usize {
         slot(hash(R::hashed_part(key), self.seed), self.control.len())
@@ -157,7 +157,7 @@ impl<R: Record, P: Copy> Slots<'_, R, P> {
     }
 }
 
-impl<R: Record, P: Copy> SlotsMut<'_, R, P> {
+impl<R: SlotRecord, P: Copy> SlotsMut<'_, R, P> {
     /// The same slots for reading.
     #[inline(always)]
     pub(super) fn read(&self) -> Slots<'_, R, P> {
@@ -270,7 +270,7 @@ mod tests {
     #[repr(transparent)]
     struct Number(u64);
 
-    impl Record for Number {
+    impl SlotRecord for Number {
         type Key = u64;
 
         fn key(self) -> u64 {

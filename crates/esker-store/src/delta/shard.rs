@@ -14,7 +14,7 @@ use esker_graph::VertexId;
 
 use super::chunk::{Chunks, EdgeRecord, VertexEntry};
 use super::layout::Payload;
-use super::robin::{Record, Slots};
+use super::robin::{SlotRecord, Slots};
 use super::table::Table;
 
 /// The unit in which the system pages in memory.
@@ -31,7 +31,7 @@ pub(super) struct LowDegreeEdge {
     pub(super) target: VertexId,
 }
 
-impl Record for LowDegreeEdge {
+impl SlotRecord for LowDegreeEdge {
     type Key = Self;
 
     fn key(self) -> Self {

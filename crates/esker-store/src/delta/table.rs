@@ -6,7 +6,7 @@ use esker_format::Result;
 use esker_format::io::{Scratch, ScratchMemory};
 
 use super::layout::{Payload, TableLayout};
-use super::robin::{Record, Slots, SlotsMut};
+use super::robin::{SlotRecord, Slots, SlotsMut};
 
 /// Capacity of a table's first allocation.
 const CAPACITY_MIN: usize = 16;
@@ -25,7 +25,7 @@ pub(super) struct Table<R, P> {
     kind: PhantomData<(R, P)>,
 }
 
-impl<R: Record, P: Payload> Table<R, P> {
+impl<R: SlotRecord, P: Payload> Table<R, P> {
     /// An empty table, without memory.
     pub(super) fn new(scratch: &Scratch) -> Self {
         Self {

@@ -150,13 +150,13 @@ struct Met {
 }
 
 /// One direction of a search.
-struct Search {
+struct SearchSide {
     direction: Direction,
     met: HashMap<VertexId, Met>,
     queue: BinaryHeap<Reverse<(PathLength, VertexId)>>,
 }
 
-impl Search {
+impl SearchSide {
     fn from(v: VertexId, direction: Direction, zero: PathLength) -> Self {
         let met = HashMap::from([(v, Met { length: zero, previous: None, is_settled: false })]);
         Self { direction, met, queue: BinaryHeap::from([Reverse((zero, v))]) }
@@ -208,13 +208,15 @@ impl Ways<'_> {
         if from == to {
             return Ok(Some(Path { lengths: vec![zero], vertices: vec![from] }));
         }
-        let mut ahead = Search::from(from, Direction::Out, zero);
+        let mut ahead = SearchSide::from(from, Direction::Out, zero);
         let back = if self.snapshot.is_directed() { Direction::In } else { Direction::Out };
-        let mut behind = self.snapshot.has(back).then(|| Search::from(to, back, zero));
+        let mut behind = self.snapshot.has(back).then(|| SearchSide::from(to, back, zero));
         let mut best: Option<(PathLength, VertexId)> = None;
         loop {
             self.run.check()?;
-            let (Some(near), far) = (ahead.nearest(), behind.as_mut().map(Search::nearest)) else { break };
+            let (Some(near), far) = (ahead.nearest(), behind.as_mut().map(SearchSide::nearest)) else {
+                break;
+            };
             let bound = match far {
                 Some(Some(far)) => near + far,
                 Some(None) => break,
@@ -244,7 +246,7 @@ impl Ways<'_> {
     /// Settles the nearest vertex of a search, and tells `meet` of each vertex that it brings nearer.
     fn settle(
         &self,
-        search: &mut Search,
+        search: &mut SearchSide,
         is_back: bool,
         detour: &Detour,
         mut meet: impl FnMut(VertexId, PathLength),
@@ -329,7 +331,7 @@ impl Ways<'_> {
 }
 
 /// Notes a path through a vertex that both searches have met.
-fn join(other: &Search, v: VertexId, length: PathLength, best: &mut Option<(PathLength, VertexId)>) {
+fn join(other: &SearchSide, v: VertexId, length: PathLength, best: &mut Option<(PathLength, VertexId)>) {
     if let Some(met) = other.met.get(&v) {
         let whole = length + met.length;
         if best.is_none_or(|(shortest, _)| whole < shortest) {
@@ -339,7 +341,7 @@ fn join(other: &Search, v: VertexId, length: PathLength, best: &mut Option<(Path
 }
 
 /// The path through the vertex where two searches met.
-fn joined(ahead: &Search, behind: Option<&Search>, middle: VertexId, zero: PathLength) -> Path {
+fn joined(ahead: &SearchSide, behind: Option<&SearchSide>, middle: VertexId, zero: PathLength) -> Path {
     let mut start = ahead.way_back(middle);
     start.reverse();
     let mut vertices: Vec<VertexId> = start.iter().map(|&(v, _)| v).collect();

@@ -191,13 +191,13 @@ impl ArrowFile {
 }
 
 /// A record batch that several runs share: empty until the first of them has decoded it.
-type Kept = Arc<Mutex<Option<RecordBatch>>>;
+type SharedBatch = Arc<Mutex<Option<RecordBatch>>>;
 
 struct ArrowParser {
     files: Vec<ArrowFile>,
     ids: IdKind,
     /// The long record batches in use: file, section, and the batch.
-    kept: Mutex<Vec<(usize, u64, Kept)>>,
+    kept: Mutex<Vec<(usize, u64, SharedBatch)>>,
     /// Bounds what texts take that many rows share.
     shared: SharedTexts,
 }
@@ -225,7 +225,7 @@ impl ArrowParser {
     }
 
     /// The place of the batch of `run`, shared by all of its runs.
-    fn kept(&self, run: RowRun) -> Kept {
+    fn kept(&self, run: RowRun) -> SharedBatch {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, _, place)) = kept.iter().find(|(f, s, _)| (*f, *s) == (run.file, run.section)) {
             return Arc::clone(place);
@@ -233,7 +233,7 @@ impl ArrowParser {
         if kept.len() >= KEPT_MAX {
             kept.remove(0);
         }
-        let place = Kept::default();
+        let place = SharedBatch::default();
         kept.push((run.file, run.section, Arc::clone(&place)));
         place
     }

@@ -29,7 +29,7 @@ pub(super) struct Sizes {
 
 /// Bytes of some buffers.
 #[derive(Debug, Clone, Default)]
-struct Content {
+struct BufferBytes {
     /// With compressed ones inflated.
     all: u64,
     /// Of those that are compressed.
@@ -75,7 +75,7 @@ impl Sizes {
 }
 
 /// The buffers of a message; `wanted` tells which of a record batch's count, all if `None`.
-fn content(region: &Region, position: &Position, wanted: Option<&[Range<usize>]>) -> Result<Content> {
+fn content(region: &Region, position: &Position, wanted: Option<&[Range<usize>]>) -> Result<BufferBytes> {
     let failed = || damaged(region.path(), "a message states an impossible length");
     let start = u64::try_from(position.offset()).map_err(|_| failed())?;
     let meta_bytes = usize::try_from(position.metaDataLength()).map_err(|_| failed())?;
@@ -91,7 +91,7 @@ fn content(region: &Region, position: &Position, wanted: Option<&[Range<usize>]>
     let batch = batch.ok_or_else(failed)?;
     let is_compressed = batch.compression().is_some();
     let mut content =
-        Content { rows: u64::try_from(batch.length()).map_err(|_| failed())?, ..Content::default() };
+        BufferBytes { rows: u64::try_from(batch.length()).map_err(|_| failed())?, ..BufferBytes::default() };
     for (index, buffer) in batch.buffers().into_iter().flatten().enumerate() {
         if wanted.is_some_and(|wanted| !wanted.iter().any(|range| range.contains(&index))) {
             continue;

@@ -74,7 +74,7 @@ impl<'a> HeadedSide<'a> {
         let mut heads = room_for(entries(&[offsets], head_len as u64) as usize)?;
         let mut checksums = vec![0; file.num_pages()];
         if file.skip == 0 {
-            let stretches = Stretch::all((offsets, &starts), STRETCH_BYTES, &mut heads, &mut checksums);
+            let stretches = HeadStretch::all((offsets, &starts), STRETCH_BYTES, &mut heads, &mut checksums);
             let stretches: Vec<_> = stretches.into_iter().map(Mutex::new).collect();
             run.share(
                 stretches.len(),
@@ -98,7 +98,7 @@ impl<'a> HeadedSide<'a> {
             let pages = file.read_pages(0..file.bytes)?;
             let pages = &bytemuck::cast_slice(&pages)[..file.bytes as usize];
             let whole = (checksums.len() * DIRECT_BYTES) as u64;
-            for mut stretch in Stretch::all((offsets, &starts), whole, &mut heads, &mut checksums) {
+            for mut stretch in HeadStretch::all((offsets, &starts), whole, &mut heads, &mut checksums) {
                 stretch.take(pages, file.skip as usize, targets)?;
             }
         }
@@ -128,7 +128,7 @@ impl<'a> HeadedSide<'a> {
 }
 
 /// A stretch of the targets, and the heads and checksums that one thread gathers there.
-struct Stretch<'h> {
+struct HeadStretch<'h> {
     offsets: &'h [u64],
     head_len: usize,
     heads: &'h mut [VertexId],
@@ -139,7 +139,7 @@ struct Stretch<'h> {
     taken: u64,
 }
 
-impl<'h> Stretch<'h> {
+impl<'h> HeadStretch<'h> {
     /// All stretches of a column in order, of `stretch_bytes` bytes each.
     fn all(
         (offsets, starts): (&'h [u64], &HeadStarts),

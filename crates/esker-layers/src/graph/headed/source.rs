@@ -107,7 +107,7 @@ impl<W: ColumnWeight> Source<W, Error> for HeadedSource<'_, W> {
         drive(run, self, UNITS, select, &|| {
             let (reader, batch, pending, wants, block) = Default::default();
             let sink = visitor.sink();
-            Box::new(Worker { of: self, run, visitor, sink, reader, batch, pending, wants, block })
+            Box::new(HeadedWorker { of: self, run, visitor, sink, reader, batch, pending, wants, block })
         })
     }
 
@@ -128,7 +128,7 @@ impl<W: ColumnWeight> Source<W, Error> for HeadedSource<'_, W> {
 }
 
 /// One thread of a scan.
-struct Worker<'p, 'a, W> {
+struct HeadedWorker<'p, 'a, W> {
     of: &'p HeadedSource<'a, W>,
     run: &'p Run,
     visitor: &'p dyn AnyVisitor<W>,
@@ -143,13 +143,13 @@ struct Worker<'p, 'a, W> {
     block: LastBlock,
 }
 
-impl<W> Drop for Worker<'_, '_, W> {
+impl<W> Drop for HeadedWorker<'_, '_, W> {
     fn drop(&mut self) {
         self.of.readers.lock().unwrap_or_else(PoisonError::into_inner).extend(self.reader.take());
     }
 }
 
-impl<W: ColumnWeight> ScanWorker<Error> for Worker<'_, '_, W> {
+impl<W: ColumnWeight> ScanWorker<Error> for HeadedWorker<'_, '_, W> {
     fn range(
         &mut self,
         vertices: Range<usize>,
@@ -178,7 +178,7 @@ impl<W: ColumnWeight> ScanWorker<Error> for Worker<'_, '_, W> {
     }
 }
 
-impl<W: ColumnWeight> Worker<'_, '_, W> {
+impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
     /// Hands over the heads of a batch, and collects the tails that are wanted. Reads the first entry of every head before visiting any, so
     /// that their cache misses overlap.
     fn visit_heads(&mut self, vertices: impl Iterator<Item = VertexId>, last: &mut LastHead) -> Result<()> {

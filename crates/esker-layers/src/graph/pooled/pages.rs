@@ -9,7 +9,7 @@ use esker_format::{Error, Result};
 use esker_graph::{Run, VertexId};
 
 use crate::layer::{Arrays, Body, Coded, Index, ListColumns, ListExtents};
-use crate::pool::Paged;
+use crate::pool::PagedFile;
 
 /// The lists of all vertices, and their offsets.
 #[derive(Debug, Clone, Copy)]
@@ -73,7 +73,7 @@ pub(super) struct ListPages<'a> {
     pub(super) kept: Kept<'a>,
 }
 
-impl Paged for ListPages<'_> {
+impl PagedFile for ListPages<'_> {
     const OVERLAP_BLOCKS: usize = 1;
 
     fn file(&self) -> Result<Arc<dyn File>> {

@@ -50,7 +50,7 @@ struct InHand<'h, W> {
 }
 
 /// One thread of a scan.
-struct Worker<'p, W> {
+struct PooledWorker<'p, W> {
     visitor: &'p dyn AnyVisitor<W>,
     sink: Box<dyn Sink<W> + 'p>,
     decoded: Decoded,
@@ -128,7 +128,7 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
         run: &Run,
         extent: usize,
         bits: Option<&Bitmap>,
-        worker: &mut Worker<'_, W>,
+        worker: &mut PooledWorker<'_, W>,
     ) -> Result<()> {
         let (bytes, slots) = (self.pool.bytes_of(extent), self.slots(extent));
         let held = self.pool.hold(extent, bytes.clone())?;
@@ -162,7 +162,7 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
         (arrays, offsets): (&Arrays, &[u64]),
         hand: &InHand<'_, W>,
         bits: Option<&Bitmap>,
-        worker: &mut Worker<'_, W>,
+        worker: &mut PooledWorker<'_, W>,
     ) -> Result<()> {
         let width = size_of::<VertexId>() as u64;
         let mut batch = Vec::with_capacity(SINK_BATCH_MAX);
@@ -205,11 +205,11 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
         (coded, index): (&Coded, Index<'_>),
         hand: &InHand<'_, W>,
         bits: Option<&Bitmap>,
-        worker: &mut Worker<'_, W>,
+        worker: &mut PooledWorker<'_, W>,
     ) -> Result<()> {
         let lists = coded.some(index, hand.bytes.start as usize, hand.held);
         let offer = Offer::some(lists, hand.weights, hand.first_arc);
-        let Worker { visitor, sink, decoded, places, buffer } = worker;
+        let PooledWorker { visitor, sink, decoded, places, buffer } = worker;
         for (first, mask) in groups(&hand.slots) {
             let selected = mask & bits.map_or(u64::MAX, |bits| bits.word(first / GROUP_LEN));
             let wanted = if selected == 0 { 0 } else { visitor.wanted(first, selected) };
@@ -302,7 +302,7 @@ impl<W: ColumnWeight> Source<W, Error> for PooledSide<'_, W> {
         let turns = Turns::default();
         run.share(
             run.threads(),
-            || Worker {
+            || PooledWorker {
                 visitor,
                 sink: visitor.sink(),
                 decoded: Decoded::new(visitor.stops(), run.deterministic()),
@@ -335,9 +335,14 @@ fn whole<'h, W>(hand: &InHand<'h, W>, place: Place, length: usize) -> Option<&'h
 }
 
 /// Verifies the lists that lie wholly in an extent.
-fn check<W>(coded: &Coded, index: Index<'_>, hand: &InHand<'_, W>, worker: &mut Worker<'_, W>) -> Result<()> {
+fn check<W>(
+    coded: &Coded,
+    index: Index<'_>,
+    hand: &InHand<'_, W>,
+    worker: &mut PooledWorker<'_, W>,
+) -> Result<()> {
     let lists = coded.some(index, hand.bytes.start as usize, hand.held);
-    let Worker { places, buffer, .. } = worker;
+    let PooledWorker { places, buffer, .. } = worker;
     for (first, mut mask) in groups(&hand.slots) {
         lists.places(first, places);
         while mask != 0 {

@@ -13,7 +13,7 @@ use crate::pool::Supply;
 const PATIENCE: Duration = Duration::from_millis(10);
 
 #[derive(Debug, Default)]
-struct State {
+struct TurnState {
     ready: VecDeque<u32>,
     has_failed: bool,
 }
@@ -21,7 +21,7 @@ struct State {
 /// Gives out extents.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    state: Mutex<State>,
+    state: Mutex<TurnState>,
     changed: Condvar,
 }
 
@@ -50,7 +50,7 @@ impl Turn<'_> {
 }
 
 impl Turns {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, TurnState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -87,12 +87,12 @@ pub(super) struct Filtering<'f, W> {
 struct FilteringSink<'f, W> {
     sink: Box<dyn Sink<W> + 'f>,
     overlay: &'f Overlay<W>,
-    buffer: Buffer<W>,
+    buffer: RemainingArcs<W>,
     parts: PatchParts<W>,
 }
 
 /// Arcs that are left.
-struct Buffer<W> {
+struct RemainingArcs<W> {
     targets: Vec<VertexId>,
     weights: Vec<W>,
 }
@@ -116,7 +116,7 @@ impl<W: ColumnWeight> AnyVisitor<W> for Filtering<'_, W> {
     }
 
     fn sink(&self) -> Box<dyn Sink<W> + '_> {
-        let buffer = Buffer { targets: Vec::new(), weights: Vec::new() };
+        let buffer = RemainingArcs { targets: Vec::new(), weights: Vec::new() };
         Box::new(FilteringSink {
             sink: self.visitor.sink(),
             overlay: self.overlay,
@@ -196,7 +196,7 @@ impl<W: ColumnWeight> Sink<W> for FilteringSink<'_, W> {
     }
 }
 
-impl<W: ColumnWeight> Buffer<W> {
+impl<W: ColumnWeight> RemainingArcs<W> {
     fn clear(&mut self) {
         self.targets.clear();
         self.weights.clear();

@@ -29,7 +29,7 @@ pub(super) struct Overlay<W> {
 
 /// The same, of a range of vertices.
 #[derive(Debug)]
-struct Part<W> {
+struct RangeChanges<W> {
     gone: Vec<VertexId>,
     lists: Vec<(VertexId, u32)>,
     dead: Vec<VertexId>,
@@ -90,7 +90,7 @@ impl<W: ColumnWeight> Overlay<W> {
         })?;
         maker.points.release();
         section.born().into_iter().for_each(|born| born.column().release());
-        let mut parts: Vec<(usize, Part<W>)> = parts.into_iter().flatten().collect();
+        let mut parts: Vec<(usize, RangeChanges<W>)> = parts.into_iter().flatten().collect();
         parts.sort_unstable_by_key(|part| part.0);
         let (mut gone, mut lists, mut dead, mut kept) = (Marks::new(n), Vec::new(), Vec::new(), Vec::new());
         for (_, part) in parts {
@@ -136,9 +136,9 @@ impl<W: ColumnWeight> Overlay<W> {
 }
 
 impl Maker<'_> {
-    fn part<W: ColumnWeight>(&self, first: usize, end: usize) -> Result<Part<W>> {
+    fn part<W: ColumnWeight>(&self, first: usize, end: usize) -> Result<RangeChanges<W>> {
         let (gone, lists, dead, kept) = Default::default();
-        let mut part = Part { gone, lists, dead, kept };
+        let mut part = RangeChanges { gone, lists, dead, kept };
         let n = self.stack.num_vertices();
         part.gone.extend((first.max(n)..end).map(vertex));
         let end = end.min(n);
@@ -150,7 +150,7 @@ impl Maker<'_> {
     }
 
     /// What later layers replaced or deleted.
-    fn replaced<W>(&self, first: usize, end: usize, part: &mut Part<W>) -> Result<()> {
+    fn replaced<W>(&self, first: usize, end: usize, part: &mut RangeChanges<W>) -> Result<()> {
         let layers = self.stack.layers().len();
         for v in self.table.skipped(0).iter_range(first, end).map(vertex) {
             let head = self.table.head(v).filter(|_| self.table.special().has(v as usize));
@@ -175,7 +175,7 @@ impl Maker<'_> {
         &self,
         rank: u32,
         vertices: std::ops::Range<usize>,
-        part: &mut Part<W>,
+        part: &mut RangeChanges<W>,
     ) -> Result<()> {
         let extents = self.section.main().extents(self.run)?;
         let Some(born) = self.section.born() else { return Ok(()) };
@@ -214,7 +214,7 @@ impl Maker<'_> {
     }
 }
 
-impl<W> Part<W> {
+impl<W> RangeChanges<W> {
     fn add(&mut self, v: VertexId, dead: &[VertexId]) {
         if !dead.is_empty() {
             self.lists.push((v, dead.len() as u32));

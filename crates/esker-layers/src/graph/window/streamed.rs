@@ -56,7 +56,7 @@ impl<W: ColumnWeight> Source<W, Error> for WindowSide<'_, W> {
 
     fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
         if self.lists.stream(&self.window) {
-            return self.lists.times.scan_any(run, select, &Filtering { visitor, side: self });
+            return self.lists.times.scan_any(run, select, &WindowVisitor { visitor, side: self });
         }
         self.prepare(run)?;
         drive(run, self, Units::default(), select, &|| {
@@ -111,12 +111,12 @@ impl<W: ColumnWeight> ScanWorker<Error> for Selecting<'_, '_, W> {
 }
 
 /// A visitor of all arcs that hands on those in the window.
-struct Filtering<'f, 'a, W> {
+struct WindowVisitor<'f, 'a, W> {
     visitor: &'f dyn AnyVisitor<W>,
     side: &'f WindowSide<'a, W>,
 }
 
-struct FilteringSink<'f, W> {
+struct WindowSink<'f, W> {
     sink: Box<dyn Sink<W> + 'f>,
     window: TimeWindow,
     targets: Vec<VertexId>,
@@ -124,7 +124,7 @@ struct FilteringSink<'f, W> {
     weights: Vec<W>,
 }
 
-impl<W: ColumnWeight> AnyVisitor<i64> for Filtering<'_, '_, W> {
+impl<W: ColumnWeight> AnyVisitor<i64> for WindowVisitor<'_, '_, W> {
     fn stops(&self) -> bool {
         self.visitor.stops()
     }
@@ -145,11 +145,11 @@ impl<W: ColumnWeight> AnyVisitor<i64> for Filtering<'_, '_, W> {
 
     fn sink(&self) -> Box<dyn Sink<i64> + '_> {
         let (sink, window) = (self.visitor.sink(), self.side.window);
-        Box::new(FilteringSink { sink, window, targets: Vec::new(), weights: Vec::new() })
+        Box::new(WindowSink { sink, window, targets: Vec::new(), weights: Vec::new() })
     }
 }
 
-impl<W: ColumnWeight> FilteringSink<'_, W> {
+impl<W: ColumnWeight> WindowSink<'_, W> {
     /// Appends the targets that are in the window. Returns where they lie.
     fn keep(&mut self, targets: &[VertexId], times: &[i64]) -> Range<usize> {
         let start = self.targets.len();
@@ -165,7 +165,7 @@ impl<W: ColumnWeight> FilteringSink<'_, W> {
     }
 }
 
-impl<W: ColumnWeight> Sink<i64> for FilteringSink<'_, W> {
+impl<W: ColumnWeight> Sink<i64> for WindowSink<'_, W> {
     fn visit(&mut self, batch: &[(VertexId, Piece<'_, i64>)]) -> u64 {
         self.targets.clear();
         let mut left = Vec::with_capacity(batch.len());

@@ -37,33 +37,35 @@ pub(super) const TRIANGLES: Entry = Entry {
     edges: false,
     verifies: "The count equals a serial count; of a sample, the interval is plausible",
     run: |job| match method(job.params)? {
-        Method::Lists => run_triangles(job, &job.graph::<()>()?, false),
-        Method::Filter => run_triangles(job, &job.graph::<()>()?, true),
-        Method::Sample(options) => run_sampled(job, &job.graph::<()>()?, &options),
+        ClusteringMethod::Lists => run_triangles(job, &job.graph::<()>()?, false),
+        ClusteringMethod::Filter => run_triangles(job, &job.graph::<()>()?, true),
+        ClusteringMethod::Sample(options) => run_sampled(job, &job.graph::<()>()?, &options),
     },
     estimate: |shape, params, resources| {
         Ok(match method(params)? {
-            Method::Lists => triangles::estimate(shape, &TrianglesOptions::default(), resources.threads),
-            Method::Filter => triangles_filter::estimate(shape, resources.threads),
-            Method::Sample(options) => triangles_sampled::estimate(shape, &options),
+            ClusteringMethod::Lists => {
+                triangles::estimate(shape, &TrianglesOptions::default(), resources.threads)
+            }
+            ClusteringMethod::Filter => triangles_filter::estimate(shape, resources.threads),
+            ClusteringMethod::Sample(options) => triangles_sampled::estimate(shape, &options),
         })
     },
 };
 
 /// How triangles are counted.
-enum Method {
+enum ClusteringMethod {
     Lists,
     Filter,
     Sample(SampledOptions),
 }
 
-fn method(params: &Params) -> Result<Method> {
+fn method(params: &Params) -> Result<ClusteringMethod> {
     let samples = params.get("samples")?;
     match (params.text("method"), samples) {
-        (Some("sample"), None) => Ok(Method::Sample(SampledOptions::default())),
-        (Some("sample"), Some(samples)) => Ok(Method::Sample(SampledOptions { samples })),
-        (Some("filter"), _) => Ok(Method::Filter),
-        _ => Ok(Method::Lists),
+        (Some("sample"), None) => Ok(ClusteringMethod::Sample(SampledOptions::default())),
+        (Some("sample"), Some(samples)) => Ok(ClusteringMethod::Sample(SampledOptions { samples })),
+        (Some("filter"), _) => Ok(ClusteringMethod::Filter),
+        _ => Ok(ClusteringMethod::Lists),
     }
 }
 
