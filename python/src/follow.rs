@@ -86,13 +86,13 @@ impl FollowState {
                 if follower.newest() == known {
                     follower.refresh()?;
                 }
-                let newer = follower.versions().rev().map(|version| version.number);
-                let next = newer.take_while(|&number| number > known).last();
-                next.map(|number| follower.at(number)).transpose()?
+                let ahead = self.follow.ahead(follower.versions().map(|version| version.number));
+                ahead.first().map(|&number| follower.at(number)).transpose()?
             }
-            (None, Handle::Writer(writer)) if writer.snapshot()?.version().number > known => {
-                let next = writer.versions().into_iter().find(|version| version.number > known);
-                next.map(|version| writer.at(version.number)).transpose()?
+            (None, Handle::Writer(writer)) if writer.snapshot()?.version().number != known => {
+                let versions = writer.versions();
+                let ahead = self.follow.ahead(versions.iter().map(|version| version.number));
+                ahead.first().map(|&number| writer.at(number)).transpose()?
             }
             _ => None,
         };

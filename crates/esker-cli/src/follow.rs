@@ -151,10 +151,7 @@ impl FollowCommand {
         printed: &mut Printed<'_>,
     ) -> Outcome {
         loop {
-            let known = follow.version();
-            let newer = follower.versions().rev().map(|version| version.number);
-            let newer: Vec<u64> = newer.take_while(|&number| number > known).collect();
-            for &number in newer.iter().rev() {
+            for number in follow.ahead(follower.versions().map(|version| version.number)) {
                 let update = follow.advance(self.weighted(follower.at(number)?)?)?;
                 printed.update(follow, &update)?;
                 run.check()?;

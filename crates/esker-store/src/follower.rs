@@ -67,7 +67,8 @@ impl Follower {
         Ok(follower)
     }
 
-    /// Takes in what was committed since the last call. Returns whether there is anything new.
+    /// Takes in what was committed since the last call. Returns whether the newest version is another: newer, or, if it was forgotten
+    /// and so undone, older.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Lost`]; [`Error::Io`]; [`Error::Invalid`] if another database took the place of this one, or an earlier
@@ -78,7 +79,7 @@ impl Follower {
         loop {
             let known = self.base.manifest().records;
             let failed = match self.refresh_with(manifest) {
-                Ok(()) => return self.is_newer_than(before.as_ref()),
+                Ok(()) => return self.is_other_than(before.as_ref()),
                 Err(Error::Stop(stop)) => return Err(stop.into()),
                 Err(failed) => failed,
             };
@@ -91,14 +92,13 @@ impl Follower {
         }
     }
 
-    /// Whether there is a newer version than one that was shown, which must still be part of the history.
-    fn is_newer_than(&self, shown: Option<&VersionRecord>) -> Result<bool> {
+    /// Whether the newest version is another than one that was shown. Where that has its number still, it must be the same.
+    fn is_other_than(&self, shown: Option<&VersionRecord>) -> Result<bool> {
         let Some(shown) = shown else { return Ok(true) };
         let now = self.whole.manifest().version(shown.number);
-        // The retention may have let go of it.
-        let is_same = now.is_none_or(|now| now.committed_ms == shown.committed_ms);
-        if is_same && self.newest() >= shown.number {
-            return Ok(self.newest() > shown.number);
+        // The retention may have let go of it, or it was undone.
+        if now.is_none_or(|now| now.committed_ms == shown.committed_ms) {
+            return Ok(self.newest() != shown.number);
         }
         let (path, number) = (self.path.display(), shown.number);
         Err(Error::Invalid(format!(
@@ -198,7 +198,7 @@ fn reader_of(state: &State, run: &Run) -> Result<LogReader> {
 
 #[cfg(test)]
 mod tests {
-    use esker_graph::{Budget, Direction, RunOptions, vertex};
+    use esker_graph::{Budget, Direction, RunOptions, VertexId, vertex};
     use esker_layers::property::PropertyValue;
 
     use super::*;
@@ -219,9 +219,8 @@ mod tests {
         database.commit(batch, "a step").unwrap();
     }
 
-    fn lists(snapshot: &Snapshot) -> Vec<Vec<u32>> {
-        let list =
-            |v| snapshot.neighbors(Direction::Out, vertex(v)).unwrap().iter().map(|&v| v as u32).collect();
+    fn lists(snapshot: &Snapshot) -> Vec<Vec<VertexId>> {
+        let list = |v| snapshot.neighbors(Direction::Out, vertex(v)).unwrap().iter().copied().collect();
         (0..snapshot.num_vertices()).map(list).collect()
     }
 
@@ -259,14 +258,12 @@ mod tests {
         }
         assert_eq!(lists(&old), first, "what was taken earlier stays readable");
         let shown = follower.versions().next_back().cloned().unwrap();
-        assert!(!follower.is_newer_than(Some(&shown)).unwrap());
-        for other in [
-            VersionRecord { number: shown.number + 1, ..shown.clone() },
-            VersionRecord { committed_ms: shown.committed_ms + 1, ..shown },
-        ] {
-            let refused = follower.is_newer_than(Some(&other)).unwrap_err().to_string();
-            assert!(refused.contains("put back to an earlier state"), "{refused}");
-        }
+        assert!(!follower.is_other_than(Some(&shown)).unwrap());
+        let undone = VersionRecord { number: shown.number + 1, ..shown.clone() };
+        assert!(follower.is_other_than(Some(&undone)).unwrap());
+        let other = VersionRecord { committed_ms: shown.committed_ms + 1, ..shown };
+        let refused = follower.is_other_than(Some(&other)).unwrap_err().to_string();
+        assert!(refused.contains("put back to an earlier state"), "{refused}");
     }
 
     #[test]

@@ -53,6 +53,39 @@ fn commits_of_other_processes_are_followed_until_a_signal() {
 }
 
 #[test]
+fn an_undone_version_is_taken_back_whether_it_is_noticed_at_once_or_after_the_next_commit() {
+    let place = graph();
+    let mut child = start(&place, "follow g.esker wcc --quiet");
+    let mut shown = BufReader::new(child.stdout.take().unwrap());
+    let mut read = || {
+        let mut line = String::new();
+        shown.read_line(&mut line).unwrap();
+        line
+    };
+    edge(&place, "add", "cid", "dan");
+    assert_eq!(read(), "{\"new\":\"ann\",\"old\":\"dan\",\"version\":2,\"vertex\":\"dan\"}\n");
+    read();
+    place.ok("forget g.esker 2");
+    assert_eq!(read(), "{\"new\":\"dan\",\"old\":\"ann\",\"version\":1,\"vertex\":\"dan\"}\n");
+    read();
+    edge(&place, "add", "eve", "fay");
+    assert_eq!(read(), "{\"new\":\"dan\",\"old\":null,\"version\":3,\"vertex\":\"fay\"}\n");
+    // Version 3 is undone and another comes while the follower stands still.
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::STOP).unwrap();
+    place.ok("forget g.esker 3");
+    edge(&place, "add", "ann", "gus");
+    rustix::process::kill_process(id, rustix::process::Signal::CONT).unwrap();
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(
+        said.contains("version 3, which added vertices, is not part of the history of version 4"),
+        "{said}"
+    );
+}
+
+#[test]
 fn what_each_version_changed_is_told_from_any_version_on() {
     let place = graph();
     edge(&place, "add", "cid", "dan");

@@ -118,6 +118,17 @@ impl Snapshot {
         &self.0.stack
     }
 
+    /// Whether its history has another version as it was read: the same database, in which that version is not newer, and was
+    /// neither forgotten nor undone meanwhile.
+    pub fn continues(&self, other: &Self) -> bool {
+        let (manifest, version) = (self.manifest(), other.version());
+        manifest.database == other.manifest().database
+            && version.number <= self.version().number
+            && manifest
+                .version(version.number)
+                .is_some_and(|known| known.committed_ms == version.committed_ms)
+    }
+
     /// The version that it shows.
     pub fn version(&self) -> &VersionRecord {
         &self.0.version

@@ -206,8 +206,12 @@ impl Follow {
     /// # Errors
     /// As [`Entry::run`]. The answer is of no version then: start anew.
     pub fn advance(&mut self, to: Snapshot) -> Result<FollowStep> {
+        if !to.continues(&self.snapshot) {
+            self.check_same_vertices(&to)?;
+            return self.advance_anew(to);
+        }
         if self.live.is_weighted() && to.weight_type() != self.snapshot.weight_type() {
-            return self.advance_to_type(to);
+            return self.advance_anew(to);
         }
         let begin = Instant::now();
         let weighted = self.live.is_weighted();
@@ -231,8 +235,46 @@ impl Follow {
         Ok(FollowStep { version: self.version(), changed, method, num_edges, diff_seconds, seconds })
     }
 
-    /// As [`Follow::advance`], to a version whose weights are of another type.
-    fn advance_to_type(&mut self, to: Snapshot) -> Result<FollowStep> {
+    /// The versions to go through, of those that a database has, ascending: all newer ones; or, if the version of this answer was undone
+    /// and no newer one came, the newest.
+    pub fn ahead(&self, versions: impl DoubleEndedIterator<Item = u64>) -> Vec<u64> {
+        let known = self.version();
+        let mut versions = versions.rev().peekable();
+        let Some(&newest) = versions.peek() else { return Vec::new() };
+        if newest < known {
+            return vec![newest];
+        }
+        let mut newer: Vec<u64> = versions.take_while(|&number| number > known).collect();
+        newer.reverse();
+        newer
+    }
+
+    /// Checks that vertices are numbered as before in a version whose history may lack the version of this answer: those that an
+    /// undone version added may be other ones now, or none.
+    fn check_same_vertices(&self, to: &Snapshot) -> Result<()> {
+        let (before, now) = (self.snapshot.ids(), to.ids());
+        let is_same = |v: usize| {
+            let v = esker_graph::vertex(v);
+            Ok::<_, Error>(before.external_of(v)? == now.external_of(v)?)
+        };
+        let count = self.snapshot.num_vertices();
+        let mut are_same = count <= to.num_vertices();
+        for v in (0..count).rev() {
+            are_same = are_same && is_same(v)?;
+        }
+        if are_same {
+            return Ok(());
+        }
+        let (known, number) = (self.version(), to.version().number);
+        Err(esker_store::Error::Invalid(format!(
+            "version {known}, which added vertices, is not part of the history of version {number}: it was forgotten, or the database \
+             put back to an earlier state; follow it anew"
+        ))
+        .into())
+    }
+
+    /// As [`Follow::advance`], to a version of which the differences are not known, or whose weights are of another type.
+    fn advance_anew(&mut self, to: Snapshot) -> Result<FollowStep> {
         let begin = Instant::now();
         self.live = live(self.entry, &self.params, &to)?;
         self.snapshot = to;
