@@ -159,8 +159,15 @@ fn show(value: &PropertyValue<'_>) -> String {
                 text.parse::<f64>().is_ok() || typed::sniff([text.as_bytes()].into_iter()).is_some();
             if ambiguous { format!("\"{text}\"") } else { text }
         }
+        PropertyValue::F32(x) => show_float(f64::from(*x)),
+        PropertyValue::F64(x) => show_float(*x),
         number => number.to_string(),
     }
+}
+
+/// The shortest text that reads back as the same number. From 2^53 on, its digits with zeros behind them would be another integer.
+fn show_float(x: f64) -> String {
+    if x.is_finite() && x.abs() >= 9_007_199_254_740_992.0 { format!("{x:e}") } else { x.to_string() }
 }
 
 /// Converts a value to JSON; infinities and NaN, which JSON does not have, become strings.
