@@ -16,6 +16,8 @@ use std::collections::BinaryHeap;
 
 use esker_graph::{Direction, Graph, VertexId, vertex};
 
+#[cfg(doc)]
+use super::version::Halt;
 use super::version::{BoundedReader, ChangedEdges, Step, Version};
 use crate::algorithm::colouring::default_key;
 

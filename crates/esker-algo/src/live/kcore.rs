@@ -19,6 +19,8 @@ use std::collections::{HashMap, HashSet};
 
 use esker_graph::{VertexId, vertex};
 
+#[cfg(doc)]
+use super::version::Halt;
 use super::version::{BoundedReader, ChangedEdges, Step, Version};
 
 /// The coreness of the vertices of a version.

@@ -18,6 +18,8 @@
 
 use esker_graph::{Direction, Graph, Run, VertexId, vertex};
 
+#[cfg(doc)]
+use super::version::Halt;
 use super::version::{BoundedReader, ChangedEdges, Step, Version};
 use crate::algorithm::pagerank::{PageRankOptions, pagerank};
 use crate::primitive::{NeighbourSum, Precision, VertexValues, each};

@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use esker_graph::VertexId;
 
+#[cfg(doc)]
+use super::version::Halt;
 use super::version::{BoundedReader, ChangedEdges, Step, Version};
 
 /// The number of triangles of a version.
