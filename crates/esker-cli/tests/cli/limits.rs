@@ -145,6 +145,21 @@ fn many_property_columns_keep_the_limit_or_are_refused_with_what_they_need() {
 }
 
 #[test]
+fn a_table_of_vertex_properties_is_refused_while_it_is_read() {
+    let place = Place::on_disk();
+    place.file("edges.csv", "source,target\nuser-0,user-1\n");
+    place.ok("import edges.csv g.esker");
+    let mut text = "id,a,b,c,d\n".to_owned();
+    (0..120_000).for_each(|row| writeln!(text, "user-{row},{row},{row}.5,{},{}", row % 7, row % 50).unwrap());
+    place.file("table.csv", &text);
+    let output = run_beside(&place, "set g.esker table.csv --new", 16, 32 << 20);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("the table table.csv"), "{said}");
+    place.ok("set g.esker table.csv --new");
+}
+
+#[test]
 fn ids_of_a_thousand_bytes_keep_the_limit() {
     let place = Place::on_disk();
     let id = |number: u64| format!("{number:08}").repeat(125);

@@ -281,9 +281,9 @@ impl Database {
         &self.core.path
     }
 
-    /// The limit of [`DatabaseOptions::budget`]; `u64::MAX` if there is none.
-    pub fn limit_bytes(&self) -> u64 {
-        self.core.options.budget.limit_bytes()
+    /// [`DatabaseOptions::budget`].
+    pub fn budget(&self) -> &Budget {
+        &self.core.options.budget
     }
 
     /// An empty batch of changes.

@@ -182,15 +182,15 @@ pub(super) fn feed_by(
     options.duplicates.map_or(Ok(()), |rule| batch.set_duplicates(rule))?;
     let rule = batch.duplicates();
     let (total, reverse, once) = directions(target, reader.as_ref(), rule);
-    reader.limit_memory(database.limit_bytes() / DECODING_SHARE, 1)?;
+    reader.limit_memory(database.budget().limit_bytes() / DECODING_SHARE, 1)?;
     let counted = match reader.schema().ids {
         IdKind::Numbered { first, num_vertices } if purpose == Purpose::Add => {
             first..first.saturating_add(num_vertices)
         }
         _ => 0..0,
     };
-    expect_borne_out(counted.end - counted.start, total.unwrap_or(0), database.limit_bytes())?;
-    let is_tight = database.limit_bytes() < AHEAD_LIMIT_BYTES;
+    expect_borne_out(counted.end - counted.start, total.unwrap_or(0), database.budget().limit_bytes())?;
+    let is_tight = database.budget().limit_bytes() < AHEAD_LIMIT_BYTES;
     let (sender, receiver) = sync_channel(if is_tight { 0 } else { BLOCKS_AHEAD });
     let mut feeder = Feeder {
         database,

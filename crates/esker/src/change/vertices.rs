@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::Read;
 
+use esker_graph::{Budget, Reservation};
 use esker_import::format::ReadOptions;
 use esker_import::input::{Input, expand};
 use esker_store::format::{PropertyRecord, PropertyType};
@@ -96,7 +97,7 @@ pub fn set_from_table(
             )));
         }
     };
-    let table = Table::read(&input, options)?;
+    let table = Table::read(&input, options, database.budget())?;
     let mut setter = Setter::new(database, target, add_missing);
     let properties: Vec<PropertyRecord> = (1..table.header.len())
         .map(|column| {
@@ -104,11 +105,15 @@ pub fn set_from_table(
             setter.define(&table.header[column], sniff(values))
         })
         .collect();
-    for (line, row) in &table.rows {
+    for (index, (line, row)) in table.rows.iter().enumerate() {
         setter
             .set_row(row, &properties)
             .map_err(|reason| input_error(&input, Some(*line), reason.to_string()))?;
+        if index % ROWS_PER_LOOK == 0 {
+            database.make_room(&mut setter.batch)?;
+        }
     }
+    drop(table);
     setter.commit(commit)
 }
 
@@ -198,17 +203,60 @@ impl<'a> Setter<'a> {
     }
 }
 
+/// Rows after which the memory of a batch is looked at.
+const ROWS_PER_LOOK: usize = 1024;
+/// Bytes that are read, or counted, at a time.
+const TABLE_STEP_BYTES: u64 = 1 << 20;
+/// Memory of a row beside its text, and of each of its fields: positions, lengths, and what the allocator adds.
+const ROW_BYTES: u64 = 256;
+const FIELD_BYTES: u64 = 16;
+
 /// A table with a header.
 struct Table {
     header: Vec<String>,
     /// Line numbers and rows.
     rows: Vec<(u64, csv::ByteRecord)>,
+    _memory: TableMemory,
+}
+
+/// The memory of a table that is read.
+struct TableMemory {
+    what: String,
+    held: Reservation,
+    /// Not reserved yet.
+    more: u64,
+}
+
+impl TableMemory {
+    fn new(input: &Input, budget: &Budget) -> Result<Self> {
+        let what = format!("the table {}", input.path().display());
+        let held = budget.reserve(&what, 0)?;
+        Ok(Self { what, held, more: 0 })
+    }
+
+    /// Counts memory that is about to be taken.
+    fn count(&mut self, bytes: u64, budget: &Budget) -> Result<()> {
+        self.more += bytes;
+        if self.more >= TABLE_STEP_BYTES {
+            self.held.absorb(budget.reserve(&self.what, self.more)?);
+            self.more = 0;
+        }
+        Ok(())
+    }
 }
 
 impl Table {
-    fn read(input: &Input, options: &ReadOptions) -> Result<Self> {
-        let mut bytes = Vec::new();
-        input.open()?.read_to_end(&mut bytes).map_err(Error::io("read", input.path().to_path_buf()))?;
+    fn read(input: &Input, options: &ReadOptions, budget: &Budget) -> Result<Self> {
+        let mut memory = TableMemory::new(input, budget)?;
+        let (mut bytes, mut source) = (Vec::new(), input.open()?);
+        loop {
+            let step = (&mut source).take(TABLE_STEP_BYTES).read_to_end(&mut bytes);
+            if step.map_err(Error::io("read", input.path().to_path_buf()))? == 0 {
+                break;
+            }
+            // The vector doubles as it grows.
+            memory.count(2 * TABLE_STEP_BYTES, budget)?;
+        }
         let content = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         if content.contains(&0) {
             return Err(input_error(
@@ -248,9 +296,11 @@ impl Table {
         }
         let rows = reader.byte_records().map(|row| {
             let row = row.map_err(told)?;
+            memory.count(ROW_BYTES + row.as_slice().len() as u64 + FIELD_BYTES * row.len() as u64, budget)?;
             Ok((row.position().map_or(0, csv::Position::line), row))
         });
-        Ok(Self { header, rows: rows.collect::<Result<_>>()? })
+        let rows = rows.collect::<Result<_>>()?;
+        Ok(Self { header, rows, _memory: memory })
     }
 }
 
