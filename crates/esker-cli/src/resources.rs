@@ -10,6 +10,9 @@ use esker::store::format::{return_large_blocks, trimmed_budget};
 use crate::failure::Failure;
 use crate::size::parse_bytes;
 
+/// With less memory than this by default, writers keep to it.
+const SMALL_BYTES: u64 = 1 << 30;
+
 /// The resources of a command.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Resources")]
@@ -44,14 +47,14 @@ impl ResourceArgs {
         Resources { threads, deterministic, memory_bytes, mapped_bytes: memory_bytes.max(available) }
     }
 
-    /// Options to write a database. Under an explicit limit its commits draw from the budget of `run`.
+    /// Options to write a database. Its commits draw from the budget of `run` under an explicit limit, and where so little memory is
+    /// available, as in a small container, that they could not do without one.
     pub(crate) fn of_database(&self, run: &Run) -> DatabaseOptions {
-        let budget = match self.memory {
-            Some(_) => {
-                return_large_blocks();
-                run.budget().clone()
-            }
-            None => Budget::default(),
+        let budget = if self.memory.is_some() || self.memory_bytes() < SMALL_BYTES {
+            return_large_blocks();
+            run.budget().clone()
+        } else {
+            Budget::default()
         };
         DatabaseOptions { threads: self.threads(), budget, ..DatabaseOptions::default() }
     }
