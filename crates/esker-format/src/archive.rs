@@ -35,6 +35,8 @@ layout! {
         list_bytes: u64,
         /// CRC-32C of the list.
         list_checksum: u32,
+        /// CRC-32C of the name of the directory, which detects an archive that was put in the place of another; 0 in older archives.
+        name_checksum: u32,
     }
 }
 
@@ -48,6 +50,11 @@ layout! {
         /// Its size.
         bytes: u64,
     }
+}
+
+/// The checksum of the name of a directory.
+pub(super) fn name_checksum(directory: &Path) -> u32 {
+    crc32c::crc32c(directory.file_name().unwrap_or_default().as_encoded_bytes())
 }
 
 /// The path of the file that holds the small files of a directory.
@@ -105,7 +112,7 @@ impl Archive {
         let path = archive_path(directory);
         let archive = disk.open(&path)?.map()?;
         let mut files = BTreeMap::new();
-        for (name, (offset, bytes)) in read_list(&archive)? {
+        for (name, (offset, bytes)) in read_list(&archive, directory)? {
             let map = if offset == 0 {
                 large_file(disk.as_ref(), &directory.join(&name), bytes)?
             } else {
@@ -134,10 +141,13 @@ fn large_file(disk: &dyn Disk, path: &Path, bytes: u64) -> Result<Map> {
 }
 
 /// The list of an archive's files. Also checks the bytes between the files, so that every byte is checked.
-fn read_list(map: &Map) -> Result<BTreeMap<String, (u64, u64)>> {
+fn read_list(map: &Map, directory: &Path) -> Result<BTreeMap<String, (u64, u64)>> {
     let path = map.path();
     let header: ArchiveHeader =
         read_header_page(path, map.load(0..map.len().min(PAGE_BYTES))?, ARCHIVE_MAGIC)?;
+    if ![0, name_checksum(directory)].contains(&header.name_checksum) {
+        return Err(Error::corrupt(path, 0, "it was written under another name"));
+    }
     let list_offset = header.list_offset;
     let ends = header.list_offset.checked_add(header.list_bytes) == Some(map.len() as u64);
     let list = usize::try_from(list_offset).ok().filter(|&start| ends && start >= PAGE_BYTES);

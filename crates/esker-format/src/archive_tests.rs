@@ -91,6 +91,19 @@ fn small_files_alone_take_one_write_and_one_sync() {
 }
 
 #[test]
+fn an_archive_in_the_place_of_another_is_an_error() {
+    let (_, disk) = disk();
+    write(&disk, &[("a", 5)]);
+    let other = Path::new("layers/8");
+    disk.rename(&archive_path(Path::new(DIRECTORY)), &archive_path(other)).unwrap();
+    let message = Archive::open(&disk, other).unwrap_err().to_string();
+    assert!(
+        message.starts_with("layers/8.columns is damaged at byte 0: it was written under another name"),
+        "{message}"
+    );
+}
+
+#[test]
 fn names_must_be_unique_and_in_the_directory() {
     let (_, disk) = disk();
     let archive = ArchiveWriter::new(&disk, Path::new(DIRECTORY));

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::archive::{
-    ALIGNMENT, ARCHIVE_MAGIC, ArchiveEntry, ArchiveHeader, SMALL_BYTES, archive_path, name_in, refused,
+    ALIGNMENT, ARCHIVE_MAGIC, ArchiveEntry, ArchiveHeader, SMALL_BYTES, archive_path, name_checksum, name_in,
+    refused,
 };
 use super::field::FieldValue;
 use super::header::header_page;
@@ -100,6 +101,7 @@ impl ArchiveWriter {
             list_offset: content.len() as u64,
             list_bytes: list.len() as u64,
             list_checksum: crc32c::crc32c(&list),
+            name_checksum: name_checksum(&self.directory),
         };
         content[..PAGE_BYTES].copy_from_slice(&header_page(&header));
         reserve(&mut content, list.len())?;

@@ -102,3 +102,20 @@ fn damaged_tiles_are_not_hidden() {
     place.ok("info g.esker");
     place.ok("check g.esker");
 }
+
+#[test]
+fn a_layer_in_the_place_of_another_is_an_error() {
+    let place = Place::new();
+    place.file("a.csv", "source,target,weight\n1,2,5\n2,3,6\n3,1,7\n");
+    place.ok("import a.csv a.esker");
+    for (name, weights) in [("b.csv", [50, 60]), ("c.csv", [500, 600])] {
+        let [first, second] = weights;
+        place.file(name, &format!("source,target,weight\n1,2,{first}\n2,3,{second}\n"));
+        place.ok(&format!("add a.esker {name} --freeze"));
+    }
+    let layer = |number: u32| place.path().join(format!("a.esker/layers/{number}.columns"));
+    std::fs::copy(layer(2), layer(3)).unwrap();
+    for line in ["check a.esker", "export a.esker - --format csv", "run wcc a.esker"] {
+        place.fails(1, line, "layers/3.columns is damaged at byte 0: it was written under another name");
+    }
+}
