@@ -306,6 +306,8 @@ def test_check_reads_the_log(unfrozen):
     log.write_bytes(content)
     (problem,) = esker.open(unfrozen).check()
     assert log.name in problem
+    content[len(content) // 2] ^= 1
+    log.write_bytes(content)
 
 
 def test_check_names_what_a_writer_that_died_has_left(unfrozen):
