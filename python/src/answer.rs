@@ -92,15 +92,7 @@ impl Answer {
 
     /// Facts by name.
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let facts = PyDict::new(py);
-        for (name, fact) in &self.answer.facts {
-            match fact {
-                Fact::Count(count) => facts.set_item(name, count)?,
-                Fact::Float(number) => facts.set_item(name, number)?,
-                Fact::Flag(flag) => facts.set_item(name, flag)?,
-            }
-        }
-        Ok(facts)
+        facts_by_name(py, &self.answer.facts)
     }
 
     /// The top rows of the principal column: keys and values, with external ids.
@@ -160,4 +152,20 @@ fn ranking(ranking: Ranking) -> &'static str {
         Ranking::Largest => "largest",
         Ranking::Groups => "groups",
     }
+}
+
+/// The figures of an answer by name.
+pub(crate) fn facts_by_name<'py>(
+    py: Python<'py>,
+    facts: &[(&'static str, Fact)],
+) -> PyResult<Bound<'py, PyDict>> {
+    let by_name = PyDict::new(py);
+    for (name, fact) in facts {
+        match fact {
+            Fact::Count(count) => by_name.set_item(name, count)?,
+            Fact::Float(number) => by_name.set_item(name, number)?,
+            Fact::Flag(flag) => by_name.set_item(name, flag)?,
+        }
+    }
+    Ok(by_name)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use esker::answer::{Fact, Value};
+use esker::answer::Value;
 use esker::catalogue::find;
 use esker::follow::{FollowStep, Method};
 use esker::graph::{Cancel, Run};
@@ -11,7 +11,7 @@ use esker::top::top;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::answer::shown;
+use crate::answer::{facts_by_name, shown};
 use crate::database::{Database, Handle};
 use crate::failure::{Failure, Outcome};
 use crate::graph::params;
@@ -135,15 +135,7 @@ impl Follow {
     /// The figures by name.
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let facts = PyDict::new(py);
-        for (name, fact) in state.follow.facts() {
-            match fact {
-                Fact::Count(count) => facts.set_item(name, count)?,
-                Fact::Float(number) => facts.set_item(name, number)?,
-                Fact::Flag(flag) => facts.set_item(name, flag)?,
-            }
-        }
-        Ok(facts)
+        facts_by_name(py, state.follow.facts())
     }
 
     /// The vertices with the largest values, or the largest groups.

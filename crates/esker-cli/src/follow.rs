@@ -32,7 +32,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 ///
 /// Computes the answer for the newest version, then waits for commits of other processes, and prints the vertices whose values each version
 /// changed: the version, the vertex, its old value and its new one. What a version changed is found and taken in at a cost in proportion to
-/// the change; where computing anew is cheaper, that is done instead. Values are those of `esker run` on that version.
+/// the change; where computing anew is cheaper, that is done instead. Values are those of `esker run` on that version, ranks within the tolerance; colours
+/// differ where vertices were removed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker follow web.esker wcc   # until Ctrl-C

@@ -23,6 +23,12 @@ fn start(place: &Place, line: &str) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
+fn read_line(from: &mut impl BufRead) -> String {
+    let mut line = String::new();
+    from.read_line(&mut line).unwrap();
+    line
+}
+
 #[test]
 fn commits_of_other_processes_are_followed_until_a_signal() {
     let place = graph();
@@ -32,11 +38,7 @@ fn commits_of_other_processes_are_followed_until_a_signal() {
     said.read_line(&mut line).unwrap();
     assert!(line.contains("following wcc from version 1: components 2"), "{line}");
     let mut shown = BufReader::new(child.stdout.take().unwrap());
-    let mut read = || {
-        let mut line = String::new();
-        shown.read_line(&mut line).unwrap();
-        line
-    };
+    let mut read = || read_line(&mut shown);
     edge(&place, "add", "cid", "dan");
     assert_eq!(read(), "{\"new\":\"ann\",\"old\":\"dan\",\"version\":2,\"vertex\":\"dan\"}\n");
     assert_eq!(read(), "{\"new\":\"ann\",\"old\":\"dan\",\"version\":2,\"vertex\":\"eve\"}\n");
@@ -57,11 +59,7 @@ fn an_undone_version_is_taken_back_whether_it_is_noticed_at_once_or_after_the_ne
     let place = graph();
     let mut child = start(&place, "follow g.esker wcc --quiet");
     let mut shown = BufReader::new(child.stdout.take().unwrap());
-    let mut read = || {
-        let mut line = String::new();
-        shown.read_line(&mut line).unwrap();
-        line
-    };
+    let mut read = || read_line(&mut shown);
     edge(&place, "add", "cid", "dan");
     assert_eq!(read(), "{\"new\":\"ann\",\"old\":\"dan\",\"version\":2,\"vertex\":\"dan\"}\n");
     read();

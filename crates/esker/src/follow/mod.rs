@@ -253,14 +253,12 @@ impl Follow {
     /// undone version added may be other ones now, or none.
     fn check_same_vertices(&self, to: &Snapshot) -> Result<()> {
         let (before, now) = (self.snapshot.ids(), to.ids());
-        let is_same = |v: usize| {
-            let v = esker_graph::vertex(v);
-            Ok::<_, Error>(before.external_of(v)? == now.external_of(v)?)
-        };
         let count = self.snapshot.num_vertices();
         let mut are_same = count <= to.num_vertices();
-        for v in (0..count).rev() {
-            are_same = are_same && is_same(v)?;
+        // The newest vertices first: those of an undone version are the last.
+        let mut vertices = (0..count).rev().map(esker_graph::vertex);
+        while are_same && let Some(v) = vertices.next() {
+            are_same = before.external_of(v)? == now.external_of(v)?;
         }
         if are_same {
             return Ok(());
