@@ -7,7 +7,7 @@ while the edges are read. Libraries that are not installed are left out. Usage:
 
     python bench/convert.py [--edges 1000000] [--vertices 200000] [--only numpy,tuples]
 
-    python bench/convert.py --calls [--edges 100000]
+    python bench/convert.py --calls [--edges 100000] [--only pagerank,is_isolate]
 
 compares, for the functions of NetworkX that Esker offers, the first call with the conversion with NetworkX's own."""
 
@@ -274,11 +274,12 @@ def calls(given: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--edges", type=int, default=1_000_000)
+    parser.add_argument("--edges", type=int, help="[default: 1,000,000; 100,000 with --calls]")
     parser.add_argument("--vertices", type=int)
     parser.add_argument("--only", help="beginnings of names, with commas between them")
     parser.add_argument("--calls", action="store_true")
     given = parser.parse_args()
+    given.edges = given.edges or (100_000 if given.calls else 1_000_000)
     given.vertices = given.vertices or max(2, given.edges // 5)
     (calls if given.calls else conversions)(given)
 

@@ -77,21 +77,21 @@ class Cgroup:
     """A memory cgroup of its own for each run."""
 
     def __init__(self, limit):
-        self.second = Path("/sys/fs/cgroup/cgroup.controllers").exists()
-        root = Path("/sys/fs/cgroup") if self.second else Path("/sys/fs/cgroup/memory")
+        self.is_v2 = Path("/sys/fs/cgroup/cgroup.controllers").exists()
+        root = Path("/sys/fs/cgroup") if self.is_v2 else Path("/sys/fs/cgroup/memory")
         self.path = root / f"limited-{os.getpid()}"
         self.limit = limit
 
     def __enter__(self):
         self.path.mkdir()
-        (self.path / ("memory.max" if self.second else "memory.limit_in_bytes")).write_text(str(self.limit))
+        (self.path / ("memory.max" if self.is_v2 else "memory.limit_in_bytes")).write_text(str(self.limit))
         return self
 
     def enter_from_child(self):
         (self.path / "cgroup.procs").write_text(str(os.getpid()))
 
     def peak(self):
-        return int((self.path / ("memory.peak" if self.second else "memory.max_usage_in_bytes")).read_text())
+        return int((self.path / ("memory.peak" if self.is_v2 else "memory.max_usage_in_bytes")).read_text())
 
     def __exit__(self, *_):
         for _ in range(50):

@@ -94,6 +94,7 @@ CHAPTERS = (
     ("Databases", ("Database", "Batch", "Version", "Difference", "DifferenceTable", "Recovery", "ImportReport")),
     ("Graphs", ("Graph", "EdgeTable", "VertexTable", "Estimate")),
     ("Windows", ("Window", "Windows", "WindowTable")),
+    ("Streams and live answers", ("EdgeStream", "StreamState", "StreamReport", "Follow", "FollowStep")),
     ("Results", ("Result", "Column", "Progress")),
 )
 

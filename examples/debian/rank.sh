@@ -1,9 +1,10 @@
 #!/bin/sh
-# Builds Esker, imports the dependency graph of Debian's packages, and ranks the packages.
+# Builds Esker, imports the dependency graph of Debian's packages, and ranks the packages. ESKER names a program to use instead.
 set -eu
 cd "$(dirname "$0")/../.."
-cargo build --release --quiet --package esker-cli
-esker=target/release/esker
+[ -n "${ESKER:-}" ] || cargo build --release --package esker-cli
+esker=${ESKER:-target/release/esker}
+mkdir -p target
 database=target/debian.esker
 rm -rf "$database"
 

@@ -20,7 +20,7 @@ use esker_store::io::{Disk, FaultyDisk, Files, MemoryDisk};
 use esker_store::version::StagingOptions;
 use esker_store::{Access, Error, GraphEncoding, Snapshot};
 
-use crate::living::disks;
+use crate::living::{HEADS, disks};
 use crate::outcome::Outcome;
 
 pub(crate) const PAGE_BYTES: usize = 4096;
@@ -338,8 +338,11 @@ fn read_all(disk: &Arc<dyn Disk>, run: &Run, way: usize) -> Result<String, Error
     }
     if snapshot.tiles().is_ok() {
         let tiled = snapshot.clone().resident(Access::Mapped(GraphEncoding::Tiles))?;
-        let sums = tiled.graph::<()>(run)?.scan(run, Direction::Out, Select::All, &ArcSum)?;
-        content.push_str(&format!("{:?}\n", sums.into_iter().fold(0, u64::wrapping_add)));
+        sum_arcs(&tiled, run, &mut content)?;
+    }
+    if snapshot.stored_heads()?.is_some() {
+        let headed = snapshot.clone().resident(Access::Headed(HEADS))?;
+        sum_arcs(&headed, run, &mut content)?;
     }
     // An old version of each of the layers.
     for record in snapshot.manifest().versions.iter().filter(|_| way == 0) {
@@ -351,7 +354,14 @@ fn read_all(disk: &Arc<dyn Disk>, run: &Run, way: usize) -> Result<String, Error
     Ok(content)
 }
 
-/// Sums what tiles hand over.
+/// Scans all out-lists as the snapshot reads them.
+fn sum_arcs(snapshot: &Snapshot, run: &Run, content: &mut String) -> Result<(), Error> {
+    let sums = snapshot.graph::<()>(run)?.scan(run, Direction::Out, Select::All, &ArcSum)?;
+    content.push_str(&format!("{:?}\n", sums.into_iter().fold(0, u64::wrapping_add)));
+    Ok(())
+}
+
+/// Sums what a scan hands over.
 struct ArcSum;
 
 impl Visitor<()> for ArcSum {

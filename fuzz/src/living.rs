@@ -13,7 +13,7 @@ use esker_store::io::{Disk, FaultyDisk};
 use esker_store::property::PropertyValue;
 use esker_store::tiles::ConvertOptions;
 use esker_store::version::StagingOptions;
-use esker_store::{Database, DatabaseOptions, Error};
+use esker_store::{Database, DatabaseOptions, Error, HeadedOptions};
 
 /// Changes edges by integers, new ones among them, removes vertices and sets a property of others.
 pub(crate) fn commit_integers(db: &Database) -> Result<(), Error> {
@@ -47,6 +47,9 @@ pub(crate) fn commit_texts(db: &Database) -> Result<(), Error> {
     db.commit(batch, "").map(drop)
 }
 
+/// Heads of one neighbour, so that there are tails too.
+pub(crate) const HEADS: HeadedOptions = HeadedOptions { head_len: Some(1), memory_bytes: 1 << 26 };
+
 /// A database of an import, open for writing.
 type Begun = (Arc<dyn Disk>, Database);
 
@@ -62,13 +65,13 @@ fn begin(root: &Path, name: &str, text: &str, directed: bool) -> Result<Begun, E
         ..ImportOptions::default()
     };
     import(&disk, reader, root, &options, staging)?;
-    let options = DatabaseOptions { threads: 1, auto_merge: false, ..DatabaseOptions::default() };
+    let options = DatabaseOptions { threads: 1, auto_merge: Some(false), ..DatabaseOptions::default() };
     let db = Database::open_on(Arc::clone(&disk), root, options)?;
     Ok((disk, db))
 }
 
-/// One layer of several versions with tiles; and layers above tiles, with commits in the log.
-pub(crate) fn disks(root: &Path, run: &Run) -> Result<[Arc<dyn Disk>; 3], Error> {
+/// One layer of several versions with tiles; layers above tiles, with commits in the log; and a layer with heads.
+pub(crate) fn disks(root: &Path, run: &Run) -> Result<[Arc<dyn Disk>; 4], Error> {
     let texts = "source,target,weight,kind\na,b,5,x\nb,c,1,y\nc,a,2,x\nd,d,3,z\n";
     let ints = "0 1\n1 2\n2 0\n3 1\n3 3\n4 1\n";
     let sparse = "7 9000000000\n9000000000 12\n12 7\n12 12\n";
@@ -76,6 +79,7 @@ pub(crate) fn disks(root: &Path, run: &Run) -> Result<[Arc<dyn Disk>; 3], Error>
         compacted(begin(root, "web.csv", texts, true)?, run)?,
         layered(begin(root, "web.el", ints, false)?, run)?,
         layered(begin(root, "web.el", sparse, true)?, run)?,
+        headed(begin(root, "web.csv", texts, true)?, run)?,
     ])
 }
 
@@ -84,6 +88,14 @@ fn compacted((disk, db): Begun, run: &Run) -> Result<Arc<dyn Disk>, Error> {
     db.tag("kept", 2)?;
     db.compact(run)?;
     db.make_tiles(&ConvertOptions::default(), run)?;
+    db.close()?;
+    Ok(disk)
+}
+
+fn headed((disk, db): Begun, run: &Run) -> Result<Arc<dyn Disk>, Error> {
+    commit_texts(&db)?;
+    db.compact(run)?;
+    db.make_heads(HEADS, run)?;
     db.close()?;
     Ok(disk)
 }

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from ._progress import Progress
     from ._reports import Difference, DifferenceTable, ImportReport, Recovery, Version
     from ._result import Column, Result
+    from ._streaming import EdgeStream, StreamReport, StreamState
     from ._windows import Window, Windows, WindowTable
 
 __version__ = "0.1.0"
@@ -63,6 +64,7 @@ _HOMES = {
     "Database": "_database",
     "Difference": "_reports",
     "DifferenceTable": "_reports",
+    "EdgeStream": "_streaming",
     "EdgeTable": "_edges",
     "Error": "_errors",
     "EskerWarning": "_errors",
@@ -87,6 +89,8 @@ _HOMES = {
     "Recovery": "_reports",
     "Result": "_result",
     "StorageError": "_errors",
+    "StreamReport": "_streaming",
+    "StreamState": "_streaming",
     "UnsuitableError": "_errors",
     "Version": "_reports",
     "VersionNotFoundError": "_errors",
@@ -114,6 +118,7 @@ __all__ = [
     "Database",
     "Difference",
     "DifferenceTable",
+    "EdgeStream",
     "EdgeTable",
     "Error",
     "EskerWarning",
@@ -136,6 +141,8 @@ __all__ = [
     "Recovery",
     "Result",
     "StorageError",
+    "StreamReport",
+    "StreamState",
     "UnsuitableError",
     "Version",
     "VersionNotFoundError",

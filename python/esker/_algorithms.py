@@ -17,7 +17,7 @@ SETTINGS: tuple[tuple[str, str, Any, str], ...] = (
     ("progress", "bool | Callable[[Progress], object] | None", None, "True shows a bar; a callable is told of each round."),
     ("verify", "bool", False, "Checks the answer by a slow serial verifier."),
     ("encoding", "Literal['lists', 'tiles'] | None", None, "What is read: 'lists' or 'tiles'."),
-    ("residency", "Literal['mapped', 'pooled', 'headed'] | None", None, "How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md."),
+    ("residency", "Literal['mapped', 'pooled', 'headed', 'memory'] | None", None, "How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md."),
     ("head", "int | None", None, "With headed lists, the neighbours of each vertex that are kept; as many as fit if not given."),
     (
         "undirected",

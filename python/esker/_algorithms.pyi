@@ -46,7 +46,7 @@ def signature(algorithm: Algorithm, estimating: bool) -> inspect.Signature: ...
 class Algorithms:
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Any: ...
 
-    def bfs(self, source: Id | Iterable[Id], *, max_depth: int | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def bfs(self, source: Id | Iterable[Id], *, max_depth: int | None = None, target: Id | None = None, parents: bool = False, alpha: float | None = None, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Breadth-first search: number of steps from the sources.
 
         Args:
@@ -54,6 +54,8 @@ class Algorithms:
             max_depth: Most steps from a source; vertices farther away count as unreached [default: no limit].
             target: Stop at the depth of this vertex; vertices farther away count as unreached [default: none].
             parents: Also give the vertex before each on its path.
+            alpha: Pull once the load of a growing frontier exceeds that of a pull divided by this [default: chosen each round; 20 if beta is given].
+            beta: Push again once the load of a shrinking frontier is below that of a pull divided by this [default: chosen each round; 20 if alpha is given].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -61,7 +63,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -72,7 +74,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def sssp(self, source: Id, *, delta: float | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+    def sssp(self, source: Id, *, delta: float | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
         """Shortest paths from one source by weight, none negative.
 
         Uses the weights of edges; without weights, every edge has weight 1.
@@ -89,7 +91,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
             weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
@@ -101,7 +103,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def wbfs(self, source: Id, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+    def wbfs(self, source: Id, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
         """Weighted breadth-first search: shortest paths by integral weights, a bucket for each distance.
 
         Uses the weights of edges; without weights, every edge has weight 1.
@@ -116,7 +118,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
             weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
@@ -128,7 +130,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def bellman_ford(self, source: Id, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+    def bellman_ford(self, source: Id, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
         """Shortest paths from one source by weights that may be negative, or a negative cycle.
 
         Uses the weights of edges; without weights, every edge has weight 1.
@@ -143,7 +145,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
             weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
@@ -155,7 +157,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def widest(self, source: Id, *, method: Literal['buckets', 'rounds'] | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+    def widest(self, source: Id, *, method: Literal['buckets', 'rounds'] | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
         """Widest paths from one source: those whose least weight is largest.
 
         Uses the weights of edges; without weights, every edge has weight 1.
@@ -171,7 +173,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
             weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
@@ -183,7 +185,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def pagerank(self, *, damping: float | None = None, tolerance: float | None = None, rounds: int | None = None, teleport_to: Id | Iterable[Id] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+    def pagerank(self, *, damping: float | None = None, tolerance: float | None = None, rounds: int | None = None, teleport_to: Id | Iterable[Id] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
         """PageRank: how often a random surfer comes by.
 
         Args:
@@ -198,7 +200,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
             weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
@@ -210,7 +212,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def betweenness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, scale: Literal['sum', 'pairs', 'fraction'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def betweenness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, scale: Literal['sum', 'pairs', 'fraction'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Betweenness centrality: share of shortest paths (by steps) that lead through a vertex.
 
         Args:
@@ -224,7 +226,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -235,7 +237,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def closeness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def closeness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Closeness centrality: how few steps lead from the other vertices to a vertex.
 
         Args:
@@ -248,7 +250,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -259,7 +261,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def wcc(self, *, method: Literal['union-find', 'contraction'] | None = None, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def wcc(self, *, method: Literal['union-find', 'contraction'] | None = None, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Weakly connected components: which vertices are joined, whatever the direction.
 
         Args:
@@ -272,7 +274,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -283,7 +285,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def scc(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def scc(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Strongly connected components: which vertices reach each other.
 
         Args:
@@ -294,7 +296,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -305,7 +307,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def cdlp(self, *, iterations: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def cdlp(self, *, iterations: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Communities by label propagation, as Graphalytics defines it.
 
         Args:
@@ -317,7 +319,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -328,7 +330,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def triangles(self, *, method: Literal['lists', 'filter', 'sample'] | None = None, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def triangles(self, *, method: Literal['lists', 'filter', 'sample'] | None = None, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Number of triangles, whatever the direction; self-loops and parallel edges do not count.
 
         Args:
@@ -341,7 +343,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -352,7 +354,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def lcc(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def lcc(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Local clustering coefficient: how many of the possible edges between a vertex's neighbours exist.
 
         Args:
@@ -363,7 +365,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -374,7 +376,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def kcore(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def kcore(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Coreness: the largest k such that a vertex is left when all of fewer than k neighbours are removed.
 
         Args:
@@ -385,7 +387,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -396,7 +398,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def truss(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def truss(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Trussness of each edge: the largest k such that it is left when all in fewer than k - 2 triangles are removed.
 
         Args:
@@ -407,7 +409,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -418,7 +420,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def cliques(self, *, k: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def cliques(self, *, k: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Number of cliques of k vertices.
 
         Args:
@@ -430,7 +432,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -441,7 +443,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def densest(self, *, epsilon: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def densest(self, *, epsilon: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Densest subgraph, approximately: vertices with the most edges among them for each of them.
 
         Args:
@@ -453,7 +455,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -464,7 +466,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def mis(self, *, first: Literal['degree', 'random'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def mis(self, *, first: Literal['degree', 'random'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Maximal independent set: no two neighbours, and none could be added.
 
         Args:
@@ -476,7 +478,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -487,7 +489,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def colouring(self, *, first: Literal['llf', 'lf', 'sl', 'random'] | None = None, ties: Literal['random', 'number'] | None = None, passes: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def colouring(self, *, first: Literal['llf', 'lf', 'sl', 'random'] | None = None, ties: Literal['random', 'number'] | None = None, passes: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Colours such that no two neighbours have the same, few of them.
 
         Args:
@@ -501,7 +503,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -512,7 +514,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def matching(self, *, method: Literal['claims', 'priorities'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def matching(self, *, method: Literal['claims', 'priorities'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Maximal matching: edges without a common end, and none could be added.
 
         For undirected graphs; of a directed one, with ``undirected=True``.
@@ -526,7 +528,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -537,7 +539,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def setcover(self, *, epsilon: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def setcover(self, *, epsilon: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Set cover, approximately: few vertices whose out-neighbours are all that any vertex has.
 
         Args:
@@ -549,7 +551,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -560,7 +562,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def biconnectivity(self, *, bridges: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def biconnectivity(self, *, bridges: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Blocks that no single vertex holds together, articulation points and bridges.
 
         For undirected graphs; of a directed one, with ``undirected=True``.
@@ -574,7 +576,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -585,7 +587,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def forest(self, *, method: Literal['union-find', 'search'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def forest(self, *, method: Literal['union-find', 'search'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Spanning forest: edges that join what is joined, without a cycle.
 
         For undirected graphs; of a directed one, with ``undirected=True``.
@@ -599,7 +601,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -610,7 +612,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def msf(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+    def msf(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
         """Minimum spanning forest: the spanning forest of the least weight.
 
         Uses the weights of edges; without weights, every edge has weight 1.
@@ -625,7 +627,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
             weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
@@ -637,7 +639,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def spanner(self, *, k: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def spanner(self, *, k: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Spanner: few edges that keep every distance within a factor.
 
         For undirected graphs; of a directed one, with ``undirected=True``.
@@ -651,7 +653,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -662,7 +664,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def ldd(self, *, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+    def ldd(self, *, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Low-diameter decomposition: clusters of small radius with few edges between them.
 
         For undirected graphs; of a directed one, with ``undirected=True``.
@@ -676,7 +678,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
@@ -690,7 +692,7 @@ class Algorithms:
 class Estimates:
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Any: ...
 
-    def bfs(self, source: Id | Iterable[Id] | None = None, *, max_depth: int | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def bfs(self, source: Id | Iterable[Id] | None = None, *, max_depth: int | None = None, target: Id | None = None, parents: bool = False, alpha: float | None = None, beta: float | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``bfs``.
 
         Args:
@@ -698,6 +700,8 @@ class Estimates:
             max_depth: Most steps from a source; vertices farther away count as unreached [default: no limit].
             target: Stop at the depth of this vertex; vertices farther away count as unreached [default: none].
             parents: Also give the vertex before each on its path.
+            alpha: Pull once the load of a growing frontier exceeds that of a pull divided by this [default: chosen each round; 20 if beta is given].
+            beta: Push again once the load of a shrinking frontier is below that of a pull divided by this [default: chosen each round; 20 if alpha is given].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.

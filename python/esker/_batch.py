@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Iterable, Literal, Mapping, overload
 
 from . import _cancel, _columns, _progress
+from ._counted import counted
 from ._errors import ClosedError, EskerWarning, InvalidError
 from ._reports import duplicates_message
 
@@ -111,12 +112,12 @@ class Batch:
         edges = self._read(source, target, properties, weight)
         if len(edges.source) != len(edges.target):
             raise InvalidError(
-                f"columns must have the same length: source has {len(edges.source)} elements, target has {len(edges.target)}"
+                f"columns must have the same length: source has {counted(len(edges.source), 'element')}, target has {len(edges.target)}"
             )
         if self._database._native is None and self._native is None and self._first is None:
             for name, values in edges.properties:
                 if len(values) != len(edges.source):
-                    raise InvalidError(f"{name} has {len(values)} elements, but there are {len(edges.source)} edges")
+                    raise InvalidError(f"{name} has {counted(len(values), 'element')} for {counted(len(edges.source), 'edge')}")
             self._first = (edges, edges.vertices)
             return self
         changes = self._changes()

@@ -7,7 +7,7 @@ import warnings
 from typing import Any, Mapping, NamedTuple
 
 from ._errors import EskerWarning, InvalidError, MistypedError
-from ._esker import Column, as_list, columns_of_tuples, keys_of_dictionaries, read_edges
+from ._esker import Column, columns_of_tuples, keys_of_dictionaries, read_edges, read_tuples
 from ._naming import roles
 
 
@@ -265,17 +265,17 @@ def _integral(ids: Any) -> Any:
 
 def _of_tuples(data: Any, reading: Reading) -> Edges:
     try:
-        rows = as_list(data)
+        found, rows = read_tuples(data)
     except TypeError:
         raise MistypedError(
             f"cannot read edges from {type(data).__name__}; pass columns source and target, a table, a sparse "
             "matrix, a graph, or tuples (source, target) or (source, target, weight)"
         ) from None
-    found = columns_of_tuples(rows) if rows and isinstance(rows[0], tuple) and not hasattr(rows[0], "_fields") else None
-    if found is not None and (len(found) == 2 or reading.weight is False) and not isinstance(reading.weight, str):
-        return Edges(found[0], found[1], [])
-    if found is not None and len(found) == 3:
-        return Edges(found[0], found[1], [(reading.name, found[2])], weight=reading.name)
+    if found is not None and len(found) == 2 and isinstance(reading.weight, str):
+        raise InvalidError(f"no column is called {reading.weight!r}; the edges are tuples (source, target)")
+    if found is not None:
+        ends = Edges(found[0], found[1], [])
+        return ends if len(found) == 2 or reading.weight is False else ends._replace(properties=[(reading.name, found[2])], weight=reading.name)
     if rows and all(isinstance(row, Mapping) for row in rows):
         names = list(dict.fromkeys(name for row in rows for name in row))
         return _of_table({name: [row.get(name) for row in rows] for name in names}, names, reading)
@@ -284,7 +284,7 @@ def _of_tuples(data: Any, reading: Reading) -> Edges:
         return _of_table(dict(zip(fields, map(list, zip(*rows)))), list(fields), reading, by_position=True)
     for row in rows:
         if isinstance(row, (str, bytes, Mapping, set, frozenset)) or not hasattr(row, "__iter__"):
-            raise MistypedError(f"edges must be tuples (source, target) or (source, target, weight), but one is a {type(row).__name__}")
+            raise MistypedError(f"edges must be tuples (source, target) or (source, target, weight), but one has type {type(row).__name__}")
     rows = [tuple(row) for row in rows]
     widths = {len(row) for row in rows}
     if not widths <= {2} and not widths <= {3}:
@@ -449,12 +449,12 @@ def _of_networkx(data: Any, reading: Reading) -> Edges:
     if found is not None:
         vertices = column(nodes, "vertices")
         source, target = (vertices.take(column(end, "rows")) for end in found[:2])
-        values = found[2]
-    else:
-        triples = list(data.edges(data=True))
-        pairs, values = [(u, v) for u, v, _ in triples], [value for _, _, value in triples]
-        pairs, values = _turned(pairs, values, directed, reading, several)
-        source, target = column([u for u, _ in pairs], "source"), column([v for _, v in pairs], "target")
-        vertices = column(list(data.nodes), "vertices")
+        edges = Edges(source, target, [], vertices=vertices, directed=directed, multigraph=several)
+        return _with_columns(edges, dict(found[2]), reading)
+    triples = list(data.edges(data=True))
+    pairs, values = [(u, v) for u, v, _ in triples], [value for _, _, value in triples]
+    pairs, values = _turned(pairs, values, directed, reading, several)
+    source, target = column([u for u, _ in pairs], "source"), column([v for _, v in pairs], "target")
+    vertices = column(list(data.nodes), "vertices")
     edges = Edges(source, target, [], vertices=vertices, directed=directed, multigraph=several)
     return _with_values(edges, values, reading, {reading.name: 1})  # NetworkX's default

@@ -13,6 +13,7 @@ from typing import Any, Iterable, Iterator, Literal, Mapping
 
 from . import _columns, _esker, _html, _progress
 from ._batch import Batch
+from ._counted import counted
 from ._errors import (
     ClosedError,
     EskerWarning,
@@ -37,9 +38,12 @@ from ._settings import (
     ProgressOption,
     build_settings,
     event_time_text,
+    memory_bytes,
     run_settings,
 )
-from ._windows import Kind, Time, Window, Windows, of_window, series
+from ._streaming import EdgeStream
+from ._streaming import started as streaming
+from ._windows import Kind, Time, Window, Windows, moving_window, of_window, series
 
 
 class Database:
@@ -196,6 +200,7 @@ class Database:
         length: str | int | datetime.timedelta,
         every: str | int | datetime.timedelta | None = None,
         *,
+        every_edges: int | None = None,
         start: Time = None,
         end: Time = None,
         version: At = None,
@@ -205,6 +210,7 @@ class Database:
         all_vertices: bool = False,
     ) -> Windows:
         """Windows of one length that follow each other: their ends are ``every`` apart, by default a length, and follow the calendar in UTC.
+        With ``every_edges``, a window ends with every so many edges in the order of their times, and the last with the last edge.
 
         The first is that of the step in which ``start`` lies, the last that of ``end``; by default those of the first and the last edge. The other
         arguments are those of :meth:`window`.
@@ -213,14 +219,15 @@ class Database:
         ...     print(window.until, window.wcc().components)
         >>> db.rolling("7d").run("pagerank", top=10).to_pandas()
         """
-        every = length if every is None else every
+        every = length if every is None and every_edges is None else every
         options = {"time": time, "time_unit": time_unit, "kind": kind, "all_vertices": all_vertices}
-        return series(self.graph(version), length, every, start, end, **options)
+        return series(self.graph(version), length, every, every_edges, start, end, **options)
 
     def expanding(
         self,
-        every: str | int | datetime.timedelta,
+        every: str | int | datetime.timedelta | None = None,
         *,
+        every_edges: int | None = None,
         start: Time = None,
         end: Time = None,
         version: At = None,
@@ -229,9 +236,12 @@ class Database:
         kind: Kind = "all",
         all_vertices: bool = False,
     ) -> Windows:
-        """Windows that all begin with the first edge, and whose ends are ``every`` apart, as for :meth:`rolling`."""
+        """Windows that all begin with the first edge, and whose ends are ``every`` or ``every_edges`` apart, as for
+        :meth:`rolling`."""
+        if every is None and every_edges is None:
+            raise InvalidError("every or every_edges is missing")
         options = {"time": time, "time_unit": time_unit, "kind": kind, "all_vertices": all_vertices}
-        return series(self.graph(version), None, every, start, end, **options)
+        return series(self.graph(version), None, every, every_edges, start, end, **options)
 
     def follow(
         self,
@@ -240,6 +250,13 @@ class Database:
         start: At = None,
         wait: bool = True,
         weight: str | None = None,
+        window: str | int | datetime.timedelta | None = None,
+        every: str | int | datetime.timedelta | None = None,
+        every_edges: int | None = None,
+        time: str | None = None,
+        time_unit: Literal["s", "ms", "us", "ns"] | None = None,
+        kind: Kind = "all",
+        all_vertices: bool = False,
         threads: int | None = None,
         memory: Memory = None,
         seed: int = 0,
@@ -248,14 +265,18 @@ class Database:
     ) -> Follow:
         """An answer that follows the versions of this database, also those that other processes commit.
 
-        The answer is computed once; then each version costs what it changed, unless computing anew is cheaper. Values are those of a run on
-        that version.
+        The answer is computed once; then each version costs what it changed, unless computing anew is cheaper, or there is no update for the
+        algorithm and its options. Values are those of a run on that version. With ``window``, they are those of the edges of one length of
+        time until the latest edge, computed anew as the window moves.
 
         Args:
-            algorithm: The name of an algorithm that can be followed.
+            algorithm: The name of an algorithm whose values belong to vertices, or that has figures only.
             start: The version to begin with, as for :meth:`graph`: the newest by default.
             wait: Whether an iteration waits for the next version, or ends with the newest that there is.
             weight: Edge property that is the weight; by default that of the import.
+            window: The length of a window, as for :meth:`window`; ``time``, ``time_unit``, ``kind`` and ``all_vertices`` as there.
+            every: Moves the window when the latest edge passes the end of a step of this length; by default it moves with each version.
+            every_edges: Moves the window when so many edges have come since, in the order of their times.
             threads: Threads; by default as many as there are processors.
             memory: Memory limit, such as ``"2GiB"``.
             seed: Seed of everything random.
@@ -267,7 +288,8 @@ class Database:
         ...         print(step.version, vertex, old, new)
         """
         settings = {"threads": threads, "memory": memory, "seed": seed, "progress": progress}
-        return started(self, algorithm, start, wait, weight, settings, options)
+        moving = moving_window(window, every, every_edges, time=time, time_unit=time_unit, kind=kind, all_vertices=all_vertices)
+        return started(self, algorithm, start, wait, weight, moving, settings, options)
 
     def versions(self) -> Versions:
         """All versions, oldest first."""
@@ -332,7 +354,7 @@ class Database:
         with _progress.listening(progress, "check") as callback:
             problems, _, left = self._created().check(run_settings(threads=threads, progress=callback))
         for path, num_bytes in left:
-            message = f"{path} ({num_bytes} bytes) is in no version: a writer died, or is writing there; the next writer removes it"
+            message = f"{path} ({counted(num_bytes, 'byte')}) is in no version: a writer died, or is writing there; the next writer removes it"
             warnings.warn(message, EskerWarning, stacklevel=2)
         return problems
 
@@ -380,6 +402,39 @@ class Database:
         _esker.check_settings(build_settings(duplicates=duplicates, event_time=event_time), "always")
         return Batch(self, message, duplicates, event_time_text(event_time))
 
+    def stream(
+        self,
+        *,
+        commit_every: str | int | datetime.timedelta = "1s",
+        time: str | None = None,
+        time_unit: Literal["s", "ms", "us", "ns"] | None = None,
+        delay: str | int | datetime.timedelta | None = None,
+        late: Literal["next", "refuse"] | os.PathLike[str] = "next",
+        duplicates: Duplicates | None = None,
+    ) -> EdgeStream:
+        """Starts a stream of edges, which a thread commits as they are handed over. It ends with the ``with`` block, after a last commit, also
+        of what was handed over before an exception.
+
+        Each version has as its event time the watermark: the last time of which all edges have come, if they come in order but for the delay.
+        An edge is late if its time is not after the watermark of an earlier version.
+
+        Args:
+            commit_every: A time, such as ``"500ms"``, after which a version is made, or a number of edges.
+            time: The edge property that holds the times; by default the only one that can, but for the weight.
+            time_unit: The unit of times that are numbers; guessed from the first if not given.
+            delay: By how much edges may be out of order, such as ``"10s"``, or a number in the unit of the times.
+            late: What becomes of late edges, which are always counted: the next version gets them, ``"refuse"`` ends the stream with an
+                error, and a path is a CSV file to which they are appended.
+            duplicates: What becomes of edges that exist or are given several times; by default the rule of the database.
+
+        >>> with db.stream(commit_every="500ms", delay="10s") as stream:
+        ...     for table in tables:
+        ...         stream.add_edges(table)
+        >>> stream.report.edges
+        """
+        self._expect_writable()
+        return streaming(self, commit_every, time, time_unit, delay, late, duplicates)
+
     def store(self, result: Result, name: str | None = None, *, column: str | None = None, message: str | None = None) -> int:
         """Stores a column of a result as a vertex property; returns the number of the version. Missing values are not stored.
 
@@ -417,10 +472,14 @@ class Database:
 
     def tag(self, name: str, version: At = "latest") -> None:
         """Tags a version. Tagged versions are always retained. An existing tag is moved."""
+        if not isinstance(name, str):
+            raise MistypedError(f"the name of a tag must be a string, not {type(name).__name__}; write db.tag(name, version)")
         self._to_change().tag(name, selector(version, None) or "latest")
 
     def untag(self, name: str) -> None:
         """Deletes a tag."""
+        if not isinstance(name, str):
+            raise MistypedError(f"the name of a tag must be a string, not {type(name).__name__}")
         self._to_change().untag(name)
 
     def forget(self, version: At) -> None:
@@ -440,6 +499,29 @@ class Database:
             raise InvalidError(f"last must be at least 1, not {last}")
         self._to_change().retain(last, selector(since, None))
 
+    @property
+    def write_options(self) -> dict[str, Any]:
+        """How commits become layers: ``copy``, ``freeze`` in bytes, and ``merge``. See :meth:`set_write_options`."""
+        copy, freeze, merge = self._created().write_options()
+        return {"copy": copy, "freeze": freeze, "merge": merge}
+
+    def set_write_options(
+        self,
+        *,
+        copy: Literal["mixed", "chain", "copy"] | None = None,
+        freeze: Memory = None,
+        merge: bool | None = None,
+    ) -> None:
+        """Sets how commits become layers; what is not given stays. The database keeps it for all processes that write to it. ``copy``: the
+        changed lists that a new layer holds whole, ``mixed`` (short lists and the few longest), ``chain`` (none) or ``copy`` (all).
+        ``freeze``: commits that take this much memory become a layer, in bytes or as ``"16MiB"``. ``merge``: whether layers are merged in
+        the background after freezing."""
+        if copy is not None and not isinstance(copy, str):
+            raise MistypedError(f"copy must be a string, not {type(copy).__name__}")
+        if merge is not None and not isinstance(merge, bool):
+            raise MistypedError(f"merge must be True or False, not {merge!r}")
+        self._to_change().set_write_options((copy, memory_bytes(freeze, "freeze"), merge))
+
     def compact(
         self,
         *,
@@ -450,7 +532,7 @@ class Database:
         progress: ProgressOption = None,
     ) -> dict[str, int]:
         """Merges all layers into one; all versions stay readable. ``encoding`` is the encoding of the merged layer, ``plain`` or ``compressed``,
-        unchanged by default; both remove tiles, and ``tiles`` builds them. ``heads`` stores the first neighbours of each vertex, as many as
+        unchanged by default; both remove tiles, and ``tiles`` builds them. ``heads`` stores neighbours of highest degree of each vertex, as many as
         given; ``True`` stores as many as the memory holds. Algorithms with ``residency="headed"`` then read them instead of all lists. A
         database with tiles or heads keeps them; groups of tiles in which no edge changed are copied. Returns the layers and bytes before and
         after, how many groups of tiles were copied and rebuilt, and the bytes copied. A warning says why heads were not kept: only plain
@@ -611,7 +693,7 @@ class Database:
         count = new.get("num_vertices")
         if edges.num_vertices is not None:
             if count is not None and count < edges.num_vertices:
-                raise InvalidError(f"num_vertices is {count}, but the matrix has {edges.num_vertices} rows")
+                raise InvalidError(f"num_vertices is {count}, but the matrix has {counted(edges.num_vertices, 'row')}")
             count = edges.num_vertices if count is None else count
         text, created = _esker.import_columns(
             edges.source,

@@ -6,6 +6,7 @@ import gc
 from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 from . import _columns
+from ._counted import counted
 from ._esker import TableStream, write_adjacency
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 #: Number of rows of a chunk of texts.
 _CHUNK = 1 << 20
+
+#: Number of texts that are selected at once.
+_TAKEN = 1 << 15
 
 
 class EdgeTable:
@@ -66,7 +70,7 @@ class EdgeTable:
 
     def __repr__(self) -> str:
         names = list(self.properties if self._read is None else self.graph.edge_properties if self._read[1] else ())
-        return f"<esker.EdgeTable of {len(self):,} edges with {names or 'no properties'}>"
+        return f"<esker.EdgeTable of {counted(len(self), 'edge')} with {names or 'no properties'}>"
 
     def vertices(self) -> numpy.ndarray:
         """The ids of the vertices, including vertices without edges."""
@@ -81,7 +85,7 @@ class EdgeTable:
         if not self.graph._facts["text_ids"]:
             return self.graph.ids(self.source), self.graph.ids(self.target)
         ids, source, target = self._texts()
-        return ids[source], ids[target]
+        return _taken(ids, source), _taken(ids, target)
 
     def _texts(self) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
         """Text ids, each made once; and the rows among them of sources and targets."""
@@ -102,23 +106,37 @@ class EdgeTable:
         import pandas
 
         kinds = self.graph.edge_properties
-        columns = {name: _columns.series(values, kinds.get(name)) for name, values in self._columns().items()}
-        return pandas.DataFrame(columns, copy=False)
+        text = pandas.Series([""]).dtype
+        if self.graph._facts["text_ids"] and getattr(text, "storage", None) == "pyarrow":
+            # pandas keeps texts as Arrow does; to make Python objects of them first takes five times as long.
+            ends = {name: pandas.Series(pandas.array(texts, dtype=text)) for name, texts in self._arrow_texts().items()}
+            columns = {**ends, **self.properties}
+        else:
+            columns = self._columns()
+        return pandas.DataFrame({name: _columns.series(values, kinds.get(name)) for name, values in columns.items()}, copy=False)
 
     def to_arrow(self) -> pyarrow.Table:
         """An Arrow table with the ids of sources and targets, and the properties."""
         import pyarrow
 
-        columns, kinds = {}, self.graph.edge_properties
+        kinds = self.graph.edge_properties
         if self.graph._facts["text_ids"]:
-            ids, *ends = self._texts()
-            texts = pyarrow.array(ids, pyarrow.string())
-            for name, rows in zip(("source", "target"), ends):
-                chunks = [texts.take(pyarrow.array(rows[at : at + _CHUNK])) for at in range(0, len(rows), _CHUNK)]
-                columns[name] = pyarrow.chunked_array(chunks, pyarrow.string())
+            columns = self._arrow_texts()
         else:
             columns = dict(zip(("source", "target"), map(pyarrow.array, self.ids())))
         return pyarrow.table({**columns, **{name: _columns.arrow(values, kinds.get(name)) for name, values in self.properties.items()}})
+
+    def _arrow_texts(self) -> dict[str, Any]:
+        """The text ids of sources and targets as Arrow columns."""
+        import pyarrow
+
+        columns = {}
+        ids, *ends = self._texts()
+        texts = pyarrow.array(ids, pyarrow.string())
+        for name, rows in zip(("source", "target"), ends):
+            chunks = [texts.take(pyarrow.array(rows[at : at + _CHUNK])) for at in range(0, len(rows), _CHUNK)]
+            columns[name] = pyarrow.chunked_array(chunks, pyarrow.string())
+        return columns
 
     def to_polars(self) -> polars.DataFrame:
         """A Polars data frame with the ids of sources and targets, and the properties."""
@@ -159,7 +177,7 @@ class VertexTable:
         return self.graph.num_vertices
 
     def __repr__(self) -> str:
-        return f"<esker.VertexTable of {len(self):,} vertices with {list(self.graph.vertex_properties) or 'no properties'}>"
+        return f"<esker.VertexTable of {counted(len(self), 'vertex', 'vertices')} with {list(self.graph.vertex_properties) or 'no properties'}>"
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return TableStream(self.graph._native, "vertices", True).__arrow_c_stream__(requested_schema)
@@ -179,6 +197,16 @@ class VertexTable:
         import polars
 
         return polars.DataFrame(self)
+
+
+def _taken(texts: numpy.ndarray, rows: numpy.ndarray) -> numpy.ndarray:
+    """The texts of rows. NumPy holds the interpreter's lock for a whole selection of objects, so each is short: signals are handled between."""
+    import numpy
+
+    found = numpy.empty(len(rows), dtype=object)
+    for at in range(0, len(rows), _TAKEN):
+        found[at : at + _TAKEN] = texts[rows[at : at + _TAKEN]]
+    return found
 
 
 def _rows(remaining: numpy.ndarray | None, vertices: numpy.ndarray) -> numpy.ndarray:

@@ -113,10 +113,11 @@ _CALLS = {"compact": "compact", "check": "check", "log": "versions", "import": "
 _ARGUMENTS = {"src": "source", "dst": "target", "property": "properties", "force": "replace=True", "undirected": "directed=False"}
 _ARGUMENTS |= {"no-weight": "weight=False", "no-properties": "properties=False", "deterministic": "deterministic=True"}
 _ARGUMENTS |= {"ids numbers": "vertex numbers as ids", "new": "add_vertices", "define NAME:TYPE": "define_edge_property"}
+_ARGUMENTS |= {"batch N": "batch_edges"}
 _COMMAND = re.compile(r"`esker ([a-z]+)((?: [^`]*)?)`")
 _OPTION = re.compile(
-    r"(?<![\w-])--(ids numbers|define NAME:TYPE|[a-z][a-z-]*)"
-    r"(?: (text|int|skip|stop|drop|keep|sum|min|max|headed|pooled|mapped|lists|tiles|plain|compressed|sample|graph500)\b)?"
+    r"(?<![\w-])--(ids numbers|define NAME:TYPE|batch N|[a-z][a-z-]*)"
+    r"(?: (text|int|skip|stop|drop|keep|sum|min|max|headed|pooled|mapped|memory|lists|tiles|plain|compressed|sample|graph500)\b)?"
 )
 
 

@@ -13,6 +13,8 @@ from ._selectors import At, selector
 from ._settings import Memory, run_settings
 
 if TYPE_CHECKING:
+    import numpy
+
     from ._database import Database
 
 #: Seconds between two looks for a new version.
@@ -27,7 +29,9 @@ class FollowStep(NamedTuple):
     changed: list[tuple[Any, Any, Any]]
     """The vertices with another value: id, old value, new value. ``None`` stands for no value, such as that of a removed vertex."""
     recomputed: bool
-    """Whether the answer was computed anew, because that was cheaper than an update."""
+    """Whether the answer was computed anew: because that was cheaper than an update, or there is none."""
+    until: numpy.datetime64 | None = None
+    """The last time of the window; ``None`` without a window."""
 
 
 class Follow:
@@ -64,7 +68,14 @@ class Follow:
     def poll(self) -> FollowStep | None:
         """What the next version changed; ``None`` if there is no newer version. Does not wait."""
         step = self._native.next()
-        return None if step is None else FollowStep(*step)
+        if step is None:
+            return None
+        version, changed, recomputed, end = step
+        if end is None:
+            return FollowStep(version, changed, recomputed)
+        import numpy
+
+        return FollowStep(version, changed, recomputed, numpy.datetime64(*end))
 
     def __iter__(self) -> Iterator[FollowStep]:
         return self
@@ -81,7 +92,14 @@ class Follow:
 
 
 def started(
-    database: Database, algorithm: str, start: At, wait: bool, weight: str | None, settings: dict[str, Any], options: dict[str, Any]
+    database: Database,
+    algorithm: str,
+    start: At,
+    wait: bool,
+    weight: str | None,
+    window: tuple[Any, ...] | None,
+    settings: dict[str, Any],
+    options: dict[str, Any],
 ) -> Follow:
     """Computes the answer to follow."""
     if not isinstance(algorithm, str):
@@ -97,5 +115,5 @@ def started(
     texts = found.texts(options, database.graph(start)._existing_id_text)
     native = database._created()
     with _progress.listening(settings.pop("progress"), found.name) as callback:
-        made = follow(native, found.name, texts, weight, wanted, run_settings(**settings, progress=callback))
+        made = follow(native, found.name, texts, weight, wanted, window, run_settings(**settings, progress=callback))
     return Follow(made, found.name, wait)

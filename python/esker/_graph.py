@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, Na
 
 from . import _columns, _html, _progress, _views
 from ._algorithms import Algorithm, Algorithms, Estimates
+from ._counted import counted
 from ._edges import EdgeTable, VertexTable
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, VertexNotFoundError
 from ._result import _UNKNOWN, Result
@@ -95,7 +96,7 @@ class Graph(Algorithms):
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
-        return f"<esker.Graph of {self.num_vertices:,} vertices and {self.num_edges:,} {kind} edges, version {self.version}>"
+        return f"<esker.Graph of {counted(self.num_vertices, 'vertex', 'vertices')} and {counted(self.num_edges, f'{kind} edge')}, version {self.version}>"
 
     def __reduce__(self) -> Any:
         if self._path is not None:

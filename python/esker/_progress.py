@@ -7,6 +7,7 @@ import sys
 import time
 from typing import Any, Callable, Iterator, NamedTuple
 
+from ._counted import counted
 from ._errors import MistypedError
 
 
@@ -54,7 +55,7 @@ def _bar(name: str) -> Any:
 
 
 def _count_text(now: Progress) -> str:
-    return f"round {now.round:,}, {now.count:,} active" if now.round else f"{now.count:,} edges"
+    return f"round {now.round:,}, {now.count:,} active" if now.round else counted(now.count, "edge")
 
 
 def _position(now: Progress) -> int:

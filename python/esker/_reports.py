@@ -9,6 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _html
+from ._counted import counted
 from ._errors import EskerWarning
 from ._esker import DifferenceStream
 
@@ -42,7 +43,7 @@ class Versions(list):  # type: ignore[type-arg]
     def _repr_html_(self) -> str:
         head = ("version", "time", "vertices", "edges", "tags", "message")
         rows = [(one.number, f"{one.time:%Y-%m-%d %H:%M:%S}", one.vertices, one.edges, ", ".join(one.tags), one.message) for one in self]
-        return _html.table(f"{_counted(len(self), 'version')}", head, rows[::-1])
+        return _html.table(f"{counted(len(self), 'version')}", head, rows[::-1])
 
 
 class ImportReport(dict):  # type: ignore[type-arg]
@@ -147,7 +148,7 @@ def read_report(text: str, duplicates: str | None, rule: str) -> ImportReport:
     if report.get("rejected"):
         first = report["rejected_sample"][0]
         warnings.warn(
-            f"skipped {_counted(report['rejected'], 'malformed line')}, the first at {first['path']}:{first['line']}: {first['reason']}",
+            f"skipped {counted(report['rejected'], 'malformed line')}, the first at {first['path']}:{first['line']}: {first['reason']}",
             EskerWarning,
             stacklevel=3,
         )
@@ -159,8 +160,4 @@ def read_report(text: str, duplicates: str | None, rule: str) -> ImportReport:
 def duplicates_message(count: int, rule: str, time: str | None = None) -> str:
     """The warning about duplicate edges. ``time`` is the property that tells them apart."""
     offer = f"; to keep an edge for each {time!r}, create the database with duplicates='keep'" if time else ""
-    return f"left out {_counted(count, 'edge')} given more than once, by the rule {rule!r}; pass duplicates= to choose a rule{offer}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    return f"left out {counted(count, 'edge')} given more than once, by the rule {rule!r}; pass duplicates= to choose a rule{offer}"

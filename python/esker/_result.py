@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Iterator
 
 from . import _esker, _html
+from ._counted import counted
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, UnsuitableError, VertexNotFoundError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Column:
         return len(self._result)
 
     def __repr__(self) -> str:
-        return f"<esker.Column {self.name!r} of {len(self):,} values ({self.kind})>"
+        return f"<esker.Column {self.name!r} of {counted(len(self), 'value')} ({self.kind})>"
 
     def _raw(self) -> numpy.ndarray:
         import numpy
@@ -221,7 +222,7 @@ class Result:
 
     def __repr__(self) -> str:
         facts = [f"{name}={value:,}" if type(value) is int else f"{name}={value:.6g}" if type(value) is float else f"{name}={value}" for name, value in self._facts.items()]
-        what = [f"{len(self):,} rows of {', '.join(self._columns) or 'edges'}"] if len(self) else []
+        what = [f"{counted(len(self), 'row')} of {', '.join(self._columns) or 'edges'}"] if len(self) else []
         return f"<esker.Result of {self.algorithm}: {', '.join([*what, *facts, f'{self.rounds} rounds', f'{self.seconds:.3g} s'])}>"
 
     def _repr_html_(self) -> str:

@@ -47,21 +47,21 @@ def event_time_text(time: EventTime) -> str | None:
     return f"{text[:-1]}.{microseconds // 1000:03}Z" if microseconds else text
 
 
-def memory_bytes(memory: Memory) -> int | None:
-    """``memory`` in bytes; it is a number of bytes, or a string such as ``"2GiB"`` or ``"512MB"``."""
+def memory_bytes(memory: Memory, name: str = "memory") -> int | None:
+    """A size in bytes; it is a number of bytes, or a string such as ``"2GiB"`` or ``"512MB"``."""
     if memory is None:
         return None
     if isinstance(memory, str):
         match = _SIZE.fullmatch(memory)
         if not match:
-            raise InvalidError(f"memory must be a size such as '2GiB' or '512MB', not {memory!r}")
+            raise InvalidError(f"{name} must be a size such as '2GiB' or '512MB', not {memory!r}")
         number, unit, binary = match.groups()
         base = 1024 if binary else 1000
         return min(int(float(number) * base ** " kmgt".index(unit.lower() or " ")), _MEMORY_MAX)
     if isinstance(memory, bool) or not hasattr(memory, "__index__"):
-        raise MistypedError(f"memory must be a number of bytes or a string such as '2GiB', not {type(memory).__name__}")
+        raise MistypedError(f"{name} must be a number of bytes or a string such as '2GiB', not {type(memory).__name__}")
     if memory < 0:
-        raise InvalidError(f"memory must not be negative, but is {memory}")
+        raise InvalidError(f"{name} must not be negative, but is {memory}")
     return min(int(memory), _MEMORY_MAX)
 
 

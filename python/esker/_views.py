@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable, Collection, Mapping, Union
 
 from . import _columns
+from ._counted import counted
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, VertexNotFoundError
 
 if TYPE_CHECKING:
@@ -111,9 +112,9 @@ def chosen(graph: Graph, where: Where) -> Graph:
     else:
         keep = numpy.asarray(where(table) if callable(where) else where)
     if keep.dtype != bool or keep.ndim != 1:
-        raise MistypedError("where must be values by property, or give True or False for each edge")
+        raise MistypedError(f"where must be values by property, such as {{'kind': 'depends'}}, or True or False for each edge; got {where!r:.60}")
     if len(keep) != len(table):
-        raise InvalidError(f"where gives {len(keep):,} values, but there are {len(table):,} edges")
+        raise InvalidError(f"where gives {counted(len(keep), 'value')} for {counted(len(table), 'edge')}")
     return of_edges(graph, table._only(keep))
 
 

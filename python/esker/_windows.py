@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Iterator, Literal, Union, get_args
 
 from . import _progress
 from ._algorithms import ALGORITHMS, Algorithm, Algorithms
+from ._counted import counted
 from ._errors import InvalidError, MistypedError
-from ._esker import window, window_range, window_steps, window_times
+from ._esker import window, window_ends, window_range, window_times
 from ._result import Result
 from ._settings import run_settings, time_text
 
@@ -37,12 +38,48 @@ def _time(value: Time, name: str) -> str | None:
     return str(value.__index__())
 
 
-def _length(value: Any, name: str) -> str:
+def length_text(value: Any, name: str) -> str:
+    """A length of time, or a number, as text."""
     if isinstance(value, datetime.timedelta):
         return f"{value // datetime.timedelta(microseconds=1)}us"
     if isinstance(value, bool) or not (isinstance(value, str) or hasattr(value, "__index__")):
         raise MistypedError(f"{name} must be a length of time such as '1h', or a number, not {type(value).__name__}")
     return value if isinstance(value, str) else str(value.__index__())
+
+
+def _checked(kind: Kind) -> Kind:
+    if not isinstance(kind, str):
+        raise MistypedError(f"kind must be a string, not {type(kind).__name__}")
+    if kind not in get_args(Kind):
+        raise InvalidError(f"kind must be one of {', '.join(map(repr, get_args(Kind)))}, not {kind!r}")
+    return kind
+
+
+def _step(every: Any, every_edges: Any) -> tuple[str | None, int | None]:
+    """How far the end of a window is from the next: a length of time, or a number of edges."""
+    if every_edges is None:
+        return (None if every is None else length_text(every, "every")), None
+    if every is not None:
+        raise InvalidError("every and every_edges exclude each other")
+    if isinstance(every_edges, bool) or not hasattr(every_edges, "__index__"):
+        raise MistypedError(f"every_edges must be a number, not {type(every_edges).__name__}")
+    if every_edges.__index__() < 1:
+        raise InvalidError(f"every_edges must be at least 1, not {every_edges}")
+    return None, every_edges.__index__()
+
+
+def moving_window(
+    length: Any, every: Any, every_edges: Any, *, time: str | None, time_unit: str | None, kind: Kind, all_vertices: bool
+) -> tuple[Any, ...] | None:
+    """The description of a window that moves with the versions; ``None`` for none."""
+    if length is None:
+        given = {"every": every, "every_edges": every_edges, "time": time, "time_unit": time_unit, "kind": None if kind == "all" else kind}
+        unused = [name for name, value in given.items() if value is not None] + (["all_vertices"] if all_vertices else [])
+        if unused:
+            raise InvalidError(f"{unused[0]} has no effect without window")
+        return None
+    step = _step(every, every_edges)
+    return length_text(length, "window"), step, time, time_unit, _checked(kind), bool(all_vertices)
 
 
 class _Stream:
@@ -51,11 +88,7 @@ class _Stream:
     __slots__ = ("graph", "times", "kind", "all_vertices")
 
     def __init__(self, graph: Graph, time: str | None, time_unit: str | None, kind: Kind, all_vertices: bool) -> None:
-        if not isinstance(kind, str):
-            raise MistypedError(f"kind must be a string, not {type(kind).__name__}")
-        if kind not in get_args(Kind):
-            raise InvalidError(f"kind must be one of {', '.join(map(repr, get_args(Kind)))}, not {kind!r}")
-        self.graph, self.kind, self.all_vertices = graph, kind, bool(all_vertices)
+        self.graph, self.kind, self.all_vertices = graph, _checked(kind), bool(all_vertices)
         self.times = window_times(graph._native, time, time_unit, run_settings())
 
     def window(self, length: str | None, until: str | None = None, end: int | None = None) -> Window:
@@ -103,7 +136,7 @@ class Window(Algorithms):
         return self._count("vertices")
 
     def __repr__(self) -> str:
-        return f"<esker.Window of {self.num_vertices:,} vertices and {self.num_edges:,} edges, after {self.after} until {self.until}>"
+        return f"<esker.Window of {counted(self.num_vertices, 'vertex', 'vertices')} and {counted(self.num_edges, 'edge')}, after {self.after} until {self.until}>"
 
     def _count(self, what: str) -> int:
         return json.loads(self._native(None, False).facts())[what]
@@ -132,9 +165,11 @@ class Windows:
 
     __slots__ = ("_stream", "_length", "_ends")
 
-    def __init__(self, stream: _Stream, length: str | None, every: str, start: str | None, end: str | None) -> None:
+    def __init__(
+        self, stream: _Stream, length: str | None, every: tuple[str | None, int | None], start: str | None, end: str | None
+    ) -> None:
         self._stream, self._length = stream, length
-        self._ends: list[int] = window_steps(stream.times, every, start, end)
+        self._ends: list[int] = window_ends(stream.graph._native, stream.times, every, (start, end), run_settings())
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -147,7 +182,7 @@ class Windows:
 
     def __repr__(self) -> str:
         length = "of growing length" if self._length is None else f"of {self._length}"
-        return f"<esker.Windows: {len(self):,} windows {length}>"
+        return f"<esker.Windows: {counted(len(self), 'window')} {length}>"
 
     def run(self, algorithm: str, *, top: int | None = None, progress: Any = None, **options: Any) -> WindowTable:
         """Runs an algorithm on each window.
@@ -184,7 +219,7 @@ class WindowTable:
         return sum(table.num_rows for _, table in self._tables)
 
     def __repr__(self) -> str:
-        return f"<esker.WindowTable of {len(self):,} rows over {len(self._tables):,} windows>"
+        return f"<esker.WindowTable of {counted(len(self), 'row')} over {counted(len(self._tables), 'window')}>"
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -238,10 +273,11 @@ def _rows(result: Result, top: int | None) -> pyarrow.Table:
 
 def of_window(graph: Graph, length: Any, at: Time, **options: Any) -> Window:
     """A window of a version."""
-    return _Stream(graph, **options).window(_length(length, "length"), _time(at, "at"))
+    return _Stream(graph, **options).window(length_text(length, "length"), _time(at, "at"))
 
 
-def series(graph: Graph, length: Any, every: Any, start: Time, end: Time, **options: Any) -> Windows:
+def series(graph: Graph, length: Any, every: Any, every_edges: Any, start: Time, end: Time, **options: Any) -> Windows:
     """Windows of a version that follow each other; without a length, they grow from the first edge on."""
     ends = _time(start, "start"), _time(end, "end")
-    return Windows(_Stream(graph, **options), None if length is None else _length(length, "length"), _length(every, "every"), *ends)
+    step = _step(every, every_edges)
+    return Windows(_Stream(graph, **options), None if length is None else length_text(length, "length"), step, *ends)

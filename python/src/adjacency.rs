@@ -2,90 +2,63 @@
 
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString};
+use pyo3::types::{PyDict, PyFloat, PyList, PyString};
 
 use crate::array::Array;
 use crate::column::Column;
 use crate::entries::Entries;
 use crate::failure::Outcome;
+use crate::node_rows::{RowOf, integer};
+use crate::objects::Usual;
 use crate::turns::Turns;
 use esker::import::source::integer_ids;
 
 /// Integers of this magnitude and more are not exact as floats.
 const EXACT: i64 = 1 << 53;
 
-/// The row of each node.
-struct RowOf<'a, 'py> {
-    nodes: &'a Bound<'py, PyDict>,
-    /// If nodes are integers without wide gaps: the least of them, and the row of each from it on, [`Self::NO_ROW`] for gaps.
-    table: Option<(i64, Vec<i64>)>,
+/// An arc as it is read.
+struct ReadArc<'py> {
+    source: usize,
+    target: usize,
+    attributes: Option<Bound<'py, PyAny>>,
 }
 
-impl<'a, 'py> RowOf<'a, 'py> {
-    const NO_ROW: i64 = -1;
+/// Number of entries that are taken before any of them is looked at. The waits for their memory then overlap.
+const BATCH_LEN: usize = 64;
 
-    /// Nodes and their rows, which are 0, 1 and so on.
-    fn new(nodes: &'a Bound<'py, PyDict>, turns: &mut Turns) -> PyResult<Self> {
-        let mut integers = Vec::with_capacity(nodes.len());
-        let mut entries = Entries::of(nodes);
-        while let Some((node, _)) = entries.next(false)? {
-            match integer(&node) {
-                Some(value) => integers.push(value),
-                None => return Ok(Self { nodes, table: None }),
-            }
-            turns.step(nodes.py())?;
-        }
-        let least = integers.iter().copied().min().unwrap_or(0);
-        let span = integers.iter().map(|value| value.abs_diff(least)).max().unwrap_or(0);
-        if span > 8 * integers.len() as u64 {
-            return Ok(Self { nodes, table: None });
-        }
-        let mut table = vec![Self::NO_ROW; span as usize + 1];
-        for (row, value) in integers.iter().enumerate() {
-            table[value.abs_diff(least) as usize] = row as i64;
-        }
-        Ok(Self { nodes, table: Some((least, table)) })
-    }
-
-    fn get(&self, node: &Bound<'py, PyAny>) -> PyResult<i64> {
-        if let Some((least, table)) = &self.table
-            && let Some(value) = integer(node)
-        {
-            let index = value.checked_sub(*least).and_then(|index| usize::try_from(index).ok());
-            let row = index.and_then(|index| table.get(index)).copied();
-            if let Some(row) = row.filter(|row| *row != Self::NO_ROW) {
-                return Ok(row);
-            }
-        }
-        match self.nodes.get_item(node)? {
-            Some(row) => row.extract(),
-            None => Err(PyKeyError::new_err((node.clone().unbind(),))),
-        }
-    }
-}
-
-fn integer(object: &Bound<'_, PyAny>) -> Option<i64> {
-    if object.is_exact_instance_of::<PyInt>() { object.extract().ok() } else { None }
-}
-
-/// Calls `visit` with the row of each source, that of each target and, if `with_values`, the value of each entry of the dictionaries of rows.
-/// Returns `false` if a row has no plain dictionary, or `visit` has returned `false`.
+/// Calls `visit` with the arcs in the dictionaries of rows, batch by batch, and with their attributes if `with_attributes`. Returns `false`
+/// if a row has no plain dictionary, or `visit` has returned `false`.
 fn walk<'py>(
     rows: &Bound<'py, PyList>,
     row_of: &RowOf<'_, 'py>,
     turns: &mut Turns,
-    with_values: bool,
-    mut visit: impl FnMut(usize, i64, Option<Bound<'py, PyAny>>) -> PyResult<bool>,
+    with_attributes: bool,
+    mut visit: impl FnMut(&[ReadArc<'py>]) -> PyResult<bool>,
 ) -> PyResult<bool> {
+    let mut taken = Vec::with_capacity(BATCH_LEN);
+    let mut arcs = Vec::with_capacity(BATCH_LEN);
     for source in 0..rows.len() {
         let row = rows.get_item(source)?;
         let Ok(others) = row.cast_exact::<PyDict>() else { return Ok(false) };
         let mut entries = Entries::of(others);
-        while let Some((node, value)) = entries.next(with_values)? {
-            if !visit(source, row_of.get(&node)?, value)? {
-                return Ok(false);
+        let last = source + 1 == rows.len();
+        loop {
+            let entry = entries.next(with_attributes)?;
+            let ends = entry.is_none();
+            taken.extend(entry.map(|(node, attributes)| (source, node, attributes)));
+            if taken.len() == BATCH_LEN || (ends && last) {
+                for (source, node, attributes) in taken.drain(..) {
+                    arcs.push(ReadArc { source, target: row_of.get(&node)?, attributes });
+                    turns.step(rows.py())?;
+                }
+                if !visit(&arcs)? {
+                    return Ok(false);
+                }
+                arcs.clear();
             }
-            turns.step(rows.py())?;
+            if ends {
+                break;
+            }
         }
         turns.step(rows.py())?;
     }
@@ -116,6 +89,18 @@ impl Weights {
         true
     }
 
+    /// Appends a weight that is not known yet.
+    fn push_unknown(&mut self) {
+        self.values.push(f64::NAN);
+        self.whole.push(0);
+    }
+
+    /// Gives an arc the weight of another.
+    fn copy(&mut self, from: usize, to: usize) {
+        self.values[to] = self.values[from];
+        self.whole[to] = self.whole[from];
+    }
+
     /// The weights, `None` if all are the integer 1; and which are integers, if some are and others not.
     fn finish(self) -> (Option<Array>, Option<Array>) {
         let integers = self.whole.iter().filter(|whole| **whole == 1).count();
@@ -130,59 +115,217 @@ impl Weights {
     }
 }
 
+/// The lists of neighbours, as they are read.
+struct ReadLists<'a, 'py> {
+    attribute: Option<&'a Bound<'py, PyAny>>,
+    default: Option<&'a Bound<'py, PyAny>>,
+    directed: bool,
+    lengths: Vec<i64>,
+    targets: Vec<i64>,
+    weights: Weights,
+    /// The address of the attributes of each arc of an undirected graph with weights.
+    addresses: Vec<usize>,
+}
+
+impl<'py> ReadLists<'_, 'py> {
+    /// Appends arcs. Returns `false` if their attributes or weights are not of the plain types.
+    fn push(&mut self, arcs: &[ReadArc<'py>]) -> PyResult<bool> {
+        for arc in arcs {
+            self.lengths[arc.source] += 1;
+            self.targets.push(arc.target as i64);
+        }
+        let Some(attribute) = self.attribute else { return Ok(true) };
+        let mut wanted = Vec::with_capacity(arcs.len());
+        for arc in arcs {
+            let Some(Ok(values)) = arc.attributes.as_ref().map(|values| values.cast_exact::<PyDict>()) else {
+                return Ok(false);
+            };
+            if !self.directed {
+                self.addresses.push(values.as_ptr().addr());
+            }
+            let mirrored = !self.directed && arc.target < arc.source;
+            // The first entry is the attribute itself in most graphs. All first entries are taken before any is looked at.
+            wanted.push(if mirrored { None } else { Some((values, Entries::of(values).next(true)?)) });
+        }
+        for one in wanted {
+            let Some((values, first)) = one else {
+                self.weights.push_unknown();
+                continue;
+            };
+            let weight = match first {
+                Some((name, Some(value))) if name.is(attribute) => Some(value),
+                _ => values.get_item(attribute)?.or_else(|| self.default.cloned()),
+            };
+            if !weight.is_some_and(|weight| self.weights.push(&weight)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Gives each arc to a smaller row the weight of the arc in the opposite direction. NetworkX keeps one dictionary of attributes for
+    /// both. Returns `false` if an arc has a dictionary of its own.
+    fn mirror(&mut self) -> bool {
+        if self.addresses.is_empty() {
+            return true;
+        }
+        if u32::try_from(self.targets.len()).is_err() {
+            return false;
+        }
+        // The arcs to larger rows, with their sources, ordered by target.
+        let mut ends = vec![0_usize; self.lengths.len() + 1];
+        let arcs = || {
+            self.lengths
+                .iter()
+                .enumerate()
+                .flat_map(|(row, &len)| (0..len).map(move |_| row))
+                .zip(&self.targets)
+        };
+        for (_, &target) in arcs().filter(|&(source, &target)| source < target as usize) {
+            ends[target as usize + 1] += 1;
+        }
+        for row in 1..ends.len() {
+            ends[row] += ends[row - 1];
+        }
+        let mut incoming = vec![(0_u32, 0_u32); ends[self.lengths.len()]];
+        for (at, (source, &target)) in
+            arcs().enumerate().filter(|(_, (source, target))| *source < **target as usize)
+        {
+            incoming[ends[target as usize]] = (source as u32, at as u32);
+            ends[target as usize] += 1;
+        }
+        let mut arc_from = vec![0_u32; self.lengths.len()];
+        let (mut at, mut begin) = (0, 0);
+        for (row, &len) in self.lengths.iter().enumerate() {
+            for &(source, arc) in &incoming[begin..ends[row]] {
+                arc_from[source as usize] = arc;
+            }
+            begin = ends[row];
+            for arc in at..at + len as usize {
+                let target = self.targets[arc] as usize;
+                if target < row {
+                    let back = arc_from[target] as usize;
+                    if self.addresses[back] != self.addresses[arc] {
+                        return false;
+                    }
+                    self.weights.copy(back, arc);
+                }
+            }
+            at += len as usize;
+        }
+        true
+    }
+}
+
 /// The length of the list of each row, the targets of all, their weights and which are integers.
 type Lists = (Array, Array, Option<Array>, Option<Array>);
 
 /// The lists of the neighbours of each row. `rows` holds the dictionary of each, `row_of` the rows of the nodes. With an attribute, its
-/// values are the weights. `None` if dictionaries or weights are not of the plain types.
+/// values are the weights. `None` if dictionaries or weights are not of the plain types, or an edge of an undirected graph has two.
 #[pyfunction]
-#[pyo3(signature = (rows, row_of, attribute=None, default=None))]
+#[pyo3(signature = (rows, row_of, directed, attribute=None, default=None))]
 pub(crate) fn read_adjacency<'py>(
     rows: &Bound<'py, PyList>,
     row_of: &Bound<'py, PyDict>,
+    directed: bool,
     attribute: Option<Bound<'py, PyAny>>,
     default: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Option<Lists>> {
     let mut turns = Turns::new();
     let row_of = RowOf::new(row_of, &mut turns)?;
-    let mut lengths = vec![0_i64; rows.len()];
-    let mut targets = Vec::new();
-    let mut weights = Weights { all_one: true, ..Weights::default() };
-    let plain = walk(rows, &row_of, &mut turns, attribute.is_some(), |source, target, value| {
-        lengths[source] += 1;
-        targets.push(target);
-        let (Some(attribute), Some(values)) = (&attribute, value) else { return Ok(true) };
-        let Ok(values) = values.cast_exact::<PyDict>() else { return Ok(false) };
-        let weight = values.get_item(attribute)?.or_else(|| default.clone());
-        Ok(weight.is_some_and(|weight| weights.push(&weight)))
-    })?;
-    if !plain {
+    let mut lists = ReadLists {
+        attribute: attribute.as_ref(),
+        default: default.as_ref(),
+        directed,
+        lengths: vec![0; rows.len()],
+        targets: Vec::new(),
+        weights: Weights { all_one: true, ..Weights::default() },
+        addresses: Vec::new(),
+    };
+    let plain = walk(rows, &row_of, &mut turns, attribute.is_some(), |arcs| lists.push(arcs))?;
+    if !plain || !lists.mirror() {
         return Ok(None);
     }
-    let (weights, whole) = weights.finish();
-    Ok(Some((Array::of(lengths), Array::of(targets), weights, whole)))
+    let (weights, whole) = lists.weights.finish();
+    Ok(Some((Array::of(lists.lengths), Array::of(lists.targets), weights, whole)))
 }
 
-/// The edges as rows of sources and targets, and a list of the attributes of each; an undirected edge from the end with the smaller row.
-/// `None` if the dictionaries are not plain.
+/// The attributes of edges, in columns.
+#[derive(Default)]
+struct Attributes<'py> {
+    names: Vec<Bound<'py, PyString>>,
+    values: Vec<Usual>,
+    edges: usize,
+}
+
+impl<'py> Attributes<'py> {
+    /// Appends the attributes of an edge. Returns `false` if their names are not those of the edges before, or a column needs a closer look.
+    fn push(&mut self, attributes: &Bound<'py, PyDict>) -> PyResult<bool> {
+        self.edges += 1;
+        if self.edges > 1 && attributes.len() != self.names.len() {
+            return Ok(false);
+        }
+        let mut entries = Entries::of(attributes);
+        let mut at = 0;
+        while let Some((name, value)) = entries.next(true)? {
+            let Ok(name) = name.cast_into_exact::<PyString>() else { return Ok(false) };
+            if self.edges == 1 {
+                self.names.push(name);
+                self.values.push(Usual::Empty);
+            } else if !name.is(&self.names[at]) && !name.as_any().eq(&self.names[at])? {
+                return Ok(false);
+            }
+            if !value.is_some_and(|value| self.values[at].push(&value)) {
+                return Ok(false);
+            }
+            at += 1;
+        }
+        Ok(true)
+    }
+
+    fn finish(self) -> Outcome<Vec<(String, Column)>> {
+        let column = |(name, values): (Bound<'py, PyString>, Usual)| {
+            let name = name.to_str()?.to_owned();
+            Ok((name.clone(), Column::of(name, vec![values.finish()])?))
+        };
+        self.names.into_iter().zip(self.values).map(column).collect()
+    }
+}
+
+/// The edges as rows of sources and targets, and their attributes as names and columns; an undirected edge from the end with the smaller row.
+/// `None` unless dictionaries are plain, all edges have the same attributes in the same order, and each column is of one usual type.
 #[pyfunction]
+#[allow(clippy::type_complexity, reason = "what Python takes apart")]
 pub(crate) fn read_edges<'py>(
     rows: &Bound<'py, PyList>,
     row_of: &Bound<'py, PyDict>,
     directed: bool,
-) -> PyResult<Option<(Array, Array, Bound<'py, PyList>)>> {
+) -> Outcome<Option<(Array, Array, Vec<(String, Column)>)>> {
     let mut turns = Turns::new();
     let row_of = RowOf::new(row_of, &mut turns)?;
-    let (mut sources, mut targets, attributes) = (Vec::new(), Vec::new(), PyList::empty(rows.py()));
-    let plain = walk(rows, &row_of, &mut turns, true, |source, target, value| {
-        if directed || target >= source as i64 {
-            sources.push(source as i64);
-            targets.push(target);
-            attributes.append(value)?;
+    let (mut sources, mut targets, mut attributes) = (Vec::new(), Vec::new(), Attributes::default());
+    let plain = walk(rows, &row_of, &mut turns, true, |arcs| {
+        let mut wanted = Vec::with_capacity(arcs.len());
+        for arc in arcs.iter().filter(|arc| directed || arc.target >= arc.source) {
+            sources.push(arc.source as i64);
+            targets.push(arc.target as i64);
+            match arc.attributes.as_ref().map(|values| values.cast_exact::<PyDict>()) {
+                // All first entries are taken before any is looked at.
+                Some(Ok(values)) => wanted.push((values, Entries::of(values).next(true)?)),
+                _ => return Ok(false),
+            }
+        }
+        for (values, _first) in wanted {
+            if !attributes.push(values)? {
+                return Ok(false);
+            }
         }
         Ok(true)
     })?;
-    Ok(plain.then(|| (Array::of(sources), Array::of(targets), attributes)))
+    if !plain {
+        return Ok(None);
+    }
+    Ok(Some((Array::of(sources), Array::of(targets), attributes.finish()?)))
 }
 
 /// Adds edges to the dictionaries of a graph of NetworkX that has its nodes, but no edges.
@@ -212,33 +355,101 @@ pub(crate) fn write_adjacency<'py>(
     };
     let after = of_rows(adjacency)?;
     let before = predecessors.as_ref().map(of_rows).transpose()?;
-    let before = before.as_ref().unwrap_or(&after);
     let (sources, targets) = (source.ids(0..source.len(), false)?, target.ids(0..target.len(), false)?);
     let ends =
         integer_ids(&sources).unwrap_or_default().iter().zip(integer_ids(&targets).unwrap_or_default());
-    let mut turns = Turns::new();
-    for (at, (&u, &v)) in ends.enumerate() {
-        turns.step(py)?;
-        let (u, v) = (u as usize, v as usize);
-        if u.max(v) >= nodes.len() {
-            return Err(PyIndexError::new_err(format!("there is no row {}", u.max(v))).into());
+    let ends: Vec<(usize, usize)> = ends.map(|(&u, &v)| (u as usize, v as usize)).collect();
+    if let Some(row) = ends.iter().map(|&(u, v)| u.max(v)).find(|&row| row >= nodes.len()) {
+        return Err(PyIndexError::new_err(format!("there is no row {row}")).into());
+    }
+    let mut edges = WrittenEdges { py, nodes, properties, made: Vec::new(), turns: Turns::new() };
+    if multigraph {
+        return Ok(edges.add_parallel(&ends, &after, before.as_ref().unwrap_or(&after))?);
+    }
+    edges.made.resize_with(ends.len(), || None);
+    let outgoing = ends.iter().enumerate().map(|(edge, &(u, v))| (u, v, edge));
+    let incoming = ends.iter().enumerate().map(|(edge, &(u, v))| (v, u, edge));
+    if let Some(before) = before {
+        edges.fill(&after, outgoing)?;
+        edges.fill(&before, incoming)?;
+    } else {
+        edges.fill(&after, outgoing.zip(incoming).flat_map(|(there, back)| [there, back]))?;
+    }
+    Ok(())
+}
+
+/// Edges that become entries of dictionaries.
+struct WrittenEdges<'py> {
+    py: Python<'py>,
+    nodes: Vec<Bound<'py, PyAny>>,
+    properties: Vec<(Bound<'py, PyString>, Bound<'py, PyList>)>,
+    /// The attributes of each edge, once an end has them.
+    made: Vec<Option<Bound<'py, PyDict>>>,
+    turns: Turns,
+}
+
+impl<'py> WrittenEdges<'py> {
+    fn attributes(&self, edge: usize) -> PyResult<Bound<'py, PyDict>> {
+        let values = PyDict::new(self.py);
+        for (name, column) in &self.properties {
+            values.set_item(name, column.get_item(edge)?)?;
         }
-        let mut values = PyDict::new(py);
-        for (name, column) in &properties {
-            values.set_item(name, column.get_item(at)?)?;
+        Ok(values)
+    }
+
+    /// Adds arcs, given as row, other row and edge, to the dictionaries of rows. One dictionary after another is filled, which keeps it in
+    /// the cache; the order within each is that of the arcs.
+    fn fill(
+        &mut self,
+        rows: &[Bound<'py, PyDict>],
+        arcs: impl Iterator<Item = (usize, usize, usize)> + Clone,
+    ) -> PyResult<()> {
+        let mut ends = vec![0_usize; rows.len() + 1];
+        for (row, ..) in arcs.clone() {
+            ends[row + 1] += 1;
         }
-        if multigraph {
-            if let Some(parallel) = after[u].get_item(&nodes[v])? {
-                let parallel = parallel.cast_into::<PyDict>().map_err(PyErr::from)?;
+        for row in 1..ends.len() {
+            ends[row] += ends[row - 1];
+        }
+        let mut by_row = vec![(0_usize, 0_usize); ends[rows.len()]];
+        for (row, other, edge) in arcs {
+            by_row[ends[row]] = (other, edge);
+            ends[row] += 1;
+        }
+        let mut begin = 0;
+        for (row, &end) in rows.iter().zip(&ends) {
+            for &(other, edge) in &by_row[begin..end] {
+                if self.made[edge].is_none() {
+                    self.made[edge] = Some(self.attributes(edge)?);
+                }
+                row.set_item(&self.nodes[other], self.made[edge].as_ref())?;
+                self.turns.step(self.py)?;
+            }
+            begin = end;
+        }
+        Ok(())
+    }
+
+    /// Adds the edges of a multigraph, which keeps a dictionary of parallel edges for each pair of nodes.
+    fn add_parallel(
+        &mut self,
+        ends: &[(usize, usize)],
+        after: &[Bound<'py, PyDict>],
+        before: &[Bound<'py, PyDict>],
+    ) -> PyResult<()> {
+        for (edge, &(u, v)) in ends.iter().enumerate() {
+            self.turns.step(self.py)?;
+            let values = self.attributes(edge)?;
+            if let Some(parallel) = after[u].get_item(&self.nodes[v])? {
+                let parallel = parallel.cast_into::<PyDict>()?;
                 parallel.set_item(parallel.len(), values)?;
                 continue;
             }
-            let first = PyDict::new(py);
-            first.set_item(0, values)?;
-            values = first;
+            let parallel = PyDict::new(self.py);
+            parallel.set_item(0, values)?;
+            after[u].set_item(&self.nodes[v], &parallel)?;
+            before[v].set_item(&self.nodes[u], &parallel)?;
         }
-        after[u].set_item(&nodes[v], &values)?;
-        before[v].set_item(&nodes[u], &values)?;
+        Ok(())
     }
-    Ok(())
 }

@@ -11,14 +11,12 @@ use pyo3::types::PyDict;
 
 use crate::array::Array;
 use crate::failure::Outcome;
+use crate::turns::Turns;
 use crate::values::id_object;
 use crate::watch::watched;
 
 /// The most rows that are ranked on the calling thread.
 const BRIEF_LEN: usize = 1 << 20;
-
-/// Number of rows between two checks for signals.
-const ROWS_PER_CHECK: usize = 1 << 14;
 
 /// The answer of an algorithm, and the snapshot it was computed on.
 #[pyclass(frozen, module = "esker._esker")]
@@ -106,11 +104,9 @@ impl Answer {
         // To start a thread takes longer than to rank few rows.
         let ranked =
             if self.len() <= BRIEF_LEN { py.detach(rank) } else { watched(py, &cancel, None, rank) }?;
-        let mut rows = Vec::with_capacity(ranked.len());
+        let (mut rows, mut turns) = (Vec::with_capacity(ranked.len()), Turns::new());
         for one in ranked {
-            if rows.len() % ROWS_PER_CHECK == 0 {
-                py.check_signals()?;
-            }
+            turns.step(py)?;
             rows.push((self.show(py, one.key)?, self.show(py, one.value)?));
         }
         Ok(rows)

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
 use esker::change::{Given, convert_or_widen};
-use esker::graph::Cancel;
+use esker::graph::{Cancel, counted};
 use esker::import::source::id_at;
 use esker::store::Snapshot;
 use esker::store::format::{ElementType, PropertyRecord, PropertyType};
@@ -203,9 +203,9 @@ impl Batch {
             };
             if columns[index].1.len() != len {
                 return invalid(format!(
-                    "{} has {} elements, but there are {len} edges",
+                    "{} has {}, but there are {len} edges",
                     columns[index].1.what(),
-                    columns[index].1.len()
+                    counted(columns[index].1.len(), "element", "elements")
                 ));
             }
             indices.push(index);

@@ -16,9 +16,8 @@ use esker::store::check::check;
 use esker::store::database::{CompactOptions, CompactReport, Tiling};
 use esker::store::diff::diff;
 use esker::store::format::{Retention, VersionRecord};
-use esker::store::log::Sync;
 use esker::store::tiles::TileReport;
-use esker::store::version::{VersionSelector, check_tag, parse_time};
+use esker::store::version::{Manifest, VersionSelector, check_tag, parse_time};
 use esker::store::{CommitOptions, Database as Writer, Error, HeadedOptions, Store};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -28,19 +27,15 @@ use crate::differences::DifferenceStream;
 use crate::failure::{Failure, Outcome, invalid};
 use crate::graph::Graph;
 use crate::report::{diff_facts, feed_facts, version_facts};
-use crate::settings::{BuildSettings, ReadSettings, Settings, duplicates, encoding, event_time, one_of};
+use crate::settings::{
+    BuildSettings, ReadSettings, Settings, WriteSettings, duplicates, encoding, event_time,
+};
 use crate::watch::{CancelHandle, Listener, token, watched};
 
 /// The path of a database in memory on its memory disk.
 pub(crate) const IN_MEMORY: &str = "/memory";
 /// The stage of reading the commits in the log, for progress.
 pub(crate) const READING_LOG: &str = "reading the log";
-/// When commits are synced to disk.
-pub(crate) const SYNCS: [(&str, Sync); 3] = [
-    ("always", Sync::Always),
-    ("never", Sync::Never),
-    ("interval", Sync::Interval(std::time::Duration::from_millis(100))),
-];
 
 /// The problems that a check found, the checks passed, and the files that a writer that died has left, with their bytes.
 type Checked = (Vec<String>, Vec<String>, Vec<(String, u64)>);
@@ -64,6 +59,14 @@ pub(crate) enum Handle {
 }
 
 impl Handle {
+    /// What the database says of itself.
+    fn manifest(&self) -> Outcome<Arc<Manifest>> {
+        Ok(match self {
+            Self::Reader(store) => Arc::clone(store.whole_manifest()?),
+            Self::Writer(writer) => writer.manifest(),
+        })
+    }
+
     /// The same; a reader reads the commits in the log under `run`.
     fn under(self, run: &Arc<Run>) -> Self {
         match self {
@@ -94,7 +97,7 @@ impl Database {
         }
     }
 
-    fn writer(&self) -> Outcome<Arc<ManuallyDrop<Writer>>> {
+    pub(crate) fn writer(&self) -> Outcome<Arc<ManuallyDrop<Writer>>> {
         match self.open()? {
             Handle::Writer(writer) => Ok(writer),
             Handle::Reader(_) => Err(Failure::Named(
@@ -200,20 +203,14 @@ impl Database {
     fn versions(&self, py: Python<'_>) -> Outcome<String> {
         let open = self.open()?;
         let versions = py.detach(|| Self::versions_of(&open))?;
-        let in_layers = match &open {
-            Handle::Reader(store) => store.manifest().versions.last().map_or(0, |newest| newest.number),
-            Handle::Writer(writer) => writer.manifest().versions.last().map_or(0, |newest| newest.number),
-        };
+        let in_layers = open.manifest()?.versions.last().map_or(0, |newest| newest.number);
         let facts = |version: &VersionRecord| version_facts(version, version.number <= in_layers);
         Ok(json!(versions.iter().map(facts).collect::<Vec<_>>()).to_string())
     }
 
     /// The tags and the version number of each.
     fn tags(&self) -> Outcome<Vec<(String, u64)>> {
-        let tags = match self.open()? {
-            Handle::Reader(store) => Arc::clone(&store.manifest().tags),
-            Handle::Writer(writer) => Arc::clone(&writer.manifest().tags),
-        };
+        let tags = Arc::clone(&self.open()?.manifest()?.tags);
         Ok(tags.iter().map(|(name, number)| (name.clone(), *number)).collect())
     }
 
@@ -230,6 +227,19 @@ impl Database {
     /// The name of the rule for duplicate edges.
     fn rule(&self) -> Outcome<&'static str> {
         Ok(self.writer()?.manifest().duplicates().name())
+    }
+
+    /// How commits become layers: policy of copies, bytes of commits to freeze, whether layers are merged.
+    fn write_options(&self) -> Outcome<(&'static str, u64, bool)> {
+        let options = self.open()?.manifest()?.options();
+        Ok((options.policy.name(), options.freeze_bytes, options.auto_merge))
+    }
+
+    /// Sets those that are given.
+    fn set_write_options(&self, py: Python<'_>, given: WriteSettings) -> Outcome<()> {
+        let writer = self.writer()?;
+        let options = given.over(writer.write_options())?;
+        py.detach(|| Ok(writer.set_write_options(options)?))
     }
 
     /// A batch that follows a rule for duplicate edges, by default that of the database.
@@ -258,7 +268,8 @@ impl Database {
         let options = CommitOptions { message, time_ms, cancel: cancel.clone() };
         let batch = batch.take()?;
         // Once the commit goes to the log, it finishes first.
-        let committed = watched(py, &cancel, None, || Ok(writer.commit_with(batch, &options)?))?;
+        let committed = watched(py, &cancel, None, || Ok(writer.commit_with(batch, &options)?))
+            .map_err(|failure| failure.or("commit fewer changes at a time"))?;
         Ok((committed.version, committed.duplicates))
     }
 
@@ -485,11 +496,4 @@ impl Database {
             Ok(feed_facts(&report, &notes, begin.elapsed().as_secs_f64()))
         })
     }
-}
-
-/// Checks the settings for building and syncing a database.
-#[pyfunction]
-pub(crate) fn check_settings(settings: BuildSettings, sync: &str) -> Outcome<()> {
-    one_of("sync", sync, &SYNCS)?;
-    settings.options().map(drop)
 }

@@ -6,6 +6,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, StringArray};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use esker::graph::{Cancel, Run, RunOptions, VertexId};
 use esker::store::Snapshot;
+use esker::store::database::OwnedValue;
 use esker::store::diff::{DiffEdge, Difference, diff};
 use esker::store::format::PropertyRecord;
 use esker::store::property::PropertyValue;
@@ -47,33 +48,11 @@ impl DifferenceStream {
     }
 }
 
-/// A value that outlives the comparison.
-enum Kept {
-    Number(PropertyValue<'static>),
-    Text(Vec<u8>),
-}
-
-impl Kept {
-    fn of(value: PropertyValue<'_>) -> Self {
-        match value {
-            PropertyValue::Text(text) => Self::Text(text.to_vec()),
-            number => Self::Number(number.to_owned_number()),
-        }
-    }
-
-    fn value(&self) -> PropertyValue<'_> {
-        match self {
-            Self::Number(number) => number.to_owned_number(),
-            Self::Text(text) => PropertyValue::Text(text),
-        }
-    }
-}
-
 /// The values of a property: those of the first version and those of the second, by row.
 #[derive(Default)]
 struct Values {
-    old: Vec<Option<Kept>>,
-    new: Vec<Option<Kept>>,
+    old: Vec<Option<OwnedValue>>,
+    new: Vec<Option<OwnedValue>>,
 }
 
 /// All changes of one kind. Memory: three words a row, and two values of 24 bytes or more a row and property.
@@ -161,7 +140,7 @@ impl Changes {
         self.targets.push(edge.target);
         for (property, values) in self.properties.iter().zip(&mut self.values) {
             for (edge, values) in [(&old, &mut values.old), (&new, &mut values.new)] {
-                values.push(edge.as_ref().map(|edge| edge.value(property)).transpose()?.map(Kept::of));
+                values.push(edge.as_ref().map(|edge| edge.value(property)).transpose()?.map(OwnedValue::of));
             }
         }
         Ok(())
@@ -187,7 +166,7 @@ impl Changes {
         if let Some(values) = place.and_then(|place| self.values.get_mut(place)) {
             for (value, values) in [(old, &mut values.old), (new, &mut values.new)] {
                 if let Some(last) = values.last_mut() {
-                    *last = value.map(Kept::of);
+                    *last = value.map(OwnedValue::of);
                 }
             }
         }
@@ -206,7 +185,7 @@ impl Changes {
         for (property, values) in self.properties.iter().zip(&self.values) {
             for kept in [&values.old, &values.new] {
                 let values: Vec<_> =
-                    kept[range.clone()].iter().map(|kept| kept.as_ref().map(Kept::value)).collect();
+                    kept[range.clone()].iter().map(|kept| kept.as_ref().map(OwnedValue::value)).collect();
                 arrays.push(column_of(property, &values));
             }
         }

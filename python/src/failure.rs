@@ -15,6 +15,20 @@ pub(crate) enum Failure {
     Python(PyErr),
     /// The name of an exception of `esker._errors`, and the message.
     Named(&'static str, String),
+    /// A refusal for lack of memory, and what would help other than a higher limit.
+    Refused(StoreError, &'static str),
+}
+
+impl Failure {
+    /// Adds to a refusal for lack of memory what would help other than a higher limit.
+    pub(crate) fn or(self, remedy: &'static str) -> Self {
+        match self {
+            Self::Esker(esker::Error::Store(refusal @ StoreError::Stop(Stop::OverBudget { .. }))) => {
+                Self::Refused(refusal, remedy)
+            }
+            other => other,
+        }
+    }
 }
 
 /// Result with a [`Failure`].
@@ -70,7 +84,8 @@ fn raise(py: Python<'_>, failure: Failure) -> PyErr {
     match failure {
         Failure::Python(error) => error,
         Failure::Named(class, message) => named(py, class, &message, |_| Ok(())),
-        Failure::Esker(esker::Error::Store(error)) => raise_store(py, &error),
+        Failure::Refused(error, remedy) => raise_store(py, &error, &format!("{error}, or {remedy}")),
+        Failure::Esker(esker::Error::Store(error)) => raise_store(py, &error, &error.to_string()),
         Failure::Esker(esker::Error::Usage(message)) => named(py, "InvalidError", &message, |_| Ok(())),
         Failure::Esker(error @ esker::Error::Wrong { .. }) => {
             named(py, "WrongAnswerError", &error.to_string(), |_| Ok(()))
@@ -78,9 +93,8 @@ fn raise(py: Python<'_>, failure: Failure) -> PyErr {
     }
 }
 
-fn raise_store(py: Python<'_>, error: &StoreError) -> PyErr {
+fn raise_store(py: Python<'_>, error: &StoreError, message: &str) -> PyErr {
     use std::io::ErrorKind::{AlreadyExists, NotFound, PermissionDenied};
-    let message = error.to_string();
     match error {
         StoreError::Io { path, source, .. } => {
             let class = match source.kind() {
@@ -89,38 +103,38 @@ fn raise_store(py: Python<'_>, error: &StoreError) -> PyErr {
                 PermissionDenied => "PermissionDeniedError",
                 _ => "StorageError",
             };
-            named(py, class, &message, |exception| {
+            named(py, class, message, |exception| {
                 exception.setattr("errno", source.raw_os_error())?;
                 exception.setattr("filename", path.display().to_string())
             })
         }
-        StoreError::Corrupt { path, offset, .. } => named(py, "CorruptError", &message, |exception| {
+        StoreError::Corrupt { path, offset, .. } => named(py, "CorruptError", message, |exception| {
             exception.setattr("path", path.display().to_string())?;
             exception.setattr("offset", offset)
         }),
-        StoreError::Lost { path, .. } => named(py, "LostError", &message, |exception| {
-            exception.setattr("path", path.display().to_string())
-        }),
-        StoreError::Input { path, line, text, reason } => named(py, "InputError", &message, |exception| {
+        StoreError::Lost { path, .. } => {
+            named(py, "LostError", message, |exception| exception.setattr("path", path.display().to_string()))
+        }
+        StoreError::Input { path, line, text, reason } => named(py, "InputError", message, |exception| {
             exception.setattr("path", path.display().to_string())?;
             exception.setattr("line", line)?;
             exception.setattr("text", text)?;
             exception.setattr("reason", reason)
         }),
-        // The store has no kind of its own for a lock that another process holds.
+        // The store has no kind of its own for a lock that another process, or another handle of this one, holds.
         StoreError::Invalid(text) if text.contains("is being written to by") => {
             named(py, "LockedError", text, |_| Ok(()))
         }
-        StoreError::Invalid(text) => named(py, "InvalidError", text, |_| Ok(())),
+        StoreError::Invalid(text) | StoreError::Usage(text) => named(py, "InvalidError", text, |_| Ok(())),
         StoreError::Stop(Stop::Cancelled) => named(py, "Cancelled", "cancelled", |_| Ok(())),
         StoreError::Stop(Stop::OverBudget { needed_bytes, budget_bytes, .. }) => {
-            named(py, "MemoryLimitError", &message, |exception| {
+            named(py, "MemoryLimitError", message, |exception| {
                 exception.setattr("needed_bytes", needed_bytes)?;
                 exception.setattr("limit_bytes", budget_bytes)
             })
         }
         StoreError::Stop(Stop::Unsuitable(text)) => named(py, "UnsuitableError", text, |_| Ok(())),
-        StoreError::Stop(Stop::Threads(_)) => named(py, "Error", &message, |_| Ok(())),
+        StoreError::Stop(Stop::Threads(_)) => named(py, "Error", message, |_| Ok(())),
     }
 }
 

@@ -8,6 +8,7 @@ use esker::follow::{FollowStep, Method};
 use esker::graph::{Cancel, Run};
 use esker::store::{Follower, Snapshot};
 use esker::top::top;
+use esker::window::{MovingWindow, TimeUnit};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -17,12 +18,14 @@ use crate::failure::{Failure, Outcome};
 use crate::graph::params;
 use crate::settings::Settings;
 use crate::watch::watched;
+use crate::windows::{Moving, moving, symbol};
 
 /// An answer for the newest version that was looked at.
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct Follow {
     database: Py<Database>,
     state: Mutex<FollowState>,
+    run: Arc<Run>,
     cancel: Cancel,
 }
 
@@ -31,13 +34,22 @@ struct FollowState {
     /// Of a database that is open for reading. One that is open for writing knows its newest version.
     follower: Option<Follower>,
     weight: Option<String>,
+    window: Option<MovingWindow>,
+    /// The unit of the times, of a window.
+    unit: Option<TimeUnit>,
+    /// The newest version that was looked at. The answer is of an earlier one if its window has not moved since.
+    passed: u64,
 }
+
+/// The version of a step, the vertices with other values, whether it was computed anew, and the end of the window with its unit.
+type StepObjects<'py> = (u64, Vec<ChangedObjects<'py>>, bool, Option<(i64, &'static str)>);
 
 /// A vertex whose value changed, the old value and the new one.
 type ChangedObjects<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 /// Computes the answer for a version, the newest if `None`.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn follow(
     py: Python<'_>,
     database: Py<Database>,
@@ -45,9 +57,11 @@ pub(crate) fn follow(
     options: Vec<(String, String)>,
     weight: Option<String>,
     at: Option<&str>,
+    window: Option<Moving>,
     settings: Settings,
 ) -> Outcome<Follow> {
     let (entry, params) = (find(name)?, params(options));
+    let window = window.map(moving).transpose()?;
     let (run, cancel, listener) = settings.run(name)?;
     let run = Arc::new(run);
     let handle = database.get().open()?;
@@ -64,10 +78,13 @@ pub(crate) fn follow(
             (None, at) => Database::snapshot(&handle, at)?,
         };
         let snapshot = weighted(snapshot, weight.as_deref())?;
+        let passed = snapshot.version().number;
+        let moved = window.as_ref().map(|window| window.of(&snapshot, None, &run)).transpose()?.flatten();
+        let (snapshot, unit) = moved.map_or((snapshot, None), |(windowed, unit)| (windowed, Some(unit)));
         let follow = esker::follow::Follow::start(snapshot, entry, &params, Arc::<Run>::clone(&run))?;
-        Ok(FollowState { follow, follower, weight })
+        Ok(FollowState { follow, follower, weight, window, unit, passed })
     })?;
-    Ok(Follow { database, state: Mutex::new(state), cancel })
+    Ok(Follow { database, state: Mutex::new(state), run, cancel })
 }
 
 fn weighted(snapshot: Snapshot, weight: Option<&str>) -> Outcome<Snapshot> {
@@ -78,42 +95,78 @@ fn weighted(snapshot: Snapshot, weight: Option<&str>) -> Outcome<Snapshot> {
 }
 
 impl FollowState {
-    /// Goes on to the next version; `None` if there is none yet.
-    fn next(&mut self, handle: &Handle) -> Outcome<Option<FollowStep>> {
+    /// Goes on to the next version that moves the window, if there is one; `None` if there is none yet.
+    fn next(&mut self, handle: &Handle, run: &Run) -> Outcome<Option<FollowStep>> {
+        while let Some(snapshot) = self.ahead(handle)? {
+            let number = snapshot.version().number;
+            let snapshot = weighted(snapshot, self.weight.as_deref())?;
+            let Some(window) = &self.window else {
+                let step = self.follow.advance(snapshot)?;
+                self.passed = number;
+                return Ok(Some(step));
+            };
+            let last = self.follow.snapshot().window_index().map(|index| index.window().until);
+            let moved = window.of(&snapshot, last, run)?;
+            let step = moved.map(|(windowed, unit)| {
+                self.unit = Some(unit);
+                self.follow.advance(windowed)
+            });
+            let step = step.transpose()?;
+            self.passed = number;
+            if step.is_some() {
+                return Ok(step);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next version that was not looked at.
+    fn ahead(&mut self, handle: &Handle) -> Outcome<Option<Snapshot>> {
         let known = self.follow.version();
-        let snapshot = match (&mut self.follower, handle) {
+        let newest = match (&mut self.follower, handle) {
             (Some(follower), _) => {
-                if follower.newest() == known {
+                if follower.newest() <= self.passed {
                     follower.refresh()?;
                 }
-                let ahead = self.follow.ahead(follower.versions().map(|version| version.number));
-                ahead.first().map(|&number| follower.at(number)).transpose()?
+                follower.newest()
             }
-            (None, Handle::Writer(writer)) if writer.snapshot()?.version().number != known => {
+            (None, Handle::Writer(writer)) => writer.snapshot()?.version().number,
+            (None, Handle::Reader(_)) => return Ok(None),
+        };
+        // Versions that were looked at may have been undone since.
+        self.passed = self.passed.min(newest);
+        if newest == self.passed && newest >= known {
+            return Ok(None);
+        }
+        let passed = self.passed;
+        let next = |ahead: Vec<u64>| ahead.into_iter().find(|number| !(known + 1..=passed).contains(number));
+        Ok(match (&mut self.follower, handle) {
+            (Some(follower), _) => {
+                let ahead = self.follow.ahead(follower.versions().map(|version| version.number));
+                next(ahead).map(|number| follower.at(number)).transpose()?
+            }
+            (None, Handle::Writer(writer)) => {
                 let versions = writer.versions();
                 let ahead = self.follow.ahead(versions.iter().map(|version| version.number));
-                ahead.first().map(|&number| writer.at(number)).transpose()?
+                next(ahead).map(|number| writer.at(number)).transpose()?
             }
-            _ => None,
-        };
-        let Some(snapshot) = snapshot else { return Ok(None) };
-        let snapshot = weighted(snapshot, self.weight.as_deref())?;
-        Ok(Some(self.follow.advance(snapshot)?))
+            (None, Handle::Reader(_)) => None,
+        })
     }
 }
 
 #[pymethods]
 impl Follow {
-    /// Goes on to the next version, if there is one: its number, the vertices with other values, and whether it was computed anew.
-    fn next<'py>(&self, py: Python<'py>) -> Outcome<Option<(u64, Vec<ChangedObjects<'py>>, bool)>> {
+    /// Goes on to the next version, if there is one.
+    fn next<'py>(&self, py: Python<'py>) -> Outcome<Option<StepObjects<'py>>> {
         let handle = self.database.get().open()?;
         let updated = watched(py, &self.cancel, None, || {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let update = state.next(&handle)?;
-            Ok(update.map(|update| (update, state.follow.snapshot().clone())))
+            let update = state.next(&handle, &self.run)?;
+            Ok(update.map(|update| (update, state.follow.snapshot().clone(), state.unit)))
         })?;
         drop(handle);
-        let Some((update, snapshot)) = updated else { return Ok(None) };
+        let Some((update, snapshot, unit)) = updated else { return Ok(None) };
         let mut rows = Vec::with_capacity(update.changed.len());
         for changed in &update.changed {
             let [vertex, old, new] = [Value::Vertex(changed.vertex), changed.old, changed.new];
@@ -123,7 +176,9 @@ impl Follow {
                 shown(py, &snapshot, new)?,
             ));
         }
-        Ok(Some((update.version, rows, update.method == Method::Recompute)))
+        let end = snapshot.window_index().map(|index| index.window().until);
+        let end = end.zip(unit).map(|(end, unit)| (end, symbol(unit)));
+        Ok(Some((update.version, rows, update.method == Method::Recompute, end)))
     }
 
     /// The number of the version that the answer is of.

@@ -17,6 +17,7 @@ mod times;
 mod objects;
 mod column;
 mod rows;
+mod node_rows;
 mod adjacency;
 mod source;
 mod values;
@@ -31,6 +32,7 @@ mod batch;
 mod differences;
 mod database;
 mod follow;
+mod streaming;
 mod opening;
 mod listing;
 mod order;
@@ -51,7 +53,7 @@ mod _esker {
     #[pymodule_export]
     use super::column::Column;
     #[pymodule_export]
-    use super::database::{Database, check_settings};
+    use super::database::Database;
     #[pymodule_export]
     use super::differences::DifferenceStream;
     #[pymodule_export]
@@ -61,19 +63,19 @@ mod _esker {
     #[pymodule_export]
     use super::listing::{catalogue, vertex_id_bytes};
     #[pymodule_export]
-    use super::objects::as_list;
-    #[pymodule_export]
-    use super::opening::{import_columns, import_files, open, recover};
+    use super::opening::{check_settings, import_columns, import_files, open, recover};
     #[pymodule_export]
     use super::order::OrderedLists;
     #[pymodule_export]
-    use super::rows::{columns_of_tuples, keys_of_dictionaries};
+    use super::rows::{columns_of_tuples, keys_of_dictionaries, read_tuples};
     #[pymodule_export]
     use super::stream::Stream;
+    #[pymodule_export]
+    use super::streaming::{EdgeStream, stream_edges};
     #[pymodule_export]
     use super::tables::TableStream;
     #[pymodule_export]
     use super::watch::CancelHandle;
     #[pymodule_export]
-    use super::windows::{window, window_range, window_steps, window_times};
+    use super::windows::{window, window_ends, window_range, window_times};
 }

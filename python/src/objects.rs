@@ -60,6 +60,23 @@ impl Usual {
         }
     }
 
+    /// The first `len` objects again; integers that became floats stay floats.
+    pub(crate) fn into_objects(self, py: Python<'_>, len: usize) -> PyResult<Vec<Bound<'_, PyAny>>> {
+        match self {
+            Self::Empty => Ok(Vec::new()),
+            Self::Integers(all) => {
+                all.into_iter().take(len).map(|value| Ok(value.into_pyobject(py)?.into_any())).collect()
+            }
+            Self::Floats(all) => {
+                all.into_iter().take(len).map(|value| Ok(value.into_pyobject(py)?.into_any())).collect()
+            }
+            Self::Texts(mut all) => {
+                let texts = all.finish();
+                Ok((0..len).map(|at| PyString::new(py, texts.value(at)).into_any()).collect())
+            }
+        }
+    }
+
     pub(crate) fn finish(self) -> ArrayRef {
         match self {
             Self::Empty => Arc::new(Int64Array::from(Vec::<i64>::new())),
@@ -75,21 +92,10 @@ fn is_float(value: i64) -> bool {
     value.unsigned_abs() <= 1 << 53 || value as f64 as i128 == i128::from(value)
 }
 
-/// The elements of an iterable as a list, which is the iterable itself if it is a list. Ends on Ctrl-C, also if the iterable is endless.
-pub(crate) fn collected<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-    if let Ok(list) = object.cast_exact::<PyList>() {
-        return Ok(list.clone());
-    }
-    if let Ok(tuple) = object.cast_exact::<PyTuple>() {
-        return Ok(tuple.to_list());
-    }
-    let py = object.py();
-    let (list, mut turns) = (PyList::empty(py), Turns::new());
-    for item in object.try_iter()? {
-        list.append(item?)?;
-        turns.step(py)?;
-    }
-    Ok(list)
+/// A list or tuple as a list; `None` for other objects.
+pub(crate) fn as_list<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyList>> {
+    let list = object.cast_exact::<PyList>().ok().cloned();
+    list.or_else(|| object.cast_exact::<PyTuple>().ok().map(PyTupleMethods::to_list))
 }
 
 /// Converts a sequence of Python objects, element by element.
@@ -98,12 +104,30 @@ pub(crate) fn from_iterable(object: &Bound<'_, PyAny>, what: &str) -> Outcome<Ar
         let found = object.get_type().name()?.to_string();
         return mistyped(format!("{what}: expected a sequence of integers, floats or strings, got {found}"));
     }
-    let items = collected(object)?;
-    let (py, mut turns, mut usual) = (items.py(), Turns::new(), Usual::Empty);
-    for at in 0..items.len() {
-        if !usual.push(&items.get_item(at)?) {
-            return from_unusual(&items, what);
+    let (py, mut turns, mut usual) = (object.py(), Turns::new(), Usual::Empty);
+    if let Some(items) = as_list(object) {
+        for at in 0..items.len() {
+            if !usual.push(&items.get_item(at)?) {
+                return from_unusual(&items, what);
+            }
+            turns.step(py)?;
         }
+        return Ok(usual.finish());
+    }
+    // No list is made: the iterable can be endless, and freeing its elements would delay Ctrl-C.
+    let (mut items, mut len) = (object.try_iter()?, 0);
+    while let Some(item) = items.next() {
+        let item = item?;
+        if !usual.push(&item) {
+            let all = PyList::new(py, usual.into_objects(py, len)?)?;
+            all.append(item)?;
+            for item in items {
+                all.append(item?)?;
+                turns.step(py)?;
+            }
+            return from_unusual(&all, what);
+        }
+        len += 1;
         turns.step(py)?;
     }
     Ok(usual.finish())
@@ -197,10 +221,4 @@ fn from_integers(items: &[Bound<'_, PyAny>], what: &str) -> Outcome<ArrayRef> {
         }
     }
     Ok(Arc::new(UInt64Array::from(wide)))
-}
-
-/// The elements of an iterable as a list.
-#[pyfunction]
-pub(crate) fn as_list<'py>(iterable: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-    collected(iterable)
 }

@@ -12,18 +12,26 @@ use esker::import::options::ImportOptions;
 use esker::import::source::Reader;
 use esker::store::format::return_large_blocks;
 use esker::store::io::{Disk, MemoryDisk, RealDisk};
+use esker::store::log::Sync;
 use esker::store::version::StagingOptions;
 use esker::store::{Database as Writer, DatabaseOptions, Store};
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::column::Column;
-use crate::database::{Database, Handle, IN_MEMORY, READING_LOG, SYNCS};
+use crate::database::{Database, Handle, IN_MEMORY, READING_LOG};
 use crate::failure::Outcome;
 use crate::report::import_facts;
 use crate::settings::{BuildSettings, ReadSettings, Settings, declarations, one_of};
 use crate::source::{ColumnReader, Columns};
 use crate::watch::watched;
+
+/// When commits are synced to disk.
+const SYNCS: [(&str, Sync); 3] = [
+    ("always", Sync::Always),
+    ("never", Sync::Never),
+    ("interval", Sync::Interval(std::time::Duration::from_millis(100))),
+];
 
 /// Opens the database at `path`, for writing if `writable`. `sync` is `always`, `never` or `interval`. A writer reads the commits in
 /// the log under `settings`, and keeps later commits within their limit.
@@ -144,4 +152,11 @@ pub(crate) fn import_columns(
         let (report, database) = build(Box::new(reader), path.as_deref(), &options, replace)?;
         Ok((import_facts(&report, None, &[], begin.elapsed().as_secs_f64()), database))
     })
+}
+
+/// Checks the settings for building and syncing a database.
+#[pyfunction]
+pub(crate) fn check_settings(settings: BuildSettings, sync: &str) -> Outcome<()> {
+    one_of("sync", sync, &SYNCS)?;
+    settings.options().map(drop)
 }

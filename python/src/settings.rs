@@ -8,7 +8,8 @@ use esker::graph::{Budget, Cancel, Progress, Run, RunOptions};
 use esker::import::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker::import::options::{BadLines, Duplicates, ImportOptions, ImportProgress, SelfLoops, VertexOrder};
 use esker::plan::{Request, available_bytes, encoding_name, residency_name};
-use esker::store::format::{Encoding, trimmed_budget};
+use esker::rates::Known;
+use esker::store::format::{CopyPolicy, Encoding, WriteOptions, trimmed_budget};
 use esker::store::version::parse_time;
 use esker::store::{GraphEncoding, Residency, Snapshot};
 use pyo3::prelude::*;
@@ -45,7 +46,8 @@ impl Settings {
             0 => std::thread::available_parallelism().map_or(1, Into::into),
             threads => threads,
         };
-        Resources { threads, deterministic: self.deterministic, memory_bytes, mapped_bytes: memory_bytes }
+        let (deterministic, rates) = (self.deterministic, Known::of_user().rates);
+        Resources { threads, deterministic, memory_bytes, mapped_bytes: memory_bytes, rates }
     }
 
     /// The run, its cancel token, and the listener for its progress.
@@ -101,7 +103,7 @@ impl Reading {
             one_of("encoding", name, &encodings.map(|one| (encoding_name(one), one)))
         });
         let residency = residency.as_deref().map(|name| {
-            let residencies = [Residency::Mapped, Residency::Pooled, Residency::Headed];
+            let residencies = [Residency::Mapped, Residency::Pooled, Residency::Headed, Residency::Memory];
             one_of("residency", name, &residencies.map(|one| (residency_name(one), one)))
         });
         if *head_len == Some(0) {
@@ -172,6 +174,7 @@ impl BuildSettings {
             )?,
             encoding: encoding(&self.encoding)?,
             duplicates,
+            writes: default.writes,
             self_loops: one_of(
                 "self_loops",
                 &self.self_loops,
@@ -194,6 +197,24 @@ impl BuildSettings {
             }),
         };
         Ok((options, listener))
+    }
+}
+
+/// How commits become layers: policy of copies, bytes of commits to freeze, whether layers are merged. What is not given stays.
+#[derive(FromPyObject)]
+pub(crate) struct WriteSettings(Option<String>, Option<u64>, Option<bool>);
+
+impl WriteSettings {
+    /// Those given, in place of others.
+    pub(crate) fn over(self, options: WriteOptions) -> Outcome<WriteOptions> {
+        let Self(copy, freeze_bytes, merge) = self;
+        let policies = CopyPolicy::ALL.map(|policy| (policy.name(), policy));
+        let policy = copy.map(|name| one_of("copy", &name, &policies)).transpose()?;
+        Ok(WriteOptions {
+            policy: policy.unwrap_or(options.policy),
+            freeze_bytes: freeze_bytes.unwrap_or(options.freeze_bytes),
+            auto_merge: merge.unwrap_or(options.auto_merge),
+        })
     }
 }
 

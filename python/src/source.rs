@@ -13,7 +13,7 @@ use crate::column::{Column, ColumnType};
 use crate::failure::{Failure, Outcome, invalid, mistyped};
 
 /// Number of edges per block.
-const BLOCK_EDGES: usize = 1 << 16;
+pub(crate) const BLOCK_EDGES: usize = 1 << 16;
 /// Bytes per edge in reports of progress: two ids.
 const EDGE_BYTES: u64 = 16;
 
@@ -32,8 +32,13 @@ impl Columns {
         self.source.len()
     }
 
+    /// The larger of the numbers of edges and of vertices.
+    fn num_rows(&self) -> usize {
+        self.len().max(self.vertices.as_ref().map_or(0, Column::len))
+    }
+
     /// Checks the lengths and types of the columns.
-    fn check(&self) -> Outcome<()> {
+    pub(crate) fn check(&self) -> Outcome<()> {
         let columns = self.properties.iter().map(|(_, column)| column).chain([&self.target]);
         for column in columns {
             if column.len() != self.len() {
@@ -137,16 +142,11 @@ impl Reader for ColumnReader {
     }
 
     fn parser(&self) -> Arc<dyn BlockParser> {
-        Arc::new(ColumnParser {
-            columns: Arc::clone(&self.columns),
-            ids: self.schema.ids,
-            types: self.schema.types.clone(),
-        })
+        Arc::new(ColumnParser::new(Arc::clone(&self.columns), &self.schema))
     }
 
     fn next_block(&mut self) -> Result<Option<Block>> {
-        let vertices = self.columns.vertices.as_ref().map_or(0, Column::len);
-        if self.next >= self.columns.len().max(vertices) {
+        if self.next >= self.columns.num_rows() {
             return Ok(None);
         }
         let first_line = self.next as u64;
@@ -155,7 +155,8 @@ impl Reader for ColumnReader {
     }
 }
 
-struct ColumnParser {
+/// Makes batches of the rows of columns.
+pub(crate) struct ColumnParser {
     columns: Arc<Columns>,
     ids: IdKind,
     types: Vec<Option<PropertyType>>,
@@ -187,11 +188,21 @@ impl BlockParser for ColumnParser {
             properties: properties.collect::<Outcome<_>>().map_err(store_error)?,
             vertices: vertices.map(|column| ids(column, range(column.len()))).transpose()?,
             rejected: Vec::new(),
+            wide: Vec::new(),
         })
     }
 }
 
 impl ColumnParser {
+    pub(crate) fn new(columns: Arc<Columns>, schema: &Schema) -> Self {
+        Self { columns, ids: schema.ids, types: schema.types.clone() }
+    }
+
+    /// The larger of the numbers of edges and of vertices.
+    pub(crate) fn num_rows(&self) -> usize {
+        self.columns.num_rows()
+    }
+
     /// Checks that ids are less than the given number of vertices.
     fn expect_numbers(&self, column: &Column, first: usize, ids: &ArrayRef) -> Result<()> {
         let (IdKind::Numbered { num_vertices, .. }, Some(ids)) = (self.ids, integer_ids(ids)) else {

@@ -1,7 +1,9 @@
 //! Windows over the times of edges.
 
+use std::num::NonZeroU64;
+
 use esker::store::windows::{Combine, Copies, TimeWindow};
-use esker::window::{Span, TimePoint, TimeUnit, Times};
+use esker::window::{MovingWindow, Span, Step, TimePoint, TimeUnit, Times};
 use pyo3::prelude::*;
 
 use crate::failure::{Outcome, invalid};
@@ -36,29 +38,45 @@ pub(crate) fn window_times(
     unit: Option<&str>,
     settings: Settings,
 ) -> Outcome<KnownTimes> {
-    let unit = unit.map(|unit| one_of("time_unit", unit, &TimeUnit::ALL)).transpose()?;
+    let unit = self::unit(unit)?;
     let (run, cancel, listener) = settings.run("times")?;
     let times =
         watched(py, &cancel, listener.as_ref(), || Ok(Times::of(&graph.snapshot, time, unit, &run)?))?;
-    let symbol = TimeUnit::ALL.iter().find(|known| known.1 == times.unit).map_or("s", |known| known.0);
-    Ok((times.property, symbol.to_owned(), times.range))
+    Ok((times.property, symbol(times.unit).to_owned(), times.range))
+}
+
+/// How far the end of a window is from the next: a length of time, or a number of edges.
+type StepText = (Option<String>, Option<u64>);
+
+fn step((every, edges): StepText) -> Outcome<Option<Step>> {
+    let edges = match edges.map(NonZeroU64::new) {
+        Some(None) => return invalid("every_edges must be at least 1"),
+        edges => edges.flatten().map(Step::Edges),
+    };
+    Ok(every.as_deref().map(span).transpose()?.map(Step::Length).or(edges))
 }
 
 /// The ends of windows that follow each other, in the unit of the times.
 #[pyfunction]
-pub(crate) fn window_steps(
+pub(crate) fn window_ends(
+    py: Python<'_>,
+    graph: &Graph,
     times: KnownTimes,
-    every: &str,
-    first: Option<&str>,
-    last: Option<&str>,
+    every: StepText,
+    range: (Option<&str>, Option<&str>),
+    settings: Settings,
 ) -> Outcome<Vec<i64>> {
-    let times = times_of(times)?;
-    let mut steps = times.steps(span(every)?, point(first)?.as_ref(), point(last)?.as_ref())?;
-    let ends: Vec<i64> = steps.by_ref().take(STEPS_MAX).collect();
-    if steps.next().is_some() {
-        return invalid(format!("every={every:?} makes more than {STEPS_MAX} windows: choose a longer step"));
-    }
-    Ok(ends)
+    let (times, (first, last)) = (times_of(times)?, (point(range.0)?, point(range.1)?));
+    let Some(step) = step(every)? else { return invalid("every is missing") };
+    let (run, cancel, listener) = settings.run("times")?;
+    watched(py, &cancel, listener.as_ref(), || {
+        let mut steps = times.ends(&graph.snapshot, step, (first.as_ref(), last.as_ref()), &run)?;
+        let ends: Vec<i64> = steps.by_ref().take(STEPS_MAX).collect();
+        if steps.next().is_some() {
+            return invalid(format!("there are more than {STEPS_MAX} windows: choose a longer step"));
+        }
+        Ok(ends)
+    })
 }
 
 /// The time that a window excludes and the last that it includes: of a length, or from the first time on; until a time, or to the latest.
@@ -83,6 +101,44 @@ pub(crate) fn window_range(
     Ok((after, until))
 }
 
+/// What becomes of several edges: `all`, `distinct`, `count`, `sum`, `min` or `max`.
+fn copies(kind: &str) -> Outcome<Copies> {
+    let kinds = [
+        ("all", Copies::All),
+        ("distinct", Copies::Distinct),
+        ("count", Copies::Weighted(Combine::Count)),
+        ("sum", Copies::Weighted(Combine::Sum)),
+        ("min", Copies::Weighted(Combine::Min)),
+        ("max", Copies::Weighted(Combine::Max)),
+    ];
+    one_of("kind", kind, &kinds)
+}
+
+fn unit(symbol: Option<&str>) -> Outcome<Option<TimeUnit>> {
+    symbol.map(|symbol| one_of("time_unit", symbol, &TimeUnit::ALL)).transpose()
+}
+
+/// The symbol of a unit.
+pub(crate) fn symbol(unit: TimeUnit) -> &'static str {
+    TimeUnit::ALL.iter().find(|known| known.1 == unit).map_or("s", |known| known.0)
+}
+
+/// A window that moves with the versions: its length, how far its end moves, property and unit of the times, kind, and whether all vertices
+/// are kept.
+pub(crate) type Moving = (String, StepText, Option<String>, Option<String>, String, bool);
+
+/// Reads the description of a window that moves.
+pub(crate) fn moving((length, every, time, symbol, kind, all_vertices): Moving) -> Outcome<MovingWindow> {
+    Ok(MovingWindow {
+        length: span(&length)?,
+        every: step(every)?,
+        time,
+        unit: unit(symbol.as_deref())?,
+        copies: copies(&kind)?,
+        all_vertices,
+    })
+}
+
 /// The graph of a window. `kind` is `all`, `distinct`, `count`, `sum`, `min` or `max`.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
@@ -96,15 +152,7 @@ pub(crate) fn window(
     choice: Choice,
     settings: Settings,
 ) -> Outcome<Graph> {
-    let kinds = [
-        ("all", Copies::All),
-        ("distinct", Copies::Distinct),
-        ("count", Copies::Weighted(Combine::Count)),
-        ("sum", Copies::Weighted(Combine::Sum)),
-        ("min", Copies::Weighted(Combine::Min)),
-        ("max", Copies::Weighted(Combine::Max)),
-    ];
-    let copies = one_of("kind", kind, &kinds)?;
+    let copies = copies(kind)?;
     let window = TimeWindow { after: range.0, until: range.1, copies };
     let (run, cancel, listener) = settings.run("window")?;
     let snapshot = choice.of(&graph.snapshot)?;

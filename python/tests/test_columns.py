@@ -311,6 +311,31 @@ def test_the_lists_of_networkx_are_read_like_views():
                         assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
 
 
+ATTRIBUTES = {
+    "none": [{}, {}, {}],
+    "weights": [{"weight": 1.5}, {"weight": 2.5}, {"weight": 0.5}],
+    "integers and floats": [{"weight": 1}, {"weight": 2.5}, {"weight": 3}],
+    "several": [{"kind": "a", "weight": 1}, {"kind": "b", "weight": 2}, {"kind": "", "weight": 3}],
+    "another order": [{"kind": "a", "weight": 1}, {"weight": 2, "kind": "b"}, {"kind": "c", "weight": 3}],
+    "some missing": [{"weight": 2.5}, {}, {"weight": 3.5}],
+    "truth values": [{"open": True}, {"open": False}, {"open": True}],
+}
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_attributes_of_networkx_are_read_in_one_pass_and_like_views(kind, name):
+    graph = kind()
+    graph.add_edges_from((u, v, dict(one)) for (u, v), one in zip([("a", "b"), ("c", "b"), ("b", "d")], ATTRIBUTES[name]))
+    direct, view = (esker.from_edges(one).edges().to_arrow() for one in (graph, graph.subgraph(list(graph))))
+    order = [("source", "ascending"), ("target", "ascending")]
+    assert direct.select(view.column_names).sort_by(order) == view.sort_by(order)
+    found = esker._columns.read_edges([graph._adj[node] for node in graph], {node: row for row, node in enumerate(graph)}, kind is nx.DiGraph)
+    usual = name in ("none", "weights", "integers and floats", "several")
+    assert (found is not None) == usual
+    assert not usual or [column for column, _ in found[2]] == list(ATTRIBUTES[name][0])
+
+
 def test_equal_nodes_of_other_types_are_one_node():
     from esker.networkx.graph import convert_from_nx
 
@@ -318,6 +343,68 @@ def test_equal_nodes_of_other_types_are_one_node():
     graph.add_edge(2.0, 3)
     graph.add_edge(True, 3)
     assert convert_from_nx(graph)._lists.targets.tolist() == [1, 2, 0, 2, 1, 0]
+
+
+def test_texts_and_dictionaries_of_networkx_are_told_apart():
+    from esker.networkx.graph import convert_from_nx
+
+    graph = nx.Graph()
+    for u, v in zip("abca", "bcad"):
+        graph.add_edge("node " + u, "node " + v, weight=ord(v))
+    graph.add_edge("node b", "node b", weight=7)
+    read = convert_from_nx(graph, edge_attrs={"weight": 1})._lists
+    assert read.targets.tolist() == [1, 2, 3, 0, 2, 1, 1, 0, 0], "equal texts are one node, though each was made anew"
+    assert read.weights.tolist() == [98, 97, 100, 98, 99, 7, 99, 97, 100]
+    # Not what NetworkX makes, but what it allows: each direction with a dictionary of its own.
+    graph._adj["node c"]["node a"] = {"weight": 5}
+    assert convert_from_nx(graph, edge_attrs={"weight": 1})._lists.weights.tolist() == [98, 97, 100, 98, 99, 7, 99, 5, 100]
+    graph._adj["node d"]["nobody"] = {"weight": 5}
+    with pytest.raises(KeyError, match="nobody"):
+        convert_from_nx(graph)
+    many = nx.cycle_graph([f"node {i}" for i in range(1000)])
+    assert nx.utils.graphs_equal(esker.from_edges(many).to_networkx(), nx.Graph(many.edges))
+
+
+def test_graphs_for_networkx_have_neighbours_in_the_order_of_edges():
+    ends = np.random.default_rng(5).integers(0, 30, (2, 200))
+    for directed in (False, True):
+        table = esker.from_edges(*ends, directed=directed, weight=np.arange(200), duplicates="last").edges()
+        expected = nx.DiGraph() if directed else nx.Graph()
+        expected.add_nodes_from(table.vertices().tolist())
+        expected.add_weighted_edges_from(zip(*(end.tolist() for end in table.ids()), table.properties["weight"].tolist()))
+        graph = table.to_networkx()
+        assert nx.utils.graphs_equal(graph, expected)
+        for found, wanted in ((graph._adj, expected._adj), *([(graph._pred, expected._pred)] if directed else [])):
+            assert [list(found[node]) for node in graph] == [list(wanted[node]) for node in expected]
+        assert directed or all(graph._adj[u][v] is graph._adj[v][u] for u, v in graph.edges)
+
+
+def test_the_tuples_of_an_iterator_are_not_kept():
+    import tracemalloc
+
+    def edges(last):
+        yield from ((i, i + 1, 0.5) for i in range(100_000))
+        yield last
+
+    tracemalloc.start()
+    try:
+        graph = esker.from_edges(edges((100_000, 100_001, 1.5)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert graph.num_edges == 100_001 and peak < 5_000_000, f"{peak:,} bytes"
+    # The rest of an iterator whose tuples turn out to differ is read as a list is.
+    for last, error in (((1, 2), "lengths"), ((1, 2, "a"), "weight"), ((1, 2, None), None)):
+        outcomes = []
+        for given in (edges(last), list(edges(last))):
+            try:
+                outcomes.append(esker.from_edges(given).edges().to_arrow().to_pydict())
+            except (ValueError, TypeError) as raised:
+                outcomes.append(str(raised))
+        assert outcomes[0] == outcomes[1] and (error is None or error in outcomes[0]), outcomes[0]
+    for ids in (range(9), ["a", "b"], [1, 2.5], [1, None], [True, 2]):
+        outcomes = [str(esker._esker.Column(given, "ids").kind) for given in (iter(ids), list(ids))]
+        assert outcomes[0] == outcomes[1]
 
 
 def test_threads_go_on_while_objects_are_read():

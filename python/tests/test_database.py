@@ -67,13 +67,34 @@ def test_retain_forget_compact(web):
     assert "friend 5" in web.graph() and web.graph(3).num_edges == 4
 
 
+def test_write_options(web, path):
+    assert web.write_options == {"copy": "mixed", "freeze": 64 << 20, "merge": True}
+    web.compact()
+    web.set_write_options(freeze=1, merge=False)
+    web.set_write_options(copy="chain")
+    for target in "xyz":
+        with web.batch() as batch:
+            batch.add_edges(["alice"], [target], weight=[1.0])
+    with esker.open(path) as db:
+        assert db.write_options == {"copy": "chain", "freeze": 1, "merge": False}
+        with pytest.raises(esker.Error):
+            db.set_write_options(merge=True)
+    assert web.compact()["layers_before"] == 4
+    for wrong, message in (({"copy": "some"}, "copy must be one of"), ({"freeze": "much"}, "freeze must be a size")):
+        with pytest.raises(ValueError, match=message):
+            web.set_write_options(**wrong)
+    with pytest.raises(TypeError, match="merge must be True or False"):
+        web.set_write_options(merge=1)
+    assert web.write_options["copy"] == "chain"
+
+
 def test_read_as_tiles_and_with_heads(web):
     usual = web.graph().pagerank().to_numpy()
     with pytest.raises(esker.Error, match="tiles"):
         web.graph().pagerank(encoding="tiles")
     web.compact(encoding="tiles")
     g = web.graph()
-    for reading in ({"encoding": "tiles"}, {"residency": "pooled"}, {"residency": "headed", "head": 1}, {"residency": "mapped"}):
+    for reading in ({"encoding": "tiles"}, {"residency": "pooled"}, {"residency": "headed", "head": 1}, {"residency": "mapped"}, {"residency": "memory"}):
         assert abs(g.pagerank(**reading, memory="1GiB").to_numpy() - usual).max() < 1e-6, reading
         assert g.bfs("alice", **reading).reached == g.bfs("alice").reached
     with pytest.raises(ValueError, match="encoding must be one of"):
@@ -125,7 +146,7 @@ def test_reopened(path, web):
             batch.add_vertices(["erin"])
         assert "erin" not in reader.graph()
         assert "erin" in reader.refresh().graph()
-    with pytest.raises(esker.LockedError, match="written to by"):
+    with pytest.raises(esker.LockedError, match="written to by another handle of this process: close that one"):
         esker.open(path, "rw")
     web.close()
     with esker.open(path, mode="rw", sync="never") as writer, writer.batch() as batch:
@@ -164,6 +185,15 @@ def test_names_that_cannot_be(path, web):
         with pytest.raises(error) as raised:
             web.retain(last=wrong)
         assert isinstance(raised.value, esker.Error)
+
+
+def test_a_wrong_tag_or_condition_is_named(web):
+    with pytest.raises(esker.MistypedError, match="name of a tag must be a string, not int; write db.tag"):
+        web.tag(1, "monday")
+    with pytest.raises(esker.MistypedError, match="name of a tag"):
+        web.untag(1)
+    with pytest.raises(esker.MistypedError, match="such as {'kind': 'depends'}.*got 'weight > 1'"):
+        web.graph().filter("weight > 1")
 
 
 @pytest.mark.parametrize(

@@ -84,11 +84,64 @@ def test_figures_alone_are_followed_too():
 
 def test_what_cannot_be_followed_is_refused():
     db = grown()
-    with pytest.raises(esker.InvalidError, match="scc cannot be followed; wcc, bfs"):
-        db.follow("scc")
+    with pytest.raises(esker.InvalidError, match="forest answers with edges and cannot be followed"):
+        db.follow("forest")
     with pytest.raises(esker.InvalidError, match="no algorithm is called 'nothing'"):
         db.follow("nothing")
     with pytest.raises(esker.MistypedError, match="wcc has no option 'depth'"):
         db.follow("wcc", depth=3)
     with pytest.raises(esker.MistypedError, match="count must be an integer"):
         db.follow("wcc").top("all")
+
+
+def timed():
+    db = esker.create(schema={"time": "i64"}, multigraph=True, directed=True)
+    for source, target, at in [("a", "b", 10), ("b", "c", 20), ("c", "d", 70), ("d", "e", 130)]:
+        with db.batch() as batch:
+            batch.add_edges([source], [target], properties={"time": [at]})
+    return db
+
+
+def test_a_window_is_followed_as_it_moves():
+    db = timed()
+    first = db.versions()[-3].number
+    follower = db.follow("wcc", start=first, window=60, time_unit="s", wait=False)
+    steps = list(follower)
+    assert [str(step.until) for step in steps] == ["1970-01-01T00:01:10", "1970-01-01T00:02:10"] and all(step.recomputed for step in steps)
+    assert sorted(steps[1].changed) == [("b", "b", None), ("c", "b", None), ("d", "b", "d"), ("e", None, "d")]
+    assert follower.top(3) == [("d", 2)]
+    stepwise = db.follow("wcc", start=first, window=60, every=60, time_unit="s", wait=False)
+    assert [str(step.until) for step in stepwise] == ["1970-01-01T00:01:00", "1970-01-01T00:02:00"]
+    assert stepwise.poll() is None
+    with pytest.raises(esker.InvalidError, match="every has no effect without window"):
+        db.follow("wcc", every="1h")
+    with pytest.raises(esker.InvalidError, match="kind must be one of"):
+        db.follow("wcc", window=60, kind="some")
+
+
+def test_any_algorithm_is_followed():
+    db = grown()
+    follower = db.follow("lcc", wait=False)
+    with db.batch() as batch:
+        batch.add_edges(["a"], ["c"])
+    step = next(follower)
+    assert step.recomputed and dict((vertex, new) for vertex, _, new in step.changed) == {"a": 0.5, "b": 0.5, "c": 0.5}
+
+
+def test_a_version_that_did_not_move_the_window_may_be_undone(tmp_path):
+    db = esker.create(tmp_path / "t.esker", schema={"time": "i64"}, multigraph=True, directed=True)
+
+    def add(source, target, at):
+        with db.batch() as batch:
+            batch.add_edges([source], [target], properties={"time": [at]})
+
+    for edge in [("a", "b", 10), ("b", "c", 70), ("c", "d", 75)]:
+        add(*edge)
+    follower = esker.open(tmp_path / "t.esker").follow("wcc", window=60, every=60, time_unit="s", wait=False)
+    writing = db.follow("wcc", window=60, every=60, time_unit="s", wait=False)
+    add("d", "e", 80)
+    assert follower.poll() is None and writing.poll() is None
+    db.forget(db.versions()[-1].number)
+    assert follower.poll() is None and writing.poll() is None
+    add("e", "f", 130)
+    assert str(follower.poll().until) == str(writing.poll().until) == "1970-01-01T00:02:00"

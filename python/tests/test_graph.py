@@ -16,6 +16,14 @@ def karate():
     return graph, esker.from_edges(graph)
 
 
+def test_one_of_a_kind_is_named_in_the_singular():
+    graph = esker.from_edges([0], [0])
+    assert repr(graph).startswith("<esker.Graph of 1 vertex and 1 directed edge,")
+    assert repr(graph.edges()).startswith("<esker.EdgeTable of 1 edge with")
+    assert repr(graph.vertices()).startswith("<esker.VertexTable of 1 vertex with")
+    assert "1 row" in repr(graph.wcc()) and "1 rows" not in repr(graph.wcc())
+
+
 def test_every_algorithm_of_the_catalogue_is_a_method(karate):
     _, graph = karate
     for algorithm in esker.ALGORITHMS.values():

@@ -156,7 +156,7 @@ def test_a_removed_database_is_not_changed(tmp_path, path, web):
 
 
 def test_a_lock_is_an_error_of_its_own(path, web):
-    with pytest.raises(esker.LockedError, match="written to by another process") as error:
+    with pytest.raises(esker.LockedError, match="written to by another handle of this process") as error:
         esker.open(path, "rw")
     assert isinstance(error.value, OSError) and not isinstance(error.value, ValueError)
     code = "import esker, sys\ntry: esker.open(sys.argv[1], 'rw')\nexcept esker.LockedError: print('locked')"
@@ -182,6 +182,24 @@ def test_a_refused_budget_is_a_memory_error():
     with pytest.raises(esker.MemoryLimitError) as error:
         graph.pagerank(memory="1KiB")
     assert error.value.needed_bytes > error.value.limit_bytes == 1024
+
+
+def test_a_commit_beyond_the_limit_says_what_would_do(path, tmp_path):
+    file = tmp_path / "many.el"
+    file.write_text("".join(f"{vertex} {vertex + 1}\n" for vertex in range(200_000)))
+    many = np.arange(200_000)
+    with esker.create(path) as db, db.batch() as batch:
+        batch.add_edges([0, 1], [1, 2])
+    with esker.open(path, "rw", memory="16MiB") as db:
+        with pytest.raises(esker.MemoryLimitError, match="to at least .* MiB, or commit fewer changes at a time") as error:
+            with db.batch() as batch:
+                batch.add_edges(many, many + 1)
+        assert error.value.needed_bytes > error.value.limit_bytes == 16 << 20
+        with pytest.raises(esker.InvalidError, match="raise the limit, or commit fewer changes at a time with batch_edges$"):
+            db.import_(file)
+        assert [version.number for version in db.versions()] == [1]
+        db.import_(file, batch_edges=10_000)
+        assert len(db.versions()) == 21
 
 
 @pytest.mark.parametrize(
@@ -216,3 +234,20 @@ def test_no_message_names_an_option_of_the_command(web, tmp_path):
         with pytest.raises(esker.Error) as error:
             raise AssertionError(use())
         assert "--" not in str(error.value) and "`esker" not in str(error.value), str(error.value)
+
+
+def test_an_older_manifest_is_lost_data_also_for_tags_and_options(tmp_path):
+    with esker.create(tmp_path / "g.esker") as db:
+        with db.batch() as batch:
+            batch.add_edges([1], [2])
+        older = (tmp_path / "g.esker/MANIFEST").read_bytes()
+        db.tag("first", 1)
+        db.set_write_options(merge=False)
+        with db.batch() as batch:
+            batch.add_edges([2], [3])
+    (tmp_path / "g.esker/MANIFEST").write_bytes(older)
+    with esker.open(tmp_path / "g.esker") as db:
+        for what in ["tags", "write_options", "versions"]:
+            with pytest.raises(esker.LostError, match="MANIFEST has"):
+                facts = getattr(db, what)
+                facts() if callable(facts) else facts

@@ -102,3 +102,23 @@ def test_expanding_windows_begin_with_the_first_edge(stream):
     counts = [window.num_edges for window in db.expanding("6h", time="sent")]
     assert counts == [sum(t < START + hours * HOUR for _, _, t in messages) for hours in (6, 12, 18, 24)]
     assert repr(db.expanding("6h", time="sent")) == "<esker.Windows: 4 windows of growing length>"
+
+
+def test_windows_end_with_every_so_many_edges(stream):
+    db, messages = stream
+    times = sorted(time for _, _, time in messages)
+    ends, left = [], times
+    while len(left) >= 300:
+        ends.append(left[299])
+        left = [time for time in times if time > ends[-1]]
+    ends += left[-1:]
+    windows = db.rolling("1h", every_edges=300, time="sent")
+    assert [one.until for one in windows] == [np.datetime64(end, "s") for end in ends]
+    assert [one.num_edges for one in windows] == [sum(end - HOUR < time <= end for time in times) for end in ends]
+    grown = db.expanding(every_edges=300, time="sent", end=times[1000])
+    assert [one.num_edges for one in grown] == [sum(time <= end for time in times) for end in [*(end for end in ends if end <= times[1000]), times[1000]][:4]]
+    for wrong, message in (({"every_edges": 0}, "at least 1"), ({"every_edges": 5, "every": "1h"}, "exclude"), ({}, "missing")):
+        with pytest.raises(esker.InvalidError, match=message):
+            db.expanding(time="sent", **wrong)
+    with pytest.raises(TypeError, match="every_edges"):
+        db.rolling("1h", every_edges="5", time="sent")

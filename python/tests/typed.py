@@ -44,7 +44,7 @@ handle.cancel("now")  # type: ignore[call-arg]
 
 ranks: esker.Result = right_graph.pagerank(damping=0.9, residency="pooled", threads=2)
 right_graph.pagerank(damping="much")  # type: ignore[arg-type]
-right_graph.pagerank(residency="memory")  # type: ignore[arg-type]
+right_graph.pagerank(residency="disk")  # type: ignore[arg-type]
 right_graph.betweenness(scale="fraction")
 right_graph.betweenness(scale="percent")  # type: ignore[arg-type]
 right_graph.bfs()  # type: ignore[call-arg]

@@ -1,4 +1,4 @@
-//! Chores of the project: `cargo xtask tidy`, `cargo xtask quick` and `cargo xtask prove`.
+//! Chores of the project: `cargo xtask tidy`, `cargo xtask quick`, `cargo xtask prove` and `cargo xtask dist`.
 
 mod findings;
 mod source;
@@ -10,6 +10,7 @@ mod tidy;
 mod steps;
 mod quick;
 mod prove;
+mod dist;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -19,7 +20,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   tidy [--shrink]                    check the rules of the house that no other tool checks; --shrink deletes
                                      repaired entries from xtask/known.txt
   quick [BASE]                       run the tests of the files that differ from a commit (default: HEAD)
-  prove [--effort FACTOR] [NAME...]  run the slow proofs: fuzz, kills, crashes, interleavings, properties, memory";
+  prove [--effort FACTOR] [NAME...]  run the slow proofs: fuzz, kills, crashes, interleavings, properties, memory
+  dist [program|wheel|check]...      make a program and a wheel that need no build, and check both in a bare root";
 
 #[allow(clippy::print_stderr)]
 fn main() -> ExitCode {
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         ["quick"] => quick::run(root, "HEAD").map_err(|error| error.to_string()),
         ["quick", base] => quick::run(root, base).map_err(|error| error.to_string()),
         ["prove", ..] => prove::run(root, &arguments[1..]),
+        ["dist", ..] => dist::run(root, &arguments[1..]),
         _ => Err(USAGE.to_owned()),
     };
     match outcome {

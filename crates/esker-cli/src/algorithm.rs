@@ -94,7 +94,16 @@ fn complete<T: SharedArgs>(command: Command) -> Command {
         entry.verifies
     );
     // The shared options have an `about` of their own.
-    T::augment_args(command.args(options)).about(entry.summary).long_about(None).after_help(notes)
+    let command = T::augment_args(command.args(options)).about(entry.summary).long_about(None);
+    with_negative_numbers(command).after_help(notes)
+}
+
+/// Takes words that begin with a minus and go on with digits for values of the arguments, not for options.
+pub(crate) fn with_negative_numbers(command: Command) -> Command {
+    command.mut_args(|argument| match argument.get_action().takes_values() {
+        true => argument.allow_negative_numbers(true),
+        false => argument,
+    })
 }
 
 /// The columns and figures of an answer.

@@ -48,7 +48,7 @@ pub(crate) fn parse_range(text: &str) -> Result<VersionRange, String> {
         |end: &str| end.parse::<u64>().ok().filter(|_| end.bytes().all(|byte| byte.is_ascii_digit()));
     match ends.and_then(|(first, last)| Some((number(first)?, number(last)?))) {
         Some((first, last)) if first <= last => Ok(VersionRange { first, last }),
-        Some(_) => Err(format!("{text} ends before it begins")),
+        Some(_) => Err(format!("{text} {BACKWARDS}")),
         None => Err(format!("{text:?} is not a range of versions; give one such as 3..9")),
     }
 }
@@ -75,6 +75,9 @@ impl VersionRange {
     }
 }
 
+/// The complaint about a range whose last version is before its first.
+const BACKWARDS: &str = "ends before it begins";
+
 /// One version, or a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Versions {
@@ -86,7 +89,8 @@ pub(crate) enum Versions {
 pub(crate) fn parse_versions(text: &str) -> Result<Versions, String> {
     match parse_range(text) {
         Ok(range) => Ok(Versions::Range(range)),
-        Err(reason) if text.contains("..") => Err(reason),
+        // A date has more than one minus.
+        Err(reason) if text.contains("..") || reason.ends_with(BACKWARDS) => Err(reason),
         Err(_) => parse_version(text).map(Versions::One),
     }
 }

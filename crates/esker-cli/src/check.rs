@@ -18,10 +18,10 @@ use crate::text;
 
 /// Verify every byte of a database
 ///
-/// Compares every checksum and cross-checks the files. The exit code is 1 if there is a problem. Files among the layers that are not
-/// part of the database are listed; they are not removed, unless they lie in a directory with the name of a layer. What a writer that died has left, layers, tiles and heads that MANIFEST does not
-/// name and bytes at the end of the log or of MANIFEST that are no complete record, is no problem, but is listed too: the next writer
-/// removes it.
+/// Compares every checksum and cross-checks the files. The exit code is 1 if there is a problem. Files in the directories of layers and of
+/// the log that are not part of the database are listed; no command removes them. What a writer that died has left, layers, tiles and
+/// heads that MANIFEST does not name and bytes at the end of the log or of MANIFEST that are no complete record, is no problem, but is
+/// listed too: the next writer removes it.
 #[derive(Debug, Args)]
 pub(crate) struct CheckCommand {
     /// The database

@@ -72,7 +72,7 @@ impl ChoiceArgs {
         };
         let snapshot = if self.as_undirected { snapshot.as_undirected() } else { snapshot };
         let Some(length) = self.window else { return Ok(Chosen { snapshot, times: None }) };
-        let times = self.of_window.times(&snapshot, time, run)?;
+        let times = self.of_window.times_ending(&snapshot, time, run)?;
         let window = times.window(length, until, self.of_window.copies()?)?;
         let snapshot = snapshot.window(&times.property, window, self.of_window.all_vertices, run)?;
         Ok(Chosen { snapshot, times: Some(times) })

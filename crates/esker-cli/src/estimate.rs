@@ -6,6 +6,7 @@ use esker::graph::VertexId;
 use esker::plan::estimate_on;
 use serde_json::json;
 
+use crate::actual::price_rows;
 use crate::algorithm::{PerAlgorithm, SharedArgs};
 use crate::at::AtArgs;
 use crate::choice::{ChoiceArgs, needs_window};
@@ -17,10 +18,11 @@ use crate::resources::ResourceArgs;
 use crate::text;
 use crate::window_args::TIME_HELP;
 
-/// Estimate the memory and disk reads of an algorithm
+/// Estimate the time, the memory and the disk reads of an algorithm
 ///
-/// Shows the memory of the algorithm's own arrays, the bytes of lists that it reads, and the encoding and residency that a run would
-/// choose, without running it. `esker estimate ALGORITHM --help` shows the options of an algorithm.
+/// Shows the memory of the algorithm's own arrays, the bytes of lists that it reads, the encoding and residency that a run would choose, and
+/// the time that it is predicted to take, without running it. Times follow from the rates that `esker doctor` measured; without them,
+/// from those of another machine. `esker estimate ALGORITHM --help` shows the options of an algorithm.
 #[derive(Debug, Args)]
 pub(crate) struct EstimateCommand {
     #[command(flatten)]
@@ -105,7 +107,10 @@ impl EstimateArgs {
             Ok(plan) if self.access.explain => {
                 rows = explain(plan, &snapshot, entry, &resources)?;
             }
-            Ok(plan) => rows.push(("a run reads".to_owned(), summary(plan, &snapshot)?)),
+            Ok(plan) => {
+                rows.push(("a run reads".to_owned(), summary(plan, &snapshot)?));
+                rows.extend(price_rows(&plan.chosen().price));
+            }
             Err(refusal) => rows.push(("a run".to_owned(), format!("is refused: {refusal}"))),
         }
         text::facts(&rows)

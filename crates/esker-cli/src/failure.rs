@@ -62,6 +62,7 @@ impl From<store::Error> for Failure {
     fn from(error: store::Error) -> Self {
         match error {
             store::Error::Stop(Stop::Cancelled) => Self::Interrupted,
+            store::Error::Usage(message) => Self::Usage(message),
             store::Error::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => {
                 Self::PipeClosed
             }

@@ -1,21 +1,25 @@
 //! `esker follow`: an answer that follows the versions of a database.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use esker::answer::Value;
-use esker::catalogue::{Entry, Params, find};
+use esker::catalogue::{Entry, Params};
 use esker::follow::{Follow, FollowStep, Method};
 use esker::graph::Run;
 use esker::store::io::RealDisk;
 use esker::store::version::VersionSelector;
 use esker::store::{Follower, Snapshot, Store};
+use esker::window::{MovingWindow, Span, Step, TimeUnit};
 use serde_json::json;
 
+use crate::algorithm_args::AlgorithmArgs;
 use crate::answer_rows::{answer_rows, value_json};
 use crate::at::{number_of, parse_version};
+use crate::choice::needs_window;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
@@ -23,7 +27,7 @@ use crate::resources::ResourceArgs;
 use crate::rows::{RowFormat, Rows};
 use crate::size::counted;
 use crate::text;
-use crate::window::parse_option;
+use crate::window_args::{TIME_HELP, WindowArgs};
 
 /// Time between two looks for a new version.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -32,27 +36,28 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 ///
 /// Computes the answer for the newest version, then waits for commits of other processes, and prints the vertices whose values each version
 /// changed: the version, the vertex, its old value and its new one. What a version changed is found and taken in at a cost in proportion to
-/// the change; where computing anew is cheaper, that is done instead. Values are those of `esker run` on that version, ranks within the tolerance; colours
-/// differ where vertices were removed.
+/// the change; where computing anew is cheaper, that is done instead, and always for algorithms and options without an update, and on windows.
+/// Values are those of `esker run` on that version, ranks within the tolerance; colours differ where vertices were removed.
+///
+/// With --window, the answer is that of the edges of one length of time until the latest edge, and moves with each version; with --every, it
+/// moves when the latest edge passes the end of a step.
 #[derive(Debug, Args)]
+#[command(mut_args(needs_window))]
 #[command(after_help = "Examples:
   esker follow web.esker wcc   # until Ctrl-C
   esker follow web.esker wcc --top 3 --format csv
   esker follow web.esker pagerank --top 10
   esker follow web.esker bfs -p source=alice --from 1 --once
+  esker follow timed.esker pagerank --window 24h --top 10
+  esker follow timed.esker wcc --window 1h --every 15m --from 1 --once
   esker follow web.esker wcc --from 1 --once --format table   # what each version so far changed")]
 pub(crate) struct FollowCommand {
     /// The database
     database: PathBuf,
-    /// The algorithm
-    #[arg(value_parser = clap::builder::PossibleValuesParser::new(esker::follow::names()))]
+    /// The algorithm; `esker run --list` lists them
     algorithm: String,
-    /// Option of the algorithm, such as source=alice
-    #[arg(long = "option", short = 'p', value_name = "NAME=VALUE", value_parser = parse_option)]
-    options: Vec<(String, String)>,
-    /// Edge property that is the weight [default: the weight of the import]
-    #[arg(long, value_name = "NAME")]
-    weight: Option<String>,
+    #[command(flatten)]
+    options: AlgorithmArgs,
     /// Print the N vertices with the largest values, or the N largest groups, of the first version and of each that changes them
     #[arg(long, value_name = "N")]
     top: Option<usize>,
@@ -65,6 +70,19 @@ pub(crate) struct FollowCommand {
     /// End with the newest version that there is, without waiting for others
     #[arg(long)]
     once: bool,
+    /// Follow the edges of this length of time, such as 90s, 15m, 1h, 7d, or a number in the unit of the times
+    #[arg(long, value_name = "LENGTH", help_heading = "Windows")]
+    window: Option<Span>,
+    /// Move the window at the ends of steps of this length, which follow the calendar in UTC [default: with each version]
+    #[arg(long, value_name = "LENGTH", requires = "window", help_heading = "Windows")]
+    every: Option<Span>,
+    /// Move the window with every N-th edge, in the order of their times
+    #[arg(long, value_name = "N", requires = "window", conflicts_with = "every", help_heading = "Windows")]
+    every_edges: Option<NonZeroU64>,
+    #[arg(long, value_name = "NAME", help = TIME_HELP, help_heading = "Windows")]
+    time: Option<String>,
+    #[command(flatten)]
+    of_window: WindowArgs,
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -75,6 +93,8 @@ pub(crate) struct FollowCommand {
 /// What was printed.
 struct Printed<'c> {
     command: &'c FollowCommand,
+    /// The unit of the times, of a window.
+    unit: Option<TimeUnit>,
     format: RowFormat,
     has_header: bool,
     /// The first rows, as they were printed last.
@@ -87,11 +107,7 @@ struct Printed<'c> {
 
 impl FollowCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        let entry = find(&self.algorithm)?;
-        let mut params = Params::default();
-        self.options.iter().for_each(|(name, value)| params.add(name, value));
-        entry.check_params(&params)?;
-        entry.check_weight(self.weight.is_some())?;
+        let (entry, params) = self.options.of(&self.algorithm)?;
         let format = self.format.unwrap_or(if self.once { RowFormat::Table } else { RowFormat::Jsonl });
         if !self.once && matches!(format, RowFormat::Table | RowFormat::Json) {
             let message = "rows are printed as they come, as jsonl or csv; --once prints all of them as a table or json";
@@ -103,9 +119,10 @@ impl FollowCommand {
         let run = Arc::new(self.resources.run(&cancel, self.seed, false, on_round)?);
         let started = self.start(entry, &params, &run);
         bar.finish();
-        let (mut follower, mut follow) = started?;
+        let (mut follower, mut follow, unit) = started?;
         let mut printed = Printed {
             command: self,
+            unit,
             format,
             has_header: false,
             top: None,
@@ -124,23 +141,45 @@ impl FollowCommand {
         entry: &'static Entry,
         params: &Params,
         run: &Arc<Run>,
-    ) -> Result<(Follower, Follow), Failure> {
+    ) -> Result<(Follower, Follow, Option<TimeUnit>), Failure> {
         let follower = Follower::open(Arc::new(RealDisk), &self.database, Arc::clone(run))?;
         let first = match &self.from {
             None => follower.newest(),
             Some(selector) => number_of(&Store::open(&self.database)?, selector)?,
         };
-        let snapshot = self.weighted(follower.at(first)?)?;
+        let snapshot = self.options.weighted(follower.at(first)?)?;
+        let moved = self.moving()?.map(|window| window.of(&snapshot, None, run)).transpose()?.flatten();
+        let (snapshot, unit) = match moved {
+            Some((windowed, unit)) => (windowed, Some(unit)),
+            None => (snapshot, None),
+        };
         let follow = Follow::start(snapshot, entry, params, Arc::clone(run))?;
-        Ok((follower, follow))
+        Ok((follower, follow, unit))
     }
 
-    /// A version with the weight that was asked for.
-    fn weighted(&self, snapshot: Snapshot) -> Result<Snapshot, Failure> {
-        Ok(match &self.weight {
-            Some(name) => snapshot.weighted_by(name)?,
-            None => snapshot,
-        })
+    /// The window that was asked for.
+    fn moving(&self) -> Result<Option<MovingWindow>, Failure> {
+        let Some(length) = self.window else { return Ok(None) };
+        Ok(Some(self.of_window.moving(length, self.step(), self.time.clone())?))
+    }
+
+    /// How far the end of the window moves; `None`: with each version.
+    fn step(&self) -> Option<Step> {
+        self.every.map(Step::Length).or(self.every_edges.map(Step::Edges))
+    }
+
+    /// Takes the answer to a version, and says the unit of the times of its window; `None` if its window has not moved.
+    fn advance(
+        &self,
+        follow: &mut Follow,
+        to: Snapshot,
+        run: &Run,
+    ) -> Result<Option<(FollowStep, Option<TimeUnit>)>, Failure> {
+        let to = self.options.weighted(to)?;
+        let Some(window) = self.moving()? else { return Ok(Some((follow.advance(to)?, None))) };
+        let last = follow.snapshot().window_index().map(|index| index.window().until);
+        let Some((windowed, unit)) = window.of(&to, last, run)? else { return Ok(None) };
+        Ok(Some((follow.advance(windowed)?, Some(unit))))
     }
 
     /// Prints what each version changes, until a signal, or with `--once` until the newest.
@@ -151,10 +190,22 @@ impl FollowCommand {
         run: &Run,
         printed: &mut Printed<'_>,
     ) -> Outcome {
+        let mut passed = follow.version();
         loop {
+            // Versions that were looked at may have been undone since.
+            passed = passed.min(follower.newest());
             for number in follow.ahead(follower.versions().map(|version| version.number)) {
-                let update = follow.advance(self.weighted(follower.at(number)?)?)?;
-                printed.update(follow, &update)?;
+                // A window that did not move is still of an earlier version.
+                if self.step().is_some() && (follow.version() + 1..=passed).contains(&number) {
+                    continue;
+                }
+                passed = number;
+                let to = follower.at(number).map_err(Failure::from);
+                let step = to.and_then(|to| self.advance(follow, to, run));
+                if let Some((step, unit)) = step.map_err(|failure| of_version(failure, number))? {
+                    printed.unit = unit;
+                    printed.update(follow, &step)?;
+                }
                 run.check()?;
             }
             if self.once {
@@ -168,6 +219,15 @@ impl FollowCommand {
     }
 }
 
+/// A failure, with the version that it is about.
+fn of_version(failure: Failure, number: u64) -> Failure {
+    match failure {
+        Failure::Failed(reason) => Failure::Failed(format!("version {number}: {reason}")),
+        Failure::Usage(reason) => Failure::Usage(format!("version {number}: {reason}")),
+        other => other,
+    }
+}
+
 impl Printed<'_> {
     /// Says where it begins, and prints the first rows that were asked for.
     fn first(&mut self, follow: &Follow) -> Outcome {
@@ -177,7 +237,8 @@ impl Printed<'_> {
             .map(|(name, fact)| format!("{name} {}", crate::answer_rows::fact_json(fact)))
             .collect();
         let (name, version) = (follow.entry().name, follow.version());
-        text::remark(&format!("following {name} from version {version}: {}", figures.join(", ")));
+        let method = if follow.updates() { "" } else { ", computed anew at each step" };
+        text::remark(&format!("following {name} from version {version}{method}: {}", figures.join(", ")));
         self.print_top(follow)
     }
 
@@ -187,13 +248,27 @@ impl Printed<'_> {
         if self.command.top.is_some() || follow.answer().columns.is_empty() {
             return self.print_top(follow);
         }
-        let mut rows = Rows::of(["version", "vertex", "old", "new"]);
+        let mut rows = Rows::of(["vertex", "old", "new"]);
         let value = |value| value_json(follow.snapshot(), value);
         for changed in &update.changed {
             let [vertex, old, new] = [Value::Vertex(changed.vertex), changed.old, changed.new].map(value);
-            rows.push(vec![json!(update.version), vertex?, old?, new?]);
+            rows.push(vec![vertex?, old?, new?]);
         }
-        self.print(rows)
+        self.print_of(follow, rows)
+    }
+
+    /// Prints rows under the version, and the end of its window.
+    fn print_of(&mut self, follow: &Follow, rows: Rows) -> Outcome {
+        let end = follow.snapshot().window_index().map(|index| index.window().until);
+        let mut found = rows;
+        if let (Some(end), Some(unit)) = (end, self.unit) {
+            let mut of_window = Rows::default();
+            of_window.append("until", &json!(unit.format(end)), found);
+            found = of_window;
+        }
+        let mut of_version = Rows::default();
+        of_version.append("version", &json!(follow.version()), found);
+        self.print(of_version)
     }
 
     /// Prints the first rows, or the figures of an answer without rows, if they are not those that were printed last.
@@ -206,9 +281,7 @@ impl Printed<'_> {
             return Ok(());
         }
         self.top = Some(found.clone());
-        let mut rows = Rows::default();
-        rows.append("version", &json!(follow.version()), found);
-        self.print(rows)
+        self.print_of(follow, found.or_missing())
     }
 
     fn print(&mut self, rows: Rows) -> Outcome {

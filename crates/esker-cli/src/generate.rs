@@ -9,6 +9,7 @@ use esker::graph::generate::{
 };
 use esker::import::format::Format;
 use esker::import::generated::GeneratorReader;
+use esker::store::format::WriteOptions;
 
 use crate::encoding::StoredEncoding;
 use crate::failure::{Failure, Outcome};
@@ -18,6 +19,7 @@ use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 use crate::size::counted;
 use crate::text;
+use crate::write_options::WriteOptionArgs;
 
 /// Families of graphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -110,6 +112,8 @@ pub(crate) struct GenerateCommand {
     #[command(flatten)]
     policy: PolicyArgs,
     #[command(flatten)]
+    writes: WriteOptionArgs,
+    #[command(flatten)]
     resources: ResourceArgs,
 }
 
@@ -125,12 +129,17 @@ impl GenerateCommand {
             let (report, _) = import_reader(
                 reader,
                 &self.output,
-                &self.policy.with_encoding(self.encoding),
+                &self.policy.with_encoding(self.encoding).written(&self.writes),
                 &self.resources,
                 &cancel,
                 self.force,
             )?;
             return report_size(&name, report.vertices, report.edges);
+        }
+        if self.writes.over(WriteOptions::default()).is_some() {
+            return Err(Failure::Usage(format!(
+                "--copy, --freeze-size and --merge have no effect on {name}: they are options of a database, and this is a file"
+            )));
         }
         let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };
         let bar = Bar::spinner(false);

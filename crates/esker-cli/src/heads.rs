@@ -4,20 +4,21 @@ use std::path::Path;
 
 use clap::Args;
 use esker::graph::{Cancel, Run};
+use esker::store::format::HeadOrder;
 use esker::store::headed::Heads;
-use esker::store::{Database, DatabaseOptions, HeadedOptions};
+use esker::store::{Database, HeadedOptions};
 
 use crate::encoding::StoredEncoding;
 use crate::failure::{Failure, Outcome};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
-use crate::size::bytes;
+use crate::size::{bytes, counted};
 
 /// Which heads to store.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct HeadsArgs {
-    /// Also store heads, the first K neighbours of each vertex; without K, as many as --memory holds. Runs with --residency headed then
-    /// read them instead of all lists
+    /// Also store heads, the K neighbours of highest degree of each vertex; without K, as many as --memory holds. Runs with --residency
+    /// headed then read them instead of all lists
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     heads: Option<Option<u32>>,
 }
@@ -45,8 +46,7 @@ impl HeadsArgs {
         let bar = Bar::spinner(false);
         let run = resources.run(cancel, 0, false, Some(bar.on_round("heads")))?;
         let make = || {
-            let options = DatabaseOptions { threads: resources.threads(), ..DatabaseOptions::default() };
-            let database = Database::open(path, options)?;
+            let database = Database::open(path, resources.of_database(&run))?;
             let heads = self.make(&database, resources, &run)?;
             database.close()?;
             Ok(heads)
@@ -72,11 +72,32 @@ impl HeadsArgs {
 
 /// `the first 16 neighbours of each vertex, 40 % of all, 12.3 MiB in memory`.
 pub(crate) fn describe(heads: &Heads) -> String {
-    let Heads { length, share, memory_bytes } = *heads;
+    let Heads { length, order, share, memory_bytes } = *heads;
     let neighbours = if length == 1 { "neighbour".to_owned() } else { format!("{length} neighbours") };
+    let neighbours = match order {
+        HeadOrder::First => format!("first {neighbours}"),
+        HeadOrder::Degree => format!("{neighbours} of highest degree"),
+    };
     format!(
-        "the first {neighbours} of each vertex, {:.0} % of all, {} in memory",
+        "the {neighbours} of each vertex, {:.0} % of all, {} in memory",
         share * 100.0,
         bytes(memory_bytes)
+    )
+}
+
+/// The name of an order in reports.
+pub(crate) const fn order_name(order: HeadOrder) -> &'static str {
+    match order {
+        HeadOrder::First => "first",
+        HeadOrder::Degree => "degree",
+    }
+}
+
+/// Why the newest version has no heads of so many neighbours, and what to do.
+pub(crate) fn missing(length: u64, database: &Path) -> String {
+    format!(
+        "a merge had no memory for its heads of {}: `esker compact {} --memory SIZE` with a higher limit makes them",
+        counted(length, "neighbour", "neighbours"),
+        database.display()
     )
 }

@@ -17,6 +17,7 @@ use crate::resources::{ResourceArgs, peak_memory_bytes};
 use crate::size::{bytes, count, counted, rate, seconds};
 use crate::text;
 use crate::tiling::describe;
+use crate::write_options::WriteOptionArgs;
 use crate::writing::parse_event_time;
 
 /// Import edges from files into a new database
@@ -42,11 +43,13 @@ pub(crate) struct ImportCommand {
     #[command(flatten)]
     policy: PolicyArgs,
     #[command(flatten)]
+    writes: WriteOptionArgs,
+    #[command(flatten)]
     resources: ResourceArgs,
     /// When what the edges record happened: 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since 1970 [default: now]
     #[arg(long, value_name = "TIME", value_parser = parse_event_time)]
     event_time: Option<u64>,
-    /// Replace an existing database
+    /// Replace an existing database, if nothing but its own files is in its directory
     #[arg(long)]
     force: bool,
     /// Report as JSON
@@ -69,7 +72,7 @@ impl ImportCommand {
             inputs,
             &target,
             &self.read,
-            &self.policy.with_encoding(self.encoding).at_time(self.event_time),
+            &self.policy.with_encoding(self.encoding).at_time(self.event_time).written(&self.writes),
             &self.resources,
             &cancel,
             self.force,

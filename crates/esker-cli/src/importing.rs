@@ -13,7 +13,7 @@ use esker::import::options::{
     BadLines, Duplicates, ImportOptions, ImportProgress, ImportReport, SelfLoops, VertexOrder,
 };
 use esker::import::source::Reader;
-use esker::store::format::Encoding;
+use esker::store::format::{Encoding, WriteOptions};
 use esker::store::io::{Disk, RealDisk};
 use esker::store::tiles::TileReport;
 use esker::store::version::StagingOptions;
@@ -25,6 +25,7 @@ use crate::reading::ReadArgs;
 use crate::resources::ResourceArgs;
 use crate::size::rate;
 use crate::tiling::make_tiles_at;
+use crate::write_options::WriteOptionArgs;
 
 /// `--order`: the numbering of vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -113,6 +114,9 @@ pub(crate) struct PolicyArgs {
     /// The event time of the version: likewise, see [`PolicyArgs::at_time`].
     #[arg(skip)]
     event_time: Option<u64>,
+    /// How later commits become layers: likewise, see [`PolicyArgs::written`].
+    #[arg(skip)]
+    writes: WriteOptionArgs,
     /// What to do with edges given more than once; also the rule of the database for later commits [default: last]
     #[arg(long, value_enum)]
     pub(crate) duplicates: Option<DuplicatesArg>,
@@ -135,6 +139,11 @@ impl PolicyArgs {
         Self { event_time, ..self.clone() }
     }
 
+    /// These options with others for later commits.
+    pub(crate) fn written(&self, writes: &WriteOptionArgs) -> Self {
+        Self { writes: writes.clone(), ..self.clone() }
+    }
+
     fn options(&self, resources: &ResourceArgs, cancel: &Cancel) -> ImportOptions {
         ImportOptions {
             directed: match (self.directed, self.undirected) {
@@ -150,6 +159,7 @@ impl PolicyArgs {
             },
             encoding: self.encoding.of_lists().unwrap_or(Encoding::Plain),
             duplicates: self.duplicates.map(Duplicates::from).unwrap_or_default(),
+            writes: self.writes.over(WriteOptions::default()),
             self_loops: match self.self_loops {
                 SelfLoopsArg::Keep => SelfLoops::Keep,
                 SelfLoopsArg::Drop => SelfLoops::Drop,

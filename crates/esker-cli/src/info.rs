@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use esker::graph::{Direction, Run, VertexId};
-use esker::store::format::{IdMapKind, LayerRecord};
+use esker::store::format::{HeadOrder, IdMapKind, LayerRecord, WriteOptions};
 use esker::store::headed::StoredHeads;
 use esker::store::property::Dictionary;
 use esker::store::version::format_time;
@@ -15,8 +15,10 @@ use serde_json::json;
 use crate::at::{AtArgs, InLog};
 use crate::encoding::name_of;
 use crate::failure::{Failure, Outcome};
+use crate::heads::{missing as missing_heads, order_name};
 use crate::size::{bytes, count, counted, seconds};
 use crate::text;
+use crate::write_options::{describe, to_json};
 
 /// Describe a database
 ///
@@ -68,6 +70,11 @@ impl InfoCommand {
             ("versions".to_owned(), describe_versions(store, snapshot)?),
             ("ids".to_owned(), describe_ids(snapshot)),
         ];
+        // Most databases have the defaults, and need no line for them.
+        let options = store.manifest().options();
+        if options != WriteOptions::default() {
+            rows.push(("options".to_owned(), describe(&options)));
+        }
         for property in snapshot.edge_properties() {
             let texts = snapshot.dictionary(property.number).map(Dictionary::len);
             let kind = match texts {
@@ -95,6 +102,10 @@ impl InfoCommand {
         }
         if let Some(heads) = snapshot.stored_heads()? {
             rows.push(heads_row(heads));
+        }
+        if let Some(length) = store.manifest().missing_heads() {
+            let words = format!("none: {}", missing_heads(length, &self.database));
+            rows.push(("heads".to_owned(), words));
         }
         rows.push((
             "on disk".to_owned(),
@@ -155,6 +166,7 @@ impl InfoCommand {
             "time": format_time(snapshot.version().time_ms),
             "committed": format_time(snapshot.version().committed_ms),
             "duplicates": snapshot.manifest().duplicates().name(),
+            "options": to_json(&store.manifest().options()),
             "versions": store.versions()?.len(),
             "commits_in_log": InLog::of(store)?.commits,
             "changes_in_log": InLog::of(store)?.changes,
@@ -163,6 +175,8 @@ impl InfoCommand {
             "list_bytes_per_arc": list_bytes_per_arc(snapshot),
             "tile_bytes_per_arc": tile_bytes.map(|tiles| per_arc(snapshot, tiles)),
             "head_length": snapshot.stored_heads()?.map(StoredHeads::head_len),
+            "head_order": snapshot.stored_heads()?.map(|heads| order_name(heads.order())),
+            "head_length_missing": store.manifest().missing_heads(),
             "head_bytes": snapshot.stored_heads()?.map(StoredHeads::file_bytes),
             "tiles_problem": tiles.as_ref().err().map(ToString::to_string),
             "multigraph": snapshot.layer().multigraph,
@@ -194,8 +208,12 @@ fn describe_lists(snapshot: &Snapshot) -> String {
 }
 
 fn heads_row(heads: &StoredHeads) -> (String, String) {
+    let which = match heads.order() {
+        HeadOrder::First => "the first ones of each list",
+        HeadOrder::Degree => "those of highest degree",
+    };
     let described = format!(
-        "of at most {}, {}",
+        "of at most {}, {which}, {}",
         counted(heads.head_len() as u64, "neighbour", "neighbours"),
         bytes(heads.file_bytes())
     );

@@ -16,6 +16,7 @@ mod choice;
 mod encoding;
 mod heads;
 mod tiling;
+mod write_options;
 mod importing;
 mod opening;
 mod selecting;
@@ -26,9 +27,11 @@ mod import;
 mod generate;
 mod info;
 mod algorithm;
+mod actual;
 mod residency;
 mod estimate;
 mod run;
+mod algorithm_args;
 mod window;
 mod follow;
 mod energy;
@@ -51,10 +54,14 @@ mod tag;
 mod compact;
 mod forget;
 mod retain;
+mod options;
 mod recover;
+mod doctor;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod completions;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// An embedded, persistent, versioned graph store with a parallel analytics engine.
 #[derive(Debug, Parser)]
@@ -101,12 +108,48 @@ enum Verb {
     Compact(compact::CompactCommand),
     Forget(forget::ForgetCommand),
     Retain(retain::RetainCommand),
+    Options(options::OptionsCommand),
     Recover(recover::RecoverCommand),
+    Doctor(doctor::DoctorCommand),
+    #[cfg(feature = "cluster")]
+    Cluster(cluster::ClusterCommand),
     Completions(completions::CompletionsCommand),
 }
 
+/// The command line. Words that begin with a minus and go on with digits are numbers, not options.
+fn parse() -> Cli {
+    let mut command = Cli::command();
+    numbers_may_be_negative(&mut command);
+    let matches = command.try_get_matches().unwrap_or_else(|error| clarify(&error));
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| clarify(&error))
+}
+
+/// For all verbs; the subcommands of algorithms are completed when they are used.
+fn numbers_may_be_negative(command: &mut clap::Command) {
+    *command = algorithm::with_negative_numbers(std::mem::take(command));
+    command.get_subcommands_mut().for_each(numbers_may_be_negative);
+}
+
+/// Ends the process with a message about the command line. Says in words what Rust says of numbers.
+fn clarify(error: &clap::Error) -> ! {
+    const WORDS: [(&str, &str); 4] = [
+        ("invalid digit found in string", "it takes a whole number, 0 or more"),
+        ("cannot parse integer from empty string", "it takes a whole number"),
+        ("number too large to fit in target type", "the number is too large"),
+        ("invalid float literal", "it takes a number"),
+    ];
+    let said = error.to_string();
+    match WORDS.iter().find(|(rust, _)| said.contains(rust)) {
+        Some((rust, clear)) => {
+            text::warn(said.replace(rust, clear).trim_end());
+            std::process::exit(error.exit_code())
+        }
+        None => error.exit(),
+    }
+}
+
 fn main() {
-    let cli = Cli::parse();
+    let cli = parse();
     esker::store::io::end_on_failing_pages(failure::EXIT_FAILED);
     if cli.quiet {
         text::be_quiet();
@@ -138,7 +181,11 @@ fn main() {
         Verb::Compact(command) => command.carry_out(),
         Verb::Forget(command) => command.carry_out(),
         Verb::Retain(command) => command.carry_out(),
+        Verb::Options(command) => command.carry_out(),
         Verb::Recover(command) => command.carry_out(),
+        Verb::Doctor(command) => command.carry_out(),
+        #[cfg(feature = "cluster")]
+        Verb::Cluster(command) => command.carry_out(),
         Verb::Completions(command) => command.carry_out(&mut Cli::command()),
     };
     if let Err(failure) = outcome {

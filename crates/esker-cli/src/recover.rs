@@ -16,7 +16,7 @@ use crate::resources::ResourceArgs;
 use crate::size::counted;
 use crate::text;
 
-/// Say what a database has lost, or give it up
+/// Say what a database has lost, or accept the loss
 ///
 /// For a database that is refused because its log or MANIFEST is missing, cut, or older than the rest. Restore the files from a copy
 /// if there is one. Else this says which versions are lost, and with --accept-loss keeps the others. The numbers of lost versions
@@ -28,7 +28,7 @@ use crate::text;
 pub(crate) struct RecoverCommand {
     /// The database
     database: PathBuf,
-    /// Give up what is missing
+    /// Keep the rest without what is missing
     #[arg(long)]
     accept_loss: bool,
     /// Report as JSON
@@ -92,7 +92,7 @@ impl RecoverCommand {
         }
         match self.accept_loss {
             true => text::line(&format!("{path}: recovered")),
-            false => text::line(&format!("To give this up: esker recover --accept-loss {path}")),
+            false => text::line(&format!("To keep the rest: esker recover --accept-loss {path}")),
         }
     }
 }

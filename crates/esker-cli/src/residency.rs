@@ -3,16 +3,18 @@
 use clap::{Args, ValueEnum};
 use esker::algo::Estimate;
 use esker::catalogue::{Entry, Params, Resources};
-use esker::graph::{Run, SourceReads};
+use esker::graph::Run;
 use esker::plan::{
     Candidate, PROCESS_BYTES, Plan, Request, encoding_name, name, plan, residency_name, shape_of,
 };
+use esker::rates::Known;
+use esker::store::version::format_time;
 use esker::store::{GraphEncoding, Residency, Snapshot};
 use serde_json::{Value, json};
 
+use crate::actual::{price_json, price_rows};
 use crate::failure::Failure;
-use crate::resources::{bytes_read, peak_memory_bytes};
-use crate::size::bytes;
+use crate::size::{bytes, seconds};
 
 /// `--encoding` of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -30,8 +32,10 @@ enum ResidencyArg {
     Mapped,
     /// Parts of the tiles or lists, read past the system into what --memory leaves.
     Pooled,
-    /// The first neighbours of each vertex in what --memory leaves, the others on disk; of plain lists.
+    /// Some neighbours of each vertex in what --memory leaves, the others on disk; of plain lists.
     Headed,
+    /// All lists, copied to memory: fast though they are compressed, or spread over many commits.
+    Memory,
 }
 
 /// Encoding and residency of a run.
@@ -66,6 +70,7 @@ impl ResidencyArgs {
             ResidencyArg::Mapped => Residency::Mapped,
             ResidencyArg::Pooled => Residency::Pooled,
             ResidencyArg::Headed => Residency::Headed,
+            ResidencyArg::Memory => Residency::Memory,
         });
         Request { encoding, residency, head_len: self.head.map(|head| head as usize) }
     }
@@ -98,15 +103,14 @@ pub(crate) fn list_bytes(snapshot: &Snapshot, entry: &Entry) -> Result<u64, Fail
 pub(crate) fn summary(plan: &Plan, snapshot: &Snapshot) -> Result<String, Failure> {
     let chosen = plan.chosen();
     let whole = bytes(chosen.graph_bytes);
-    let how = match (plan.access.memory_bytes(), plan.fits) {
+    let how = match (plan.graph_memory_bytes(), plan.fits) {
         (_, true) => format!("all of its {whole} fit in memory"),
         (None, false) => format!("the page cache keeps what it can of {whole}"),
         (Some(memory), false) => format!("{} of memory for {whole}", bytes(memory)),
     };
     let heads = plan.heads(snapshot, &Run::with_threads(1)?)?;
-    let heads = heads.map(|heads| {
-        format!("; the first {} neighbours of each vertex, {:.0} % of all", heads.length, heads.share * 100.0)
-    });
+    let heads = heads
+        .map(|heads| format!("; heads of {} neighbours, {:.0} % of all", heads.length, heads.share * 100.0));
     Ok(format!("{}: {how}{}", chosen.name(), heads.unwrap_or_default()))
 }
 
@@ -150,75 +154,26 @@ pub(crate) fn explain(
         rows.push((one.name(), format!("{chosen}{}", describe(one, resources))));
     }
     rows.push(("a run reads".to_owned(), summary(plan, snapshot)?));
+    rows.extend(price_rows(&plan.chosen().price));
+    rows.push(("rates".to_owned(), source_of_rates(&Known::of_user())));
     rows.push(("because".to_owned(), plan.reason.to_string()));
     Ok(rows)
 }
 
-/// What a run read and took, beside what was predicted, in rows of a name and a value.
-pub(crate) fn actual_rows(
-    plan: &Plan,
-    snapshot: &Snapshot,
-    resources: &Resources,
-    run: &Run,
-) -> Vec<(String, String)> {
-    let unknown = || "unknown".to_owned();
-    let mut rows: Vec<_> = run.reads().all().iter().map(|reads| source_row(reads, snapshot)).collect();
-    let from_disk = bytes_read().map_or_else(unknown, bytes);
-    let read = format!(
-        "{from_disk} from the disk; predicted: {} of lists at most, from memory where they fit",
-        bytes(plan.chosen().read_bytes)
-    );
-    rows.push(("read".to_owned(), read));
-    let peak = peak_memory_bytes().map_or_else(unknown, bytes);
-    let beside = if plan.chosen().is_mapped() { ", and pages of mapped files" } else { "" };
-    let predicted = bytes(predicted_bytes(plan, resources));
-    rows.push(("memory".to_owned(), format!("{peak} at the peak; predicted: {predicted} at most{beside}")));
-    rows
-}
-
-/// `layers/1/tiles.data, pool` and `12 MiB read, 30 MiB found in memory`.
-fn source_row(reads: &SourceReads, snapshot: &Snapshot) -> (String, String) {
-    let mut value = format!("{} read", bytes(reads.read_bytes));
-    if reads.kept_bytes > 0 {
-        let share = reads.kept_bytes as f64 / (reads.kept_bytes + reads.read_bytes) as f64 * 100.0;
-        value += &format!(", {} found in memory ({share:.0} %)", bytes(reads.kept_bytes));
+/// Where the rates come from that times are predicted from.
+fn source_of_rates(known: &Known) -> String {
+    match (known.measured_ms, &known.ignored) {
+        (Some(time), _) => format!("measured {}, with the disk of {}", format_time(time), known.directory),
+        (None, Some(reason)) => {
+            format!("those of another machine, because of {reason}; `esker doctor` measures anew")
+        }
+        (None, None) => "those of another machine; `esker doctor` measures those of this one".to_owned(),
     }
-    (format!("{}, {}", relative(reads, snapshot), reads.way), value)
 }
 
-/// The path of a file in the database.
-fn relative<'r>(reads: &'r SourceReads, snapshot: &Snapshot) -> &'r str {
-    let of_database = snapshot.path().display().to_string();
-    let inside = reads.source.strip_prefix(&of_database).map(|rest| rest.trim_start_matches('/'));
-    inside.unwrap_or(&reads.source)
-}
-
-/// The memory that was predicted, without pages of mapped files that the system may take back.
-fn predicted_bytes(plan: &Plan, resources: &Resources) -> u64 {
-    let chosen = plan.chosen();
-    if chosen.is_mapped() {
-        return plan.estimate.memory_bytes + PROCESS_BYTES;
-    }
-    chosen.whole_bytes.min(resources.memory_bytes)
-}
-
-/// The same as JSON.
-pub(crate) fn actual_json(plan: &Plan, snapshot: &Snapshot, resources: &Resources, run: &Run) -> Value {
-    let of_source = |reads: &SourceReads| {
-        json!({
-            "file": relative(reads, snapshot),
-            "way": reads.way,
-            "read_bytes": reads.read_bytes,
-            "kept_bytes": reads.kept_bytes,
-        })
-    };
-    json!({
-        "reads": run.reads().all().iter().map(of_source).collect::<Vec<_>>(),
-        "bytes_read": bytes_read(),
-        "peak_memory_bytes": peak_memory_bytes(),
-        "predicted_read_bytes": plan.chosen().read_bytes,
-        "predicted_memory_bytes": predicted_bytes(plan, resources),
-    })
+/// Whether there is enough memory.
+fn is_possible(one: &Candidate, resources: &Resources) -> bool {
+    one.is_mapped() || one.least_bytes <= resources.memory_bytes
 }
 
 fn describe(one: &Candidate, resources: &Resources) -> String {
@@ -234,7 +189,10 @@ fn describe(one: &Candidate, resources: &Resources) -> String {
     } else {
         format!("needs {} at least: possible", bytes(one.least_bytes))
     };
-    if let Some(unsuited) = &one.unsuited {
+    if is_possible(one, resources) {
+        text += &format!("; {} predicted", seconds(one.price.seconds()));
+    }
+    if let Some(unsuited) = one.unsuited.as_ref().filter(|_| is_possible(one, resources)) {
         text += &format!(", but chosen only on request: {unsuited}");
     }
     text
@@ -250,6 +208,7 @@ pub(crate) fn plan_json(plan: &Plan, snapshot: &Snapshot, resources: &Resources)
             "read_bytes": one.read_bytes,
             "least_memory_bytes": one.least_bytes,
             "whole_memory_bytes": one.whole_bytes,
+            "predicted": one.obstacle.is_none().then(|| price_json(&one.price)),
             "obstacle": one.obstacle,
             "unsuited": one.unsuited,
         })
@@ -263,7 +222,8 @@ pub(crate) fn plan_json(plan: &Plan, snapshot: &Snapshot, resources: &Resources)
         "arrays_bytes": plan.estimate.memory_bytes,
         "memory_limit_bytes": resources.memory_bytes,
         "mapped_limit_bytes": resources.mapped_bytes,
-        "graph_memory_bytes": plan.access.memory_bytes(),
+        "graph_memory_bytes": plan.graph_memory_bytes(),
+        "predicted": price_json(&plan.chosen().price),
         "heads": heads.map(|heads| json!({
             "length": heads.length,
             "share": heads.share,

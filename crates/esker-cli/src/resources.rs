@@ -4,6 +4,7 @@ use clap::Args;
 use esker::catalogue::Resources;
 use esker::graph::{Budget, Cancel, OnProgress, Run, RunOptions};
 use esker::plan::available_bytes;
+use esker::rates::Known;
 use esker::store::DatabaseOptions;
 use esker::store::format::{return_large_blocks, trimmed_budget};
 
@@ -44,7 +45,8 @@ impl ResourceArgs {
         };
         let available = self.memory.map_or_else(available_bytes, |_| 0);
         let memory_bytes = self.memory.unwrap_or(available / 2);
-        Resources { threads, deterministic, memory_bytes, mapped_bytes: memory_bytes.max(available) }
+        let (mapped_bytes, rates) = (memory_bytes.max(available), Known::of_user().rates);
+        Resources { threads, deterministic, memory_bytes, mapped_bytes, rates }
     }
 
     /// Options to write a database. Its commits draw from the budget of `run` under an explicit limit, and where so little memory is

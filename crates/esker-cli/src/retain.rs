@@ -41,7 +41,7 @@ impl RetainCommand {
         let retention = match rule[..] {
             [] => {
                 let store = Store::open(&self.database)?;
-                return self.report(store.manifest().retention, store.versions()?.len(), 0);
+                return self.report(store.whole_manifest()?.retention, store.versions()?.len(), 0);
             }
             ["all"] => Retention::All,
             ["last", number] => match number.parse() {

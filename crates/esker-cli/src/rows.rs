@@ -48,6 +48,14 @@ impl Rows {
         self.rows.push(row);
     }
 
+    /// The rows, or if there are none, one without values: a reader sees that there are none.
+    pub(crate) fn or_missing(mut self) -> Self {
+        if self.rows.is_empty() {
+            self.rows.push(vec![Value::Null; self.header.len()]);
+        }
+        self
+    }
+
     /// Adds the rows of another table behind a value; the first gives the names of the columns.
     pub(crate) fn append(&mut self, name: &str, value: &Value, other: Self) {
         if self.header.is_empty() {
@@ -88,6 +96,12 @@ impl Rows {
             }
             _ => self.print(format),
         }
+    }
+
+    /// An object for each row.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn objects(&self) -> Vec<Value> {
+        self.rows.iter().map(|row| self.object(row)).collect()
     }
 
     fn object(&self, row: &[Value]) -> Value {

@@ -16,6 +16,7 @@ use esker::top::{TopVertex, top};
 use esker::window::Times;
 use serde_json::json;
 
+use crate::actual::{Actual, actual_json, actual_rows};
 use crate::algorithm::{PerAlgorithm, Requested, SharedArgs};
 use crate::answer_rows::{answer_rows, fact_json, value_json};
 use crate::at::{AtArgs, VersionRange, parse_range};
@@ -26,7 +27,7 @@ use crate::interrupt::{self, cancel_on_signals};
 use crate::opening::{GraphArgs, INPUT_FORMAT, open_graph, open_store, refuse_reading};
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
-use crate::residency::{AccessArgs, actual_json, actual_rows, explain, plan_json};
+use crate::residency::{AccessArgs, explain, plan_json};
 use crate::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
 use crate::rows::{RowFormat, Rows, bars};
 use crate::selecting::WhereArgs;
@@ -149,7 +150,9 @@ impl RunArgs {
             resources: &self.resources,
             given,
         };
+        let begin = Instant::now();
         let opened = open_graph(&graph, &cancel)?;
+        let opening = Some(begin.elapsed().as_secs_f64()).filter(|_| !opened.is_imported);
         let version = opened.snapshot.version().number;
         let selected =
             self.selected.select(&opened.snapshot, self.reverse, &self.policy, &self.resources, &cancel)?;
@@ -175,7 +178,8 @@ impl RunArgs {
             self.resources.run(&cancel, self.seed, self.deterministic, Some(bar.on_round(entry.name)))?;
         let answer = self.compute(entry, params, snapshot, &run);
         bar.finish();
-        let answer = answer?;
+        let (answer, actual) = answer?;
+        let actual = actual.after(opening);
         let is_written = self.output.as_ref().filter(|_| !self.has_chosen_rows());
         if let Some(path) = is_written {
             let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };
@@ -186,12 +190,12 @@ impl RunArgs {
         }
         if self.json {
             let mut report = plan_json(&plan, snapshot, &resources)?;
-            report["actual"] = actual_json(&plan, snapshot, &resources, &run);
+            report["actual"] = actual_json(&plan, snapshot, &resources, &run, &actual);
             return self.print_json(entry, (snapshot, version), times.as_ref(), &answer, &report);
         }
         self.print(entry, (snapshot, version), times.as_ref(), &answer)?;
         if self.access.explain {
-            text::remark_facts(&actual_rows(&plan, snapshot, &resources, &run));
+            text::remark_facts(&actual_rows(&plan, snapshot, &resources, &run, &actual));
         }
         Ok(())
     }
@@ -224,7 +228,7 @@ impl RunArgs {
             let run = self.resources.run(cancel, self.seed, self.deterministic, on_round)?;
             let answer = self.compute(entry, params, &snapshot, &run);
             bar.finish();
-            let answer = answer.map_err(on_version)?;
+            let (answer, _) = answer.map_err(on_version)?;
             let found = match self.top {
                 Some(count) => answer_rows(&snapshot, &answer, Some(count), self.row_format())?,
                 None => figures_of(entry, &snapshot, &answer),
@@ -237,16 +241,16 @@ impl RunArgs {
         Ok(())
     }
 
-    /// The answer of the last trial, with the median of all times.
+    /// The answer of the last trial, with the median of all times, and what the first took.
     fn compute(
         &self,
         entry: &Entry,
         params: &Params,
         snapshot: &Snapshot,
         run: &Run,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<(Answer, Actual), Failure> {
         let job = Job { snapshot, run, params, verify: self.verify };
-        let mut answer = entry.run(&job)?;
+        let (mut answer, actual) = Actual::of(|| entry.run(&job))?;
         let mut times = vec![answer.seconds];
         for _ in 1..self.trials {
             drop(std::mem::take(&mut answer)); // Two at a time are more than was estimated.
@@ -255,7 +259,7 @@ impl RunArgs {
         }
         times.sort_by(f64::total_cmp);
         answer.seconds = times[times.len() / 2];
-        Ok(answer)
+        Ok((answer, actual))
     }
 
     /// The rows of the answer on standard output, the facts on standard error.
@@ -332,6 +336,11 @@ impl RunArgs {
         }
         if self.histogram && self.is_to_stdout() {
             return Err(Failure::Usage("--histogram and --output - both go to standard output".to_owned()));
+        }
+        if self.json && self.rows.is_some() && !self.is_to_stdout() {
+            return Err(Failure::Usage(
+                "--format has no effect with --json, which reports as JSON; rows are printed beside it with --output -".to_owned(),
+            ));
         }
         let option = match (self.top, &self.output) {
             (Some(_), _) if !entry.has_rows() => "--top",

@@ -1,5 +1,8 @@
 //! Parses and formats bytes, counts, rates and seconds.
 
+/// The first amount of bytes that 64 bits cannot hold: 16 EiB.
+const BYTES_END: f64 = 18_446_744_073_709_551_616.0;
+
 /// Parses a number of bytes: `1500`, `256MiB`, `2G`, `1.5 GiB`. KB, MB and GB are powers of 1000; K, M, G, KiB, MiB and GiB
 /// are powers of 1024.
 pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
@@ -21,7 +24,11 @@ pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
     let number: f64 = number
         .parse()
         .map_err(|_| format!("{text:?} is not an amount of memory; give one such as 256MiB"))?;
-    Ok((number * factor as f64) as u64)
+    let amount = number * factor as f64;
+    if amount >= BYTES_END {
+        return Err(format!("{text:?} is more than the largest amount, {}", bytes(u64::MAX)));
+    }
+    Ok(amount as u64)
 }
 
 /// Formats bytes: `1536` becomes `1.50 KiB`.
@@ -91,6 +98,12 @@ mod tests {
         for text in ["", "MiB", "12 parsecs", "-1", "1..2"] {
             assert!(parse_bytes(text).is_err(), "{text}");
         }
+        // An amount that 64 bits do not hold once became the largest that they do.
+        for text in ["99999999TiB", "16777216TiB", "18446744073709551616"] {
+            let refused = parse_bytes(text).unwrap_err();
+            assert_eq!(refused, format!("{text:?} is more than the largest amount, 16777216.00 TiB"));
+        }
+        assert_eq!(parse_bytes("16777215TiB"), Ok(16_777_215 << 40));
         assert_eq!(bytes(1536), "1.50 KiB");
         assert_eq!(count(1234567), "1 234 567");
         assert_eq!(count(12), "12");

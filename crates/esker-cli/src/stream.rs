@@ -18,6 +18,7 @@ use esker::store::Database;
 use esker::window::{Span, TimeUnit};
 use serde_json::{Value, json};
 
+use crate::committing::describe_versions;
 use crate::failure::{Failure, Outcome};
 use crate::importing::{BadLinesArg, DuplicatesArg};
 use crate::interrupt::stop_on_signals;
@@ -27,6 +28,7 @@ use crate::resources::ResourceArgs;
 use crate::size::{counted, rate, seconds};
 use crate::text;
 use crate::window_args::UnitArg;
+use crate::writing::remark_on_heads;
 
 /// Time between two looks for a signal while the input is opened.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -50,7 +52,7 @@ pub(crate) struct StreamCommand {
     /// A file of edges, in any format that `esker import` reads; `-` is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     input: String,
-    /// Commit a version after a time, such as 500ms, or after a number of edges
+    /// Commit a version after a time, such as 500ms, or when the edges that came take half of the memory limit; or after a number of edges
     #[arg(long, value_name = "TIME|N", default_value = "1s")]
     commit_every: EveryArg,
     /// At the end of the file, wait for what will be appended to it
@@ -92,7 +94,7 @@ pub(crate) struct StreamCommand {
 
 /// `--commit-every`.
 #[derive(Debug, Clone, Copy)]
-struct EveryArg(CommitEvery);
+pub(crate) struct EveryArg(pub(crate) CommitEvery);
 
 impl FromStr for EveryArg {
     type Err = String;
@@ -167,12 +169,16 @@ impl StreamCommand {
         let options = self.options(&stop, begin)?;
         let done = stream(&database, &target, input, &options, &mut report);
         let taken = begin.elapsed();
-        if let Some(report) = &report {
-            text::remark_rejected(&report.fed.rejected_sample);
-            self.print(report, taken, done.is_ok())?;
-        }
+        let Some(report) = report else { return Ok(done?) };
+        text::remark_rejected(&report.fed.rejected_sample);
+        let printed = self.print(&report, taken, done.is_ok());
         done?;
-        Ok(database.close()?)
+        let closed = remark_on_heads(&database, &target, &self.database)
+            .and_then(|()| database.close().map_err(Failure::from));
+        printed.and(closed).map_err(|failure| match &report.fed.versions[..] {
+            [] => failure,
+            versions => failure.after(&format!("committed as {}", describe_versions(versions))),
+        })
     }
 
     fn open(&self, stop: &Cancel) -> Result<Database, Failure> {

@@ -81,12 +81,14 @@ impl TagCommand {
 
     fn list(&self) -> Outcome {
         let store = Store::open(&self.database)?;
-        // The log tells whether the manifest has lost tags.
-        store.versions()?;
+        let tags = &store.whole_manifest()?.tags;
         if self.json {
-            return text::json(&json!({ "tags": &*store.manifest().tags }));
+            return text::json(&json!({ "tags": &**tags }));
         }
-        let rows = store.manifest().tags.iter().map(|(name, version)| (name.clone(), version.to_string()));
+        if tags.is_empty() {
+            text::remark(&format!("{} has no tags", self.database.display()));
+        }
+        let rows = tags.iter().map(|(name, version)| (name.clone(), version.to_string()));
         text::facts(&rows.collect::<Vec<_>>())
     }
 }

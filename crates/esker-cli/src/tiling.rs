@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use esker::graph::{Cancel, Run};
+use esker::store::Database;
 use esker::store::tiles::{ConvertOptions, TileReport};
-use esker::store::{Database, DatabaseOptions};
 
 use crate::failure::Failure;
 use crate::progress::Bar;
@@ -26,8 +26,7 @@ pub(crate) fn make_tiles_at(
     let bar = Bar::spinner(false);
     let run = resources.run(cancel, 0, false, Some(bar.on_round("tiles")))?;
     let make = || {
-        let options = DatabaseOptions { threads: resources.threads(), ..DatabaseOptions::default() };
-        let database = Database::open(path, options)?;
+        let database = Database::open(path, resources.of_database(&run))?;
         let report = make_tiles(&database, resources, &run)?;
         database.close()?;
         Ok(report)

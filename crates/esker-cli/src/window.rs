@@ -1,15 +1,17 @@
 //! `esker window`: an algorithm on windows that follow each other.
 
+use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use esker::catalogue::{Entry, Job, Params, find};
+use esker::catalogue::{Entry, Job, Params};
 use esker::change::newest_watermark;
 use esker::graph::Run;
 use esker::store::{Snapshot, Store};
-use esker::window::{Span, TimePoint, Times};
+use esker::window::{Span, Step, TimePoint, Times};
 use serde_json::json;
 
+use crate::algorithm_args::AlgorithmArgs;
 use crate::answer_rows::answer_rows;
 use crate::at::AtArgs;
 use crate::failure::{Failure, Outcome};
@@ -27,13 +29,14 @@ use crate::window_args::{TIME_HELP, WindowArgs};
 /// Run an algorithm on windows of time that follow each other
 ///
 /// A window of length L that ends at T has the edges later than T - L, until T and with it. Windows end every --every, aligned to the
-/// calendar in UTC, from the step of the first edge to that of the last. Shows the figures of each window in one table; with --top, its
-/// first rows.
+/// calendar in UTC, from the step of the first edge to that of the last; or, with --every-edges, with every N-th edge, and the last window
+/// with the last edge. Shows the figures of each window in one table; with --top, its first rows.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker window timed.esker --length 1h --every 15m --to 2024-01-01T02:00 --run wcc
   esker window timed.esker --length 1d --length 7d --every 1d --run pagerank --top 3 --format csv
   esker window timed.esker --length 1d --every 1d --kind weighted --run pagerank --top 1
+  esker window timed.esker --length 1d --every-edges 2 --run wcc --top 1
   esker window timed.esker --length 1h --run wcc --follow   # until Ctrl-C")]
 pub(crate) struct WindowCommand {
     /// The database
@@ -44,10 +47,13 @@ pub(crate) struct WindowCommand {
     /// Time from the end of a window to that of the next [default: the shortest length]
     #[arg(long, value_name = "LENGTH")]
     every: Option<Span>,
-    /// First time, which lies in the last step of the first window [default: that of the first edge]
+    /// Edges from the end of a window to that of the next, in the order of their times; those of one time come together
+    #[arg(long, value_name = "N", conflicts_with = "every")]
+    every_edges: Option<NonZeroU64>,
+    /// First time: it lies in the last step of the first window, and counts of edges begin there [default: that of the first edge]
     #[arg(long, value_name = "TIME")]
     from: Option<TimePoint>,
-    /// Last time, which lies in the last step of the last window [default: that of the last edge]
+    /// Last time: it lies in the last step of the last window, and counts of edges end there [default: that of the last edge]
     #[arg(long, value_name = "TIME")]
     to: Option<TimePoint>,
     /// Show each window once the watermark of a version has passed its end, or its event time if no stream made it, and wait for the next,
@@ -64,12 +70,8 @@ pub(crate) struct WindowCommand {
     /// The algorithm; `esker run --list` lists them
     #[arg(long = "run", value_name = "ALGORITHM")]
     algorithm: String,
-    /// Option of the algorithm, such as damping=0.9; `esker run ALGORITHM --help` lists them
-    #[arg(long = "option", short = 'p', value_name = "NAME=VALUE", value_parser = parse_option)]
-    options: Vec<(String, String)>,
-    /// Edge property that is the weight [default: the weight of the import]
-    #[arg(long, value_name = "NAME")]
-    weight: Option<String>,
+    #[command(flatten)]
+    options: AlgorithmArgs,
     /// Show the N vertices with the largest values, or the N largest groups, of each window
     #[arg(long, value_name = "N")]
     top: Option<usize>,
@@ -102,13 +104,6 @@ enum OverrunArg {
 /// Time between two looks for a new version.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Parses `NAME=VALUE`.
-pub(crate) fn parse_option(text: &str) -> Result<(String, String), String> {
-    let parts = text.split_once('=').filter(|(name, _)| !name.is_empty());
-    let (name, value) = parts.ok_or_else(|| format!("{text:?} is not NAME=VALUE, such as damping=0.9"))?;
-    Ok((name.trim_start_matches('-').to_owned(), value.to_owned()))
-}
-
 /// What the windows of a command share.
 struct Series<'c> {
     command: &'c WindowCommand,
@@ -122,11 +117,7 @@ struct Series<'c> {
 
 impl WindowCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        let entry = find(&self.algorithm)?;
-        let mut params = Params::default();
-        self.options.iter().for_each(|(name, value)| params.add(name, value));
-        entry.check_params(&params)?;
-        entry.check_weight(self.weight.is_some())?;
+        let (entry, params) = self.options.of(&self.algorithm)?;
         if self.top.is_some() && !entry.has_rows() {
             let (name, figures) = (entry.name, entry.figures.join(", "));
             return Err(Failure::Usage(format!(
@@ -144,7 +135,7 @@ impl WindowCommand {
         let (store, bar) = open_store(self.database.as_ref(), &self.resources, &cancel)?;
         let snapshot = self.at.snapshot(&store);
         bar.finish();
-        let snapshot = self.weighted(snapshot?)?;
+        let snapshot = self.options.weighted(snapshot?)?;
         let bar = Bar::spinner(false);
         let on_round = Some(bar.on_round(entry.name));
         let run = self.resources.run(&cancel, self.seed, self.deterministic, on_round)?;
@@ -166,18 +157,11 @@ impl WindowCommand {
         Ok(())
     }
 
-    /// A version with the weight that was asked for.
-    fn weighted(&self, snapshot: Snapshot) -> Result<Snapshot, Failure> {
-        Ok(match &self.weight {
-            Some(name) => snapshot.weighted_by(name)?,
-            None => snapshot,
-        })
-    }
-
-    /// The time from the end of a window to that of the next.
-    fn step(&self, times: &Times) -> Result<Span, Failure> {
-        if let Some(every) = self.every {
-            return Ok(every);
+    /// How far the end of a window is from the next.
+    fn step(&self, times: &Times) -> Result<Step, Failure> {
+        let given = self.every.map(Step::Length).or(self.every_edges.map(Step::Edges));
+        if let Some(given) = given {
+            return Ok(given);
         }
         let mut shortest = None;
         for &length in &self.length {
@@ -186,7 +170,8 @@ impl WindowCommand {
                 shortest = Some((units, length));
             }
         }
-        shortest.map(|(_, length)| length).ok_or_else(|| Failure::Usage("--length is missing".to_owned()))
+        let shortest = shortest.map(|(_, length)| Step::Length(length));
+        shortest.ok_or_else(|| Failure::Usage("--length is missing".to_owned()))
     }
 }
 
@@ -195,8 +180,8 @@ impl Series<'_> {
     fn rows(&self) -> Result<(Rows, usize), Failure> {
         let Self { command, times, .. } = self;
         let (mut rows, mut count) = (Rows::default(), 0);
-        let (from, to) = (command.from.as_ref(), command.to.as_ref());
-        for end in times.steps(command.step(times)?, from, to)? {
+        let range = (command.from.as_ref(), command.to.as_ref());
+        for end in times.ends(&self.snapshot, command.step(times)?, range, &self.run)? {
             count += self.add_rows(&mut rows, end)?;
         }
         Ok((rows, count))
@@ -220,7 +205,8 @@ impl Series<'_> {
     /// Shows the rows of windows as versions pass their ends, until a signal.
     fn follow(&mut self) -> Outcome {
         let step = self.command.step(&self.times)?;
-        let mut next = self.command.from.clone();
+        let from = self.command.from.as_ref();
+        let mut last = from.map(|from| from.before(self.times.unit)).transpose()?;
         let (mut seen, mut has_header) = (None, false);
         loop {
             let store = Store::open(&self.command.database)?;
@@ -229,14 +215,12 @@ impl Series<'_> {
             if let Some((_, time_ms)) = newest.filter(|_| newest != seen) {
                 let messages = versions.iter().rev().map(|version| version.message.as_str());
                 let passed = newest_watermark(messages).unwrap_or_else(|| self.times.unit.of_ms(time_ms));
-                let mut ends = self.ended(step, next.as_ref(), passed)?;
+                self.snapshot = self.command.options.weighted(store.snapshot()?)?;
+                let mut ends = self.times.ends_passed(&self.snapshot, step, (last, passed), &self.run)?;
                 if self.command.overrun == Some(OverrunArg::Skip) && ends.len() > 1 {
                     let left_out = counted(ends.len() as u64 - 1, "window", "windows");
                     text::remark(&format!("left out {left_out} that had ended before the newest"));
                     ends.drain(..ends.len() - 1);
-                }
-                if !ends.is_empty() {
-                    self.snapshot = self.command.weighted(store.snapshot()?)?;
                 }
                 for end in ends {
                     let mut rows = Rows::default();
@@ -246,25 +230,13 @@ impl Series<'_> {
                         false => rows.print(self.format)?,
                     }
                     has_header = true;
-                    next = Some(TimePoint::of_number(end.saturating_add(1)));
+                    last = Some(end);
                 }
                 seen = newest;
             }
             self.run.check()?;
             std::thread::sleep(LOOK_EVERY);
         }
-    }
-
-    /// The ends of windows from `next` on that `passed` has passed; the newest of them if there is no `next`.
-    fn ended(&self, step: Span, next: Option<&TimePoint>, passed: i64) -> Result<Vec<i64>, Failure> {
-        let last = TimePoint::of_number(passed);
-        if next.is_some() {
-            let ends = self.times.steps(step, next, Some(&last))?;
-            return Ok(ends.filter(|&end| end <= passed).collect());
-        }
-        let before = passed.saturating_sub(self.times.unit.length(step)?);
-        let ends = self.times.steps(step, Some(&TimePoint::of_number(before)), Some(&last))?;
-        Ok(ends.filter(|&end| end <= passed).last().into_iter().collect())
     }
 
     /// The figures, or the first rows, of the answer on one window.

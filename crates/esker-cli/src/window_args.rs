@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use esker::graph::Run;
 use esker::store::Snapshot;
 use esker::store::windows::{Combine, Copies};
-use esker::window::{TimeUnit, Times};
+use esker::window::{MovingWindow, Span, Step, TimeUnit, Times};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -103,10 +103,40 @@ impl WindowArgs {
         })
     }
 
+    /// A window that moves with the versions.
+    ///
+    /// # Errors
+    /// As [`WindowArgs::copies`].
+    pub(crate) fn moving(
+        &self,
+        length: Span,
+        every: Option<Step>,
+        time: Option<String>,
+    ) -> Result<MovingWindow, Failure> {
+        Ok(MovingWindow {
+            length,
+            every,
+            time,
+            unit: self.time_unit.map(TimeUnit::from),
+            copies: self.copies()?,
+            all_vertices: self.all_vertices,
+        })
+    }
+
     /// The times of a version, in the property of that name if one is given.
     pub(crate) fn times(&self, snapshot: &Snapshot, name: Option<&str>, run: &Run) -> Result<Times, Failure> {
         let unit = self.time_unit.map(TimeUnit::from);
         Ok(Times::of(snapshot, name, unit, run)?)
+    }
+
+    /// The same for one window: see [`Times::ending`].
+    pub(crate) fn times_ending(
+        &self,
+        snapshot: &Snapshot,
+        name: Option<&str>,
+        run: &Run,
+    ) -> Result<Times, Failure> {
+        Ok(Times::ending(snapshot, name, self.time_unit.map(TimeUnit::from), run)?)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Code shared by the verbs that change a database: options, opening, and the summary of changes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 use esker::change::Target;
 use esker::graph::{Cancel, Run};
 use esker::store::database::CommitWatch;
-use esker::store::diff::{DiffSummary, diff};
+use esker::store::diff::{DiffSummary, diff, diff_vertices};
 use esker::store::freeze::ChangeCounts;
 use esker::store::version::parse_time;
 use esker::store::{CommitOptions, Database, DatabaseOptions};
@@ -15,11 +15,13 @@ use serde_json::{Value, json};
 
 use crate::committing::Commits;
 use crate::failure::Failure;
+use crate::heads::missing as missing_heads;
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 use crate::size::{count, counted};
+use crate::text;
 
-/// With more changes than this, the summary is taken from freezing instead of a diff, which would take too long.
+/// With more changes than this, the counts of edges are taken from freezing instead of a diff, which would take too long.
 const SUMMARY_CHANGES_MAX: u64 = 1 << 20;
 
 /// Options for commits.
@@ -47,6 +49,7 @@ pub(crate) fn parse_event_time(text: &str) -> Result<u64, String> {
 
 /// A database open for writing.
 pub(crate) struct Writing {
+    path: PathBuf,
     pub(crate) database: Database,
     /// Its schema and its newest version before the change.
     pub(crate) target: Target,
@@ -69,12 +72,26 @@ impl Writing {
     }
 }
 
+/// Says so if a merge in the background left out the heads that the database had.
+pub(crate) fn remark_on_heads(database: &Database, before: &Target, path: &Path) -> Result<(), Failure> {
+    if before.newest.stored_heads()?.is_none() {
+        return Ok(());
+    }
+    database.wait_for_background()?;
+    if let Some(length) = database.snapshot()?.manifest().missing_heads() {
+        text::remark(&format!("note: {}: {}", path.display(), missing_heads(length, path)));
+    }
+    Ok(())
+}
+
 /// The effect of a change.
 pub(crate) struct Written {
     /// Counts of changed vertices and edges; `None` if there were too many changes to compare.
     pub(crate) summary: Option<DiffSummary>,
-    /// What freezing found, if it was asked for.
+    /// What the freezes found, if everything is in layers.
     frozen: Option<ChangeCounts>,
+    /// The counts of changed vertices.
+    vertices: DiffSummary,
 }
 
 impl WriteArgs {
@@ -92,7 +109,7 @@ impl WriteArgs {
         let database = database?;
         let target = Target::of(&database)?;
         let num_properties = target.edge_properties.len();
-        Ok(Writing { database, target, num_properties, run })
+        Ok(Writing { path: path.to_owned(), database, target, num_properties, run })
     }
 
     /// The message and the event time of a version; `otherwise` is the message if none is given.
@@ -103,14 +120,19 @@ impl WriteArgs {
 
     /// Freezes if requested, closes the database, and summarises the effect of `changes` changes.
     pub(crate) fn finish(&self, writing: Writing, changes: u64) -> Result<Written, Failure> {
-        let Writing { database, target, run, .. } = writing;
-        let frozen = if self.freeze { database.freeze(&run)? } else { None };
-        let mut summary = None;
-        if changes <= SUMMARY_CHANGES_MAX {
-            summary = Some(diff(&target.newest, &database.snapshot()?, &run, |_| Ok(()))?);
+        let Writing { path, database, target, run, .. } = writing;
+        if self.freeze {
+            database.freeze(&run)?;
         }
+        let newest = database.snapshot()?;
+        let (summary, vertices) = match changes <= SUMMARY_CHANGES_MAX {
+            true => (Some(diff(&target.newest, &newest, &run, |_| Ok(()))?), DiffSummary::default()),
+            false => (None, diff_vertices(&target.newest, &newest, &run)?),
+        };
+        let frozen = database.frozen_changes();
+        remark_on_heads(&database, &target, &path)?;
         database.close()?;
-        Ok(Written { summary, frozen })
+        Ok(Written { summary, frozen, vertices })
     }
 }
 
@@ -119,23 +141,17 @@ impl Written {
     pub(crate) fn describe(&self) -> String {
         let Some(summary) = self.summary else {
             return match &self.frozen {
-                Some(frozen) => describe_frozen(frozen),
+                Some(frozen) => describe_frozen(frozen, &self.vertices),
                 None => "committed".to_owned(),
             };
         };
-        let parts = [
+        let edges = [
             (summary.edges_added, "edge added", "edges added"),
             (summary.edges_removed, "edge removed", "edges removed"),
             (summary.edges_changed, "edge changed", "edges changed"),
-            (summary.vertices_added, "vertex added", "vertices added"),
-            (summary.vertices_removed, "vertex removed", "vertices removed"),
-            (summary.values_changed, "vertex value changed", "vertex values changed"),
         ];
-        let parts: Vec<String> = parts
-            .iter()
-            .filter(|part| part.0 > 0)
-            .map(|&(number, one, many)| counted(number, one, many))
-            .collect();
+        let mut parts = counted_parts(&edges);
+        parts.extend(describe_vertices(&summary));
         if parts.is_empty() { "no changes".to_owned() } else { parts.join(", ") }
     }
 
@@ -149,6 +165,9 @@ impl Written {
                 "edges_removed": frozen.removed,
                 "edges_unchanged": frozen.unchanged,
                 "edges_missing": frozen.missing,
+                "vertices_added": self.vertices.vertices_added,
+                "vertices_removed": self.vertices.vertices_removed,
+                "values_changed": self.vertices.values_changed,
             }),
             (None, None) => Value::Null,
         }
@@ -167,13 +186,58 @@ pub(crate) fn summary_json(summary: &DiffSummary) -> Value {
     })
 }
 
-fn describe_frozen(frozen: &ChangeCounts) -> String {
-    format!(
-        "{} added, {} changed, {} unchanged, {} removed, {} to delete not found",
-        counted(frozen.added, "edge", "edges"),
-        count(frozen.updated),
-        count(frozen.unchanged),
-        count(frozen.removed),
-        count(frozen.missing)
-    )
+/// The counts that are not 0, each with its words.
+fn counted_parts(parts: &[(u64, &str, &str)]) -> Vec<String> {
+    parts.iter().filter(|part| part.0 > 0).map(|&(number, one, many)| counted(number, one, many)).collect()
+}
+
+/// `2 vertices added`, `1 vertex value changed`.
+fn describe_vertices(summary: &DiffSummary) -> Vec<String> {
+    counted_parts(&[
+        (summary.vertices_added, "vertex added", "vertices added"),
+        (summary.vertices_removed, "vertex removed", "vertices removed"),
+        (summary.values_changed, "vertex value changed", "vertex values changed"),
+    ])
+}
+
+/// `2 000 000 edges added, 1 unchanged, 5 vertices added`.
+fn describe_frozen(frozen: &ChangeCounts, vertices: &DiffSummary) -> String {
+    let ChangeCounts { added, updated, unchanged, removed, missing } = *frozen;
+    let edges = [
+        (added, "added"),
+        (updated, "changed"),
+        (unchanged, "unchanged"),
+        (removed, "removed"),
+        (missing, "to delete not found"),
+    ];
+    let mut parts = Vec::new();
+    for (number, what) in edges.into_iter().filter(|&(number, _)| number > 0) {
+        let number = if parts.is_empty() { counted(number, "edge", "edges") } else { count(number) };
+        parts.push(format!("{number} {what}"));
+    }
+    parts.extend(describe_vertices(vertices));
+    if parts.is_empty() { "no changes".to_owned() } else { parts.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ChangeCounts, DiffSummary, describe_frozen};
+
+    #[test]
+    fn the_counts_of_a_freeze_are_named_without_those_that_are_none() {
+        let counts = |added, unchanged| ChangeCounts { added, unchanged, ..ChangeCounts::default() };
+        let vertices = |vertices_added, vertices_removed| DiffSummary {
+            vertices_added,
+            vertices_removed,
+            ..DiffSummary::default()
+        };
+        assert_eq!(
+            describe_frozen(&counts(2_000_000, 3), &vertices(1, 0)),
+            "2 000 000 edges added, 3 unchanged, 1 vertex added"
+        );
+        let both = describe_frozen(&counts(1, 0), &vertices(3, 2));
+        assert_eq!(both, "1 edge added, 3 vertices added, 2 vertices removed");
+        assert_eq!(describe_frozen(&counts(0, 0), &vertices(5, 0)), "5 vertices added");
+        assert_eq!(describe_frozen(&counts(0, 0), &vertices(0, 0)), "no changes");
+    }
 }

@@ -58,7 +58,7 @@ pub(super) fn name_checksum(directory: &Path) -> u32 {
 }
 
 /// The path of the file that holds the small files of a directory.
-pub(super) fn archive_path(directory: &Path) -> PathBuf {
+pub fn archive_path(directory: &Path) -> PathBuf {
     let mut name = directory.as_os_str().to_owned();
     name.push(".columns");
     PathBuf::from(name)
@@ -67,21 +67,6 @@ pub(super) fn archive_path(directory: &Path) -> PathBuf {
 /// The name of the directory, given that name or the name of its archive.
 pub fn archived_name(name: &str) -> &str {
     name.strip_suffix(".columns").unwrap_or(name)
-}
-
-/// Removes the archive and the directory, if they exist.
-///
-/// # Errors
-/// [`Error::Io`].
-pub fn remove_archive(disk: &dyn Disk, directory: &Path) -> Result<()> {
-    let path = archive_path(directory);
-    if disk.look(&path)?.is_some() {
-        disk.remove_file(&path)?;
-    }
-    match disk.look(directory)? {
-        Some(_) => disk.remove_directory(directory),
-        None => Ok(()),
-    }
 }
 
 /// The error for an operation that an archive does not support.
@@ -137,7 +122,11 @@ fn large_file(disk: &dyn Disk, path: &Path, bytes: u64) -> Result<Map> {
     if found == bytes {
         return Ok(map);
     }
-    Err(Error::corrupt(path, found.min(bytes), format!("the file has {found} bytes, not {bytes}")))
+    Err(Error::corrupt(
+        path,
+        found.min(bytes),
+        format!("the file has {}, not {bytes}", esker_graph::counted(found, "byte", "bytes")),
+    ))
 }
 
 /// The list of an archive's files. Also checks the bytes between the files, so that every byte is checked.

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::archive::{ALIGNMENT, Archive, SMALL_BYTES, archive_path, remove_archive};
+use super::archive::{ALIGNMENT, Archive, SMALL_BYTES, archive_path};
 use super::archive_writer::ArchiveWriter;
 use super::size::PAGE_BYTES;
 use crate::error::Error;
 use crate::io::{Disk, Faults, FaultyDisk, Files};
-use crate::testing::read_all_of;
+use crate::testing::{read_all_of, remove_archive};
 
 const DIRECTORY: &str = "layers/7";
 
@@ -88,6 +88,41 @@ fn small_files_alone_take_one_write_and_one_sync() {
     let empty = ArchiveWriter::new(&disk, Path::new("layers/8"));
     empty.finish().unwrap();
     assert_eq!(disk.list(Path::new("layers")).unwrap().len(), 1);
+}
+
+#[test]
+fn small_files_beyond_a_bound_are_files_of_their_own_and_leave_their_room_to_others() {
+    let (faulty, disk) = disk();
+    let mut archive = ArchiveWriter::new(&disk, Path::new(DIRECTORY));
+    archive.limit_gathered(100);
+    for (name, bytes) in [("a", 60), ("b", 50), ("c", 40), ("d", 1)] {
+        let file = archive.create(&path(name)).unwrap();
+        file.write_at(&content(bytes, 0), 0).unwrap();
+        file.sync().unwrap();
+    }
+    archive.finish().unwrap();
+    let names: Vec<String> =
+        faulty.list(Path::new(DIRECTORY)).unwrap().into_iter().map(|entry| entry.name).collect();
+    assert_eq!(names, ["b", "d"]);
+    let archive = Archive::open(&disk, Path::new(DIRECTORY)).unwrap();
+    for (name, bytes) in [("a", 60), ("b", 50), ("c", 40), ("d", 1)] {
+        assert!(read_all_of(archive.open(&path(name)).unwrap().as_ref()) == content(bytes, 0), "{name}");
+    }
+}
+
+#[test]
+fn many_small_files_are_written_in_pieces_and_read_back() {
+    let (_, disk) = disk();
+    let names: Vec<String> = (10..40).map(|number| format!("column.{number}")).collect();
+    let files: Vec<(&str, u64)> =
+        names.iter().zip(0..).map(|(name, at)| (&name[..], 900_001 + at * 7)).collect();
+    write(&disk, &files);
+    let archive = Archive::open(&disk, Path::new(DIRECTORY)).unwrap();
+    for (&(name, bytes), salt) in files.iter().zip(0..) {
+        let file = archive.open(&path(name)).unwrap();
+        assert!(read_all_of(file.as_ref()) == content(bytes, salt), "{name}");
+        assert!(file.map().unwrap().start().is_multiple_of(ALIGNMENT));
+    }
 }
 
 #[test]

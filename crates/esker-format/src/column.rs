@@ -9,10 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use esker_graph::Run;
 
-use super::header::{COLUMN_MAGIC, ColumnHeader, ColumnSpec, Element, read_header_page_at};
+use super::header::{COLUMN_MAGIC, ColumnHeader, ColumnSpec, Element, place_checksum, read_header_page_at};
 use super::size::{BLOCK_BYTES, PAGE_BYTES};
+use super::writer::range_of;
 use crate::error::{Error, Result};
 use crate::io::{Disk, File, Files, Map};
+use crate::prefetch::prefetch;
 
 /// Number of blocks that a worker verifies at a time.
 const UNIT_BLOCKS: usize = 16;
@@ -25,6 +27,8 @@ pub struct Column<T> {
     path: PathBuf,
     map: Map,
     count: usize,
+    /// Boxed, because few columns have one.
+    range: Option<Box<(i64, i64)>>,
     /// One bit a block: set once its checksum has matched.
     verified: Box<[AtomicU64]>,
     complete: AtomicBool,
@@ -44,6 +48,7 @@ impl<T: Element> Column<T> {
     /// [`Error::Io`]; [`Error::Corrupt`] if it is another column, or its length differs from its header;
     /// [`Error::Invalid`] for an unsupported format version.
     pub fn open(files: &dyn Files, path: &Path, spec: ColumnSpec) -> Result<Self> {
+        let place = place_checksum(path);
         let file = files.open(path)?;
         let (map, path) = (file.map()?, file.path());
         let start = map.start() as u64;
@@ -55,6 +60,9 @@ impl<T: Element> Column<T> {
         }
         if header.kind != spec.kind {
             return wrong(format!("it is a column of {:?}, not {:?}", header.kind, spec.kind));
+        }
+        if ![0, place].contains(&header.place_checksum) {
+            return wrong("it was written for another layer, or under another name".to_owned());
         }
         if header.element != T::TYPE {
             return wrong(format!("its elements are {}, not {}", header.element.name(), T::TYPE.name()));
@@ -70,7 +78,8 @@ impl<T: Element> Column<T> {
         let blocks = (count * size_of::<T>()).div_ceil(BLOCK_BYTES);
         let verified = (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         let complete = AtomicBool::new(blocks == 0);
-        Ok(Self { path: path.to_owned(), map, count, verified, complete, element: PhantomData })
+        let range = (header.has_range == 1).then(|| Box::new((header.least, header.greatest)));
+        Ok(Self { path: path.to_owned(), map, count, range, verified, complete, element: PhantomData })
     }
 
     /// Number of elements.
@@ -81,6 +90,27 @@ impl<T: Element> Column<T> {
     /// Whether the column has no elements.
     pub fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    /// The least and the greatest value, without reading them; `None` if the file does not say: it is older, has no elements, or they
+    /// are no signed integers.
+    pub fn value_range(&self) -> Option<(i64, i64)> {
+        self.range.as_deref().copied()
+    }
+
+    /// Verifies all checksums, and that the least and the greatest value are those that the header states.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; cancellation.
+    pub(crate) fn expect_range(&self, run: &Run) -> Result<()> {
+        let values = self.all(run)?;
+        let Some(stated) = self.value_range() else { return Ok(()) };
+        let found = range_of(values);
+        if found == Some(stated) {
+            return Ok(());
+        }
+        let reason = format!("the header states values from {} to {}, but they are not", stated.0, stated.1);
+        Err(Error::corrupt(&self.path, self.map.start() as u64, reason))
     }
 
     /// The file that holds it.
@@ -198,6 +228,12 @@ impl<T: Element> Column<T> {
         Ok(())
     }
 
+    /// Hint: the element at `index`, if there is one, will be read at once. Moves it to the cache of the processor without waiting.
+    #[inline(always)]
+    pub fn prefetch(&self, index: usize) {
+        prefetch(self.unverified(), index);
+    }
+
     /// Hint: the elements of a range will be read soon.
     pub fn will_need(&self, range: Range<usize>) {
         let end = range.end.min(self.count);
@@ -249,7 +285,10 @@ impl<T: Element> Column<T> {
     }
 
     fn damaged(&self, range: &Range<usize>) -> Error {
-        let reason = format!("the checksum of the {} bytes from here on does not match", range.len());
+        let reason = format!(
+            "the checksum of {} from here on does not match",
+            esker_graph::counted(range.len(), "byte", "bytes")
+        );
         Error::corrupt(&self.path, (self.map.start() + range.start) as u64, reason)
     }
 
@@ -337,6 +376,41 @@ mod tests {
         assert!(column.at(usize::MAX).is_err());
     }
 
+    #[test]
+    fn the_header_states_the_range_of_signed_integers() {
+        fn range<T: Element>(chunks: &[&[T]]) -> Option<(i64, i64)> {
+            let disk = FaultyDisk::new(0);
+            let mut writer = ColumnWriter::create(&disk, Path::new("c"), SPEC).unwrap();
+            chunks.iter().for_each(|chunk| writer.append(chunk).unwrap());
+            writer.finish().unwrap();
+            let column: Column<T> = Column::open(&disk, Path::new("c"), SPEC).unwrap();
+            column.expect_range(&Run::with_threads(1).unwrap()).unwrap();
+            column.value_range()
+        }
+        assert_eq!(range(&[&[3_i64, -5], &[], &[i64::MAX]]), Some((-5, i64::MAX)));
+        assert_eq!(range(&[&[7_i32]]), Some((7, 7)));
+        assert_eq!(range::<i64>(&[&[]]), None);
+        assert_eq!((range(&[&[7_u64]]), range(&[&[7.0_f64]])), (None, None));
+    }
+
+    #[test]
+    fn a_wrong_range_in_a_header_is_found() {
+        let disk = FaultyDisk::new(0);
+        let path = Path::new("c");
+        let mut writer = ColumnWriter::create(&disk, path, SPEC).unwrap();
+        writer.append(&[1_i64, 2, 3]).unwrap();
+        writer.finish().unwrap();
+        let file = disk.open(path).unwrap();
+        let page = file.map().unwrap();
+        let mut header: ColumnHeader =
+            read_header_page_at(path, 0, page.load(0..PAGE_BYTES).unwrap(), COLUMN_MAGIC).unwrap();
+        header.greatest = 4;
+        disk.open_for_writing(path).unwrap().write_at(&crate::header::header_page(&header), 0).unwrap();
+        let column: Column<i64> = Column::open(&disk, path, SPEC).unwrap();
+        let found = column.expect_range(&Run::with_threads(1).unwrap()).unwrap_err().to_string();
+        assert!(found.contains("states values from 1 to 4"), "{found}");
+    }
+
     proptest! {
         #![proptest_config(crate::testing::cases(40))]
         #[test]
@@ -361,13 +435,32 @@ mod tests {
             count in 0_usize..100_000, chunk in 1_usize..50_000, blocks in 1_usize..4,
         ) {
             let values: Vec<u32> = (0..count as u32).map(|i| i ^ 0x5555).collect();
-            let disk = FaultyDisk::new(0);
-            write(&disk, "whole", &[&values]);
-            let path = Path::new("chunks");
+            let (disk, other) = (FaultyDisk::new(0), FaultyDisk::new(0));
+            write(&other, "c", &[&values]);
+            let path = Path::new("c");
             let mut writer = ColumnWriter::create_buffered(&disk, path, SPEC, blocks * BLOCK_BYTES - 1).unwrap();
             values.chunks(chunk).try_for_each(|chunk| writer.append(chunk)).unwrap();
             prop_assert_eq!(writer.finish().unwrap(), count as u64);
-            prop_assert_eq!(disk.read(path).unwrap(), disk.read(Path::new("whole")).unwrap());
+            prop_assert_eq!(disk.read(path).unwrap(), other.read(path).unwrap());
+        }
+    }
+
+    /// Files of the same kind and length could be exchanged unnoticed.
+    #[test]
+    fn a_column_in_the_place_of_another_is_an_error() {
+        let disk = FaultyDisk::new(0);
+        for directory in ["layers", "layers/7", "layers/8"] {
+            disk.create_directory(Path::new(directory)).unwrap();
+        }
+        for other in ["layers/8/out.property.0", "layers/7/out.property.1"] {
+            write(&disk, "layers/7/out.property.0", &[&[1, 2, 3]]);
+            open(&disk, "layers/7/out.property.0").unwrap();
+            disk.rename(Path::new("layers/7/out.property.0"), Path::new(other)).unwrap();
+            let message = open(&disk, other).unwrap_err().to_string();
+            let expected = format!(
+                "{other} is damaged at byte 0: it was written for another layer, or under another name"
+            );
+            assert!(message.starts_with(&expected), "{message}");
         }
     }
 

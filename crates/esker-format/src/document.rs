@@ -7,13 +7,14 @@ use super::archive::{ArchiveEntry, ArchiveHeader};
 use super::commit::{CommitHeader, CommitSummary, CommitText, CommitTimes, VertexChange, VertexValue};
 use super::field::Documented;
 use super::header::ColumnHeader;
-use super::heads::HeadsRecord;
+use super::heads::{FirstHeads, HeadOrder, HeadsRecord};
 use super::log::{LogRecordHeader, LogRecordKind, SegmentHeader};
 use super::logical::{LogicalKind, TimeUnit};
 use super::manifest::{
     DictionaryRecord, EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, LogMark, ManifestHead,
     ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VertexOrder,
 };
+use super::options::{CopyPolicy, WriteOptions};
 use super::tile::{KeptForms, TileCoding, TilesRecord};
 use super::version::{Duplicates, RetentionKind, RetentionRecord, TagRecord, UntimedVersion, VersionRecord};
 use super::{BLOCK_BYTES, ColumnKind, ElementType, FORMAT_VERSION, PAGE_BYTES};
@@ -187,6 +188,8 @@ fn render() -> String {
     chapter::<TilesRecord>(&mut out);
     chapter::<TileCoding>(&mut out);
     chapter::<HeadsRecord>(&mut out);
+    chapter::<HeadOrder>(&mut out);
+    chapter::<FirstHeads>(&mut out);
     chapter::<KeptForms>(&mut out);
     chapter::<IdMapRecord>(&mut out);
     chapter::<IdMapKind>(&mut out);
@@ -201,6 +204,8 @@ fn render() -> String {
     chapter::<TagRecord>(&mut out);
     chapter::<RetentionRecord>(&mut out);
     chapter::<RetentionKind>(&mut out);
+    chapter::<WriteOptions>(&mut out);
+    chapter::<CopyPolicy>(&mut out);
     chapter::<LogMark>(&mut out);
     chapter::<SegmentHeader>(&mut out);
     chapter::<LogRecordHeader>(&mut out);

@@ -2,8 +2,9 @@
 
 use super::field::{FieldInput, FieldValue};
 use super::header::IdSecret;
-use super::heads::HeadsRecord;
+use super::heads::{FirstHeads, HeadsRecord};
 use super::manifest::{EditKind, IdMapRecord, LayerRecord, LogMark, PropertyRecord};
+use super::options::WriteOptions;
 use super::tile::{KeptForms, TilesRecord};
 use super::version::{Duplicates, Retention, TagRecord, UntimedVersion, VersionRecord};
 use crate::error::Result;
@@ -62,6 +63,8 @@ pub enum Edit {
     },
     /// Sets which second forms merging gives the complete layer.
     KeepForms(KeptForms),
+    /// Sets how commits become layers.
+    SetOptions(WriteOptions),
 }
 
 impl FieldValue for Edit {
@@ -94,6 +97,7 @@ impl FieldValue for Edit {
             Self::SetHeads(record) => put(EditKind::SetHeads, &|out| record.put(out)),
             Self::RemoveHeads { layer } => put(EditKind::RemoveHeads, &|out| layer.put(out)),
             Self::KeepForms(kept) => put(EditKind::KeepForms, &|out| kept.put(out)),
+            Self::SetOptions(options) => put(EditKind::SetOptions, &|out| options.put(out)),
         }
     }
 
@@ -115,9 +119,11 @@ impl FieldValue for Edit {
             EditKind::SetIdSecret => Self::SetIdSecret(FieldValue::take(input)?),
             EditKind::SetLog => Self::SetLog(FieldValue::take(input)?),
             EditKind::SetDuplicates => Self::SetDuplicates(FieldValue::take(input)?),
+            EditKind::SetFirstHeads => Self::SetHeads(FirstHeads::take(input)?.into()),
             EditKind::SetHeads => Self::SetHeads(FieldValue::take(input)?),
             EditKind::RemoveHeads => Self::RemoveHeads { layer: FieldValue::take(input)? },
             EditKind::KeepForms => Self::KeepForms(FieldValue::take(input)?),
+            EditKind::SetOptions => Self::SetOptions(FieldValue::take(input)?),
         })
     }
 }

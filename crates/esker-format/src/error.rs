@@ -52,6 +52,9 @@ pub enum Error {
         /// What is wrong, and the remedy.
         reason: String,
     },
+    /// An option names what the input does not have.
+    #[error("{0}")]
+    Usage(String),
     /// The request does not fit this database or these options.
     #[error("{0}")]
     Invalid(String),

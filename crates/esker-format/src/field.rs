@@ -56,8 +56,11 @@ impl<'a> FieldInput<'a> {
                 self.position += count;
                 Ok(bytes)
             }
-            None => Err(self
-                .corrupt(format!("{count} bytes are expected here, but only {} are left", self.remaining()))),
+            None => Err(self.corrupt(format!(
+                "{} expected here, but {} left",
+                esker_graph::counted(count, "byte", "bytes"),
+                self.remaining()
+            ))),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Header pages, and the header of column files.
 
+use std::ffi::OsStr;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
@@ -320,7 +321,31 @@ layout! {
         count: u64,
         /// Bytes of data under one checksum.
         block_bytes: u32,
+        /// CRC-32C of the path of the file from the number of its layer on, as in `7/out.targets`, or of its name in other directories. It detects
+        /// a column that was put in the place of another; 0 in older files.
+        place_checksum: u32,
+        /// 1 if the least and the greatest value follow: in columns of signed integers that have elements. 0 in older files.
+        has_range: u8,
+        /// The least value.
+        least: i64,
+        /// The greatest value.
+        greatest: i64,
     }
+}
+
+/// The checksum of the place of a column: of its path from the number of its layer on, or of its name in other directories.
+pub(super) fn place_checksum(path: &Path) -> u32 {
+    let parts: Vec<_> = path.iter().collect();
+    // Tiles and heads lie one directory deeper than the other files of a layer.
+    let is_number = |part: &OsStr| part.to_str().is_some_and(|part| part.parse::<u32>().is_ok());
+    let is_form = |part: &OsStr| part == "tiles" || part == "heads";
+    let first = match parts[..] {
+        [.., layer, form, _] if is_form(form) && is_number(layer) => parts.len() - 3,
+        [.., layer, _] if is_number(layer) => parts.len() - 2,
+        _ => parts.len().saturating_sub(1),
+    };
+    let place: Vec<&[u8]> = parts[first..].iter().map(|part| part.as_encoded_bytes()).collect();
+    crc32c::crc32c(&place.join(&b'/'))
 }
 
 /// Encodes a header page: the fields, zeros, and the checksum of both.
@@ -382,6 +407,26 @@ mod tests {
     }
 
     #[test]
+    fn the_place_of_a_column_is_its_layer_and_its_name() {
+        let place = |path: &str| place_checksum(Path::new(path));
+        assert_eq!(place("a.esker/layers/7/out.targets"), place("/tmp/b.staging/layers/7/out.targets"));
+        assert_eq!(place("a.esker/ids/texts"), place("7/ids/texts"));
+        let places = [
+            "layers/7/out.targets",
+            "layers/8/out.targets",
+            "layers/7/in.targets",
+            "layers/7/out.property.0",
+            "layers/7/out.property.1",
+            "layers/7/tiles/out.degrees",
+            "layers/8/tiles/out.degrees",
+            "layers/7/tiles.data",
+            "layers/7/out.degrees",
+        ];
+        let distinct: std::collections::BTreeSet<u32> = places.map(place).into();
+        assert_eq!(distinct.len(), places.len());
+    }
+
+    #[test]
     fn an_unsupported_format_version_is_an_error_with_a_remedy() {
         let header = |format_version| ColumnHeader {
             magic: COLUMN_MAGIC,
@@ -391,6 +436,10 @@ mod tests {
             element: ElementType::U32,
             count: 0,
             block_bytes: 0,
+            place_checksum: 0,
+            has_range: 0,
+            least: 0,
+            greatest: 0,
         };
         let read = |version| {
             read_header_page::<ColumnHeader>(Path::new("f"), &header_page(&header(version)), COLUMN_MAGIC)

@@ -13,6 +13,7 @@ pub mod memory;
 mod heap;
 pub mod io;
 mod size;
+mod prefetch;
 mod field;
 mod header;
 pub mod calendar;
@@ -31,6 +32,7 @@ mod widen;
 mod tile;
 mod heads;
 mod version;
+mod options;
 mod manifest;
 mod edit;
 mod commit;
@@ -38,7 +40,7 @@ mod log;
 #[cfg(test)]
 mod document;
 
-pub use archive::{Archive, archived_name, remove_archive};
+pub use archive::{Archive, archive_path, archived_name};
 pub use archive_writer::ArchiveWriter;
 pub use column::Column;
 pub use commit::{CommitHeader, CommitSummary, CommitText, CommitTimes, VertexChange, VertexValue};
@@ -48,7 +50,7 @@ pub use field::{FieldInput, FieldValue};
 pub use header::{
     ColumnKind, ColumnSpec, DatabaseId, Element, ElementType, IdSecret, header_page, read_header_page,
 };
-pub use heads::HeadsRecord;
+pub use heads::{CHOSEN_HEAD_LEN_MAX, HeadOrder, HeadsRecord};
 pub use heap::{return_large_blocks, trimmed_budget};
 pub use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
 pub use logical::{DateText, LogicalType, PropertyType, TimeUnit, Timestamp, parse_boolean, parse_date};
@@ -56,10 +58,12 @@ pub use manifest::{
     DictionaryRecord, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord, LogMark, MANIFEST_MAGIC,
     ManifestHead, ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VertexOrder,
 };
+pub use options::{CopyPolicy, WriteOptions};
+pub use prefetch::prefetch;
 pub use search::lower_bound;
 pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
 pub use tile::{KeptForms, TileCoding, TilesRecord};
 pub use values::{ValueSlice, Values};
 pub use version::{Duplicates, Retention, TagRecord, VersionRecord};
 pub use widen::Widening;
-pub use writer::{ColumnWriter, WRITE_BYTES};
+pub use writer::{ColumnWriter, WRITE_BYTES, united};

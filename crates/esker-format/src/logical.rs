@@ -214,6 +214,7 @@ impl FromStr for PropertyType {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let text = own_name(text);
         let number = NUMBERS.into_iter().find(|element| element.name() == text);
         if let Some(element) = number {
             return Ok(element.into());
@@ -233,6 +234,23 @@ impl FromStr for PropertyType {
                 numbers.join(", ")
             )
         })
+    }
+}
+
+/// The name here of a type that Arrow, NumPy or pandas call by another.
+fn own_name(name: &str) -> &str {
+    match name {
+        "string" | "str" | "utf8" | "large_string" => "text",
+        "date32" => "date",
+        "int32" => "i32",
+        "int64" => "i64",
+        "uint8" => "u8",
+        "uint16" => "u16",
+        "uint32" => "u32",
+        "uint64" => "u64",
+        "float32" => "f32",
+        "float64" | "double" => "f64",
+        own => own,
     }
 }
 
@@ -369,6 +387,15 @@ mod tests {
         assert_eq!("timestamp[us,UTC]".parse::<PropertyType>().unwrap().to_string(), "timestamp[us, UTC]");
         for name in ["int", "timestamp[", "timestamp[h]", "timestamp[us,]", ""] {
             assert!(name.parse::<PropertyType>().unwrap_err().contains("the types are text, bool"), "{name}");
+        }
+    }
+
+    #[test]
+    fn types_have_the_names_of_arrow_and_numpy_too() {
+        for (theirs, own) in
+            [("int64", "i64"), ("float64", "f64"), ("double", "f64"), ("uint8", "u8"), ("string", "text")]
+        {
+            assert_eq!(theirs.parse::<PropertyType>(), own.parse::<PropertyType>(), "{theirs}");
         }
     }
 

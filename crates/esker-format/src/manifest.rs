@@ -105,14 +105,18 @@ codes! {
         AddVersion = 14,
         /// A `Duplicates`: sets the rule for duplicate edges. Missing in databases of format versions before 6.
         SetDuplicates = 15,
-        /// A `HeadsRecord`: adds heads to a layer. Removing the layer removes them.
-        SetHeads = 16,
+        /// A `FirstHeads`: adds heads to a layer. Only format versions before 9 write it.
+        SetFirstHeads = 16,
         /// A layer number, u32: removes the layer's heads.
         RemoveHeads = 17,
         /// A `PropertyRecord`: replaces the one with its owner and number.
         SetProperty = 18,
         /// A `KeptForms`: which second forms merging gives the complete layer. Without it, those that the complete layer has.
         KeepForms = 19,
+        /// A `WriteOptions`: how commits become layers. Without it, `Mixed`, 67108864 bytes and merging.
+        SetOptions = 20,
+        /// A `HeadsRecord`: adds heads to a layer. Removing the layer removes them.
+        SetHeads = 21,
     }
 }
 

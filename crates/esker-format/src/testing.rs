@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use proptest::prelude::ProptestConfig;
 
-use crate::archive::{Archive, name_in, remove_archive};
+use crate::archive::{Archive, archive_path, name_in};
 use crate::archive_writer::ArchiveWriter;
+use crate::error::Result;
 #[cfg(target_os = "linux")]
 pub use crate::io::refuse_rings;
 use crate::io::{Disk, File, Files};
@@ -26,6 +27,21 @@ pub fn read_all_of(file: &dyn File) -> Vec<u8> {
     let mut content = vec![0; file.len().unwrap() as usize];
     file.read_exact_at(&mut content, 0).unwrap();
     content
+}
+
+/// Removes the archive and the directory, if they exist.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn remove_archive(disk: &dyn Disk, directory: &Path) -> Result<()> {
+    let path = archive_path(directory);
+    if disk.look(&path)?.is_some() {
+        disk.remove_file(&path)?;
+    }
+    match disk.look(directory)? {
+        Some(_) => disk.remove_directory(directory),
+        None => Ok(()),
+    }
 }
 
 /// Rewrites the files of a directory after `change` has edited them.

@@ -187,13 +187,20 @@ macro_rules! values {
                 }
             }
 
-            /// Verifies all checksums.
+            /// As [`Column::value_range`].
+            pub fn value_range(&self) -> Option<(i64, i64)> {
+                match self {
+                    $(Self::$code(column) => column.value_range(),)*
+                }
+            }
+
+            /// Verifies all checksums, and the range that the header states.
             ///
             /// # Errors
-            /// As [`Column::all`].
+            /// As [`Column::all`]; [`crate::Error::Corrupt`] if the values have another range.
             pub fn verify(&self, run: &Run) -> Result<()> {
                 match self {
-                    $(Self::$code(column) => column.all(run).map(|_| ()),)*
+                    $(Self::$code(column) => column.expect_range(run),)*
                 }
             }
 

@@ -21,6 +21,11 @@ impl Widening {
         matches!((from, to), (U8 | U16 | U32 | I32, I64) | (U8 | U16 | U32 | U64 | I32 | I64 | F32, F64))
     }
 
+    /// The widening of a property from one type to another; `None` if they are the same or it is not possible.
+    pub fn between(property: u32, from: ElementType, to: ElementType) -> Option<Self> {
+        Self::is_possible(from, to).then_some(Self { property, from, to })
+    }
+
     /// Converts the bits of a value; `None` if the new type does not hold it exactly.
     pub fn bits(self, bits: u64) -> Option<u64> {
         use ElementType::{F32, F64, I32, I64, U8, U16, U32, U64};

@@ -4,7 +4,9 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::header::{COLUMN_MAGIC, ColumnHeader, ColumnSpec, Element, header_page};
+use super::header::{
+    COLUMN_MAGIC, ColumnHeader, ColumnSpec, Element, ElementType, header_page, place_checksum,
+};
 use super::size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
 use crate::error::Result;
 use crate::io::{File, Files};
@@ -26,6 +28,8 @@ pub struct ColumnWriter<T> {
     write_bytes: usize,
     /// Checksums of the blocks in the file.
     table: Vec<u8>,
+    /// The least and the greatest value.
+    range: Option<(i64, i64)>,
     element: PhantomData<T>,
 }
 
@@ -51,7 +55,7 @@ impl<T: Element> ColumnWriter<T> {
         let file = files.create(path)?;
         let write_bytes = buffer_bytes.max(1).next_multiple_of(BLOCK_BYTES);
         let (buffer, table) = (Vec::new(), Vec::new());
-        Ok(Self { spec, file, written: 0, buffer, write_bytes, table, element: PhantomData })
+        Ok(Self { spec, file, written: 0, buffer, write_bytes, table, range: None, element: PhantomData })
     }
 
     /// Appends elements; most efficient with many at once.
@@ -59,6 +63,7 @@ impl<T: Element> ColumnWriter<T> {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io).
     pub fn append(&mut self, values: &[T]) -> Result<()> {
+        self.range = united(self.range, range_of(values));
         let mut bytes: &[u8] = bytemuck::cast_slice(values);
         while !bytes.is_empty() {
             let room = self.write_bytes - self.buffer.len();
@@ -85,6 +90,7 @@ impl<T: Element> ColumnWriter<T> {
         self.flush()?;
         self.file.write_at(&self.table, PAGE_BYTES as u64 + self.written)?;
         let count = self.written / size_of::<T>() as u64;
+        let (least, greatest) = self.range.unwrap_or_default();
         let header = ColumnHeader {
             magic: COLUMN_MAGIC,
             format_version: FORMAT_VERSION,
@@ -93,6 +99,10 @@ impl<T: Element> ColumnWriter<T> {
             element: T::TYPE,
             count,
             block_bytes: BLOCK_BYTES as u32,
+            place_checksum: place_checksum(self.file.path()),
+            has_range: u8::from(self.range.is_some()),
+            least,
+            greatest,
         };
         self.file.write_at(&header_page(&header), 0)?;
         self.file.sync()?;
@@ -117,5 +127,27 @@ impl<T: Element> ColumnWriter<T> {
         self.file.write_at(bytes, PAGE_BYTES as u64 + self.written)?;
         self.written += bytes.len() as u64;
         Ok(())
+    }
+}
+
+/// The least and the greatest of some values; `None` if there are none, or they are not signed integers.
+pub(super) fn range_of<T: Element>(values: &[T]) -> Option<(i64, i64)> {
+    fn of<I: Copy + Ord + Into<i64>>(values: &[I]) -> Option<(i64, i64)> {
+        let first = *values.first()?;
+        let ends = values.iter().fold((first, first), |ends, &value| (ends.0.min(value), ends.1.max(value)));
+        Some((ends.0.into(), ends.1.into()))
+    }
+    match T::TYPE {
+        ElementType::I32 => of::<i32>(bytemuck::cast_slice(values)),
+        ElementType::I64 => of::<i64>(bytemuck::cast_slice(values)),
+        _ => None,
+    }
+}
+
+/// The least range that holds two.
+pub fn united(one: Option<(i64, i64)>, other: Option<(i64, i64)>) -> Option<(i64, i64)> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
+        (one, other) => one.or(other),
     }
 }

@@ -52,6 +52,12 @@ impl Bitmap {
         word.store(word.load(Ordering::Relaxed) | 1 << (v % 64), Ordering::Relaxed);
     }
 
+    /// The vertices in `first..end`, at most 64 and `first` a multiple of 64, that are in a set, or all if there is none; a bit each.
+    #[inline(always)]
+    pub fn selected(set: Option<&Self>, first: usize, end: usize) -> u64 {
+        set.map_or(u64::MAX, |set| set.word(first / 64)) & u64::MAX >> (64 - (end - first).min(64))
+    }
+
     /// The 64 bits from `64 * index`.
     #[inline(always)]
     pub fn word(&self, index: usize) -> u64 {

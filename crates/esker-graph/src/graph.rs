@@ -75,12 +75,12 @@ pub enum Select<'a> {
     Bits(&'a Bitmap),
 }
 
-/// To which end of its edges a [`Patch`] is handed, and how.
+/// Whether a [`Patch`] is handed to one end of its edges, the rows or the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// Not to this one.
-    Left,
-    /// To this one; see [`Piece::exclusive`].
+    /// It is not.
+    Skipped,
+    /// It is; see [`Piece::exclusive`].
     Taken {
         /// Whether no other thread is handed anything of these vertices meanwhile.
         exclusive: bool,

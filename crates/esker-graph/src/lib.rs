@@ -39,6 +39,7 @@
 
 #![forbid(unsafe_code)]
 
+mod counted;
 mod id;
 mod stop;
 mod budget;
@@ -58,6 +59,7 @@ pub mod generate;
 
 pub use bitmap::Bitmap;
 pub use budget::{Budget, Reservation};
+pub use counted::counted;
 pub use csr::{Csr, CsrGraph};
 pub use drive::{Extents, ScanWorker, Units, drive};
 pub use fragmented::Fragmented;
@@ -69,5 +71,7 @@ pub use reads::{ReadCount, ReadLog, SourceReads};
 pub use remaining::Remaining;
 pub use rows::Rows;
 pub use run::{Cancel, OnProgress, Progress, Run, RunOptions};
-pub use source::{AnyVisitor, Boxed, DynVisitor, SINK_BATCH_MAX, Sink, Source, collect, take_once};
+pub use source::{
+    AnyVisitor, Boxed, DynVisitor, SINK_BATCH_MAX, Sink, Source, collect, take_once, wanted_blocks,
+};
 pub use stop::Stop;

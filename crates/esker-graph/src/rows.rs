@@ -32,7 +32,7 @@ impl<'a, W: Weight> Rows<'a, W> {
         Ok(Self { offsets, targets, weights })
     }
 
-    /// As [`Rows::new`], of arrays that are known to fit together.
+    /// As [`Rows::new`], without its checks: the caller knows that the arrays fit together.
     pub fn of(offsets: &'a [u64], targets: &'a [VertexId], weights: &'a [W]) -> Self {
         Self { offsets, targets, weights }
     }

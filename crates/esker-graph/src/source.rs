@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use crate::bitmap::Bitmap;
 use crate::graph::{Direction, Flow, Graph, Lists, Patch, Piece, Select, Visitor, Weight};
 use crate::id::VertexId;
 use crate::layout::wanted_of;
@@ -101,6 +102,21 @@ pub trait AnyVisitor<W>: Sync {
     fn sink(&self) -> Box<dyn Sink<W> + '_>;
 }
 
+/// The vertices of a range, all or those in `bits`, that are wanted. For each block of 64 that holds any: its first vertex, and a bit for
+/// each.
+pub fn wanted_blocks<'v, W>(
+    visitor: &'v dyn AnyVisitor<W>,
+    vertices: Range<usize>,
+    bits: Option<&'v Bitmap>,
+) -> impl Iterator<Item = (usize, u64)> + use<'v, W> {
+    let Range { start, end } = vertices;
+    (start / 64 * 64..end).step_by(64).filter_map(move |first| {
+        let selected = Bitmap::selected(bits, first, end) & u64::MAX << start.saturating_sub(first);
+        let wanted = if selected == 0 { 0 } else { visitor.wanted(first, selected) };
+        (wanted != 0).then_some((first, wanted))
+    })
+}
+
 /// A visitor together with the state of one worker.
 pub trait Sink<W>: Send {
     /// Calls [`Visitor::visit`] for each piece whose vertex is still wanted. Returns which pieces have enough, a bit each: visits that
@@ -109,7 +125,24 @@ pub trait Sink<W>: Send {
     /// [`Visitor::visit_back`].
     fn visit_back(&mut self, u: VertexId, vertices: Piece<'_, W>);
     /// [`Visitor::visit_patch`].
-    fn visit_patch(&mut self, patch: &Patch<'_, W>);
+    fn visit_patch(&mut self, patch: &Patch<'_, W>) {
+        self.visit_rows(patch);
+    }
+
+    /// Hands over a patch row by row.
+    fn visit_rows(&mut self, patch: &Patch<'_, W>) {
+        for (row, range) in patch.iter() {
+            let (targets, weights) = (&patch.columns[range.clone()], &patch.weights[range]);
+            if patch.to_rows.is_taken() {
+                let piece = Piece { targets, weights, exclusive: patch.to_rows.is_exclusive() };
+                self.visit(&[(row, piece)]);
+            }
+            if patch.to_columns.is_taken() {
+                let exclusive = patch.to_columns.is_exclusive();
+                self.visit_back(row, Piece { targets, weights, exclusive });
+            }
+        }
+    }
 
     /// Calls [`Sink::visit`] for one piece.
     fn visit_one(&mut self, v: VertexId, piece: Piece<'_, W>) -> Flow {

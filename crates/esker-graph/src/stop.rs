@@ -1,5 +1,7 @@
 //! Why a computation ends without an answer.
 
+use crate::counted::counted;
+
 /// Why a run ended without an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
@@ -33,7 +35,7 @@ pub enum Stop {
 fn amount(bytes: u64, is_needed: bool) -> String {
     let (mib, rest) = (bytes >> 20, bytes % (1 << 20));
     match mib + u64::from(is_needed && rest > 0) {
-        ..8 => format!("{bytes} bytes"),
+        ..8 => counted(bytes, "byte", "bytes"),
         mib => format!("{mib} MiB"),
     }
 }

@@ -29,7 +29,7 @@ impl ColumnBuffers {
         let buffers = Self { columns, each_bytes };
         let needed_bytes = Self::SHARE * buffers.all_bytes();
         if each_bytes == BLOCK_BYTES && needed_bytes > limit_bytes {
-            let what = format!("an import of {properties} properties");
+            let what = format!("an import of {}", esker_graph::counted(properties, "property", "properties"));
             return Err(Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes: limit_bytes }));
         }
         Ok(buffers)

@@ -8,6 +8,7 @@ use super::numbering::Keys;
 use super::options::Duplicates;
 use super::source::{Schema, id_column};
 use super::spool::Spool;
+use super::text::beside_fractions;
 use super::values::{ValueLayout, words as words_of};
 
 /// All edges, to be read by any number of threads.
@@ -58,8 +59,17 @@ impl Edges {
         let mut words = 0;
         for (i, range) in gathered.ranges.iter().enumerate() {
             let (dictionary, ranks) = gathered.texts[i].take_ranked();
-            let narrowest = range.element(&schema.properties[i], schema.declared(i), dictionary.len())?;
             let name = &schema.properties[i];
+            let narrowest = range.element(name, schema.declared(i), dictionary.len());
+            let narrowest = narrowest.map_err(|error| match gathered.wide.get(&i) {
+                Some(wide) if range.is_mixed() => Error::Input {
+                    path: wide.path.to_path_buf(),
+                    line: Some(wide.line),
+                    text: String::new(),
+                    reason: beside_fractions(name, wide.value, "other lines"),
+                },
+                _ => error,
+            })?;
             let carried = match duplicates {
                 Duplicates::Sum if schema.weight == Some(i) => for_sums(narrowest, name)?,
                 Duplicates::Min | Duplicates::Max if schema.weight == Some(i) => {
@@ -77,6 +87,11 @@ impl Edges {
             Some(*sum)
         }));
         Ok(Self { gathered, starts, base, numbered, num_vertices, layouts, words, dictionaries })
+    }
+
+    /// The id of the vertex with number 0, unless a map has the ids.
+    pub(super) fn base(&self) -> u64 {
+        self.base
     }
 
     pub(super) fn num_blocks(&self) -> usize {

@@ -46,7 +46,7 @@ pub enum Format {
 
 impl Format {
     /// All formats, in the order in which help lists them.
-    pub const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::EdgeList,
         Self::WeightedEdgeList,
         Self::Snap,
@@ -66,7 +66,7 @@ impl Format {
     ];
 
     /// Whether it is text with an edge a line, of any number of lines.
-    pub const fn is_table(self) -> bool {
+    pub(crate) const fn is_table(self) -> bool {
         matches!(self, Self::EdgeList | Self::WeightedEdgeList | Self::Snap | Self::Csv | Self::Tsv)
     }
 

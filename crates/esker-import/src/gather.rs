@@ -13,7 +13,7 @@ use super::number::{Numberer, Parted};
 use super::numbering::Keys;
 use super::options::{BadLines, Tracker};
 use super::scratch::{Shelf, ShelvedChunk, Work};
-use super::source::{Block, BlockParser, EdgeBatch, Reader, Rejected, integer_ids};
+use super::source::{Block, BlockParser, EdgeBatch, Reader, Rejected, WideInteger, integer_ids};
 use super::values::{Range, RawValues, TextCache, Texts, set_aside};
 
 /// How many rejected rows are kept as a sample.
@@ -78,6 +78,8 @@ pub(super) struct Gathered {
     pub(super) texts: Vec<Texts>,
     pub(super) rejected: u64,
     pub(super) rejected_sample: Vec<Rejected>,
+    /// By property: the first integer that no float equals, where its line is known.
+    pub(super) wide: BTreeMap<usize, WideInteger>,
 }
 
 impl Gathered {
@@ -112,6 +114,8 @@ struct Found {
     ranges: Vec<Range>,
     rejected: u64,
     rejected_sample: BTreeMap<u64, Vec<Rejected>>,
+    /// By property: the earliest block that has an integer that no float equals, and the first of them.
+    wide: BTreeMap<usize, (u64, WideInteger)>,
     /// The error of the earliest block that has one.
     error: Option<(u64, Error)>,
 }
@@ -229,6 +233,7 @@ impl Shared<'_> {
     fn parse(&self, worker: &mut Worker, sequence: u64, block: Block) -> Result<()> {
         let mut batch = self.parser.parse(block)?;
         self.take_rejected(sequence, &mut batch)?;
+        self.take_wide(sequence, &mut batch);
         let len = batch.len();
         let mut values = Vec::with_capacity(batch.properties.len());
         for (i, column) in batch.properties.iter().enumerate() {
@@ -247,6 +252,19 @@ impl Shared<'_> {
         lock(&self.found).blocks.insert(sequence, raw);
         self.tracker.advance(batch.input_bytes, len as u64);
         Ok(())
+    }
+
+    fn take_wide(&self, sequence: u64, batch: &mut EdgeBatch) {
+        if batch.wide.is_empty() {
+            return;
+        }
+        let mut found = lock(&self.found);
+        for wide in batch.wide.drain(..) {
+            let earliest = found.wide.entry(wide.property).or_insert((sequence, wide.clone()));
+            if sequence < earliest.0 {
+                *earliest = (sequence, wide);
+            }
+        }
     }
 
     fn take_rejected(&self, sequence: u64, batch: &mut EdgeBatch) -> Result<()> {
@@ -317,6 +335,7 @@ impl Shared<'_> {
             texts: self.texts,
             rejected: found.rejected,
             rejected_sample: sample,
+            wide: found.wide.into_iter().map(|(property, (_, wide))| (property, wide)).collect(),
         };
         Ok((gathered, self.numberer.map(InOrder::into_inner)))
     }

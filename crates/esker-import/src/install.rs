@@ -79,6 +79,7 @@ pub fn import(
     record.dictionaries = dictionaries;
     let mut edits = vec![Edit::AddLayer(record.clone()), Edit::SetIdMap(id_map)];
     edits.push(Edit::SetDuplicates(options.duplicates));
+    edits.extend(options.writes.map(Edit::SetOptions));
     edits.extend(property_records(properties, weight).map(Edit::AddProperty));
     let now_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
     let time_ms = options.time_ms.unwrap_or(now_ms);

@@ -20,8 +20,18 @@ pub(super) struct Lists {
     pub(super) duplicates: u64,
     /// Duplicates among the self-loops.
     pub(super) duplicate_loops: u64,
+    /// The ends of the first of the duplicates.
+    pub(super) first_duplicate: Option<(VertexId, VertexId)>,
     /// Arcs from a vertex to itself that stayed.
     pub(super) loops: u64,
+}
+
+impl Lists {
+    fn count_duplicate(&mut self, source: u64, target: VertexId) {
+        self.duplicates += 1;
+        self.duplicate_loops += u64::from(u64::from(target) == source);
+        self.first_duplicate = self.first_duplicate.or(Some((source as VertexId, target)));
+    }
 }
 
 /// What happens to arcs of equal ends.
@@ -58,8 +68,7 @@ impl Policy<'_> {
                 let target = self.ranges.unpack(bucket, key).1;
                 let is_loop = u64::from(u64::from(target) == source);
                 if unites && last == Some(key) {
-                    lists.duplicates += 1;
-                    lists.duplicate_loops += is_loop;
+                    lists.count_duplicate(source, target);
                     continue;
                 }
                 last = Some(key);
@@ -99,8 +108,7 @@ impl Policy<'_> {
         let (source, target) = self.ranges.unpack(bucket, key);
         let is_loop = u64::from(u64::from(target) == source);
         if self.unites() && *last == Some(key) {
-            lists.duplicates += 1;
-            lists.duplicate_loops += is_loop;
+            lists.count_duplicate(source, target);
             let kept = lists.words.len().saturating_sub(self.words);
             return self.unite(&mut lists.words[kept..], beside);
         }

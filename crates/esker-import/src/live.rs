@@ -35,7 +35,8 @@ impl Live {
                 Some("the file was replaced while it was followed: another one has its name".to_owned())
             }
             (_, Some(now)) if now < read => Some(format!(
-                "the file has {now} bytes, but {read} were read: it was cut short while it was followed"
+                "the file has {}, but {read} were read: it was cut short while it was followed",
+                esker_graph::counted(now, "byte", "bytes")
             )),
             _ => None,
         };

@@ -33,6 +33,12 @@ pub trait NumberedIds: Send {
     /// What the manifest calls a map of this kind.
     fn kind(&self) -> IdMapKind;
 
+    /// The id of a number, for messages; found by a search in all ids.
+    ///
+    /// # Errors
+    /// If temporary files cannot be read.
+    fn name(&self, number: u64) -> Result<String>;
+
     /// Writes the map between external ids and vertices, both ways, to `files`. `renumbered` gives the vertex of each number, in order of the numbers; `None`: each number is its vertex.
     ///
     /// # Errors

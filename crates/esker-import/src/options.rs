@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 pub use esker_format::Duplicates;
-use esker_format::Encoding;
+use esker_format::{Encoding, WriteOptions};
 use esker_graph::Cancel;
 
 use super::source::Rejected;
@@ -73,6 +73,8 @@ pub struct ImportOptions {
     /// What becomes of edges that the input has several times; also the rule of the database for later commits. Default:
     /// [`Duplicates::Last`].
     pub duplicates: Duplicates,
+    /// How the database turns later commits into layers. `None` (default): as [`WriteOptions::default`].
+    pub writes: Option<WriteOptions>,
     /// Default: [`SelfLoops::Keep`].
     pub self_loops: SelfLoops,
     /// Default: [`BadLines::Stop`].
@@ -100,6 +102,7 @@ impl std::fmt::Debug for ImportOptions {
             .field("order", &self.order)
             .field("encoding", &self.encoding)
             .field("duplicates", &self.duplicates)
+            .field("writes", &self.writes)
             .field("self_loops", &self.self_loops)
             .field("bad_lines", &self.bad_lines)
             .field("threads", &self.threads)
@@ -118,6 +121,7 @@ impl Default for ImportOptions {
             order: VertexOrder::default(),
             encoding: Encoding::Plain,
             duplicates: Duplicates::default(),
+            writes: None,
             self_loops: SelfLoops::default(),
             bad_lines: BadLines::default(),
             threads: 0,

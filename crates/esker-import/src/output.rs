@@ -25,6 +25,7 @@ pub(super) struct Written {
     pub(super) loops: u64,
     pub(super) duplicates: u64,
     pub(super) duplicate_loops: u64,
+    pub(super) first_duplicate: Option<(VertexId, VertexId)>,
 }
 
 /// The columns of one direction.
@@ -95,6 +96,7 @@ impl<'a> Output<'a> {
         self.written.loops += lists.loops;
         self.written.duplicates += lists.duplicates;
         self.written.duplicate_loops += lists.duplicate_loops;
+        self.written.first_duplicate = self.written.first_duplicate.or(lists.first_duplicate);
         self.append_lists(&lists.lengths, &lists.targets)?;
         for property in &mut self.properties {
             property.append(&lists.words, self.words)?;

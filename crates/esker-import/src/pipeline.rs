@@ -13,7 +13,7 @@ use super::buffers::ColumnBuffers;
 use super::build::{Build, check_symmetric};
 use super::built::{Built, BuiltIds, BuiltProperty};
 use super::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
-use super::edges::{Edges, check_weight, raw_keys};
+use super::edges::{EdgeBuffer, Edges, check_weight, raw_keys};
 use super::gather::{Gathered, IdStats, InOrder, WORKER_BYTES, gather};
 use super::generated::GENERATOR;
 use super::number::Numberer;
@@ -76,7 +76,10 @@ pub(crate) fn build_layer(
         tracker: &tracker,
     };
     let (written, types, loops_dropped) = plan.build(directed)?;
-    refuse_duplicates(options.duplicates, written.duplicates)?;
+    if let Some(ends) = written.first_duplicate.filter(|_| options.duplicates == Duplicates::Refuse) {
+        let is_either = !directed && !schema.both_ends;
+        return Err(twice(&work, &edges, &order.renumbered, map.as_deref(), ends, is_either)?);
+    }
 
     let dictionaries = std::mem::take(&mut edges.dictionaries);
     let rows = edges.num_edges();
@@ -111,13 +114,57 @@ pub(crate) fn build_layer(
     Ok(Built { report, loops, in_edges, ids, properties, weight: schema.weight, work })
 }
 
-fn refuse_duplicates(rule: Duplicates, duplicates: u64) -> Result<()> {
-    if rule != Duplicates::Refuse || duplicates == 0 {
-        return Ok(());
+/// The error for an edge between the vertices `ends` that the input has more than once; `is_either`: in either direction.
+fn twice(
+    work: &Work,
+    edges: &Edges,
+    renumbered: &Renumbered,
+    map: Option<&dyn NumberedIds>,
+    ends: (VertexId, VertexId),
+    is_either: bool,
+) -> Result<Error> {
+    let memory = match renumbered {
+        Renumbered::Memory(vertices, _) => Some(vertices),
+        _ => None,
+    };
+    let last = |number: VertexId| memory.map_or(number, |vertices| vertices[number as usize]);
+    let (mut at, mut places, mut buffer) = (0_u64, Vec::new(), EdgeBuffer::default());
+    for block in 0..edges.num_blocks() {
+        work.check()?;
+        edges.for_each(block, &mut buffer, |u, v| {
+            at += 1;
+            let found = (last(u), last(v));
+            if places.len() < 2 && (found == ends || (is_either && (found.1, found.0) == ends)) {
+                places.push((at, u, v));
+            }
+            Ok(())
+        })?;
     }
-    Err(Error::Invalid(
-        "the input has edges more than once: remove them, or choose another rule for duplicates".to_owned(),
-    ))
+    let [(first, ..), (second, u, v)] = places[..] else {
+        return Ok(Error::Invalid("an edge was counted twice but is there once: a bug of Esker".to_owned()));
+    };
+    let number_of = |v: VertexId| match renumbered {
+        // The edges were renumbered, not only their lists.
+        Renumbered::Disk(vertices) => {
+            let mut cursor = vertices.cursor();
+            let mut number = 0;
+            while cursor.next_record()?.is_some_and(|other| other != v) {
+                number += 1;
+            }
+            Ok(number)
+        }
+        _ => Ok::<_, Error>(v as usize as u64),
+    };
+    let name = |v: VertexId| match (number_of(v)?, map) {
+        (number, Some(map)) => map.name(number),
+        (number, None) => Ok((edges.base() + number).to_string()),
+    };
+    Ok(Error::Invalid(format!(
+        "the edge from {} to {} is in the input more than once, first as edges {first} and {second}: leave one out, or choose another \
+         rule for duplicates",
+        name(u)?,
+        name(v)?
+    )))
 }
 
 /// Edges whose ends are known as numbers.
@@ -144,7 +191,7 @@ fn read_and_number(
     let parsing = work.budget.reserve("reading", parsing_bytes + decoding_bytes)?;
     let keep_free_bytes = work.budget.limit_bytes() / 2;
     let numberer = match schema.ids {
-        IdKind::Text => Some(Numberer::new(work, hasher)),
+        IdKind::Text => Some(Numberer::new(work, hasher).of_texts()),
         _ => None,
     };
     let (gathered, numberer) = gather(work, reader, options.bad_lines, numberer, keep_free_bytes, tracker)?;
@@ -232,10 +279,10 @@ fn check_borne_out(count: u64, edges: u64, limit_bytes: u64, schema: &Schema) ->
         return Ok(());
     }
     let gibibytes = (u128::from(count) * u128::from(VERTEX_BYTES)).div_ceil(1 << 30);
-    let s = if edges == 1 { "" } else { "s" };
     Err(Error::Invalid(format!(
-        "the input has only {edges} edge{s}, but {count} vertices are stated for it: correct that number; or, if there are so \
+        "the input has only {}, but {count} vertices are stated for it: correct that number; or, if there are so \
          many vertices, allow {gibibytes} GiB of memory",
+        esker_graph::counted(edges, "edge", "edges")
     )))
 }
 
@@ -427,7 +474,8 @@ impl Directions<'_> {
             tracker: self.tracker,
             duplicates,
             weight,
-            is_last,
+            // To name an edge that is refused, all are read once more.
+            is_last: is_last && duplicates != Duplicates::Refuse,
         };
         let (output, scattered) = build.run(stages, output)?;
         check_symmetric(scattered, self.schema.format)?;

@@ -139,6 +139,11 @@ impl NumberedIds for PresentIds {
         IdMapKind::Integers
     }
 
+    fn name(&self, number: u64) -> Result<String> {
+        let id = self.set.iter().nth(number as usize);
+        Ok(id.map_or_else(String::new, |id| (self.least + id as usize as u64).to_string()))
+    }
+
     fn write(self: Box<Self>, files: &IdFiles<'_>, renumbered: Option<&Spool<VertexId>>) -> Result<()> {
         let ids = self.set.iter().map(|v| self.least + v as usize as u64);
         write_ascending(&self.work, files, ids, self.count, renumbered)

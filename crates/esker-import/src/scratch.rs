@@ -118,11 +118,11 @@ impl Drop for ScratchFile {
 #[derive(Debug)]
 pub(crate) struct ShelvedChunk<T> {
     len: usize,
-    place: Place<T>,
+    place: ShelfPlace<T>,
 }
 
 #[derive(Debug)]
-enum Place<T> {
+enum ShelfPlace<T> {
     Memory(Vec<T>, #[expect(dead_code, reason = "held for its drop")] Reservation),
     File(u64),
 }
@@ -135,7 +135,7 @@ impl<T: Pod> ShelvedChunk<T> {
 
     #[cfg(test)]
     pub(crate) fn is_in_memory(&self) -> bool {
-        matches!(self.place, Place::Memory(..))
+        matches!(self.place, ShelfPlace::Memory(..))
     }
 }
 
@@ -161,7 +161,7 @@ impl Shelf {
     pub(crate) fn put<T: Pod>(&self, records: Vec<T>) -> Result<ShelvedChunk<T>> {
         let bytes = (records.capacity() * size_of::<T>()) as u64;
         match self.room_for(bytes) {
-            Some(room) => Ok(ShelvedChunk { len: records.len(), place: Place::Memory(records, room) }),
+            Some(room) => Ok(ShelvedChunk { len: records.len(), place: ShelfPlace::Memory(records, room) }),
             None => self.put_slice_in_file(&records),
         }
     }
@@ -173,7 +173,7 @@ impl Shelf {
     pub(crate) fn put_slice<T: Pod>(&self, records: &[T]) -> Result<ShelvedChunk<T>> {
         match self.room_for(size_of_val(records) as u64) {
             Some(room) => {
-                Ok(ShelvedChunk { len: records.len(), place: Place::Memory(records.to_vec(), room) })
+                Ok(ShelvedChunk { len: records.len(), place: ShelfPlace::Memory(records.to_vec(), room) })
             }
             None => self.put_slice_in_file(records),
         }
@@ -181,7 +181,7 @@ impl Shelf {
 
     /// Keeps `records` in memory that was found with [`Shelf::room_for`].
     pub(super) fn keep<T: Pod>(&self, records: Vec<T>, room: Reservation) -> ShelvedChunk<T> {
-        ShelvedChunk { len: records.len(), place: Place::Memory(records, room) }
+        ShelvedChunk { len: records.len(), place: ShelfPlace::Memory(records, room) }
     }
 
     /// Room for a chunk in memory, if there is any.
@@ -196,7 +196,7 @@ impl Shelf {
     /// As [`Shelf::put`].
     pub(crate) fn put_slice_in_file<T: Pod>(&self, records: &[T]) -> Result<ShelvedChunk<T>> {
         let offset = self.file.append(bytemuck::cast_slice(records))?;
-        Ok(ShelvedChunk { len: records.len(), place: Place::File(offset) })
+        Ok(ShelvedChunk { len: records.len(), place: ShelfPlace::File(offset) })
     }
 
     /// Moves a chunk from memory to the file.
@@ -204,7 +204,7 @@ impl Shelf {
     /// # Errors
     /// If the temporary file cannot be written.
     pub(super) fn set_aside<T: Pod>(&self, chunk: &mut ShelvedChunk<T>) -> Result<()> {
-        if let Place::Memory(records, _) = &chunk.place {
+        if let ShelfPlace::Memory(records, _) = &chunk.place {
             *chunk = self.put_slice_in_file(records)?;
         }
         Ok(())
@@ -220,8 +220,8 @@ impl Shelf {
         buffer: &'a mut Vec<T>,
     ) -> Result<&'a [T]> {
         match &chunk.place {
-            Place::Memory(records, _) => Ok(records),
-            Place::File(_) => {
+            ShelfPlace::Memory(records, _) => Ok(records),
+            ShelfPlace::File(_) => {
                 self.get_range(chunk, 0, chunk.len, buffer)?;
                 Ok(buffer)
             }
@@ -238,21 +238,21 @@ impl Shelf {
         change: impl FnOnce(&mut [T]),
     ) -> Result<()> {
         let mut buffer = Vec::new();
-        if let Place::Memory(records, _) = &mut chunk.place {
+        if let ShelfPlace::Memory(records, _) = &mut chunk.place {
             change(records);
             return Ok(());
         }
         self.get_range(chunk, 0, chunk.len, &mut buffer)?;
         change(&mut buffer);
         match chunk.place {
-            Place::File(offset) => self.file.file()?.write_at(bytemuck::cast_slice(&buffer), offset),
-            Place::Memory(..) => Ok(()),
+            ShelfPlace::File(offset) => self.file.file()?.write_at(bytemuck::cast_slice(&buffer), offset),
+            ShelfPlace::Memory(..) => Ok(()),
         }
     }
 
     /// Gives back the room that a chunk takes on the disk: it will not be read again.
     pub(super) fn discard<T: Pod>(&self, chunk: &ShelvedChunk<T>) {
-        if let Place::File(offset) = chunk.place {
+        if let ShelfPlace::File(offset) = chunk.place {
             self.file.discard(offset..offset + (chunk.len * size_of::<T>()) as u64);
         }
     }
@@ -269,11 +269,11 @@ impl Shelf {
         buffer: &mut Vec<T>,
     ) -> Result<()> {
         match &chunk.place {
-            Place::Memory(records, _) => {
+            ShelfPlace::Memory(records, _) => {
                 buffer.clear();
                 buffer.extend_from_slice(&records[start..start + len]);
             }
-            Place::File(offset) => {
+            ShelfPlace::File(offset) => {
                 buffer.resize(len, T::zeroed());
                 let at = offset + (start * size_of::<T>()) as u64;
                 self.file.read(bytemuck::cast_slice_mut(buffer), at)?;

@@ -82,6 +82,21 @@ pub struct Rejected {
     pub reason: String,
 }
 
+/// An integer that no float equals, and its place in the input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WideInteger {
+    /// The index of its property.
+    pub property: usize,
+    /// The index of its edge in the batch.
+    pub row: usize,
+    /// The integer.
+    pub value: i64,
+    /// The input file; `-` is standard input.
+    pub path: Arc<PathBuf>,
+    /// Line number from 1.
+    pub line: u64,
+}
+
 /// Edges in the order of the input: Arrow arrays of equal length, without nulls.
 ///
 /// Ids are `UInt64` or `Binary` (texts, UTF-8 is not required), and all batches of one import are of one kind. Values are
@@ -101,6 +116,8 @@ pub struct EdgeBatch {
     pub vertices: Option<ArrayRef>,
     /// What was left out.
     pub rejected: Vec<Rejected>,
+    /// For each property that has integers that no float equals, the first: for messages. Formats without lines give none.
+    pub wide: Vec<WideInteger>,
     /// Bytes of input, as stored on disk (compressed), that this batch came from: for progress.
     pub input_bytes: u64,
 }
@@ -114,6 +131,7 @@ impl EdgeBatch {
             properties: Vec::new(),
             vertices: None,
             rejected: Vec::new(),
+            wide: Vec::new(),
             input_bytes,
         }
     }
@@ -169,7 +187,7 @@ pub struct Schema {
 
 impl Schema {
     /// The type of a property, if it is declared or the input says it.
-    pub fn declared(&self, property: usize) -> Option<&PropertyType> {
+    pub(crate) fn declared(&self, property: usize) -> Option<&PropertyType> {
         self.types.get(property)?.as_ref()
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::{Disk, MemoryDisk, RealDisk};
-use esker_format::{DatabaseId, ElementType, Encoding, Error, Result, Values};
+use esker_format::{DatabaseId, ElementType, Encoding, Error, IdMapKind, Result, Values};
 use esker_graph::{Direction, Run, Stop, VertexId};
 use esker_layers::ids::{ExternalId, IdFiles, IdHasher, IdMap};
 use esker_layers::layer::{Coder, PlainWriter, SectionColumn};
@@ -452,6 +452,14 @@ fn texts_are_numbered_by_first_appearance() {
 }
 
 #[test]
+fn texts_that_are_not_there_yet_are_texts() {
+    // An empty input that was declared to have text ids made a database of integer ids, which took no texts later.
+    let (built, _) = build(schema(IdKind::Text, false), Vec::new(), &ImportOptions::default()).unwrap();
+    let BuiltIds::Mapped { map, .. } = built.ids else { panic!("{:?}", built.report) };
+    assert_eq!((map.kind(), built.report.vertices), (IdMapKind::Texts, 0));
+}
+
+#[test]
 fn only_integers_that_the_input_names_are_vertices() {
     let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
     let no_edges = Vec::new();
@@ -571,11 +579,23 @@ fn duplicates_are_refused_on_request() {
         directed: Some(directed),
         ..ImportOptions::default()
     };
-    let edges = [(0, 1, 5), (1, 0, 6), (2, 2, 1)];
-    let of = |directed| build(schema(IdKind::Int, true), batches(&edges, true, 2), &options(directed));
-    assert_eq!(of(true).unwrap().0.report.edges, 3);
-    let error = of(false).err().unwrap().to_string();
-    assert!(error.contains("more than once") && error.contains("another rule"), "{error}");
+    let edges = [(5, 6, 5), (7, 7, 1), (6, 5, 6), (7, 7, 1)];
+    let of = |directed, edges: &[_]| {
+        build(schema(IdKind::Int, true), batches(edges, true, 2), &options(directed))
+            .map(|built| built.0.report.edges)
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(of(true, &edges[..3]), Ok(3));
+    let told = of(false, &edges[..3]).unwrap_err();
+    assert!(
+        told.starts_with("the edge from 6 to 5 is in the input more than once, first as edges 1 and 3:"),
+        "{told}"
+    );
+    let told = of(true, &edges).unwrap_err();
+    assert!(
+        told.starts_with("the edge from 7 to 7 is in the input more than once, first as edges 2 and 4:"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -1,18 +1,27 @@
-//! Values of declared types: what Arrow's types and texts become in a property of a type, and which values do not fit.
+//! Converts values of Arrow types and texts to the declared type of a property, and reports values that do not fit.
 
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
-use arrow_schema::{DataType, TimeUnit as ArrowUnit};
+use arrow_schema::{DataType, Schema, TimeUnit as ArrowUnit};
 use esker_format::{ElementType, LogicalType, PropertyType, TimeUnit};
 use esker_layers::property::PropertyValue;
 
 use super::decimal::float;
 use super::source::{Numbers, text_column};
 
-/// What the values of an Arrow column are, if more than numbers or texts.
+/// Key and value by which the metadata of an Arrow schema says that edges are undirected.
+pub(crate) const UNDIRECTED: [&str; 2] = ["esker.directed", "false"];
+
+/// Whether the metadata of a schema says that the edges are undirected.
+pub(crate) fn says_undirected(schema: &Schema) -> bool {
+    let [key, value] = UNDIRECTED;
+    schema.metadata().get(key).is_some_and(|found| found == value)
+}
+
+/// The logical type of an Arrow column; `None` for plain numbers and texts.
 pub fn logical_of(data_type: &DataType) -> Option<LogicalType> {
     match data_type {
         DataType::Boolean => Some(LogicalType::Boolean),
@@ -32,7 +41,7 @@ pub fn logical_of(data_type: &DataType) -> Option<LogicalType> {
     }
 }
 
-/// The type that the values of an Arrow column declare, if more than numbers or texts, or integers from 0 to 2^64 - 1.
+/// The property type that an Arrow column declares: its logical type, or `u64`; `None` for other numbers and for texts.
 pub fn type_of(data_type: &DataType) -> Option<PropertyType> {
     match data_type {
         DataType::UInt64 => Some(ElementType::U64.into()),
@@ -40,7 +49,7 @@ pub fn type_of(data_type: &DataType) -> Option<PropertyType> {
     }
 }
 
-/// The Arrow type of values that are more than numbers or texts.
+/// The Arrow type of a logical type; `None` for plain numbers and texts.
 pub fn arrow_type(logical: &LogicalType) -> Option<DataType> {
     match logical {
         LogicalType::Number | LogicalType::Text => None,
@@ -58,7 +67,7 @@ pub fn arrow_type(logical: &LogicalType) -> Option<DataType> {
     }
 }
 
-/// The column of Arrow's type for stored numbers that stand for truth values, dates or times; the numbers themselves for others.
+/// Converts stored numbers that stand for truth values, dates or times to a column of Arrow's type. Leaves others as they are.
 pub fn arrow_column(logical: &LogicalType, numbers: &ArrayRef) -> ArrayRef {
     use arrow_array::types::{
         Date32Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
@@ -87,7 +96,7 @@ pub fn arrow_column(logical: &LogicalType, numbers: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// What a number of a column stands for.
+/// The value that a stored number stands for.
 pub fn logical_value(logical: &LogicalType, number: i64) -> PropertyValue<'static> {
     let element = logical.element().unwrap_or(ElementType::I64);
     PropertyValue::from_bits(element, number.cast_unsigned()).as_logical(logical)
@@ -177,7 +186,7 @@ pub fn weight_fits(declared: &PropertyType) -> Result<(), String> {
         .ok_or_else(|| format!("a weight has the type i32, i64, f32 or f64, not {declared}; take it as a property, with --no-weight"))
 }
 
-/// The type that all values of a sample of texts have, if it is more than numbers or texts.
+/// Guesses the logical type of a sample of texts: one that all of them fit, other than plain numbers and texts.
 pub fn sniff<'v>(values: impl Iterator<Item = &'v [u8]> + Clone) -> Option<LogicalType> {
     let mut given = values.filter(|value| !value.is_empty()).map(std::str::from_utf8).peekable();
     given.peek()?;

@@ -140,6 +140,11 @@ impl Range {
         }
     }
 
+    /// Whether there are fractions and integers that no float equals, so that no type holds all values.
+    pub(super) fn is_mixed(self) -> bool {
+        self.numbers && !self.texts && !self.i64 && !self.f64
+    }
+
     /// The narrowest type of its kind that holds every value: floating-point numbers stay such also if all are whole.
     pub(super) fn narrowest(self, name: &str, texts: usize) -> Result<ElementType> {
         if self.texts && self.numbers {

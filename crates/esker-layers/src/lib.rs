@@ -15,5 +15,6 @@ pub mod ids;
 pub mod property;
 pub mod stack;
 pub mod graph;
+pub mod own;
 
 pub use graph::{Access, ColumnWeight, GraphEncoding, HeadedOptions, Residency, StoredGraph, StoredWeight};

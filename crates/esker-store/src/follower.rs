@@ -9,7 +9,6 @@ use esker_graph::{Reservation, Run};
 
 use crate::commit::{Commit, LoggedCommit};
 use crate::database::with_commits_in_memory;
-use crate::freeze::CopyPolicy;
 use crate::log::{LogReader, log_directory};
 use crate::snapshot::{Snapshot, State};
 use crate::version::{MANIFEST_NAME, Manifest};
@@ -148,7 +147,8 @@ impl Follower {
         let (state, first) = if is_full { (&self.base, 0) } else { (&self.whole, first_new) };
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
         let commits = &self.commits[first..];
-        self.whole = with_commits_in_memory(state, commits, &disk, CopyPolicy::default(), &self.run)?;
+        let policy = state.manifest().options().policy;
+        self.whole = with_commits_in_memory(state, commits, &disk, policy, &self.run)?;
         self.num_memory_layers = if is_full { 1 } else { self.num_memory_layers + 1 };
         Ok(())
     }

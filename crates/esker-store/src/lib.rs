@@ -51,6 +51,7 @@ pub mod version;
 mod sample;
 #[cfg(test)]
 mod history;
+mod buffers;
 pub mod freeze;
 pub mod merge;
 pub mod snapshot;
@@ -67,7 +68,7 @@ pub use commit::{Batch, CommitOptions};
 pub use database::{Committed, Database, DatabaseOptions};
 pub use delta::DynamicGraph;
 pub use esker_format::{self as format, Error, Result, io};
-pub use esker_layers::graph::{WEIGHTS_MAX, headed, pooled, stacked, window as windows};
+pub use esker_layers::graph::{WEIGHTS_MAX, copied_bytes, headed, pooled, stacked, window as windows};
 pub use esker_layers::{
     Access, GraphEncoding, HeadedOptions, Residency, StoredGraph, StoredWeight, graph, ids, lama, layer,
     pool, property, stack, tiles,

@@ -24,6 +24,7 @@ pub(crate) struct Sample {
     pub(crate) num_vertices: usize,
     pub(crate) directed: bool,
     pub(crate) in_edges: bool,
+    pub(crate) multigraph: bool,
     /// Source, target, weight. The kind depends on the weight.
     pub(crate) edges: Vec<(VertexId, VertexId, i32)>,
     /// The kind of external ids: see [`Sample::name`].
@@ -50,7 +51,17 @@ impl Sample {
             })
             .collect();
         let encoding = if seed % 2 == 1 { Encoding::Compressed } else { Encoding::Plain };
-        Self { num_vertices, directed, in_edges: directed, edges, ids: IdMapKind::Identity, encoding }
+        let (in_edges, multigraph, ids) = (directed, true, IdMapKind::Identity);
+        Self { num_vertices, directed, in_edges, multigraph, edges, ids, encoding }
+    }
+
+    /// A plain graph of at most `count` random edges without parallel ones, determined by `seed`.
+    pub(crate) fn simple(num_vertices: usize, count: usize, directed: bool, seed: u32) -> Self {
+        let mut sample = Self::random(num_vertices, count, directed, seed);
+        let mut seen = std::collections::BTreeSet::new();
+        let ends = |u: VertexId, v: VertexId| if directed { (u, v) } else { (u.min(v), u.max(v)) };
+        sample.edges.retain(|&(u, v, _)| seen.insert(ends(u, v)));
+        Self { multigraph: false, encoding: Encoding::Plain, ..sample }
     }
 
     /// The same graph in memory.
@@ -141,7 +152,7 @@ impl Sample {
         let model = self.model();
         let mut record = LayerRecord::first(&GraphShape {
             directed: self.directed,
-            multigraph: true,
+            multigraph: self.multigraph,
             in_edges: self.in_edges,
             num_vertices: self.num_vertices as u64,
             num_edges: self.edges.len() as u64,

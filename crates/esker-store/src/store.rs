@@ -13,7 +13,6 @@ use esker_layers::property::{REMOVED_NUMBER, removed_by_version};
 use crate::check::{Report, check};
 use crate::commit::LoggedCommit;
 use crate::database::with_commits_in_memory;
-use crate::freeze::CopyPolicy;
 use crate::log::LogReader;
 use crate::snapshot::{Snapshot, State};
 use crate::version::{MANIFEST_NAME, Manifest, Strays, not_retained, strays};
@@ -136,8 +135,17 @@ impl Store {
     }
 
     /// The manifest, which does not include commits that are in no layer.
-    pub fn manifest(&self) -> &Manifest {
+    pub fn manifest(&self) -> &Arc<Manifest> {
         self.state.manifest()
+    }
+
+    /// The manifest, if it has all records that the log knows of: an older copy of it would have other tags, options and retention.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] if records are missing; as [`Store::versions`].
+    pub fn whole_manifest(&self) -> Result<&Arc<Manifest>> {
+        self.versions()?;
+        Ok(self.manifest())
     }
 
     /// The newest version.
@@ -318,8 +326,8 @@ impl Store {
         };
         let bytes: u64 = commits.iter().map(|commit| commit.payload_bytes).sum();
         let what = format!(
-            "reading the {} commits in the log of {} (`esker compact` would freeze them)",
-            commits.len(),
+            "reading {} in the log of {} (`esker compact` would make a layer of them)",
+            esker_graph::counted(commits.len(), "commit", "commits"),
             self.path().display()
         );
         let mut memory = run.budget().reserve(&what, bytes.saturating_mul(LAYER_BYTES_PER_BYTE[0]))?;
@@ -330,7 +338,8 @@ impl Store {
             read.push(Arc::new(commit.read(&mut reader, self.path(), run.cancel())?));
         }
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
-        let state = with_commits_in_memory(state, &read, &disk, CopyPolicy::default(), &run)?;
+        let policy = state.manifest().options().policy;
+        let state = with_commits_in_memory(state, &read, &disk, policy, &run)?;
         memory.shrink_to(bytes.saturating_mul(LAYER_BYTES_PER_BYTE[1]));
         Ok(WholeState { state, _memory: memory })
     }

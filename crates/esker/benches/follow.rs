@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use esker::catalogue::{Params, find};
-use esker::follow::{Follow, FollowStep, Method, MethodChoice, names};
+use esker::follow::{Follow, FollowStep, Method, MethodChoice, updated_names};
 use esker::graph::generate::{Generator, Model, RMat, Weighting};
 use esker::graph::{Run, VertexId};
 use esker::import::format::ReadOptions;
@@ -47,7 +47,7 @@ impl Settings {
             degree: 8,
             batches: vec![1, 20],
             versions: vec![4, 2],
-            algorithms: names().map(str::to_owned).collect(),
+            algorithms: updated_names().map(str::to_owned).collect(),
             directory: None,
             threads: 2,
         };

@@ -37,6 +37,24 @@ pub enum Value {
     Float(f64),
 }
 
+impl Value {
+    /// Whether both are the same value. Numbers are compared as numbers: the integer 2 and the number 2.0 are the same.
+    pub fn is_same(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Float(a), Self::Integer(b)) | (Self::Integer(b), Self::Float(a)) => {
+                a == b as f64 && a as i64 == b
+            }
+            (Self::Float(a), Self::Count(b)) | (Self::Count(b), Self::Float(a)) => {
+                a == b as f64 && a as u64 == b
+            }
+            (Self::Integer(a), Self::Count(b)) | (Self::Count(b), Self::Integer(a)) => {
+                u64::try_from(a) == Ok(b)
+            }
+            (a, b) => a == b,
+        }
+    }
+}
+
 impl Values {
     /// The marker for "no value" in [`Values::Integer`].
     pub const NO_INTEGER: i64 = i64::MAX;

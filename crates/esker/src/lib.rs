@@ -21,7 +21,8 @@
 //!
 //! * [`catalogue`] has the algorithms by name, with options, estimates and verifiers; [`answer`] the one form of all answers,
 //!   [`top`] their head, [`output`] their files.
-//! * [`plan`] chooses what a run reads and how it is kept in memory.
+//! * [`plan`] chooses what a run reads and how it is kept in memory; [`doctor`] measures the [`rates`] of the machine that its prices are
+//!   computed from.
 //! * [`local`] answers small questions: the edges of a vertex, the paths between two.
 //! * [`selection`] selects edges by their properties, or turns them round.
 //! * [`window`] selects the edges of a range of times.
@@ -37,6 +38,7 @@ mod error;
 pub mod answer;
 pub mod top;
 pub mod histogram;
+pub mod rates;
 pub mod catalogue;
 pub mod plan;
 pub mod output;
@@ -47,6 +49,7 @@ pub mod local;
 pub mod selection;
 pub mod graph500;
 pub mod follow;
+pub mod doctor;
 
 pub use error::{Error, Result};
 pub use esker_algo as algo;

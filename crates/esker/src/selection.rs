@@ -257,6 +257,7 @@ impl BlockParser for SelectionParser {
             properties: columns.into_iter().map(Column::finish).collect(),
             vertices: if with_edges.is_empty() { Some(self.ids(&present)?) } else { None },
             rejected: Vec::new(),
+            wide: Vec::new(),
             input_bytes: arcs * ARC_BYTES,
         })
     }

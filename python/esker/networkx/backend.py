@@ -29,6 +29,17 @@ DEGREES = frozenset(
     "is_tree is_forest is_arborescence is_branching".split()
 )
 
+#: Functions that search from one node, and so look at no more than what is reached from it.
+SEARCHES = frozenset(
+    "single_source_shortest_path single_source_shortest_path_length single_target_shortest_path "
+    "single_target_shortest_path_length descendants ancestors".split()
+)
+#: How many searches in a graph NetworkX answers before the graph is converted. A conversion takes as long as one or two searches of
+#: everything, so the calls take at most about twice the time of the better choice.
+SEARCHES_BEFORE = 2
+#: The key in the cache of a graph of NetworkX for their number. NetworkX empties the cache when the graph changes.
+SEARCHED = "esker_searched"
+
 #: The modules that register the functions.
 MODULES = (structure, paths, distances, weighted_paths, centrality)
 
@@ -49,13 +60,19 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
         return True
     if name in CONSTANT:
         return f"{name} looks at one node only, so NetworkX answers faster"
-    cache = getattr(graph, "__networkx_cache__", None) or {}
+    cache = getattr(graph, "__networkx_cache__", None)
+    cache = {} if cache is None else cache
     if cache.get("backends", {}).get("esker"):
         return True
     if name in LOCAL or kwargs.get("cutoff") is not None:
         return f"{name} looks at a part of the graph, so NetworkX answers before the conversion ends"
     if name in DEGREES:
         return f"{name} only counts neighbours, so NetworkX answers before the conversion ends"
+    if name in SEARCHES and isinstance(graph, nx.Graph) and isinstance(cache, dict):
+        searched = cache.get(SEARCHED, 0)
+        if searched < SEARCHES_BEFORE:
+            cache[SEARCHED] = searched + 1
+            return f"{name} looks only at what it reaches; the graph is converted if more such calls follow"
     if isinstance(graph, nx.Graph) and _is_small(graph):
         return "converting such a small graph takes longer than running NetworkX"
     return True

@@ -308,7 +308,7 @@ class NxGraph:
         origin = self._lists.origin() if self._lists is not None and self._lists.origin is not None else None
         if origin is not None:
             try:
-                lists = _lists_of([origin._pred[node] for node in self.nodes], self.row_of)
+                lists = _lists_of([origin._pred[node] for node in self.nodes], self.row_of, True)
             except KeyError:
                 lists = None
             if lists is not None and len(lists.targets) == len(self.arcs[0]) and len(lists.lengths) == len(self):
@@ -376,15 +376,15 @@ def convert_from_nx(
     if reason is not None:
         getattr(G, "__networkx_cache__", {})[EDGES] = edges
         raise NotImplementedError(reason)
-    lists = _lists_of(adjacency, row_of, attribute, 1 if default is None else default)
+    lists = _lists_of(adjacency, row_of, G.is_directed(), attribute, 1 if default is None else default)
     graph = NxGraph(None, nodes, G.is_directed(), attribute, lists=lists._replace(origin=weakref.ref(G)))
     graph.__dict__["row_of"] = row_of
     return graph
 
 
-def _lists_of(adjacency: list[Any], row_of: dict[Any, int], attribute: Any = None, default: Any = 1) -> Lists:
+def _lists_of(adjacency: list[Any], row_of: dict[Any, int], directed: bool, attribute: Any = None, default: Any = 1) -> Lists:
     """The lists of the neighbours of each row, with the values of an attribute as weights."""
-    found = read_adjacency(adjacency, row_of, attribute, default)
+    found = read_adjacency(adjacency, row_of, directed, attribute, default)
     if found is not None:
         lengths, targets, weights, whole = (None if column is None else np.asarray(column) for column in found)
         return Lists(lengths, targets, weights, None if whole is None else whole.view(bool))

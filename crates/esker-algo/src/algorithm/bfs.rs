@@ -1,7 +1,7 @@
 //! Breadth-first search: a parent and a depth for every vertex reachable from the sources.
 //!
 //! Direction-optimising [1]: `edge_map` pushes along out-edges while the frontier is small and pulls along in-edges
-//! once many of the remaining arcs leave it. Threads race to claim a vertex, so which vertex of the previous level
+//! once many of the remaining arcs leave it; thresholds decide when, if they are given. Threads race to claim a vertex, so which vertex of the previous level
 //! becomes its parent may vary between runs. A `deterministic` run picks the least, by reading the lists once more.
 //! Depths never vary.
 //!
@@ -17,10 +17,10 @@
 use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight};
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{EdgeOp, Frontier, VertexArray, Way, edge_map_way, need_source, need_target};
+use crate::primitive::{EdgeOp, Frontier, Turns, VertexArray, Way, edge_map_way, need_source, need_target};
 
 /// Options of [`bfs`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BfsOptions {
     /// Whether to return depths.
     pub depths: bool,
@@ -28,11 +28,13 @@ pub struct BfsOptions {
     pub depth_max: Option<VertexId>,
     /// The search stops at the depth of this vertex; vertices farther away count as unreached. `None`: no target.
     pub target: Option<VertexId>,
+    /// When the search turns from push to pull and back. `None`: each round goes the way that [`Way::choose`] finds cheaper.
+    pub turns: Option<Turns>,
 }
 
 impl Default for BfsOptions {
     fn default() -> Self {
-        Self { depths: true, depth_max: None, target: None }
+        Self { depths: true, depth_max: None, target: None, turns: None }
     }
 }
 
@@ -57,6 +59,8 @@ pub struct Bfs {
     pub arcs: u64,
     /// Number of rounds: one for each depth that occurs.
     pub rounds: usize,
+    /// Number of rounds that pulled.
+    pub pulls: usize,
 }
 
 /// Estimates memory and reads. Reads are an upper bound.
@@ -206,14 +210,21 @@ fn search<G: Graph>(
     let parents = VertexArray::filled(run, n, NONE);
     let depths = (options.depths || run.deterministic()).then(|| VertexArray::filled(run, n, NONE));
     let mut frontier = Frontier::from_list(graph, start(n, sources, &parents, depths.as_ref())?);
-    let (mut reached, mut arcs, mut depth) = (0, 0, 0);
+    let (mut reached, mut arcs, mut depth, mut pulls) = (0, 0, 0, 0);
+    let mut last = (Way::Push, 0);
     while !frontier.is_empty() {
         run.round(frontier.len())?;
         reached += frontier.len();
         if options.ends_at(depth, &parents) {
             break;
         }
-        let way = Way::choose(graph, &frontier, graph.num_arcs() - arcs);
+        let remaining = graph.num_arcs() - arcs;
+        let way = match options.turns {
+            None => Way::choose(graph, &frontier, remaining),
+            Some(turns) => turns.choose(graph, &frontier, remaining, last),
+        };
+        last = (way, frontier.len());
+        pulls += usize::from(way == Way::Pull);
         arcs += frontier.arcs();
         depth += 1;
         let set = SetParentAndDepth { parents: &parents, depths: depths.as_ref(), depth };
@@ -228,5 +239,6 @@ fn search<G: Graph>(
         reached,
         arcs,
         rounds: run.rounds(),
+        pulls,
     })
 }

@@ -225,7 +225,11 @@ pub fn cdlp<G: Lists>(
     let n = graph.num_vertices();
     need_in_edges(graph, "label propagation")?;
     if let Some(labels) = initial.filter(|labels| labels.len() != n) {
-        let message = format!("got {} initial labels for {n} vertices: give one per vertex", labels.len());
+        let message = format!(
+            "got {} for {}: give one per vertex",
+            esker_graph::counted(labels.len(), "initial label", "initial labels"),
+            esker_graph::counted(n, "vertex", "vertices")
+        );
         return Err(Stop::Unsuitable(message).into());
     }
     let estimate = estimate(Shape::of(graph), options, initial.is_some(), run.threads());

@@ -62,7 +62,7 @@ impl PageRankOptions {
     }
 
     /// The rounds that will be done by estimate: each leaves at most `damping` of the change of the round before.
-    pub(super) fn rounds_in_all(&self, rounds: usize, residual: f64) -> u64 {
+    fn rounds_in_all(&self, rounds: usize, residual: f64) -> u64 {
         let left = ((self.tolerance / residual.min(2.0)).ln() / self.damping.ln()).ceil();
         // No number of rounds is enough for a damping of 1 or a tolerance of 0.
         let left = if left.is_finite() { left.max(1.0) as usize } else { usize::MAX };
@@ -96,10 +96,20 @@ pub fn estimate(shape: Shape, options: &PageRankOptions) -> Estimate {
 /// # Errors
 /// [`Stop::Unsuitable`] for options out of range; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn pagerank<G: Graph>(graph: &G, run: &Run, options: &PageRankOptions) -> Result<PageRank, G::Error> {
+    pagerank_from(graph, run, options, None)
+}
+
+/// As [`pagerank`], from scores that are near the result, one a vertex, if there are any.
+pub(crate) fn pagerank_from<G: Graph>(
+    graph: &G,
+    run: &Run,
+    options: &PageRankOptions,
+    start: Option<&[f64]>,
+) -> Result<PageRank, G::Error> {
     let run = &run.begin("PageRank", estimate(Shape::of(graph), options).memory_bytes)?;
     options.check()?;
     let teleport = Teleport::new(graph.num_vertices(), options.teleport.as_deref())?;
-    run.install(|| iterate(graph, run, options, &teleport))
+    run.install(|| iterate(graph, run, options, &teleport, start))
 }
 
 /// The power iteration.
@@ -108,10 +118,12 @@ fn iterate<G: Graph>(
     run: &Run,
     options: &PageRankOptions,
     teleport: &Teleport,
+    start: Option<&[f64]>,
 ) -> Result<PageRank, G::Error> {
     let n = graph.num_vertices();
+    let start = |v: usize| start.map_or_else(|| teleport.at(v), |start| start[v]);
     let mut sums = NeighbourSum::new(graph, run, options.precision());
-    let scores = (!sums.keeps_shares()).then(|| VertexValues::from_fn(run, n, |v| teleport.at(v)));
+    let scores = (!sums.keeps_shares()).then(|| VertexValues::from_fn(run, n, &start));
     let shares = |degree: usize| degree.max(1) as f64;
     // A vertex without out-edges gives its score to all vertices: `dangling` is the sum of these scores.
     let set = |sums: &NeighbourSum<'_, G>, totals: &mut Totals, v: VertexId, score: f64| {
@@ -126,26 +138,40 @@ fn iterate<G: Graph>(
         }
         sums.give(v, score / shares(degree));
     };
-    let first = each(run, n, |totals, v| set(&sums, totals, v, teleport.at(v as usize)))?;
-    let mut totals = Totals::of(first);
-    let (mut rounds, mut residual) = (0, f64::INFINITY);
-    while rounds < options.rounds_max && n > 0 && residual >= options.tolerance {
-        run.round(n)?;
-        run.set_done(rounds as u64, options.rounds_in_all(rounds, residual));
-        let (damping, dangling) = (options.damping, from_fixed(totals.dangling));
-        totals = Totals::of(sums.round(run, |sums, totals, v, sum| {
+    let first = each(run, n, |totals, v| set(&sums, totals, v, start(v as usize)))?;
+    let found = until_converged(n, run, options, first, |dangling| {
+        let damping = options.damping;
+        sums.round(run, |sums, totals, v, sum| {
             let jump = teleport.at(v as usize);
             set(sums, totals, v, (1.0 - damping) * jump + damping * (sum + dangling * jump));
-        })?);
-        residual = from_fixed(totals.change);
-        rounds += 1;
-    }
-    let converged = n == 0 || residual < options.tolerance;
+        })
+    })?;
     let scores = match scores {
         Some(scores) => scores.into_vec(),
         None => sums.into_values(|v, share| share * shares(graph.degree(Direction::Out, v))),
     };
-    Ok(PageRank { scores, rounds, residual, converged })
+    Ok(PageRank { scores, ..found })
+}
+
+/// Repeats `round`, which takes the sum of the scores of vertices without out-edges, until the options end it. `totals` are those of the
+/// first scores. The answer has no scores yet.
+pub(super) fn until_converged<E: From<Stop>>(
+    n: usize,
+    run: &Run,
+    options: &PageRankOptions,
+    mut totals: Vec<Totals>,
+    mut round: impl FnMut(f64) -> Result<Vec<Totals>, E>,
+) -> Result<PageRank, E> {
+    let (mut rounds, mut residual) = (0, f64::INFINITY);
+    while rounds < options.rounds_max && n > 0 && residual >= options.tolerance {
+        run.round(n)?;
+        run.set_done(rounds as u64, options.rounds_in_all(rounds, residual));
+        totals = round(from_fixed(totals.iter().map(|worker| worker.dangling).sum()))?;
+        residual = from_fixed(totals.iter().map(|worker| worker.change).sum());
+        rounds += 1;
+    }
+    let converged = n == 0 || residual < options.tolerance;
+    Ok(PageRank { scores: Vec::new(), rounds, residual, converged })
 }
 
 /// Where the surfer jumps to.
@@ -164,7 +190,8 @@ impl Teleport {
         let fits = weights.len() == n && weights.iter().all(|&w| w >= 0.0);
         if !(fits && total > 0.0 && total.is_finite()) {
             return Err(Stop::Unsuitable(format!(
-                "teleport takes {n} weights, none negative and not all zero; it was given {} that add up to {total}",
+                "teleport takes {}, none negative and not all zero; it was given {} with the sum {total}",
+                esker_graph::counted(n, "weight", "weights"),
                 weights.len()
             )));
         }
@@ -187,13 +214,4 @@ pub(super) struct Totals {
     pub(super) dangling: u64,
     /// Differences from the scores of the round before.
     pub(super) change: u64,
-}
-
-impl Totals {
-    pub(super) fn of(workers: Vec<Self>) -> Self {
-        workers.into_iter().fold(Self::default(), |a, b| Self {
-            dangling: a.dangling + b.dangling,
-            change: a.change + b.change,
-        })
-    }
 }

@@ -13,7 +13,7 @@
 
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
 
-use super::pagerank::{PageRank, PageRankOptions, Teleport, Totals};
+use super::pagerank::{PageRank, PageRankOptions, Teleport, Totals, until_converged};
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{Ranked, VertexValues, each, from_fixed, to_fixed};
 
@@ -67,27 +67,22 @@ fn iterate<G: Graph<Weight: Ranked>>(
         scores.set(v, score);
         shares.set(v, score * inverses.get(v));
     };
-    let mut totals = Totals::of(each(run, n, |totals, v| set(totals, v, scores.get(v)))?);
-    let (mut rounds, mut residual) = (0, f64::INFINITY);
-    while rounds < options.rounds_max && n > 0 && residual >= options.tolerance {
-        run.round(n)?;
-        run.set_done(rounds as u64, options.rounds_in_all(rounds, residual));
-        let (damping, dangling) = (options.damping, from_fixed(totals.dangling));
+    let first = each(run, n, |totals, v| set(totals, v, scores.get(v)))?;
+    let found = until_converged::<G::Error>(n, run, options, first, |dangling| {
+        let damping = options.damping;
         if graph.has(Direction::In) {
             graph.scan(run, Direction::In, Select::All, &WeightedPull { shares: &shares, sums: &sums })?;
         } else {
             graph.scan(run, Direction::Out, Select::All, &WeightedPush { shares: &shares, sums: &sums })?;
         }
-        totals = Totals::of(each(run, n, |totals, v| {
+        let totals = each(run, n, |totals, v| {
             let (jump, sum) = (teleport.at(v as usize), from_fixed(sums.get(v)));
             sums.set(v, 0);
             set(totals, v, (1.0 - damping) * jump + damping * (sum + dangling * jump));
-        })?);
-        residual = from_fixed(totals.change);
-        rounds += 1;
-    }
-    let converged = n == 0 || residual < options.tolerance;
-    Ok(PageRank { scores: scores.into_vec(), rounds, residual, converged })
+        })?;
+        Ok(totals)
+    })?;
+    Ok(PageRank { scores: scores.into_vec(), ..found })
 }
 
 /// One by the strength of each vertex; 0 if its strength is 0.

@@ -1,15 +1,15 @@
 //! Weakly connected components: for every vertex the smallest vertex of its component.
 //!
 //! Afforest [1]: a union-find forest in which every vertex points at a lower one of its component. First each vertex is
-//! linked to a few neighbours only, which in most graphs already makes the largest component nearly whole; what a
-//! sample of the vertices says is the largest is then left out, and the lists of all other vertices are linked in full.
-//! An edge that leaves the largest component is met from its other end; where that is not possible, in a directed
-//! graph kept without in-edges, nothing is left out. Roots are always the lowest vertex, so the answer is the
+//! linked to a few neighbours only, which in most graphs already makes the largest component nearly whole. A sample of
+//! the vertices then says which component is the largest; its vertices are skipped, and the lists of all others are
+//! linked in full. An edge that leaves the largest component is met from its other end; a directed graph kept without
+//! in-edges has no other end, so no vertex is skipped. Roots are always the lowest vertex, so the answer is the
 //! same for any number of threads.
 //!
-//! Where lists come in parts all over a scan, every edge is linked in a single one.
+//! Where a scan hands over lists in parts, one scan links every edge instead.
 //!
-//! Beside it, contraction of a low-diameter decomposition (`contraction.rs`), as an option.
+//! Another method contracts a low-diameter decomposition (`contraction.rs`).
 //!
 //! Work O(n + m) in practice (links take O(log n) steps at worst). Memory: one id a vertex. Reads: the head of every
 //! list; then the lists outside the largest component, in both directions if directed.
@@ -24,7 +24,7 @@ use super::ldd::need_rate;
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{UnionFind, need_undirected};
 
-/// By which method components are found.
+/// The method of finding components.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum WccMethod {
     /// Union-find on a sample, then on the rest: the fastest on every graph that was measured.

@@ -18,7 +18,7 @@ use esker_graph::{Direction, Graph, VertexId, vertex};
 
 #[cfg(doc)]
 use super::version::Halt;
-use super::version::{BoundedReader, ChangedEdges, Step, Version};
+use super::version::{BoundedReader, Step, Version};
 use crate::algorithm::colouring::default_key;
 
 /// The colours of a version.
@@ -32,7 +32,7 @@ pub struct LiveColouring {
 }
 
 /// Vertices to look at, the highest priority first.
-type Turns = BinaryHeap<(u32, Reverse<VertexId>)>;
+type ColouringQueue = BinaryHeap<(u32, Reverse<VertexId>)>;
 
 impl LiveColouring {
     /// The bytes of the state of a graph with `n` vertices.
@@ -84,17 +84,12 @@ impl LiveColouring {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
-    pub fn update<G: Version>(
-        &mut self,
-        reader: &mut BoundedReader<'_, G>,
-        changes: &ChangedEdges<G::Weight>,
-    ) -> Step<Vec<VertexId>, G> {
-        let n = reader.graph().num_vertices();
-        let mut changed: Vec<VertexId> = (self.colours.len()..n).map(vertex).collect();
+    pub fn update<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+        let (n, mut changed) = reader.new_vertices(self.colours.len());
         self.colours.resize(n, 0);
         self.keys.extend(changed.iter().map(|&v| default_key(self.seed, v, 0)));
         *self.size_of(0) += changed.len();
-        let mut turns = self.first_turns(reader, changes)?;
+        let mut turns = self.first_turns(reader)?;
         let (mut last, mut taken, mut later) = (None, Vec::new(), Vec::new());
         while let Some((_, Reverse(v))) = turns.pop() {
             if last.replace(v) == Some(v) {
@@ -137,11 +132,8 @@ impl LiveColouring {
     }
 
     /// The vertices to which the changed edges matter.
-    fn first_turns<G: Version>(
-        &mut self,
-        reader: &mut BoundedReader<'_, G>,
-        changes: &ChangedEdges<G::Weight>,
-    ) -> Step<Turns, G> {
+    fn first_turns<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<ColouringQueue, G> {
+        let changes = reader.changes();
         let ends = changes.removed.iter().chain(&changes.added).flat_map(|&(u, v, _)| [u, v]);
         let mut ends: Vec<VertexId> = ends.collect();
         ends.sort_unstable();
@@ -183,7 +175,7 @@ mod tests {
                 let changes = stream.step(1 << (step % 6));
                 let csr = stream.graph();
                 let graph = csr.graph();
-                let changed = live.update(&mut BoundedReader::new(&graph, u64::MAX), &changes).unwrap();
+                let changed = live.update(&mut BoundedReader::new(&graph, &changes, u64::MAX)).unwrap();
                 let expected = colouring(&graph, &run, &options).unwrap();
                 assert_eq!(live.colours(), expected.colours, "seed {seed}, step {step}");
                 assert_eq!(live.count(), expected.count);

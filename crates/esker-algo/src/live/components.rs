@@ -12,7 +12,9 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 
 use esker_graph::{NONE, VertexId, vertex};
 
-use super::version::{BoundedReader, ChangedEdges, Halt, Version};
+#[cfg(doc)]
+use super::version::Halt;
+use super::version::{BoundedReader, Step, Version};
 
 /// Bytes of state a vertex.
 const ARRAYS: usize = 6;
@@ -89,11 +91,8 @@ impl LiveComponents {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] only if edges were removed.
-    pub fn update<G: Version>(
-        &mut self,
-        reader: &mut BoundedReader<'_, G>,
-        changes: &ChangedEdges<G::Weight>,
-    ) -> Result<Vec<VertexId>, Halt<G::Error>> {
+    pub fn update<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+        let changes = reader.changes();
         self.touched.clear();
         self.moved.clear();
         for v in (self.of.len()..reader.graph().num_vertices()).map(vertex) {
@@ -123,10 +122,7 @@ impl LiveComponents {
     }
 
     /// The vertices whose labels may have changed.
-    fn changed<G: Version>(
-        &mut self,
-        reader: &mut BoundedReader<'_, G>,
-    ) -> Result<Vec<VertexId>, Halt<G::Error>> {
+    fn changed<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
         let mut changed = std::mem::take(&mut self.moved);
         for (component, before) in std::mem::take(&mut self.touched) {
             let least = self.least[component as usize];
@@ -154,7 +150,7 @@ impl LiveComponents {
         reader: &mut BoundedReader<'_, G>,
         a: VertexId,
         b: VertexId,
-    ) -> Result<(), Halt<G::Error>> {
+    ) -> Step<(), G> {
         if a == b {
             return Ok(());
         }
@@ -195,7 +191,7 @@ impl LiveComponents {
         reader: &mut BoundedReader<'_, G>,
         component: VertexId,
         part: &[VertexId],
-    ) -> Result<(), Halt<G::Error>> {
+    ) -> Step<(), G> {
         self.touch(component);
         let made = self.free_number();
         let mut rest = NONE;
@@ -229,7 +225,7 @@ impl LiveComponents {
         reader: &mut BoundedReader<'_, G>,
         component: VertexId,
         known: VertexId,
-    ) -> Result<VertexId, Halt<G::Error>> {
+    ) -> Step<VertexId, G> {
         reader.count(self.size[component as usize] as usize)?;
         debug_assert_eq!(self.of[known as usize], component);
         Ok(self.members(known).min().unwrap_or(known))
@@ -281,7 +277,7 @@ struct Search {
 }
 
 impl Searches {
-    fn new<G: Version>(reader: &BoundedReader<'_, G>, starts: &[VertexId]) -> Result<Self, Halt<G::Error>> {
+    fn new<G: Version>(reader: &BoundedReader<'_, G>, starts: &[VertexId]) -> Step<Self, G> {
         let search = |&v: &VertexId| Search { members: vec![v], waiting: VecDeque::from([v]), read: 0 };
         let mut made = Self {
             searches: starts.iter().map(search).collect(),
@@ -294,11 +290,7 @@ impl Searches {
         Ok(made)
     }
 
-    fn take_turn<G: Version>(
-        &mut self,
-        reader: &BoundedReader<'_, G>,
-        search: usize,
-    ) -> Result<(), Halt<G::Error>> {
+    fn take_turn<G: Version>(&mut self, reader: &BoundedReader<'_, G>, search: usize) -> Step<(), G> {
         if let Some(&next) = self.searches[search].waiting.front() {
             let read = self.searches[search].read + reader.degree_around(next)?;
             self.turns.push(Reverse((read, search)));
@@ -314,10 +306,7 @@ impl Searches {
     }
 
     /// The components that came off: those of all searches but one.
-    fn parts<G: Version>(
-        mut self,
-        reader: &mut BoundedReader<'_, G>,
-    ) -> Result<Vec<Vec<VertexId>>, Halt<G::Error>> {
+    fn parts<G: Version>(mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<Vec<VertexId>>, G> {
         let mut parts = Vec::new();
         while self.active > 1 {
             let Some(Reverse((_, turn))) = self.turns.pop() else { break };
@@ -377,6 +366,7 @@ mod tests {
     use esker_graph::Run;
 
     use super::super::testing::Stream;
+    use super::super::version::{ChangedEdges, Halt};
     use super::*;
     use crate::algorithm::wcc::{WccOptions, wcc};
 
@@ -393,7 +383,7 @@ mod tests {
                 let changes = stream.step(1 << (step % 6));
                 let csr = stream.graph();
                 let graph = csr.graph();
-                let changed = live.update(&mut BoundedReader::new(&graph, u64::MAX), &changes).unwrap();
+                let changed = live.update(&mut BoundedReader::new(&graph, &changes, u64::MAX)).unwrap();
                 let expected = labels(&stream);
                 assert_eq!(live.count(), expected.components, "seed {seed}, step {step}");
                 given.resize(stream.num_vertices, NONE);
@@ -411,8 +401,8 @@ mod tests {
         let mut live = LiveComponents::new(&vec![0; n]);
         let changes = ChangedEdges { removed: vec![(0, vertex(n - 1), ())], ..ChangedEdges::default() };
         let graph = csr.graph();
-        let mut reader = BoundedReader::new(&graph, 10);
-        assert_eq!(live.update(&mut reader, &changes), Ok(vec![vertex(n - 1)]));
+        let mut reader = BoundedReader::new(&graph, &changes, 10);
+        assert_eq!(live.update(&mut reader), Ok(vec![vertex(n - 1)]));
         assert_eq!(live.label(vertex(n - 1)), vertex(n - 1));
     }
 
@@ -422,6 +412,6 @@ mod tests {
         let mut live = LiveComponents::new(&[0; 4]);
         let changes = ChangedEdges { removed: vec![(3, 0, ())], ..ChangedEdges::default() };
         let graph = csr.graph();
-        assert_eq!(live.update(&mut BoundedReader::new(&graph, 2), &changes), Err(Halt::TooMuch));
+        assert_eq!(live.update(&mut BoundedReader::new(&graph, &changes, 2)), Err(Halt::TooMuch));
     }
 }

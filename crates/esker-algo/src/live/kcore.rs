@@ -21,7 +21,7 @@ use esker_graph::{VertexId, vertex};
 
 #[cfg(doc)]
 use super::version::Halt;
-use super::version::{BoundedReader, ChangedEdges, Step, Version};
+use super::version::{BoundedReader, Step, Version};
 
 /// The coreness of the vertices of a version.
 #[derive(Debug, Clone)]
@@ -70,13 +70,9 @@ impl LiveCores {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
-    pub fn update<G: Version>(
-        &mut self,
-        reader: &mut BoundedReader<'_, G>,
-        changes: &ChangedEdges<G::Weight>,
-    ) -> Step<Vec<VertexId>, G> {
-        let n = reader.graph().num_vertices();
-        let mut changed: Vec<VertexId> = (self.cores.len()..n).map(vertex).collect();
+    pub fn update<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+        let changes = reader.changes();
+        let (n, mut changed) = reader.new_vertices(self.cores.len());
         self.cores.resize(n, 0);
         self.sizes[0] += changed.len();
         let mut extra = Extra::new();
@@ -226,6 +222,7 @@ mod tests {
     use esker_graph::Run;
 
     use super::super::testing::Stream;
+    use super::super::version::ChangedEdges;
     use super::*;
     use crate::algorithm::kcore::kcore;
 
@@ -242,7 +239,7 @@ mod tests {
             for step in 0..60 {
                 let changes = stream.step(1 << (step % 6));
                 let csr = stream.graph();
-                let changed = live.update(&mut BoundedReader::new(&csr.graph(), u64::MAX), &changes).unwrap();
+                let changed = live.update(&mut BoundedReader::new(&csr.graph(), &changes, u64::MAX)).unwrap();
                 let expected = compute(&stream);
                 assert_eq!(live.cores(), expected.coreness, "seed {seed}, step {step}");
                 assert_eq!(live.largest(), expected.k_max as usize);
@@ -267,7 +264,7 @@ mod tests {
         let csr = esker_graph::Csr::undirected(n as usize, &edges).unwrap();
         let changes = ChangedEdges { added: vec![(2, 3, ())], ..ChangedEdges::default() };
         let graph = csr.graph();
-        let changed = live.update(&mut BoundedReader::new(&graph, 1100), &changes).unwrap();
+        let changed = live.update(&mut BoundedReader::new(&graph, &changes, 1100)).unwrap();
         assert!(changed.contains(&3) && live.cores()[3] == 2 && live.cores()[4] == 1);
     }
 }

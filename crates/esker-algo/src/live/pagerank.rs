@@ -20,8 +20,10 @@ use esker_graph::{Direction, Graph, Run, VertexId, vertex};
 
 #[cfg(doc)]
 use super::version::Halt;
-use super::version::{BoundedReader, ChangedEdges, Step, Version};
-use crate::algorithm::pagerank::{PageRankOptions, pagerank};
+use super::version::{BoundedReader, Step, Version};
+#[cfg(doc)]
+use crate::algorithm::pagerank::pagerank;
+use crate::algorithm::pagerank::{PageRankOptions, pagerank_from};
 use crate::primitive::{NeighbourSum, Precision, VertexValues, each};
 
 /// The part of the tolerance that residuals may take; the rest is for the sum that ranks are divided by.
@@ -55,7 +57,7 @@ impl LivePageRank {
     }
 
     /// Computes the ranks of a version. `damping` is less than 1, `tolerance` more than 0. `removed` vertices, which have no edges, have
-    /// no rank.
+    /// no rank. Ranks of another version, if there are any, shorten the way: `known` may be of no version after an update that stopped.
     ///
     /// # Errors
     /// As [`pagerank`].
@@ -64,15 +66,18 @@ impl LivePageRank {
         run: &Run,
         (damping, tolerance): (f64, f64),
         removed: &[VertexId],
+        known: Option<Self>,
     ) -> Result<Self, G::Error> {
         let n = graph.num_vertices();
+        let start = known.map(|known| known.into_start(n));
         let options = PageRankOptions {
             damping,
             tolerance: tolerance * (1.0 - damping) * START_SHARE,
             rounds_max: usize::MAX,
             teleport: None,
         };
-        let scores = pagerank(graph, run, &options)?.scores;
+        let scores = pagerank_from(graph, run, &options, start.as_deref())?.scores;
+        drop(start);
         let degrees: Vec<VertexId> =
             (0..n).map(|v| graph.degree(Direction::Out, vertex(v)) as VertexId).collect();
         let dangling: f64 = (0..n).filter(|&v| degrees[v] == 0).map(|v| scores[v]).sum();
@@ -99,6 +104,18 @@ impl LivePageRank {
         self.value(v) / self.scale
     }
 
+    /// Ranks of `n` vertices that add up to 1, for a computation to begin with. Vertices that are not known get the mean.
+    fn into_start(self, n: usize) -> Vec<f64> {
+        let mean = 1.0 / n.max(1) as f64;
+        let rank = |v| if v < self.shares.len() { self.rank(vertex(v)).max(0.0) } else { mean };
+        let mut ranks: Vec<f64> = (0..n).map(rank).collect();
+        let sum: f64 = ranks.iter().sum();
+        // Without a sum that is a number above 0, nothing is known.
+        let (by, otherwise) = if sum.is_normal() { (1.0 / sum, 0.0) } else { (0.0, mean) };
+        ranks.iter_mut().for_each(|rank| *rank = *rank * by + otherwise);
+        ranks
+    }
+
     /// The number of vertices.
     pub fn num_vertices(&self) -> usize {
         self.shares.len()
@@ -113,12 +130,8 @@ impl LivePageRank {
     ///
     /// # Errors
     /// [`Halt::TooMuch`]; [`Halt::Failed`].
-    pub fn update<G: Version>(
-        &mut self,
-        reader: &mut BoundedReader<'_, G>,
-        changes: &ChangedEdges<G::Weight>,
-    ) -> Step<Vec<VertexId>, G> {
-        let n = reader.graph().num_vertices();
+    pub fn update<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+        let (changes, n) = (reader.changes(), reader.graph().num_vertices());
         let is_directed = reader.graph().is_directed();
         self.shares.resize(n, 0.0);
         self.residuals.resize(n, 0.0);
@@ -254,7 +267,9 @@ fn residuals<G: Graph>(
 #[cfg(test)]
 mod tests {
     use super::super::testing::Stream;
+    use super::super::version::ChangedEdges;
     use super::*;
+    use crate::algorithm::pagerank::pagerank;
     use crate::check;
 
     #[test]
@@ -263,13 +278,13 @@ mod tests {
         for (seed, tolerance) in (0..30).zip([1e-3, 1e-6, 1e-9].into_iter().cycle()) {
             let mut stream = Stream::new(seed, 40, seed % 2 == 0, |_| ());
             let csr = stream.graph();
-            let mut live = LivePageRank::new(&csr.graph(), &run, (0.85, tolerance), &[]).unwrap();
+            let mut live = LivePageRank::new(&csr.graph(), &run, (0.85, tolerance), &[], None).unwrap();
             let mut given: Vec<f64> = (0..40).map(|v| live.rank(v)).collect();
             for step in 0..60 {
                 let changes = stream.step(1 << (step % 5));
                 let csr = stream.graph();
                 let graph = csr.graph();
-                let changed = live.update(&mut BoundedReader::new(&graph, u64::MAX), &changes).unwrap();
+                let changed = live.update(&mut BoundedReader::new(&graph, &changes, u64::MAX)).unwrap();
                 let n = stream.num_vertices;
                 given.resize(n, 0.0);
                 changed.iter().for_each(|&v| given[v as usize] = live.rank(v));
@@ -294,17 +309,55 @@ mod tests {
     }
 
     #[test]
+    fn a_computation_from_ranks_of_another_version_is_within_its_certificate() {
+        let run = Run::with_threads(1).unwrap();
+        for seed in 0..20 {
+            let mut stream = Stream::new(seed, 40, seed % 2 == 0, |_| ());
+            let csr = stream.graph();
+            let mut live = LivePageRank::new(&csr.graph(), &run, (0.85, 1e-6), &[], None).unwrap();
+            for step in 0..10 {
+                let changes = stream.step(1 << (step % 5));
+                let csr = stream.graph();
+                let graph = csr.graph();
+                // Most updates stop, and leave ranks of no version.
+                let _ = live.update(&mut BoundedReader::new(&graph, &changes, 0));
+                live = LivePageRank::new(&graph, &run, (0.85, 1e-6), &[], Some(live)).unwrap();
+                let options =
+                    PageRankOptions { tolerance: 1e-14, rounds_max: 1000, ..PageRankOptions::default() };
+                let exact = pagerank(&graph, &run, &options).unwrap().scores;
+                let error: f64 = (0..).zip(&exact).map(|(v, exact)| (live.rank(v) - exact).abs()).sum();
+                assert!(error <= live.error() + 1e-11 && live.error() <= 1e-6, "seed {seed}, step {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_of_nearly_the_same_version_shorten_a_computation() {
+        let run = Run::with_threads(1).unwrap();
+        let mut edges: Vec<(VertexId, VertexId, ())> =
+            (0..3000).map(|i| (i % 1000, i * 7 % 997, ())).collect();
+        let before = esker_graph::Csr::undirected(1000, &edges).unwrap();
+        let known = LivePageRank::new(&before.graph(), &run, (0.85, 1e-8), &[], None).unwrap();
+        edges.push((3, 500, ()));
+        let after = esker_graph::Csr::undirected(1000, &edges).unwrap();
+        let options = PageRankOptions { tolerance: 1e-6, rounds_max: 1000, ..PageRankOptions::default() };
+        let rounds = |start| pagerank_from(&after.graph(), &run, &options, start).unwrap().rounds;
+        let (cold, warm) = (rounds(None), rounds(Some(&known.into_start(1000)[..])));
+        assert!(4 * warm < 3 * cold, "{warm} rounds, not {cold}");
+    }
+
+    #[test]
     fn a_vertex_that_left_has_no_rank_and_gives_none() {
         let run = Run::with_threads(1).unwrap();
         let csr = esker_graph::Csr::directed(3, &[(0, 1, ()), (1, 0, ()), (2, 0, ())]).unwrap();
-        let mut live = LivePageRank::new(&csr.graph(), &run, (0.85, 1e-10), &[]).unwrap();
+        let mut live = LivePageRank::new(&csr.graph(), &run, (0.85, 1e-10), &[], None).unwrap();
         let csr = esker_graph::Csr::directed(3, &[(0, 1, ()), (1, 0, ())]).unwrap();
         let left = ChangedEdges { removed: vec![(2, 0, ())], left: vec![2], ..ChangedEdges::default() };
-        live.update(&mut BoundedReader::new(&csr.graph(), u64::MAX), &left).unwrap();
+        live.update(&mut BoundedReader::new(&csr.graph(), &left, u64::MAX)).unwrap();
         assert!(
             live.rank(2) == 0.0 && (live.rank(0) - 0.5).abs() < 1e-10 && (live.rank(1) - 0.5).abs() < 1e-10
         );
-        let anew = LivePageRank::new(&csr.graph(), &run, (0.85, 1e-10), &[2]).unwrap();
+        let anew = LivePageRank::new(&csr.graph(), &run, (0.85, 1e-10), &[2], None).unwrap();
         assert!(anew.rank(2) == 0.0 && (anew.rank(0) - 0.5).abs() < 1e-10);
     }
 
@@ -313,11 +366,11 @@ mod tests {
         let run = Run::with_threads(1).unwrap();
         let mut edges: Vec<(VertexId, VertexId, ())> = (0..1000).map(|v| (v, (v + 1) % 1000, ())).collect();
         let before = esker_graph::Csr::directed(1000, &edges).unwrap();
-        let mut live = LivePageRank::new(&before.graph(), &run, (0.85, 0.1), &[]).unwrap();
+        let mut live = LivePageRank::new(&before.graph(), &run, (0.85, 0.1), &[], None).unwrap();
         edges.push((3, 500, ()));
         let after = esker_graph::Csr::directed(1000, &edges).unwrap();
         let changes = ChangedEdges { added: vec![(3, 500, ())], ..ChangedEdges::default() };
-        let changed = live.update(&mut BoundedReader::new(&after.graph(), 0), &changes).unwrap();
+        let changed = live.update(&mut BoundedReader::new(&after.graph(), &changes, 0)).unwrap();
         assert_eq!(changed, [3]);
         assert!(live.error() <= 0.1);
     }

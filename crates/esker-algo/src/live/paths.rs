@@ -16,9 +16,9 @@ use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashSet};
 use std::fmt::Debug;
 
-use esker_graph::{Direction, NONE, VertexId, Weight, vertex};
+use esker_graph::{Direction, NONE, VertexId, Weight};
 
-use super::version::{BoundedReader, ChangedEdges, Halt, Step, Version};
+use super::version::{BoundedReader, Halt, Step, Version};
 use crate::lengths::Length;
 use crate::widths::Width;
 
@@ -149,15 +149,14 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
     pub fn update<G: Version<Weight = W>>(
         &mut self,
         reader: &mut BoundedReader<'_, G>,
-        changes: &ChangedEdges<W>,
     ) -> Step<Vec<VertexId>, G> {
-        let n = reader.graph().num_vertices();
-        let mut changed: Vec<VertexId> = (self.labels.len()..n).map(vertex).collect();
+        let changes = reader.changes();
+        let (n, mut changed) = reader.new_vertices(self.labels.len());
         self.labels.resize(n, R::unreached());
         self.parents.resize(n, NONE);
         let is_directed = reader.graph().is_directed();
         let mut turns = BinaryHeap::new();
-        let lost = self.cut(reader, changes)?;
+        let lost = self.cut(reader)?;
         for &v in &lost {
             self.set(v, R::unreached(), NONE);
         }
@@ -255,14 +254,10 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
 
     /// Gives the vertices that lost their parents other ones with the same labels, and returns those that find none, with all below
     /// them.
-    fn cut<G: Version<Weight = W>>(
-        &mut self,
-        reader: &mut BoundedReader<'_, G>,
-        changes: &ChangedEdges<W>,
-    ) -> Step<Vec<VertexId>, G> {
+    fn cut<G: Version<Weight = W>>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
         let is_directed = reader.graph().is_directed();
         let mut turns = BinaryHeap::new();
-        for &(u, v, _) in changes.removed.iter().filter(|(u, v, _)| u != v) {
+        for &(u, v, _) in reader.changes().removed.iter().filter(|(u, v, _)| u != v) {
             if self.parents[v as usize] == u {
                 turns.push(Turn(self.labels[v as usize], v));
             }
@@ -306,6 +301,7 @@ mod tests {
     use esker_graph::Run;
 
     use super::super::testing::Stream;
+    use super::super::version::ChangedEdges;
     use super::*;
     use crate::algorithm::sssp::{SsspOptions, sssp};
     use crate::algorithm::widest::{WidestOptions, widest};
@@ -323,7 +319,7 @@ mod tests {
             for step in 0..60 {
                 let changes = stream.step(1 << (step % 5));
                 let csr = stream.graph();
-                let changed = live.update(&mut BoundedReader::new(&csr.graph(), u64::MAX), &changes).unwrap();
+                let changed = live.update(&mut BoundedReader::new(&csr.graph(), &changes, u64::MAX)).unwrap();
                 let (labels, parents) = compute(&stream);
                 assert_eq!(live.labels(), labels, "seed {seed}, step {step}");
                 assert_eq!(live.reached(), parents.iter().filter(|&&parent| parent != NONE).count());
@@ -370,7 +366,7 @@ mod tests {
         let csr = esker_graph::Csr::undirected(4, &[(0, 1, ()), (0, 2, ()), (1, 3, ())]).unwrap();
         let mut live = LivePaths::<(), FewestRule>::new(vec![0, 1, 1, 2], vec![0, 0, 0, 1]);
         let changes = ChangedEdges { removed: vec![(1, 2, ())], ..ChangedEdges::default() };
-        assert_eq!(live.update(&mut BoundedReader::new(&csr.graph(), 0), &changes), Ok(Vec::new()));
+        assert_eq!(live.update(&mut BoundedReader::new(&csr.graph(), &changes, 0)), Ok(Vec::new()));
     }
 
     #[test]
@@ -378,6 +374,6 @@ mod tests {
         let csr = esker_graph::Csr::directed(2, &[(0, 1, -1)]).unwrap();
         let mut live = LivePaths::<i32, ShortestRule>::new(vec![0, i64::MAX], vec![0, NONE]);
         let changes = ChangedEdges { added: vec![(0, 1, -1)], ..ChangedEdges::default() };
-        assert_eq!(live.update(&mut BoundedReader::new(&csr.graph(), 9), &changes), Err(Halt::Unsuitable));
+        assert_eq!(live.update(&mut BoundedReader::new(&csr.graph(), &changes, 9)), Err(Halt::Unsuitable));
     }
 }

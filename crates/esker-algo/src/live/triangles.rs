@@ -15,7 +15,7 @@ use esker_graph::VertexId;
 
 #[cfg(doc)]
 use super::version::Halt;
-use super::version::{BoundedReader, ChangedEdges, Step, Version};
+use super::version::{BoundedReader, Step, Version};
 
 /// The number of triangles of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,11 +32,8 @@ impl LiveTriangles {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
-    pub fn update<G: Version>(
-        &mut self,
-        reader: &mut BoundedReader<'_, G>,
-        changes: &ChangedEdges<G::Weight>,
-    ) -> Step<(), G> {
+    pub fn update<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<(), G> {
+        let changes = reader.changes();
         // By how many arcs in either direction each pair grew.
         let mut growth: BTreeMap<Pair, i64> = BTreeMap::new();
         for (edges, by) in [(&changes.removed, -1), (&changes.added, 1)] {
@@ -161,7 +158,7 @@ mod tests {
             for step in 0..60 {
                 let changes = stream.step(1 << (step % 6));
                 let csr = stream.graph();
-                live.update(&mut BoundedReader::new(&csr.graph(), u64::MAX), &changes).unwrap();
+                live.update(&mut BoundedReader::new(&csr.graph(), &changes, u64::MAX)).unwrap();
                 assert_eq!(live.0, count(&stream), "seed {seed}, step {step}");
                 most = most.max(live.0);
             }

@@ -1,6 +1,6 @@
 //! What a live answer reads: one version of a graph, list by list, and the edges that differ from the version before.
 
-use esker_graph::{Direction, Lists, Stop, VertexId, Weight};
+use esker_graph::{Direction, Lists, Stop, VertexId, Weight, vertex};
 
 /// A version of a graph whose lists are read one by one.
 pub trait Version {
@@ -117,8 +117,9 @@ impl<E> From<E> for Halt<E> {
 
 /// Reads lists of a version, and counts what it reads.
 #[derive(Debug)]
-pub struct BoundedReader<'g, G> {
+pub struct BoundedReader<'g, G: Version> {
     graph: &'g G,
+    changes: &'g ChangedEdges<G::Weight>,
     /// Arcs and lists read, one for each.
     read: u64,
     /// The most it may read.
@@ -126,14 +127,25 @@ pub struct BoundedReader<'g, G> {
 }
 
 impl<'g, G: Version> BoundedReader<'g, G> {
-    /// A reader of `graph` that may read that many arcs and lists.
-    pub fn new(graph: &'g G, read_max: u64) -> Self {
-        Self { graph, read: 0, read_max }
+    /// A reader of `graph` that may read that many arcs and lists. `changes` are its differences from the version of the state.
+    pub fn new(graph: &'g G, changes: &'g ChangedEdges<G::Weight>, read_max: u64) -> Self {
+        Self { graph, changes, read: 0, read_max }
     }
 
     /// The version.
     pub fn graph(&self) -> &'g G {
         self.graph
+    }
+
+    /// What the version changed.
+    pub(super) fn changes(&self) -> &'g ChangedEdges<G::Weight> {
+        self.changes
+    }
+
+    /// The number of vertices, and those from number `known` on.
+    pub(super) fn new_vertices(&self, known: usize) -> (usize, Vec<VertexId>) {
+        let n = self.graph.num_vertices();
+        (n, (known..n).map(vertex).collect())
     }
 
     /// The arcs and lists read so far, and other steps that were counted.

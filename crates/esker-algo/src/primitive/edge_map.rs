@@ -12,6 +12,7 @@
 //! [1] J. Shun, G. Blelloch, "Ligra: A Lightweight Graph Processing Framework for Shared Memory", PPoPP 2013.
 //! [2] S. Beamer, K. Asanović, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
 //! [3] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020, appendix A.
+//! [4] K. Iwabuchi, "NETALX and DegAwareRHH", thesis, section 3.4.4.4.
 
 use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, Weight};
 
@@ -76,11 +77,49 @@ impl Way {
     /// The cheaper way for a frontier that has `remaining_arcs` arcs of the graph before it: pull if those that leave it
     /// are more than one in twenty of them and of the vertices, and in-edges are kept.
     pub fn choose<G: Graph>(graph: &G, frontier: &Frontier, remaining_arcs: u64) -> Self {
-        let load = frontier.arcs() + frontier.len() as u64;
-        let pull_load = remaining_arcs + graph.num_vertices() as u64;
+        let (load, pull_load) = loads(graph, frontier, remaining_arcs);
         let push_max = pull_load / PULL_FRACTION;
         let push_max = if graph.is_scattered() { push_max.min(SCATTERED_PUSH_MAX) } else { push_max };
         if load > push_max && graph.has(Direction::In) { Self::Pull } else { Self::Push }
+    }
+}
+
+/// The load of a push (vertices of the frontier and the arcs that leave them) and of a pull (all vertices and the remaining arcs).
+fn loads<G: Graph>(graph: &G, frontier: &Frontier, remaining_arcs: u64) -> (u64, u64) {
+    (frontier.arcs() + frontier.len() as u64, remaining_arcs + graph.num_vertices() as u64)
+}
+
+/// When a search turns, by two thresholds [2, 4]: a growing frontier is pulled once the load of a push is more than one in `alpha` of
+/// that of a pull, and a shrinking one is pushed again once it is less than one in `beta`.
+///
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Turns {
+    /// The greater, the earlier a search pulls.
+    pub alpha: f64,
+    /// The greater, the later a search pushes again.
+    pub beta: f64,
+}
+
+impl Turns {
+    /// The thresholds that [`Way::choose`] uses in both directions.
+    pub const DEFAULT: Self = Self { alpha: PULL_FRACTION as f64, beta: PULL_FRACTION as f64 };
+
+    /// The way of the next round, after a round of this way from `before` vertices.
+    pub fn choose<G: Graph>(
+        self,
+        graph: &G,
+        frontier: &Frontier,
+        remaining_arcs: u64,
+        (way, before): (Way, usize),
+    ) -> Way {
+        let (load, pull_load) = loads(graph, frontier, remaining_arcs);
+        let (load, pull_load) = (load as f64, pull_load as f64);
+        match way {
+            _ if !graph.has(Direction::In) => Way::Push,
+            Way::Push if frontier.len() > before && load > pull_load / self.alpha => Way::Pull,
+            Way::Pull if frontier.len() < before && load < pull_load / self.beta => Way::Push,
+            way => way,
+        }
     }
 }
 

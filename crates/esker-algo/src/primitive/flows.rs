@@ -238,9 +238,13 @@ mod tests {
         let run = Run::with_threads(1).unwrap();
         let columns: Vec<VertexId> = (0..40).map(|k| k % 10 + 10).collect();
         let (taken, shared) = (End::Taken { exclusive: true }, End::Taken { exclusive: false });
-        for (to_rows, to_columns) in
-            [(taken, taken), (shared, shared), (taken, End::Left), (End::Left, taken), (End::Left, shared)]
-        {
+        for (to_rows, to_columns) in [
+            (taken, taken),
+            (shared, shared),
+            (taken, End::Skipped),
+            (End::Skipped, taken),
+            (End::Skipped, shared),
+        ] {
             let patch = Patch {
                 rows: &[3, 4, 9],
                 ends: &[1, 13, 40],

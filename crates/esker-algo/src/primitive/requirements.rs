@@ -26,7 +26,8 @@ pub(crate) fn need_in_edges<G: Graph>(graph: &G, what: &str) -> Result<(), Stop>
 pub(crate) fn need_source(source: VertexId, num_vertices: usize) -> Result<(), Stop> {
     if source as usize >= num_vertices {
         return Err(Stop::Unsuitable(format!(
-            "source {source} is not a vertex: the graph has {num_vertices} vertices"
+            "source {source} is not a vertex: the graph has {}",
+            esker_graph::counted(num_vertices, "vertex", "vertices")
         )));
     }
     Ok(())
@@ -36,7 +37,8 @@ pub(crate) fn need_source(source: VertexId, num_vertices: usize) -> Result<(), S
 pub(crate) fn need_target(target: VertexId, num_vertices: usize) -> Result<(), Stop> {
     if target as usize >= num_vertices {
         return Err(Stop::Unsuitable(format!(
-            "target {target} is not a vertex: the graph has {num_vertices} vertices"
+            "target {target} is not a vertex: the graph has {}",
+            esker_graph::counted(num_vertices, "vertex", "vertices")
         )));
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use esker_algo::algorithm::bfs::{Bfs, BfsOptions, bfs};
 use esker_algo::check;
+use esker_algo::primitive::Turns;
 use esker_graph::{Csr, Direction, Graph, NONE, Run, Stop, VertexId};
 use proptest::prelude::*;
 
@@ -74,6 +75,58 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(common::cases(100))]
+    #[test]
+    fn thresholds_never_change_depths(
+        sample in common::samples(), pick in any::<u32>(), alpha in 1e-3..1e4_f64, beta in 1e-3..1e4_f64
+    ) {
+        let csr = sample.csr(|_| ());
+        let source = (pick as usize % sample.num_vertices) as VertexId;
+        let view = csr.graph();
+        let out = view.rows(Direction::Out).expect("out-lists");
+        let options = BfsOptions { turns: Some(Turns { alpha, beta }), ..BfsOptions::default() };
+        for run in common::runs(false) {
+            let depths = checked(&view, &csr, &run, &[source]).depths;
+            let check = |found: Bfs| {
+                check::bfs(out, &[source], &found.parents, found.depths.as_deref()).expect("a right answer");
+                prop_assert_eq!(&found.depths, &depths);
+                Ok(found.pulls)
+            };
+            check(bfs(&view, &run, &[source], &options).unwrap())?;
+            let pulls = check(bfs(&common::without_in_edges(&view), &run, &[source], &options).unwrap())?;
+            prop_assert!(pulls == 0 || !sample.directed);
+        }
+    }
+}
+
+/// The graph has levels of 1, 1, 8, 64, 512, 64, 8, 1, 1 and 1 vertices; each vertex has an edge to one of the next level at least.
+#[test]
+fn thresholds_say_when_a_search_turns() {
+    let levels = [1, 1, 8, 64, 512, 64, 8, 1, 1, 1];
+    let mut edges = Vec::new();
+    let mut begin = 0;
+    for pair in levels.windows(2) {
+        let next = begin + pair[0];
+        edges.extend((0..pair[0].max(pair[1])).map(|i| (begin + i % pair[0], next + i % pair[1], ())));
+        begin = next;
+    }
+    let csr = Csr::undirected(begin as usize + 1, &edges).unwrap();
+    let run = common::run(2, false);
+    let pulls = |turns: Option<(f64, f64)>| {
+        let turns = turns.map(|(alpha, beta)| Turns { alpha, beta });
+        let found = bfs(&csr.graph(), &run, &[0], &BfsOptions { turns, ..BfsOptions::default() }).unwrap();
+        assert_eq!((found.reached, found.rounds), (csr.graph().num_vertices(), 10));
+        found.pulls
+    };
+    // One in twenty of what a pull reads lies between levels 2 and 3 (80 and 640 vertices and arcs), and between 6 and 7 (80 and 10).
+    assert_eq!((pulls(None), pulls(Some((20.0, 20.0)))), (4, 4));
+    assert_eq!(pulls(Some((1e-6, 1.0))), 0); // Never pulls.
+    assert_eq!(pulls(Some((1e6, 1e6))), 10); // Never pushes.
+    // As NETALX: pulls at once. Levels 1 to 4 would be pushed by the second threshold, but they do not shrink; level 6 is.
+    assert_eq!(pulls(Some((4096.0, 4.0))), 6);
+}
+
 #[test]
 fn a_search_reads_no_lists_beyond_its_end() {
     let edges: Vec<_> = (1..1000).map(|v| (v - 1, v, ())).collect();
@@ -101,7 +154,7 @@ fn empty_graph_and_bad_sources() {
         bfs(&one.graph(), &run, &[0, 0], &BfsOptions { depths: false, ..BfsOptions::default() }).unwrap();
     assert_eq!((found.parents, found.depths, found.reached), (vec![0], None, 1));
     let error = bfs(&one.graph(), &run, &[1], &BfsOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "source 1 is not a vertex: the graph has 1 vertices");
+    assert_eq!(error.to_string(), "source 1 is not a vertex: the graph has 1 vertex");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn empty_graphs_and_bad_requests() {
     assert_eq!((found.labels, found.communities, found.converged), (vec![], 0, true));
     let csr = Csr::<()>::directed(2, &[(0, 1, ())]).unwrap();
     let error = cdlp(&csr.graph(), &run, Some(&[1]), &CdlpOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "got 1 initial labels for 2 vertices: give one per vertex");
+    assert_eq!(error.to_string(), "got 1 initial label for 2 vertices: give one per vertex");
     let error =
         cdlp(&common::without_in_edges(&csr.graph()), &run, None, &CdlpOptions::default()).unwrap_err();
     assert_eq!(

@@ -83,8 +83,8 @@ fn any_numeric_edge_property_can_be_the_weight() {
     place.ok("import a.csv whole.esker --property toll");
     assert_eq!(of_file, place.ok("run pagerank whole.esker --weight toll --output -"));
     fails(&place, 2, "run wcc a.csv --weight toll", &["wcc does not read the weights of edges"]);
-    fails(&place, 1, "run sssp g.esker --source 4 --weight kind", &["texts", "weight, toll"]);
-    fails(&place, 1, "run sssp g.esker --source 4 --weight tol", &["tol", "weight, toll, kind"]);
+    fails(&place, 2, "run sssp g.esker --source 4 --weight kind", &["texts", "weight, toll"]);
+    fails(&place, 2, "run sssp g.esker --source 4 --weight tol", &["tol", "weight, toll, kind"]);
     for verb in ["run", "estimate"] {
         let line = format!("{verb} wcc g.esker --weight toll");
         fails(&place, 2, &line, &["wcc does not read the weights of edges", "without --weight"]);

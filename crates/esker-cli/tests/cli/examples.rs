@@ -56,7 +56,7 @@ fn the_tour_of_the_readme_runs_in_order() {
     }
 }
 
-/// The example databases of `window --help` and `stream --help` have times.
+/// The example databases of the help of `window`, `stream` and `follow` have times.
 fn timed(place: &Place) {
     place.file("later.csv", "from,to,seconds\nalice,dave,1704157201\ndave,bob,1704157202\n");
     place.file(
@@ -103,7 +103,11 @@ fn the_examples_of_help_run() {
         .take_while(|line| line.starts_with("  "));
     let today = String::from_utf8(Command::new("date").args(["-u", "+%F"]).output().unwrap().stdout).unwrap();
     let mut count = 0;
-    for verb in verbs.map(|line| line.split_whitespace().next().unwrap()).filter(|verb| *verb != "help") {
+    // The examples of clusters build on each other; those of their page are run in order.
+    for verb in verbs
+        .map(|line| line.split_whitespace().next().unwrap())
+        .filter(|verb| !["help", "cluster"].contains(verb))
+    {
         let help = base.ok(&format!("{verb} --help"));
         let examples = help.split("Example").nth(1).unwrap_or_default();
         let lines = examples.split_inclusive('\n').filter_map(|line| {
@@ -113,7 +117,7 @@ fn the_examples_of_help_run() {
         for line in lines {
             let place = Place::new();
             shell(&base, &format!("cp -r . {}", place.path().display()));
-            if verb == "window" || verb == "stream" {
+            if ["window", "stream", "follow"].contains(&verb) {
                 timed(&place);
             }
             if verb == "import" {

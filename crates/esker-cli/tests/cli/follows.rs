@@ -116,8 +116,99 @@ fn what_each_version_changed_is_told_from_any_version_on() {
     let figures = place.ok("follow g.esker triangles --from 3 --once --format csv");
     assert_eq!(figures, "version,triangles\n3,0\n");
     place.fails(2, "follow g.esker bfs", "--source");
-    place.fails(2, "follow g.esker pagerank -p damping=1", "a damping below 1");
     place.fails(2, "follow g.esker wcc --format table", "--once");
-    place.fails(2, "follow g.esker nothing", "possible values: wcc");
-    place.fails(2, "follow g.esker wcc -p method=union-find", "takes no option method");
+    place.fails(2, "follow g.esker nothing", "nothing");
+    place.fails(2, "follow g.esker wcc --every 1h", "--window");
+    place.fails(2, "follow g.esker wcc --kind distinct", "--window");
+    place.fails(2, "follow g.esker wcc --window 1h", "no edge property can hold times");
+}
+
+#[test]
+fn a_top_that_has_no_rows_any_longer_is_a_row_without_values() {
+    let place = Place::new();
+    place.file("a.csv", "from,to\nann,bob\n");
+    place.ok("import a.csv g.esker");
+    place.file("none.csv", "id\nann\nbob\n");
+    place.ok("delete g.esker --vertices none.csv");
+    let top = place.ok("follow g.esker pagerank --from 1 --once --top 1 --format csv");
+    let lines: Vec<&str> = top.lines().collect();
+    assert!(lines.len() == 3 && lines[1].starts_with("1,") && lines[2] == "2,,", "{top}");
+}
+
+#[test]
+fn weights_of_a_wider_type_change_no_distance_that_stays() {
+    let place = Place::new();
+    place.file("a.csv", "from,to,weight\nann,bob,2\nbob,cid,3\n");
+    place.ok("import a.csv g.esker --directed");
+    place.file("b.csv", "from,to,weight\nann,cid,2.5\n");
+    let mut child = start(&place, "follow g.esker sssp -p source=ann");
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    read_line(&mut said);
+    place.ok("add g.esker b.csv");
+    let mut shown = BufReader::new(child.stdout.take().unwrap());
+    assert_eq!(read_line(&mut shown), "{\"new\":2.5,\"old\":5,\"version\":2,\"vertex\":\"cid\"}\n");
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    child.wait().unwrap();
+}
+
+/// A stream of three commits: edges at 10 and 20, at 70, and at 130.
+fn timed() -> Place {
+    let place = Place::new();
+    place.file("a.csv", "from,to,time\nann,bob,10\nbob,cid,20\n");
+    place.ok("import a.csv t.esker --directed --time time --duplicates keep");
+    for (from, to, time) in [("cid", "dan", 70), ("dan", "eve", 130)] {
+        place.file("one.csv", &format!("from,to,time\n{from},{to},{time}\n"));
+        place.ok("add t.esker one.csv");
+    }
+    place
+}
+
+#[test]
+fn a_window_is_followed_as_it_moves() {
+    let place = timed();
+    let rows = place.ok("follow t.esker wcc --window 60 --time-unit s --from 1 --once --format csv");
+    // (-40, 20], then (10, 70], then (70, 130].
+    let [first, second] = ["1970-01-01T00:01:10Z", "1970-01-01T00:02:10Z"];
+    let expected = format!(
+        "version,until,vertex,old,new\n2,{first},ann,ann,\n2,{first},bob,ann,bob\n2,{first},cid,ann,bob\n\
+         2,{first},dan,,bob\n3,{second},bob,bob,\n3,{second},cid,bob,\n3,{second},dan,bob,dan\n\
+         3,{second},eve,,dan\n"
+    );
+    assert_eq!(rows, expected);
+    let top =
+        place.ok("follow t.esker pagerank --window 60 --time-unit s --from 1 --once --top 2 --format csv");
+    let newest: Vec<&str> = top.lines().filter_map(|line| line.strip_prefix("3,")).collect();
+    let expected = place.ok("run pagerank t.esker --window 60 --time-unit s --top 2 --output -");
+    let expected: Vec<String> = expected.lines().skip(1).map(|row| format!("{second},{row}")).collect();
+    assert_eq!(newest, expected);
+}
+
+#[test]
+fn a_window_that_moves_in_steps_stays_until_its_end_has_passed() {
+    let place = timed();
+    let rows = place.ok(
+        "follow t.esker wcc --window 60 --every 60 --time-unit s --all-vertices --from 1 --once --format csv",
+    );
+    // Ends at 0, at 60 once 70 has come, and at 120 once 130 has.
+    let ends: Vec<&str> = rows.lines().skip(1).map(|row| row.split(',').nth(1).unwrap()).collect();
+    assert!(ends.contains(&"1970-01-01T00:01:00Z") && ends.contains(&"1970-01-01T00:02:00Z"), "{rows}");
+    place.file("one.csv", "from,to,time\nann,eve,140\n");
+    place.ok("add t.esker one.csv");
+    let same = place.ok(
+        "follow t.esker wcc --window 60 --every 60 --time-unit s --all-vertices --from 3 --once --format csv",
+    );
+    assert_eq!(same, "", "the end at 180 has not passed");
+}
+
+#[test]
+fn any_algorithm_is_followed_and_says_that_it_is_computed_anew() {
+    let place = graph();
+    edge(&place, "add", "cid", "dan");
+    let said = place.run("follow g.esker kcore --from 1 --once").stderr;
+    assert!(!String::from_utf8_lossy(&said).contains("anew at each step"));
+    let done = place.run("follow g.esker lcc --from 1 --once");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success() && said.contains("computed anew at each step"), "{said}");
+    place.fails(2, "follow g.esker forest", "answers with edges and cannot be followed");
 }

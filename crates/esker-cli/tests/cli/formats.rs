@@ -100,3 +100,48 @@ fn a_database_of_format_version_6_keeps_its_types_and_gets_others() {
     let edges = place.ok("neighbors old.esker dan --format csv");
     assert!(edges.contains("ann") && edges.contains("2026-11-21T10:00:00Z"), "{edges}");
 }
+
+/// It has no options. Version 1 is an import with tiles and heads, version 2 a layer, version 3 in the log.
+#[test]
+fn a_database_of_format_version_7_keeps_its_forms_and_gets_options() {
+    let place = old("format-7");
+    place.ok("check old.esker");
+    assert_eq!(place.ok("options old.esker"), "old.esker: copy mixed, freeze at 64.00 MiB, merge auto\n");
+    assert_eq!(place.json("info old.esker --at 1 --json")["head_length"], json!(1));
+    place.ok("options old.esker --freeze-size 1 --merge never");
+    place.file("more.csv", "source,target,weight\neva,ann,6\n");
+    place.ok("add old.esker more.csv");
+    let info = place.json("info old.esker --json");
+    assert_eq!((&info["vertices"], &info["edges"], &info["layers"]), (&json!(5), &json!(6), &json!(4)));
+    place.ok("run wcc old.esker --encoding tiles --verify");
+    place.ok("compact old.esker");
+    place.ok("check old.esker");
+    let info = place.json("info old.esker --json");
+    assert_eq!((&info["layers"], &info["head_length"]), (&json!(1), &json!(1)));
+    assert_eq!(info["options"], json!({ "copy": "mixed", "freeze_bytes": 1, "merge": "never" }));
+    assert!(info["tile_bytes_per_arc"].is_number());
+}
+
+/// Its vertices are not in order of degree, and its heads hold the first neighbours. Version 1, tagged first, is an import; version 2 a layer.
+#[test]
+fn a_database_of_format_version_8_keeps_its_heads_until_they_are_chosen_by_degree() {
+    let place = old("format-8");
+    place.ok("check old.esker");
+    let heads = || {
+        let info = place.json("info old.esker --json");
+        (info["head_length"].clone(), info["head_order"].clone())
+    };
+    let depths = || {
+        let run =
+            "run bfs old.esker --source eva --encoding lists --residency headed --head 1 --verify --output -";
+        assert_eq!(place.ok(run), "vertex,value\nbob,2\nhub,1\ncid,1\ndan,1\neva,0\nzoe,2\nyan,3\n");
+    };
+    assert_eq!(heads(), (json!(1), json!("first")));
+    depths();
+    place.ok("compact old.esker");
+    assert_eq!(heads(), (json!(1), json!("degree")));
+    assert!(place.ok("info old.esker").contains("of at most 1 neighbour, those of highest degree"));
+    place.ok("check old.esker");
+    depths();
+    place.ok("run pagerank old.esker --at first --encoding lists --residency headed --head 1 --verify");
+}

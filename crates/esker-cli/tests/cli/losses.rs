@@ -17,7 +17,7 @@ fn each_loss_is_said_once() {
     let place = graph();
     let cases = [
         ("x.csv", [false, true, true]),
-        ("x.parquet", [false, true, true]),
+        ("x.parquet", [false, true, false]),
         ("x.el", [true, true, true]),
         ("x.wel", [true, true, true]),
         ("x.mtx", [true, true, false]),

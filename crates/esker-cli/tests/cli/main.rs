@@ -5,6 +5,7 @@ mod place;
 mod confined;
 
 mod choices;
+mod mistakes;
 mod command;
 mod follows;
 mod formats;
@@ -22,5 +23,8 @@ mod versions;
 mod writers;
 mod vertices;
 mod limits;
+mod rates;
 mod numbers;
 mod types;
+#[cfg(feature = "cluster")]
+mod cluster;

@@ -52,6 +52,11 @@ fn searches_stop_at_a_depth_or_a_target() {
     assert_eq!(bfs("--target b --max-depth 9"), "vertex,value\na,1\nb,\nc,2\nd,3\ne,0\n");
     let sssp = place.ok("run sssp w.esker --source e --target c --parents --verify --quiet -o -");
     assert_eq!(sssp, "vertex,distance,parent\na,2,e\nb,,\nc,11,a\nd,,\ne,0,e\n");
+    for thresholds in ["--alpha 4096", "--beta 0.001", "--alpha 1e-9 --beta 4"] {
+        assert_eq!(bfs(thresholds), bfs(""), "{thresholds}");
+    }
+    let zero = place.run("run bfs w.esker --source e --alpha 0");
+    assert!(String::from_utf8_lossy(&zero.stderr).contains("--alpha takes a number above 0"), "{zero:?}");
     let deep = place.run("run bfs w.esker --source e --max-depth -1");
     assert_eq!(deep.status.code(), Some(2), "{deep:?}");
     let missing = place.run("run bfs w.esker --source e --target q");

@@ -104,6 +104,27 @@ fn damaged_tiles_are_not_hidden() {
 }
 
 #[test]
+fn exchanged_files_of_large_columns_are_an_error() {
+    let place = Place::new();
+    let mut text = "source,target,a,b\n".to_owned();
+    (0..140_000).for_each(|row| text += &format!("{},{},{row}.1,{}.1\n", row % 400, row / 400, 7 * row));
+    place.file("large.csv", &text);
+    place.ok("import large.csv g.esker --property all");
+    let column = |name: &str| place.path().join("g.esker/layers/1").join(name);
+    let (first, second, spare) = (column("out.property.0"), column("out.property.1"), column("spare"));
+    std::fs::rename(&first, &spare).unwrap();
+    std::fs::rename(&second, &first).unwrap();
+    std::fs::rename(&spare, &second).unwrap();
+    for line in ["check g.esker", "export g.esker - --format csv", "run sssp g.esker --source 1 --weight a"] {
+        place.fails(
+            1,
+            line,
+            "layers/1/out.property.0 is damaged at byte 0: it was written for another layer, or under",
+        );
+    }
+}
+
+#[test]
 fn a_layer_in_the_place_of_another_is_an_error() {
     let place = Place::new();
     place.file("a.csv", "source,target,weight\n1,2,5\n2,3,6\n3,1,7\n");

@@ -37,9 +37,19 @@ fn the_rule_of_an_import_holds_for_later_edges() {
     assert!(place.ok("add d.esker b.wel").contains("Skipped 1 duplicate edge\n"));
     place.ok("add d.esker b.wel --duplicates sum");
     assert_eq!(weight(&place), "22");
-    place.fails(1, "add d.esker b.wel --duplicates error", "from 1 to 2");
+    let told = "the edge from 1 to 2 exists already and is added again, as edge 1 of the commit";
+    place.fails(1, "add d.esker b.wel --duplicates error", told);
     place.fails(1, "add d.esker b.wel --duplicates keep", "one edge between two vertices");
-    place.fails(1, "import a.wel e.esker --duplicates error", "more than once");
+    let told = "the edge from 1 to 2 is in the input more than once, first as edges 1 and 3";
+    place.fails(1, "import a.wel e.esker --duplicates error", told);
+    place.file("a.csv", "source,target\nzoe,yan\nann,bob\nbob,ann\nbob,ann\n");
+    let told = "the edge from bob to ann is in the input more than once, first as edges 3 and 4";
+    place.fails(1, "import a.csv e.esker --duplicates error", told);
+    let told = "the edge from bob to ann is in the input more than once, first as edges 2 and 3";
+    place.fails(1, "import a.csv e.esker --duplicates error --undirected", told);
+    place.file("b.csv", "source,target\n5,9000000000\n70,5\n70,5\n");
+    let told = "the edge from 70 to 5 is in the input more than once, first as edges 2 and 3";
+    place.fails(1, "import b.csv e.esker --duplicates error", told);
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn versions_have_the_edges_in_order_and_the_watermark_as_their_time() {
         place.fails(1, "stream s.esker a.csv", how);
     };
     place.file("a.csv", "from,to,sent\n1,2,3\n");
-    refused("a.csv, but it has 1 edges now");
+    refused("a.csv, but it has 1 edge now");
     // As long, but another file: an earlier line went, and a later one came.
     place.file("a.csv", &format!("from,to,sent\n{}", rows(1..261, |i| 1_704_067_200 + i)));
     refused("but edge 260 of it is another one now");
@@ -304,11 +304,39 @@ fn what_cannot_be_streamed_is_refused_with_a_reason() {
         (2, "stream s.esker a.csv --rate=-1", "is no rate"),
         (1, "stream s.esker a.mtx --follow", "only tables of edges can be followed"),
         (1, "stream s.esker a.csv.gz --follow", "only plain text can be followed"),
-        (1, "stream s.esker a.csv --time length", "length"),
+        (2, "stream s.esker a.csv --time length", "length"),
         (1, "stream none.esker a.csv", "none.esker is not a database"),
         (1, "stream s.esker a.csv --delay 1ms --time-unit s", "the length 1ms must be a whole number"),
     ] {
         place.fails(code, line, fragment);
     }
     assert_eq!(newest_edges(&place), 0);
+}
+
+/// The edges of a second were one commit, which was refused where they did not fit.
+#[test]
+fn a_fast_stream_is_committed_before_it_exceeds_the_memory_limit() {
+    const EDGES: u64 = 300_000;
+    let place = place();
+    place.file("fast.csv", &format!("from,to,sent\n{}", rows(0..EDGES, |i| i)));
+    let last = report(&place, "stream s.esker fast.csv --commit-every 1h --memory 16MiB --json");
+    assert_eq!(last["edges"], EDGES, "{last}");
+    let versions = versions(&place);
+    assert!((5..100).contains(&versions.len()), "{}", versions.len());
+    assert_eq!(newest_edges(&place) as u64, EDGES);
+    // A number of edges is a promise.
+    let place = self::place();
+    place.file("fast.csv", &format!("from,to,sent\n{}", rows(0..EDGES, |i| i)));
+    let line = "stream s.esker fast.csv --commit-every 250000 --memory 16MiB";
+    place.fails(
+        1,
+        line,
+        "changes does not fit into the memory limit of 16 MiB: raise the limit, or commit fewer",
+    );
+    assert_eq!(newest_edges(&place), 0);
+    assert_eq!(
+        report(&place, "stream s.esker fast.csv --commit-every 10000 --memory 16MiB --json")["edges"],
+        EDGES
+    );
+    assert_eq!(newest_edges(&place) as u64, EDGES);
 }

@@ -75,7 +75,7 @@ fn declared_types_are_held_and_a_value_of_another_is_an_error_with_its_line() {
         "unknown type \"day\"; the types are text, bool, date",
     );
     place.fails(2, "import e.csv b.esker --schema since", "write NAME:TYPE");
-    place.fails(1, "import e.csv b.esker --schema nope:date", "there is no column \"nope\"");
+    place.fails(2, "import e.csv b.esker --schema nope:date", "there is no column \"nope\"");
 }
 
 #[test]
@@ -104,13 +104,13 @@ fn added_edges_have_values_of_the_types_of_the_database() {
     place.file("bad.csv", &TRIPS.replace("3,1,true,", "3,1,maybe,"));
     place.fails(1, "add trips.esker bad.csv", "bad.csv:4");
     place.fails(
-        1,
+        2,
         "add trips.esker more.csv --schema day:i64",
         "the edge property \"day\" has the type date",
     );
-    place.fails(1, "add trips.esker more.csv --schema age:i64", "use --define age:i64 to add it");
+    place.fails(2, "add trips.esker more.csv --schema age:i64", "use --define age:i64 to add it");
     place.file("gone.csv", "source,target\n1,2\n");
-    place.fails(1, "delete trips.esker gone.csv --schema day:date", "--schema day:date has no effect");
+    place.fails(2, "delete trips.esker gone.csv --schema day:date", "--schema day:date has no effect");
     place.file(
         "s.txt",
         "+ 1 3 paid=true day=2024-05-05 start=2024-05-05T00:00:00 seen=2024-05-05T02:00:00+02:00 note=x\n",

@@ -35,6 +35,36 @@ impl Place {
 }
 
 #[test]
+fn a_database_keeps_how_commits_become_layers() {
+    let place = Place::new();
+    place.file("friends.csv", "source,target\na,b\nb,c\nc,a\n");
+    place.file("more.csv", "source,target\na,c\n");
+    place.ok("import friends.csv f.esker");
+    assert!(!place.ok("info f.esker").contains("options"), "the defaults need no line");
+    assert_eq!(place.ok("options f.esker"), "f.esker: copy mixed, freeze at 64.00 MiB, merge auto\n");
+    place.ok("import friends.csv g.esker --freeze-size 1 --merge never --copy chain");
+    let options = serde_json::json!({ "copy": "chain", "freeze_bytes": 1, "merge": "never" });
+    assert_eq!(place.json("info g.esker --json")["options"], options);
+    for layers in 2..9 {
+        place.ok("add g.esker more.csv --duplicates last");
+        assert_eq!(place.json("info g.esker --json")["layers"], layers);
+    }
+    assert_eq!(
+        place.ok("options g.esker --merge auto --copy copy"),
+        "g.esker: copy copy, freeze at 1 B, merge auto\n"
+    );
+    let shown = place.ok("info g.esker");
+    assert!(shown.contains("copy copy, freeze at 1 B, merge auto"), "{shown}");
+    place.ok("add g.esker more.csv");
+    assert!(place.json("info g.esker --json")["layers"].as_u64().unwrap() < 8, "merged after the freeze");
+    place.ok("check g.esker");
+    place.ok("generate path --vertices 9 h.esker --freeze-size 16MiB");
+    assert_eq!(place.json("options h.esker --json")["options"]["freeze_bytes"], 16 << 20);
+    place.fails(2, "generate path --vertices 9 h.csv --merge never", "this is a file");
+    place.fails(2, "options h.esker --copy some", "invalid value");
+}
+
+#[test]
 fn files_are_added_and_deleted_as_versions() {
     let place = friends();
     place.file("more.csv", "to,since,from,kind\nbob,9,alice,friend\ndan,2,carol,\"old friend\"\n");
@@ -107,7 +137,7 @@ fn edges_get_properties_that_they_did_not_have() {
     place.file("a.el", "0 1\n1 2\n");
     place.ok("import a.el f.esker --order keep");
     place.file("b.csv", "from,to,since,weight\n2,3,1999,1.5\n0,1,2001,2\n");
-    place.fails(1, "add f.esker b.csv --property since", "--define NAME:TYPE");
+    place.fails(2, "add f.esker b.csv --property since", "--define NAME:TYPE");
     place.fails(2, "add f.esker b.csv --define since:day", "unknown type");
     place.fails(1, "add f.esker b.csv --define other:text", "no column \"other\"");
     place.fails(1, "add f.esker b.csv --define weight:text", "a weight must have type");
@@ -329,8 +359,8 @@ fn changes_that_do_not_fit_are_refused_with_a_remedy() {
         (1, "add f.esker many.csv", "many.csv:2"),
         (1, "add f.esker part.csv", "part.csv:3"),
         (1, "add f.esker noheader.csv", "no header names the columns"),
-        (1, "add f.esker friends.csv --property colour", "no edge property for --property colour"),
-        (1, "add f.esker friends.csv --ids int", "leave --ids out"),
+        (2, "add f.esker friends.csv --property colour", "no edge property for --property colour"),
+        (2, "add f.esker friends.csv --ids int", "leave --ids out"),
         (1, "add f.esker missing.csv", "missing.csv"),
         (2, "add f.esker", "<FILE>"),
         (2, "add f.esker friends.csv --batch 0", "--batch"),
@@ -398,7 +428,7 @@ fn a_lost_log_is_refused_by_every_command_until_its_loss_is_accepted() {
     std::fs::OpenOptions::new().write(true).open(&segment).unwrap().set_len(100).unwrap();
     place.fails(1, "info f.esker", &format!("f.esker/log/{} has only 100 bytes: ", name_of(&segment)));
     std::fs::remove_dir_all(place.path().join("f.esker/log")).unwrap();
-    for line in ["log", "info", "tag", "run wcc", "diff", "add", "check"] {
+    for line in ["log", "info", "tag", "retain", "options", "run wcc", "diff", "add", "check"] {
         let rest = match line {
             "diff" => " 1",
             "add" => " more.csv",
@@ -435,7 +465,7 @@ fn an_older_manifest_is_refused() {
     let checked = String::from_utf8(place.run("check f.esker").stdout).unwrap();
     assert!(checked.contains("PROBLEM: f.esker/MANIFEST has"), "{checked}");
     assert!(!checked.contains("the next writer removes"), "the layer is that of a lost record: {checked}");
-    for line in ["tag f.esker", "info f.esker", "log f.esker", "tag f.esker 1 third"] {
+    for line in ["tag f.esker", "info f.esker", "log f.esker", "options f.esker", "tag f.esker 1 third"] {
         place.fails(1, line, "f.esker/MANIFEST has");
     }
     place.ok("recover --accept-loss f.esker");

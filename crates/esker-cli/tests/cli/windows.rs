@@ -137,7 +137,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
     for (code, line, fragment) in [
         (2, "run wcc plain.esker --window 1h", "no edge property can hold times"),
         (2, "run wcc two.esker --window 1h", "name the edge property that holds the times: a, b"),
-        (1, "run wcc two.esker --window 1h --time c", "they have a, b"),
+        (2, "run wcc two.esker --window 1h --time c", "they have a, b"),
         (2, "run wcc m.esker --kind distinct", "--window"),
         (2, "run wcc m.esker --window 1h --combine sum", "--combine has no effect without --kind weighted"),
         (2, "run wcc m.esker --window 1y", "is not a length of time"),
@@ -169,4 +169,33 @@ fn the_unit_of_timestamps_is_known() {
         "run wcc t.esker --window 1d --time-unit s",
         "the times in \"sent\" are in milliseconds, not in seconds",
     );
+    place.fails(2, "run wcc t.esker --window 1d --time day", "\"day\" holds texts and cannot be a time");
+}
+
+#[test]
+fn windows_end_with_every_so_many_edges() {
+    let place = messages();
+    let rows = |line: &str| {
+        let found = place.ok(&format!("window m.esker --length 1d --run wcc --format csv {line}"));
+        found.lines().skip(1).map(|row| row.split(',').next().unwrap_or("").to_owned()).collect::<Vec<_>>()
+    };
+    // The last edge alone is the rest.
+    let ends = ["2024-01-01T23:59:59Z", "2024-01-02T02:00:00Z", "2024-01-04T00:01:00Z"];
+    assert_eq!(rows("--every-edges 3 --to 2024-01-02"), [ends[0], ends[1]]);
+    assert_eq!(rows("--every-edges 5"), [ends[1], ends[2]]);
+    assert_eq!(rows("--every-edges 3 --from 2024-01-01T01:00"), ["2024-01-02T00:00:00Z", ends[2]]);
+    place.fails(2, "window m.esker --length 1d --every-edges 0 --run wcc", "--every-edges");
+    place.fails(2, "window m.esker --length 1d --every 1d --every-edges 5 --run wcc", "cannot be used with");
+    place.file("n.csv", &format!("from,to,sent,length\nann,eve,{},1\n", FIRST + 3 * DAY + 70));
+    place.ok("add m.esker n.csv");
+    place.file("o.csv", &format!("from,to,sent,length\nann,dan,{},1\n", FIRST + 3 * DAY + 80));
+    place.ok("add m.esker o.csv");
+    // The window of version 1 ends with the fourth edge; the next end is the eighth.
+    let steps = place.ok("follow m.esker wcc --window 1d --every-edges 4 --from 1 --once --format csv");
+    let until = "2024-01-04T00:01:20Z";
+    let changed = [("bob", "ann", ""), ("cid", "ann", ""), ("dan", "", "ann"), ("eve", "", "ann")];
+    let rows = changed.map(|(vertex, old, new)| format!("3,{until},{vertex},{old},{new}"));
+    let mut found: Vec<_> = steps.lines().skip(1).collect();
+    found.sort_unstable();
+    assert_eq!(found, rows, "{steps}");
 }

@@ -65,7 +65,7 @@ pub trait Disk: Files {
     /// Removes a directory and its contents.
     fn remove_directory(&self, path: &Path) -> Result<()>;
 
-    /// Lists a directory, sorted by name. Omits names that are not UTF-8: Esker writes none.
+    /// Lists a directory, sorted by name. Names that are not UTF-8, which Esker never writes, have replacement characters.
     fn list(&self, path: &Path) -> Result<Vec<DirectoryEntry>>;
 
     /// The path that a symbolic link at `path` leads to; `path` itself if it is none. Fails if the link leads nowhere.
@@ -83,6 +83,11 @@ pub trait Disk: Files {
     /// this process or another. Dropping the lock or ending the process releases it; renaming the file does not. On
     /// return the locked file is the one at `path`, also if another process exchanged files meanwhile.
     fn try_lock(&self, path: &Path) -> Result<Option<Box<dyn Lock>>>;
+
+    /// Whether this process holds the lock on a file.
+    fn is_locked_here(&self, _path: &Path) -> bool {
+        false
+    }
 
     /// Free bytes on the file system of `path`.
     fn free_bytes(&self, path: &Path) -> Result<u64>;
@@ -131,6 +136,11 @@ pub trait File: Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Whether its reads bypass the page cache where they can: it was opened with [`Disk::open_direct`], and the system has such reads.
+    fn is_direct(&self) -> bool {
+        false
+    }
+
     /// Its current length.
     fn len(&self) -> Result<u64>;
 
@@ -163,7 +173,10 @@ pub trait File: Debug + Send + Sync {
         while done < buffer.len() {
             match self.read_at(&mut buffer[done..], offset + done as u64)? {
                 0 => {
-                    let reason = format!("the file ends {} bytes too early", buffer.len() - done);
+                    let reason = format!(
+                        "the file ends {} too early",
+                        esker_graph::counted(buffer.len() - done, "byte", "bytes")
+                    );
                     return Err(Error::corrupt(self.path(), offset + done as u64, reason));
                 }
                 bytes => done += bytes,

@@ -188,9 +188,9 @@ impl Map {
         };
         read.map_err(|error| {
             let reason = format!(
-                "the system cannot read the {} bytes from byte {at} on ({error}): the disk is failing there, or the file was cut \
+                "the system cannot read {} from byte {at} on ({error}): the disk is failing there, or the file was cut \
                  short after it was opened; restore the database from a copy",
-                bytes.len()
+                esker_graph::counted(bytes.len(), "byte", "bytes")
             );
             Error::io("read", self.path())(std::io::Error::new(error.kind(), reason))
         })?;

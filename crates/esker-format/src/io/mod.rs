@@ -19,8 +19,12 @@ mod cursor;
 mod real;
 #[cfg(unix)]
 mod temporary;
+#[cfg(unix)]
+mod private;
 #[cfg(target_os = "linux")]
 mod failing;
+#[cfg(target_os = "linux")]
+mod cached;
 mod names;
 mod memory;
 mod pending;
@@ -30,6 +34,8 @@ mod faulty;
 #[cfg(test)]
 mod faulty_tests;
 
+#[cfg(target_os = "linux")]
+pub use cached::cached_share;
 pub use cursor::Cursor;
 pub use disk::parent;
 pub use disk::{DirectoryEntry, Disk, File, Files, Lock};
@@ -43,6 +49,8 @@ pub use map::FileId;
 pub use map::Map;
 pub(crate) use mapped::MappedFile;
 pub use memory::MemoryDisk;
+#[cfg(unix)]
+pub use private::{read_private, write_private};
 pub use reads::{Read, Reads};
 pub use real::RealDisk;
 pub use real::{input_bytes, input_id, open_input};
@@ -53,6 +61,12 @@ pub use temporary::TemporaryDirectory;
 pub use threads::ThreadReads;
 #[cfg(all(any(test, feature = "testing"), target_os = "linux"))]
 pub use uring::refuse_rings;
+
+/// The system does not say.
+#[cfg(not(target_os = "linux"))]
+pub fn cached_share(_path: &std::path::Path) -> Option<f64> {
+    None
+}
 
 /// Does nothing on this system: pages of mapped files that fail end the process by a signal.
 #[cfg(not(target_os = "linux"))]

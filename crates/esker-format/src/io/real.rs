@@ -5,7 +5,7 @@ use std::fs;
 use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{CWD, FallocateFlags, FlockOperation, RenameFlags};
 
@@ -31,6 +31,7 @@ impl Files for RealDisk {
     }
 
     fn open(&self, path: &Path) -> Result<Arc<dyn File>> {
+        expect_file(path)?;
         let file = fs::File::open(path).map_err(Error::io("open", path))?;
         Ok(Arc::new(RealFile::new(file, path)))
     }
@@ -38,6 +39,7 @@ impl Files for RealDisk {
 
 impl Disk for RealDisk {
     fn open_for_writing(&self, path: &Path) -> Result<Arc<dyn File>> {
+        expect_file(path)?;
         let file = fs::OpenOptions::new().read(true).write(true).open(path);
         Ok(Arc::new(RealFile::new(file.map_err(Error::io("open for writing", path))?, path)))
     }
@@ -84,7 +86,7 @@ impl Disk for RealDisk {
         let mut entries = Vec::new();
         for entry in fs::read_dir(path).map_err(failed())? {
             let entry = entry.map_err(failed())?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
+            let name = entry.file_name().to_string_lossy().into_owned();
             match entry.metadata() {
                 Ok(metadata) => entries.push(describe(name, &metadata)),
                 // Another process or thread removed it after `read_dir` returned it.
@@ -128,7 +130,12 @@ impl Disk for RealDisk {
         Ok(try_lock(path, || ())?.map(|lock| Box::new(lock) as Box<dyn Lock>))
     }
 
+    fn is_locked_here(&self, path: &Path) -> bool {
+        input_id(path).is_some_and(|file| own_locks().contains(&(std::process::id(), file)))
+    }
+
     fn open_direct(&self, path: &Path) -> Result<Arc<dyn File>> {
+        expect_file(path)?;
         let file = RealFile::new(fs::File::open(path).map_err(Error::io("open", path))?, path);
         let direct = open_direct(path).map_err(Error::io("open", path))?;
         let direct = match direct.map(|direct| RealFile::new(direct, path)) {
@@ -161,6 +168,16 @@ fn mode_like(directory: &Path) -> u32 {
 /// Permissions for what is created at `path`: the new files of a private database are private too.
 fn mode_in(path: &Path) -> u32 {
     mode_like(&super::disk::parent(path))
+}
+
+/// Refuses pipes and devices: opening a pipe waits for its other end, deaf to signals.
+fn expect_file(path: &Path) -> Result<()> {
+    let kind = fs::metadata(path).map_err(Error::io("open", path))?.file_type();
+    if kind.is_file() || kind.is_dir() {
+        return Ok(());
+    }
+    let reason = "it is a pipe or a device, where a file should be; restore the database from a copy";
+    Err(Error::io("open", path)(std::io::Error::other(reason)))
 }
 
 /// Opens for direct reads; `None` if the file system has none.
@@ -211,9 +228,9 @@ fn try_lock(path: &Path, mut opened: impl FnMut()) -> Result<Option<RealLock>> {
             Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
             Err(errno) => return Err(failed()(errno.into())),
         }
-        let lock = RealLock { file, owner: std::process::id() };
         let inode = |metadata: &fs::Metadata| (metadata.dev(), metadata.ino());
-        let locked = inode(&lock.file.metadata().map_err(failed())?);
+        let locked = inode(&file.metadata().map_err(failed())?);
+        let lock = RealLock::new(file, std::process::id(), locked);
         match fs::metadata(path) {
             Ok(metadata) if inode(&metadata) == locked => return Ok(Some(lock)),
             Ok(_) => {}
@@ -264,6 +281,10 @@ impl File for RealFile {
         Ok(reads.map(|reads| Box::new(reads) as Box<dyn Reads>))
     }
 
+    fn is_direct(&self) -> bool {
+        self.direct.is_some()
+    }
+
     fn len(&self) -> Result<u64> {
         Ok(self.file.metadata().map_err(Error::io("look at", &self.path))?.len())
     }
@@ -307,6 +328,21 @@ struct RealLock {
     file: fs::File,
     /// The process that took it.
     owner: u32,
+    /// Device and number of the file.
+    id: (u64, u64),
+}
+
+impl RealLock {
+    fn new(file: fs::File, owner: u32, id: (u64, u64)) -> Self {
+        own_locks().push((owner, id));
+        Self { file, owner, id }
+    }
+}
+
+/// The locks that handles of this process hold, by process (a forked one inherits the list), and device and number of the file.
+fn own_locks() -> MutexGuard<'static, Vec<(u32, (u64, u64))>> {
+    static LOCKS: Mutex<Vec<(u32, (u64, u64))>> = Mutex::new(Vec::new());
+    LOCKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Lock for RealLock {}
@@ -314,9 +350,16 @@ impl Lock for RealLock {}
 impl Drop for RealLock {
     /// Unlocks explicitly: a forked process shares the open file until it starts another program, so closing the file would not
     /// release the lock. A forked process, in turn, must not release the lock of its parent.
+    ///
+    /// The entry goes last, so that a thread that finds the file locked finds the entry too. Another thread may have locked the file
+    /// meanwhile and added an equal entry, so only one goes. Between the two steps, a lock of another process looks like one of this.
     fn drop(&mut self) {
         if self.owner == std::process::id() {
             let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+        }
+        let mut locks = own_locks();
+        if let Some(own) = locks.iter().position(|lock| *lock == (self.owner, self.id)) {
+            locks.swap_remove(own);
         }
     }
 }
@@ -350,7 +393,7 @@ mod tests {
         let file = fs::File::create(path).unwrap();
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
         let shared = file.try_clone().unwrap();
-        (RealLock { file, owner }, shared)
+        (RealLock::new(file, owner, input_id(path).unwrap()), shared)
     }
 
     #[test]
@@ -358,10 +401,24 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("LOCK");
         let (lock, shared) = locked_and_shared(&path, std::process::id());
-        assert!(RealDisk.try_lock(&path).unwrap().is_none());
+        assert!(RealDisk.try_lock(&path).unwrap().is_none() && RealDisk.is_locked_here(&path));
         drop(lock);
+        assert!(!RealDisk.is_locked_here(&path));
         assert!(RealDisk.try_lock(&path).unwrap().is_some());
         drop(shared);
+    }
+
+    #[test]
+    fn a_lock_taken_while_another_thread_drops_its_own_stays_known() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("LOCK");
+        let (lock, shared) = locked_and_shared(&path, std::process::id());
+        // The first is unlocked, and its entry is still there.
+        let next = RealLock::new(shared, lock.owner, lock.id);
+        drop(lock);
+        assert!(RealDisk.is_locked_here(&path));
+        drop(next);
+        assert!(!RealDisk.is_locked_here(&path));
     }
 
     #[test]
@@ -402,9 +459,24 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("LOCK");
         let (lock, shared) = locked_and_shared(&path, std::process::id() + 1);
+        assert!(!RealDisk.is_locked_here(&path));
         drop(lock);
         assert!(RealDisk.try_lock(&path).unwrap().is_none());
         drop(shared);
         assert!(RealDisk.try_lock(&path).unwrap().is_some());
+    }
+
+    /// Opening it waited for its other end, also after SIGTERM.
+    #[test]
+    fn a_pipe_in_the_place_of_a_file_is_refused_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("MANIFEST");
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
+        rustix::fs::mknodat(CWD, &path, kind, mode, 0).unwrap();
+        let opened = [RealDisk.open(&path), RealDisk.open_for_writing(&path), RealDisk.open_direct(&path)];
+        for opened in opened {
+            let message = opened.map(drop).unwrap_err().to_string();
+            assert!(message.contains("MANIFEST: it is a pipe or a device"), "{message}");
+        }
     }
 }

@@ -12,7 +12,7 @@ const CLAIMED: usize = 1;
 
 /// Where one map lies, and the path of its file.
 #[derive(Debug)]
-struct Place {
+struct MapPlace {
     /// 0: the place is free.
     start: AtomicUsize,
     end: AtomicUsize,
@@ -23,11 +23,11 @@ struct Place {
 /// A piece of the table of all maps. Pieces are never removed, so the handler of a signal can walk them.
 #[derive(Debug)]
 struct Piece {
-    places: [Place; PIECE],
+    places: [MapPlace; PIECE],
     next: AtomicPtr<Piece>,
 }
 
-impl Place {
+impl MapPlace {
     const fn free() -> Self {
         let [start, end, path_bytes] = [const { AtomicUsize::new(0) }; 3];
         Self { start, end, path: AtomicPtr::new(null_mut()), path_bytes }
@@ -36,7 +36,7 @@ impl Place {
 
 impl Piece {
     const fn new() -> Self {
-        Self { places: [const { Place::free() }; PIECE], next: AtomicPtr::new(null_mut()) }
+        Self { places: [const { MapPlace::free() }; PIECE], next: AtomicPtr::new(null_mut()) }
     }
 }
 
@@ -44,7 +44,7 @@ static MAPS: Piece = Piece::new();
 
 /// The entry of a map in the table, until it is dropped. Drop it before the map and the path.
 #[derive(Debug)]
-pub(super) struct Entry(&'static Place);
+pub(super) struct Entry(&'static MapPlace);
 
 impl Entry {
     /// Enters a map of a file at `path`, whose bytes stay where they are as long as the entry lives.
@@ -67,10 +67,10 @@ impl Drop for Entry {
 }
 
 /// A free place, now claimed.
-fn claim() -> &'static Place {
+fn claim() -> &'static MapPlace {
     let mut piece = &MAPS;
     loop {
-        let is_claimed = |place: &&Place| {
+        let is_claimed = |place: &&MapPlace| {
             place.start.compare_exchange(0, CLAIMED, Ordering::Acquire, Ordering::Relaxed).is_ok()
         };
         if let Some(place) = piece.places.iter().find(is_claimed) {

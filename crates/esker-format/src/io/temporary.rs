@@ -36,7 +36,11 @@ impl TemporaryDirectory {
         Self::within(&std::env::temp_dir())
     }
 
-    fn within(parent: &Path) -> Result<Self> {
+    /// As [`TemporaryDirectory::new`], in another directory.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn within(parent: &Path) -> Result<Self> {
         remove_leftovers(parent);
         let mut attempts = 0;
         loop {

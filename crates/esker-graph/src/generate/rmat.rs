@@ -51,11 +51,14 @@ impl RMat {
     }
 
     pub(super) fn prepare(&self, seed: u64) -> Result<RMatEdges, Stop> {
-        if self.scale >= u64::BITS {
-            return Err(Stop::Unsuitable(format!("the scale is {} but must be less than 64", self.scale)));
-        }
-        let num_vertices = limits::vertices(u128::from(1u64 << self.scale))?;
-        let num_edges = limits::edges(u128::from(self.degree) * u128::from(num_vertices))?;
+        let (num_vertices, num_edges) = self.size(self.scale).ok_or_else(|| {
+            let fits = (0..self.scale.min(u64::BITS)).rev().find(|&scale| self.size(scale).is_some());
+            let remedy = fits.map_or_else(
+                || "give a lower degree".to_owned(),
+                |scale| format!("with {} edges a vertex the scale can be {scale} at most", self.degree),
+            );
+            Stop::Unsuitable(format!("scale {} is too large: {remedy}", self.scale))
+        })?;
         self.check_probabilities()?;
         let mut noise = RandomKey::new(seed, 1).sequence(0);
         let levels: Vec<[f64; 4]> = (0..self.scale).map(|_| self.level(&mut noise)).collect();
@@ -68,6 +71,13 @@ impl RMat {
             tables: levels.chunks(LEVELS_PER_DRAW as usize).map(AliasTable::new).collect(),
             renumber: self.permute.then(|| Bijection::new(num_vertices, RandomKey::new(seed, 3))),
         })
+    }
+
+    /// The numbers of vertices and edges at a scale, if they are within the limits.
+    fn size(&self, scale: u32) -> Option<(u64, u64)> {
+        let num_vertices = limits::vertices(1_u128.checked_shl(scale)?).ok()?;
+        let num_edges = limits::edges(u128::from(self.degree) * u128::from(num_vertices)).ok()?;
+        Some((num_vertices, num_edges))
     }
 
     fn check_probabilities(&self) -> Result<(), Stop> {

@@ -5,6 +5,7 @@
 //!
 //! [1] P. Erdős, A. Rényi, "On Random Graphs I", 1959.
 
+use crate::counted::counted;
 use crate::stop::Stop;
 
 use super::bijection::Bijection;
@@ -33,7 +34,8 @@ impl Uniform {
         let pairs = if self.directed { 2 } else { 1 } * num_pairs(num_vertices);
         if u128::from(num_edges) > pairs {
             return Err(Stop::Unsuitable(format!(
-                "{num_edges} edges are too many: {num_vertices} vertices have only {pairs} different edges"
+                "{num_edges} edges are too many: between {} there are at most {pairs} different edges",
+                counted(num_vertices, "vertex", "vertices")
             )));
         }
         let pick = Bijection::new(pairs as u64, RandomKey::new(seed, 4));
@@ -129,7 +131,7 @@ mod tests {
             let set: HashSet<_> = (0..all).map(|i| edges.edge(i).unwrap()).collect();
             assert_eq!(set.len() as u64, all);
             let error = Uniform { num_vertices: 20, num_edges: all + 1, directed }.prepare(1).unwrap_err();
-            assert!(error.to_string().contains(&format!("only {all} different edges")), "{error}");
+            assert!(error.to_string().contains(&format!("at most {all} different edges")), "{error}");
         }
     }
 

@@ -6,6 +6,7 @@
 //!
 //! [1] D. Watts, S. Strogatz, "Collective Dynamics of 'Small-World' Networks", Nature 393, 1998.
 
+use crate::counted::counted;
 use crate::stop::Stop;
 
 use super::limits;
@@ -27,8 +28,9 @@ impl WattsStrogatz {
     pub(super) fn prepare(&self, seed: u64) -> Result<WattsStrogatzEdges, Stop> {
         if self.degree % 2 == 1 || self.degree >= self.num_vertices.max(1) {
             return Err(Stop::Unsuitable(format!(
-                "the degree is {} on a ring of {} vertices, but must be even and less than the number of vertices",
-                self.degree, self.num_vertices
+                "the degree is {} on a ring of {}, but must be even and less than the number of vertices",
+                self.degree,
+                counted(self.num_vertices, "vertex", "vertices")
             )));
         }
         let num_vertices = limits::vertices(self.num_vertices.into())?;

@@ -78,9 +78,11 @@ impl GapFile {
             }
             _ => {
                 let reason = format!(
-                    "its header states {edges} edges and {vertices} vertices, which does not fit its {} bytes; is it \
+                    "its header states {} and {}, which does not fit its {}; is it \
                      {} (--format {})?",
-                    region.bytes(),
+                    esker_graph::counted(edges, "edge", "edges"),
+                    esker_graph::counted(vertices, "vertex", "vertices"),
+                    esker_graph::counted(region.bytes(), "byte", "bytes"),
                     if weighted { "without weights" } else { "with weights" },
                     if weighted { "sg" } else { "wsg" }
                 );

@@ -140,9 +140,10 @@ impl Region {
             return Ok(());
         }
         Err(self.unusable(format!(
-            "it should have {bytes} bytes at {offset} but is only {} bytes long: it is cut short or damaged; copy or \
+            "it should have {} at {offset} but is only {} long: it is cut short or damaged; copy or \
              write it again",
-            self.bytes
+            esker_graph::counted(bytes, "byte", "bytes"),
+            esker_graph::counted(self.bytes, "byte", "bytes")
         )))
     }
 

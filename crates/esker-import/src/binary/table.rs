@@ -9,7 +9,7 @@ use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type}
 use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, PrimitiveArray};
 use arrow_schema::DataType;
 use arrow_select::filter::filter;
-use esker_format::{LogicalType, PropertyType, Result};
+use esker_format::{Error, LogicalType, PropertyType, Result};
 
 use super::contain::damaged;
 use super::region::unusable;
@@ -262,10 +262,10 @@ fn find(path: &Arc<PathBuf>, names: &[(String, Holds)], name: &str) -> Result<us
     let exact = names.iter().position(|(n, _)| n == name);
     let alike = || names.iter().position(|(n, _)| n.eq_ignore_ascii_case(name));
     let numbered = || name.parse::<usize>().ok().filter(|i| (1..=names.len()).contains(i)).map(|i| i - 1);
-    let index = exact
-        .or_else(alike)
-        .or_else(numbered)
-        .ok_or_else(|| unusable(path, format!("there is no column {name:?} (columns: {})", list(names))))?;
+    let index = exact.or_else(alike).or_else(numbered).ok_or_else(|| {
+        let (path, columns) = (path.display(), list(names));
+        Error::Usage(format!("{path}: there is no column {name:?}; the columns are {columns}"))
+    })?;
     if names[index].1 == Holds::Other {
         return Err(unusable(
             path,
@@ -293,15 +293,21 @@ pub(super) fn id_kind(path: &Arc<PathBuf>, ends: [Holds; 2], options: &ReadOptio
     }
 }
 
-/// The schema of a table.
-pub(super) fn schema(format: &'static str, ids: IdKind, chosen: &Chosen, input_bytes: u64) -> Schema {
+/// The schema of a table; `is_undirected`: all of its files say so.
+pub(super) fn schema(
+    format: &'static str,
+    ids: IdKind,
+    chosen: &Chosen,
+    input_bytes: u64,
+    is_undirected: bool,
+) -> Schema {
     Schema {
         format,
         ids,
         properties: chosen.properties.clone(),
         types: chosen.types.clone(),
         weight: chosen.weight,
-        directed: None,
+        directed: is_undirected.then_some(false),
         both_ends: false,
         input_bytes: Some(input_bytes),
     }
@@ -371,6 +377,7 @@ pub(super) fn batch(
             .collect(),
         vertices: None,
         rejected: rejected.collect(),
+        wide: Vec::new(),
         input_bytes: origin.input_bytes,
     })
 }

@@ -6,30 +6,35 @@ use crate::format::Format;
 
 /// Which edge properties a format keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kept {
+enum KeptProperties {
     All,
     Weight,
-    None,
+    Nothing,
 }
 
-fn kept(format: Format) -> Kept {
+fn kept(format: Format) -> KeptProperties {
     match format {
-        Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow => Kept::All,
+        Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow => KeptProperties::All,
         Format::WeightedEdgeList
         | Format::MatrixMarket
         | Format::Metis
         | Format::Dimacs
         | Format::Adjacency
         | Format::Graphalytics
-        | Format::Wsg => Kept::Weight,
-        Format::EdgeList | Format::Snap | Format::Sg | Format::Graph500 | Format::Graph500Wide => Kept::None,
+        | Format::Wsg => KeptProperties::Weight,
+        Format::EdgeList | Format::Snap | Format::Sg | Format::Graph500 | Format::Graph500Wide => {
+            KeptProperties::Nothing
+        }
     }
 }
 
 /// Whether a reader of the format learns that a graph is undirected.
 fn says_undirected(format: Format) -> bool {
-    use Format::{Graph500, Graph500Wide, Graphalytics, MatrixMarket, Metis, Sg, Wsg};
-    matches!(format, MatrixMarket | Metis | Graphalytics | Sg | Wsg | Graph500 | Graph500Wide)
+    use Format::{Arrow, Graph500, Graph500Wide, Graphalytics, MatrixMarket, Metis, Parquet, Sg, Wsg};
+    matches!(
+        format,
+        MatrixMarket | Metis | Graphalytics | Sg | Wsg | Graph500 | Graph500Wide | Parquet | Arrow
+    )
 }
 
 /// What an export leaves out that was not asked to be left out, a sentence each.
@@ -38,9 +43,9 @@ pub(super) fn of(graph: &dyn ExportGraph, format: Format, options: &ExportOption
     let title = format.title();
     let properties = graph.properties().iter().enumerate();
     let is_lost = |index: usize| match kept(format) {
-        Kept::All => false,
-        Kept::Weight => graph.weight() != Some(index),
-        Kept::None => true,
+        KeptProperties::All => false,
+        KeptProperties::Weight => graph.weight() != Some(index),
+        KeptProperties::Nothing => true,
     };
     let lost: Vec<&str> =
         properties.filter(|(index, _)| is_lost(*index)).map(|(_, property)| property.name.as_str()).collect();

@@ -128,7 +128,10 @@ impl ExportGraph for StoredExport<'_> {
             .ok_or_else(|| Error::Invalid(format!("vertex {v} has {} neighbours, not {end}", edges.len())))?;
         let n = self.snapshot.num_vertices();
         if let Some(target) = part.iter().find(|&&target| target as usize >= n) {
-            let reason = format!("vertex {v} has the neighbour {target}, but there are {n} vertices");
+            let reason = format!(
+                "vertex {v} has the neighbour {target}, but the graph has {}",
+                esker_graph::counted(n, "vertex", "vertices")
+            );
             return Err(Error::corrupt(self.snapshot.path(), 0, reason));
         }
         let number = |target: VertexId| match self.remaining {
@@ -199,8 +202,10 @@ fn append(
         let wrong = codes.iter().position(|&code| code as usize >= num_texts);
         return wrong.map_or(Ok(()), |wrong| {
             let (element, code) = (first + wrong, codes[wrong]);
-            let reason =
-                format!("element {element} is the code {code}, but the dictionary has {num_texts} texts");
+            let reason = format!(
+                "element {element} is the code {code}, but the dictionary has {}",
+                esker_graph::counted(num_texts, "text", "texts")
+            );
             Err(Error::corrupt(stored.path(), 0, reason))
         });
     }

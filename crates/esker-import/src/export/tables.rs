@@ -1,4 +1,4 @@
-//! Parquet and Arrow IPC: columns `source`, `target` and the properties.
+//! Parquet and Arrow IPC: columns `source`, `target` and the properties. The metadata of the schema says that a graph is undirected.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use parquet::file::properties::WriterProperties;
 use super::graph::{ExportBlock, PropertyInfo, PropertyKind};
 use super::sink::OutputFile;
 use super::writer::{EdgeWriter, ExportShape, VertexNames};
-use crate::typed::{arrow_column, arrow_type};
+use crate::typed::{UNDIRECTED, arrow_column, arrow_type};
 
 /// Rows of a Parquet row group: few enough to be buffered, many enough to compress well.
 const ROW_GROUP_ROWS: usize = 1 << 20;
@@ -117,8 +117,13 @@ impl EdgeTable {
             fields.push(Field::new(&property.name, kind, false));
             dictionaries.push(dictionary);
         }
+        let mut schema = Schema::new(fields);
+        if !shape.directed {
+            let [key, value] = UNDIRECTED;
+            schema.metadata.insert(key.to_owned(), value.to_owned());
+        }
         Ok(Self {
-            schema: Arc::new(Schema::new(fields)),
+            schema: Arc::new(schema),
             properties: shape.properties.clone(),
             dictionaries,
             text_ids: shape.text_ids,

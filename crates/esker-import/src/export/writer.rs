@@ -147,7 +147,8 @@ pub(super) fn pump(
     }
     if edges != shape.edges {
         return Err(Error::Invalid(format!(
-            "{edges} edges were written, but {} were announced: run `esker check` on the database",
+            "{} written, but {} announced: run `esker check` on the database",
+            esker_graph::counted(edges, "edge", "edges"),
             shape.edges
         )));
     }

@@ -1,4 +1,4 @@
-//! Writing the map of integers that are numbered in ascending order without a [`super::Numberer`].
+//! Writes the id map of integers that are numbered in ascending order, which takes no [`super::Numberer`].
 
 use esker_format::Result;
 use esker_graph::{VertexId, vertex};

@@ -3,7 +3,7 @@
 //! An integer takes eight bytes, little-endian; a text its length (LEB128) and then its bytes.
 
 use esker_format::{Error, IdMapKind, Result};
-use esker_layers::ids::{IdFiles, IdHasher, IntegersWriter, TextsWriter};
+use esker_layers::ids::{ExternalId, IdFiles, IdHasher, IntegersWriter, TextsWriter};
 
 /// A kind of id: integers or texts.
 pub(super) trait Kind: 'static {
@@ -53,6 +53,9 @@ pub(super) trait Kind: 'static {
     /// # Errors
     /// If `bytes` was not written by [`Kind::encode`].
     fn decode(bytes: &[u8]) -> Result<(Self::Key<'_>, &[u8])>;
+
+    /// The id, for messages.
+    fn name(key: Self::Key<'_>) -> String;
 }
 
 /// Many ids in memory.
@@ -118,6 +121,10 @@ impl Kind for Int {
     fn decode(bytes: &[u8]) -> Result<(u64, &[u8])> {
         let (key, rest) = bytes.split_first_chunk().ok_or_else(garbled)?;
         Ok((u64::from_le_bytes(*key), rest))
+    }
+
+    fn name(key: u64) -> String {
+        key.to_string()
     }
 }
 
@@ -201,6 +208,10 @@ impl Kind for Text {
             (len, rest) = decode_long(len & 0x7f, rest)?;
         }
         rest.split_at_checked(len).ok_or_else(garbled)
+    }
+
+    fn name(key: &[u8]) -> String {
+        ExternalId::Text(key).to_string()
     }
 }
 

@@ -77,6 +77,12 @@ impl Numberer {
         }
     }
 
+    /// The same for keys that are texts, also if there will be none.
+    pub(crate) fn of_texts(mut self) -> Self {
+        self.key_type = Some(KeyType::Text);
+        self
+    }
+
     /// The hash of the ids.
     pub(super) fn hasher(&self) -> IdHasher {
         self.context.hasher

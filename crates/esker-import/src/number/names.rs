@@ -28,6 +28,15 @@ impl<K: Kind> NumberedIds for Names<K> {
         K::ID_MAP
     }
 
+    fn name(&self, number: u64) -> Result<String> {
+        let mut keys = KeyGather::<K>::new(self.route.reader(), self.keys.clone());
+        for _ in 0..number {
+            keys.next_encoded()?;
+        }
+        let encoded = keys.next_encoded()?.ok_or_else(garbled)?;
+        Ok(K::name(K::decode(encoded)?.0))
+    }
+
     fn write(self: Box<Self>, files: &IdFiles<'_>, renumbered: Option<&Spool<VertexId>>) -> Result<()> {
         self.write_index(files, renumbered)?;
         let mut writer = K::create(files)?;

@@ -18,7 +18,7 @@ use super::table_parser::{not_id, not_in_range};
 use super::words::Words;
 use crate::format::{Format, Pick, ReadOptions};
 use crate::input::Input;
-use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema};
+use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema, WideInteger};
 
 /// Bytes before the text of a block: the number of its first edge, and the length of its targets.
 const PREFIX_BYTES: usize = 16;
@@ -159,7 +159,7 @@ impl BlockParser for AdjacencyParser {
         let mut vertex = self.offsets.partition_point(|&offset| offset <= first_edge) as u64;
         let mut weights = super::words::split(weights);
         let (mut sources, mut ends, mut values) = (Vec::new(), Vec::new(), NumberColumn::with_capacity(0));
-        let mut rejected = Vec::new();
+        let (mut rejected, mut wide) = (Vec::new(), None);
         for (edge, target) in (first_edge..).zip(super::words::split(targets)) {
             while self.offsets.get(vertex as usize).is_some_and(|&offset| offset <= edge) {
                 vertex += 1;
@@ -170,10 +170,14 @@ impl BlockParser for AdjacencyParser {
                     sources.push(vertex - 1);
                     ends.push(target);
                     if let Some(weight) = weight {
+                        let line = block.first_line + (edge - first_edge);
                         values.push(weight).map_err(|mixed| {
-                            let line = block.first_line + (edge - first_edge);
                             input_error(&self.path, Some(line), b"", mixed.reason("weight"))
                         })?;
+                        if let (None, Some(value)) = (&wide, values.wide()) {
+                            let (path, row) = (Arc::clone(&self.path), ends.len() - 1);
+                            wide = Some(WideInteger { property: 0, row, value, path, line });
+                        }
                     }
                 }
                 Err(reason) => {
@@ -185,6 +189,7 @@ impl BlockParser for AdjacencyParser {
         Ok(EdgeBatch {
             properties: if self.weighted { vec![values.numbers.finish()] } else { Vec::new() },
             rejected,
+            wide: wide.into_iter().collect(),
             ..EdgeBatch::of_integers(sources, ends, block.input_bytes)
         })
     }

@@ -27,24 +27,40 @@ impl Mixed {
     /// What is wrong with the column called `name`, and what to do.
     pub(crate) fn reason(self, name: &str) -> String {
         let Self { integer, fraction } = self;
-        let found = match fraction {
-            None => {
-                format!("{name} is {integer}, an integer beyond 2^53, but lines before it have fractions")
-            }
-            Some(fraction) => {
-                format!("{name} is {fraction:?}, but a line before it has {integer}, an integer beyond 2^53")
-            }
-        };
-        format!(
-            "{found}, and no number type holds both exactly: to round such integers, write them with an exponent, like \
-             {integer:e}, or declare the column with --schema {name}:f64; to keep them, declare {name}:text"
-        )
+        match fraction {
+            None => beside_fractions(name, integer, "lines before it"),
+            Some(fraction) => with_remedy(
+                &format!(
+                    "{name} is {fraction:?}, but a line before it has {integer}, an integer beyond 2^53"
+                ),
+                name,
+                integer,
+            ),
+        }
     }
+}
+
+/// What is wrong with an integer that no float equals in a column that has fractions in `others`, and what to do.
+pub(crate) fn beside_fractions(name: &str, integer: i64, others: &str) -> String {
+    let found = format!("{name} is {integer}, an integer beyond 2^53, but {others} have fractions");
+    with_remedy(&found, name, integer)
+}
+
+fn with_remedy(found: &str, name: &str, integer: i64) -> String {
+    format!(
+        "{found}, and no number type holds both exactly: to round such integers, write them with an exponent, like \
+         {integer:e}, or declare the column with --schema {name}:f64; to keep them, declare {name}:text"
+    )
 }
 
 impl NumberColumn {
     pub(crate) fn with_capacity(len: usize) -> Self {
         Self { numbers: Numbers::Int(Vec::with_capacity(len)), wide: None }
+    }
+
+    /// An integer in the column that no float equals.
+    pub(crate) fn wide(&self) -> Option<i64> {
+        self.wide
     }
 
     /// Appends a number; the column turns into floats at the first that is no integer.

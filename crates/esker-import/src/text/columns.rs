@@ -1,8 +1,11 @@
 //! Which column of a table is what.
 
-use esker_format::PropertyType;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use super::blocks::excerpt;
+use esker_format::{Error, PropertyType};
+
+use super::blocks::{excerpt, input_error};
 use super::digits;
 use super::names::{SOURCES, TARGETS, TIMES, WEIGHTS, position};
 use super::shape::Shape;
@@ -31,11 +34,36 @@ pub(crate) struct Columns {
     pub(crate) weight: Option<usize>,
 }
 
+/// Why the columns of a table cannot be taken, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// An option names a column that does not exist.
+    Option(String),
+    /// The table leaves open what is what.
+    Table(String),
+}
+
+impl From<String> for Unfit {
+    fn from(reason: String) -> Self {
+        Self::Table(reason)
+    }
+}
+
+impl Unfit {
+    /// The error for an input.
+    pub(crate) fn error(self, path: &Arc<PathBuf>) -> Error {
+        match self {
+            Self::Option(reason) => Error::Usage(format!("{}: {reason}", path.display())),
+            Self::Table(reason) => input_error(path, None, b"", reason),
+        }
+    }
+}
+
 /// Decides which column is what.
 ///
 /// # Errors
 /// A column that is named does not exist, or one end has a usual name and the other has not; in words.
-pub(crate) fn columns(shape: &Shape, options: &ReadOptions) -> Result<Columns, String> {
+pub(crate) fn columns(shape: &Shape, options: &ReadOptions) -> Result<Columns, Unfit> {
     let (source, target) = ends(shape, options)?;
     let mut taken = vec![source, target];
     let mut properties = Vec::new();
@@ -64,10 +92,9 @@ pub(crate) fn columns(shape: &Shape, options: &ReadOptions) -> Result<Columns, S
     declare(shape, options, &mut properties)?;
     for (index, property) in properties.iter().enumerate() {
         if properties[..index].iter().any(|other| other.name == property.name) {
-            return Err(format!(
-                "two edge properties would be called {:?}; choose one of them",
-                property.name
-            ));
+            let reason =
+                format!("two edge properties would be called {:?}; choose one of them", property.name);
+            return Err(reason.into());
         }
     }
     if let (Some(_), Some(declared)) =
@@ -83,16 +110,17 @@ fn listed(header: &[String]) -> String {
     excerpt(header.join(", ").as_bytes())
 }
 
-fn ends(shape: &Shape, options: &ReadOptions) -> Result<(usize, usize), String> {
+fn ends(shape: &Shape, options: &ReadOptions) -> Result<(usize, usize), Unfit> {
     let header = shape.header.as_deref().unwrap_or_default();
     let (mut source, mut target) = (position(header, SOURCES), position(header, TARGETS));
     if source.is_some() != target.is_some() && options.source.is_none() && options.target.is_none() {
         let (known, unknown, flag) =
             if source.is_some() { ("source", "target", "--dst") } else { ("target", "source", "--src") };
-        return Err(format!(
+        let reason = format!(
             "the header names a {known} but no {unknown}: its columns are {}; name the {unknown} with {flag}",
             listed(header)
-        ));
+        );
+        return Err(reason.into());
     }
     if let Some(name) = &options.source {
         source = Some(find(shape, name)?);
@@ -110,10 +138,9 @@ fn ends(shape: &Shape, options: &ReadOptions) -> Result<(usize, usize), String> 
         .or_else(|| other(Some(source)))
         .unwrap_or(1);
     if shape.columns == 1 {
-        return Err(
-            "the lines have one column, and an edge needs two; name what separates them with --delimiter"
-                .into(),
-        );
+        let reason =
+            "the lines have one column, and an edge needs two; name what separates them with --delimiter";
+        return Err(reason.to_owned().into());
     }
     Ok((source, target))
 }
@@ -137,7 +164,7 @@ fn others(
     options: &ReadOptions,
     taken: &[usize],
     properties: &mut Vec<Property>,
-) -> Result<(), String> {
+) -> Result<(), Unfit> {
     match &options.properties {
         PickProperties::None => {}
         PickProperties::All => {
@@ -167,7 +194,7 @@ fn others(
 }
 
 /// Gives properties the types that the user declares.
-fn declare(shape: &Shape, options: &ReadOptions, properties: &mut Vec<Property>) -> Result<(), String> {
+fn declare(shape: &Shape, options: &ReadOptions, properties: &mut Vec<Property>) -> Result<(), Unfit> {
     for Declaration { name, property_type } in &options.schema {
         let column = find(shape, name)?;
         let property_type = Some(property_type.clone());
@@ -199,26 +226,27 @@ fn name_of(shape: &Shape, column: usize, otherwise: &str) -> String {
 }
 
 /// The column with this name, or with this number from 1.
-fn find(shape: &Shape, name: &str) -> Result<usize, String> {
+fn find(shape: &Shape, name: &str) -> Result<usize, Unfit> {
     let header = shape.header.as_deref().unwrap_or_default();
     if let Some(column) = header.iter().position(|column| column == name) {
         return Ok(column);
     }
-    match name.parse::<usize>() {
+    let reason = match name.parse::<usize>() {
         // An empty input has no columns, and asks for none.
-        Ok(number) if number >= 1 && (number <= shape.columns || shape.columns == 0) => Ok(number - 1),
+        Ok(number) if number >= 1 && (number <= shape.columns || shape.columns == 0) => {
+            return Ok(number - 1);
+        }
         _ if shape.header.is_some() => {
-            Err(format!("there is no column {name:?}; the columns are {}", listed(header)))
+            format!("there is no column {name:?}; the columns are {}", listed(header))
         }
-        Ok(_) => {
-            Err(format!("there is no column {name}; there are {} columns, numbered from 1", shape.columns))
-        }
-        Err(_) if shape.columns == 0 => Ok(0),
-        Err(_) => Err(format!(
+        Ok(_) => format!("there is no column {name}; the last column is {}", shape.columns),
+        Err(_) if shape.columns == 0 => return Ok(0),
+        Err(_) => format!(
             "there is no column {name:?}, for no header names the columns; give a number from 1 to {}",
             shape.columns
-        )),
-    }
+        ),
+    };
+    Err(Unfit::Option(reason))
 }
 
 /// Whether the ids of a sample are to be taken as texts: if more than one in ten is no integer. Fewer are bad lines.

@@ -68,7 +68,7 @@ fn matrix_market_that_is_refused() {
         ("words general\n1 1 0\n", "there is no field \"words\"; there are pattern, real, integer"),
         (
             "real general\n2 3 0\n",
-            "the matrix has 2 rows and 3 columns, so it is no graph on one set of vertices; to take rows and columns as two sets, add 2 to each column and write 5 x 5",
+            "the matrix is 2 x 3, so it is no graph on one set of vertices; to take rows and columns as two sets, add 2 to each column and write 5 x 5",
         ),
         ("real general\n2 2\n", "the size line has 2 numbers, but rows, columns and entries belong there"),
         ("real general\n2 x 1\n", "the header has \"x\" where the number of columns belongs"),
@@ -250,7 +250,7 @@ fn adjacency_graphs() {
         ),
         (
             "AdjacencyGraph\n2\n1\n0\n1\n0\n0\n",
-            "more numbers follow than the 1 edges of the header: the header is wrong, or two files were joined",
+            "more numbers follow than the 1 edge of the header: the header is wrong, or two files were joined",
         ),
         (
             "WeightedAdjacencyGraph\n2\n1\n0\n1\n0\n",

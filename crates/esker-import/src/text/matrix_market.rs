@@ -60,7 +60,7 @@ pub(crate) fn parse(head: &[u8], whole: bool) -> Result<Option<Header>, String> 
     let (rows, columns) = (count(&size, 0, "rows")?, count(&size, 1, "columns")?);
     if rows != columns {
         return Err(format!(
-            "the matrix has {rows} rows and {columns} columns, so it is no graph on one set of vertices; to take rows \
+            "the matrix is {rows} x {columns}, so it is no graph on one set of vertices; to take rows \
              and columns as two sets, add {rows} to each column and write {0} x {0}",
             rows.saturating_add(columns)
         ));

@@ -19,7 +19,7 @@ use super::table_parser::{not_id, not_in_range};
 use super::tally::Tally;
 use crate::format::{Format, Pick, ReadOptions};
 use crate::input::{Input, Stream};
-use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema};
+use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema, WideInteger};
 
 /// Bytes before the text of a block: the vertex of its first line, and how many words of that line came before.
 const PREFIX_BYTES: usize = 16;
@@ -242,6 +242,8 @@ struct ListBlock<'a> {
     pending: Option<u64>,
     /// A weight that has no type beside those before it.
     mixed: Option<Error>,
+    /// The first weight that no float equals.
+    wide: Option<WideInteger>,
     rejected: Vec<Rejected>,
 }
 
@@ -258,6 +260,7 @@ impl BlockParser for MetisParser {
             targets: Vec::with_capacity(text.len() / 6),
             weights: NumberColumn::with_capacity(0),
             mixed: None,
+            wide: None,
             pending: None,
             rejected: Vec::new(),
         };
@@ -267,6 +270,7 @@ impl BlockParser for MetisParser {
         Ok(EdgeBatch {
             properties: if self.keep_weights { vec![sink.weights.numbers.finish()] } else { Vec::new() },
             rejected: sink.rejected,
+            wide: sink.wide.into_iter().collect(),
             ..EdgeBatch::of_integers(sink.sources, sink.targets, block.input_bytes)
         })
     }
@@ -317,7 +321,10 @@ impl ListBlock<'_> {
         if self.place.vertex > num_vertices {
             self.reject(
                 &self.text[at..end],
-                format!("the header promises {num_vertices} vertices, but more lines follow"),
+                format!(
+                    "the header promises {}, but more lines follow",
+                    esker_graph::counted(num_vertices, "vertex", "vertices")
+                ),
             );
         } else if self.place.words <= skip {
             // Sizes and weights of vertices are not kept.
@@ -344,12 +351,17 @@ impl ListBlock<'_> {
         match digits::number(&self.text[at..end]) {
             Ok(weight) => {
                 self.push(neighbour);
-                if self.parser.keep_weights
-                    && let Err(mixed) = self.weights.push(weight)
-                {
-                    let (path, line) = (&self.parser.path, Some(self.place.line));
-                    let error = || input_error(path, line, &self.text[at..end], mixed.reason("weight"));
+                if !self.parser.keep_weights {
+                    return;
+                }
+                let (path, line) = (&self.parser.path, self.place.line);
+                if let Err(mixed) = self.weights.push(weight) {
+                    let error = || input_error(path, Some(line), &self.text[at..end], mixed.reason("weight"));
                     self.mixed.get_or_insert_with(error);
+                }
+                if let (None, Some(value)) = (&self.wide, self.weights.wide()) {
+                    let (path, row) = (Arc::clone(path), self.sources.len() - 1);
+                    self.wide = Some(WideInteger { property: 0, row, value, path, line });
                 }
             }
             Err(why) => self.reject(&self.text[at..end], format!("the weight {}", why.reason())),

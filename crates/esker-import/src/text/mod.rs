@@ -20,6 +20,7 @@ pub(crate) mod adjacency;
 pub(crate) mod vertices;
 pub(crate) mod graphalytics;
 
+pub(crate) use column::beside_fractions;
 pub(crate) use names::is_time;
 
 #[cfg(test)]

@@ -183,7 +183,7 @@ fn sniff(input: &Input, head: &mut Head, format: Format, options: &ReadOptions) 
     } else {
         columns(&shape, options)
     };
-    let columns = columns.map_err(failed)?;
+    let columns = columns.map_err(|unfit| unfit.error(&input.path()))?;
     let is_text = ids_are_texts(&shape, &columns, options);
     Ok(Sniffed { shape, columns, is_text })
 }

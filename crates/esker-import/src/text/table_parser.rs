@@ -1,10 +1,10 @@
 //! Parses blocks of table lines.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::builder::BinaryBuilder;
+use arrow_array::builder::{ArrayBuilder, BinaryBuilder};
 use esker_format::{Error, PropertyType, Result};
 
 use super::blocks::{count_lines, excerpt, input_error};
@@ -12,7 +12,7 @@ use super::column::NumberColumn;
 use super::digits::{self, NotId, NotNumber, Number};
 use super::fast::{EdgeParts, Fast};
 use super::line::{BadQuote, Comments, Dialect, Field, Line, Separator, line_end, split};
-use crate::source::{Block, BlockParser, EdgeBatch, Numbers, Rejected, id_column};
+use crate::source::{Block, BlockParser, EdgeBatch, Numbers, Rejected, WideInteger, id_column};
 use crate::typed::{self, Typed};
 
 /// Rejected lines of one block that are described; of the others only the line is told, to bound memory.
@@ -126,6 +126,8 @@ struct RowBlock<'a> {
     targets: Ids,
     properties: Vec<ParsedValues>,
     rejected: Vec<Rejected>,
+    /// The first integer of each property that no float equals.
+    wide: Vec<WideInteger>,
     /// A number that has no type beside those before it.
     mixed: Option<Error>,
     /// Lines are counted up to here, for messages.
@@ -158,6 +160,7 @@ impl<'a> RowBlock<'a> {
             targets: ids(),
             properties: parser.types.iter().map(value).collect(),
             rejected: Vec::new(),
+            wide: Vec::new(),
             mixed: None,
             counted: (0, block.first_line),
         }
@@ -180,6 +183,7 @@ impl<'a> RowBlock<'a> {
             properties: self.properties.into_iter().map(values).collect(),
             vertices: None,
             rejected: self.rejected,
+            wide: self.wide,
             input_bytes,
         })
     }
@@ -300,18 +304,41 @@ impl<'a> RowBlock<'a> {
                     }
                     next += 1;
                 }
-                ParsedValues::Numbers(values) => {
-                    let pushed = values.push(self.numbers[next]);
+                ParsedValues::Numbers(_) => {
+                    self.push_number(index, self.numbers[next], at..line.end);
                     next += 1;
-                    if let (Err(mixed), None) = (pushed, &self.mixed) {
-                        let (path, name) = (&self.parser.paths[self.block.file], &self.parser.names[index]);
-                        let (number, text) = (self.line_at(at), &bytes[at..line.end]);
-                        self.mixed = Some(input_error(path, Some(number), text, mixed.reason(name)));
-                    }
                 }
             }
         }
         Ok(())
+    }
+
+    /// Appends the number of a property, from the line at `line`.
+    #[inline]
+    fn push_number(&mut self, index: usize, number: Number, line: Range<usize>) {
+        let ParsedValues::Numbers(values) = &mut self.properties[index] else { return };
+        let known = values.wide();
+        let pushed = values.push(number);
+        let wide = values.wide().filter(|_| known.is_none());
+        if let (Err(mixed), None) = (pushed, &self.mixed) {
+            let (path, name) = (&self.parser.paths[self.block.file], &self.parser.names[index]);
+            let (number, text) = (self.line_at(line.start), &self.block.bytes[line.clone()]);
+            self.mixed = Some(input_error(path, Some(number), text, mixed.reason(name)));
+        }
+        if let Some(value) = wide {
+            self.note_wide(line.start, index, value);
+        }
+    }
+
+    /// Keeps the place of an integer of the last edge, which lies in the line at `at`.
+    #[cold]
+    fn note_wide(&mut self, at: usize, property: usize, value: i64) {
+        let edges = match &self.sources {
+            Ids::Int(ids) => ids.len(),
+            Ids::Text(ids) => ids.len(),
+        };
+        let (path, line) = (Arc::clone(&self.parser.paths[self.block.file]), self.line_at(at));
+        self.wide.push(WideInteger { property, row: edges - 1, value, path, line });
     }
 
     fn check_mark(&self) -> std::result::Result<(), String> {
@@ -327,14 +354,15 @@ impl<'a> RowBlock<'a> {
     fn check_columns(&self, at: usize, line: Line) -> std::result::Result<(), String> {
         let found = line.columns;
         let expected = self.layout.columns;
+        let columns = |found| esker_graph::counted(found, "column", "columns");
         if found < self.limit {
-            let s = if found == 1 { "" } else { "s" };
-            return Err(format!("the line has {found} column{s} and needs {}", self.limit));
+            return Err(format!("the line has {} and needs {}", columns(found), self.limit));
         }
         let where_ = || if self.layout.has_header { "the header has" } else { "the first lines have" };
         if found < self.layout.least_columns() {
             return Err(format!(
-                "the line has {found} columns where {} {expected}; complete the line, or correct its separators",
+                "the line has {} where {} {expected}; complete the line, or correct its separators",
+                columns(found),
                 where_()
             ));
         }
@@ -346,7 +374,8 @@ impl<'a> RowBlock<'a> {
                     .is_some_and(|&b| self.layout.dialect.separator.is(b));
             if !ends_empty {
                 return Err(format!(
-                    "the line has {found} columns where {} {expected}; quote fields that hold a separator",
+                    "the line has {} where {} {expected}; quote fields that hold a separator",
+                    columns(found),
                     where_()
                 ));
             }

@@ -249,7 +249,7 @@ fn columns_can_be_chosen() {
     assert_eq!(error, "a.csv: there is no column \"nobody\"; the columns are day, a, b, kind, cost");
     let options = ReadOptions { source: Some("3".into()), ..default() };
     let error = read_text("a.el", "1 2\n", &options).unwrap_err().to_string();
-    assert_eq!(error, "a.el: there is no column 3; there are 2 columns, numbered from 1");
+    assert_eq!(error, "a.el: there is no column 3; the last column is 2");
 }
 
 #[test]

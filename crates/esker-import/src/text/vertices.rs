@@ -189,6 +189,7 @@ impl BlockParser for Parser {
             properties: vec![Numbers::Int(Vec::new()).finish(); self.num_properties],
             vertices: Some(vertices),
             rejected,
+            wide: Vec::new(),
             input_bytes: block.input_bytes,
         })
     }

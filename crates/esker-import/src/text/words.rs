@@ -161,7 +161,8 @@ impl Words {
             return Ok(());
         }
         let reason = format!(
-            "more numbers follow than the {num_edges} edges of the header: the header is wrong, or two files were joined"
+            "more numbers follow than the {} of the header: the header is wrong, or two files were joined",
+            esker_graph::counted(num_edges, "edge", "edges")
         );
         Err(input_error(self.path(), None, b"", reason))
     }

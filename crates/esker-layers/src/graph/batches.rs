@@ -8,13 +8,13 @@ use std::ops::Range;
 use esker_format::{Error, Result};
 use esker_graph::{
     AnyVisitor, BATCH_LEN, Bitmap, Flow, HUGE_LEN, Piece, Rows, Run, SINK_BATCH_MAX, ScanWorker, Select,
-    Sink, Units, VertexId, drive, ones, vertex,
+    Sink, Units, VertexId, drive, ones, vertex, wanted_blocks,
 };
 
 use super::compressed::Compressed;
 use super::offer::Decoded;
 use super::weight::ColumnWeight;
-use crate::layer::{Place, Places};
+use crate::layer::{ListPlace, ListPlaces};
 
 /// Scans plain lists.
 pub(super) fn scan_rows<W: ColumnWeight>(
@@ -65,8 +65,7 @@ impl<W: ColumnWeight> ScanWorker<Error> for RowsWorker<'_, '_, W> {
         bits: Option<&Bitmap>,
         huge: &mut Vec<VertexId>,
     ) -> Result<()> {
-        for first in vertices.clone().step_by(64) {
-            let wanted = wanted(self.visitor, bits, first, vertices.end);
+        for (first, wanted) in wanted_blocks(self.visitor, vertices, bits) {
             self.offer(ones(wanted).map(|i| vertex(first + i)), huge);
         }
         Ok(())
@@ -101,7 +100,7 @@ pub(super) fn scan_compressed<W: ColumnWeight>(
             visitor,
             sink: visitor.sink(),
             decoded: Decoded::new(visitor.stops(), run.deterministic()),
-            places: Places::default(),
+            places: ListPlaces::default(),
         })
     })
 }
@@ -111,7 +110,7 @@ struct CompressedWorker<'p, 'a, W> {
     visitor: &'p dyn AnyVisitor<W>,
     sink: Box<dyn Sink<W> + 'p>,
     decoded: Decoded,
-    places: Places,
+    places: ListPlaces,
 }
 
 impl<W: ColumnWeight> ScanWorker<Error> for CompressedWorker<'_, '_, W> {
@@ -123,11 +122,7 @@ impl<W: ColumnWeight> ScanWorker<Error> for CompressedWorker<'_, '_, W> {
     ) -> Result<()> {
         let Self { lists, visitor, sink, decoded, places } = self;
         let offer = lists.offers();
-        for first in vertices.clone().step_by(64) {
-            let mut wanted = wanted(*visitor, bits, first, vertices.end);
-            if wanted == 0 {
-                continue;
-            }
+        for (first, mut wanted) in wanted_blocks(*visitor, vertices, bits) {
             offer.lists.places(first, places);
             for i in ones(wanted).filter(|&i| places.at(i).degree > lists.huge_len()) {
                 huge.push(vertex(first + i));
@@ -142,7 +137,7 @@ impl<W: ColumnWeight> ScanWorker<Error> for CompressedWorker<'_, '_, W> {
         let Self { lists, visitor, sink, decoded, .. } = self;
         let offer = lists.offers();
         for batch in vertices.chunks(BATCH_LEN) {
-            let mut found = [Place::default(); BATCH_LEN];
+            let mut found = [ListPlace::default(); BATCH_LEN];
             for (place, &v) in found.iter_mut().zip(batch) {
                 *place = offer.lists.index().place(v as usize);
             }
@@ -169,11 +164,4 @@ impl<W: ColumnWeight> ScanWorker<Error> for CompressedWorker<'_, '_, W> {
         let place = lists.offers().lists.index().place(v as usize);
         Ok(lists.offers().piece_into((&mut **sink, decoded), (v, place), (arcs, exclusive)))
     }
-}
-
-/// Those of the 64 vertices from `first` on, before `end`, that are selected and wanted.
-fn wanted<W>(visitor: &dyn AnyVisitor<W>, bits: Option<&Bitmap>, first: usize, end: usize) -> u64 {
-    let within = u64::MAX >> (64 - (end - first).min(64));
-    let selected = within & bits.map_or(u64::MAX, |bits| bits.word(first / 64));
-    if selected == 0 { 0 } else { visitor.wanted(first, selected) }
 }

@@ -13,7 +13,7 @@ use esker_graph::{
 
 use super::offer::{Decoded, Offer};
 use super::weight::ColumnWeight;
-use crate::layer::{CodedLists, Index, Place, Places};
+use crate::layer::{CodedLists, Index, ListPlace, ListPlaces};
 
 thread_local! {
     /// Buffers for point reads. Several, because such reads are nested.
@@ -79,7 +79,7 @@ impl<'a, W: ColumnWeight> Compressed<'a, W> {
         &self,
         visitor: &V,
         into: (&mut V::State, &mut Decoded),
-        (v, place): (VertexId, Place),
+        (v, place): (VertexId, ListPlace),
         huge: &mut Vec<VertexId>,
     ) {
         if !visitor.wants(v) {
@@ -96,7 +96,7 @@ impl<'a, W: ColumnWeight> Compressed<'a, W> {
 /// What a worker decodes into, and the places of the block in hand.
 pub(super) struct Buffer {
     decoded: Decoded,
-    places: Places,
+    places: ListPlaces,
 }
 
 impl<W: ColumnWeight> Extents for Compressed<'_, W> {
@@ -117,7 +117,7 @@ impl<W: ColumnWeight> Layout<W> for Compressed<'_, W> {
     type Buffer = Buffer;
 
     fn new_buffer(&self, stops: bool, deterministic: bool) -> Buffer {
-        Buffer { decoded: Decoded::new(stops, deterministic), places: Places::default() }
+        Buffer { decoded: Decoded::new(stops, deterministic), places: ListPlaces::default() }
     }
 
     #[inline(always)]
@@ -154,7 +154,7 @@ impl<W: ColumnWeight> Layout<W> for Compressed<'_, W> {
         batch: &[VertexId],
         huge: &mut Vec<VertexId>,
     ) {
-        let mut places = [Place::default(); BATCH_LEN];
+        let mut places = [ListPlace::default(); BATCH_LEN];
         for (place, &v) in places.iter_mut().zip(batch) {
             *place = self.index().place(v as usize);
         }

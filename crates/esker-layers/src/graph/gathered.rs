@@ -1,6 +1,13 @@
 //! Lists that were copied to memory.
 
-use esker_graph::{Rows, VertexId, Weight};
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use esker_format::Result;
+use esker_graph::{Rows, Run, VertexId, Weight};
+
+/// Vertices and arcs that one unit of work copies.
+const UNIT_ENTRIES: u64 = 1 << 16;
 
 /// Sorted lists of one direction.
 pub(crate) struct GatheredSide<W> {
@@ -9,10 +16,34 @@ pub(crate) struct GatheredSide<W> {
     weights: Vec<W>,
 }
 
+/// Some lists to copy, and where to.
+pub(super) struct Unit<'u, W> {
+    /// Numbers of the lists.
+    pub(super) places: Range<usize>,
+    /// Room for their neighbours.
+    pub(super) targets: &'u mut [VertexId],
+    /// Room for their weights.
+    pub(super) weights: &'u mut [W],
+}
+
 impl<W: Weight> GatheredSide<W> {
-    /// Lists of `targets` and `weights`, which are equally many; each begins at its offset, and the last offset is their end.
-    pub(super) fn new(offsets: Vec<u64>, targets: Vec<VertexId>, weights: Vec<W>) -> Self {
-        Self { offsets, targets, weights }
+    /// Lists that begin at these offsets, the last of which is their end. `fill` writes the lists of units of about equally many entries,
+    /// on the threads of the run, each with a state of its own. The caller has reserved the memory.
+    pub(super) fn fill<S: Send>(
+        offsets: Vec<u64>,
+        run: &Run,
+        new_state: impl Fn() -> S + Sync,
+        fill: impl Fn(&mut S, Unit<'_, W>) -> Result<()> + Sync,
+    ) -> Result<Self> {
+        let num_arcs = offsets.last().map_or(0, |&end| end as usize);
+        let (mut targets, mut weights) = (vec![0; num_arcs], vec![W::default(); num_arcs]);
+        let units = cut(&offsets, &mut targets, &mut weights);
+        run.share(units.len(), new_state, |state, i| {
+            let unit = units[i].lock().unwrap_or_else(PoisonError::into_inner).take();
+            unit.map_or(Ok(()), |unit| fill(state, unit))
+        })?;
+        drop(units);
+        Ok(Self { offsets, targets, weights })
     }
 
     /// The lists.
@@ -20,4 +51,31 @@ impl<W: Weight> GatheredSide<W> {
     pub(super) fn rows(&self) -> Rows<'_, W> {
         Rows::of(&self.offsets, &self.targets, &self.weights)
     }
+}
+
+/// Cuts lists into units of about equally many entries.
+fn cut<'u, W>(
+    offsets: &[u64],
+    mut targets: &'u mut [VertexId],
+    mut weights: &'u mut [W],
+) -> Vec<Mutex<Option<Unit<'u, W>>>> {
+    let (mut units, mut start) = (Vec::new(), 0);
+    let n = offsets.len() - 1;
+    let entries = |place: usize| place as u64 + offsets[place];
+    while start < n {
+        let goal = entries(start) + UNIT_ENTRIES;
+        let more = offsets[start + 1..]
+            .iter()
+            .zip(start as u64 + 1..)
+            .take_while(|(offset, place)| *offset + place < goal);
+        let end = (start + 1 + more.count()).min(n);
+        let len = (offsets[end] - offsets[start]) as usize;
+        let (these, rest) = std::mem::take(&mut targets).split_at_mut(len);
+        targets = rest;
+        let (theirs, rest) = std::mem::take(&mut weights).split_at_mut(len);
+        weights = rest;
+        units.push(Mutex::new(Some(Unit { places: start..end, targets: these, weights: theirs })));
+        start = end;
+    }
+    units
 }

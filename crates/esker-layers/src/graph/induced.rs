@@ -1,9 +1,7 @@
 //! A version without its removed vertices: the others are renumbered without gaps and in the same order, so sorted lists stay sorted.
 
 use esker_format::{Error, Result};
-use esker_graph::{
-    AnyVisitor, Bitmap, Patch, Piece, Remaining, Run, Select, Sink, Source, VertexId, ones, vertex,
-};
+use esker_graph::{AnyVisitor, Bitmap, Piece, Remaining, Run, Select, Sink, Source, VertexId, ones, vertex};
 
 use super::side::Side;
 use super::weight::ColumnWeight;
@@ -111,24 +109,10 @@ impl<W: ColumnWeight> Sink<W> for TranslatingSink<'_, W> {
         self.sink.visit(&translated)
     }
 
+    // Patches go by `visit_rows`: rows and columns keep their order but may cross the border of a strip.
     fn visit_back(&mut self, u: VertexId, vertices: Piece<'_, W>) {
         self.targets.clear();
         self.targets.extend(vertices.targets.iter().map(|&v| self.remaining.rank(v)));
         self.sink.visit_back(self.remaining.rank(u), Piece { targets: &self.targets, ..vertices });
-    }
-
-    /// Rows and columns keep their order but may cross the border of a strip, so rows are handed over one by one.
-    fn visit_patch(&mut self, patch: &Patch<'_, W>) {
-        for (row, range) in patch.iter() {
-            let (targets, weights) = (&patch.columns[range.clone()], &patch.weights[range]);
-            if patch.to_rows.is_taken() {
-                let piece = Piece { targets, weights, exclusive: patch.to_rows.is_exclusive() };
-                self.visit(&[(row, piece)]);
-            }
-            if patch.to_columns.is_taken() {
-                let exclusive = patch.to_columns.is_exclusive();
-                self.visit_back(row, Piece { targets, weights, exclusive });
-            }
-        }
     }
 }

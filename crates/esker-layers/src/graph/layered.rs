@@ -10,7 +10,7 @@ use std::sync::Arc;
 use esker_format::Result;
 use esker_graph::{Direction, Extents, Flow, Run, VertexId};
 
-use super::arcs::Arcs;
+use super::arcs::{Arcs, seek};
 use super::weight::ColumnWeight;
 use crate::layer::{AllLists, CodeSlice};
 use crate::stack::{Area, Stack, Stretch, Table};
@@ -33,7 +33,7 @@ pub(super) struct Layered<'a, W> {
     pub(super) table: Arc<Table>,
     /// The lists of the oldest; none if they are left out.
     pub(super) base: AllLists<'a>,
-    /// Oldest first. If the lists of the oldest are coded or left out, it has no targets here.
+    /// Oldest first. One that scans leave out has no vertices here; the oldest has no targets if its lists are coded or left out.
     pub(super) layers: Vec<Arcs<'a, W>>,
     /// 1 if the lists of the oldest are left out, else 0.
     floor: usize,
@@ -64,10 +64,17 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
         let count = stack.layers().len();
         let mut layers = vec![Arcs::none(); floor];
         for layer in floor..count {
-            layers.push(Arcs::new(stack.section(layer, direction)?.main(), property, run)?);
+            layers.push(match stack.is_left_out(layer) {
+                true => Arcs::none(),
+                false => Arcs::new(stack.section(layer, direction)?.main(), property, run)?,
+            });
         }
         let newest = stack.section(count - 1, direction)?;
         let filter = match (stack.rank(), newest.born()) {
+            (Some(rank), Some(_)) if stack.is_left_out(count - 1) => {
+                let none = CodeSlice::U8(&[]);
+                Some(Filter { rank, born: none, past: Arcs::none(), past_born: none, past_died: none })
+            }
             (Some(rank), Some(born)) => {
                 let (past, [past_born, past_died]) = match newest.past() {
                     Some(past) => {
@@ -86,7 +93,7 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
             }
         }
         let base = match floor {
-            0 => stack.section(0, direction)?.main().all(run)?,
+            0 if !stack.is_left_out(0) => stack.section(0, direction)?.main().all(run)?,
             _ => AllLists::Arrays { offsets: &[0], targets: &[] },
         };
         Ok(Self { stack, direction, table, base, layers, floor, filter })
@@ -101,6 +108,9 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
         let place = self.stack.place(self.layers.len(), head, self.direction, v)?;
         self.stack
             .visit_above(self.floor, place, self.direction, v, |stretch| {
+                if self.stack.is_left_out(stretch.layer) {
+                    return Ok(Flow::More);
+                }
                 let range = stretch.start..stretch.start + stretch.targets.len();
                 let weights = match (stretch.area, &self.filter) {
                     (Area::Past, Some(filter)) => &filter.past.weights[range],
@@ -122,7 +132,9 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
     }
 }
 
-/// Calls `f` with the arcs of some stretches of one list, sorted.
+/// Calls `f` with the arcs of some stretches of one list, sorted. Parallel arcs stay in the order of the stretches.
+///
+/// The last stretches are nearly all of most lists: those of the oldest layer, in ascending order. The others are merged into them.
 pub(super) fn with_joined<W: ColumnWeight, R>(
     mut stretches: Vec<(Cow<'_, [VertexId]>, &[W])>,
     f: impl FnOnce(&[VertexId], &[W]) -> R,
@@ -131,12 +143,36 @@ pub(super) fn with_joined<W: ColumnWeight, R>(
         let (targets, weights) = stretches.pop().unwrap_or_default();
         return f(&targets, weights);
     }
+    stretches.retain(|(targets, _)| !targets.is_empty());
+    let ascend = |pair: &[(Cow<'_, [VertexId]>, &[W])]| pair[0].0.last() <= pair[1].0.first();
+    let last = stretches.windows(2).rev().take_while(|pair| ascend(pair)).count() + 1;
+    let (newer, oldest) = stretches.split_at(stretches.len().saturating_sub(last));
     let arcs =
-        stretches.iter().flat_map(|(targets, weights)| targets.iter().copied().zip(weights.iter().copied()));
-    let mut arcs: Vec<(VertexId, W)> = arcs.collect();
+        newer.iter().flat_map(|(targets, weights)| targets.iter().copied().zip(weights.iter().copied()));
+    let mut newer: Vec<(VertexId, W)> = arcs.collect();
     // Stable, and fast where runs are sorted already.
-    arcs.sort_by_key(|arc| arc.0);
-    let (targets, weights): (Vec<VertexId>, Vec<W>) = arcs.into_iter().unzip();
+    newer.sort_by_key(|arc| arc.0);
+    let len = newer.len() + oldest.iter().map(|stretch| stretch.1.len()).sum::<usize>();
+    let (mut targets, mut weights) = (Vec::with_capacity(len), Vec::with_capacity(len));
+    let mut newer = newer.into_iter().peekable();
+    for (old_targets, old_weights) in oldest {
+        let mut from = 0;
+        let last = old_targets.last().copied();
+        while let Some((target, weight)) = newer.next_if(|arc| Some(arc.0) <= last) {
+            let to = seek(old_targets, from, target as usize);
+            targets.extend_from_slice(&old_targets[from..to]);
+            weights.extend_from_slice(&old_weights[from..to]);
+            targets.push(target);
+            weights.push(weight);
+            from = to;
+        }
+        targets.extend_from_slice(&old_targets[from..]);
+        weights.extend_from_slice(&old_weights[from..]);
+    }
+    for (target, weight) in newer {
+        targets.push(target);
+        weights.push(weight);
+    }
     f(&targets, &weights)
 }
 
@@ -153,5 +189,44 @@ impl<W: ColumnWeight> Extents for Layered<'_, W> {
 
     fn degree(&self, v: VertexId) -> usize {
         self.table.degree(v)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Stretches = [(&'static [VertexId], &'static [i32])];
+
+    /// As they are joined, and as a stable sort of all arcs joins them.
+    fn assert_joined(stretches: &Stretches) {
+        let mut expected: Vec<(VertexId, i32)> = Vec::new();
+        for (targets, weights) in stretches {
+            expected.extend(targets.iter().copied().zip(weights.iter().copied()));
+        }
+        expected.sort_by_key(|arc| arc.0);
+        let stretches =
+            stretches.iter().map(|&(targets, weights)| (Cow::Borrowed(targets), weights)).collect();
+        let found = with_joined(stretches, |targets, weights: &[i32]| {
+            targets.iter().copied().zip(weights.iter().copied()).collect::<Vec<_>>()
+        });
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn stretches_of_a_list_are_joined_in_order_and_parallel_arcs_newest_first() {
+        assert_joined(&[]);
+        assert_joined(&[(&[], &[]), (&[], &[])]);
+        assert_joined(&[(&[3, 5], &[1, 2])]);
+        assert_joined(&[(&[9], &[1]), (&[1, 2, 3], &[2, 3, 4])]);
+        assert_joined(&[(&[0], &[1]), (&[1, 2, 3], &[2, 3, 4])]);
+        assert_joined(&[(&[2, 2], &[1, 2]), (&[], &[]), (&[1, 2, 2, 3], &[3, 4, 5, 6])]);
+        // Two newer layers, and an oldest one of which arcs were deleted.
+        let newer: &Stretches = &[(&[2, 7], &[1, 2]), (&[0, 4, 7], &[3, 4, 5])];
+        let oldest: &Stretches = &[(&[1, 2], &[6, 7]), (&[4], &[8]), (&[4, 6, 7, 8], &[9, 10, 11, 12])];
+        assert_joined(&[newer, oldest].concat());
+        // Nothing newer; and an oldest stretch that does not end the list.
+        assert_joined(oldest);
+        assert_joined(&[oldest, newer].concat());
     }
 }

@@ -7,6 +7,7 @@ mod beside;
 mod offer;
 mod compressed;
 mod batches;
+mod list_by_list;
 #[cfg(test)]
 mod compressed_tests;
 mod arcs;
@@ -15,6 +16,7 @@ mod layered;
 mod sweep;
 mod gathered;
 mod side;
+mod copied;
 mod tiled;
 pub mod headed;
 pub mod pooled;
@@ -27,9 +29,10 @@ mod stored;
 mod opening;
 
 pub use beside::WEIGHTS_MAX;
+pub use copied::copied_bytes;
 pub use headed::HeadedNeeds;
 pub use opening::StoredWeight;
 pub use pooled::PooledNeeds;
 pub use residency::{Access, GraphEncoding, HeadedOptions, Residency};
-pub use stored::StoredGraph;
+pub use stored::{CompleteLists, StoredGraph};
 pub use weight::{ColumnWeight, check_weight};

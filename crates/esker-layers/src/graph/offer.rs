@@ -5,7 +5,7 @@ use std::ops::Range;
 use esker_graph::{Flow, Piece, Sink, VertexId, Visitor, ones, vertex};
 
 use super::weight::ColumnWeight;
-use crate::layer::{BLOCK_LEN, CodedLists, Place, Places};
+use crate::layer::{BLOCK_LEN, CodedLists, ListPlace, ListPlaces};
 
 /// The longest pieces of lists: of whole blocks, and the same whatever the number of threads.
 pub(crate) const PIECE_LEN: usize = 1 << 16;
@@ -93,7 +93,7 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
         &self,
         visitor: &V,
         (state, decoded): (&mut V::State, &mut Decoded),
-        (first, places): (usize, &Places),
+        (first, places): (usize, &ListPlaces),
         (wanted, longest): (u64, usize),
     ) -> u64 {
         let done = self.lists.decode_group(first, places, (wanted, longest), &mut decoded.targets);
@@ -118,7 +118,7 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
     pub(crate) fn group_into(
         &self,
         (sink, decoded): (&mut dyn Sink<W>, &mut Decoded),
-        (first, places): (usize, &Places),
+        (first, places): (usize, &ListPlaces),
         (wanted, longest): (u64, usize),
     ) -> u64 {
         let done = self.lists.decode_group(first, places, (wanted, longest), &mut decoded.targets);
@@ -143,7 +143,7 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
         &self,
         sink: &mut dyn Sink<W>,
         decoded: &mut Decoded,
-        (first, places): (usize, &Places),
+        (first, places): (usize, &ListPlaces),
         mut wanted: u64,
     ) {
         while wanted != 0 {
@@ -162,7 +162,7 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
     pub(crate) fn list_into(
         &self,
         (sink, decoded): (&mut dyn Sink<W>, &mut Decoded),
-        (v, place): (VertexId, Place),
+        (v, place): (VertexId, ListPlace),
     ) -> Flow {
         for first in (0..place.degree).step_by(PIECE_LEN) {
             let arcs = first..place.degree.min(first + PIECE_LEN);
@@ -177,7 +177,7 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
     pub(crate) fn piece_into(
         &self,
         (sink, decoded): (&mut dyn Sink<W>, &mut Decoded),
-        (v, place): (VertexId, Place),
+        (v, place): (VertexId, ListPlace),
         (arcs, exclusive): (Range<usize>, bool),
     ) -> Flow {
         self.pieces(!decoded.is_whole(), decoded, (v, place), arcs, |(targets, weights)| {
@@ -192,7 +192,7 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
         visitor: &V,
         (state, decoded): (&mut V::State, &mut Decoded),
         v: VertexId,
-        place: Place,
+        place: ListPlace,
         (arcs, exclusive): (Range<usize>, bool),
     ) -> Flow {
         let visit = |(targets, weights): (&[VertexId], &[W])| {
@@ -207,7 +207,7 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
         &self,
         stops: bool,
         decoded: &mut Decoded,
-        (v, place): (VertexId, Place),
+        (v, place): (VertexId, ListPlace),
         arcs: Range<usize>,
         mut visit: impl FnMut((&[VertexId], &[W])) -> Flow,
     ) -> Flow {

@@ -3,175 +3,30 @@
 //! A generic function is compiled again in every crate that calls it, with all sources of lists that it may open. These
 //! constructors call a method of [`StoredWeight`] instead, whose implementations are compiled here alone.
 
-use std::sync::Arc;
-
 use esker_format::Result;
-use esker_format::io::Disk;
-use esker_graph::{Remaining, Run};
+use esker_graph::{Direction, Remaining, Run};
 
-use super::headed::StoredHeads;
-use super::residency::HeadedOptions;
-use super::stored::StoredGraph;
+use super::stored::{CompleteLists, StoredGraph};
 use super::weight::ColumnWeight;
 use super::window::WindowIndex;
-use crate::pool::PoolOptions;
 use crate::stack::Stack;
-use crate::tiles::Tiles;
 
 /// A type of weight with which stored graphs can be opened.
 pub trait StoredWeight: ColumnWeight {
-    /// Opens a graph.
+    /// The lists of a version. `weight` is the number of the weight, with the number of arcs of the version.
+    /// If `only` one direction is to be read, the memory of pools and heads is all for its lists; those of the other are mapped.
     ///
     /// # Errors
-    /// Those of the constructors of [`StoredGraph`].
-    fn open<'a>(opening: Opening<'a, '_, Self>, run: &Run) -> Result<StoredGraph<'a, Self>>;
-
-    /// Shows a part of a graph.
-    fn view<'a>(view: View<'a, Self>) -> StoredGraph<'a, Self>;
-}
-
-/// How a graph is opened: the arguments of the constructors of [`StoredGraph`].
-#[allow(missing_docs, clippy::large_enum_variant)] // Made and taken once a graph.
-pub enum Opening<'a, 'o, W> {
-    Mapped {
-        stack: &'a Stack,
-        num_arcs: u64,
-        property: u32,
-    },
-    Tiled {
-        stack: &'a Stack,
-        tiles: &'a Tiles,
-        pool: Option<&'o PoolOptions>,
-        weight: (u32, u64),
-    },
-    Pooled {
-        disk: &'o Arc<dyn Disk>,
-        stack: &'a Stack,
-        weight: (u32, u64),
-        options: &'o PoolOptions,
-    },
-    Headed {
-        disk: &'o Arc<dyn Disk>,
-        stack: &'a Stack,
-        stored: Option<&'o StoredHeads>,
-        weight: (u32, u64),
-        options: HeadedOptions,
-    },
-    Undirected {
-        graph: StoredGraph<'a, W>,
-        multigraph: bool,
-    },
-    Gathered {
-        times: StoredGraph<'a, i64>,
-        weights: Option<StoredGraph<'a, W>>,
-        index: &'o WindowIndex,
-    },
-}
-
-/// A part of an open graph.
-#[allow(missing_docs, clippy::large_enum_variant)] // Made and taken once a graph.
-pub enum View<'a, W> {
-    Window { times: StoredGraph<'a, i64>, weights: Option<StoredGraph<'a, W>>, index: &'a WindowIndex },
-    Induced { graph: StoredGraph<'a, W>, remaining: &'a Remaining },
-}
-
-macro_rules! stored_weights {
-    ($($type:ty),*) => {$(
-        impl StoredWeight for $type {
-            fn open<'a>(opening: Opening<'a, '_, Self>, run: &Run) -> Result<StoredGraph<'a, Self>> {
-                match opening {
-                    Opening::Mapped { stack, num_arcs, property } => {
-                        StoredGraph::build_mapped(stack, num_arcs, property, run)
-                    }
-                    Opening::Tiled { stack, tiles, pool, weight } => {
-                        StoredGraph::build_tiled(stack, tiles, pool, weight, run)
-                    }
-                    Opening::Pooled { disk, stack, weight, options } => {
-                        StoredGraph::build_pooled(disk, stack, weight, options, run)
-                    }
-                    Opening::Headed { disk, stack, stored, weight, options } => {
-                        StoredGraph::build_headed(disk, stack, stored, weight, options, run)
-                    }
-                    Opening::Undirected { graph, multigraph } => graph.build_undirected(multigraph, run),
-                    Opening::Gathered { times, weights, index } => {
-                        StoredGraph::build_gathered(times, weights, index, run)
-                    }
-                }
-            }
-
-            fn view<'a>(view: View<'a, Self>) -> StoredGraph<'a, Self> {
-                match view {
-                    View::Window { times, weights, index } => {
-                        StoredGraph::build_windowed(times, weights, index)
-                    }
-                    View::Induced { graph, remaining } => graph.build_induced(remaining),
-                }
-            }
-        }
-    )*};
-}
-
-stored_weights!((), i32, i64, f32, f64);
-
-impl<'a, W: StoredWeight> StoredGraph<'a, W> {
-    /// The lists of a version, mapped. `property` is the number of the weight.
-    ///
-    /// # Errors
+    /// [`esker_graph::Stop::OverBudget`], and for pooled lists [`esker_format::Error::Invalid`], if the memory is too little (see
+    /// [`super::HeadedNeeds`], [`super::PooledNeeds`]); [`esker_format::Error::Invalid`] for heads of a layer that is not plain;
     /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Io`]; cancellation.
-    pub fn mapped(stack: &'a Stack, num_arcs: u64, property: u32, run: &Run) -> Result<Self> {
-        W::open(Opening::Mapped { stack, num_arcs, property }, run)
-    }
-
-    /// A version whose complete layer is read from tiles, mapped or in a fixed memory. `weight` is the number of the weight, with the
-    /// number of arcs of the version. If the layer is the whole version, in-lists are at hand even if they are not stored, but for
-    /// point reads.
-    ///
-    /// # Errors
-    /// As [`StoredGraph::pooled`].
-    pub fn tiled(
-        stack: &'a Stack,
-        tiles: &'a Tiles,
-        pool: Option<&PoolOptions>,
-        weight: (u32, u64),
-        run: &Run,
-    ) -> Result<Self> {
-        W::open(Opening::Tiled { stack, tiles, pool, weight }, run)
-    }
-
-    /// A version of which parts of the lists of its complete layer lie in a fixed memory, which both directions share equally.
-    /// `weight` is the number of the weight, with the number of arcs of the version.
-    ///
-    /// # Errors
-    /// [`esker_format::Error::Invalid`] if the memory is too little (see [`super::PooledNeeds`]);
-    /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Io`]; [`esker_graph::Stop::OverBudget`]; cancellation.
-    pub fn pooled(
-        disk: &Arc<dyn Disk>,
+    fn open<'a>(
         stack: &'a Stack,
         weight: (u32, u64),
-        options: &PoolOptions,
+        lists: CompleteLists<'a, '_>,
+        only: Option<Direction>,
         run: &Run,
-    ) -> Result<Self> {
-        W::open(Opening::Pooled { disk, stack, weight, options }, run)
-    }
-
-    /// A version of which the heads of the lists of its complete layer lie in memory. Takes them from the stored heads of the layer; if
-    /// there are none, or they are shorter than the heads wanted, reads all lists of the layer once to gather them. `weight` is the
-    /// number of the weight, with the number of arcs of the version.
-    ///
-    /// # Errors
-    /// [`esker_graph::Stop::OverBudget`] if the memory is too little (see [`super::HeadedNeeds`]);
-    /// [`esker_format::Error::Invalid`] if the layer is not plain; [`esker_format::Error::Corrupt`];
-    /// [`esker_format::Error::Io`]; cancellation.
-    pub fn headed(
-        disk: &Arc<dyn Disk>,
-        stack: &'a Stack,
-        stored: Option<&StoredHeads>,
-        weight: (u32, u64),
-        options: HeadedOptions,
-        run: &Run,
-    ) -> Result<Self> {
-        W::open(Opening::Headed { disk, stack, stored, weight, options }, run)
-    }
+    ) -> Result<StoredGraph<'a, Self>>;
 
     /// The same edges without their directions; an undirected graph stays as it is. Where there is one edge at most from a vertex to
     /// another, `a -> b` and `b -> a` become one edge, with the smaller weight; in a multigraph, each becomes an edge. Reads all lists
@@ -180,34 +35,94 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
     /// # Errors
     /// [`esker_graph::Stop::Unsuitable`] if in-edges are not kept; [`esker_format::Error::Corrupt`]; cancellation;
     /// [`esker_graph::Stop::OverBudget`].
-    pub fn undirected(self, multigraph: bool, run: &Run) -> Result<Self> {
-        W::open(Opening::Undirected { graph: self, multigraph }, run)
-    }
+    fn undirected<'a>(
+        graph: StoredGraph<'a, Self>,
+        multigraph: bool,
+        run: &Run,
+    ) -> Result<StoredGraph<'a, Self>>;
 
     /// The edges of a window, filtered as they are read. The weights of `times`, the same version, are the times of the edges; `weights`
     /// has the weights of the edges, unless they are not read, or are numbers of edges.
-    #[must_use]
-    pub fn windowed(times: StoredGraph<'a, i64>, weights: Option<Self>, index: &'a WindowIndex) -> Self {
-        W::view(View::Window { times, weights, index })
-    }
+    fn windowed<'a>(
+        times: StoredGraph<'a, i64>,
+        weights: Option<StoredGraph<'a, Self>>,
+        index: &'a WindowIndex,
+    ) -> StoredGraph<'a, Self>;
 
-    /// As [`StoredGraph::windowed`], copied to memory and without the vertices that are not in the window.
+    /// As [`StoredWeight::windowed`], copied to memory and without the vertices that are not in the window.
     ///
     /// # Errors
     /// [`esker_graph::Stop::OverBudget`]; [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if a sum of weights is
     /// beyond their type; cancellation.
-    pub fn gathered(
+    fn gathered<'a>(
         times: StoredGraph<'a, i64>,
-        weights: Option<Self>,
+        weights: Option<StoredGraph<'a, Self>>,
         index: &WindowIndex,
         run: &Run,
-    ) -> Result<Self> {
-        W::open(Opening::Gathered { times, weights, index }, run)
-    }
+    ) -> Result<StoredGraph<'a, Self>>;
+
+    /// The same graph with its lists copied to memory, or those of `only` one direction; the others stay as they are. They then are read as
+    /// those of one plain layer, whatever they were read from. Reads each list once, on all threads of the run.
+    ///
+    /// # Errors
+    /// [`esker_graph::Stop::OverBudget`]; [`esker_format::Error::Corrupt`]; [`esker_format::Error::Io`]; cancellation.
+    fn copied<'a>(
+        graph: StoredGraph<'a, Self>,
+        only: Option<Direction>,
+        run: &Run,
+    ) -> Result<StoredGraph<'a, Self>>;
 
     /// The graph over the remaining vertices, renumbered. Removed vertices must have no edges.
-    #[must_use]
-    pub fn induced(self, remaining: &'a Remaining) -> Self {
-        W::view(View::Induced { graph: self, remaining })
-    }
+    fn induced<'a>(graph: StoredGraph<'a, Self>, remaining: &'a Remaining) -> StoredGraph<'a, Self>;
 }
+
+macro_rules! stored_weights {
+    ($($type:ty),*) => {$(
+        impl StoredWeight for $type {
+            fn open<'a>(
+                stack: &'a Stack,
+                weight: (u32, u64),
+                lists: CompleteLists<'a, '_>,
+                only: Option<Direction>,
+                run: &Run,
+            ) -> Result<StoredGraph<'a, Self>> {
+                StoredGraph::build(stack, weight, lists, only, run)
+            }
+
+            fn undirected<'a>(graph: StoredGraph<'a, Self>, multigraph: bool, run: &Run) -> Result<StoredGraph<'a, Self>> {
+                graph.build_undirected(multigraph, run)
+            }
+
+            fn windowed<'a>(
+                times: StoredGraph<'a, i64>,
+                weights: Option<StoredGraph<'a, Self>>,
+                index: &'a WindowIndex,
+            ) -> StoredGraph<'a, Self> {
+                StoredGraph::build_windowed(times, weights, index)
+            }
+
+            fn gathered<'a>(
+                times: StoredGraph<'a, i64>,
+                weights: Option<StoredGraph<'a, Self>>,
+                index: &WindowIndex,
+                run: &Run,
+            ) -> Result<StoredGraph<'a, Self>> {
+                StoredGraph::build_gathered(times, weights, index, run)
+            }
+
+            fn copied<'a>(
+                graph: StoredGraph<'a, Self>,
+                only: Option<Direction>,
+                run: &Run,
+            ) -> Result<StoredGraph<'a, Self>> {
+                graph.build_copied(only, run)
+            }
+
+            fn induced<'a>(graph: StoredGraph<'a, Self>, remaining: &'a Remaining) -> StoredGraph<'a, Self> {
+                graph.build_induced(remaining)
+            }
+        }
+    )*};
+}
+
+stored_weights!((), i32, i64, f32, f64);

@@ -20,8 +20,10 @@ pub enum Residency {
     Mapped,
     /// Extents read past the page cache into a pool of fixed size.
     Pooled,
-    /// The first neighbours of each vertex in memory, the others on disk.
+    /// Some neighbours of each vertex in memory, the others on disk.
     Headed,
+    /// All lists of the version, copied to memory as plain rows.
+    Memory,
 }
 
 /// An encoding, a residency, and the memory that the residency takes.
@@ -33,6 +35,8 @@ pub enum Access {
     Pooled(GraphEncoding, PoolOptions),
     /// Headed; the lists must be plain.
     Headed(HeadedOptions),
+    /// Copied to memory: whole lists, whatever the layers of the version are.
+    Memory,
 }
 
 impl Default for Access {
@@ -46,7 +50,7 @@ impl Access {
     pub fn encoding(&self) -> GraphEncoding {
         match *self {
             Self::Mapped(encoding) | Self::Pooled(encoding, _) => encoding,
-            Self::Headed(_) => GraphEncoding::Lists,
+            Self::Headed(_) | Self::Memory => GraphEncoding::Lists,
         }
     }
 
@@ -56,13 +60,14 @@ impl Access {
             Self::Mapped(_) => Residency::Mapped,
             Self::Pooled(..) => Residency::Pooled,
             Self::Headed(_) => Residency::Headed,
+            Self::Memory => Residency::Memory,
         }
     }
 
-    /// Bytes of memory for the graph; `None` if the page cache decides.
+    /// Bytes of memory that the graph may take; `None` if the page cache decides, or the whole graph is copied.
     pub fn memory_bytes(&self) -> Option<u64> {
         match self {
-            Self::Mapped(_) => None,
+            Self::Mapped(_) | Self::Memory => None,
             Self::Pooled(_, options) => Some(options.bytes),
             Self::Headed(options) => Some(options.memory_bytes),
         }

@@ -20,7 +20,7 @@ pub(crate) enum Side<'a, W> {
     Plain(PlainSide<'a, W>),
     /// One complete layer, compressed.
     Compressed(CompressedSide<'a, W>),
-    /// A window, copied to memory.
+    /// Copied to memory.
     Gathered(GatheredSide<W>),
     /// Anything else.
     Source(Box<dyn Source<W, Error> + 'a>),

@@ -11,7 +11,8 @@ use esker_graph::{
     CsrGraph, Direction, Graph, Lists, Remaining, Reservation, Run, Select, Stop, VertexId, Visitor,
 };
 
-use super::headed::{HeadedNeeds, HeadedSource, StoredHeads};
+use super::copied::{copied_bytes, copy};
+use super::headed::{HeadedNeeds, HeadedSource, KeptHeads, ListDegrees, StoredHeads};
 use super::induced::InducedSide;
 use super::points::PointReads;
 use super::pooled::PooledSide;
@@ -22,8 +23,9 @@ use super::symmetric::SymmetricSide;
 use super::tiled::TiledSide;
 use super::weight::ColumnWeight;
 use super::widened::WidenedSide;
-use super::window::{TimeWindow, TimedLists, WindowIndex, WindowSide, gather, time_range};
-use crate::layer::ListColumns;
+use super::window::{
+    SORTED_TIME_BYTES, TimeWindow, TimedLists, WindowIndex, WindowSide, gather, sorted_times, time_range,
+};
 use crate::pool::PoolOptions;
 use crate::stack::Stack;
 use crate::tiles::{TileScan, Tiles};
@@ -39,8 +41,22 @@ pub struct StoredGraph<'a, W> {
     out: Side<'a, W>,
     /// `None`: not kept, or (undirected) the same as `out`.
     incoming: Option<Side<'a, W>>,
-    /// Memory of a pool or of heads.
+    /// Memory of a pool, of heads or of copied lists.
     _memory: Option<Reservation>,
+}
+
+/// What the lists of the complete layer of a version are read from. Those of later layers are mapped.
+#[derive(Clone, Copy)]
+pub enum CompleteLists<'a, 'o> {
+    /// The lists, mapped.
+    Mapped,
+    /// Tiles, mapped or in a pool. If the layer is the whole version, in-lists are at hand even if they are not stored, but for point reads.
+    Tiled(&'a Tiles, Option<&'o PoolOptions>),
+    /// The lists, in a fixed memory that the directions share equally.
+    Pooled(&'o Arc<dyn Disk>, &'o PoolOptions),
+    /// Plain lists whose heads lie in memory: the stored heads of the layer; if there are none, or they are shorter than the heads wanted,
+    /// all lists of the layer are read once to gather them.
+    Headed(&'o Arc<dyn Disk>, Option<&'o StoredHeads>, HeadedOptions),
 }
 
 impl<'a, W: ColumnWeight> Side<'a, W> {
@@ -61,22 +77,70 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
 }
 
 impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
-    /// [`StoredGraph::mapped`].
-    pub(super) fn build_mapped(stack: &'a Stack, num_arcs: u64, property: u32, run: &Run) -> Result<Self> {
-        let directed = stack.layers()[0].is_directed();
-        let two = directed && stack.has(Direction::In);
-        Ok(Self {
-            num_vertices: stack.num_vertices(),
-            num_arcs,
-            directed,
-            out: Side::mapped(stack, Direction::Out, property, run)?,
-            incoming: two.then(|| Side::mapped(stack, Direction::In, property, run)).transpose()?,
-            _memory: None,
-        })
+    /// [`super::StoredWeight::open`].
+    pub(super) fn build(
+        stack: &'a Stack,
+        weight: (u32, u64),
+        lists: CompleteLists<'a, '_>,
+        only: Option<Direction>,
+        run: &Run,
+    ) -> Result<Self> {
+        let layer = &stack.layers()[0];
+        let mapped = |direction| Side::mapped(stack, direction, weight.0, run);
+        let is_read = |direction| only.is_none_or(|only| only == direction);
+        match lists {
+            CompleteLists::Mapped => Self::of_sides(stack, None, weight, mapped),
+            CompleteLists::Tiled(tiles, pool) => Self::tiled(stack, tiles, pool, weight, run),
+            CompleteLists::Pooled(disk, options) => {
+                let memory = run.budget().reserve("a pool of lists", options.bytes)?;
+                let directions = 1 + u64::from(only.is_none() && layer.incoming().is_some());
+                let options = PoolOptions { bytes: options.bytes / directions, ..*options };
+                Self::of_sides(stack, Some(memory), weight, |direction| {
+                    if !is_read(direction) {
+                        return mapped(direction);
+                    }
+                    let lists = stack.section(0, direction)?.main();
+                    let base = PooledSide::<W>::new(disk, lists, weight.0, &options, run)?;
+                    Side::source(base).with_changes(stack, direction, weight, run)
+                })
+            }
+            CompleteLists::Headed(disk, stored, options) => {
+                let needs = HeadedNeeds::of_only(only, layer, stored, run.threads())?;
+                let heads = needs.heads(layer, options, run)?;
+                let memory = run.budget().reserve("heads of lists", heads.memory_bytes)?;
+                let degrees = ListDegrees::of(layer, run)?;
+                Self::of_sides(stack, Some(memory), weight, |direction| {
+                    if !is_read(direction) {
+                        return mapped(direction);
+                    }
+                    let lists = stack.section(0, direction)?.main();
+                    let stored = stored.and_then(|stored| {
+                        Some((stored.side(direction)?, stored.head_len(), stored.order()))
+                    });
+                    let kept = KeptHeads { length: heads.length, order: heads.order, degrees, stored };
+                    let base = HeadedSource::new(disk, lists, weight.0, &kept, run)?;
+                    Side::source(base).with_changes(stack, direction, weight, run)
+                })
+            }
+        }
     }
 
-    /// [`StoredGraph::tiled`].
-    pub(super) fn build_tiled(
+    /// The lists of a version, one direction or both as they are stored.
+    fn of_sides(
+        stack: &'a Stack,
+        memory: Option<Reservation>,
+        weight: (u32, u64),
+        side: impl Fn(Direction) -> Result<Side<'a, W>>,
+    ) -> Result<Self> {
+        let directed = stack.layers()[0].is_directed();
+        let two = directed && stack.has(Direction::In);
+        let (out, incoming) = (side(Direction::Out)?, two.then(|| side(Direction::In)).transpose()?);
+        let num_vertices = stack.num_vertices();
+        Ok(Self { num_vertices, num_arcs: weight.1, directed, out, incoming, _memory: memory })
+    }
+
+    /// A version whose complete layer is read from tiles.
+    fn tiled(
         stack: &'a Stack,
         tiles: &'a Tiles,
         pool: Option<&PoolOptions>,
@@ -104,59 +168,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         Ok(Self { num_vertices, num_arcs, directed, out, incoming, _memory: memory })
     }
 
-    /// [`StoredGraph::pooled`].
-    pub(super) fn build_pooled(
-        disk: &Arc<dyn Disk>,
-        stack: &'a Stack,
-        weight: (u32, u64),
-        options: &PoolOptions,
-        run: &Run,
-    ) -> Result<Self> {
-        let memory = run.budget().reserve("a pool of lists", options.bytes)?;
-        let directions = 1 + u64::from(stack.layers()[0].incoming().is_some());
-        let options = PoolOptions { bytes: options.bytes / directions, ..*options };
-        Self::over(stack, memory, weight, run, |lists, _| {
-            Ok(Side::source(PooledSide::<W>::new(disk, lists, weight.0, &options, run)?))
-        })
-    }
-
-    /// [`StoredGraph::headed`].
-    pub(super) fn build_headed(
-        disk: &Arc<dyn Disk>,
-        stack: &'a Stack,
-        stored: Option<&StoredHeads>,
-        weight: (u32, u64),
-        options: HeadedOptions,
-        run: &Run,
-    ) -> Result<Self> {
-        let layer = &stack.layers()[0];
-        let heads = HeadedNeeds::of(layer, stored, run.threads())?.heads(layer, options, run)?;
-        let memory = run.budget().reserve("heads of lists", heads.memory_bytes)?;
-        Self::over(stack, memory, weight, run, |lists, direction| {
-            let stored = stored.and_then(|stored| Some((stored.side(direction)?, stored.head_len())));
-            Ok(Side::source(HeadedSource::new(disk, lists, weight.0, stored, heads.length, run)?))
-        })
-    }
-
-    /// A version; `base` makes what reads the lists of its complete layer.
-    fn over(
-        stack: &'a Stack,
-        memory: Reservation,
-        weight: (u32, u64),
-        run: &Run,
-        base: impl Fn(&'a ListColumns, Direction) -> Result<Side<'a, W>>,
-    ) -> Result<Self> {
-        let side = |direction| {
-            base(stack.section(0, direction)?.main(), direction)?.with_changes(stack, direction, weight, run)
-        };
-        let directed = stack.layers()[0].is_directed();
-        let two = directed && stack.has(Direction::In);
-        let (out, incoming) = (side(Direction::Out)?, two.then(|| side(Direction::In)).transpose()?);
-        let num_vertices = stack.num_vertices();
-        Ok(Self { num_vertices, num_arcs: weight.1, directed, out, incoming, _memory: Some(memory) })
-    }
-
-    /// [`StoredGraph::undirected`].
+    /// [`super::StoredWeight::undirected`].
     pub(super) fn build_undirected(self, multigraph: bool, run: &Run) -> Result<Self> {
         if !self.directed {
             return Ok(self);
@@ -171,12 +183,12 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         Ok(Self { num_arcs, directed: false, out: Side::source(side), incoming: None, ..self })
     }
 
-    /// Memory that [`StoredGraph::undirected`] takes for a number of vertices.
+    /// Memory that [`super::StoredWeight::undirected`] takes for a number of vertices.
     pub const fn undirected_bytes(num_vertices: u64) -> u64 {
         SymmetricSide::<W>::bytes(num_vertices)
     }
 
-    /// [`StoredGraph::windowed`].
+    /// [`super::StoredWeight::windowed`].
     #[must_use]
     pub(super) fn build_windowed(
         times: StoredGraph<'a, i64>,
@@ -192,7 +204,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         Self { num_vertices, num_arcs: index.num_arcs(), directed, out, incoming, _memory: memory }
     }
 
-    /// [`StoredGraph::gathered`].
+    /// [`super::StoredWeight::gathered`].
     pub(super) fn build_gathered(
         times: StoredGraph<'a, i64>,
         weights: Option<Self>,
@@ -213,7 +225,29 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         Ok(Self { num_vertices, num_arcs: index.num_arcs(), directed, out, incoming, _memory: Some(memory) })
     }
 
-    /// [`StoredGraph::induced`].
+    /// [`super::StoredWeight::copied`].
+    pub(super) fn build_copied(self, only: Option<Direction>, run: &Run) -> Result<Self> {
+        let Self { num_vertices, num_arcs, directed, out, incoming, _memory: before } = self;
+        let is_read = |direction| only.is_none_or(|only| only == direction);
+        let sides =
+            u64::from(is_read(Direction::Out)) + u64::from(is_read(Direction::In) && incoming.is_some());
+        let bytes = sides * copied_bytes(num_vertices as u64, num_arcs, size_of::<W>() as u64);
+        let mut memory = run.budget().reserve("lists in memory", bytes)?;
+        let side = |side: Side<'a, W>, direction| {
+            if !is_read(direction) {
+                return Ok(side);
+            }
+            copy(&side, num_vertices, run).map(Side::Gathered)
+        };
+        let out = side(out, Direction::Out)?;
+        let incoming = incoming.map(|incoming| side(incoming, Direction::In)).transpose()?;
+        if let Some(before) = before {
+            memory.absorb(before);
+        }
+        Ok(Self { num_vertices, num_arcs, directed, out, incoming, _memory: Some(memory) })
+    }
+
+    /// [`super::StoredWeight::induced`].
     #[must_use]
     pub(super) fn build_induced(self, remaining: &'a Remaining) -> Self {
         let num_vertices = self.num_vertices;
@@ -306,6 +340,17 @@ impl StoredGraph<'_, i64> {
     /// [`Error::Corrupt`]; [`Error::Io`]; cancellation.
     pub fn time_range(&self, run: &Run) -> Result<Option<(i64, i64)>> {
         time_range(&self.out, run)
+    }
+
+    /// The times of the edges in a window, ascending, and their memory; copies of an edge count each. Reads all times once. Memory: 24 bytes
+    /// for each of `arcs`, the most that lie in the window.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Io`]; cancellation; [`Stop::OverBudget`].
+    pub fn sorted_times(&self, window: &TimeWindow, arcs: u64, run: &Run) -> Result<(Vec<i64>, Reservation)> {
+        let bytes = arcs.saturating_mul(SORTED_TIME_BYTES);
+        let memory = run.budget().reserve("the times of the edges", bytes)?;
+        Ok((sorted_times(&self.out, window, self.directed, run)?, memory))
     }
 }
 

@@ -6,7 +6,7 @@ use bytemuck::Pod;
 use esker_format::{Error, Result};
 use esker_graph::{
     AnyVisitor, Bitmap, Flow, Piece, Run, SINK_BATCH_MAX, ScanWorker, Select, Sink, Units, VertexId, drive,
-    ones, vertex,
+    ones, vertex, wanted_blocks,
 };
 
 use super::arcs::{Arcs, seek};
@@ -14,7 +14,7 @@ use super::keep::keep;
 use super::layered::{Filter, Layered};
 use super::offer::{Decoded, Offer};
 use super::weight::ColumnWeight;
-use crate::layer::{AllLists, CodeSlice, Places, for_runs};
+use crate::layer::{AllLists, CodeSlice, ListPlaces, for_runs};
 
 /// Vertices of a stretch whose layers are swept one after another: what visitors keep of them stays in the cache.
 const STRETCH_LEN: usize = 1 << 13;
@@ -49,7 +49,7 @@ struct Sweeper<'p, 'a, W> {
     wanted: Vec<VertexId>,
     kept: KeptArcs<W>,
     decoded: Decoded,
-    places: Places,
+    places: ListPlaces,
 }
 
 /// Arcs that a filter kept.
@@ -74,7 +74,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
             wanted: Vec::new(),
             kept: KeptArcs { targets: Vec::new(), weights: Vec::new(), len: 0, pieces: Vec::new() },
             decoded: Decoded::new(visitor.stops(), run.deterministic()),
-            places: Places::default(),
+            places: ListPlaces::default(),
         }
     }
 
@@ -114,7 +114,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
         let (arcs, skipped) = (&of.layers[0], of.table.skipped(0));
         let mut offered = 0;
         for block in (first..end).step_by(64) {
-            let selected = selected(bits, block, end) & !skipped.word(block / 64);
+            let selected = Bitmap::selected(bits, block, end) & !skipped.word(block / 64);
             let wanted = if selected == 0 { 0 } else { self.visitor.wanted(block, selected) };
             if wanted == 0 {
                 continue;
@@ -152,8 +152,9 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
         }
         self.wanted.clear();
         for block in range.clone().step_by(64) {
-            let selected =
-                selected(bits, block, range.end) & chained.word(block / 64) & !special.word(block / 64);
+            let selected = Bitmap::selected(bits, block, range.end)
+                & chained.word(block / 64)
+                & !special.word(block / 64);
             let wanted = if selected == 0 { 0 } else { self.visitor.wanted(block, selected) };
             self.wanted.extend(ones(wanted).map(|i| vertex(block + i)));
         }
@@ -170,7 +171,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
                     break;
                 }
                 let arcs = &of.layers[layer];
-                let range = arcs.range(slot);
+                let range = if of.stack.is_left_out(layer) { 0..0 } else { arcs.range(slot) };
                 if !range.is_empty() && self.sink.visit_one(v, arcs.piece(range)) == Flow::Enough {
                     break;
                 }
@@ -209,9 +210,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
     fn sweep_born(&mut self, filter: &Filter<'_, W>, bits: Option<&Bitmap>, first: usize, end: usize) {
         let of = self.of;
         let arcs = &of.layers[0];
-        for block in (first..end).step_by(64) {
-            let selected = selected(bits, block, end);
-            let wanted = if selected == 0 { 0 } else { self.visitor.wanted(block, selected) };
+        for (block, wanted) in wanted_blocks(self.visitor, first..end, bits) {
             match of.base {
                 AllLists::Arrays { .. } => self.offer_born_block(filter, arcs, block, wanted),
                 AllLists::Coded(lists) => {
@@ -377,9 +376,4 @@ impl<W: ColumnWeight> ScanWorker<Error> for Sweeper<'_, '_, W> {
     fn list(&mut self, vertices: &[VertexId], _huge: &mut Vec<VertexId>) -> Result<()> {
         vertices.iter().try_for_each(|&v| self.offer_chain(v))
     }
-}
-
-/// The selected ones of the 64 vertices from `block` on, before `end`.
-fn selected(bits: Option<&Bitmap>, block: usize, end: usize) -> u64 {
-    bits.map_or(u64::MAX, |bits| bits.word(block / 64)) & u64::MAX >> (64 - (end - block).min(64))
 }

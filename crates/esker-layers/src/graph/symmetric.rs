@@ -3,15 +3,14 @@
 //! Where a graph keeps one edge between two vertices at most, `a -> b` and `b -> a` become one edge with the smaller of their weights. In
 //! a multigraph, each directed edge becomes an undirected one. A self-loop stays in its list once.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use esker_format::{Error, Result};
 use esker_graph::{
-    AnyVisitor, Bitmap, Extents, Flow, Piece, Reservation, Run, ScanWorker, Select, Sink, Source, Units,
-    VertexId, drive, ones, vertex,
+    AnyVisitor, Extents, Flow, Piece, Reservation, Run, Select, Sink, Source, Units, VertexId, drive, vertex,
 };
 
+use super::list_by_list::ListByList;
 use super::side::Side;
 use super::weight::ColumnWeight;
 
@@ -208,40 +207,6 @@ impl<W: ColumnWeight> Extents for SymmetricSide<'_, W> {
     }
 }
 
-struct Merger<'s, 'a, W> {
-    side: &'s SymmetricSide<'a, W>,
-    visitor: &'s dyn AnyVisitor<W>,
-    sink: Box<dyn Sink<W> + 's>,
-    targets: Vec<VertexId>,
-    weights: Vec<W>,
-}
-
-impl<W: ColumnWeight> Merger<'_, '_, W> {
-    fn hand_over(&mut self, v: VertexId) -> Result<()> {
-        let Self { side, sink, targets, weights, .. } = self;
-        both(&side.out, &side.incoming, v, |lists| {
-            Merge::new(v, lists, side.multigraph).hand_over(v, sink.as_mut(), (targets, weights));
-        })
-    }
-}
-
-impl<W: ColumnWeight> ScanWorker<Error> for Merger<'_, '_, W> {
-    fn range(&mut self, vertices: Range<usize>, bits: Option<&Bitmap>, _: &mut Vec<VertexId>) -> Result<()> {
-        for first in vertices.clone().step_by(64) {
-            let inside = u64::MAX >> (64 - (vertices.end - first).min(64));
-            let selected = inside & bits.map_or(u64::MAX, |bits| bits.word(first / 64));
-            for i in ones(self.visitor.wanted(first, selected)) {
-                self.hand_over(vertex(first + i))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn list(&mut self, vertices: &[VertexId], _: &mut Vec<VertexId>) -> Result<()> {
-        vertices.iter().try_for_each(|&v| if self.visitor.wants(v) { self.hand_over(v) } else { Ok(()) })
-    }
-}
-
 impl<W: ColumnWeight> Source<W, Error> for SymmetricSide<'_, W> {
     fn degree(&self, v: VertexId) -> usize {
         Extents::degree(self, v)
@@ -249,8 +214,12 @@ impl<W: ColumnWeight> Source<W, Error> for SymmetricSide<'_, W> {
 
     fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
         drive(run, self, Units::default(), select, &|| {
-            let (targets, weights) = (Vec::new(), Vec::new());
-            Box::new(Merger { side: self, visitor, sink: visitor.sink(), targets, weights })
+            let (mut targets, mut weights) = (Vec::new(), Vec::new());
+            ListByList::boxed(visitor, move |v, sink| {
+                both(&self.out, &self.incoming, v, |lists| {
+                    Merge::new(v, lists, self.multigraph).hand_over(v, sink, (&mut targets, &mut weights));
+                })
+            })
         })
     }
 

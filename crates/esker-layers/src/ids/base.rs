@@ -104,14 +104,12 @@ impl BaseMap {
         let mut hashes = [0; GROUP_LEN];
         hashes.iter_mut().zip(ids).for_each(|(hash, &id)| *hash = hasher.id(id));
         index.candidates(&hashes[..ids.len()], found)?;
-        let mut resemble = [false; GROUP_LEN];
-        for ((resembles, &id), found) in resemble.iter_mut().zip(ids).zip(&*found) {
-            *resembles = found.map_or(Ok(true), |v| own.resembles(v as usize, id))?;
-        }
-        for (at, (found, &id)) in found.iter_mut().zip(ids).enumerate() {
+        found.iter().flatten().for_each(|&v| own.prefetch_place(v as usize));
+        found.iter().flatten().try_for_each(|&v| own.prefetch_text(v as usize))?;
+        for ((found, &id), hash) in found.iter_mut().zip(ids).zip(hashes) {
             let Some(v) = *found else { continue };
-            if !resemble[at] || own.get(v as usize)? != id {
-                *found = index.find(hashes[at], |v| Ok(own.get(v as usize)? == id))?;
+            if own.get(v as usize)? != id {
+                *found = index.find(hash, |v| Ok(own.get(v as usize)? == id))?;
             }
         }
         Ok(())

@@ -58,14 +58,17 @@ impl IdIndex {
         Ok(index)
     }
 
-    /// For each of at most [`GROUP_LEN`] hashes, the first vertex whose id may have it. Goes column by column, so that the processor
-    /// waits for the memory of many ids at a time.
+    /// For each of at most [`GROUP_LEN`] hashes, the first vertex whose id may have it. Goes column by column, and prefetches what it reads
+    /// in the next, so that the processor waits for the memory of many ids at a time.
     pub(super) fn candidates(&self, hashes: &[u64], found: &mut [Option<VertexId>]) -> Result<()> {
+        hashes.iter().for_each(|&hash| self.buckets.prefetch(bucket_of(hash, self.bits) as usize));
         let mut ranges = [(0, 0); GROUP_LEN];
         for (range, &hash) in ranges.iter_mut().zip(hashes) {
             let bucket = bucket_of(hash, self.bits) as usize;
             if let &[start, end] = self.buckets.get(bucket..bucket + 2)? {
                 *range = (start as usize, end as usize);
+                self.tags.prefetch(range.0);
+                self.tags.prefetch(range.1.wrapping_sub(1));
             }
         }
         let mut places = [None; GROUP_LEN];
@@ -73,6 +76,9 @@ impl IdIndex {
             let tag = tag_of(hash, self.bits);
             let matching = self.tags.get(start..end)?.iter().position(|&other| other == tag);
             *place = matching.map(|at| start + at);
+            if let Some(at) = *place {
+                self.vertices.prefetch(at);
+            }
         }
         for (found, place) in found.iter_mut().zip(places) {
             *found = place.map(|at| self.vertices.at(at)).transpose()?;

@@ -36,15 +36,27 @@ impl IdList {
         matches!(self, Self::Texts { .. })
     }
 
-    /// Whether the id at an existing position ends as another one does, as most that are equal and few others do.
+    /// Prefetches what says where the id at a position lies: its end, or an integer itself.
     #[inline]
-    pub(super) fn resembles(&self, at: usize, id: ExternalId<'_>) -> Result<bool> {
-        Ok(match (self.get(at)?, id) {
-            (ExternalId::Text(own), ExternalId::Text(other)) => {
-                own.len() == other.len() && own.last() == other.last()
+    pub(super) fn prefetch_place(&self, at: usize) {
+        match self {
+            Self::Integers(integers) => integers.prefetch(at),
+            Self::Texts { ends, .. } => {
+                ends.prefetch(at.wrapping_sub(1));
+                ends.prefetch(at);
             }
-            (own, other) => own == other,
-        })
+        }
+    }
+
+    /// Prefetches the text at an existing position.
+    #[inline]
+    pub(super) fn prefetch_text(&self, at: usize) -> Result<()> {
+        if let Self::Texts { texts, ends } = self {
+            let end = ends.at(at)? as usize;
+            texts.prefetch(end.wrapping_sub(1));
+            texts.prefetch(if at == 0 { 0 } else { ends.at(at - 1)? as usize });
+        }
+        Ok(())
     }
 
     /// The id at an existing position.

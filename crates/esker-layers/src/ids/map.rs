@@ -62,8 +62,9 @@ impl IdMap {
         let end = segments.last().map_or(first, |segment| segment.first() + segment.len());
         if first != self.base.num_vertices || end < num_vertices {
             return Err(Error::Invalid(format!(
-                "there are ids for {} imported vertices and for vertices {first} to {end}, but the version has {num_vertices} vertices",
-                self.base.num_vertices
+                "there are ids for {} and for vertices {first} to {end}, but the version has {}",
+                esker_graph::counted(self.base.num_vertices, "imported vertex", "imported vertices"),
+                esker_graph::counted(num_vertices, "vertex", "vertices")
             )));
         }
         let (base, hasher) = (Arc::clone(&self.base), self.hasher);
@@ -142,8 +143,8 @@ impl IdMap {
         let index = v as usize;
         if index >= self.num_vertices {
             return Err(Error::Invalid(format!(
-                "there is no vertex {v}: the graph has {} vertices",
-                self.num_vertices
+                "there is no vertex {v}: the graph has {}",
+                esker_graph::counted(self.num_vertices, "vertex", "vertices")
             )));
         }
         if index < self.base.num_vertices {

@@ -141,9 +141,10 @@ impl IdSegment {
         if position < self.count as u64 {
             return Ok(position as usize);
         }
-        Err(self
-            .index
-            .corrupt(self.words + at, format!("position {position} exceeds the {} ids", self.count)))
+        Err(self.index.corrupt(
+            self.words + at,
+            format!("position {position} among {}", esker_graph::counted(self.count, "id", "ids")),
+        ))
     }
 
     /// The id of a vertex of the segment.

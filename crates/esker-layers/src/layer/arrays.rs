@@ -162,7 +162,10 @@ impl Arrays {
             return Ok(());
         }
         let wrong = targets.iter().position(|&target| u64::from(target) >= n).unwrap_or(0);
-        Err(self.targets.corrupt(first + wrong, format!("vertex {largest} in a graph of {n} vertices")))
+        Err(self.targets.corrupt(
+            first + wrong,
+            format!("vertex {largest} in a graph of {}", esker_graph::counted(n, "vertex", "vertices")),
+        ))
     }
 
     fn bad_offset(&self, index: usize) -> Error {

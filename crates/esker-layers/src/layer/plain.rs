@@ -15,11 +15,12 @@ use std::path::{Path, PathBuf};
 use esker_format::io::Files;
 use esker_format::{
     Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, Error, LayerRecord, PropertyRecord,
-    Result, WRITE_BYTES,
+    Result, WRITE_BYTES, united,
 };
 use esker_graph::{Direction, VertexId};
 
 use super::columns::SectionColumn;
+use super::lists::ListColumns;
 use super::section::Section;
 
 /// The paths of the dictionary of a text property.
@@ -195,6 +196,19 @@ impl PlainLayer {
     /// Whether out-lists and in-lists differ.
     pub fn is_directed(&self) -> bool {
         self.record.directed
+    }
+
+    /// The least and the greatest value of an integer edge property, without reading them; `None` if there are no arcs, or the files do
+    /// not say: see [`Column::value_range`].
+    pub(crate) fn value_range(&self, property: u32) -> Option<(i64, i64)> {
+        let of = |lists: &ListColumns| {
+            if lists.num_arcs() == 0 {
+                return Some(None);
+            }
+            lists.property(property as usize)?.value_range().map(Some)
+        };
+        let past = self.out.past().map_or(Some(None), |past| of(&past.lists))?;
+        united(of(self.out.main())?, past)
     }
 
     /// The directory of its files.

@@ -27,22 +27,6 @@ impl<T: Element + Paged> PropertyArray<T> {
         Self { values: Lama::with_len(num_vertices), present: Lama::with_len(num_vertices) }
     }
 
-    /// Number of vertices.
-    pub fn len(&self) -> usize {
-        self.values.len()
-    }
-
-    /// Whether there are no vertices.
-    pub fn is_empty(&self) -> bool {
-        self.values.len() == 0
-    }
-
-    /// The value of a vertex, which there is.
-    #[inline]
-    pub fn get(&self, v: VertexId) -> Option<T> {
-        (self.present.get(v as usize) != 0).then(|| self.values.get(v as usize))
-    }
-
     /// The values in the order of the vertices.
     pub fn iter(&self) -> impl Iterator<Item = Option<T>> {
         self.present.iter().zip(self.values.iter()).map(|(present, value)| (present != 0).then_some(value))

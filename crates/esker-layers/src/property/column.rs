@@ -188,11 +188,18 @@ impl PropertyColumn {
             return Err(self.out_of_order(at));
         }
         if let Some(at) = codes.iter().position(|code| code & !UNSET > last_code) {
-            let reason = format!("code {} in a layer of {last_code} versions", codes[at] & !UNSET);
+            let reason = format!(
+                "code {} in a layer of {}",
+                codes[at] & !UNSET,
+                esker_graph::counted(last_code, "version", "versions")
+            );
             return Err(self.codes.corrupt(at, reason));
         }
         if let Some(&last) = vertices.last().filter(|&&last| last as usize >= num_vertices) {
-            let reason = format!("vertex {last} in a graph of {num_vertices} vertices");
+            let reason = format!(
+                "vertex {last} in a graph of {}",
+                esker_graph::counted(num_vertices, "vertex", "vertices")
+            );
             return Err(self.vertices.corrupt(self.len() - 1, reason));
         }
         match &self.stored {

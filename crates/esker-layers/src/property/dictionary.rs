@@ -129,7 +129,10 @@ impl DictionarySegment {
         if total == self.texts.len() as u64 {
             return Ok(());
         }
-        let reason = format!("its {} bytes are not those {total} of all texts", self.texts.len());
+        let reason = format!(
+            "it has {}, but its texts end at {total}",
+            esker_graph::counted(self.texts.len(), "byte", "bytes")
+        );
         Err(self.texts.corrupt(self.texts.len(), reason))
     }
 }

@@ -330,7 +330,7 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(view.get(5).unwrap(), Some(PropertyValue::I32(7)));
     let told = |n, last| column.verify(n, last, &run).unwrap_err().to_string();
     assert!(told(6, 2).contains("vertex 6 in a graph of 6 vertices"));
-    assert!(told(7, 1).contains("code 2 in a layer of 1 versions"));
+    assert!(told(7, 1).contains("code 2 in a layer of 1 version"));
     column.verify(7, 2, &run).unwrap();
 }
 

@@ -35,7 +35,7 @@ pub struct Stretch<'a> {
 }
 
 /// The layers of a version, with the lookups that follow the chains.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Chains {
     /// Oldest first; the first is complete, the others are not.
     pub(super) layers: Vec<Arc<PlainLayer>>,
@@ -43,6 +43,8 @@ pub struct Chains {
     /// The rank of the version in the newest layer, if that layer is partial.
     pub(super) rank: Option<u32>,
     pub(super) num_vertices: usize,
+    /// The layers whose arcs scans leave out; empty: none.
+    pub(super) left_out: Box<[bool]>,
 }
 
 impl Chains {
@@ -64,8 +66,14 @@ impl Chains {
     /// Whether the stack is one complete layer, all of it visible; then its lists are those of the version.
     pub fn is_plain(&self) -> bool {
         self.layers.len() == 1
+            && !self.is_left_out(0)
             && self.rank.is_none()
             && self.num_vertices == self.layers[0].out().main().num_lists()
+    }
+
+    /// Whether scans leave out the arcs of a layer: see [`Stack::within`](super::Stack::within).
+    pub(crate) fn is_left_out(&self, layer: usize) -> bool {
+        self.left_out.get(layer).is_some_and(|&left_out| left_out)
     }
 
     /// Whether lists of this direction are stored.

@@ -10,10 +10,10 @@ mod chain;
 mod copies;
 mod table;
 
-use std::ops::Deref;
+use std::ops::{Deref, RangeInclusive};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, united};
 use esker_graph::{Direction, Flow, Reservation, Run, VertexId};
 
 use crate::layer::{ListColumns, PlainLayer};
@@ -29,7 +29,7 @@ pub use table::Table;
 pub struct Stack {
     chains: Chains,
     /// One for each direction, built when first needed.
-    tables: [Mutex<TableSlot>; 2],
+    tables: Arc<[Mutex<TableSlot>; 2]>,
 }
 
 /// A vertex table, or the older table to build it from.
@@ -74,8 +74,48 @@ impl Stack {
         let positions =
             layers.iter().enumerate().map(|(position, layer)| (layer.record().number, position)).collect();
         let tables = Default::default();
-        let chains = Chains { layers, positions, rank, num_vertices: num_vertices as usize };
-        Ok(Self { chains, tables })
+        let (num_vertices, left_out) = (num_vertices as usize, Box::default());
+        Ok(Self { chains: Chains { layers, positions, rank, num_vertices, left_out }, tables })
+    }
+
+    /// The same version, of which scans leave out the layers that have no arc whose value of an edge property lies in a range, unless it is
+    /// the only layer. Degrees, and everything else, stay those of the whole version, whose vertex tables it shares.
+    #[must_use]
+    pub fn within(&self, property: u32, range: RangeInclusive<i64>) -> Self {
+        let several = self.layers.len() > 1;
+        let lies_outside = |layer: &Arc<PlainLayer>| {
+            let values = layer.value_range(property);
+            several && values.is_some_and(|values| values.1 < *range.start() || values.0 > *range.end())
+        };
+        let left_out = self.layers.iter().map(lies_outside).collect();
+        Self { chains: Chains { left_out, ..self.chains.clone() }, tables: Arc::clone(&self.tables) }
+    }
+
+    /// Arcs of the layers that scans do not leave out: at least those of the version there.
+    pub fn arcs_scanned(&self) -> u64 {
+        let scanned = self.layers.iter().enumerate().filter(|(layer, _)| !self.is_left_out(*layer));
+        scanned.map(|(_, layer)| layer.record().out.arcs + layer.record().out.past_arcs).sum()
+    }
+
+    /// Whether scans leave out the oldest layer: see [`Stack::within`].
+    pub fn leaves_out_oldest(&self) -> bool {
+        self.is_left_out(0)
+    }
+
+    /// The least and the greatest value of an integer edge property in the arcs of all layers, without reading them. Arcs that the
+    /// version does not have count too. `None` if there are no arcs, or a layer does not say: it was written before layers did.
+    pub fn value_range(&self, property: u32) -> Option<(i64, i64)> {
+        let with_arcs = |layer: &&Arc<PlainLayer>| {
+            let sizes = layer.record().out;
+            sizes.arcs + sizes.past_arcs > 0
+        };
+        let ranges = self.layers.iter().filter(with_arcs).map(|layer| layer.value_range(property));
+        ranges.reduce(|one, other| united(Some(one?), Some(other?)))?
+    }
+
+    /// Whether all arcs of the layers are arcs of the version.
+    pub fn has_all_arcs(&self) -> bool {
+        self.is_plain() && self.layers[0].record().out.past_arcs == 0
     }
 
     /// The most bytes that the vertex tables for an analysis take if there are few fragments; 0 if the stack

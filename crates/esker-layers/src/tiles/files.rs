@@ -186,7 +186,7 @@ impl Tiles {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn directory(&self, run: &Run) -> Result<Directory<'_>> {
+    pub(crate) fn directory(&self, run: &Run) -> Result<Directory<'_>> {
         let (keys, starts, edges) = (self.keys.all(run)?, self.starts.all(run)?, self.edges.all(run)?);
         let directory = Directory { keys, starts, edges, data_bytes: self.data_bytes() };
         let strips = self.num_strips() as u64;

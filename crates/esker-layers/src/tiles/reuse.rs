@@ -69,7 +69,7 @@ impl<'a> OldTiles<'a> {
     /// Tiles to copy from. The lists must be the same in the groups that did not change.
     ///
     /// # Errors
-    /// As [`Tiles::directory`].
+    /// [`Error::Corrupt`](esker_format::Error::Corrupt); cancellation.
     pub fn new(tiles: &'a Tiles, changed: ChangedGroups, run: &Run) -> Result<Self> {
         let directory = tiles.directory(run)?;
         let group = tiles.group().max(1);

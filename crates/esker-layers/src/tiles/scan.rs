@@ -353,7 +353,7 @@ impl<'s, W: Weight> Source<'s, '_, W> {
 fn hand_over<W: Weight>(worker: &mut TileWorker<'_, '_, W>, of: &Decoding<'_, W>, sides: Sides) {
     let TileWorker { sink, batch, turn: Some(turn), .. } = worker else { return };
     if of.bits.is_none() && !batch.is_filtered {
-        let end = |taken: bool, exclusive: bool| if taken { End::Taken { exclusive } } else { End::Left };
+        let end = |taken: bool, exclusive: bool| if taken { End::Taken { exclusive } } else { End::Skipped };
         let (to_rows, to_columns) =
             (end(sides.rows, turn.rows_alone), end(sides.columns, turn.columns_alone));
         sink.visit_patch(&batch.patch(of, to_rows, to_columns));

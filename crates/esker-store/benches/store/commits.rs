@@ -181,7 +181,7 @@ fn reads(settings: &Settings, path: &Path) {
         16,
         true,
         path,
-        DatabaseOptions { delta_bytes: 16 << 20, ..Default::default() },
+        DatabaseOptions { freeze_bytes: Some(16 << 20), ..Default::default() },
     );
     let edges = edges(settings.scale.min(20), 5);
     let quiet = read(&db, settings);

@@ -13,11 +13,12 @@ use std::time::Instant;
 
 use esker_graph::{Direction, Run, VertexId};
 use esker_store::Result;
+use esker_store::format::CopyPolicy;
 use esker_store::format::{
     DatabaseId, ElementType, Encoding, GraphShape, LayerRecord, LogicalType, Owner, PropertyRecord,
     SectionRecord,
 };
-use esker_store::freeze::{Changes, CopyPolicy, EdgeChange, REMOVAL, freeze};
+use esker_store::freeze::{Changes, EdgeChange, REMOVAL, freeze};
 use esker_store::io::{Disk, MemoryDisk, RealDisk};
 use esker_store::layer::{PlainLayer, PlainWriter, SectionColumn, SectionWriter};
 use esker_store::layer::{SectionChunk, SectionShape};
@@ -140,6 +141,7 @@ impl BenchDirectory<'_> {
             edges: &changes,
             rows: &[vec![8]],
             elements: &[ElementType::I32],
+            counted_from: 0,
             versions: (newest.last_version + 1, newest.last_version + 1),
             num_vertices: newest.num_vertices,
             policy: CopyPolicy::Mixed,

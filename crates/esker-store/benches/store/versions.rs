@@ -93,8 +93,8 @@ fn measure(options: &Options, edges: &[Edge], count: usize, root: &Path, whole: 
     let base = edges.len() * 4 / 5;
     let base_seconds = load(&edges[..base], options.directed, &path);
     let settings = DatabaseOptions {
-        auto_merge: false,
-        delta_bytes: u64::MAX,
+        auto_merge: Some(false),
+        freeze_bytes: Some(u64::MAX),
         threads: options.threads,
         ..Default::default()
     };

@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use esker_format::{Archive, DatabaseId, ElementType, Owner, Result, Values};
 use esker_graph::{Direction, Run, Select, VertexId, Visitor};
 use esker_graph::{Flow, Graph, Piece, Weight};
-use esker_layers::graph::{StoredGraph, StoredWeight};
+use esker_layers::graph::{CompleteLists, StoredGraph, StoredWeight};
 use esker_layers::stack::Stack;
 use esker_layers::tiles::Tiles;
 
@@ -58,7 +58,7 @@ pub(super) fn check_tiles(state: &State, run: &Run, report: &mut Report) -> Resu
     Ok(())
 }
 
-/// Verifies the stored heads of all layers that have any, and that they are the beginnings of the lists of their layer.
+/// Verifies the stored heads of all layers that have any, and that they are those of the lists of their layer.
 pub(super) fn check_heads(state: &State, run: &Run, report: &mut Report) -> Result<()> {
     for layer in state.layers() {
         let number = layer.record().number;
@@ -66,7 +66,7 @@ pub(super) fn check_heads(state: &State, run: &Run, report: &mut Report) -> Resu
             Ok(None) => {}
             Ok(Some(heads)) => {
                 if check_archive(heads.archive(), state.manifest().database, run, report)? {
-                    let what = format!("the heads of layer {number} are the beginnings of its lists");
+                    let what = format!("the heads of layer {number} are those of its lists");
                     report.holds(&what, heads.verify(state.disk().as_ref(), layer.lists(), run))?;
                 }
             }
@@ -123,13 +123,14 @@ impl Compared<'_> {
             let sums = graph?.scan(run, Direction::Out, Select::All, &ArcHashes)?;
             Ok(sums.into_iter().fold(0, u64::wrapping_add))
         };
-        let record = layer.record();
-        let found = hash_of(StoredGraph::tiled(stack, tiles, None, (property, record.num_arcs), run));
-        let expected = hash_of(StoredGraph::mapped(stack, record.num_arcs, property, run));
+        let weight = (property, layer.record().num_arcs);
+        let found = hash_of(W::open(stack, weight, CompleteLists::Tiled(tiles, None), None, run));
+        let expected = hash_of(W::open(stack, weight, CompleteLists::Mapped, None, run));
         let mut is_equal = false;
         if let (Ok(found), Ok(expected)) = (&found, &expected) {
             is_equal = found == expected;
-            let what = format!("the tiles of layer {} contain the edges of its lists{with}", record.number);
+            let what =
+                format!("the tiles of layer {} contain the edges of its lists{with}", layer.record().number);
             report.expect(is_equal, &what, || {
                 tiles.data().corrupt(0, format!("the tiles do not contain the edges of the lists{with}"))
             });

@@ -66,7 +66,11 @@ pub fn check(snapshot: &Snapshot, run: &Run) -> Result<Report> {
         out.loops + record.num_arcs.saturating_sub(out.loops) / 2
     };
     report.expect(edges == record.num_edges, "the number of edges matches the manifest", || {
-        wrong(format!("the lists have {edges} edges, but the manifest records {}", record.num_edges))
+        wrong(format!(
+            "the lists have {}, but the manifest records {}",
+            esker_graph::counted(edges, "edge", "edges"),
+            record.num_edges
+        ))
     });
     if !snapshot.is_directed() {
         report.expect(

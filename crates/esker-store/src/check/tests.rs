@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, FaultyDisk, RealDisk};
 use esker_format::testing::rewrite_archive;
-use esker_format::{ElementType, Encoding, IdMapKind, Result};
+use esker_format::{Edit, ElementType, Encoding, HeadOrder, HeadsRecord, IdMapKind, Result};
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};
 use esker_layers::graph::{Access, GraphEncoding, HeadedOptions};
 use esker_layers::ids::ExternalId;
@@ -18,6 +18,7 @@ use crate::database::{Database, DatabaseOptions};
 use crate::sample::Sample;
 use crate::snapshot::Snapshot;
 use crate::store::Store;
+use crate::version::ManifestWriter;
 
 use super::check;
 
@@ -31,7 +32,7 @@ fn shared(disk: &FaultyDisk) -> Arc<dyn Disk> {
 }
 
 fn open(disk: &FaultyDisk) -> Database {
-    let options = DatabaseOptions { threads: 1, auto_merge: false, ..DatabaseOptions::default() };
+    let options = DatabaseOptions { threads: 1, auto_merge: Some(false), ..DatabaseOptions::default() };
     Database::open_on(shared(disk), Path::new(DB), options).unwrap()
 }
 
@@ -363,6 +364,24 @@ fn changes_of_a_property_by_no_version_of_their_layer_are_reported() {
     });
     let found = problem(&disk, &run).unwrap();
     assert!(found.contains("code 9 in a layer of 2 versions"), "{found}");
+}
+
+#[test]
+fn heads_of_a_forged_length_are_checked_and_read_without_memory_for_it() {
+    let (disk, run) = (FaultyDisk::new(1), Run::with_threads(1).unwrap());
+    sample(true, IdMapKind::Integers, Encoding::Plain, &disk);
+    let db = open(&disk);
+    // They hold all lists, so they are right for any greater length too.
+    db.make_heads(HeadedOptions { head_len: Some(1000), memory_bytes: 64 << 20 }, &run).unwrap();
+    db.close().unwrap();
+    let record = HeadsRecord { layer: 1, head_len: 1 << 61, order: HeadOrder::First };
+    let mut manifest = ManifestWriter::open(shared(&disk), Path::new(DB)).unwrap();
+    manifest.append(&[Edit::RemoveHeads { layer: 1 }, Edit::SetHeads(record)]).unwrap();
+    // A check once took memory for twice the length.
+    assert_eq!(problem(&disk, &run), None);
+    let headed = Access::Headed(HeadedOptions { head_len: None, memory_bytes: 64 << 20 });
+    let mapped = Access::Mapped(GraphEncoding::Lists);
+    assert_eq!(arcs(&disk, headed, &run).unwrap(), arcs(&disk, mapped, &run).unwrap());
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use esker_format::io::Disk;
 use esker_format::memory::{filled_by_all, reserve, with_room};
 use esker_format::{
-    ArchiveWriter, DictionaryRecord, ElementType, Error, LayerRecord, PropertyRecord, Result, VersionRecord,
-    VertexChange,
+    ArchiveWriter, CopyPolicy, DictionaryRecord, ElementType, Error, LayerRecord, PropertyRecord, Result,
+    VersionRecord, VertexChange,
 };
 use esker_graph::{Run, VertexId, vertex};
 use esker_layers::ids::{IdFiles, write_segment};
@@ -16,9 +16,8 @@ use esker_layers::property::{Dictionary, PropertyFiles, PropertyValue, PropertyW
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::content::Commit;
-use crate::freeze::{
-    ChangeCounts, Changes, CopyPolicy, EdgeChange, Frozen, KnownEdges, REMOVAL, freeze, num_edges,
-};
+use crate::buffers::LayerBuffers;
+use crate::freeze::{ChangeCounts, Changes, EdgeChange, Frozen, KnownEdges, REMOVAL, freeze, num_edges};
 use crate::snapshot::{Snapshot, State, vertex_property};
 
 /// Edges that a thread converts at a time.
@@ -40,6 +39,8 @@ pub(crate) struct LayerLocation<'a> {
     /// A directory that does not exist yet; its parent does.
     pub(crate) directory: &'a Path,
     pub(crate) number: u32,
+    /// The first version whose changes are counted.
+    pub(crate) counted_from: u64,
     /// The filter of edges in the layers below; `None` if freezes are rare or the layers small.
     pub(crate) known: Option<&'a Mutex<KnownEdges>>,
 }
@@ -74,12 +75,14 @@ pub(crate) fn assemble(
         elements: &elements,
         versions: (first.version, last.version),
         num_vertices: last.num_vertices,
+        counted_from: location.counted_from,
         policy,
         known: known.as_deref().filter(|_| is_known == Some(true)),
     };
     let database = state.manifest().database;
-    let archive = ArchiveWriter::new(location.disk, location.directory);
-    let writer = PlainWriter::new(&archive, location.directory, database);
+    let buffers = LayerBuffers::new(elements.len(), run.budget());
+    let archive = buffers.archive(location.disk, location.directory);
+    let writer = PlainWriter::new(&archive, location.directory, database).with_buffers(buffers.each_bytes);
     let Frozen { mut record, growth, counts } = freeze(&changes, location.number, &writer, run)?;
     drop((edges, rows));
     record.dictionaries = write_dictionaries(&writer, &below, &texts)?;

@@ -16,6 +16,8 @@ use crate::freeze::REMOVAL;
 
 /// The number of values to encode between two checks for cancellation.
 const VALUES_PER_CHECK: usize = 1 << 17;
+/// What the values of a property take in a commit beside them: a vector and its allocation. In commits of one edge it is most of the memory.
+const COLUMN_BYTES: usize = size_of::<Vec<u64>>() + 32;
 /// An upper bound of the number of edge properties in a commit, against forged records.
 const EDGE_PROPERTIES_MAX: u32 = 1 << 16;
 
@@ -187,7 +189,7 @@ impl Commit {
             NewIds::Texts(texts, ends) => texts.len() + 8 * ends.len(),
         };
         ids + self.edges.len() * size_of::<EdgeOp>()
-            + self.rows.iter().map(|row| 8 * row.len()).sum::<usize>()
+            + self.rows.iter().map(|row| COLUMN_BYTES + 8 * row.len()).sum::<usize>()
             + self.vertices.len() * 64
             + 256
     }

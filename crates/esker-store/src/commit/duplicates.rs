@@ -1,12 +1,12 @@
 //! Applies the rule for duplicate edges to a commit, so that neither the log nor a layer needs to know the rule.
 
-use esker_format::memory::{filled, with_room};
+use esker_format::memory::filled;
 use esker_format::{Duplicates, ElementType, Error, PropertyRecord, Result};
-use esker_graph::{Cancel, Stop, VertexId};
+use esker_graph::{Cancel, Run, VertexId};
 use esker_layers::property::PropertyValue;
 
 use super::content::{Commit, EdgeOp};
-use crate::freeze::REMOVAL;
+use crate::freeze::{EdgeChange, REMOVAL, sorted_edges};
 
 /// A rule, and what its application needs to know.
 pub(crate) struct DuplicateRule<'a> {
@@ -20,12 +20,14 @@ pub(crate) struct DuplicateRule<'a> {
     /// The external id of a vertex, for errors.
     pub(crate) name: &'a dyn Fn(VertexId) -> String,
     pub(crate) cancel: &'a Cancel,
+    /// The threads that sort the edges.
+    pub(crate) run: &'a Run,
+    /// The number of vertices, those of the commit included.
+    pub(crate) num_vertices: u64,
 }
 
-/// The number of edges to sort or unite between two checks for cancellation.
+/// The number of edges to unite between two checks for cancellation.
 const EDGES_PER_CHECK: usize = 1 << 17;
-/// Elements of which the middle one divides the others in two.
-const SAMPLE_LEN: usize = 255;
 
 /// Whether a rule depends on the edges of earlier commits.
 pub(crate) fn reads_edges(rule: Duplicates) -> bool {
@@ -49,31 +51,31 @@ impl DuplicateRule<'_> {
         if self.rule == Duplicates::Keep || (count < 2 && !reads_edges(self.rule)) {
             return Ok(0);
         }
-        let mut order = with_room(count)?;
-        for (edge, index) in commit.edges.iter().zip(0_usize..) {
-            if index.is_multiple_of(EDGES_PER_CHECK) {
-                self.cancel.check()?;
-            }
-            let (a, b) = (edge.source, edge.target);
-            let (a, b) = if self.directed || a <= b { (a, b) } else { (b, a) };
-            order.push((a, b, index));
-        }
-        sort(&mut order, self.cancel)?;
+        let (directed, edges) = (self.directed, &commit.edges);
+        let edge = |index: usize| {
+            let EdgeOp { source: a, target: b, .. } = edges[index];
+            let (source, target) = if directed || a <= b { (a, b) } else { (b, a) };
+            EdgeChange { source, target, code: (index >> 32) as u32, row: index as u32 }
+        };
+        let order = sorted_edges(count, &edge, self.num_vertices, self.run, self.cancel)?;
+        let index_of = |edge: &EdgeChange| (edge.code as usize) << 32 | edge.row as usize;
         let mut dropped = filled(false, count)?;
         let (mut duplicates, mut edges, mut next_check) = (0, 0, EDGES_PER_CHECK);
-        for same in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        for same in order.chunk_by(|a, b| (a.source, a.target) == (b.source, b.target)) {
             edges += same.len();
             if edges >= next_check {
                 self.cancel.check()?;
                 next_check = edges + EDGES_PER_CHECK;
             }
             if same.len() > 1 || reads_edges(self.rule) {
-                let indexes = same.iter().map(|&(_, _, index)| index);
-                duplicates += self.unite(commit, (same[0].0, same[0].1), indexes, &mut dropped)?;
+                let indexes = same.iter().map(index_of);
+                duplicates += self.unite(commit, (same[0].source, same[0].target), indexes, &mut dropped)?;
             }
         }
         drop(order);
-        remove(commit, &dropped);
+        if dropped.contains(&true) {
+            remove(commit, &dropped);
+        }
         Ok(duplicates)
     }
 
@@ -94,15 +96,18 @@ impl DuplicateRule<'_> {
                 standing = Standing::Absent;
                 continue;
             }
-            let before: Vec<u64> = match &standing {
+            let (before, earlier): (Vec<u64>, _) = match &standing {
                 Standing::Absent => {
                     standing = Standing::Set(index);
                     continue;
                 }
-                Standing::Earlier(bits) => bits.clone(),
-                Standing::Set(at) => bits_of(commit, *at),
+                Standing::Earlier(bits) => (bits.clone(), None),
+                Standing::Set(at) => (bits_of(commit, *at), Some(*at)),
             };
             duplicates += 1;
+            if self.rule == Duplicates::Refuse {
+                return Err(self.refused((source, target), earlier, index));
+            }
             let names = || format!("from {} to {}", (self.name)(source), (self.name)(target));
             let Some(bits) = self.united(&before, bits_of(commit, index), &names)? else {
                 dropped[index] = true;
@@ -121,6 +126,19 @@ impl DuplicateRule<'_> {
         Ok(duplicates)
     }
 
+    /// The error for the edge of a commit at an index that exists since the commit's edge `earlier`, or since an earlier commit.
+    fn refused(&self, (source, target): (VertexId, VertexId), earlier: Option<usize>, index: usize) -> Error {
+        let number = index + 1;
+        let what = match earlier {
+            Some(earlier) => format!("is added twice, as edges {} and {number} of the commit", earlier + 1),
+            None => format!("exists already and is added again, as edge {number} of the commit"),
+        };
+        let (source, target) = ((self.name)(source), (self.name)(target));
+        Error::Invalid(format!(
+            "the edge from {source} to {target} {what}: leave it out, or choose another rule for duplicates"
+        ))
+    }
+
     /// The property bits of an edge that exists and is added again; `None` if it stays as it is.
     fn united(
         &self,
@@ -130,10 +148,6 @@ impl DuplicateRule<'_> {
     ) -> Result<Option<Vec<u64>>> {
         let weight = self.properties.iter().position(|property| property.weight);
         match (self.rule, weight) {
-            (Duplicates::Refuse, _) => Err(Error::Invalid(format!(
-                "the edge {} exists already or is added twice: leave it out, or choose another rule for duplicates",
-                names()
-            ))),
             (Duplicates::Keep | Duplicates::Last, _) => Ok(Some(added)),
             (Duplicates::Min | Duplicates::Max, Some(weight)) => {
                 let element = self.properties[weight].element;
@@ -160,36 +174,6 @@ impl DuplicateRule<'_> {
             }
             _ => Ok(None),
         }
-    }
-}
-
-/// Sorts distinct elements in steps, between which it can be cancelled. A step is one pass over the elements.
-fn sort<T: Ord + Copy>(elements: &mut [T], cancel: &Cancel) -> std::result::Result<(), Stop> {
-    cancel.check()?;
-    if elements.len() <= EDGES_PER_CHECK {
-        elements.sort_unstable();
-        return Ok(());
-    }
-    let mut sample: Vec<T> = elements.iter().step_by(elements.len() / SAMPLE_LEN).copied().collect();
-    sample.sort_unstable();
-    let pivot = sample[sample.len() / 2];
-    let middle = partition(elements, |element| *element < pivot);
-    let (low, high) = elements.split_at_mut(middle);
-    sort(low, cancel)?;
-    sort(high, cancel)
-}
-
-/// Puts the elements that are `low` before the others; returns how many they are.
-fn partition<T>(elements: &mut [T], low: impl Fn(&T) -> bool) -> usize {
-    let (mut start, mut end) = (0, elements.len());
-    loop {
-        start += elements[start..end].iter().take_while(|element| low(element)).count();
-        end -= elements[start..end].iter().rev().take_while(|element| !low(element)).count();
-        if start == end {
-            return start;
-        }
-        elements.swap(start, end - 1);
-        (start, end) = (start + 1, end - 1);
     }
 }
 
@@ -257,27 +241,5 @@ fn float(element: ElementType, bits: u64) -> f64 {
     match element {
         ElementType::F32 => f32::from_bits(bits as u32).into(),
         _ => f64::from_bits(bits),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn many_elements_are_sorted_in_steps_between_which_sorting_ends() {
-        let count = 3 * EDGES_PER_CHECK;
-        let ways: [fn(usize) -> usize; 3] =
-            [|i| i, |i| usize::MAX - i, |i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)];
-        for way in ways {
-            let mut elements: Vec<(usize, usize)> = (0..count).map(|i| (way(i) % 1000, i)).collect();
-            let mut expected = elements.clone();
-            expected.sort_unstable();
-            sort(&mut elements, &Cancel::default()).unwrap();
-            assert!(elements == expected);
-        }
-        let cancel = Cancel::default();
-        cancel.cancel();
-        assert!(sort(&mut [1, 2], &cancel).is_err());
     }
 }

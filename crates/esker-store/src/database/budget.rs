@@ -33,7 +33,7 @@ impl Core {
         };
         let changes = self.changes_of(batch)?;
         let more = |costs: CommitCosts| costs.of_batch(batch, changes).saturating_sub(own.bytes());
-        let what = || format!("a commit of {changes} changes");
+        let what = || format!("a commit of {}", esker_graph::counted(changes, "change", "changes"));
         let mut reserved = self.reserve_in_turn(&what, &more)?;
         reserved.absorb(own);
         Ok(Some(self.memory.begin(&mut self.memory.held(), reserved)))
@@ -74,6 +74,12 @@ impl Core {
         }
     }
 
+    /// Whether a batch and its commit take more than half of the limit.
+    pub(super) fn fills_half(&self, batch: &Batch) -> bool {
+        let costs = CommitCosts::of(&self.view());
+        costs.of_batch(batch, batch.len()) > self.options.budget.limit_bytes() / 2
+    }
+
     /// Reserves what a batch that still grows takes now. Freezes if there is no room, or waits for other commits.
     ///
     /// # Errors
@@ -88,8 +94,9 @@ impl Core {
         if costs.of_batch(batch, batch.len()) > limit {
             let (changes, mib) = (batch.len(), limit >> 20);
             return Err(Error::Invalid(format!(
-                "a commit of more than {changes} changes does not fit into the memory limit of {mib} MiB: raise the limit, or commit \
-                 fewer changes at a time, as esker add --batch N does"
+                "a commit of more than {} does not fit into the memory limit of {mib} MiB: raise the limit, or commit \
+                 fewer changes at a time with --batch N",
+                esker_graph::counted(changes, "change", "changes")
             )));
         }
         let held = batch.memory.0.as_ref().map_or(0, Reservation::bytes);
@@ -98,7 +105,7 @@ impl Core {
         if wanted <= held {
             return Ok(());
         }
-        let what = || format!("a batch of {} changes", batch.len());
+        let what = || format!("a batch of {}", esker_graph::counted(batch.len(), "change", "changes"));
         let more = self.reserve_in_turn(&what, &|_| wanted - held)?;
         match &mut batch.memory.0 {
             Some(own) => own.absorb(more),

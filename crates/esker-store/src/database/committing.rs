@@ -142,7 +142,7 @@ impl Database {
         core.log.wait(version).map_err(|error| locked(&core.writer).fail(error))?;
         watched.durable = Some(version);
         drop(watched);
-        if is_large && core.freeze_at_once(version)? {
+        if is_large && self.freeze_attended(version, &options.cancel)? {
             return Ok((committed, true));
         }
         let visible = core.make_visible(version);

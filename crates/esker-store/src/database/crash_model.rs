@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use esker_format::{ElementType, Error, Result, Retention};
+use esker_format::{CopyPolicy, ElementType, Error, Result, Retention, WriteOptions};
 use esker_graph::Run;
 
-use super::Database;
 use super::model::{ModelChange, ModelVersion, commit, normal, read, verify_version};
+use super::{CompactOptions, Database};
 use crate::history::Random;
 use crate::sample::Sample;
 
@@ -23,6 +23,8 @@ pub(super) enum Request {
     Freeze,
     Merge,
     Compact,
+    /// Compacts to other encodings.
+    CompactTo(CompactOptions),
     Define,
     Tag(usize, usize),
     Untag(usize),
@@ -30,6 +32,7 @@ pub(super) enum Request {
     /// Forgets several versions at once.
     ForgetAll(Vec<usize>),
     Retain(Retention),
+    SetOptions(WriteOptions),
     Reopen,
 }
 
@@ -39,13 +42,14 @@ pub(super) enum ResolvedRequest<'s> {
     Commit(&'s [ModelChange]),
     Freeze,
     Merge,
-    Compact,
+    Compact(CompactOptions),
     /// Adds an edge property.
     Define,
     Tag(String, u64),
     Untag(String),
     Forget(BTreeSet<u64>),
     Retain(Retention),
+    SetOptions(WriteOptions),
 }
 
 /// The content of a database.
@@ -58,6 +62,7 @@ pub(super) struct DatabaseContent {
     pub(super) present: BTreeMap<u64, Arc<ModelVersion>>,
     pub(super) tags: BTreeMap<String, u64>,
     pub(super) retention: Retention,
+    pub(super) options: WriteOptions,
     /// The number of the next version.
     pub(super) next: u64,
     /// Whether a commit may become a layer at once.
@@ -72,6 +77,7 @@ impl DatabaseContent {
             present: [(1, Arc::new(ModelVersion::of(sample)))].into(),
             tags: BTreeMap::new(),
             retention: Retention::All,
+            options: WriteOptions::default(),
             next: 2,
             freezes_at_once: false,
         }
@@ -112,7 +118,8 @@ impl DatabaseContent {
             Request::Commit(changes) => Some(ResolvedRequest::Commit(changes)),
             Request::Freeze => Some(ResolvedRequest::Freeze),
             Request::Merge => Some(ResolvedRequest::Merge),
-            Request::Compact => Some(ResolvedRequest::Compact),
+            Request::Compact => Some(ResolvedRequest::Compact(CompactOptions::default())),
+            Request::CompactTo(options) => Some(ResolvedRequest::Compact(*options)),
             Request::Define => Some(ResolvedRequest::Define),
             Request::Tag(name, index) => Some(ResolvedRequest::Tag(format!("tag {name}"), self.pick(*index))),
             Request::Untag(index) => {
@@ -122,6 +129,7 @@ impl DatabaseContent {
             Request::Forget(index) => self.resolve_forget(&[*index]),
             Request::ForgetAll(indexes) => self.resolve_forget(indexes),
             Request::Retain(retention) => Some(ResolvedRequest::Retain(*retention)),
+            Request::SetOptions(options) => Some(ResolvedRequest::SetOptions(*options)),
             Request::Reopen => None,
         }
     }
@@ -143,7 +151,7 @@ impl DatabaseContent {
                 next.next += 1;
             }
             ResolvedRequest::Freeze | ResolvedRequest::Define => next.freeze(),
-            ResolvedRequest::Compact => {
+            ResolvedRequest::Compact(_) => {
                 next.freeze();
                 next.forget(&BTreeSet::new());
             }
@@ -158,6 +166,7 @@ impl DatabaseContent {
             }
             ResolvedRequest::Untag(name) => drop(next.tags.remove(name)),
             ResolvedRequest::Forget(gone) => next.forget(gone),
+            ResolvedRequest::SetOptions(options) => next.options = *options,
             ResolvedRequest::Retain(retention) => {
                 let hidden = self.hidden();
                 next.retention = *retention;
@@ -190,11 +199,12 @@ impl DatabaseContent {
         }
     }
 
-    /// Whether an open database reports the same versions, tags and retention.
+    /// Whether an open database reports the same versions, tags, retention and options.
     fn matches(&self, db: &Database) -> bool {
         let manifest = db.manifest();
         let in_layers = manifest.log_start().first_version - 1;
         (in_layers, &*manifest.tags, manifest.retention) == (self.frozen, &self.tags, self.retention)
+            && db.write_options() == self.options
             && db.versions().iter().map(|version| version.number).eq(self.versions().keys().copied())
     }
 
@@ -226,12 +236,13 @@ impl PossibleContents {
             ResolvedRequest::Commit(changes) => commit(db, changes).map(drop),
             ResolvedRequest::Freeze => db.freeze(run).map(drop),
             ResolvedRequest::Merge => db.merge(run).map(drop),
-            ResolvedRequest::Compact => db.compact(run).map(drop),
+            ResolvedRequest::Compact(options) => db.compact_with(*options, run).map(drop),
             ResolvedRequest::Define => define(db, run),
             ResolvedRequest::Tag(name, version) => db.tag(name, *version),
             ResolvedRequest::Untag(name) => db.untag(name),
             ResolvedRequest::Forget(gone) => db.forget_all(&Vec::from_iter(gone.iter().copied())),
             ResolvedRequest::Retain(retention) => db.retain(*retention),
+            ResolvedRequest::SetOptions(options) => db.set_write_options(*options),
         };
         // A failed commit may be on the disk, but a freeze does not include it.
         let is_frozen =
@@ -283,7 +294,7 @@ impl PossibleContents {
 
 impl Request {
     pub(super) fn random(random: &mut Random) -> Self {
-        match random.below(23) {
+        match random.below(24) {
             0..7 => Self::Commit(changes(random)),
             7..10 => Self::Freeze,
             10 => Self::Merge,
@@ -297,6 +308,12 @@ impl Request {
             20 => Self::ForgetAll((1..=1 + random.below(3)).map(|_| random.below(100)).collect()),
             17 => Self::Retain([Retention::All, Retention::Last(1), Retention::Last(3)][random.below(3)]),
             18 => Self::Define,
+            21 => Self::SetOptions(WriteOptions {
+                policy: CopyPolicy::ALL[random.below(3)],
+                // Large enough that the commits of the model never freeze by themselves.
+                freeze_bytes: (32 + random.below(64) as u64) << 20,
+                auto_merge: random.below(2) == 0,
+            }),
             _ => Self::Reopen,
         }
     }
@@ -304,6 +321,11 @@ impl Request {
 
 pub(super) fn changes(random: &mut Random) -> Vec<ModelChange> {
     (0..random.below(8)).map(|_| ModelChange::random(NUM_VERTICES, random)).collect()
+}
+
+/// As many changes as there are vertices.
+pub(super) fn many_changes(num_vertices: u64, random: &mut Random) -> Vec<ModelChange> {
+    (0..num_vertices).map(|_| ModelChange::random(num_vertices, random)).collect()
 }
 
 /// Adds an edge property, of texts and of numbers alternately.

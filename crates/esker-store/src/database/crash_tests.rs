@@ -7,14 +7,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::{Disk, Faults, FaultyDisk};
-use esker_format::{Error, IdMapKind, Result, Retention};
+use esker_format::{CopyPolicy, Encoding, Error, IdMapKind, Result, Retention, WriteOptions};
 use esker_graph::Run;
 use esker_layers::graph::HeadedOptions;
 use esker_layers::tiles::ConvertOptions;
 
-use super::crash_model::{DatabaseContent, NEWEST, NUM_VERTICES, PossibleContents, Request, changes};
+use super::crash_model::{
+    DatabaseContent, NEWEST, NUM_VERTICES, PossibleContents, Request, changes, many_changes,
+};
 use super::model::{DB, ModelChange, verify_version};
-use super::{Database, DatabaseOptions};
+use super::{CompactOptions, Database, DatabaseOptions, Tiling};
 use crate::check::check;
 use crate::history::Random;
 use crate::sample::Sample;
@@ -78,7 +80,7 @@ impl Workload {
 
     fn open(&self, disk: &FaultyDisk) -> Result<Database> {
         let options = match self.freezes_at_once {
-            true => DatabaseOptions { delta_bytes: 1, auto_merge: false, ..options() },
+            true => DatabaseOptions { freeze_bytes: Some(1), auto_merge: Some(false), ..options() },
             false => options(),
         };
         Database::open_on(Arc::new(disk.clone()), Path::new(DB), options)
@@ -170,6 +172,37 @@ fn acknowledged_commits_survive_power_loss_at_each_operation_and_again_in_recove
         crash_again(workload, &after_crash, possible, &mut random);
         operations
     });
+}
+
+#[test]
+fn options_are_as_before_or_as_set_after_power_loss_at_each_operation() {
+    let set = |policy, auto_merge| {
+        Request::SetOptions(WriteOptions { policy, auto_merge, ..WriteOptions::default() })
+    };
+    let add = |v| Request::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
+    let requests = vec![
+        add(1),
+        set(CopyPolicy::Chain, false),
+        add(2),
+        Request::Reopen,
+        set(CopyPolicy::Copy, true),
+        Request::Freeze,
+        Request::Compact,
+    ];
+    let workload = Workload { requests, ..Workload::random(1, 0) };
+    let fresh = workload.prepare(1);
+    for at in 1.. {
+        let (disk, mut possible) = (fresh.fork(), workload.possible());
+        disk.set_faults(die_at(at));
+        let outcome = workload.work(&disk, &mut possible);
+        let operations = disk.operations();
+        disk.crash();
+        workload.recover(&disk, &mut possible, false);
+        if operations < at {
+            outcome.unwrap();
+            break;
+        }
+    }
 }
 
 /// Loses power at a random operation of the recovery; if the recovery completed, the content that it reported
@@ -273,6 +306,31 @@ fn tiles_and_heads_outlive_a_failure_of_any_operation_of_merges() {
     die_or_fail_at_each_operation(&workload, 2);
 }
 
+/// The other workloads have so few vertices and edges that each column fits into a page.
+#[test]
+fn hundreds_of_vertices_outlive_failures_of_compactions_to_every_encoding() {
+    const POSITIONS: u64 = 30;
+    for seed in 1..=rounds() {
+        let mut random = Random(seed);
+        let mut workload = Workload::random(2 * seed, 0);
+        workload.sample = Sample { ids: IdMapKind::Texts, ..Sample::random(300, 1500, seed % 2 == 1, 2) };
+        let mut many = || Request::Commit(many_changes(300, &mut random));
+        let to = |lists, tiles| Request::CompactTo(CompactOptions { lists: Some(lists), tiles });
+        workload.requests =
+            vec![many(), Request::Tag(0, NEWEST), many(), to(Encoding::Compressed, Tiling::Make), many()];
+        workload.requests.extend([to(Encoding::Plain, Tiling::Keep), Request::Forget(NEWEST), many()]);
+        let fresh = workload.prepare(seed);
+        let whole = fresh.fork();
+        whole.set_faults(Faults::default());
+        workload.work(&whole, &mut workload.possible()).unwrap();
+        let stride = whole.operations() as usize / POSITIONS as usize;
+        for position in 0..POSITIONS {
+            let at = 1 + position * stride as u64 + random.below(stride) as u64;
+            assert!(!die_or_fail(&workload, &fresh.fork(), at), "operation {at} of {}", whole.operations());
+        }
+    }
+}
+
 #[test]
 fn a_commit_that_becomes_a_layer_at_once_outlives_a_failure_of_any_operation() {
     for seed in 1..=2 * rounds() {
@@ -296,23 +354,21 @@ fn a_commit_that_becomes_a_layer_at_once_outlives_a_failure_of_any_operation() {
 /// Loses power at each odd operation of a workload, and fails at each even one.
 fn die_or_fail_at_each_operation(workload: &Workload, seed: u64) {
     let fresh = workload.prepare(seed);
-    for at in 1.. {
-        let disk = fresh.fork();
-        disk.set_faults(if at % 2 == 0 { fail_at(at) } else { die_at(at) });
-        let mut possible = workload.possible();
-        let is_over = if at % 2 == 0 {
-            fail(workload, &disk, at % 4 == 0) < at
-        } else {
-            drop(workload.work(&disk, &mut possible));
-            let is_over = disk.operations() < at;
-            disk.crash();
-            workload.recover(&disk, &mut possible, true);
-            is_over
-        };
-        if is_over {
-            break;
-        }
+    (1..).find(|&at| die_or_fail(workload, &fresh.fork(), at));
+}
+
+/// Loses power at an odd operation of a workload, or fails at an even one. Whether the workload has fewer operations.
+fn die_or_fail(workload: &Workload, disk: &FaultyDisk, at: u64) -> bool {
+    disk.set_faults(if at.is_multiple_of(2) { fail_at(at) } else { die_at(at) });
+    if at.is_multiple_of(2) {
+        return fail(workload, disk, at.is_multiple_of(4)) < at;
     }
+    let mut possible = workload.possible();
+    drop(workload.work(disk, &mut possible));
+    let is_over = disk.operations() < at;
+    disk.crash();
+    workload.recover(disk, &mut possible, true);
+    is_over
 }
 
 #[test]

@@ -6,6 +6,7 @@ use esker_format::{Edit, ElementType, Error, Owner, PropertyRecord, PropertyType
 use esker_graph::Run;
 
 use super::handle::{Database, locked};
+use super::layers::Maintenance;
 use super::maintain::NextState;
 use super::merging::MergeRequest;
 use super::write::Writer;
@@ -64,18 +65,24 @@ impl Database {
     /// # Errors
     /// As [`Database::widen_edge_property`].
     pub fn widen_vertex_property(&self, name: &str, element: ElementType, run: &Run) -> Result<()> {
-        let core = &self.core;
-        let mut maintenance = locked(&core.maintenance);
-        core.freeze(&mut maintenance, run)?;
-        let mut writer = locked(&core.writer);
-        writer.expect_sound()?;
-        core.make_visible(writer.next_version - 1).map_err(|error| writer.fail(error))?;
+        self.redefine(run, |maintenance, writer| self.with_wider(name, element, maintenance, writer, run))
+    }
+
+    /// The next state, where a vertex property has a wider type; `None` if it has the type or a wider one already.
+    fn with_wider(
+        &self,
+        name: &str,
+        element: ElementType,
+        maintenance: &mut Maintenance,
+        writer: &mut Writer,
+        run: &Run,
+    ) -> Result<Option<NextState>> {
         // The bits of commits in the log are of the old type.
-        core.freeze_holding(&mut maintenance, &mut writer, run)?;
-        let state = core.state();
+        self.core.freeze_holding(maintenance, writer, run)?;
+        let state = self.core.state();
         let newest = state.snapshot(state.newest())?;
         let known = newest.vertex_property(name)?;
-        let Some(widening) = widening_of(known.record(), element)? else { return Ok(()) };
+        let Some(widening) = widening_of(known.record(), element)? else { return Ok(None) };
         for layer in known.layers() {
             for change in layer.column.changes() {
                 let bits = change?.value.and_then(|value| Some((value.element()?, value.bits()?)));
@@ -87,16 +94,8 @@ impl Database {
         }
         let edits = vec![Edit::SetProperty(PropertyRecord { element, ..known.record().clone() })];
         let manifest = maintenance.manifest.manifest().with(&edits).map_err(Error::Invalid)?;
-        let next =
-            NextState::with_same_layers(Arc::new(state.with(manifest, state.layers().to_vec())), edits);
-        let newest = next.state.snapshot(next.state.newest())?;
-        let last_committed_ms = writer.last_committed_ms;
-        let fresh = Writer { last_committed_ms, ..Writer::over(&newest, run)? };
-        let end = fresh.next_version - 1;
-        core.record(&mut maintenance, &next).map_err(|error| writer.fail(error))?;
-        core.show(&next, &mut writer, Some(end))?;
-        *writer = fresh;
-        Ok(())
+        let state = Arc::new(state.with(manifest, state.layers().to_vec()));
+        Ok(Some(NextState::with_same_layers(state, edits)))
     }
 
     /// Merges all layers into one and changes the properties of edges, as `change` says of the known properties; `None`: not at all.
@@ -106,23 +105,34 @@ impl Database {
         change: impl FnOnce(&[PropertyRecord]) -> Result<Option<Rewriting>>,
     ) -> Result<()> {
         let core = &self.core;
+        self.redefine(run, |maintenance, writer| {
+            let Some(rewriting) = change(&core.state().manifest().properties)? else { return Ok(None) };
+            let Rewriting { edit, added, widened } = rewriting;
+            // Every commit in the log must have the properties and their types, so none may remain there.
+            core.freeze_holding(maintenance, writer, run)?;
+            let state = core.state();
+            let all = 0..state.layers().len();
+            let request = MergeRequest { added: added.as_ref(), widened, ..MergeRequest::default() };
+            let mut written = core.write_merged(maintenance, &state, all, request, run)?;
+            written.edits.insert(0, edit);
+            core.prepare(maintenance, &state, written).map(Some)
+        })
+    }
+
+    /// Records and shows the state that `change` makes, while no commit comes; does nothing if it makes none.
+    fn redefine(
+        &self,
+        run: &Run,
+        change: impl FnOnce(&mut Maintenance, &mut Writer) -> Result<Option<NextState>>,
+    ) -> Result<()> {
+        let core = &self.core;
         let mut maintenance = locked(&core.maintenance);
         // Freezes most commits before other commits have to wait.
         core.freeze(&mut maintenance, run)?;
         let mut writer = locked(&core.writer);
         writer.expect_sound()?;
         core.make_visible(writer.next_version - 1).map_err(|error| writer.fail(error))?;
-        let Some(Rewriting { edit, added, widened }) = change(&core.state().manifest().properties)? else {
-            return Ok(());
-        };
-        // Every commit in the log must have the properties and their types, so none may remain there.
-        core.freeze_holding(&mut maintenance, &mut writer, run)?;
-        let state = core.state();
-        let all = 0..state.layers().len();
-        let request = MergeRequest { added: added.as_ref(), widened, ..MergeRequest::default() };
-        let mut written = core.write_merged(&maintenance, &state, all, request, run)?;
-        written.edits.insert(0, edit);
-        let next = core.prepare(&maintenance, &state, written)?;
+        let Some(next) = change(&mut maintenance, &mut writer)? else { return Ok(()) };
         let newest = next.state.snapshot(next.state.newest())?;
         let last_committed_ms = writer.last_committed_ms;
         let fresh = Writer { last_committed_ms, ..Writer::over(&newest, run)? };

@@ -9,13 +9,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::{
-    Archive, Edit, ElementType, Encoding, Error, HeadsRecord, KeptForms, LayerRecord, Owner, PropertyRecord,
-    Result, TilesRecord, remove_archive,
+    Archive, Edit, ElementType, Encoding, Error, HeadOrder, HeadsRecord, KeptForms, LayerRecord, Owner,
+    PropertyRecord, Result, TilesRecord,
 };
 use esker_graph::{Direction, Run, VertexId};
-use esker_layers::graph::headed::{HeadedNeeds, write_heads};
-use esker_layers::graph::{HeadedOptions, StoredGraph, StoredWeight};
+use esker_layers::graph::headed::{HeadedNeeds, Heads, write_heads};
+use esker_layers::graph::{CompleteLists, HeadedOptions, StoredWeight};
 use esker_layers::layer::{ListColumns, PlainLayer};
+use esker_layers::own::OwnDirectory;
 use esker_layers::stack::Stack;
 use esker_layers::tiles::{
     ChangedGroups, ConvertOptions, OldTiles, PropertyWalk, TileFiles, TileProperties, TileReport, Tiles,
@@ -36,6 +37,8 @@ pub struct FormReport {
     pub tiles: Option<TileReport>,
     /// Neighbours of each vertex in its stored head, at most; `None`: no heads.
     pub head_len: Option<usize>,
+    /// Which neighbours these are.
+    pub head_order: Option<HeadOrder>,
     /// Why there are no heads although the database kept them.
     pub heads_left_out: Option<HeadsLeftOut>,
 }
@@ -70,10 +73,16 @@ impl Display for HeadsLeftOut {
 }
 
 impl FormReport {
+    /// Reports heads that were stored.
+    pub(super) fn set_heads(&mut self, heads: &Heads) {
+        (self.head_len, self.head_order) = (Some(heads.length), Some(heads.order));
+    }
+
     /// The edits that add the forms to a layer.
     pub(super) fn edits(&self, layer: u32) -> Vec<Edit> {
         let tiles = self.tiles.map(|tiles| TilesRecord { layer, num_edges: tiles.num_edges });
-        let heads = self.head_len.map(|length| HeadsRecord { layer, head_len: length as u64 });
+        let heads = self.head_len.zip(self.head_order);
+        let heads = heads.map(|(length, order)| HeadsRecord { layer, head_len: length as u64, order });
         tiles.map(Edit::SetTiles).into_iter().chain(heads.map(Edit::SetHeads)).collect()
     }
 }
@@ -132,7 +141,7 @@ impl Core {
         }
         if kept.head_len > 0 && record.encoding == Encoding::Plain {
             match self.write_heads_again(&lists, kept.head_len, replaced.state, run)? {
-                Ok(head_len) => report.head_len = Some(head_len),
+                Ok(heads) => report.set_heads(&heads),
                 Err(left_out) => report.heads_left_out = Some(left_out),
             }
         }
@@ -174,37 +183,32 @@ impl Core {
         run: &Run,
     ) -> Result<TileReport> {
         let (record, stack) = (lists.record(), stack_of(std::slice::from_ref(lists))?);
-        let graph = StoredGraph::<()>::mapped(&stack, record.num_arcs, 0, run)?;
+        let graph = <()>::open(&stack, (0, record.num_arcs), CompleteLists::Mapped, None, run)?;
         graph.prepare(run, Direction::Out)?;
         let weights = WeightProperties { stack: &stack, num_arcs: record.num_arcs, properties, run };
         let place = (&self.disk, lists.directory(), self.state().manifest().database);
         write_tiles(&graph, &weights, run, options, old, place)
     }
 
-    /// Stores heads again: of the same length, or as long as the memory of `run` allows. Without memory for any, there are none: runs
-    /// gather heads without stored ones.
+    /// Stores heads again, as [`heads_again`] chooses them.
     fn write_heads_again(
         &self,
         lists: &PlainLayer,
         head_len: u64,
         state: &State,
         run: &Run,
-    ) -> Result<std::result::Result<usize, HeadsLeftOut>> {
-        let mut needs = HeadedNeeds::of(lists, None, run.threads())?;
-        needs.stored_len = Some(head_len as usize);
-        let memory_bytes = run.budget().free_bytes();
-        if needs.fixed_bytes > memory_bytes {
-            let left_out = HeadsLeftOut::Memory { needed_bytes: needs.fixed_bytes, free_bytes: memory_bytes };
-            return Ok(Err(left_out));
-        }
-        let heads = needs.heads(lists, HeadedOptions { head_len: None, memory_bytes }, run)?;
+    ) -> Result<std::result::Result<Heads, HeadsLeftOut>> {
+        let heads = match heads_again(lists, head_len, run)? {
+            Ok(heads) => heads,
+            Err(left_out) => return Ok(Err(left_out)),
+        };
         write_heads(lists, &heads, run, (&self.disk, lists.directory(), state.manifest().database))?;
-        Ok(Ok(heads.length))
+        Ok(Ok(heads))
     }
 
     pub(super) fn remove_tile_files(&self, directory: &Path) -> Result<()> {
         let files = TileFiles::of(directory);
-        remove_archive(self.disk.as_ref(), &files.directory)?;
+        OwnDirectory::Tiles.remove(self.disk.as_ref(), &files.directory)?;
         if self.disk.look(&files.data)?.is_some() {
             self.disk.remove_file(&files.data)?;
         }
@@ -219,6 +223,23 @@ impl Core {
         }
         Ok(())
     }
+}
+
+/// Heads of the same length as before, or as long as the memory of `run` allows. Without memory for any, there are none: runs gather heads
+/// without stored ones.
+pub(super) fn heads_again(
+    lists: &PlainLayer,
+    head_len: u64,
+    run: &Run,
+) -> Result<std::result::Result<Heads, HeadsLeftOut>> {
+    let mut needs = HeadedNeeds::of(lists, None, run.threads())?;
+    needs.stored_len = Some(head_len as usize);
+    let memory_bytes = run.budget().free_bytes();
+    if needs.fixed_bytes > memory_bytes {
+        let left_out = HeadsLeftOut::Memory { needed_bytes: needs.fixed_bytes, free_bytes: memory_bytes };
+        return Ok(Err(left_out));
+    }
+    needs.heads(lists, HeadedOptions { head_len: None, memory_bytes }, run).map(Ok)
 }
 
 /// The tiles of the replaced layer with the groups that changed; `None` if nothing can be copied from them.
@@ -346,7 +367,7 @@ impl WeightProperties<'_> {
         number: u32,
         walk: &PropertyWalk<'_>,
     ) -> Result<()> {
-        let graph = StoredGraph::<W>::mapped(self.stack, self.num_arcs, number, self.run)?;
+        let graph = W::open(self.stack, (number, self.num_arcs), CompleteLists::Mapped, None, self.run)?;
         graph.prepare(self.run, Direction::Out)?;
         walk.write(number, &graph)
     }

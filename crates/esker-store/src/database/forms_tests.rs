@@ -235,7 +235,8 @@ fn tiles_and_heads_are_kept_when_the_encoding_of_lists_changes() {
     let heads = HeadedOptions { head_len: Some(2), memory_bytes: 1 << 30 };
     database.make_heads(heads, &run).unwrap();
     let coded = CompactOptions { lists: Some(Encoding::Compressed), ..CompactOptions::default() };
-    let FormReport { tiles, head_len, heads_left_out } = database.compact_with(coded, &run).unwrap().forms;
+    let FormReport { tiles, head_len, heads_left_out, .. } =
+        database.compact_with(coded, &run).unwrap().forms;
     assert!(tiles.is_some_and(|tiles| tiles.groups_copied == 16) && head_len.is_none());
     assert_eq!(heads_left_out, Some(HeadsLeftOut::Compressed), "heads go with the plain lists");
     let plain = CompactOptions { lists: Some(Encoding::Plain), ..CompactOptions::default() };
@@ -268,13 +269,23 @@ fn a_merge_without_memory_for_heads_says_so_and_the_next_one_makes_them() {
     let tight = Run::new(RunOptions { threads: 1, budget, ..RunOptions::default() }).unwrap();
     let forms = database.compact_with(CompactOptions::default(), &tight).unwrap().forms;
     assert_eq!(forms.head_len, None);
+    let missing = || database.snapshot().unwrap().manifest().missing_heads();
+    assert_eq!(missing(), Some(2));
     let Some(HeadsLeftOut::Memory { needed_bytes, free_bytes }) = forms.heads_left_out else {
         panic!("{forms:?}")
     };
     assert!(needed_bytes > free_bytes && free_bytes <= 256 << 10, "{needed_bytes} of {free_bytes}");
+    // There is one layer, and nothing to merge.
+    let again = |run: &Run| database.compact_with(CompactOptions::default(), run).unwrap().forms;
+    assert!(matches!(again(&tight).heads_left_out, Some(HeadsLeftOut::Memory { .. })));
+    assert_eq!((again(&run).head_len, missing()), (Some(2), None));
+    assert_eq!(again(&run), FormReport::default());
     change(3);
+    assert_eq!(again(&tight).head_len, None);
+    change(4);
     let forms = database.compact_with(CompactOptions::default(), &run).unwrap().forms;
     assert_eq!((forms.head_len, forms.heads_left_out), (Some(2), None));
+    assert_eq!(missing(), None);
 }
 
 #[test]

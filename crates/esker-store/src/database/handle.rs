@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use esker_format::io::{Disk, Lock, MemoryDisk, RealDisk};
-use esker_format::{Edit, Error, Result};
+use esker_format::{CopyPolicy, Edit, Error, Result, WriteOptions};
 use esker_graph::{Budget, Run, RunOptions};
 
 use super::layers::{Maintenance, with_commits_in_memory};
@@ -14,7 +14,7 @@ use super::unfrozen::UnfrozenCommits;
 use super::view::{StandbyCommits, View};
 use super::write::{KEPT, Writer, kept_bytes_of};
 use crate::commit::{Batch, Commit, LoggedCommit};
-use crate::freeze::CopyPolicy;
+use crate::freeze::ChangeCounts;
 use crate::log::{Log, LogOptions, LogStart, Sync};
 use crate::snapshot::{Snapshot, State};
 use crate::version::{
@@ -27,17 +27,17 @@ use crate::version::{
 pub struct DatabaseOptions {
     /// When commits are made durable.
     pub sync: Sync,
-    /// The database freezes commits in the background once they take this much memory.
-    pub delta_bytes: u64,
+    /// Commits are frozen in the background once they take this much memory. `None`: as the database says ([`Database::write_options`]).
+    pub freeze_bytes: Option<u64>,
     /// Memory for commits until they are in a layer, including freezing and merging but not file buffers
     /// (1 MiB for each column being written). A commit waits for room; one that cannot fit is refused with
     /// the limit that it needs. The reservations rest on estimates, which hold while no commit changes a list
     /// longer than some million. Runs and imports may share the budget.
     pub budget: Budget,
-    /// Whether to merge layers in the background after freezing.
-    pub auto_merge: bool,
-    /// Selects the lists that a layer copies whole.
-    pub policy: CopyPolicy,
+    /// Whether to merge layers in the background after freezing. `None`: as the database says.
+    pub auto_merge: Option<bool>,
+    /// Selects the lists that a layer copies whole. `None`: as the database says.
+    pub policy: Option<CopyPolicy>,
     /// Threads for freezing and merging; 0: as many as the machine has.
     pub threads: usize,
     /// The size at which the log starts a new file.
@@ -60,9 +60,16 @@ pub trait CommitWatch: std::fmt::Debug + Send + std::marker::Sync {
 impl Default for DatabaseOptions {
     fn default() -> Self {
         let LogOptions { sync, segment_bytes } = LogOptions::default();
-        let policy = CopyPolicy::default();
-        let (delta_bytes, budget) = (64 << 20, Budget::default());
-        Self { sync, delta_bytes, budget, auto_merge: true, policy, threads: 0, segment_bytes, watch: None }
+        Self {
+            sync,
+            freeze_bytes: None,
+            budget: Budget::default(),
+            auto_merge: None,
+            policy: None,
+            threads: 0,
+            segment_bytes,
+            watch: None,
+        }
     }
 }
 
@@ -117,6 +124,10 @@ pub(super) struct Core {
     view: Published<View>,
     /// The newest version as a state that includes unfrozen commits, built on demand.
     newest: Mutex<Option<(u64, Arc<State>)>>,
+    /// The first version that a commit since the opening makes.
+    pub(super) first_own: u64,
+    /// What these commits changed, as far as they are in layers.
+    pub(super) frozen: Mutex<ChangeCounts>,
     /// The thread that freezes and merges in the background.
     pub(super) maintainer: Mutex<Option<std::thread::JoinHandle<Result<()>>>>,
     pub(super) _lock: Box<dyn Lock>,
@@ -136,6 +147,16 @@ impl Core {
     /// The current layers.
     pub(super) fn state(&self) -> Arc<State> {
         Arc::clone(&self.view().state)
+    }
+
+    /// How commits become layers: as this handle was told, else as the database says.
+    pub(super) fn write_options(&self) -> WriteOptions {
+        let of_database = self.view().state.manifest().options();
+        WriteOptions {
+            policy: self.options.policy.unwrap_or(of_database.policy),
+            freeze_bytes: self.options.freeze_bytes.unwrap_or(of_database.freeze_bytes),
+            auto_merge: self.options.auto_merge.unwrap_or(of_database.auto_merge),
+        }
     }
 
     /// The current layers, and the commits above them.
@@ -199,20 +220,22 @@ impl Database {
         Self::open_with(disk, path, options, &run)
     }
 
-    /// As [`Database::open_with`], on the file system.
+    /// As [`Database::open`]. The run reports a round for each commit in the log, stops the opening, and its threads
+    /// freeze commits that take more memory than [`DatabaseOptions::freeze_bytes`] or a quarter of the limit.
     ///
     /// # Errors
-    /// As [`Database::open_with`].
+    /// As [`Database::open`]; cancellation; [`esker_graph::Stop::OverBudget`] if a commit in the log does not fit.
     pub fn open_under(path: impl AsRef<Path>, options: DatabaseOptions, run: &Run) -> Result<Self> {
         Self::open_with(Arc::new(RealDisk), path.as_ref(), options, run)
     }
 
-    /// As [`Database::open_on`]. The run reports a round for each commit in the log, stops the opening, and its threads
-    /// freeze commits that take more memory than [`DatabaseOptions::delta_bytes`] or a quarter of the limit.
-    ///
-    /// # Errors
-    /// As [`Database::open`]; cancellation; [`esker_graph::Stop::OverBudget`] if a commit in the log does not fit.
-    pub fn open_with(disk: Arc<dyn Disk>, path: &Path, options: DatabaseOptions, run: &Run) -> Result<Self> {
+    /// As [`Database::open_under`], on any disk.
+    pub(crate) fn open_with(
+        disk: Arc<dyn Disk>,
+        path: &Path,
+        options: DatabaseOptions,
+        run: &Run,
+    ) -> Result<Self> {
         if disk.look(&path.join(MANIFEST_NAME))?.is_none() {
             let name = path.display();
             return Err(Error::Invalid(format!(
@@ -254,6 +277,7 @@ impl Database {
         let known = options.budget.reserve(KEPT, kept_bytes_of(&snapshot, run)?)?;
         let writer = Writer::over(&snapshot, run)?;
         let unfrozen = UnfrozenCommits::over(&snapshot)?;
+        let first_own = logged.last().map_or(writer.next_version, |commit| commit.version + 1);
         let core = Core {
             disk,
             path: path.to_owned(),
@@ -267,6 +291,8 @@ impl Database {
             standby: Mutex::default(),
             view: Published::new(View::new(state, snapshot, Twin::new(unfrozen))),
             newest: Mutex::default(),
+            first_own,
+            frozen: Mutex::default(),
             maintainer: Mutex::default(),
             _lock: lock,
         };
@@ -305,6 +331,11 @@ impl Database {
         self.core.make_room(batch)
     }
 
+    /// Whether a batch and its commit take more than half of the memory limit, so that it is better committed before it grows.
+    pub fn fills_half(&self, batch: &Batch) -> bool {
+        self.core.fills_half(batch)
+    }
+
     /// The newest version. If some commits are in no layer yet, the first call builds a layer of them in
     /// memory, which takes time and memory linear in the commits; [`Database::freeze`] writes that layer once
     /// and for all.
@@ -327,6 +358,14 @@ impl Database {
             return state.snapshot(version);
         }
         self.core.whole_state()?.snapshot(version)
+    }
+
+    /// Waits for freezing and merging in the background.
+    ///
+    /// # Errors
+    /// An error of that work.
+    pub fn wait_for_background(&self) -> Result<()> {
+        self.join_maintainer()
     }
 
     /// Waits for the work in the background and closes the log, which makes the next opening fast. Dropping
@@ -366,7 +405,7 @@ impl Core {
             return Ok(Arc::clone(whole));
         }
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
-        let whole = with_commits_in_memory(&state, &commits, &disk, self.options.policy, &self.run)?;
+        let whole = with_commits_in_memory(&state, &commits, &disk, self.write_options().policy, &self.run)?;
         let mut kept = locked(&self.newest);
         // Do not keep the result if the layers were replaced meanwhile.
         if Arc::ptr_eq(&self.state(), &state) {

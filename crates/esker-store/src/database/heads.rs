@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use esker_format::{Edit, HeadsRecord, KeptForms, Result, remove_archive};
+use esker_format::{Edit, HeadsRecord, KeptForms, Result};
 use esker_graph::Run;
 use esker_layers::graph::HeadedOptions;
 use esker_layers::graph::headed::{HeadedNeeds, Heads, heads_directory, write_heads};
+use esker_layers::own::OwnDirectory;
 
-use super::forms::kept_forms;
+use super::forms::{FormReport, heads_again, kept_forms};
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use crate::snapshot::{Layer, State};
@@ -25,17 +26,37 @@ impl Database {
         let state = self.core.state();
         let lists = state.layers()[0].lists();
         let heads = HeadedNeeds::of(lists, None, run.threads())?.heads(lists, options, run)?;
-        self.core.make_heads(&mut maintenance, &state, &heads, run)?;
+        self.core.make_heads(&mut maintenance, &state, (&heads, heads.length as u64), run)?;
         Ok(heads)
     }
 }
 
 impl Core {
+    /// Makes the heads that the last merge had no memory for.
+    pub(super) fn make_missing_heads(
+        &self,
+        maintenance: &mut Maintenance,
+        report: &mut FormReport,
+        run: &Run,
+    ) -> Result<()> {
+        let state = self.state();
+        let Some(head_len) = state.manifest().missing_heads() else { return Ok(()) };
+        match heads_again(state.layers()[0].lists(), head_len, run)? {
+            Ok(heads) => {
+                self.make_heads(maintenance, &state, (&heads, head_len), run)?;
+                report.set_heads(&heads);
+            }
+            Err(left_out) => report.heads_left_out = Some(left_out),
+        }
+        Ok(())
+    }
+
+    /// Stores heads; merges will store heads of the length `kept`.
     fn make_heads(
         &self,
         maintenance: &mut Maintenance,
         state: &Arc<State>,
-        heads: &Heads,
+        (heads, kept): (&Heads, u64),
         run: &Run,
     ) -> Result<()> {
         let layer = &state.layers()[0];
@@ -44,10 +65,10 @@ impl Core {
         self.remove_heads(maintenance, state, number, &directory)?;
         self.write_heads(layer, heads, &directory, state, run).inspect_err(|_| {
             // If the removal fails too, making heads again or removing the layer deletes the files.
-            let _ = remove_archive(self.disk.as_ref(), &heads_directory(&directory));
+            let _ = OwnDirectory::Heads.remove(self.disk.as_ref(), &heads_directory(&directory));
         })?;
-        let record = HeadsRecord { layer: number, head_len: heads.length as u64 };
-        let kept = KeptForms { head_len: record.head_len, ..kept_forms(state) };
+        let record = HeadsRecord { layer: number, head_len: heads.length as u64, order: heads.order };
+        let kept = KeptForms { head_len: kept, ..kept_forms(state) };
         self.edit_layers(maintenance, &self.state(), vec![Edit::SetHeads(record), Edit::KeepForms(kept)])
     }
 
@@ -74,7 +95,7 @@ impl Core {
         if state.manifest().heads.iter().any(|record| record.layer == layer) {
             self.edit_layers(maintenance, state, vec![Edit::RemoveHeads { layer }])?;
         }
-        remove_archive(self.disk.as_ref(), &heads_directory(directory))?;
+        OwnDirectory::Heads.remove(self.disk.as_ref(), &heads_directory(directory))?;
         self.expect_directory(directory)
     }
 }

@@ -1,14 +1,15 @@
-//! Looks up the ids of a large batch before they are taken one by one: in parallel, and many at a time.
+//! Large batches: looks up their ids in parallel, and many at a time, before they are taken; makes the changes of those that only add edges
+//! on all threads, if the graph has no removed vertices.
 
 use esker_format::Result;
-use esker_format::memory::{collected, filled};
+use esker_format::memory::{collected, filled, filled_by_all};
 use esker_graph::{Cancel, NONE, Run, VertexId};
 use esker_layers::ids::ExternalId;
 use rayon::iter::{IndexedParallelIterator, ParallelIterator};
-use rayon::slice::ParallelSliceMut;
+use rayon::slice::{ParallelSlice, ParallelSliceMut};
 
-use super::write::{IDS_PER_CHECK, Writer};
-use crate::commit::Batch;
+use super::write::{CommitBuilder, IDS_PER_CHECK, Writer};
+use crate::commit::{Batch, BatchOp, EdgeOp};
 
 impl Writer {
     /// The vertex of each id of a batch, [`NONE`] if it is new; nothing for a small batch. Memory: a vertex id an id.
@@ -29,5 +30,43 @@ impl Writer {
         };
         run.install(|| known.par_chunks_mut(IDS_PER_CHECK).enumerate().try_for_each(find))?;
         Ok(known)
+    }
+}
+
+impl CommitBuilder<'_> {
+    /// Whether a batch whose ids were looked up only adds edges, to a graph without removed vertices.
+    pub(super) fn only_adds_edges(&self, batch: &Batch, known: &[VertexId]) -> bool {
+        !known.is_empty() && batch.only_adds_edges() && self.writer.removed.is_empty()
+    }
+
+    /// As [`CommitBuilder::take`] for a batch that only adds edges: one thread gives new ids their vertices, in order; all make the changes.
+    /// `vertices` are the known ones.
+    pub(super) fn take_edges(&mut self, batch: &Batch, mut vertices: Vec<VertexId>, run: &Run) -> Result<()> {
+        self.take_rows(batch)?;
+        for (part, vertices) in vertices.chunks_mut(IDS_PER_CHECK).enumerate() {
+            self.cancel.check()?;
+            let first = part * IDS_PER_CHECK;
+            for (index, v) in vertices.iter_mut().enumerate().filter(|(_, v)| **v == NONE) {
+                *v = self.vertex((batch.ids.get(first + index), Some(NONE)))?;
+            }
+        }
+        self.commit.edges = Vec::new();
+        let mut edges = filled_by_all(EdgeOp { source: 0, target: 0, row: 0 }, batch.ops.len(), run)?;
+        let cancel = self.cancel;
+        run.install(|| {
+            let ends = vertices.par_chunks(2 * IDS_PER_CHECK);
+            let changes = edges.par_chunks_mut(IDS_PER_CHECK).zip(batch.ops.par_chunks(IDS_PER_CHECK));
+            changes.zip(ends).try_for_each(|((edges, ops), ends)| {
+                cancel.check()?;
+                for ((edge, op), ends) in edges.iter_mut().zip(ops).zip(ends.chunks_exact(2)) {
+                    if let BatchOp::Edge(row) = *op {
+                        *edge = EdgeOp { source: ends[0], target: ends[1], row };
+                    }
+                }
+                Result::Ok(())
+            })
+        })?;
+        self.commit.edges = edges;
+        Ok(())
     }
 }

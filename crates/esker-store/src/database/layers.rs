@@ -4,13 +4,16 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use esker_format::io::Disk;
-use esker_format::{Edit, Error, Result};
+use esker_format::{CopyPolicy, Edit, Error, Result};
 use esker_graph::Run;
 
 use crate::commit::{Assembled, Commit, LayerLocation, assemble};
-use crate::freeze::{CopyPolicy, KnownEdges};
+use crate::freeze::KnownEdges;
 use crate::snapshot::{Layer, State};
 use crate::version::{Manifest, ManifestWriter, not_retained};
+
+/// Layers have lower numbers.
+pub(super) const LAYERS_MAX: u32 = 1 << 24;
 
 /// State for which one thread at a time has exclusive access.
 #[derive(Debug)]
@@ -28,14 +31,12 @@ impl Maintenance {
         self.manifest.expect_sound()?;
         let last = self.manifest.manifest().layers.iter().map(|layer| layer.number).max().unwrap_or(0);
         let next = last + 1;
-        if next < 1 << 24 {
-            Ok(next)
-        } else {
-            Err(Error::Invalid(
-                "all 2^24 layer numbers are used: import the graph into a new database".to_owned(),
-            ))
-        }
+        if next < LAYERS_MAX { Ok(next) } else { Err(all_layers_used()) }
     }
+}
+
+pub(super) fn all_layers_used() -> Error {
+    Error::Invalid("all 2^24 layer numbers are used: import the graph into a new database".to_owned())
 }
 
 /// A state with one more layer, in memory, that holds `commits`.
@@ -48,7 +49,7 @@ pub(crate) fn with_commits_in_memory(
 ) -> Result<Arc<State>> {
     let number = state.manifest().layers.iter().map(|layer| layer.number).max().unwrap_or(0) + 1;
     let directory = Path::new("/layer");
-    let location = LayerLocation { disk, directory, number, known: None };
+    let location = LayerLocation { disk, directory, number, counted_from: 0, known: None };
     let assembled = assemble(state, commits, location, policy, run)?;
     let edits = edits_of(&assembled);
     let mut manifest = state.manifest().with(&edits).map_err(Error::Invalid)?;

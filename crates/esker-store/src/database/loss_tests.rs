@@ -31,7 +31,12 @@ struct Moment {
 }
 
 fn options() -> DatabaseOptions {
-    DatabaseOptions { threads: 1, segment_bytes: 4096 + 500, auto_merge: false, ..DatabaseOptions::default() }
+    DatabaseOptions {
+        threads: 1,
+        segment_bytes: 4096 + 500,
+        auto_merge: Some(false),
+        ..DatabaseOptions::default()
+    }
 }
 
 fn run() -> Run {

@@ -1,14 +1,17 @@
 //! Freezing and merging: turns commits into layers, and many layers into few.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, SendError, sync_channel};
 use std::sync::{Arc, TryLockError};
+use std::time::Duration;
 
-use esker_format::{Edit, Error, LayerRecord, LogMark, Result, remove_archive};
-use esker_graph::Run;
+use esker_format::{Edit, Error, LayerRecord, LogMark, Result, archive_path};
+use esker_graph::{Cancel, Run};
+use esker_layers::own::OwnDirectory;
 
 use super::forms::FormReport;
 use super::handle::{Core, Database, locked};
-use super::layers::{Maintenance, edits_of};
+use super::layers::{LAYERS_MAX, Maintenance, all_layers_used, edits_of};
 use super::reservation::CommitCosts;
 use super::write::Writer;
 use crate::commit::{Commit, LayerLocation, assemble};
@@ -19,6 +22,9 @@ use crate::version::{Manifest, layer_directory, not_retained};
 /// Under a memory limit, the database freezes commits in the background once they take one part in this many of
 /// it.
 const DELTA_SHARE: u64 = 4;
+
+/// Interval between checks for cancellation while a commit is frozen.
+const CANCEL_EVERY: Duration = Duration::from_millis(10);
 
 /// A layer whose files are written, with its position among the layers.
 pub(super) struct WrittenLayer {
@@ -50,7 +56,8 @@ impl NextState {
 }
 
 impl Database {
-    /// Writes all commits so far as a layer. Returns what they changed, or `None` if there were none.
+    /// Writes all commits so far as a layer. Returns what they changed, without those before the opening of the database; `None` if there was
+    /// nothing to freeze.
     ///
     /// # Errors
     /// [`Error::Io`] if the layer cannot be written: then nothing changed, but after a failed sync of the
@@ -60,10 +67,55 @@ impl Database {
         self.core.freeze(&mut maintenance, run)
     }
 
+    /// What the commits since the opening of the database changed; `None` while there are commits in no layer.
+    pub fn frozen_changes(&self) -> Option<ChangeCounts> {
+        let core = &self.core;
+        let _maintenance = locked(&core.maintenance);
+        core.unfrozen().1.is_empty().then(|| *locked(&core.frozen))
+    }
+
+    /// [`Core::freeze_at_once`] on another thread, so that the caller need not wait once it is cancelled: a large commit takes seconds. The
+    /// thread then goes on in the background, and shows the commit. Returns `true` if so.
+    pub(super) fn freeze_attended(&self, version: u64, cancel: &Cancel) -> Result<bool> {
+        let (core, shared) = (&self.core, Arc::clone(&self.core));
+        let (sender, receiver) = sync_channel(0);
+        let work = move || {
+            let outcome = shared.freeze_at_once(version);
+            match sender.send(outcome) {
+                Ok(()) => Ok(()),
+                // The caller went away.
+                Err(SendError(Ok(true))) => Ok(()),
+                Err(SendError(Ok(false))) => shared.make_visible(version),
+                Err(SendError(Err(error))) => Err(error),
+            }
+        };
+        let thread = std::thread::Builder::new().name("esker-freeze".to_owned());
+        let Ok(thread) = thread.spawn(work) else { return core.freeze_at_once(version) };
+        loop {
+            let outcome = match receiver.recv_timeout(CANCEL_EVERY) {
+                Ok(outcome) => outcome,
+                Err(RecvTimeoutError::Timeout) if cancel.is_cancelled() => break,
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => {
+                    Err(Error::Invalid("the thread that freezes a commit panicked".to_owned()))
+                }
+            };
+            let _ = thread.join(); // A panic is in the outcome.
+            return outcome;
+        }
+        drop(receiver);
+        let before = locked(&core.maintainer).replace(thread);
+        // Usually none is there: had it been at work, the thread would not have begun to freeze.
+        if let Some(Ok(Err(error))) = before.map(std::thread::JoinHandle::join) {
+            locked(&core.writer).fail(error);
+        }
+        Ok(true)
+    }
+
     /// Starts freezing and merging in the background if the commits take enough memory, or a commit became a layer of its own.
     pub(super) fn maintain_if_due(&self, is_frozen: bool) {
         let core = &self.core;
-        let may_merge = is_frozen && core.options.auto_merge;
+        let may_merge = is_frozen && core.write_options().auto_merge;
         if !may_merge && (core.unfrozen_bytes() as u64) < core.unfrozen_bytes_max() {
             return;
         }
@@ -97,7 +149,7 @@ impl Database {
 impl Core {
     /// Commits that take this much memory are due for a freeze.
     pub(super) fn unfrozen_bytes_max(&self) -> u64 {
-        self.options.delta_bytes.min(self.options.budget.limit_bytes() / DELTA_SHARE)
+        self.write_options().freeze_bytes.min(self.options.budget.limit_bytes() / DELTA_SHARE)
     }
 
     /// Whether a commit alone would be due for a freeze as soon as it is visible.
@@ -129,10 +181,9 @@ impl Core {
             commits.extend(pending.range(..count).cloned());
             (state, commits)
         };
-        let Ok((next, _)) = self.record_these(&mut maintenance, &state, &commits, Vec::new(), &self.run)
-        else {
-            return Ok(false);
-        };
+        let recorded = self.record_these(&mut maintenance, &state, &commits, Vec::new(), &self.run);
+        let Ok((next, counts)) = recorded else { return Ok(false) };
+        locked(&self.frozen).add(&counts);
         drop(commits);
         {
             let mut writer = locked(&self.writer);
@@ -152,7 +203,7 @@ impl Core {
     fn maintain(&self) -> Result<()> {
         let mut maintenance = locked(&self.maintenance);
         self.freeze(&mut maintenance, &self.run)?;
-        if self.options.auto_merge {
+        if self.write_options().auto_merge {
             self.merge(&mut maintenance, &self.run)?;
         }
         Ok(())
@@ -202,6 +253,7 @@ impl Core {
         let (state, commits) = self.unfrozen();
         let Some(last) = commits.last() else { return Ok(None) };
         let (next, counts) = self.record_these(maintenance, &state, &commits, edits, run)?;
+        locked(&self.frozen).add(&counts);
         Ok(Some((next, last.version, counts)))
     }
 
@@ -233,8 +285,9 @@ impl Core {
         self.log.sync()?;
         self.write_layer(maintenance, |number, directory| {
             let known = Some(&maintenance.known);
-            let location = LayerLocation { disk: &self.disk, directory, number, known };
-            let assembled = assemble(state, commits, location, self.options.policy, run)?;
+            let (disk, counted_from) = (&self.disk, self.first_own);
+            let location = LayerLocation { disk, directory, number, counted_from, known };
+            let assembled = assemble(state, commits, location, self.write_options().policy, run)?;
             let written = WrittenLayer {
                 layer: assembled.record.clone(),
                 below: state.layers().to_vec(),
@@ -252,30 +305,26 @@ impl Core {
         maintenance: &Maintenance,
         write: impl FnOnce(u32, &Path) -> Result<T>,
     ) -> Result<T> {
-        let number = maintenance.next_layer()?;
-        let directory = layer_directory(&self.path, number);
-        self.expect_free(&directory)?;
+        let (number, directory) = self.free_layer(maintenance.next_layer()?)?;
         let written = write(number, &directory).and_then(|written| {
             self.disk.sync_directory(&self.path.join("layers"))?;
             Ok(written)
         });
         written.inspect_err(|_| {
             // If the removal fails too, the next opening removes the files.
-            let _ = remove_archive(self.disk.as_ref(), &directory);
+            let _ = OwnDirectory::Layer.remove(self.disk.as_ref(), &directory);
         })
     }
 
-    /// An error if something that is not Esker's stands where a layer is to be written: it must not be removed.
-    fn expect_free(&self, directory: &Path) -> Result<()> {
-        for path in [directory.to_owned(), directory.with_extension("columns")] {
-            if self.disk.look(&path)?.is_some() {
-                return Err(Error::Invalid(format!(
-                    "cannot write a new layer: {} is not part of the database, and in the way; move it elsewhere",
-                    path.display()
-                )));
+    /// The first number from `number` on in whose place nothing stands: what is not Esker's must not be removed.
+    fn free_layer(&self, number: u32) -> Result<(u32, PathBuf)> {
+        for number in number..LAYERS_MAX {
+            let directory = layer_directory(&self.path, number);
+            if self.disk.look(&directory)?.is_none() && self.disk.look(&archive_path(&directory))?.is_none() {
+                return Ok((number, directory));
             }
         }
-        Ok(())
+        Err(all_layers_used())
     }
 
     /// Computes the next state from a written layer; it forgets versions that the retention no longer keeps.

@@ -22,6 +22,7 @@ use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::WrittenLayer;
 use super::tiling::Tiling;
+use crate::buffers::LayerBuffers;
 use crate::merge::{MergeEnd, MergeOptions, merge_layers, policy};
 use crate::snapshot::{Layer, State, vertex_property};
 
@@ -73,7 +74,7 @@ impl Database {
     ///
     /// # Errors
     /// As [`Database::freeze`].
-    pub fn compact_to(&self, encoding: Option<Encoding>, run: &Run) -> Result<CompactReport> {
+    pub(crate) fn compact_to(&self, encoding: Option<Encoding>, run: &Run) -> Result<CompactReport> {
         self.compact_with(CompactOptions { lists: encoding, ..CompactOptions::default() }, run)
     }
 
@@ -99,7 +100,9 @@ impl Database {
                 MergeRequest { encoding: options.lists, kept: Some(kept), ..MergeRequest::default() };
             core.merge_range(&mut maintenance, 0..layers_before, request, run)?
         } else {
-            core.change_tiles(&mut maintenance, options.tiles, kept, run)?
+            let mut forms = core.change_tiles(&mut maintenance, options.tiles, kept, run)?;
+            core.make_missing_heads(&mut maintenance, &mut forms, run)?;
+            forms
         };
         if kept_before.head_len > 0 && kept.head_len == 0 {
             forms.heads_left_out = Some(HeadsLeftOut::Compressed);
@@ -271,9 +274,14 @@ impl MergeJob<'_> {
             self.state.layers().iter().map(|layer| Arc::clone(layer.lists())).collect();
         let retained: Vec<u64> =
             self.state.manifest().versions.iter().map(|version| version.number).collect();
-        let archive = ArchiveWriter::new(self.disk, self.directory);
-        let writer = PlainWriter::new(&archive, self.directory, self.database());
         let MergeRequest { encoding, end, added, widened, .. } = self.request;
+        let owners = self.state.manifest().properties.iter();
+        let num_properties =
+            owners.filter(|property| property.owner == Owner::Edges).count() + added.iter().len();
+        let buffers = LayerBuffers::new(num_properties, run.budget());
+        let archive = buffers.archive(self.disk, self.directory);
+        let writer =
+            PlainWriter::new(&archive, self.directory, self.database()).with_buffers(buffers.each_bytes);
         let added: Vec<ElementType> = added.iter().map(|property| property.element).collect();
         let options = MergeOptions { number, retained: &retained, encoding, added: &added, widened, end };
         let (mut record, versions) = merge_layers(&lists, self.which.clone(), &options, &writer, run)?;

@@ -8,13 +8,31 @@ use esker_layers::property::PropertyValue;
 use super::handle::Database;
 use crate::commit::value_of;
 
-/// An owned value of a vertex property.
+/// An owned value of a property.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OwnedValue {
     /// A number.
     Number(PropertyValue<'static>),
     /// A text.
     Text(Vec<u8>),
+}
+
+impl OwnedValue {
+    /// A copy.
+    pub fn of(value: PropertyValue<'_>) -> Self {
+        match value {
+            PropertyValue::Text(text) => Self::Text(text.to_vec()),
+            number => Self::Number(number.to_owned_number()),
+        }
+    }
+
+    /// The value.
+    pub fn value(&self) -> PropertyValue<'_> {
+        match self {
+            Self::Number(number) => number.to_owned_number(),
+            Self::Text(text) => PropertyValue::Text(text),
+        }
+    }
 }
 
 impl Database {
@@ -82,12 +100,8 @@ impl Database {
         if view.is_removed(v)? {
             return Ok(None);
         }
-        let owned = |value: PropertyValue<'_>| match value {
-            PropertyValue::Text(text) => OwnedValue::Text(text.to_vec()),
-            number => OwnedValue::Number(number.to_owned_number()),
-        };
         if let Some((commit, at)) = view.unfrozen.vertex_change(record.number, v) {
-            return Ok(value_of(&commit.vertices[at], &record)?.map(owned));
+            return Ok(value_of(&commit.vertices[at], &record)?.map(OwnedValue::of));
         }
         let below = &view.below;
         if v as usize >= below.num_vertices()
@@ -95,6 +109,6 @@ impl Database {
         {
             return Ok(None);
         }
-        Ok(below.vertex_property(property)?.get(v)?.map(owned))
+        Ok(below.vertex_property(property)?.get(v)?.map(OwnedValue::of))
     }
 }

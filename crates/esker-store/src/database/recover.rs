@@ -74,7 +74,7 @@ impl Database {
     /// that are known to have been lost are not used again. Does nothing if nothing is missing.
     ///
     /// # Errors
-    /// As [`Database::open_with`]. If it fails or is interrupted, call it again.
+    /// As [`Database::open_under`]. If it fails or is interrupted, call it again.
     pub fn recover(
         disk: &Arc<dyn Disk>,
         path: &Path,

@@ -41,9 +41,15 @@ fn shared(disk: &FaultyDisk) -> Arc<dyn Disk> {
     Arc::new(disk.clone())
 }
 
-fn options(limit_bytes: u64, delta_bytes: u64) -> DatabaseOptions {
+fn options(limit_bytes: u64, freeze_bytes: u64) -> DatabaseOptions {
     let budget = Budget::new(limit_bytes);
-    DatabaseOptions { threads: 1, delta_bytes, budget, auto_merge: false, ..DatabaseOptions::default() }
+    DatabaseOptions {
+        threads: 1,
+        freeze_bytes: Some(freeze_bytes),
+        budget,
+        auto_merge: Some(false),
+        ..DatabaseOptions::default()
+    }
 }
 
 fn store(disk: &FaultyDisk) -> Store {
@@ -76,13 +82,13 @@ fn listing_versions_and_tags_reads_no_changes_of_the_log() {
 
 #[test]
 fn the_next_writer_freezes_a_long_log_within_its_limit() {
-    for delta_bytes in [1, 10_000, 64 << 20] {
+    for freeze_bytes in [1, 10_000, 64 << 20] {
         let (disk, model) = killed();
-        let options = options(400_000, delta_bytes);
+        let options = options(400_000, freeze_bytes);
         let budget = options.budget.clone();
         let db = Database::open_on(shared(&disk), Path::new(DB), options).unwrap();
         let layers = db.manifest().layers.len() as u64;
-        assert!(delta_bytes > 1 || layers == NUM_COMMITS + 1, "{layers} layers");
+        assert!(freeze_bytes > 1 || layers == NUM_COMMITS + 1, "{layers} layers");
         assert!(layers > 1, "the commits take more than a quarter of the limit");
         assert!(budget.peak_bytes() <= 400_000);
         let run = Run::with_threads(1).unwrap();

@@ -19,7 +19,7 @@ const UPDATE_BYTES: u64 = 2 * (2 * size_of::<VertexId>() + size_of::<OpRef>() + 
 /// Copies of the texts of a batch: in the commit, in its record, and among the known texts.
 const TEXT_COPIES: u64 = 2;
 /// An edge while the edges of a commit are put in order to find duplicates.
-const ORDER_BYTES: u64 = (size_of::<(VertexId, VertexId, usize)>() + 1) as u64;
+const ORDER_BYTES: u64 = (size_of::<EdgeChange>() + 1) as u64;
 /// The vertices of the ids of an edge that are looked up together.
 const KNOWN_BYTES: u64 = 2 * size_of::<VertexId>() as u64;
 

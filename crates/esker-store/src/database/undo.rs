@@ -150,8 +150,10 @@ impl Core {
             commits.push(blank(last_version));
         }
         self.write_layer(maintenance, |number, directory| {
-            let location = LayerLocation { disk: &self.disk, directory, number, known: None };
-            let assembled = assemble(&below_state, &commits, location, self.options.policy, &self.run)?;
+            let location =
+                LayerLocation { disk: &self.disk, directory, number, counted_from: 0, known: None };
+            let policy = self.write_options().policy;
+            let assembled = assemble(&below_state, &commits, location, policy, &self.run)?;
             let mut edits = edits_of(&assembled);
             edits.retain(|edit| !matches!(edit, Edit::AddVersion(_)));
             let forms = FormReport::default();

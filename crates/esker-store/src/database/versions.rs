@@ -1,4 +1,4 @@
-//! Versions: numbers, tags, and retention.
+//! What the manifest says of versions (numbers, tags, retention) and of how they are written.
 //!
 //! A version that the retention does not keep is hidden at once, also if it or a newer one is only in the log. A freeze
 //! removes the hidden versions from the manifest; so does every request that would show them again.
@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use esker_format::{Edit, Error, Result, Retention, TagRecord, VersionRecord};
+use esker_format::{Edit, Error, Result, Retention, TagRecord, VersionRecord, WriteOptions};
 
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
@@ -123,6 +123,23 @@ impl Database {
             gone
         };
         core.forget_and(&mut maintenance, &gone, vec![Edit::SetRetention(retention)])
+    }
+}
+
+impl Database {
+    /// How commits become layers, as the database keeps it.
+    pub fn write_options(&self) -> WriteOptions {
+        self.core.view().state.manifest().options()
+    }
+
+    /// Sets how commits become layers, for this process and all later ones. Layers that exist stay as they are. The next commit finds
+    /// whether the commits before it are due for a freeze.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn set_write_options(&self, options: WriteOptions) -> Result<()> {
+        let mut maintenance = locked(&self.core.maintenance);
+        self.core.edit(&mut maintenance, &[Edit::SetOptions(options)])
     }
 }
 

@@ -64,7 +64,7 @@ type Neighbours<'a> = &'a dyn Fn(VertexId) -> Result<Vec<(VertexId, VertexId)>>;
 
 /// The graph after all earlier commits.
 pub(super) struct Earlier<'a> {
-    /// The threads that look up ids.
+    /// The threads that look up ids and sort edges.
     pub(super) run: &'a Run,
     pub(super) directed: bool,
     pub(super) neighbours: Neighbours<'a>,
@@ -73,15 +73,15 @@ pub(super) struct Earlier<'a> {
 }
 
 /// A commit while it is built.
-struct CommitBuilder<'a> {
-    writer: &'a mut Writer,
-    commit: Commit,
+pub(super) struct CommitBuilder<'a> {
+    pub(super) writer: &'a mut Writer,
+    pub(super) commit: Commit,
     /// Vertices that the commit removed or restored, for undoing it.
     toggled: Vec<VertexId>,
     /// For each vertex, the indexes of this commit's edge changes that touch it; built at the first removal
     /// of a vertex.
     touching: Option<HashMap<VertexId, Vec<usize>>>,
-    cancel: &'a Cancel,
+    pub(super) cancel: &'a Cancel,
 }
 
 impl Writer {
@@ -123,8 +123,8 @@ impl Writer {
     ) -> Result<(Commit, Vec<u8>, u64)> {
         if batch.rows.len() != self.texts.len() {
             return Err(Error::Invalid(format!(
-                "the batch has {} edge properties, but edges now have {} properties: create a new batch",
-                batch.rows.len(),
+                "the batch has {}, but edges now have {}: create a new batch",
+                esker_graph::counted(batch.rows.len(), "edge property", "edge properties"),
                 self.texts.len()
             )));
         }
@@ -148,8 +148,11 @@ impl Writer {
         let cancel = &options.cancel;
         let known = self.known_vertices(batch, earlier.run, cancel)?;
         let mut builder = CommitBuilder { writer: self, commit, toggled: Vec::new(), touching: None, cancel };
-        let outcome = builder.take(batch, &known, earlier.neighbours).and_then(|()| {
-            drop(known);
+        let taken = match builder.only_adds_edges(batch, &known) {
+            true => builder.take_edges(batch, known, earlier.run),
+            false => builder.take(batch, &known, earlier.neighbours),
+        };
+        let outcome = taken.and_then(|()| {
             builder.commit.num_vertices = builder.writer.num_vertices();
             let duplicates = builder.unite(batch, earlier)?;
             let payload = builder.commit.encode(cancel)?;
@@ -210,9 +213,9 @@ impl Writer {
         }
         if self.num_vertices() != commit.num_vertices {
             return Err(Error::Invalid(format!(
-                "version {} in the log has {} vertices, but its commits add up to {}",
+                "version {} in the log has {}, but its commits add up to {}",
                 commit.version,
-                commit.num_vertices,
+                esker_graph::counted(commit.num_vertices, "vertex", "vertices"),
                 self.num_vertices()
             )));
         }
@@ -313,7 +316,9 @@ impl CommitBuilder<'_> {
             if u64::from(source.max(target)) >= first_new { Ok(None) } else { (earlier.edge)(source, target) }
         };
         let (rule, directed, properties) = (batch.duplicates(), earlier.directed, batch.edge_properties());
-        DuplicateRule { rule, directed, properties, earlier: &edge, name: &name, cancel }.apply(commit)
+        let (run, num_vertices) = (earlier.run, writer.num_vertices());
+        DuplicateRule { rule, directed, properties, earlier: &edge, name: &name, cancel, run, num_vertices }
+            .apply(commit)
     }
 
     fn define(&mut self, name: &str, property_type: PropertyType) -> Result<()> {
@@ -353,7 +358,7 @@ impl CommitBuilder<'_> {
     }
 
     /// Adds the rows of edge properties, with texts replaced by codes.
-    fn take_rows(&mut self, batch: &Batch) -> Result<()> {
+    pub(super) fn take_rows(&mut self, batch: &Batch) -> Result<()> {
         for ((bits, texts), property) in batch.rows.iter().zip(&batch.texts).zip(0..) {
             self.cancel.check()?;
             let Some(Some(codes)) = self.writer.texts.get_mut(property as usize) else {
@@ -387,7 +392,7 @@ impl CommitBuilder<'_> {
     }
 
     /// The vertex of an id, which is added or restored if necessary.
-    fn vertex(&mut self, (id, known): (ExternalId<'_>, Option<VertexId>)) -> Result<VertexId> {
+    pub(super) fn vertex(&mut self, (id, known): (ExternalId<'_>, Option<VertexId>)) -> Result<VertexId> {
         let Some(v) = self.find((id, known))? else {
             self.commit.new_ids.make_room(&[id])?;
             let v = self.writer.tail.add(id)?;

@@ -2,13 +2,12 @@
 
 use bytemuck::{Pod, Zeroable};
 use esker_format::io::Scratch;
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, prefetch};
 use esker_graph::VertexId;
 
 use super::compact::{compact, compact_by};
 use super::layout::{Payload, TableLayout};
 use super::pool::{CLASSES, ChunkPool, class_bytes};
-use super::prefetch::prefetch;
 use super::robin::{Probe, SlotRecord, Slots, SlotsMut};
 
 const CLASS_BITS: u32 = 6;

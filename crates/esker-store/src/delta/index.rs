@@ -5,10 +5,10 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use esker_format::prefetch;
 use esker_graph::{Run, Stop, VertexId};
 
 use super::layout::Payload;
-use super::prefetch::prefetch;
 use super::shard::ListLocation;
 use super::sharded::{ShardedLists, with_shards};
 

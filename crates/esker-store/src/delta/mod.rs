@@ -18,7 +18,6 @@
 //! [1] K. Iwabuchi, "NETALX and DegAwareRHH", thesis, chapter 4.
 
 mod hash;
-mod prefetch;
 mod robin;
 mod compact;
 mod layout;

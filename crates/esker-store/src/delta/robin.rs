@@ -12,9 +12,9 @@
 //! [2] K. Iwabuchi, "NETALX and DegAwareRHH", chapter 4.
 
 use bytemuck::Pod;
+use esker_format::prefetch;
 
 use super::hash::{hash, slot};
-use super::prefetch::prefetch;
 
 /// The bit of a dead slot.
 const DEAD: u8 = 0x80;

@@ -3,15 +3,34 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, Widening};
 use esker_graph::{Direction, VertexId};
 
 use super::kinds::{DiffEdge, Difference};
 use crate::snapshot::{Snapshot, VertexEdges};
 
+/// The conversions of values of edge properties to the wider of the types that they have in two snapshots: one of them may have been opened
+/// before a type became a wider one.
+pub(super) struct CommonTypes {
+    of_a: Vec<Option<Widening>>,
+    of_b: Vec<Option<Widening>>,
+}
+
+impl CommonTypes {
+    pub(super) fn of(a: &Snapshot, b: &Snapshot) -> Self {
+        let conversions = |from: &Snapshot, to: &Snapshot| {
+            let pairs = from.edge_properties().zip(to.edge_properties());
+            pairs.map(|(from, to)| Widening::between(from.number, from.element, to.element)).collect()
+        };
+        Self { of_a: conversions(a, b), of_b: conversions(b, a) }
+    }
+}
+
 /// The list of a vertex in one version.
 struct VersionList<'s> {
     snapshot: &'s Snapshot,
+    /// For each edge property, how to convert its values before they are compared.
+    conversions: &'s [Option<Widening>],
     source: VertexId,
     edges: VertexEdges<'s>,
     /// The index of the first edge to report; in an undirected graph, earlier edges are reported at their
@@ -22,7 +41,11 @@ struct VersionList<'s> {
 
 impl<'s> VersionList<'s> {
     /// Reads a list; `None` if the version does not have the vertex.
-    fn read(snapshot: &'s Snapshot, source: VertexId) -> Result<Option<Self>> {
+    fn read(
+        snapshot: &'s Snapshot,
+        conversions: &'s [Option<Widening>],
+        source: VertexId,
+    ) -> Result<Option<Self>> {
         if source as usize >= snapshot.num_vertices() {
             return Ok(None);
         }
@@ -32,7 +55,7 @@ impl<'s> VersionList<'s> {
             false => edges.targets().partition_point(|&target| target < source),
         };
         let num_properties = snapshot.edge_properties().count() as u32;
-        Ok(Some(Self { snapshot, source, edges, start, num_properties }))
+        Ok(Some(Self { snapshot, conversions, source, edges, start, num_properties }))
     }
 
     fn edge(&self, index: usize) -> DiffEdge<'_> {
@@ -47,10 +70,13 @@ impl<'s> VersionList<'s> {
         start..start + count
     }
 
+    /// The bits of a value, in the type that it is compared in.
     fn bits(&self, index: usize, property: u32) -> Result<u64> {
         let (lists, at) = self.edges.place(index);
         let missing = || Error::Invalid(format!("there is no edge property number {property}"));
-        lists.property(property as usize).ok_or_else(missing)?.bits_at(at)
+        let bits = lists.property(property as usize).ok_or_else(missing)?.bits_at(at)?;
+        let conversion = self.conversions.get(property as usize).copied().flatten();
+        Ok(conversion.and_then(|conversion| conversion.bits(bits)).unwrap_or(bits))
     }
 
     /// The property values of some copies, each with the index of the copy, in ascending order.
@@ -66,11 +92,16 @@ impl<'s> VersionList<'s> {
 }
 
 /// Calls `visit` with the differences between the out-lists of `v` in `a` and `b`. Memory: both lists.
-pub(super) fn compare<F>(a: &Snapshot, b: &Snapshot, v: VertexId, visit: &mut F) -> Result<()>
+pub(super) fn compare<F>(
+    (a, b): (&Snapshot, &Snapshot),
+    types: &CommonTypes,
+    v: VertexId,
+    visit: &mut F,
+) -> Result<()>
 where
     F: FnMut(Difference<'_>) -> Result<()>,
 {
-    match (VersionList::read(a, v)?, VersionList::read(b, v)?) {
+    match (VersionList::read(a, &types.of_a, v)?, VersionList::read(b, &types.of_b, v)?) {
         (Some(a), Some(b)) => compare_lists(&a, &b, visit),
         (Some(a), None) => {
             (a.start..a.edges.len()).try_for_each(|at| visit(Difference::EdgeRemoved(a.edge(at))))

@@ -22,6 +22,7 @@ use crate::snapshot::Snapshot;
 
 pub use kinds::{DiffEdge, Difference};
 
+use lists::CommonTypes;
 pub(crate) use touched::TouchedVertices;
 use vertices::ChangedVertices;
 
@@ -62,6 +63,42 @@ impl DiffSummary {
     }
 }
 
+/// Counts the differences of vertices and their properties from version `a` to version `b`; reads no lists.
+///
+/// # Errors
+/// As [`diff`].
+pub fn diff_vertices(a: &Snapshot, b: &Snapshot, run: &Run) -> Result<DiffSummary> {
+    expect_one_database(a, b)?;
+    let mut summary = DiffSummary::default();
+    let (older, newer) = in_order(a, b);
+    let mut vertices = ChangedVertices::new(a, b, newer, older.version().number, run)?;
+    let mut num_visited = 0;
+    while let Some(v) = vertices.peek() {
+        if num_visited % CHECK_VERTICES == 0 {
+            run.check()?;
+        }
+        num_visited += 1;
+        vertices.next(v, &mut |difference| {
+            summary.count(&difference);
+            Ok(())
+        })?;
+    }
+    Ok(summary)
+}
+
+/// The older and the newer of two versions.
+fn in_order<'a>(a: &'a Snapshot, b: &'a Snapshot) -> (&'a Snapshot, &'a Snapshot) {
+    if a.version().number <= b.version().number { (a, b) } else { (b, a) }
+}
+
+fn expect_one_database(a: &Snapshot, b: &Snapshot) -> Result<()> {
+    if a.manifest().database == b.manifest().database {
+        return Ok(());
+    }
+    let (a, b) = (a.path().display(), b.path().display());
+    Err(Error::Invalid(format!("{a} and {b} are different databases: compare two versions of one database")))
+}
+
 /// Calls `visit` with each difference from version `a` to version `b`, in the order of vertices: first the vertex
 /// itself, then its properties, then its out-edges in ascending order of targets. Either version may be the newer
 /// one. The properties of an added vertex are reported as changes; those of a removed vertex are not reported.
@@ -73,14 +110,9 @@ pub fn diff<F>(a: &Snapshot, b: &Snapshot, run: &Run, mut visit: F) -> Result<Di
 where
     F: FnMut(Difference<'_>) -> Result<()>,
 {
-    if a.manifest().database != b.manifest().database {
-        let (a, b) = (a.path().display(), b.path().display());
-        return Err(Error::Invalid(format!(
-            "{a} and {b} are different databases: compare two versions of one database"
-        )));
-    }
+    expect_one_database(a, b)?;
     let mut summary = DiffSummary::default();
-    let (older, newer) = if a.version().number <= b.version().number { (a, b) } else { (b, a) };
+    let (older, newer) = in_order(a, b);
     let since = older.version().number;
     if since == newer.version().number {
         return Ok(summary);
@@ -97,6 +129,7 @@ where
         }
     }
     let mut vertices = ChangedVertices::new(a, b, newer, since, run)?;
+    let types = CommonTypes::of(a, b);
     let mut num_visited = 0;
     loop {
         if num_visited % CHECK_VERTICES == 0 {
@@ -111,7 +144,7 @@ where
         }
         if touched.peek() == Some(v) {
             touched.next()?;
-            lists::compare(a, b, v, &mut visit)?;
+            lists::compare((a, b), &types, v, &mut visit)?;
         }
     }
 }

@@ -8,9 +8,9 @@ use proptest::prelude::*;
 
 use super::touched::TouchedVertices;
 use super::{DiffEdge, Difference, diff};
-use crate::freeze::CopyPolicy;
 use crate::snapshot::Snapshot;
 use crate::snapshot::layered_tests::{Edges, History, Op, ops};
+use esker_format::CopyPolicy;
 
 /// The differences of two versions' edges.
 #[derive(Debug, Default, PartialEq)]

@@ -5,9 +5,9 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use esker_format::{PropertyRecord, Result};
+use esker_format::{PropertyRecord, Result, Widening};
 use esker_graph::{Run, VertexId, vertex};
-use esker_layers::property::{PropertyColumn, RemovedVertices, VertexProperty};
+use esker_layers::property::{PropertyColumn, PropertyValue, RemovedVertices, VertexProperty};
 
 use super::kinds::Difference;
 use crate::snapshot::Snapshot;
@@ -151,12 +151,25 @@ impl<'a> ChangedVertices<'a> {
                 Some(values) => values.get(v)?,
                 None => None,
             };
-            if old != new {
+            if !is_same(old.as_ref(), new.as_ref()) {
                 visit(Difference::ValueChanged(v, &property.record, old, new))?;
             }
         }
         Ok(())
     }
+}
+
+/// Whether two values are the same, also if the type of the property became a wider one between them.
+fn is_same(old: Option<&PropertyValue<'_>>, new: Option<&PropertyValue<'_>>) -> bool {
+    if old == new {
+        return true;
+    }
+    let bits = |value: &PropertyValue<'_>| Some((value.element()?, value.bits()?));
+    let (Some((from, old)), Some((to, new))) = (old.and_then(bits), new.and_then(bits)) else { return false };
+    let becomes = |from, bits, to, wanted| {
+        Widening::between(0, from, to).is_some_and(|widening| widening.bits(bits) == Some(wanted))
+    };
+    becomes(from, old, to, new) || becomes(to, new, from, old)
 }
 
 /// The vertices below `end` that are in exactly one of two ascending lists.

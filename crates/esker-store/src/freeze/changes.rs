@@ -1,6 +1,6 @@
 //! The input of a freeze, and its counters.
 
-use esker_format::ElementType;
+use esker_format::{CopyPolicy, ElementType};
 use esker_graph::VertexId;
 use esker_layers::stack::Stack;
 
@@ -22,18 +22,6 @@ pub struct EdgeChange {
     pub row: u32,
 }
 
-/// Selects the lists that a layer stores whole, instead of only their changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CopyPolicy {
-    /// No lists: the smallest layers.
-    Chain,
-    /// All changed lists: the fastest reads.
-    Copy,
-    /// Lists of at most 4 edges and the few largest: the thesis found both worthwhile (4.5, 4.9.2).
-    #[default]
-    Mixed,
-}
-
 /// The changes to freeze, and the layers below them.
 #[derive(Debug, Clone, Copy)]
 pub struct Changes<'a> {
@@ -49,6 +37,8 @@ pub struct Changes<'a> {
     pub versions: (u64, u64),
     /// The number of vertices of the last version.
     pub num_vertices: u64,
+    /// The first version whose changes count in the tally.
+    pub counted_from: u64,
     /// Which lists are copied.
     pub policy: CopyPolicy,
     /// The edges of all layers but the complete one, if gathering them was worthwhile.
@@ -77,6 +67,18 @@ pub struct ChangeCounts {
     pub removed: u64,
     /// Removals of edges that did not exist.
     pub missing: u64,
+}
+
+impl ChangeCounts {
+    /// Adds the counts of a later freeze.
+    pub(crate) fn add(&mut self, later: &Self) {
+        let Self { added, updated, unchanged, removed, missing } = later;
+        self.added += added;
+        self.updated += updated;
+        self.unchanged += unchanged;
+        self.removed += removed;
+        self.missing += missing;
+    }
 }
 
 /// Counters of one direction while its vertices are resolved.

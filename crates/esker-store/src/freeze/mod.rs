@@ -17,8 +17,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use changes::Tally;
-use esker_format::Result;
-use esker_format::{Encoding, LayerRecord};
+use esker_format::{CopyPolicy, Encoding, LayerRecord, Result};
 use esker_graph::{Direction, Run, VertexId};
 use esker_layers::layer::{PlainWriter, SectionShape, SectionWriter, code_type};
 use esker_layers::stack::Table;
@@ -27,11 +26,16 @@ use resolve::Resolver;
 use sort::sorted_arcs;
 
 pub(crate) use changes::Growth;
-pub use changes::{ChangeCounts, Changes, CopyPolicy, EdgeChange, REMOVAL};
+pub use changes::{ChangeCounts, Changes, EdgeChange, REMOVAL};
 pub use known::KnownEdges;
+pub(crate) use sort::sorted_edges;
 
-/// The approximate number of changes that a thread resolves at a time.
+/// The approximate number of changes without property values that a thread resolves at a time.
 const CHUNK_CHANGES: usize = 1 << 14;
+/// The least number, however many property values each has.
+const CHUNK_CHANGES_MIN: usize = 1 << 10;
+/// A change takes as much memory in a chunk as this many property values.
+const CHANGE_VALUES: usize = 5;
 /// Without the vertex table, finding a changed vertex takes a search in every layer. With at least one search per
 /// this many vertices the table is worth building; the next freeze then extends it.
 const TABLE_VERTICES_PER_SEARCH: usize = 64;
@@ -46,7 +50,7 @@ pub struct Frozen {
     pub record: LayerRecord,
     /// The growth of the graph up to each version of the range.
     pub(crate) growth: Vec<Growth>,
-    /// What the changes did.
+    /// What the changes of the counted versions did.
     pub(crate) counts: ChangeCounts,
 }
 
@@ -132,7 +136,7 @@ fn freeze_direction(
         codes: (codes > 1).then(|| code_type(codes)),
         properties: changes.elements.to_vec(),
     };
-    let chunks = chunks_of(&arcs);
+    let chunks = chunks_of(&arcs, changes.elements.len());
     let largest = largest(changes, &arcs, &chunks, direction, table.as_deref(), run)?;
     if changes.known.is_some() {
         // Verifies all lists at once: `find_new` searches lists instead of reading them whole, and would
@@ -151,12 +155,14 @@ fn freeze_direction(
     Ok((section.finish()?, tally.into_inner().unwrap_or_else(PoisonError::into_inner)))
 }
 
-/// Divides arcs into chunks so that each vertex lies in one chunk.
-fn chunks_of(arcs: &[EdgeChange]) -> Vec<Range<usize>> {
+/// Divides arcs into chunks so that each vertex lies in one chunk; the more property values an arc has, the fewer arcs are in a chunk.
+fn chunks_of(arcs: &[EdgeChange], num_properties: usize) -> Vec<Range<usize>> {
+    let chunk_changes = CHUNK_CHANGES * CHANGE_VALUES / (CHANGE_VALUES + num_properties);
+    let chunk_changes = chunk_changes.max(CHUNK_CHANGES_MIN);
     let mut chunks = Vec::new();
     let mut start = 0;
     while start < arcs.len() {
-        let mut end = (start + CHUNK_CHANGES).min(arcs.len());
+        let mut end = (start + chunk_changes).min(arcs.len());
         while end < arcs.len() && arcs[end].source == arcs[end - 1].source {
             end += 1;
         }

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::hint::select_unpredictable;
 
-use esker_format::Result;
+use esker_format::{CopyPolicy, Result};
 use esker_graph::{Direction, Flow, VertexId};
 use esker_layers::layer::{Address, ArcChunk, ListColumns, SectionChunk};
 use esker_layers::stack::{Stretch, Table};
 
-use super::changes::{Changes, CopyPolicy, EdgeChange, Growth, REMOVAL, Tally};
+use super::changes::{Changes, EdgeChange, Growth, REMOVAL, Tally};
 use super::known::KnownEdges;
 
 /// Lists of at most this many arcs are copied instead of getting another fragment.
@@ -33,6 +33,8 @@ pub(super) struct Resolver<'a> {
     multigraph: bool,
     /// Whether the graph is directed. If not, each edge passes twice and is counted once.
     directed: bool,
+    /// The first version code whose changes are counted.
+    counted_from: u32,
 }
 
 /// Where the property values of an arc are.
@@ -107,6 +109,8 @@ impl<'a> Resolver<'a> {
             has_codes: changes.versions.0 < changes.versions.1,
             multigraph: below.multigraph,
             directed: below.directed,
+            counted_from: (changes.counted_from.saturating_sub(changes.versions.0) + 1)
+                .min(u64::from(u32::MAX)) as u32,
         })
     }
 
@@ -284,7 +288,7 @@ impl<'a> Resolver<'a> {
         let target = arcs[0].target;
         let VertexBuffers { alive, past, dead, copies, .. } = buffers;
         // In an undirected graph each edge passes twice.
-        let counts = self.direction == Direction::Out && (self.directed || arcs[0].source <= target);
+        let is_first_end = self.direction == Direction::Out && (self.directed || arcs[0].source <= target);
         let is_loop = i64::from(arcs[0].source == target);
         let first_alive = alive.len();
         let mut old_alive = copies.len();
@@ -297,6 +301,7 @@ impl<'a> Resolver<'a> {
         for change in arcs {
             let there = old_alive + alive.len() - first_alive;
             let set = change.row != REMOVAL;
+            let counts = is_first_end && change.code >= self.counted_from;
             if set && there > 0 && !self.multigraph {
                 let last = alive[first_alive..]
                     .last()

@@ -8,11 +8,12 @@
 //! Time: five or six passes over the arcs. Memory: 16 bytes (24 with 64-bit ids) an arc, the same again for the
 //! largest bucket of each thread, and for each thread a word for each of at most 2^16 ranges of vertices.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use esker_format::Result;
-use esker_format::memory::{filled, filled_by_all, reserve, with_room};
-use esker_graph::{Direction, Run, VertexId};
+use esker_format::memory::{collected, filled, filled_by_all, reserve, with_room};
+use esker_graph::{Cancel, Direction, Run, VertexId};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::changes::EdgeChange;
@@ -27,6 +28,10 @@ const RANGE_BITS_MAX: u32 = 16;
 const RANGE_EDGES_MIN: usize = 16;
 /// Bits of a digit: this many write positions stay in the L1 cache.
 const DIGIT_BITS_MAX: u32 = 11;
+/// The number of edges to divide between two checks for cancellation.
+const EDGES_PER_CHECK: usize = 1 << 17;
+/// Edges of a commit up to which handing them to other threads takes longer than sorting them.
+const ALONE_EDGES: usize = 1 << 13;
 /// Buckets of at most this many arcs are sorted by comparison.
 const FEW_ARCS: usize = 20;
 
@@ -49,13 +54,13 @@ impl Orientation {
     }
 
     #[inline(always)]
-    fn each(self, edges: &[EdgeChange], mut take: impl FnMut(EdgeChange)) {
-        let reversed = |edge: &EdgeChange| EdgeChange { source: edge.target, target: edge.source, ..*edge };
+    fn each(self, edges: impl Iterator<Item = EdgeChange>, mut take: impl FnMut(EdgeChange)) {
+        let reversed = |edge: EdgeChange| EdgeChange { source: edge.target, target: edge.source, ..edge };
         match self {
-            Self::AsGiven => edges.iter().for_each(|edge| take(*edge)),
-            Self::Reversed => edges.iter().for_each(|edge| take(reversed(edge))),
-            Self::Both => edges.iter().for_each(|edge| {
-                take(*edge);
+            Self::AsGiven => edges.for_each(take),
+            Self::Reversed => edges.for_each(|edge| take(reversed(edge))),
+            Self::Both => edges.for_each(|edge| {
+                take(edge);
                 if edge.source != edge.target {
                     take(reversed(edge));
                 }
@@ -76,16 +81,58 @@ pub(super) fn sorted_arcs(
     run: &Run,
 ) -> Result<Vec<EdgeChange>> {
     let orientation = Orientation::of(directed, direction);
-    let range_bits = (edges.len() / RANGE_EDGES_MIN).max(1).ilog2().min(RANGE_BITS_MAX);
+    let edge = |at: usize| edges[at];
+    sorted_by(edges.len(), &edge, orientation, num_vertices, (run, run.cancel()))
+}
+
+/// The first `len` edges that `edge` returns, of which no two have the same code and row, sorted by vertex and neighbour; those of one pair
+/// are in the order of code and row, in which they must be given. `cancel` ends the sort before its next pass over the edges.
+///
+/// # Errors
+/// As [`sorted_arcs`].
+pub(crate) fn sorted_edges(
+    len: usize,
+    edge: &(impl Fn(usize) -> EdgeChange + Sync),
+    num_vertices: u64,
+    run: &Run,
+    cancel: &Cancel,
+) -> Result<Vec<EdgeChange>> {
+    if len <= ALONE_EDGES {
+        cancel.check()?;
+        let mut edges = collected((0..len).map(edge))?;
+        edges.sort_unstable_by_key(|edge| (edge.source, edge.target, edge.code, edge.row));
+        return Ok(edges);
+    }
+    sorted_by(len, edge, Orientation::AsGiven, num_vertices, (run, cancel))
+}
+
+fn sorted_by(
+    len: usize,
+    edge: &(impl Fn(usize) -> EdgeChange + Sync),
+    orientation: Orientation,
+    num_vertices: u64,
+    (run, cancel): (&Run, &Cancel),
+) -> Result<Vec<EdgeChange>> {
+    let range_bits = (len / RANGE_EDGES_MIN).max(1).ilog2().min(RANGE_BITS_MAX);
     let vertex_bits = u64::BITS - num_vertices.saturating_sub(1).leading_zeros();
     let shift = vertex_bits.saturating_sub(range_bits);
     let ranges = (num_vertices.saturating_sub(1) >> shift) as usize + 1;
     let range_of = |arc: &EdgeChange| arc.source as usize >> shift;
-    let parts: Vec<&[EdgeChange]> = edges.chunks(edges.len().div_ceil(run.threads()).max(1)).collect();
+    let part_len = len.div_ceil(run.threads()).max(1);
+    let parts: Vec<Range<usize>> =
+        (0..len).step_by(part_len).map(|start| start..(start + part_len).min(len)).collect();
+    let pieces = |part: &Range<usize>| {
+        let end = part.end;
+        let starts = part.clone().step_by(EDGES_PER_CHECK);
+        starts.map(move |start| (start..(start + EDGES_PER_CHECK).min(end)).map(edge))
+    };
     let counts = run.install(|| {
         let counts = parts.par_iter().map(|part| {
             let mut counts = filled(0_usize, ranges)?;
-            orientation.each(part, |arc| counts[range_of(&arc)] += 1);
+            for edges in pieces(part) {
+                cancel.check()?;
+                orientation.each(edges, |arc| counts[range_of(&arc)] += 1);
+            }
             Ok(counts)
         });
         counts.collect::<Result<Vec<Vec<usize>>>>()
@@ -96,21 +143,25 @@ pub(super) fn sorted_arcs(
     let mut arcs = filled_by_all(EdgeChange { source: 0, target: 0, code: 0, row: 0 }, total, run)?;
     let slices = split_by_bucket(&mut arcs, &lens, parts.len());
     run.install(|| {
-        parts.par_iter().zip(slices).for_each(|(part, mut slices)| {
-            orientation.each(part, |arc| {
-                let slice = &mut slices[of_range[range_of(&arc)] as usize];
-                if let Some((first, rest)) = std::mem::take(slice).split_first_mut() {
-                    *first = arc;
-                    *slice = rest;
-                }
-            });
-        });
-    });
+        parts.par_iter().zip(slices).try_for_each(|(part, mut slices)| -> Result<()> {
+            for edges in pieces(part) {
+                cancel.check()?;
+                orientation.each(edges, |arc| {
+                    let slice = &mut slices[of_range[range_of(&arc)] as usize];
+                    if let Some((first, rest)) = std::mem::take(slice).split_first_mut() {
+                        *first = arc;
+                        *slice = rest;
+                    }
+                });
+            }
+            Ok(())
+        })
+    })?;
     let totals: Vec<Vec<usize>> = lens.iter().map(|lens| vec![lens.iter().sum()]).collect();
     let buckets = split_by_bucket(&mut arcs, &totals, 1).into_iter().flatten();
     let buckets: Vec<Mutex<&mut [EdgeChange]>> = buckets.map(Mutex::new).collect();
     run.share(buckets.len(), Vec::new, |spare, index| {
-        sort(&mut buckets[index].lock().unwrap_or_else(PoisonError::into_inner), spare)
+        sort(&mut buckets[index].lock().unwrap_or_else(PoisonError::into_inner), spare, cancel)
     })?;
     drop(buckets);
     Ok(arcs)
@@ -169,7 +220,7 @@ fn split_by_bucket<'a>(
 }
 
 /// Sorts a bucket; `spare` is a buffer for a copy of it.
-fn sort(arcs: &mut [EdgeChange], spare: &mut Vec<EdgeChange>) -> Result<()> {
+fn sort(arcs: &mut [EdgeChange], spare: &mut Vec<EdgeChange>, cancel: &Cancel) -> Result<()> {
     if arcs.len() <= FEW_ARCS {
         arcs.sort_by_key(|arc| (arc.source, arc.target));
         return Ok(());
@@ -182,19 +233,21 @@ fn sort(arcs: &mut [EdgeChange], spare: &mut Vec<EdgeChange>) -> Result<()> {
     reserve(spare, arcs.len())?;
     spare.resize(arcs.len(), first);
     let (mut from, mut to, mut is_in_spare) = (&mut *arcs, &mut spare[..], false);
-    let mut sort_by = |end: fn(&EdgeChange) -> VertexId, differing: VertexId| {
+    let mut sort_by = |end: fn(&EdgeChange) -> VertexId, differing: VertexId| -> Result<()> {
         let bits = VertexId::BITS - differing.leading_zeros();
         let digits = bits.div_ceil(DIGIT_BITS_MAX);
         let width = bits.div_ceil(digits.max(1));
         for digit in 0..digits {
+            cancel.check()?;
             let mask = (1 << width) - 1;
             sort_by_digit(from, to, 1 << width, |arc| (end(arc) >> (digit * width)) as usize & mask);
             std::mem::swap(&mut from, &mut to);
             is_in_spare = !is_in_spare;
         }
+        Ok(())
     };
-    sort_by(|arc| arc.target, targets);
-    sort_by(|arc| arc.source, sources);
+    sort_by(|arc| arc.target, targets)?;
+    sort_by(|arc| arc.source, sources)?;
     if is_in_spare {
         arcs.copy_from_slice(spare);
     }
@@ -231,10 +284,30 @@ mod tests {
         for (directed, direction) in [(true, Direction::Out), (true, Direction::In), (false, Direction::Out)]
         {
             let mut expected = Vec::new();
-            Orientation::of(directed, direction).each(edges, |arc| expected.push(arc));
+            Orientation::of(directed, direction).each(edges.iter().copied(), |arc| expected.push(arc));
             expected.sort_by_key(|arc| (arc.source, arc.target));
             let sorted = sorted_arcs(edges, directed, direction, num_vertices, run).unwrap();
             assert!(sorted == expected, "{} edges, {num_vertices} vertices", edges.len());
+        }
+    }
+
+    #[test]
+    fn edges_of_a_commit_are_sorted_in_order_until_it_is_cancelled() {
+        let run = Run::with_threads(2).unwrap();
+        for count in [0, 1, ALONE_EDGES, ALONE_EDGES + 1, 3 * EDGES_PER_CHECK] {
+            // Most pairs occur several times, and half of the edges are at one vertex.
+            let edge = |index: usize| EdgeChange {
+                source: (if index.is_multiple_of(2) { 7 } else { index % 100 }) as VertexId,
+                target: (index.wrapping_mul(0x9e37_79b9) % 50) as VertexId,
+                code: 0,
+                row: index as u32,
+            };
+            let mut expected: Vec<EdgeChange> = (0..count).map(edge).collect();
+            expected.sort_by_key(|edge| (edge.source, edge.target));
+            assert!(sorted_edges(count, &edge, 100, &run, &Cancel::default()).unwrap() == expected);
+            let cancel = Cancel::default();
+            cancel.cancel();
+            assert!(count == 0 || sorted_edges(count, &edge, 100, &run, &cancel).is_err());
         }
     }
 

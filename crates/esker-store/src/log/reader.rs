@@ -283,7 +283,7 @@ impl LogReader {
                 let path = path_of(&self.directory, mark.segment);
                 // Without a whole header, a segment is read as if it were not there.
                 let how = match self.disk.look(&path)? {
-                    Some(file) => format!("has only {} bytes", file.bytes),
+                    Some(file) => format!("has only {}", esker_graph::counted(file.bytes, "byte", "bytes")),
                     None => "is missing".to_owned(),
                 };
                 self.lost(path, format!("{how}: {missing}"))
@@ -308,7 +308,7 @@ impl LogReader {
         }
         let known_bytes = current.file_bytes;
         // List the segments before taking the length: if a later segment exists, the length taken after that is final.
-        let last = numbers(self.disk.as_ref(), &self.directory)?.last().copied();
+        let last = numbers(self.disk.as_ref(), &self.directory, self.start.mark)?.last().copied();
         current.is_complete = last > Some(current.segment.header.number);
         current.file_bytes = current.segment.file.len()?;
         if current.is_complete || current.file_bytes != known_bytes {
@@ -333,7 +333,7 @@ impl LogReader {
         let Some(current) = &self.current else { return Ok(false) };
         let number = current.segment.header.number + 1;
         let path = path_of(&self.directory, number);
-        let numbers = numbers(self.disk.as_ref(), &self.directory)?;
+        let numbers = numbers(self.disk.as_ref(), &self.directory, self.start.mark)?;
         if numbers.binary_search(&number).is_err() {
             return Err(Error::corrupt(
                 path,
@@ -361,12 +361,12 @@ impl LogReader {
     /// Opens the newest segment that begins at or before the first requested version. Earlier segments are left over from an
     /// interrupted removal.
     fn find_first(&mut self) -> Result<bool> {
-        let mut seen = numbers(self.disk.as_ref(), &self.directory)?;
+        let mut seen = numbers(self.disk.as_ref(), &self.directory, self.start.mark)?;
         loop {
             let outcome = self.find_first_of(&seen);
             let Err(Error::Io { .. }) = &outcome else { return outcome };
             // Since the listing, a writer may have begun a segment and removed an older one.
-            let now = numbers(self.disk.as_ref(), &self.directory)?;
+            let now = numbers(self.disk.as_ref(), &self.directory, self.start.mark)?;
             if now == seen {
                 return outcome;
             }

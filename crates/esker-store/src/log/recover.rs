@@ -55,7 +55,7 @@ impl Log {
 /// Makes the log end durably with its last record, in a segment that can be appended to.
 fn repair(disk: &dyn Disk, directory: &Path, reader: &LogReader, start: &LogStart) -> Result<LogTail> {
     let last = reader.end().map_or(0, |end| end.segment.header.number);
-    for number in numbers(disk, directory)? {
+    for number in numbers(disk, directory, start.mark)? {
         if number > last {
             // This segment's creation was interrupted: the reader would have read any other. Its name must not come back,
             // because then a torn write to the previous segment would count as damage.
@@ -131,7 +131,7 @@ fn truncate_and_rewrite(file: &dyn File, end: u64, closed_at: Option<u64>) -> Re
 fn remove_spent(disk: &dyn Disk, directory: &Path, start: &LogStart) -> Result<VecDeque<(u64, u64)>> {
     let mut kept = VecDeque::new();
     let mut is_changed = false;
-    for number in numbers(disk, directory)?.into_iter().rev() {
+    for number in numbers(disk, directory, start.mark)?.into_iter().rev() {
         let path = path_of(directory, number);
         let header = match Segment::open(disk.open(&path)?, number, start)? {
             Opened::Complete(segment) => segment.header,

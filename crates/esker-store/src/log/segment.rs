@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker_format::io::{Disk, File, parent};
+use esker_format::io::{DirectoryEntry, Disk, File, parent};
 use esker_format::{
-    Error, FORMAT_VERSION, FieldInput, FieldValue, LOG_MAGIC, LogRecordKind, ManifestHead, PAGE_BYTES,
-    Result, SegmentHeader, header_page, read_header_page,
+    Error, FORMAT_VERSION, FieldInput, FieldValue, LOG_MAGIC, LogMark, LogRecordKind, ManifestHead,
+    PAGE_BYTES, Result, SegmentHeader, header_page, read_header_page,
 };
 
-use super::options::LogStart;
+use super::options::{LogStart, log_directory};
 use super::record::{RECORD_HEADER_BYTES, RecordAddress, fill, find_header};
 
 /// The first format version in which records have summaries.
@@ -49,17 +49,61 @@ pub(super) fn path_of(directory: &Path, number: u64) -> PathBuf {
     directory.join(number.to_string())
 }
 
-/// The numbers of all segments, ascending. Ignores other names in the directory.
-pub(super) fn numbers(disk: &dyn Disk, directory: &Path) -> Result<Vec<u64>> {
+/// The numbers of all segments, ascending; `mark` says how far the log reaches at least. Ignores other names in the directory, and files that
+/// are no segments: with a number that neither the mark nor a segment leads to, and without the bytes that a segment begins with.
+pub(super) fn numbers(disk: &dyn Disk, directory: &Path, mark: Option<LogMark>) -> Result<Vec<u64>> {
     if disk.look(directory)?.is_none() {
         return Ok(Vec::new());
     }
     let names = disk.list(directory)?.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name);
-    let mut numbers: Vec<u64> = names
-        .filter_map(|name| name.parse().ok().filter(|number: &u64| number.to_string() == name))
-        .collect();
+    let mut numbers: Vec<u64> = names.filter_map(|name| number_of(&name)).collect();
     numbers.sort_unstable();
+    // Without a mark, a segment is not known from another file if its header is damaged.
+    let Some(mut last) = mark.map(|mark| mark.segment) else { return Ok(numbers) };
+    numbers.retain(|&number| {
+        let is_next = number <= last.saturating_add(1);
+        let is_segment = is_next || begins_as_segment(disk, &path_of(directory, number));
+        last = if is_segment { last.max(number) } else { last };
+        is_segment
+    });
     Ok(numbers)
+}
+
+/// The number of a segment of this name.
+fn number_of(name: &str) -> Option<u64> {
+    name.parse().ok().filter(|number: &u64| number.to_string() == name)
+}
+
+/// Whether a file begins as segments do; true if it cannot be read.
+fn begins_as_segment(disk: &dyn Disk, path: &Path) -> bool {
+    let mut magic = [0; LOG_MAGIC.len()];
+    let read = disk.open(path).and_then(|file| fill(file.as_ref(), &mut magic, 0));
+    read.is_err() || magic == LOG_MAGIC
+}
+
+/// What lies in the directory of the log of a database and is no segment of it.
+///
+/// # Errors
+/// [`Error::Io`].
+pub(crate) fn foreign_in_log(
+    disk: &dyn Disk,
+    database: &Path,
+    mark: Option<LogMark>,
+) -> Result<Vec<PathBuf>> {
+    let directory = log_directory(database);
+    if disk.look(&directory)?.is_none() {
+        return Ok(Vec::new());
+    }
+    let segments = numbers(disk, &directory, mark)?;
+    let is_segment = |entry: &DirectoryEntry| {
+        let number = number_of(&entry.name).filter(|_| !entry.is_directory);
+        number.is_some_and(|number| segments.binary_search(&number).is_ok())
+    };
+    // Listed before, a segment may be gone; listed after, it may be new: then it has a number.
+    let entries = disk.list(&directory)?.into_iter().filter(|entry| !is_segment(entry));
+    let last = segments.last().copied().unwrap_or(0);
+    let is_new = |entry: &DirectoryEntry| !entry.is_directory && number_of(&entry.name) == Some(last + 1);
+    Ok(entries.filter(|entry| !is_new(entry)).map(|entry| directory.join(entry.name)).collect())
 }
 
 impl Segment {
@@ -91,6 +135,10 @@ impl Segment {
             Ok(header) => header,
             // The writer syncs the header before it writes any record.
             Err(Error::Corrupt { .. }) if file.len()? <= FIRST_RECORD => return Ok(Opened::Unfinished),
+            Err(Error::Corrupt { .. }) if !page.starts_with(&LOG_MAGIC) => {
+                let reason = "it is no segment of the log: if it is not Esker's, move it elsewhere";
+                return Err(Error::corrupt(path, 0, reason));
+            }
             Err(error) => return Err(error),
         };
         let stray = |reason: String| Err(Error::corrupt(path, 0, reason));
@@ -150,9 +198,9 @@ impl Segment {
 pub(super) fn manifest_is_stale(segment: &Path, known: u64, start: &LogStart) -> Error {
     let database = parent(&parent(segment));
     let reason = format!(
-        "has {} records, but {} was written when it had {known}: tags, forgotten versions, layers and whatever else \
+        "has {}, but {} was written when it had {known}: tags, forgotten versions, layers and whatever else \
          the others say are lost",
-        start.manifest.records,
+        esker_graph::counted(start.manifest.records, "record", "records"),
         segment.display()
     );
     Error::Lost { path: database.join("MANIFEST"), database, reason }

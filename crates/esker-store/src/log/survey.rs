@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::Disk;
-use esker_format::{Error, Result};
+use esker_format::{Error, LogMark, Result};
 
 use super::options::{LogStart, log_directory};
 use super::reader::LogReader;
@@ -26,6 +26,8 @@ pub(crate) struct LogSurvey {
     pub(crate) last_segment: u64,
     /// The number of MANIFEST's records that the log knows of.
     pub(crate) manifest_records: u64,
+    /// How far MANIFEST says that the log reaches.
+    mark: Option<LogMark>,
 }
 
 impl LogSurvey {
@@ -47,6 +49,7 @@ impl LogSurvey {
             last_version: mark.map_or(0, |mark| mark.version).max(start.first_version - 1),
             last_segment: mark.map_or(0, |mark| mark.segment),
             manifest_records: start.manifest.records,
+            mark,
         };
         let outcome = survey.read(disk, database, start, &mut list);
         match outcome {
@@ -93,7 +96,7 @@ impl LogSurvey {
     /// Looks for records behind the first problem.
     fn look_beyond(&mut self, disk: &dyn Disk, database: &Path, start: &LogStart) -> Result<()> {
         let directory = log_directory(database);
-        for number in numbers(disk, &directory)? {
+        for number in numbers(disk, &directory, start.mark)? {
             self.last_segment = self.last_segment.max(number);
             let file = disk.open(&path_of(&directory, number))?;
             let segment = match Segment::open(file, number, start) {
@@ -115,7 +118,7 @@ impl LogSurvey {
     pub(crate) fn cut(&self, disk: &dyn Disk, database: &Path) -> Result<()> {
         let directory = log_directory(database);
         let last = self.kept.map_or(0, |(segment, _)| segment);
-        let gone = numbers(disk, &directory)?.into_iter().filter(|&number| number > last);
+        let gone = numbers(disk, &directory, self.mark)?.into_iter().filter(|&number| number > last);
         let mut is_changed = false;
         for number in gone {
             disk.remove_file(&path_of(&directory, number))?;

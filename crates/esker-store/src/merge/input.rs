@@ -142,7 +142,10 @@ impl<'a> Input<'a> {
     #[inline]
     pub(super) fn code(&self, code: u32) -> Result<u32> {
         self.codes.get(code as usize).copied().ok_or_else(|| {
-            let reason = format!("version code {code} in a layer of {} versions", self.codes.len() - 1);
+            let reason = format!(
+                "version code {code} in a layer of {}",
+                esker_graph::counted(self.codes.len() - 1, "version", "versions")
+            );
             Error::corrupt(self.layer.directory(), 0, reason)
         })
     }

@@ -15,8 +15,9 @@
 //! appended in order. When only later layers are merged, most vertices have one or two fragments of a few arcs
 //! and only gain arcs: their arcs are placed input by input and column by column (`bulk`), without histories.
 //!
-//! Time: linear in the entries of the inputs. Memory: about 40 bytes for each of 2^17 entries a thread, or for
-//! the longest changed list, plus a vertex table of the layers below if many of their lists are read.
+//! Time: linear in the entries of the inputs. Memory: about 40 bytes, and 8 for each edge property, for each of 3 * 2^17
+//! entries a thread (fewer under a memory limit), or for the longest changed list, plus a vertex table of the layers
+//! below if many of their lists are read.
 
 mod versions;
 mod input;
@@ -48,8 +49,10 @@ use vertices::DirectionMerge;
 const CHUNK_ENTRIES: usize = 1 << 17;
 /// The least entries in a chunk, however little memory there is.
 const CHUNK_ENTRIES_MIN: usize = 1 << 12;
-/// Approximate bytes for an entry.
+/// Approximate bytes for an entry without property values.
 const ENTRY_BYTES: usize = 40;
+/// Bytes of a property value in a chunk.
+const VALUE_BYTES: usize = size_of::<u64>();
 /// Chunks of a thread that are not yet written.
 const CHUNKS_PER_THREAD: usize = 3;
 /// With one list below the inputs read per this many vertices, the vertex table of the layers below is worth
@@ -232,7 +235,7 @@ impl LayerMerge<'_> {
         let n = self.inputs.last().map_or(0, |layer| layer.record().num_vertices as usize);
         let n = if record.complete { record.num_vertices as usize } else { n };
         let entries = merge.entries_before(n);
-        let (chunk_entries, _memory) = self.chunk_entries();
+        let (chunk_entries, _memory) = self.chunk_entries(merge.num_properties);
         let count = entries.div_ceil(chunk_entries);
         section.append_all(self.run, count, |chunk| {
             let bound = |chunk: usize| {
@@ -262,8 +265,9 @@ impl LayerMerge<'_> {
     }
 
     /// Entries of a chunk of work, reduced until the chunks fit into the run's budget, and their memory.
-    fn chunk_entries(&self) -> (usize, Option<Reservation>) {
-        let bytes = |entries: usize| entries * ENTRY_BYTES * CHUNKS_PER_THREAD * self.run.threads();
+    fn chunk_entries(&self, num_properties: usize) -> (usize, Option<Reservation>) {
+        let entry_bytes = ENTRY_BYTES + VALUE_BYTES * num_properties;
+        let bytes = |entries: usize| entries * entry_bytes * CHUNKS_PER_THREAD * self.run.threads();
         let reserve = |entries| Some((entries, Some(self.run.budget().try_reserve(bytes(entries) as u64)?)));
         let sizes = std::iter::successors(Some(CHUNK_ENTRIES), |entries| Some(entries / 2));
         let mut allowed = sizes.take_while(|&entries| entries >= CHUNK_ENTRIES_MIN);

@@ -8,11 +8,12 @@ use esker_layers::stack::Stack;
 use proptest::prelude::*;
 
 use super::{MergeEnd, MergeOptions, merge_layers};
-use crate::freeze::{Changes, CopyPolicy, EdgeChange, REMOVAL, freeze};
+use crate::freeze::{Changes, EdgeChange, REMOVAL, freeze};
 use crate::history::{
     DATABASE, GraphKind, History, HistoryChange, Random, TestLayers, check_version, layer_directory,
     random_cuts, text_of,
 };
+use esker_format::CopyPolicy;
 
 /// Merges a run of layers. The new layer then distinguishes only `retained` and its last version.
 pub(crate) fn merge(
@@ -87,6 +88,7 @@ pub(crate) fn frozen_layers(random: &mut Random, run: &Run) -> (History, TestLay
             edges: &edges,
             rows: &rows,
             elements: &[ElementType::I32, ElementType::U16],
+            counted_from: 0,
             versions: (pair[0] + 1, pair[1]),
             num_vertices: history.num_vertices(pair[1]) as u64,
             policy: [CopyPolicy::Chain, CopyPolicy::Copy, CopyPolicy::Mixed][random.below(3)],

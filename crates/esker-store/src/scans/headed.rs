@@ -2,16 +2,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::{Disk, Faults, RealDisk};
-use esker_format::{Encoding, Error, Result, Values};
-use esker_graph::{Direction, Graph, Run, Select};
-use esker_layers::graph::{HeadedOptions, StoredGraph};
+use esker_format::{Encoding, Error, HeadOrder, HeadsRecord, Result, Values};
+use esker_graph::{Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, Visitor, vertex};
+use esker_layers::graph::{CompleteLists, HeadedOptions, StoredGraph, StoredWeight};
 use esker_layers::layer::Body;
 use proptest::prelude::*;
 
 use crate::sample::Sample;
-use crate::scans::{DB, Whole, compare, large, sorted, stored};
+use crate::scans::{DB, Whole, compare, compare_scans, large, sorted, stored};
 use crate::snapshot::Snapshot;
-use esker_layers::graph::headed::{HeadedNeeds, StoredHeads, write_heads};
+use esker_layers::graph::headed::{HeadedNeeds, Heads, StoredHeads, write_heads};
 
 fn headed<'s>(
     disk: &Arc<dyn Disk>,
@@ -21,7 +21,30 @@ fn headed<'s>(
 ) -> Result<StoredGraph<'s, i32>> {
     let options = HeadedOptions { head_len, memory_bytes: 1 << 30 };
     assert!(Arc::ptr_eq(disk, snapshot.state().disk()));
-    StoredGraph::headed(disk, snapshot.stack(), None, (0, snapshot.num_arcs()), options, run)
+    i32::open(
+        snapshot.stack(),
+        (0, snapshot.num_arcs()),
+        CompleteLists::Headed(disk, None, options),
+        None,
+        run,
+    )
+}
+
+fn record_of(heads: &Heads) -> HeadsRecord {
+    HeadsRecord { layer: 1, head_len: heads.length as u64, order: heads.order }
+}
+
+/// Compares every scan of unweighted lists with that of the mapped ones.
+fn compare_unweighted(snapshot: &Snapshot, lists: CompleteLists<'_, '_>, run: &Run) {
+    let open = |lists| <()>::open(snapshot.stack(), (0, snapshot.num_arcs()), lists, None, run).unwrap();
+    let (graph, model) = (open(lists), open(CompleteLists::Mapped));
+    compare_scans(&graph, &model, true, run);
+    for direction in [Direction::Out, Direction::In] {
+        for v in (0..model.num_vertices()).map(vertex) {
+            let list = |graph: &StoredGraph<'_, ()>| graph.with_list(direction, v, |list, _| list.to_vec());
+            assert_eq!(list(&graph).unwrap(), list(&model).unwrap());
+        }
+    }
 }
 
 /// Stores the heads of a database, and opens them.
@@ -35,7 +58,7 @@ fn store(disk: &Arc<dyn Disk>, snapshot: &Snapshot, head_len: usize, run: &Run) 
     }
     write_heads(layer, &heads, run, (disk, directory, database)).unwrap();
     let in_edges = layer.incoming().is_some();
-    StoredHeads::open(disk, directory, database, heads.length as u64, in_edges).unwrap()
+    StoredHeads::open(disk, directory, database, &record_of(&heads), in_edges).unwrap()
 }
 
 proptest! {
@@ -64,13 +87,111 @@ proptest! {
         // As long as they are stored, shorter, longer, and what is chosen.
         for head_len in [Some(stored_len), Some(stored_len / 2), Some(stored_len + 1), None] {
             let options = HeadedOptions { head_len, memory_bytes: 1 << 30 };
-            let graph = StoredGraph::<i32>::headed(&disk, stack, Some(&heads), weight, options, &run).unwrap();
+            let graph = i32::open(stack, weight, CompleteLists::Headed(&disk, Some(&heads), options), None, &run).unwrap();
             compare(&graph, &sample, &run);
         }
         let needs = HeadedNeeds::of(layer, Some(&heads), threads).unwrap();
         let options = HeadedOptions { head_len: None, memory_bytes: 1 << 30 };
         prop_assert_eq!(needs.heads(layer, options, &run).unwrap().length, heads.head_len());
     }
+}
+
+proptest! {
+    #![proptest_config(esker_format::testing::cases(40))]
+    #[test]
+    fn chosen_heads_give_every_arc_once(
+        n in 1_usize..300, count in 0_usize..6000, directed: bool, seed: u32, head_len in 0_usize..40, threads in 1_usize..4,
+    ) {
+        let sample = Sample::simple(n, count, directed, seed);
+        let (_, disk, snapshot) = stored(&sample);
+        let run = Run::with_threads(threads).unwrap();
+        let heads = store(&disk, &snapshot, head_len, &run);
+        heads.verify(disk.as_ref(), snapshot.complete_layer(), &run).unwrap();
+        for (stored, head_len) in [(None, Some(head_len)), (None, None), (Some(&heads), None), (Some(&heads), Some(head_len / 2))] {
+            let options = HeadedOptions { head_len, memory_bytes: 1 << 30 };
+            let lists = CompleteLists::Headed(&disk, stored, options);
+            compare_unweighted(&snapshot, lists, &run);
+            let weighted = i32::open(snapshot.stack(), (0, snapshot.num_arcs()), lists, None, &run).unwrap();
+            compare(&weighted, &sample, &run);
+        }
+    }
+}
+
+/// Vertices without an order by degree: hubs are anywhere.
+fn hubs(num_vertices: usize) -> Sample {
+    let mut sample = Sample::simple(num_vertices, num_vertices * 4, false, 4);
+    let hubs = [num_vertices - 1, num_vertices / 2, num_vertices / 3].map(vertex);
+    let mut seen: std::collections::BTreeSet<_> =
+        sample.edges.iter().map(|&(u, v, _)| (u.min(v), u.max(v))).collect();
+    for (hub, v) in
+        hubs.into_iter().flat_map(|hub| (0..num_vertices).step_by(2).map(move |v| (hub, vertex(v))))
+    {
+        if seen.insert((hub.min(v), hub.max(v))) {
+            sample.edges.push((hub, v, 1));
+        }
+    }
+    sample
+}
+
+/// Counts the vertices that find one of some in the first piece of their list, and those that do not.
+struct FirstPiece([VertexId; 3]);
+
+impl Visitor<()> for FirstPiece {
+    type State = (usize, usize);
+
+    fn new_state(&self) -> Self::State {
+        (0, 0)
+    }
+
+    fn wants(&self, v: VertexId) -> bool {
+        v.is_multiple_of(2)
+    }
+
+    fn visit(&self, (found, missed): &mut Self::State, _: VertexId, piece: Piece<'_, ()>) -> Flow {
+        *if self.0.contains(&piece.targets[0]) { found } else { missed } += 1;
+        Flow::Enough
+    }
+}
+
+#[test]
+fn heads_begin_with_the_hubs_wherever_their_numbers_are() {
+    let sample = hubs(40_000);
+    let (_, disk, snapshot) = stored(&sample);
+    let run = Run::with_threads(2).unwrap();
+    let heads = store(&disk, &snapshot, 2, &run);
+    assert_eq!(heads.order(), HeadOrder::Degree);
+    heads.verify(disk.as_ref(), snapshot.complete_layer(), &run).unwrap();
+    let read = || -> u64 {
+        run.reads().all().iter().filter(|read| read.way == "tails").map(|read| read.read_bytes).sum()
+    };
+    for stored in [None, Some(&heads)] {
+        let options = HeadedOptions { head_len: Some(2), memory_bytes: 1 << 30 };
+        let lists = CompleteLists::Headed(&disk, stored, options);
+        let before = read();
+        let graph = <()>::open(snapshot.stack(), (0, snapshot.num_arcs()), lists, None, &run).unwrap();
+        let of = FirstPiece([39_999, 20_000, 13_333]);
+        let states = graph.scan(&run, Direction::Out, Select::All, &of).unwrap();
+        let (found, missed) = states.iter().fold((0, 0), |sum, state| (sum.0 + state.0, sum.1 + state.1));
+        assert_eq!((found, missed), (20_000, 0));
+        assert_eq!(read(), before);
+    }
+}
+
+#[test]
+fn chosen_heads_that_are_others_are_noticed() {
+    let sample = hubs(3000);
+    let (_, disk, snapshot) = stored(&sample);
+    let run = Run::with_threads(2).unwrap();
+    let layer = snapshot.complete_layer();
+    let options = HeadedOptions { head_len: Some(3), memory_bytes: 1 << 30 };
+    let heads = HeadedNeeds::of(layer, None, 1).unwrap().heads(layer, options, &run).unwrap();
+    let (directory, database) = (layer.directory(), snapshot.manifest().database);
+    disk.create_directory(directory).unwrap();
+    write_heads(layer, &Heads { order: HeadOrder::First, ..heads }, &run, (&disk, directory, database))
+        .unwrap();
+    let stored = StoredHeads::open(&disk, directory, database, &record_of(&heads), false).unwrap();
+    let error = stored.verify(disk.as_ref(), layer, &run).unwrap_err().to_string();
+    assert!(error.contains("highest degree") && error.contains("heads.columns"), "{error}");
 }
 
 #[test]
@@ -96,7 +217,8 @@ fn memory_is_kept_to() {
     let layer = &snapshot.stack().layers()[0];
     let (stack, weight) = (snapshot.stack(), (0, snapshot.num_arcs()));
     let with = |head_len, memory_bytes| {
-        StoredGraph::<i32>::headed(&disk, stack, None, weight, HeadedOptions { head_len, memory_bytes }, &run)
+        let options = HeadedOptions { head_len, memory_bytes };
+        i32::open(stack, weight, CompleteLists::Headed(&disk, None, options), None, &run)
     };
     let needs = HeadedNeeds::of(layer, None, 1).unwrap();
     let error = with(None, needs.fixed_bytes - 1).unwrap_err();
@@ -184,16 +306,18 @@ fn stored_heads_are_read_instead_of_the_lists() {
     let targets = arrays.targets_column();
     faulty.flip(targets.path(), targets.first_byte() + 8, 3).unwrap();
     let options = HeadedOptions { head_len: None, memory_bytes: 1 << 30 };
-    let graph = || StoredGraph::<i32>::headed(&disk, stack, Some(&heads), weight, options, &run);
+    let graph = || i32::open(stack, weight, CompleteLists::Headed(&disk, Some(&heads), options), None, &run);
     let expected = sorted(&sample.model().graph().scan(&run, Direction::Out, Select::All, &Whole).unwrap());
     assert_eq!(sorted(&graph().unwrap().scan(&run, Direction::Out, Select::All, &Whole).unwrap()), expected);
     assert!(heads.verify(disk.as_ref(), layer, &run).unwrap_err().to_string().contains("page"));
     faulty.flip(targets.path(), targets.first_byte() + 8, 3).unwrap();
     let path = layer.directory().join("heads/out.heads");
     faulty.flip(&path, 4096 + 8, 3).unwrap();
+    let record = HeadsRecord { layer: 1, head_len: 1 << 20, order: heads.order() };
     let reopened =
-        StoredHeads::open(&disk, layer.directory(), snapshot.manifest().database, 1 << 20, false).unwrap();
-    let error = StoredGraph::<i32>::headed(&disk, stack, Some(&reopened), weight, options, &run).unwrap_err();
+        StoredHeads::open(&disk, layer.directory(), snapshot.manifest().database, &record, false).unwrap();
+    let error = i32::open(stack, weight, CompleteLists::Headed(&disk, Some(&reopened), options), None, &run)
+        .unwrap_err();
     assert!(error.to_string().contains("out.heads"), "{error}");
 }
 

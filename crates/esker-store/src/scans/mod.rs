@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, FaultyDisk};
 use esker_format::{Encoding, Error};
-use esker_graph::{Bitmap, Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, Visitor, vertex};
+use esker_graph::{
+    Bitmap, Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, Visitor, Weight, vertex,
+};
 
 use crate::sample::Sample;
 use crate::snapshot::Snapshot;
@@ -34,15 +36,34 @@ pub(crate) struct Collect {
 /// From, to, weight.
 pub(crate) type Arc3 = (VertexId, VertexId, i32);
 
-impl Visitor<i32> for Collect {
+/// A weight as a number.
+pub(crate) trait Number: Weight {
+    fn number(self) -> i32;
+}
+
+impl Number for i32 {
+    fn number(self) -> i32 {
+        self
+    }
+}
+
+impl Number for () {
+    fn number(self) -> i32 {
+        0
+    }
+}
+
+impl<W: Number> Visitor<W> for Collect {
     type State = Vec<Arc3>;
 
     fn new_state(&self) -> Self::State {
         Vec::new()
     }
 
-    fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, i32>) -> Flow {
-        state.extend(piece.targets.iter().zip(piece.weights).map(|(&target, &weight)| (v, target, weight)));
+    fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, W>) -> Flow {
+        assert_eq!(piece.targets.len(), piece.weights.len());
+        let arcs = piece.targets.iter().zip(piece.weights);
+        state.extend(arcs.map(|(&target, &weight)| (v, target, weight.number())));
         let enough = self.most < usize::MAX && state.iter().filter(|arc| arc.0 == v).count() >= self.most;
         if enough { Flow::Enough } else { Flow::More }
     }
@@ -51,7 +72,7 @@ impl Visitor<i32> for Collect {
 /// Takes whole lists.
 pub(crate) struct Whole;
 
-impl Visitor<i32> for Whole {
+impl<W: Number> Visitor<W> for Whole {
     type State = Vec<Arc3>;
     const STOPS: bool = false;
 
@@ -63,7 +84,7 @@ impl Visitor<i32> for Whole {
         !v.is_multiple_of(7)
     }
 
-    fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, i32>) -> Flow {
+    fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, W>) -> Flow {
         assert!(piece.exclusive);
         Collect { most: usize::MAX }.visit(state, v, piece)
     }
@@ -98,8 +119,8 @@ where
 /// Compares every scan and degree with that of another graph. `alone`: whether one thread holds each vertex.
 pub(crate) fn compare_scans<G, M>(graph: &G, model: &M, alone: bool, run: &Run)
 where
-    G: Graph<Weight = i32, Error = Error>,
-    M: Graph<Weight = i32>,
+    G: Graph<Weight: Number, Error = Error>,
+    M: Graph<Weight = G::Weight>,
 {
     let n = model.num_vertices();
     assert_eq!((graph.num_vertices(), graph.num_arcs()), (n, model.num_arcs()));

@@ -5,7 +5,7 @@ use esker_format::Encoding;
 use esker_format::io::{Disk, Faults, RealDisk};
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Flow, Graph, Lists, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
-use esker_layers::graph::StoredGraph;
+use esker_layers::graph::{CompleteLists, StoredGraph, StoredWeight};
 use esker_layers::layer::Body;
 use esker_layers::pool::PoolOptions;
 use proptest::prelude::*;
@@ -28,7 +28,8 @@ fn little(sides: u64) -> PoolOptions {
 }
 
 fn pooled<'s>(snapshot: &'s Snapshot, options: &PoolOptions, run: &Run) -> Result<StoredGraph<'s, i32>> {
-    StoredGraph::pooled(snapshot.state().disk(), snapshot.stack(), (0, snapshot.num_arcs()), options, run)
+    let lists = CompleteLists::Pooled(snapshot.state().disk(), options);
+    i32::open(snapshot.stack(), (0, snapshot.num_arcs()), lists, None, run)
 }
 
 fn whole(graph: &StoredGraph<'_, i32>, run: &Run) -> Result<Vec<Arc3>> {

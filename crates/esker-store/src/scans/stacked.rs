@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use esker_format::io::{Disk, MemoryDisk};
-use esker_format::{Encoding, Result};
+use esker_format::{Encoding, HeadOrder, HeadsRecord, Result};
 use esker_graph::{Direction, Graph, Lists, Run, VertexId, vertex};
-use esker_layers::graph::HeadedOptions;
+use esker_layers::graph::headed::{HeadedNeeds, Heads, StoredHeads, heads_directory, write_heads};
+use esker_layers::graph::{CompleteLists, HeadedOptions, StoredWeight};
 use esker_layers::layer::PlainLayer;
+use esker_layers::own::OwnDirectory;
 use esker_layers::pool::PoolOptions;
 use esker_layers::stack::Stack;
 use esker_layers::tiles::{ConvertOptions, PropertyWalk, TileProperties, TileShape, Tiles, write_tiles};
@@ -33,7 +35,7 @@ fn tiles(layer: &Arc<PlainLayer>, run: &Run) -> Tiles {
     let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
     let record = layer.record();
     let stack = Stack::new(&[Arc::clone(layer)], record.last_version, record.num_vertices).unwrap();
-    let graph = StoredGraph::mapped(&stack, record.num_arcs, 0, run).unwrap();
+    let graph = i32::open(&stack, (0, record.num_arcs), CompleteLists::Mapped, None, run).unwrap();
     let directory = layer_directory(record.number);
     disk.create_directory(&directory).unwrap();
     let (options, into) = (ConvertOptions::default(), (&disk, &*directory, DATABASE));
@@ -41,6 +43,20 @@ fn tiles(layer: &Arc<PlainLayer>, run: &Run) -> Tiles {
     let (num_vertices, directed) = (record.num_vertices, record.directed);
     let shape = TileShape { num_vertices, num_edges: report.num_edges, directed };
     Tiles::open(&disk, &directory, DATABASE, shape).unwrap()
+}
+
+/// The heads of a complete plain layer, chosen by degree unless it is a multigraph.
+fn heads(disk: &Arc<dyn Disk>, layer: &PlainLayer, run: &Run) -> StoredHeads {
+    let options = HeadedOptions { head_len: Some(3), memory_bytes: 1 << 30 };
+    let heads = HeadedNeeds::of(layer, None, 1).unwrap().heads(layer, options, run).unwrap();
+    let order = if layer.record().multigraph { HeadOrder::First } else { HeadOrder::Degree };
+    let directory = layer_directory(layer.record().number);
+    write_heads(layer, &Heads { order, ..heads }, run, (disk, &directory, DATABASE)).unwrap();
+    let record = HeadsRecord { layer: layer.record().number, head_len: heads.length as u64, order };
+    let stored = StoredHeads::open(disk, &directory, DATABASE, &record, layer.incoming().is_some()).unwrap();
+    // The files are mapped; the next comparison may write others.
+    OwnDirectory::Heads.remove(disk.as_ref(), &heads_directory(&directory)).unwrap();
+    stored
 }
 
 fn sorted_list(graph: &Graph32<'_>, direction: Direction, v: VertexId) -> Vec<(VertexId, i32)> {
@@ -54,21 +70,36 @@ fn sorted_list(graph: &Graph32<'_>, direction: Direction, v: VertexId) -> Vec<(V
 }
 
 /// Compares a version in every residency with its mapped lists.
-fn compare_version(layers: &TestLayers, tiles: &Tiles, history: &History, version: u64, run: &Run) {
+fn compare_version(
+    layers: &TestLayers,
+    (tiles, heads): (&Tiles, Option<&StoredHeads>),
+    history: &History,
+    version: u64,
+    run: &Run,
+) {
     let disk: Arc<dyn Disk> = Arc::new(layers.disk.clone());
     let stack = Stack::new(&layers.layers, version, history.num_vertices(version) as u64).unwrap();
     let weight = (0, history.counts(version).1);
-    let mapped = StoredGraph::mapped(&stack, weight.1, 0, run).unwrap();
+    let opened = |lists| i32::open(&stack, weight, lists, None, run).unwrap();
+    let mapped = opened(CompleteLists::Mapped);
     let pool = PoolOptions { bytes: 2 << 20, extent_blocks: 2, ..PoolOptions::default() };
     let mut graphs = vec![
-        (StoredGraph::pooled(&disk, &stack, weight, &pool, run).unwrap(), true),
-        (StoredGraph::tiled(&stack, tiles, None, weight, run).unwrap(), false),
-        (StoredGraph::tiled(&stack, tiles, Some(&pool), weight, run).unwrap(), false),
+        (opened(CompleteLists::Pooled(&disk, &pool)), true),
+        (opened(CompleteLists::Tiled(tiles, None)), false),
+        (opened(CompleteLists::Tiled(tiles, Some(&pool))), false),
     ];
-    if layers.layers[0].record().encoding == Encoding::Plain {
-        for head_len in [0, 2] {
-            let options = HeadedOptions { head_len: Some(head_len), memory_bytes: 1 << 30 };
-            graphs.push((StoredGraph::headed(&disk, &stack, None, weight, options, run).unwrap(), true));
+    let options = |head_len| HeadedOptions { head_len, memory_bytes: 1 << 30 };
+    if let Some(heads) = heads {
+        for (stored, head_len) in [(None, Some(0)), (None, Some(2)), (Some(heads), None)] {
+            graphs.push((opened(CompleteLists::Headed(&disk, stored, options(head_len))), true));
+        }
+    }
+    graphs.push((i32::copied(opened(CompleteLists::Mapped), None, run).unwrap(), true));
+    if let Some(heads) = heads {
+        let unweighted = |lists| <()>::open(&stack, weight, lists, None, run).unwrap();
+        for (stored, head_len) in [(None, Some(1)), (None, Some(3)), (Some(heads), None)] {
+            let graph = unweighted(CompleteLists::Headed(&disk, stored, options(head_len)));
+            compare_scans(&graph, &unweighted(CompleteLists::Mapped), true, run);
         }
     }
     for (graph, alone) in &graphs {
@@ -86,11 +117,14 @@ fn compare_version(layers: &TestLayers, tiles: &Tiles, history: &History, versio
 
 /// Compares the newest version and some others.
 fn compare_some(layers: &TestLayers, history: &History, random: &mut Random, run: &Run) {
-    let tiles = tiles(&layers.layers[0], run);
+    let (complete, disk): (_, Arc<dyn Disk>) = (&layers.layers[0], Arc::new(layers.disk.clone()));
+    let tiles = tiles(complete, run);
+    let is_plain = complete.record().encoding == Encoding::Plain;
+    let heads = is_plain.then(|| heads(&disk, complete, run));
     let versions = &layers.distinguished;
     let some = [versions.len() - 1, random.below(versions.len()), random.below(versions.len())];
     for at in some {
-        compare_version(layers, &tiles, history, versions[at], run);
+        compare_version(layers, (&tiles, heads.as_ref()), history, versions[at], run);
     }
 }
 

@@ -10,8 +10,8 @@ use esker_layers::tiles::{TileShape, Tiles};
 
 use crate::version::{Manifest, layer_directory};
 
-/// A second form of the lists of a layer, or of parts of them.
-pub(super) trait Form: Sized {
+/// What is stored beside the lists of a layer.
+pub(super) trait BesideLists: Sized {
     /// What the manifest says of it.
     type Record: Copy + PartialEq;
 
@@ -31,7 +31,7 @@ pub(super) trait Form: Sized {
     ) -> Result<Self>;
 }
 
-impl Form for Tiles {
+impl BesideLists for Tiles {
     type Record = TilesRecord;
 
     fn records(manifest: &Manifest) -> &[TilesRecord] {
@@ -55,7 +55,7 @@ impl Form for Tiles {
     }
 }
 
-impl Form for StoredHeads {
+impl BesideLists for StoredHeads {
     type Record = HeadsRecord;
 
     fn records(manifest: &Manifest) -> &[HeadsRecord] {
@@ -73,33 +73,33 @@ impl Form for StoredHeads {
         layer: &LayerRecord,
         record: &HeadsRecord,
     ) -> Result<Self> {
-        Self::open(disk, directory, manifest.database, record.head_len, layer.in_edges)
+        Self::open(disk, directory, manifest.database, record, layer.in_edges)
     }
 }
 
 /// One form of all layers that have it, opened with the state: its files may be removed while a snapshot reads them. What cannot be opened
 /// does no harm to a snapshot that does not read it; opening it again gives the error.
-pub(super) struct Beside<F: Form>(Vec<(F::Record, Arc<OnceLock<F>>)>);
+pub(super) struct Beside<F: BesideLists>(Vec<(F::Record, Arc<OnceLock<F>>)>);
 
-impl<F: Form> Default for Beside<F> {
+impl<F: BesideLists> Default for Beside<F> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<F: Form> Clone for Beside<F> {
+impl<F: BesideLists> Clone for Beside<F> {
     fn clone(&self) -> Self {
         Self(self.0.iter().map(|(record, slot)| (*record, Arc::clone(slot))).collect())
     }
 }
 
-impl<F: Form> std::fmt::Debug for Beside<F> {
+impl<F: BesideLists> std::fmt::Debug for Beside<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.0.iter().map(|(record, _)| F::layer(record))).finish()
     }
 }
 
-impl<F: Form> Beside<F> {
+impl<F: BesideLists> Beside<F> {
     /// Opens what the manifest names, unless `older` has it.
     pub(super) fn open(disk: &Arc<dyn Disk>, path: &Path, manifest: &Manifest, older: &Self) -> Self {
         let slots = F::records(manifest).iter().map(|record| {

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use esker_format::ElementType;
+use esker_graph::Direction;
 use esker_layers::graph::window::{Combine, Copies, WindowIndex};
 use esker_layers::property::RemovedVertices;
+use esker_layers::stack::Stack;
 
 /// The types of numbers that weights can have.
 pub(super) const WEIGHT_ELEMENTS: [ElementType; 4] =
@@ -21,6 +23,8 @@ pub(super) struct GraphChoice {
     pub(super) window: Option<Arc<WindowPart>>,
     /// Whether graphs of a window are copied to memory.
     pub(super) gathers: bool,
+    /// The direction whose lists alone are read; `None`: all.
+    pub(super) only: Option<Direction>,
 }
 
 /// A window of a version, counted.
@@ -31,12 +35,18 @@ pub(super) struct WindowPart {
     index: WindowIndex,
     /// The vertices that are not in the window.
     removed: RemovedVertices,
+    /// The layers of the version, of which scans leave out those without an edge in the window.
+    stack: Stack,
 }
 
 impl WindowPart {
-    pub(super) fn new(time: u32, index: WindowIndex) -> Self {
+    pub(super) fn new(time: u32, index: WindowIndex, stack: Stack) -> Self {
         let removed = RemovedVertices::of(index.absent());
-        Self { time, index, removed }
+        Self { time, index, removed, stack }
+    }
+
+    pub(super) fn stack(&self) -> &Stack {
+        &self.stack
     }
 
     pub(super) fn time(&self) -> u32 {

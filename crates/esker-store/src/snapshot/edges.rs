@@ -53,7 +53,7 @@ impl<'a> VertexEdges<'a> {
     }
 
     /// The neighbours, ascending.
-    pub fn into_targets(self) -> Cow<'a, [VertexId]> {
+    pub(crate) fn into_targets(self) -> Cow<'a, [VertexId]> {
         self.targets
     }
 

@@ -1,11 +1,13 @@
 //! Whole graphs of a version, to compute on.
 
 use esker_format::{Error, PropertyRecord, Result};
-use esker_graph::Run;
+use esker_graph::{Direction, Run};
 use esker_layers::graph::headed::{HeadedNeeds, StoredHeads};
+use esker_layers::graph::pooled::PooledNeeds;
 use esker_layers::graph::window::{Copies, WindowIndex};
-use esker_layers::graph::{Access, GraphEncoding, StoredGraph, StoredWeight, check_weight};
+use esker_layers::graph::{Access, CompleteLists, GraphEncoding, StoredGraph, StoredWeight, check_weight};
 use esker_layers::layer::PlainLayer;
+use esker_layers::stack::Stack;
 use esker_layers::tiles::Tiles;
 
 use super::choice::WEIGHT_ELEMENTS;
@@ -15,7 +17,7 @@ impl Snapshot {
     /// The same version, whose graphs have an edge property as their weight.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no such property, or it holds no numbers.
+    /// [`Error::Usage`] if there is no such property, or it holds no numbers.
     pub fn weighted_by(mut self, property: &str) -> Result<Self> {
         let found = self.edge_property(property)?;
         let element = found.element;
@@ -25,7 +27,7 @@ impl Snapshot {
             let names: Vec<_> =
                 self.edge_properties().filter(is_weight).map(|one| one.name.as_str()).collect();
             let known = if names.is_empty() { "none can be".to_owned() } else { names.join(", ") };
-            return Err(Error::Invalid(format!(
+            return Err(Error::Usage(format!(
                 "the edge property {property:?} holds {held} and cannot be a weight; properties that can: {known}"
             )));
         }
@@ -44,7 +46,7 @@ impl Snapshot {
         self.is_weight_chosen() || self.window_index().is_some_and(joins)
     }
 
-    /// The same version, whose graphs are undirected: see [`StoredGraph::undirected`]. Everything else, point reads among it, stays
+    /// The same version, whose graphs are undirected: see [`StoredWeight::undirected`]. Everything else, point reads among it, stays
     /// directed. An undirected graph stays as it is.
     #[must_use]
     pub fn as_undirected(mut self) -> Self {
@@ -57,22 +59,55 @@ impl Snapshot {
         self.2.undirected
     }
 
+    /// The same version, of whose graphs the lists of one direction alone are to be read. The other direction takes no part of the memory
+    /// of pooled and headed lists; its lists are mapped, and verified if something reads them nevertheless. Degrees of both are at hand.
+    /// Has no effect where there is one direction only, on a graph that is read as undirected, and on a window.
+    #[must_use]
+    pub fn reading(mut self, only: Option<Direction>) -> Self {
+        let two = self.is_directed() && self.has(Direction::In);
+        self.2.only = only.filter(|_| two && !self.2.undirected && self.2.window.is_none());
+        self
+    }
+
+    /// The direction of [`Snapshot::reading`], where it has an effect.
+    pub fn reads_only(&self) -> Option<Direction> {
+        self.2.only
+    }
+
+    /// Whether analyses are to read the lists of a direction: see [`Snapshot::reading`].
+    pub fn reads(&self, direction: Direction) -> bool {
+        self.has(direction) && self.2.only.is_none_or(|only| only == direction)
+    }
+
     /// The graph to compute on, with the weights that it was imported with, or without weights (`W = ()`).
     ///
     /// The offsets of all lists are verified now, on the threads of `run`, so that degrees are at hand; the rest of
     /// a direction when an analysis first uses it. What was verified once stays so for all clones. The lists are read as
-    /// [`Snapshot::resident`] chose; heads are gathered now, which reads all lists once. Removed vertices keep their numbers; see
+    /// [`Snapshot::resident`] chose; heads are gathered and lists copied to memory now, which reads all lists once. Removed vertices keep their numbers; see
     /// [`Snapshot::present_graph`].
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Invalid`] if there are no weights, or of another type (see
     /// [`Snapshot::weight_type`]); cancellation.
     pub fn graph<W: StoredWeight>(&self, run: &Run) -> Result<StoredGraph<'_, W>> {
+        self.copied_or_not(self.stored_graph(run)?, run)
+    }
+
+    /// [`Snapshot::graph`], not copied to memory.
+    fn stored_graph<W: StoredWeight>(&self, run: &Run) -> Result<StoredGraph<'_, W>> {
         let graph = match &self.2.window {
-            None => self.lists(self.weight_of::<W>()?, &self.1, run)?,
+            None => self.lists(self.stack(), self.weight_of::<W>()?, &self.1, run)?,
             Some(part) => self.windowed(part, run)?,
         };
         self.directed_or_not(graph, run)
+    }
+
+    fn copied_or_not<'a, W: StoredWeight>(
+        &self,
+        graph: StoredGraph<'a, W>,
+        run: &Run,
+    ) -> Result<StoredGraph<'a, W>> {
+        if self.1 == Access::Memory { W::copied(graph, self.2.only, run) } else { Ok(graph) }
     }
 
     fn directed_or_not<'a, W: StoredWeight>(
@@ -84,7 +119,7 @@ impl Snapshot {
             return Ok(graph);
         }
         let joins = self.window_index().is_some_and(|index| index.window().copies != Copies::All);
-        graph.undirected(self.layer().multigraph && !joins, run)
+        W::undirected(graph, self.layer().multigraph && !joins, run)
     }
 
     /// As [`Snapshot::graph`], without the removed vertices: see [`Snapshot::remaining`].
@@ -95,11 +130,12 @@ impl Snapshot {
         if let Some(part) = self.2.window.as_ref().filter(|_| self.2.gathers) {
             return self.directed_or_not(self.gathered_window(part, run)?, run);
         }
-        let graph = self.graph(run)?;
-        Ok(match self.remaining(run)? {
-            Some(remaining) => graph.induced(remaining),
+        let graph = self.stored_graph(run)?;
+        let graph = match self.remaining(run)? {
+            Some(remaining) => W::induced(graph, remaining),
             None => graph,
-        })
+        };
+        self.copied_or_not(graph, run)
     }
 
     /// The property that stands beside the neighbours of a graph with weights of type `W`; `None` without weights.
@@ -116,32 +152,30 @@ impl Snapshot {
         Ok(Some(found))
     }
 
-    /// The lists of the whole version, read as `access` says, with a property beside the neighbours.
-    pub(super) fn lists<W: StoredWeight>(
-        &self,
+    /// The lists of the version, read as `access` says, with a property beside the neighbours. `stack` is that of the version, or one that
+    /// leaves out layers of it.
+    pub(super) fn lists<'a, W: StoredWeight>(
+        &'a self,
+        stack: &'a Stack,
         property: Option<&PropertyRecord>,
         access: &Access,
         run: &Run,
-    ) -> Result<StoredGraph<'_, W>> {
-        let (stack, disk) = (self.stack(), self.state().disk());
+    ) -> Result<StoredGraph<'a, W>> {
+        let disk = self.state().disk();
         let weight = (check_weight::<W>(property)?, self.version().num_arcs);
-        match access {
-            Access::Mapped(GraphEncoding::Lists) => StoredGraph::mapped(stack, weight.1, weight.0, run),
-            Access::Mapped(GraphEncoding::Tiles) => {
-                StoredGraph::tiled(stack, self.tiles()?, None, weight, run)
-            }
-            Access::Pooled(GraphEncoding::Tiles, pool) => {
-                StoredGraph::tiled(stack, self.tiles()?, Some(pool), weight, run)
-            }
-            Access::Pooled(GraphEncoding::Lists, pool) => StoredGraph::pooled(disk, stack, weight, pool, run),
-            Access::Headed(heads) => {
-                StoredGraph::headed(disk, stack, self.stored_heads()?, weight, *heads, run)
-            }
-        }
+        let lists = match access {
+            _ if stack.leaves_out_oldest() => CompleteLists::Mapped,
+            Access::Mapped(GraphEncoding::Lists) | Access::Memory => CompleteLists::Mapped,
+            Access::Mapped(GraphEncoding::Tiles) => CompleteLists::Tiled(self.tiles()?, None),
+            Access::Pooled(GraphEncoding::Tiles, pool) => CompleteLists::Tiled(self.tiles()?, Some(pool)),
+            Access::Pooled(GraphEncoding::Lists, pool) => CompleteLists::Pooled(disk, pool),
+            Access::Headed(heads) => CompleteLists::Headed(disk, self.stored_heads()?, *heads),
+        };
+        W::open(stack, weight, lists, self.2.only, run)
     }
 
     /// The same version, with another encoding and residency for its graphs. Mapped lists are the default. The choice is for the complete
-    /// layer; later layers are mapped.
+    /// layer; later layers are mapped. Where lists are copied to memory, all layers are.
     ///
     /// # Errors
     /// As [`Snapshot::tiles`], for tiles.
@@ -185,14 +219,14 @@ impl Snapshot {
     /// # Errors
     /// As [`HeadedNeeds::of`] and [`Snapshot::stored_heads`].
     pub fn headed_needs(&self, threads: usize) -> Result<HeadedNeeds> {
-        HeadedNeeds::of(self.complete_layer(), self.stored_heads()?, threads)
+        HeadedNeeds::of_only(self.2.only, self.complete_layer(), self.stored_heads()?, threads)
     }
 
-    /// As [`Snapshot::graph`], with any numeric edge property as the weight.
+    /// The memory that its lists need if they are pooled.
     ///
     /// # Errors
-    /// As [`Snapshot::graph`]; [`Error::Invalid`] if there is no such property.
-    pub fn graph_by<W: StoredWeight>(&self, property: &str, run: &Run) -> Result<StoredGraph<'_, W>> {
-        self.lists(Some(self.edge_property(property)?), &self.1, run)
+    /// As [`PooledNeeds::of`].
+    pub fn pooled_needs(&self, threads: usize) -> Result<PooledNeeds> {
+        PooledNeeds::of_only(self.2.only, self.complete_layer(), threads)
     }
 }

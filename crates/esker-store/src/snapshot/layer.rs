@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::Disk;
-use esker_format::{Archive, Error, IdMapKind, LayerRecord, Owner, PropertyRecord, Result, remove_archive};
+use esker_format::{Archive, Error, IdMapKind, LayerRecord, Owner, PropertyRecord, Result};
 use esker_layers::ids::{IdFiles, IdHasher, IdSegment};
 use esker_layers::layer::{DictionaryFiles, PlainLayer};
+use esker_layers::own::OwnDirectory;
 use esker_layers::property::{
     DictionarySegment, PropertyColumn, PropertyFiles, REMOVED_NUMBER, removed_record,
 };
@@ -35,7 +36,7 @@ struct LayerFiles {
 impl Reclaim for LayerFiles {
     fn reclaim(&mut self) {
         // What cannot be removed now is removed when the database is opened for writing the next time.
-        let _ = remove_archive(self.disk.as_ref(), &self.directory);
+        let _ = OwnDirectory::Layer.remove(self.disk.as_ref(), &self.directory);
     }
 }
 

@@ -14,9 +14,10 @@ use proptest::prelude::*;
 use super::tests::Collect;
 use super::{Layer, Snapshot, State};
 use crate::check::check;
-use crate::freeze::{Changes, CopyPolicy, EdgeChange, Growth, REMOVAL, freeze};
+use crate::freeze::{Changes, EdgeChange, Growth, REMOVAL, freeze};
 use crate::sample::{Sample, kind_of};
 use crate::version::{Manifest, layer_directory};
+use esker_format::CopyPolicy;
 
 const DB: &str = "web.esker";
 
@@ -125,6 +126,7 @@ impl History {
             edges: &edges,
             rows: &rows,
             elements: &[ElementType::I32, ElementType::U8],
+            counted_from: 0,
             versions: (first, self.versions.len() as u64),
             num_vertices: newest.num_vertices,
             policy,

@@ -181,10 +181,7 @@ impl Snapshot {
             } else {
                 format!("they have {}", names.join(", "))
             };
-            Error::Invalid(format!(
-                "the edges of {} have no property {name:?}: {known}",
-                self.path().display()
-            ))
+            Error::Usage(format!("the edges of {} have no property {name:?}: {known}", self.path().display()))
         })
     }
 
@@ -221,13 +218,13 @@ impl Snapshot {
     /// The vertex property of a name, at this version.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is none; the message lists those that there are.
+    /// [`Error::Usage`] if there is none; the message lists those that there are.
     pub fn vertex_property(&self, name: &str) -> Result<VertexProperty> {
         let found = self.vertex_properties().find(|property| property.name == name);
         let record = found.cloned().ok_or_else(|| {
             let names: Vec<_> = self.vertex_properties().map(|property| property.name.as_str()).collect();
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            Error::Invalid(format!(
+            Error::Usage(format!(
                 "the vertices of {} have no property {name:?}: they have {known}",
                 self.path().display()
             ))
@@ -424,7 +421,7 @@ impl State {
     }
 
     /// The disk.
-    pub fn disk(&self) -> &Arc<dyn Disk> {
+    pub(crate) fn disk(&self) -> &Arc<dyn Disk> {
         &self.disk
     }
 
@@ -434,7 +431,7 @@ impl State {
     }
 
     /// What the manifest says.
-    pub fn manifest(&self) -> &Arc<Manifest> {
+    pub(crate) fn manifest(&self) -> &Arc<Manifest> {
         &self.manifest
     }
 

@@ -119,7 +119,8 @@ fn graphs_of_no_and_of_one_vertex() {
     for (n, edges) in [(0, vec![]), (1, vec![]), (1, vec![(0, 0, 7)])] {
         for directed in [true, false] {
             let (edges, ids, encoding) = (edges.clone(), IdMapKind::Texts, Encoding::Compressed);
-            let sample = Sample { num_vertices: n, directed, in_edges: directed, edges, ids, encoding };
+            let (in_edges, multigraph) = (directed, true);
+            let sample = Sample { num_vertices: n, directed, in_edges, multigraph, edges, ids, encoding };
             let disk = stored(&sample);
             let snapshot = open(&disk).unwrap();
             assert_eq!(snapshot.num_arcs(), sample.edges.len() as u64);
@@ -142,11 +143,11 @@ fn what_is_not_there_is_named() {
         "the edge property \"weight\" holds i32, not f64"
     );
     assert_eq!(
-        told(snapshot.graph_by::<i32>("kind", &run).unwrap_err()),
-        "the edge property \"kind\" holds texts, not i32"
+        told(snapshot.clone().weighted_by("kind").unwrap_err()),
+        "the edge property \"kind\" holds texts and cannot be a weight; properties that can: weight"
     );
     assert_eq!(
-        told(snapshot.graph_by::<i32>("wait", &run).unwrap_err()),
+        told(snapshot.clone().weighted_by("wait").unwrap_err()),
         "the edges of web.esker have no property \"wait\": they have weight, kind"
     );
     let not_kept = told(snapshot.neighbors(Direction::In, 0).unwrap_err());

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use esker_format::{ElementType, Error, LogicalType, PropertyRecord, Result};
-use esker_graph::{Run, VertexId};
-use esker_layers::graph::window::{TimeWindow, WindowIndex};
+use esker_graph::{Reservation, Run, VertexId};
+use esker_layers::graph::window::{Copies, TimeWindow, WindowIndex};
 use esker_layers::graph::{Access, StoredGraph, StoredWeight};
 use esker_layers::pool::PoolOptions;
+use esker_layers::stack::Stack;
 
 use super::choice::WindowPart;
 use super::state::Snapshot;
@@ -19,30 +20,86 @@ impl Snapshot {
     /// the property `time` lies in its range. Vertices without such an edge are not in the graphs, unless `all_vertices`. Point reads stay
     /// those of the whole version.
     ///
-    /// Reads the times of all edges once, as [`Snapshot::resident`] chose before. Memory: that of [`WindowIndex`].
+    /// Reads the times of the edges once, as [`Snapshot::resident`] chose before; layers all of whose edges lie outside are not read, here and
+    /// by graphs of the window. Memory: that of [`WindowIndex`].
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no such property, or it holds no integers of 32 or 64 bits; [`Error::Corrupt`]; cancellation;
+    /// [`Error::Usage`] if there is no such property, or it holds no integers of 32 or 64 bits; [`Error::Corrupt`]; cancellation;
     /// [`Error::Stop`] if the memory exceeds that of the run.
     pub fn window(mut self, time: &str, window: TimeWindow, all_vertices: bool, run: &Run) -> Result<Self> {
         self.2.window = None;
         let record = self.time_property(time)?.clone();
         let absent = self.removed(run)?.clone();
+        let stack = self.stack().within(record.number, window.after.saturating_add(1)..=window.until);
         let index = {
-            let times = self.times(&record, &self.1, run)?;
+            let times = self.times(&stack, &record, &self.1, run)?;
             let absent: Option<&[VertexId]> = all_vertices.then(|| absent.list());
             times.window(window, absent, run)?
         };
-        self.2.window = Some(Arc::new(WindowPart::new(record.number, index)));
+        self.2.window = Some(Arc::new(WindowPart::new(record.number, index, stack)));
         Ok(self)
     }
 
-    /// The least and the greatest time of all edges; `None` if there are none. Reads the times of all edges.
+    /// The least and the greatest time of all edges; `None` if there are none. Reads the times of the layers that state the least and the
+    /// greatest, or of all where that does not suffice: edges were deleted, or a layer is older than such statements.
     ///
     /// # Errors
     /// As [`Snapshot::window`].
     pub fn time_range(&self, time: &str, run: &Run) -> Result<Option<(i64, i64)>> {
-        self.times(self.time_property(time)?, &self.1, run)?.time_range(run)
+        let record = self.time_property(time)?;
+        match self.stack().value_range(record.number) {
+            Some(stated)
+                if self.has_time(record, stated.0, run)? && self.has_time(record, stated.1, run)? =>
+            {
+                Ok(Some(stated))
+            }
+            _ => self.scanned_range(record, run),
+        }
+    }
+
+    /// The greatest time of all edges: see [`Snapshot::time_range`].
+    ///
+    /// # Errors
+    /// As [`Snapshot::window`].
+    pub fn latest_time(&self, time: &str, run: &Run) -> Result<Option<i64>> {
+        let record = self.time_property(time)?;
+        match self.stack().value_range(record.number) {
+            Some((_, stated)) if self.has_time(record, stated, run)? => Ok(Some(stated)),
+            _ => Ok(self.scanned_range(record, run)?.map(|range| range.1)),
+        }
+    }
+
+    /// The least and the greatest time, found by reading all.
+    fn scanned_range(&self, record: &PropertyRecord, run: &Run) -> Result<Option<(i64, i64)>> {
+        self.times(self.stack(), record, &Access::default(), run)?.time_range(run)
+    }
+
+    /// Whether an edge has a time that is the least or the greatest of those that layers state.
+    fn has_time(&self, record: &PropertyRecord, stated: i64, run: &Run) -> Result<bool> {
+        if self.stack().has_all_arcs() {
+            return Ok(true);
+        }
+        let stack = self.stack().within(record.number, stated..=stated);
+        let found = self.times(&stack, record, &Access::default(), run)?.time_range(run)?;
+        Ok(found.is_some_and(|(least, greatest)| least == stated || greatest == stated))
+    }
+
+    /// The times of the edges that are later than `after` and not later than `until`, ascending, and their memory: 24 bytes for each arc of
+    /// the layers that reach into the range.
+    ///
+    /// # Errors
+    /// As [`Snapshot::window`].
+    pub fn sorted_times(
+        &self,
+        time: &str,
+        after: i64,
+        until: i64,
+        run: &Run,
+    ) -> Result<(Vec<i64>, Reservation)> {
+        let record = self.time_property(time)?;
+        let stack = self.stack().within(record.number, after.saturating_add(1)..=until);
+        let window = TimeWindow { after, until, copies: Copies::All };
+        self.times(&stack, record, &self.1, run)?.sorted_times(&window, stack.arcs_scanned(), run)
     }
 
     /// The edge properties that can hold times: timestamps, and integers whose unit is not known.
@@ -63,7 +120,7 @@ impl Snapshot {
         let held = if found.is_text() { "texts".to_owned() } else { found.type_name() };
         let names: Vec<_> = self.time_properties().map(|one| one.name.as_str()).collect();
         let known = if names.is_empty() { "none can be".to_owned() } else { names.join(", ") };
-        Err(Error::Invalid(format!(
+        Err(Error::Usage(format!(
             "the edge property {name:?} holds {held} and cannot be a time; properties that can: {known}"
         )))
     }
@@ -87,33 +144,39 @@ impl Snapshot {
         run: &Run,
     ) -> Result<StoredGraph<'a, W>> {
         let (times, weights) = self.timed(part, run)?;
-        Ok(StoredGraph::windowed(times, weights, part.index()))
+        Ok(W::windowed(times, weights, part.index()))
     }
 
     /// The graph of a window, copied to memory, without the vertices that are not in it.
-    pub(super) fn gathered_window<W: StoredWeight>(
-        &self,
-        part: &WindowPart,
+    pub(super) fn gathered_window<'a, W: StoredWeight>(
+        &'a self,
+        part: &'a WindowPart,
         run: &Run,
-    ) -> Result<StoredGraph<'_, W>> {
+    ) -> Result<StoredGraph<'a, W>> {
         let (times, weights) = self.timed(part, run)?;
-        StoredGraph::gathered(times, weights, part.index(), run)
+        W::gathered(times, weights, part.index(), run)
     }
 
-    /// The lists of the whole version with the times of their edges.
-    fn times(&self, time: &PropertyRecord, access: &Access, run: &Run) -> Result<StoredGraph<'_, i64>> {
+    /// The lists of the version with the times of their edges: see [`Snapshot::lists`].
+    fn times<'a>(
+        &'a self,
+        stack: &'a Stack,
+        time: &PropertyRecord,
+        access: &Access,
+        run: &Run,
+    ) -> Result<StoredGraph<'a, i64>> {
         match time.element {
-            ElementType::I32 => Ok(self.lists::<i32>(Some(time), access, run)?.widened()),
-            _ => self.lists(Some(time), access, run),
+            ElementType::I32 => Ok(self.lists::<i32>(stack, Some(time), access, run)?.widened()),
+            _ => self.lists(stack, Some(time), access, run),
         }
     }
 
     /// The lists with the times of their edges, and with their weights if these are read.
-    fn timed<W: StoredWeight>(
-        &self,
-        part: &WindowPart,
+    fn timed<'a, W: StoredWeight>(
+        &'a self,
+        part: &'a WindowPart,
         run: &Run,
-    ) -> Result<(StoredGraph<'_, i64>, Option<StoredGraph<'_, W>>)> {
+    ) -> Result<(StoredGraph<'a, i64>, Option<StoredGraph<'a, W>>)> {
         let reads_weights = W::ELEMENT.is_some() && !part.counts();
         if part.counts() && W::ELEMENT.is_some_and(|element| element != ElementType::I64) {
             return Err(Error::Invalid("numbers of edges are 64-bit integers".to_owned()));
@@ -127,9 +190,11 @@ impl Snapshot {
         };
         let record = self.edge_properties().find(|property| property.number == part.time());
         let record = record.ok_or_else(|| Error::Invalid("the window has no times".to_owned()))?;
-        let times = self.times(record, &access, run)?;
-        let weights =
-            if reads_weights { Some(self.lists(self.weight_of::<W>()?, &access, run)?) } else { None };
+        let times = self.times(part.stack(), record, &access, run)?;
+        let weights = match reads_weights {
+            true => Some(self.lists(part.stack(), self.weight_of::<W>()?, &access, run)?),
+            false => None,
+        };
         Ok((times, weights))
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use esker_format::{Edit, Encoding, HeadsRecord, KeptForms, LayerRecord, TilesRecord};
+use esker_format::{
+    CHOSEN_HEAD_LEN_MAX, Edit, Encoding, HeadOrder, HeadsRecord, KeptForms, LayerRecord, TilesRecord,
+};
 
 /// The second forms of all layers, under construction.
 #[derive(Default)]
@@ -50,15 +52,8 @@ impl FormRecords {
             }
             Edit::SetHeads(record) => {
                 let number = record.layer;
-                let fits = |layer: &LayerRecord| layer.complete && layer.encoding == Encoding::Plain;
-                let fits = layers.get(&number).is_some_and(fits);
                 self.heads.insert(number, record);
-                check(
-                    fits,
-                    format!(
-                        "heads are added to layer {number}, which does not exist or is not complete and plain"
-                    ),
-                )
+                contradiction(&record, layers.get(&number)).map_or(Ok(()), Err)
             }
             Edit::KeepForms(kept) => {
                 self.kept = Some(kept);
@@ -67,4 +62,25 @@ impl FormRecords {
             _ => Ok(()),
         }
     }
+}
+
+/// Why a layer cannot have these heads.
+fn contradiction(heads: &HeadsRecord, layer: Option<&LayerRecord>) -> Option<String> {
+    let HeadsRecord { layer: number, head_len, order } = *heads;
+    let fitting = layer.filter(|layer| layer.complete && layer.encoding == Encoding::Plain);
+    let Some(layer) = fitting else {
+        return Some(format!(
+            "heads are added to layer {number}, which does not exist or is not complete and plain"
+        ));
+    };
+    if order != HeadOrder::Degree {
+        return None;
+    }
+    if layer.multigraph {
+        return Some(format!("the heads of layer {number}, a multigraph, are chosen by degree"));
+    }
+    let reason = format!(
+        "the heads of layer {number} are {head_len} neighbours chosen by degree, and at most {CHOSEN_HEAD_LEN_MAX} are possible"
+    );
+    (head_len > CHOSEN_HEAD_LEN_MAX).then_some(reason)
 }

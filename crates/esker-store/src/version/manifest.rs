@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{
-    DatabaseId, Duplicates, Edit, ElementType, Error, FORMAT_VERSION, HeadsRecord, IdMapRecord, IdSecret,
-    KeptForms, LayerRecord, LogMark, LogicalType, MANIFEST_MAGIC, ManifestHead, ManifestHeader, PAGE_BYTES,
-    PropertyRecord, Result, Retention, TagRecord, TilesRecord, VersionRecord,
+    DatabaseId, Duplicates, Edit, ElementType, Encoding, Error, FORMAT_VERSION, HeadsRecord, IdMapRecord,
+    IdSecret, KeptForms, LayerRecord, LogMark, LogicalType, MANIFEST_MAGIC, ManifestHead, ManifestHeader,
+    PAGE_BYTES, PropertyRecord, Result, Retention, TagRecord, TilesRecord, VersionRecord, WriteOptions,
 };
 use esker_graph::NONE;
 
@@ -44,6 +44,8 @@ pub struct Manifest {
     pub retention: Retention,
     /// The rule for duplicate edges; `None` in a database that an older Esker created. See [`Manifest::duplicates`].
     pub(crate) duplicates: Option<Duplicates>,
+    /// How commits become layers; `None` if nobody has set it. See [`Manifest::options`].
+    pub(crate) options: Option<WriteOptions>,
     /// The tiles of layers, in order of layer number.
     pub tiles: Vec<TilesRecord>,
     /// The stored heads of layers, in order of layer number.
@@ -171,6 +173,18 @@ impl Manifest {
         self.duplicates.unwrap_or(if is_multigraph { Duplicates::Keep } else { Duplicates::Last })
     }
 
+    /// How commits become layers.
+    pub fn options(&self) -> WriteOptions {
+        self.options.unwrap_or_default()
+    }
+
+    /// Neighbours in each head that merges are to store, if the complete layer has none: the last merge had no memory for heads.
+    pub fn missing_heads(&self) -> Option<u64> {
+        let (kept, complete) = (self.kept?, self.layers.first()?);
+        let has_heads = self.heads.iter().any(|record| record.layer == complete.number);
+        (kept.head_len > 0 && complete.encoding == Encoding::Plain && !has_heads).then_some(kept.head_len)
+    }
+
     /// A version; `None` if it is forgotten or not in a layer yet. Time: O(log versions).
     pub fn version(&self, number: u64) -> Option<&VersionRecord> {
         self.versions.get(number)
@@ -214,6 +228,7 @@ impl Manifest {
             + self.tags.len()
             + usize::from(self.log.is_some())
             + usize::from(self.duplicates.is_some())
+            + usize::from(self.options.is_some())
     }
 
     /// The fewest edits that produce this state.
@@ -232,6 +247,7 @@ impl Manifest {
         edits.push(Edit::SetRetention(self.retention));
         edits.extend(self.log.map(Edit::SetLog));
         edits.extend(self.duplicates.map(Edit::SetDuplicates));
+        edits.extend(self.options.map(Edit::SetOptions));
         edits
     }
 
@@ -320,6 +336,7 @@ struct ManifestBuilder {
     tags: Arc<BTreeMap<String, u64>>,
     retention: Retention,
     duplicates: Option<Duplicates>,
+    options: Option<WriteOptions>,
     forms: FormRecords,
     log: Option<LogMark>,
 }
@@ -337,6 +354,7 @@ impl ManifestBuilder {
             tags: Arc::default(),
             retention: Retention::All,
             duplicates: None,
+            options: None,
             forms: FormRecords::default(),
             log: None,
         }
@@ -354,6 +372,7 @@ impl ManifestBuilder {
             tags: Arc::clone(&manifest.tags),
             retention: manifest.retention,
             duplicates: manifest.duplicates,
+            options: manifest.options,
             forms: FormRecords::of(&manifest.tiles, &manifest.heads, manifest.kept),
             log: manifest.log,
         }
@@ -366,10 +385,6 @@ impl ManifestBuilder {
                 let number = layer.number;
                 let is_new = self.layers.insert(number, layer).is_none();
                 check(is_new, format!("layer {number} is added twice"))
-            }
-            Edit::SetIdMap(map) => {
-                self.ids = Some(map);
-                Ok(())
             }
             Edit::SetIdSecret(secret) => {
                 let is_new = self.id_secret.replace(secret).is_none();
@@ -408,29 +423,34 @@ impl ManifestBuilder {
                 let was_there = self.versions.remove(number);
                 check(was_there, format!("version {number} is removed but does not exist"))
             }
-            Edit::SetRetention(retention) => {
-                self.retention = retention;
-                Ok(())
-            }
-            Edit::SetLog(mark) => {
-                self.log = Some(mark);
-                Ok(())
-            }
-            Edit::SetDuplicates(rule) => {
-                self.duplicates = Some(rule);
-                Ok(())
-            }
             Edit::SetTiles(_)
             | Edit::RemoveTiles { .. }
             | Edit::SetHeads(_)
             | Edit::RemoveHeads { .. }
             | Edit::KeepForms(_) => self.forms.apply(&edit, &self.layers),
+            setting => {
+                self.set(setting);
+                Ok(())
+            }
+        }
+    }
+
+    /// Applies an edit that sets one value in place of the one before.
+    fn set(&mut self, edit: Edit) {
+        match edit {
+            Edit::SetIdMap(map) => self.ids = Some(map),
+            Edit::SetRetention(retention) => self.retention = retention,
+            Edit::SetLog(mark) => self.log = Some(mark),
+            Edit::SetDuplicates(rule) => self.duplicates = Some(rule),
+            Edit::SetOptions(options) => self.options = Some(options),
+            _ => {}
         }
     }
 
     /// The manifest; `None` unless it has an id map, a layer and a version.
     fn finish(self, head: ManifestHead) -> Option<Manifest> {
-        let Self { database, created_ms, id_secret, versions, tags, retention, duplicates, log, .. } = self;
+        let Self { database, created_ms, id_secret, versions, tags, retention, .. } = self;
+        let Self { duplicates, options, log, .. } = self;
         let mut properties = self.properties;
         let ManifestHead { records, chain } = head;
         let mut layers: Vec<LayerRecord> = self.layers.into_values().collect();
@@ -450,6 +470,7 @@ impl ManifestBuilder {
             tags,
             retention,
             duplicates,
+            options,
             tiles,
             heads,
             kept,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, Faults, FaultyDisk, RealDisk};
 use esker_format::{
-    DatabaseId, Edit, Error, GraphShape, IdMapKind, IdMapRecord, LayerRecord, PAGE_BYTES, Result, Retention,
-    TagRecord, VersionRecord, VertexOrder,
+    DatabaseId, Edit, Error, GraphShape, HeadOrder, HeadsRecord, IdMapKind, IdMapRecord, LayerRecord,
+    PAGE_BYTES, Result, Retention, TagRecord, VersionRecord, VertexOrder,
 };
 
 use crate::version::{MANIFEST_NAME, Manifest, ManifestWriter};
@@ -353,7 +353,18 @@ fn contradictory_edits_are_refused_when_written_and_damage_when_read() {
         layer.complete = complete;
         Edit::AddLayer(layer)
     };
+    let chosen = |layer, head_len| Edit::SetHeads(HeadsRecord { layer, head_len, order: HeadOrder::Degree });
+    let multigraph = Edit::AddLayer(LayerRecord { multigraph: true, ..layer(2, 1..=1) });
     let cases = [
+        // Checks and runs would take memory for any such length.
+        (
+            vec![chosen(1, 4097)],
+            "the heads of layer 1 are 4097 neighbours chosen by degree, and at most 4096 are possible",
+        ),
+        (
+            vec![Edit::RemoveLayer { number: 1 }, multigraph, chosen(2, 3)],
+            "the heads of layer 2, a multigraph, are chosen by degree",
+        ),
         (vec![Edit::RemoveLayer { number: 2 }], "layer 2 is removed but does not exist"),
         (vec![add(1, 2..=2)], "layer 1 is added twice"),
         (vec![add(2, 1..=3)], "a version is in two layers"),

@@ -23,6 +23,7 @@ use esker_layers::layer::PlainWriter;
 
 use super::manifest::Manifest;
 use super::names::{MANIFEST_NAME, ids_directory, layer_directory};
+use super::strays::foreign_in;
 
 const LOCK_NAME: &str = "LOCK";
 /// Random hexadecimal digits at the end of the name of a staging directory.
@@ -31,13 +32,14 @@ const NONCE_DIGITS: usize = 16;
 /// Takes the lock for writing to the database at `path`; dropping it releases it.
 ///
 /// # Errors
-/// [`Error::Invalid`] if another process holds it; [`Error::Io`] if the directory is not writable.
+/// [`Error::Invalid`] if another process, or another handle of this one, holds it; [`Error::Io`] if the directory is not writable.
 pub fn lock_writer(disk: &dyn Disk, path: &Path) -> Result<Box<dyn Lock>> {
     disk.try_lock(&path.join(LOCK_NAME))?.ok_or_else(|| {
-        Error::Invalid(format!(
-            "{} is being written to by another process: wait until it is done",
-            path.display()
-        ))
+        let holder = match disk.is_locked_here(&path.join(LOCK_NAME)) {
+            true => "another handle of this process: close that one, or use it",
+            false => "another process: wait until it is done",
+        };
+        Error::Invalid(format!("{} is being written to by {holder}", path.display()))
     })
 }
 
@@ -125,16 +127,6 @@ impl Staging {
         })
     }
 
-    /// The staging directory; its content becomes the database.
-    pub fn directory(&self) -> &Path {
-        &self.directory
-    }
-
-    /// The id of the database, which is in the header of each file.
-    pub fn database(&self) -> DatabaseId {
-        self.database
-    }
-
     /// Creates a directory in the staging directory, for temporary files. The caller removes it before installing.
     ///
     /// # Errors
@@ -219,7 +211,15 @@ fn check_target(disk: &dyn Disk, target: &Path, replace: bool) -> Result<Option<
             "{name} exists: choose another name, or replace it with --force"
         )));
     }
-    lock_writer(disk, target).map(Some)
+    let lock = lock_writer(disk, target)?;
+    if let Some(foreign) = foreign_in(disk, target)?.first() {
+        return Err(Error::Invalid(format!(
+            "{} is not part of the database {name}, and would be removed with it: move it elsewhere, or choose another name for the \
+             database",
+            foreign.display()
+        )));
+    }
+    Ok(Some(lock))
 }
 
 fn staging_prefix(target: &Path) -> Result<String> {

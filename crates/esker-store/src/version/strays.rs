@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use esker_format::io::{DirectoryEntry, Disk};
 use esker_format::{Result, archived_name};
 use esker_layers::graph::headed::heads_directory;
+use esker_layers::own::OwnDirectory;
 use esker_layers::tiles::TileFiles;
 
 use super::manifest::Manifest;
 use super::names::MANIFEST_NAME;
+use crate::log::foreign_in_log;
 
 /// What lies among the layers of a database and is not named by its manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,8 +18,24 @@ pub struct Strays {
     /// Files and directories of layers, tiles and heads that the manifest does not name, and their bytes: a writer died before it recorded or
     /// removed them, or is writing them. The next writer removes them.
     pub left: Vec<(PathBuf, u64)>,
-    /// What is no part of a layer by its name and kind: it is never removed.
+    /// What is no part of a layer or of the log by its name and kind, also in the directories of layers: it is never removed.
     pub foreign: Vec<PathBuf>,
+}
+
+/// Names in the directory of a database.
+const OWN_NAMES: [&str; 7] = ["LOCK", MANIFEST_NAME, "MANIFEST.new", "ids", "ids.columns", "layers", "log"];
+
+/// What lies in a database and is not Esker's: replacing the database would remove it. Unknown among the layers of a damaged database.
+///
+/// # Errors
+/// [`esker_format::Error::Io`].
+pub(super) fn foreign_in(disk: &dyn Disk, path: &Path) -> Result<Vec<PathBuf>> {
+    let entries = disk.list(path)?.into_iter();
+    let beside =
+        entries.filter(|entry| !OWN_NAMES.contains(&&entry.name[..])).map(|entry| path.join(entry.name));
+    let mut foreign: Vec<PathBuf> = beside.collect();
+    foreign.extend(strays(disk, path).unwrap_or_default().foreign);
+    Ok(foreign)
 }
 
 /// Removes what a writer that died has left. Leaves everything that is not a layer by its name and kind, and whatever lies behind a link.
@@ -28,12 +46,14 @@ pub(crate) fn remove_strays(disk: &dyn Disk, path: &Path, manifest: &Manifest) -
     let layers = path.join("layers");
     for entry in disk.list(&layers)? {
         match layer_of(&entry) {
-            Some(number) if !is_named(manifest, number) => remove(disk, &layers, &entry)?,
+            Some(number) if !is_named(manifest, number) => {
+                remove(disk, OwnDirectory::Layer, &layers, &entry)?;
+            }
             Some(number) if entry.is_directory && may_have_forms(manifest, number) => {
                 let directory = layers.join(&entry.name);
                 for form in disk.list(&directory)? {
                     if is_left_form(&form, manifest, number) {
-                        remove(disk, &directory, &form)?;
+                        remove(disk, form_of(&form), &directory, &form)?;
                     }
                 }
             }
@@ -43,61 +63,83 @@ pub(crate) fn remove_strays(disk: &dyn Disk, path: &Path, manifest: &Manifest) -
     Ok(())
 }
 
-/// Lists what lies among the layers and is not named by the manifest.
+/// Lists what lies among the layers and is not named by the manifest, and what lies in the log and is no segment of it.
 ///
 /// # Errors
 /// [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`] if the manifest cannot be read.
 pub(crate) fn strays(disk: &dyn Disk, path: &Path) -> Result<Strays> {
     let layers = path.join("layers");
     let entries = disk.list(&layers)?;
-    let mut forms = Vec::new();
-    for entry in entries.iter().filter(|entry| entry.is_directory) {
-        if let Some(number) = layer_of(entry) {
+    let (mut found, mut directories) = (Strays::default(), Vec::new());
+    for entry in &entries {
+        let Some(number) = layer_of(entry) else {
+            found.foreign.push(layers.join(&entry.name));
+            continue;
+        };
+        if entry.is_directory {
             let directory = layers.join(&entry.name);
             // The directory of a layer that was merged meanwhile may be gone.
-            for form in disk.list(&directory).unwrap_or_default() {
-                forms.push((number, directory.clone(), form));
-            }
+            let Some((foreign, own_bytes)) = if_there(OwnDirectory::Layer.inspect(disk, &directory))? else {
+                continue;
+            };
+            let Some(forms) = if_there(disk.list(&directory))? else { continue };
+            let own_bytes = own_bytes.or(foreign.is_empty().then_some(0));
+            found.foreign.extend(foreign);
+            directories.push((number, directory, forms, own_bytes));
         }
     }
     // Read after the files were listed, it names those that a writer has just finished.
     let manifest = Manifest::read(disk, &path.join(MANIFEST_NAME))?;
-    let mut found = Strays::default();
-    for entry in &entries {
-        match layer_of(entry) {
-            None => found.foreign.push(layers.join(&entry.name)),
-            Some(number) if !is_named(&manifest, number) => found.note(disk, &layers, entry),
-            Some(_) => {}
+    for entry in entries.iter().filter(|entry| !entry.is_directory) {
+        if layer_of(entry).is_some_and(|number| !is_named(&manifest, number)) {
+            found.left.push((layers.join(&entry.name), entry.bytes));
         }
     }
-    for (number, directory, form) in &forms {
-        if may_have_forms(&manifest, *number) && is_left_form(form, &manifest, *number) {
-            found.note(disk, directory, form);
+    for (number, directory, forms, own_bytes) in directories {
+        if !is_named(&manifest, number) {
+            found.left.extend(own_bytes.map(|bytes| (directory, bytes)));
+        } else if may_have_forms(&manifest, number) {
+            for form in forms.iter().filter(|form| is_left_form(form, &manifest, number)) {
+                let bytes = bytes_of(disk, &directory, form)?;
+                found.left.extend(bytes.map(|bytes| (directory.join(&form.name), bytes)));
+            }
         }
     }
+    found.left.sort();
+    found.foreign.extend(foreign_in_log(disk, path, manifest.log)?);
     Ok(found)
 }
 
-impl Strays {
-    fn note(&mut self, disk: &dyn Disk, directory: &Path, entry: &DirectoryEntry) {
-        let path = directory.join(&entry.name);
-        let bytes = bytes_in(disk, &path, entry);
-        self.left.push((path, bytes));
+/// What was found; `None` if it is not there any longer.
+fn if_there<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Err(error) if error.is_not_found() => Ok(None),
+        found => found.map(Some),
     }
 }
 
-/// The bytes of a file, or of all files in a directory; those that a writer removes meanwhile do not count.
-fn bytes_in(disk: &dyn Disk, path: &Path, entry: &DirectoryEntry) -> u64 {
+/// The bytes of a file of a form, or of all its files in a directory. `None` if a writer removed it meanwhile, or what is there is not
+/// Esker's.
+fn bytes_of(disk: &dyn Disk, directory: &Path, entry: &DirectoryEntry) -> Result<Option<u64>> {
     if !entry.is_directory {
-        return entry.bytes;
+        return Ok(Some(entry.bytes));
     }
-    let inner = disk.list(path).unwrap_or_default();
-    inner.iter().map(|entry| bytes_in(disk, &path.join(&entry.name), entry)).sum()
+    let inner = if_there(form_of(entry).inspect(disk, &directory.join(&entry.name)))?;
+    Ok(inner.and_then(|(foreign, bytes)| bytes.or(foreign.is_empty().then_some(0))))
 }
 
-fn remove(disk: &dyn Disk, directory: &Path, entry: &DirectoryEntry) -> Result<()> {
+/// Which form an entry of the directory of a layer belongs to.
+fn form_of(entry: &DirectoryEntry) -> OwnDirectory {
+    match heads_directory(Path::new("")) == Path::new(archived_name(&entry.name)) {
+        true => OwnDirectory::Heads,
+        false => OwnDirectory::Tiles,
+    }
+}
+
+/// Removes a file, or what is Esker's in a directory.
+fn remove(disk: &dyn Disk, kind: OwnDirectory, directory: &Path, entry: &DirectoryEntry) -> Result<()> {
     let path = directory.join(&entry.name);
-    if entry.is_directory { disk.remove_directory(&path) } else { disk.remove_file(&path) }
+    if entry.is_directory { kind.remove_directory(disk, &path) } else { disk.remove_file(&path) }
 }
 
 fn is_named(manifest: &Manifest, number: u32) -> bool {

@@ -137,6 +137,13 @@ fn only_databases_are_replaced() {
     assert!(begin(DB, true).unwrap_err().contains("being written to by another process"));
     drop(lock);
     begin(DB, true).unwrap();
+    // Replacing the database would remove what somebody put there.
+    for name in ["web.esker/notes", "web.esker/layers/notes"] {
+        disk.write(Path::new(name), b"years of work").unwrap();
+        let message = begin(DB, true).unwrap_err();
+        assert!(message.starts_with(&format!("{name} is not part of the database web.esker")), "{message}");
+        disk.remove_file(Path::new(name)).unwrap();
+    }
     assert!(begin("..", true).unwrap_err().contains("is not a valid name for a database"));
     assert_eq!(edges_of_whole_database(&disk, &[&Sample::random(5, 8, true, 1)]), Some(8));
     assert_eq!(leftovers(&disk), 0);

@@ -50,7 +50,7 @@ impl Versions {
     }
 
     /// The version with a number. Time: O(log(number)).
-    pub fn get(&self, number: u64) -> Option<&VersionRecord> {
+    pub(crate) fn get(&self, number: u64) -> Option<&VersionRecord> {
         if above(number, self.height) > 0 {
             return None;
         }
@@ -71,7 +71,7 @@ impl Versions {
     }
 
     /// The oldest version.
-    pub fn first(&self) -> Option<&VersionRecord> {
+    pub(crate) fn first(&self) -> Option<&VersionRecord> {
         self.iter().next()
     }
 

@@ -98,8 +98,8 @@ fn create(path: &Path) {
 fn open(path: &Path) -> Result<Database> {
     let options = DatabaseOptions {
         threads: 1,
-        delta_bytes: u64::MAX,
-        auto_merge: false,
+        freeze_bytes: Some(u64::MAX),
+        auto_merge: Some(false),
         sync: esker_store::log::Sync::Never,
         ..DatabaseOptions::default()
     };

@@ -87,6 +87,15 @@ fn one_process_writes_while_others_read() {
     assert_eq!(next_of(&path, 9), 0);
     drop(holder.stdin.take());
     assert!(holder.wait().unwrap().success());
+    let own = lock_writer(&RealDisk, &path).unwrap();
+    let told = lock_writer(&RealDisk, &path).unwrap_err().to_string();
+    assert!(
+        told.ends_with(
+            "web.esker is being written to by another handle of this process: close that one, or use it"
+        ),
+        "{told}"
+    );
+    drop(own);
     lock_writer(&RealDisk, &path).unwrap();
 }
 

@@ -1,13 +1,16 @@
 //! One algorithm of the catalogue.
 
 use esker_algo::{Estimate, Shape};
+use esker_graph::Direction;
 use esker_store::Snapshot;
 
 use super::job::Job;
 use super::option::Opt;
 use super::params::Params;
+use super::work::Workload;
 use crate::answer::Answer;
 use crate::error::{Error, Result};
+use crate::rates::Rates;
 
 /// One algorithm: everything that the command, Python, the planner, tests and documents know of it.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +34,7 @@ pub struct Entry {
     /// The property of an answer that `--verify` checks.
     pub verifies: &'static str,
     pub(super) run: fn(&Job<'_>) -> Result<Answer>,
+    pub(super) work: fn(&Params, &Shape) -> Result<Workload>,
     pub(super) estimate: fn(Shape, &Params, &Resources) -> Result<Estimate>,
 }
 
@@ -63,6 +67,8 @@ pub enum WeightReads {
 pub enum ListReads {
     /// Out-lists only.
     Out,
+    /// In-lists where they are stored, else out-lists; with weights, both.
+    In,
     /// Out-lists, and in-lists where they are stored.
     Both,
 }
@@ -114,10 +120,14 @@ impl GraphReads {
     pub fn describe(&self) -> String {
         let lists = match self.lists {
             ListReads::Out => "out-lists",
+            ListReads::In => "in-lists",
             ListReads::Both => "out-lists and in-lists",
         };
         let weights = match self.weights {
             WeightReads::Never => "",
+            WeightReads::IfChosen if self.lists == ListReads::In => {
+                ", with --weight also out-lists and weights"
+            }
             WeightReads::IfChosen => ", with --weight also weights",
             WeightReads::Always => ", with weights",
         };
@@ -131,7 +141,7 @@ impl GraphReads {
 }
 
 /// The resources of a run: what estimates and plans depend on besides the graph and the options.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Resources {
     /// Worker threads.
     pub threads: usize,
@@ -141,6 +151,8 @@ pub struct Resources {
     pub memory_bytes: u64,
     /// The limit for memory and mapped files together: more than `memory_bytes` if the user set no limit.
     pub mapped_bytes: u64,
+    /// How fast the machine is.
+    pub rates: Rates,
 }
 
 impl Entry {
@@ -165,7 +177,8 @@ impl Entry {
         self.check_weight(job.snapshot.is_weight_chosen())?;
         // A run of its own counts the rounds of this job alone.
         let run = job.run.begin(self.name, 0)?;
-        let answer = (self.run)(&Job { run: &run, ..*job })?;
+        let snapshot = &self.reading(job.snapshot);
+        let answer = (self.run)(&Job { snapshot, run: &run, ..*job })?;
         Ok(match job.remaining()? {
             Some(remaining) => answer.put_back(remaining),
             None => answer,
@@ -190,6 +203,16 @@ impl Entry {
         }
     }
 
+    /// The version, of which the lists that the algorithm reads take memory and are verified.
+    pub fn reading(&self, snapshot: &Snapshot) -> Snapshot {
+        let only = match self.reads.lists {
+            ListReads::Out => Some(Direction::Out),
+            ListReads::In if !self.reads_weights(snapshot) => Some(Direction::In),
+            ListReads::In | ListReads::Both => None,
+        };
+        snapshot.clone().reading(only)
+    }
+
     /// Refuses a choice of weights if the algorithm does not read any.
     ///
     /// # Errors
@@ -201,6 +224,15 @@ impl Entry {
             return Err(Error::Usage(message));
         }
         Ok(())
+    }
+
+    /// How much a run does on a graph of this shape.
+    ///
+    /// # Errors
+    /// As [`Entry::estimate`].
+    pub fn work(&self, shape: &Shape, params: &Params) -> Result<Workload> {
+        params.check(self.name, self.options)?;
+        (self.work)(params, shape)
     }
 
     /// The memory and reading that a run will need. Required options may be missing.

@@ -25,11 +25,13 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// The graph with weights of type `W`, without removed vertices. All of its lists are verified here, before any clock runs.
+    /// The graph with weights of type `W`, without removed vertices. All lists that the algorithm reads are verified here, before any clock
+    /// runs.
     pub(super) fn graph<W: StoredWeight>(&self) -> Result<StoredGraph<'a, W>> {
         let graph = self.snapshot.present_graph::<W>(self.run)?;
         for direction in [Direction::Out, Direction::In] {
-            if graph.has(direction) {
+            let is_read = !self.snapshot.has(direction) || self.snapshot.reads(direction);
+            if graph.has(direction) && is_read {
                 graph.prepare(self.run, direction)?;
             }
         }

@@ -4,6 +4,7 @@
 
 mod option;
 mod params;
+mod work;
 mod job;
 mod entry;
 mod entries;
@@ -15,6 +16,7 @@ pub use entry::{Entry, GraphReads, ListReads, ReadPattern, Resources, WeightRead
 pub use job::Job;
 pub use option::{Opt, OptDefault, OptKind, OptRange};
 pub use params::Params;
+pub use work::Workload;
 
 /// All algorithms, in the order in which help lists them.
 pub static CATALOGUE: &[Entry] = entries::ALL;

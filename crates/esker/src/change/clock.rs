@@ -4,7 +4,7 @@ use esker_store::format::ElementType;
 use esker_store::property::PropertyValue;
 use esker_store::{Error, Result};
 
-use super::feed::FedEdge;
+use super::course::FedEdge;
 use super::stream_options::{Late, Pace, StreamOptions};
 use super::target::Target;
 use crate::window::{Span, TimeUnit};

@@ -30,11 +30,19 @@ pub struct EdgeInput {
     pub(super) places: Vec<usize>,
 }
 
+impl EdgeInput {
+    /// Edges to add that come from a reader whose edge properties are those of the database, in its order.
+    pub fn of_reader(target: &Target, reader: Box<dyn Reader>) -> Self {
+        let places = (0..target.edge_properties.len()).collect();
+        Self { reader, notes: Vec::new(), purpose: Purpose::Add, places }
+    }
+}
+
 /// Opens inputs of edges to add to a database or remove from it. Columns are matched by the names of properties, unless `given` names
 /// other columns for source, target and weight.
 ///
 /// # Errors
-/// Those of [`open`]; [`Error::Invalid`] if the input lacks an edge property of the database, or `given` names a property that the
+/// Those of [`open`]; [`Error::Invalid`] if the input lacks an edge property of the database; [`Error::Usage`] if `given` names a property that the
 /// database does not have.
 pub fn open_edges(
     target: &Target,
@@ -47,7 +55,7 @@ pub fn open_edges(
     let counted = given.vertices.as_ref().filter(|name| name.parse::<u64>().is_ok());
     check_schema(target, given, purpose)?;
     if let (Purpose::Remove, Some(count)) = (purpose, counted) {
-        return Err(Error::Invalid(format!("--vertices {count} is a number: name a file of ids to delete")));
+        return Err(Error::Usage(format!("--vertices {count} is a number: name a file of ids to delete")));
     }
     if purpose == Purpose::Remove || target.edge_properties.is_empty() {
         if purpose == Purpose::Add {
@@ -66,13 +74,30 @@ pub fn open_edges(
     // Formats with fixed columns, and files without a header, can have a weight but have no column names.
     let only_weight = matches!(&target.edge_properties[..], [only] if only.weight);
     if !only_weight || inputs.iter().any(|input| input == "-") {
-        return Err(first);
+        return Err(blamed(first, given));
     }
     let by_position = ReadOptions { time: Pick::Skip, properties: PickProperties::None, ..base };
     match open_any(inputs, &by_position).and_then(|opened| complete(target, opened)) {
         Ok(input) => Ok(input),
-        Err(second) => Err(if matches!(given.weight, Pick::Column(_)) { first } else { second }),
+        Err(second) => {
+            Err(blamed(if matches!(given.weight, Pick::Column(_)) { first } else { second }, given))
+        }
     }
+}
+
+/// The error for a missing column: unless options name columns, the database asks for it.
+fn blamed(error: Error, given: &ReadOptions) -> Error {
+    match error {
+        Error::Usage(reason) if !names_columns(given) => Error::Invalid(reason),
+        error => error,
+    }
+}
+
+/// Whether options name columns.
+fn names_columns(given: &ReadOptions) -> bool {
+    let ends = given.source.is_some() || given.target.is_some() || !given.schema.is_empty();
+    let picks = [&given.weight, &given.time].into_iter().any(|pick| matches!(pick, Pick::Column(_)));
+    ends || picks || matches!(given.properties, PickProperties::Columns(_))
 }
 
 /// Opens the inputs; without inputs, `options` can still name a file of vertices.
@@ -113,7 +138,7 @@ fn ids(target: &Target, inputs: &[String], given: &ReadOptions) -> Result<PickId
     let known = if target.text_ids { PickIds::Text } else { PickIds::Int };
     if given.ids != PickIds::Auto && given.ids != known {
         let kind = if target.text_ids { "text" } else { "integer" };
-        return Err(Error::Invalid(format!("{} has {kind} ids; leave --ids out", target.name)));
+        return Err(Error::Usage(format!("{} has {kind} ids; leave --ids out", target.name)));
     }
     let format = given.format.or_else(|| inputs.first().and_then(|name| Format::from_name(name)));
     // Formats with integer ids only: `feed` converts them to text.
@@ -150,15 +175,21 @@ fn refuse_unknown(target: &Target, given: &ReadOptions) -> Result<()> {
     }
     let named = unknown.join(", ");
     let edges = target.describe_edges();
-    Err(Error::Invalid(format!(
-        "no edge property for {named}: {edges}; use --define NAME:TYPE to add a property"
+    let of_version = match &given.time {
+        Pick::Column(column) if !known(column) => {
+            "; --time names the property with the times of edges, --event-time sets the time of the version"
+        }
+        _ => "",
+    };
+    Err(Error::Usage(format!(
+        "no edge property for {named}: {edges}; use --define NAME:TYPE to add a property{of_version}"
     )))
 }
 
 /// Rejects declarations that the edge properties of the database contradict.
 fn check_schema(target: &Target, given: &ReadOptions, purpose: Purpose) -> Result<()> {
     if let (Purpose::Remove, Some(declared)) = (purpose, given.schema.first()) {
-        return Err(Error::Invalid(format!(
+        return Err(Error::Usage(format!(
             "--schema {}:{} has no effect: only the ends of edges are read",
             declared.name, declared.property_type
         )));
@@ -166,13 +197,13 @@ fn check_schema(target: &Target, given: &ReadOptions, purpose: Purpose) -> Resul
     for Declaration { name, property_type } in &given.schema {
         let known = target.edge_properties.iter().find(|property| property.name == *name);
         let known = known.ok_or_else(|| {
-            Error::Invalid(format!(
+            Error::Usage(format!(
                 "no edge property for --schema {name}:{property_type}: {}; use --define {name}:{property_type} to add it",
                 target.describe_edges()
             ))
         })?;
         if known.logical != property_type.logical {
-            return Err(Error::Invalid(format!(
+            return Err(Error::Usage(format!(
                 "--schema {name}:{property_type}: the edge property {name:?} has the type {}",
                 known.type_name()
             )));

@@ -8,13 +8,15 @@ use std::time::Duration;
 use arrow_array::{Array, ArrayRef};
 use esker_graph::Cancel;
 use esker_import::options::BadLines;
-use esker_import::source::{EdgeBatch, IdKind, Reader, Rejected, id_at as external_id};
+use esker_import::source::{
+    EdgeBatch, IdKind, Reader, Rejected, WideInteger, id_at as external_id, integer_ids,
+};
 use esker_store::format::Duplicates;
 use esker_store::ids::ExternalId;
-use esker_store::property::PropertyValue;
 use esker_store::{CommitOptions, Database, Error, Result};
 
 use super::columns::{EdgeInput, Purpose};
+use super::course::{Course, FedEdge};
 use super::target::Target;
 use super::value::{Given, convert_or_widen};
 
@@ -88,55 +90,14 @@ pub struct FeedReport {
     pub rejected_sample: Vec<Rejected>,
 }
 
-/// Decides, while edges are fed, which of them are taken and when they are committed.
-pub(super) trait Course {
-    /// Whether to pass over the next edge of the input, because a version has it.
-    fn passes_over(&mut self) -> bool {
-        false
-    }
-
-    /// How long the next edge has to wait. Between two questions a moment passes, in which commits may become due.
-    fn wait(&mut self, _edge: &FedEdge<'_>) -> Duration {
-        Duration::ZERO
-    }
-
-    /// Whether to take an edge.
-    fn admits(&mut self, _edge: &FedEdge<'_>) -> Result<bool> {
-        Ok(true)
-    }
-
-    /// Whether to commit now, with so many edges to commit; `is_idle`: asked because time passes, not because an edge came.
-    fn is_due(&mut self, pending: u64, is_idle: bool) -> bool;
-
-    /// Whether to commit what there is and end.
-    fn is_over(&self) -> bool {
-        false
-    }
-
-    /// Message and time of the next version, which is the `part`-th, from 1.
-    fn options(&mut self, part: usize) -> Result<CommitOptions>;
-
-    /// Whether what was taken is committed before a failure of the input ends the feeding.
-    fn commits_before_failure(&self) -> bool {
-        false
-    }
-
-    /// A commit of so many edges is durable, as this version.
-    fn committed(&mut self, _version: u64, _edges: u64) {}
-}
-
-/// An edge that is fed.
-pub(super) struct FedEdge<'a> {
-    pub(super) source: ExternalId<'a>,
-    pub(super) target: ExternalId<'a>,
-    /// The values of all edge properties of the database, by number.
-    pub(super) values: &'a [PropertyValue<'a>],
-}
-
 /// Commits after every so many edges, and at the end.
 struct Batches<'a>(&'a FeedOptions);
 
 impl Course for Batches<'_> {
+    fn takes_all(&self) -> bool {
+        self.0.batch_edges.is_none()
+    }
+
     fn is_due(&mut self, pending: u64, _is_idle: bool) -> bool {
         self.0.batch_edges.is_some_and(|limit| pending >= limit)
     }
@@ -205,6 +166,7 @@ pub(super) fn feed_by(
         rule,
         pending: FeedReport::default(),
         report,
+        roomed_at: 0,
     };
     // The thread is not joined, since it may block on an input that never ends. It stops when the receiver is dropped.
     std::thread::Builder::new()
@@ -235,8 +197,9 @@ fn expect_borne_out(count: u64, input_bytes: u64, limit_bytes: u64) -> Result<()
         return Ok(());
     }
     Err(Error::Invalid(format!(
-        "the input has only {input_bytes} bytes, but {count} vertices are stated for it: correct that number, or import the input to a \
-         database of its own"
+        "the input has only {}, but {count} vertices are stated for it: correct that number, or import the input to a \
+         database of its own",
+        esker_graph::counted(input_bytes, "byte", "bytes")
     )))
 }
 
@@ -253,6 +216,8 @@ fn directions(target: &Target, reader: &dyn Reader, rule: Duplicates) -> (Option
 }
 
 struct Feeder<'a> {
+    /// The number of changes when their memory was reserved last.
+    roomed_at: usize,
     database: &'a Database,
     target: &'a Target,
     purpose: Purpose,
@@ -288,10 +253,11 @@ impl Feeder<'_> {
     /// Takes all blocks and commits them.
     fn take_all(&mut self, blocks: &Receiver<Result<EdgeBatch>>, total: Option<u64>) -> Result<()> {
         let taken = self.take_blocks(blocks, total);
-        if taken.is_ok() || self.course.commits_before_failure() {
-            self.commit()?;
+        match taken.is_ok() || self.course.commits_before_failure() {
+            // The first failure says what to do.
+            true => taken.and(self.commit()),
+            false => taken,
         }
-        taken
     }
 
     fn take_blocks(&mut self, blocks: &Receiver<Result<EdgeBatch>>, total: Option<u64>) -> Result<()> {
@@ -338,6 +304,10 @@ impl Feeder<'_> {
                 self.make_room()?;
             }
         }
+        if self.takes_many(rows) {
+            self.take_many(rows)?;
+            return self.keep_time(false);
+        }
         for index in 0..rows.len() {
             if self.course.passes_over() {
                 continue;
@@ -353,12 +323,48 @@ impl Feeder<'_> {
         Ok(true)
     }
 
+    /// Whether the edges of a block are taken together: they are added as they are, without properties.
+    fn takes_many(&self, rows: &EdgeBatch) -> bool {
+        let is_number = integer_ids(&rows.source).is_some() || integer_ids(&rows.target).is_some();
+        self.purpose == Purpose::Add
+            && self.course.takes_all()
+            && self.target.edge_properties.is_empty()
+            && !(self.reverse || self.once || (self.target.text_ids && is_number))
+    }
+
+    fn take_many(&mut self, rows: &EdgeBatch) -> Result<()> {
+        for first in (0..rows.len()).step_by(ROOM_EVERY) {
+            let indexes = first..rows.len().min(first + ROOM_EVERY);
+            let count = indexes.len() as u64;
+            match (integer_ids(&rows.source), integer_ids(&rows.target)) {
+                (Some(sources), Some(targets)) => {
+                    let ends = sources[indexes.clone()].iter().zip(&targets[indexes]);
+                    let ends = ends.map(|(&source, &target)| [source, target].map(ExternalId::Int));
+                    self.batch.add_edges(ends)?;
+                }
+                _ => {
+                    let ends =
+                        indexes.map(|at| [external_id(&rows.source, at), external_id(&rows.target, at)]);
+                    self.batch.add_edges(ends)?;
+                }
+            }
+            self.pending.edges += count;
+            self.make_room()?;
+        }
+        Ok(())
+    }
+
     /// Reserves now and then the memory of the changes so far.
     fn make_room(&mut self) -> Result<()> {
-        match self.batch.len().is_multiple_of(ROOM_EVERY) {
-            true => self.database.make_room(&mut self.batch),
-            false => Ok(()),
+        // An edge may be two changes, so the number of changes need not be a multiple of anything; a commit makes it 0.
+        if self.batch.len().abs_diff(self.roomed_at) < ROOM_EVERY {
+            return Ok(());
         }
+        self.roomed_at = self.batch.len();
+        if self.course.commits_when_full() && self.database.fills_half(&self.batch) {
+            return self.commit();
+        }
+        self.database.make_room(&mut self.batch)
     }
 
     fn take_rejected(&mut self, rejected: &[Rejected]) -> Result<()> {
@@ -389,10 +395,19 @@ impl Feeder<'_> {
             for (property, &place) in self.target.edge_properties.iter().zip(&self.places) {
                 let given = Given::of(&rows.properties[place], index);
                 let value = convert_or_widen(property, given).map_err(|error| {
-                    Error::Invalid(format!(
+                    let reason = format!(
                         "cannot add the edge from {source} to {target}: {error}; for another type, import all edges \
                          into a new database"
-                    ))
+                    );
+                    match rows.wide.iter().find(|wide| (wide.property, wide.row) == (place, index)) {
+                        Some(WideInteger { path, line, .. }) => Error::Input {
+                            path: path.to_path_buf(),
+                            line: Some(*line),
+                            text: String::new(),
+                            reason,
+                        },
+                        None => Error::Invalid(reason),
+                    }
                 })?;
                 values.push(value);
             }

@@ -18,13 +18,18 @@ impl Position {
     pub(super) fn message(&self, source: Option<&str>) -> String {
         let until = self.watermark.map_or_else(String::new, |mark| format!(", until {mark}"));
         let mark = self.mark.map_or_else(String::new, |mark| format!(", mark {mark:x}"));
-        format!("stream {}: {} edges, {} late{until}{mark}", source.unwrap_or("-"), self.edges, self.late)
+        format!(
+            "stream {}: {}, {} late{until}{mark}",
+            source.unwrap_or("-"),
+            esker_graph::counted(self.edges, "edge", "edges"),
+            self.late
+        )
     }
 
     /// The source and the position in the message of a version; `None` if it is none of a stream.
     pub(super) fn parse(message: &str) -> Option<(&str, Self)> {
         let (source, counts) = message.strip_prefix("stream ")?.rsplit_once(": ")?;
-        let (edges, rest) = counts.split_once(" edges, ")?;
+        let (edges, rest) = counts.split_once(" edges, ").or_else(|| counts.split_once(" edge, "))?;
         let (late, rest) = rest.split_once(" late")?;
         let (until, mark) = match rest.split_once(", mark ") {
             Some((until, mark)) => (until, Some(u64::from_str_radix(mark, 16).ok()?)),
@@ -47,10 +52,12 @@ mod tests {
     fn messages_are_read_back() {
         for (watermark, mark) in [(None, None), (Some(-5), None), (None, Some(7)), (Some(5), Some(u64::MAX))]
         {
-            let position = Position { edges: 50_000, late: 14, watermark, mark };
-            for source in ["/data/a: b.csv", "/data/a, 1 late.csv"] {
-                let message = position.message(Some(source));
-                assert_eq!(Position::parse(&message), Some((source, position)), "{message}");
+            for edges in [1, 50_000] {
+                let position = Position { edges, late: 14, watermark, mark };
+                for source in ["/data/a: b.csv", "/data/a, 1 late.csv"] {
+                    let message = position.message(Some(source));
+                    assert_eq!(Position::parse(&message), Some((source, position)), "{message}");
+                }
             }
         }
         for other in

@@ -13,7 +13,8 @@ use esker_store::{CommitOptions, Database, Error, Result};
 
 use super::clock::Clock;
 use super::columns::EdgeInput;
-use super::feed::{Course, FedEdge, FeedOptions, FeedReport, feed_by};
+use super::course::{Course, FedEdge};
+use super::feed::{FeedOptions, FeedReport, feed_by};
 use super::position::Position;
 use super::rejects::Rejects;
 use super::stream_options::{CommitEvery, Late, Pace, StreamOptions, StreamState};
@@ -122,7 +123,10 @@ impl<'a> StreamCourse<'a> {
             rejects.flush()?;
         }
         if self.to_pass > 0 && !self.options.stop.is_cancelled() {
-            return Err(self.replaced(&format!("it has {} edges now", self.begun_at - self.to_pass)));
+            return Err(self.replaced(&format!(
+                "it has {} now",
+                esker_graph::counted(self.begun_at - self.to_pass, "edge", "edges")
+            )));
         }
         Ok(())
     }
@@ -131,9 +135,9 @@ impl<'a> StreamCourse<'a> {
     fn replaced(&self, how: &str) -> Error {
         let source = self.options.source.as_deref().unwrap_or("the input");
         Error::Invalid(format!(
-            "versions of the database have the first {} edges of {source}, but {how}: the file was replaced or changed; read it from its \
+            "versions of the database have the first {} of {source}, but {how}: the file was replaced or changed; read it from its \
              start, or restore it",
-            self.begun_at
+            esker_graph::counted(self.begun_at, "edge", "edges")
         ))
     }
 
@@ -309,6 +313,10 @@ impl Course for StreamCourse<'_> {
 
     fn commits_before_failure(&self) -> bool {
         true
+    }
+
+    fn commits_when_full(&self) -> bool {
+        matches!(self.options.every, CommitEvery::Time(_))
     }
 
     fn committed(&mut self, version: u64, edges: u64) {

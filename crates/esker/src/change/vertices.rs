@@ -274,7 +274,10 @@ impl Table {
             let line = error.position().map(csv::Position::line);
             let reason = match error.kind() {
                 csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                    format!("the line has {len} fields, but the header has {expected_len}")
+                    format!(
+                        "the line has {}, but the header has {expected_len}",
+                        esker_graph::counted(*len, "field", "fields")
+                    )
                 }
                 _ => error.to_string(),
             };

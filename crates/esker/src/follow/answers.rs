@@ -10,15 +10,16 @@ use esker_algo::live::{LiveColouring, LiveComponents, LiveCores, LivePageRank, L
 use esker_graph::{NONE, VertexId, vertex};
 use esker_store::Snapshot;
 
+use super::anew::Anew;
 use super::change::VersionChange;
 use super::live::{At, Live, Updated, updated};
 use super::paths;
 use crate::answer::{Fact, Ranking, Value, Values};
 use crate::catalogue::{Entry, Opt, Params};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
-/// The names of the algorithms that can be followed, and the options that each takes.
-pub(super) const FOLLOWED: &[(&str, &[&str])] = &[
+/// The algorithms whose answers are updated, and the options that each update takes. All others are computed anew.
+pub(super) const UPDATED: &[(&str, &[&str])] = &[
     ("wcc", &[]),
     ("bfs", &["source"]),
     ("sssp", &["source"]),
@@ -29,33 +30,35 @@ pub(super) const FOLLOWED: &[(&str, &[&str])] = &[
     ("kcore", &[]),
 ];
 
+/// Whether there is an update of an algorithm with some options, on versions as this one.
+fn has_update(entry: &Entry, params: &Params, snapshot: &Snapshot) -> Result<bool> {
+    let Some((_, options)) = UPDATED.iter().find(|(name, _)| *name == entry.name) else { return Ok(false) };
+    let is_other = |option: &Opt| params.text(option.name).is_some() && !options.contains(&option.name);
+    if snapshot.window_index().is_some() || snapshot.drops_directions() || entry.options.iter().any(is_other)
+    {
+        return Ok(false);
+    }
+    Ok(match entry.name {
+        // Several passes recolour all vertices.
+        "colouring" => params.get("passes")? == Some(1),
+        "pagerank" => PageRanks::has_update(params, snapshot)?,
+        _ => true,
+    })
+}
+
 /// The live answer of an algorithm.
-pub(super) fn live(entry: &Entry, params: &Params, snapshot: &Snapshot) -> Result<Box<dyn Live>> {
-    let known = FOLLOWED.iter().find(|(name, _)| *name == entry.name);
-    let Some((_, options)) = known else {
-        let names: Vec<&str> = FOLLOWED.iter().map(|(name, _)| *name).collect();
-        let (name, names) = (entry.name, names.join(", "));
-        return Err(Error::Usage(format!(
-            "{name} cannot be followed; {names} can: run it on each new version instead"
-        )));
-    };
-    let is_given = |option: &&Opt| params.text(option.name).is_some() && !options.contains(&option.name);
-    if let Some(option) = entry.options.iter().find(is_given) {
-        let (name, option) = (entry.name, option.name);
-        return Err(Error::Usage(format!("a followed {name} takes no option {option}: leave it out")));
+pub(super) fn live(entry: &'static Entry, params: &Params, snapshot: &Snapshot) -> Result<Box<dyn Live>> {
+    if !has_update(entry, params, snapshot)? {
+        return Ok(Box::new(Anew::new(entry, params)?));
     }
     match entry.name {
         "bfs" => paths::by_steps(params),
         "sssp" => paths::shortest(params, snapshot),
         "widest" => paths::widest_paths(params, snapshot),
-        "colouring" if params.get("passes")? != Some(1) => {
-            let message = "a followed colouring has one pass, which may take more colours: say passes=1";
-            Err(Error::Usage(message.to_owned()))
-        }
         "colouring" => Ok(Box::new(Colours::default())),
         "kcore" => Ok(Box::new(Cores::default())),
         "triangles" => Ok(Box::new(Triangles::default())),
-        "pagerank" => Ok(Box::new(PageRanks::new(params, snapshot)?)),
+        "pagerank" => Ok(Box::new(PageRanks::new(params)?)),
         _ => Ok(Box::new(Components::default())),
     }
 }
@@ -81,8 +84,7 @@ impl Live for Components {
     }
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
-        let Some(state) = &mut self.state else { return Ok((Updated::Stopped, 0)) };
-        updated::<()>(at, change, read_max, |reader, changes| state.update(reader, changes))
+        updated::<_, ()>(&mut self.state, at, change, read_max, LiveComponents::update)
     }
 
     fn values(&self) -> Option<Values> {
@@ -107,16 +109,14 @@ struct PageRanks {
 }
 
 impl PageRanks {
-    fn new(params: &Params, snapshot: &Snapshot) -> Result<Self> {
+    /// Updates are of ranks without weights, and their certificate needs a damping below 1 and a tolerance.
+    fn has_update(params: &Params, snapshot: &Snapshot) -> Result<bool> {
+        let Self { damping, tolerance, .. } = Self::new(params)?;
+        Ok(!snapshot.is_weight_chosen() && damping < 1.0 && tolerance > 0.0)
+    }
+
+    fn new(params: &Params) -> Result<Self> {
         let (damping, tolerance) = (params.get_or("damping", 0.85)?, params.get_or("tolerance", 1e-6)?);
-        if snapshot.is_weight_chosen() {
-            let message = "a followed pagerank does not read the weights of edges: leave out --weight";
-            return Err(Error::Usage(message.to_owned()));
-        }
-        if !(damping < 1.0 && tolerance > 0.0) {
-            let message = "a followed pagerank needs a damping below 1 and a tolerance above 0";
-            return Err(Error::Usage(message.to_owned()));
-        }
         Ok(Self { damping, tolerance, state: None })
     }
 }
@@ -129,13 +129,12 @@ impl Live for PageRanks {
     fn recompute(&mut self, at: At<'_>) -> Result<()> {
         let (graph, removed) = (at.snapshot.graph::<()>(at.run)?, at.snapshot.removed(at.run)?.list());
         let options = (self.damping, self.tolerance);
-        self.state = Some(LivePageRank::new(&graph, at.run, options, removed)?);
+        self.state = Some(LivePageRank::new(&graph, at.run, options, removed, self.state.take())?);
         Ok(())
     }
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
-        let Some(state) = &mut self.state else { return Ok((Updated::Stopped, 0)) };
-        updated::<()>(at, change, read_max, |reader, changes| state.update(reader, changes))
+        updated::<_, ()>(&mut self.state, at, change, read_max, LivePageRank::update)
     }
 
     fn values(&self) -> Option<Values> {
@@ -175,8 +174,7 @@ impl Live for Colours {
     }
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
-        let Some(state) = &mut self.state else { return Ok((Updated::Stopped, 0)) };
-        updated::<()>(at, change, read_max, |reader, changes| state.update(reader, changes))
+        updated::<_, ()>(&mut self.state, at, change, read_max, LiveColouring::update)
     }
 
     fn values(&self) -> Option<Values> {
@@ -211,9 +209,8 @@ impl Live for Triangles {
     }
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
-        let Some(state) = &mut self.state else { return Ok((Updated::Stopped, 0)) };
-        updated::<()>(at, change, read_max, |reader, changes| {
-            state.update(reader, changes).map(|()| Vec::new())
+        updated::<_, ()>(&mut self.state, at, change, read_max, |state, reader| {
+            state.update(reader).map(|()| Vec::new())
         })
     }
 
@@ -247,8 +244,7 @@ impl Live for Cores {
     }
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
-        let Some(state) = &mut self.state else { return Ok((Updated::Stopped, 0)) };
-        updated::<()>(at, change, read_max, |reader, changes| state.update(reader, changes))
+        updated::<_, ()>(&mut self.state, at, change, read_max, LiveCores::update)
     }
 
     fn values(&self) -> Option<Values> {

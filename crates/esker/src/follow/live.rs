@@ -1,6 +1,6 @@
 //! What live answers have in common.
 
-use esker_algo::live::{BoundedReader, ChangedEdges, Halt};
+use esker_algo::live::{BoundedReader, Halt};
 use esker_graph::{Run, VertexId};
 use esker_store::Snapshot;
 
@@ -30,6 +30,10 @@ pub(super) trait Live: Send {
     fn ranking(&self) -> Ranking {
         Ranking::Largest
     }
+    /// Whether there is an update; without one, every step is a recomputation.
+    fn updates(&self) -> bool {
+        true
+    }
     /// Whether weights are read.
     fn is_weighted(&self) -> bool {
         false
@@ -48,19 +52,21 @@ pub(super) trait Live: Send {
     fn facts(&self, removed: usize) -> Vec<(&'static str, Fact)>;
 }
 
-/// Runs an update of a state.
-pub(super) fn updated<W: LiveWeight>(
-    at: At<'_>,
+/// Runs an update of a state. Without a state there is nothing to update.
+pub(super) fn updated<'a, S, W: LiveWeight>(
+    state: &mut Option<S>,
+    at: At<'a>,
     change: &VersionChange,
     read_max: u64,
     update: impl FnOnce(
-        &mut BoundedReader<'_, Points<'_, W>>,
-        &ChangedEdges<W>,
+        &mut S,
+        &mut BoundedReader<'_, Points<'a, W>>,
     ) -> std::result::Result<Vec<VertexId>, Halt<esker_store::Error>>,
 ) -> Result<(Updated, u64)> {
-    let points = Points::new(at.snapshot);
-    let mut reader = BoundedReader::new(&points, read_max);
-    let outcome = match update(&mut reader, &change.edges()) {
+    let Some(state) = state else { return Ok((Updated::Stopped, 0)) };
+    let (points, changes) = (Points::new(at.snapshot), change.edges());
+    let mut reader = BoundedReader::new(&points, &changes, read_max);
+    let outcome = match update(state, &mut reader) {
         Ok(changed) => Updated::Done(changed),
         Err(Halt::TooMuch | Halt::Unsuitable) => Updated::Stopped,
         Err(Halt::Failed(error)) => return Err(error.into()),

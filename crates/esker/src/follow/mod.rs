@@ -30,13 +30,14 @@
 //!
 //! A step takes the differences between two versions, at a cost in proportion to what changed, and either updates the state
 //! ([`esker_algo::live`]) or computes the answer anew, whichever the costs of earlier steps say is cheaper. The values are those of a
-//! recomputation in either case.
+//! recomputation in either case. Algorithms without an update, and windows, are computed anew at each step.
 
 mod points;
 mod change;
 mod cost;
 mod given;
 mod live;
+mod anew;
 mod paths;
 mod answers;
 
@@ -48,19 +49,19 @@ use esker_store::Snapshot;
 
 use crate::answer::{Answer, AnswerColumn, Fact, Value};
 use crate::catalogue::{Entry, Params};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use answers::live;
 use change::VersionChange;
 use cost::{Choice, CostModel};
 use given::set;
 use live::{At, Live, Updated};
 
-/// Bytes of a value that was handed on.
-const VALUE_BYTES: usize = 8;
+/// Bytes of a reported value, and of another while all values are compared.
+const VALUE_BYTES: usize = 16;
 
-/// The names of the algorithms that can be followed.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    answers::FOLLOWED.iter().map(|(name, _)| *name)
+/// The names of the algorithms whose answers are updated; those of others are computed anew at each step.
+pub fn updated_names() -> impl Iterator<Item = &'static str> {
+    answers::UPDATED.iter().map(|(name, _)| *name)
 }
 
 /// A vertex whose value changed.
@@ -85,10 +86,10 @@ pub enum Method {
     Recompute,
 }
 
-/// Which ways a live answer may take; a measurement and a test force one.
+/// How a live answer chooses its method. Measurements and tests force one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MethodChoice {
-    /// The one that should be cheaper.
+    /// The method that should be cheaper.
     #[default]
     Cheaper,
     /// An update wherever there is one.
@@ -116,15 +117,15 @@ pub struct FollowStep {
 
 /// An answer that follows the versions of a database.
 ///
-/// Memory: the state of the algorithm (see `docs/tutorials/follow.md`), and 8 bytes a vertex for the values that were handed on; both are
-/// reserved from the budget of the run.
+/// Memory: the state of the algorithm (see `docs/tutorials/follow.md`), 8 bytes a vertex for the values reported last, and as much while all
+/// values are compared; all are reserved from the budget of the run.
 pub struct Follow {
     entry: &'static Entry,
     params: Params,
     live: Box<dyn Live>,
     snapshot: Snapshot,
     run: Arc<Run>,
-    /// The values that were handed on.
+    /// The values as reported last.
     answer: Answer,
     choice: MethodChoice,
     costs: CostModel,
@@ -144,15 +145,10 @@ impl Follow {
     /// Computes the answer for a version.
     ///
     /// # Errors
-    /// [`Error::Usage`] for an algorithm that cannot be followed, for an option that a followed one does not take, and for a window;
-    /// as [`Entry::run`].
+    /// [`crate::Error::Usage`] for an algorithm that answers with edges; as [`Entry::run`].
     pub fn start(snapshot: Snapshot, entry: &'static Entry, params: &Params, run: Arc<Run>) -> Result<Self> {
         entry.check_params(params)?;
         entry.check_weight(snapshot.is_weight_chosen())?;
-        if snapshot.window_index().is_some() || snapshot.drops_directions() {
-            let message = "an answer on a window, or on edges without their directions, cannot be followed";
-            return Err(Error::Usage(message.to_owned()));
-        }
         let live = live(entry, params, &snapshot)?;
         let memory = run.budget().reserve("the state of a live answer", 0)?;
         let costs = CostModel::new(0.0);
@@ -175,7 +171,7 @@ impl Follow {
         Ok(follow)
     }
 
-    /// The same, which takes one way only.
+    /// Chooses methods by `choice`.
     #[must_use]
     pub fn with_choice(self, choice: MethodChoice) -> Self {
         Self { choice, ..self }
@@ -186,12 +182,12 @@ impl Follow {
         self.entry
     }
 
-    /// The number of the version that the answer is of.
+    /// The number of the version that the answer belongs to.
     pub fn version(&self) -> u64 {
         self.snapshot.version().number
     }
 
-    /// The version that the answer is of.
+    /// The version that the answer belongs to.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
@@ -201,7 +197,13 @@ impl Follow {
         &self.answer
     }
 
-    /// Takes the answer to a later version of the same database.
+    /// Whether steps may be updates. If not, each is a recomputation: of algorithms and options without an update, on windows, and on edges
+    /// without their directions.
+    pub fn updates(&self) -> bool {
+        self.live.updates()
+    }
+
+    /// Takes the answer to a later version of the same database, or to another window.
     ///
     /// # Errors
     /// As [`Entry::run`]. The answer is of no version then: start anew.
@@ -210,7 +212,8 @@ impl Follow {
             self.check_same_vertices(&to)?;
             return self.advance_anew(to);
         }
-        if self.live.is_weighted() && to.weight_type() != self.snapshot.weight_type() {
+        if !self.live.updates() || self.live.is_weighted() && to.weight_type() != self.snapshot.weight_type()
+        {
             return self.advance_anew(to);
         }
         let begin = Instant::now();
@@ -222,21 +225,21 @@ impl Follow {
         let num_edges = change.num_edges();
         let begin = Instant::now();
         let (method, touched) = self.step(&change)?;
-        let handing = Instant::now();
+        let reporting = Instant::now();
         let changed = match touched {
-            Some(touched) => self.hand_on(touched, &change)?,
-            None => self.hand_on_all()?,
+            Some(touched) => self.report(touched, &change)?,
+            None => self.report_all()?,
         };
         if method == Method::Recompute {
-            self.costs.handed_on_all(handing.elapsed().as_secs_f64());
+            self.costs.reported_all(reporting.elapsed().as_secs_f64());
         }
         let seconds = begin.elapsed().as_secs_f64();
         self.take_facts()?;
         Ok(FollowStep { version: self.version(), changed, method, num_edges, diff_seconds, seconds })
     }
 
-    /// The versions to go through, of those that a database has, ascending: all newer ones; or, if the version of this answer was undone
-    /// and no newer one came, the newest.
+    /// Chooses the versions to advance to from the ascending `versions` of the database: all newer ones. If the version of this answer
+    /// was undone and no newer one came: the newest.
     pub fn ahead(&self, versions: impl DoubleEndedIterator<Item = u64>) -> Vec<u64> {
         let known = self.version();
         let mut versions = versions.rev().peekable();
@@ -249,8 +252,8 @@ impl Follow {
         newer
     }
 
-    /// Checks that vertices are numbered as before in a version whose history may lack the version of this answer: those that an
-    /// undone version added may be other ones now, or none.
+    /// Checks that `to` numbers the vertices as this answer does. It may not: if the version of this answer was undone, the numbers of the
+    /// vertices that it added may belong to others now.
     fn check_same_vertices(&self, to: &Snapshot) -> Result<()> {
         let (before, now) = (self.snapshot.ids(), to.ids());
         let count = self.snapshot.num_vertices();
@@ -271,21 +274,21 @@ impl Follow {
         .into())
     }
 
-    /// As [`Follow::advance`], to a version of which the differences are not known, or whose weights are of another type.
+    /// As [`Follow::advance`], to a version with unknown differences or another type of weights.
     fn advance_anew(&mut self, to: Snapshot) -> Result<FollowStep> {
         let begin = Instant::now();
         self.live = live(self.entry, &self.params, &to)?;
         self.snapshot = to;
         self.reserve()?;
         self.live.recompute(At { snapshot: &self.snapshot, run: &self.run })?;
-        let changed = self.hand_on_all()?;
+        let changed = self.report_all()?;
         self.take_facts()?;
         let (version, seconds) = (self.version(), begin.elapsed().as_secs_f64());
         let method = Method::Recompute;
         Ok(FollowStep { version, changed, method, num_edges: 0, diff_seconds: 0.0, seconds })
     }
 
-    /// Updates or recomputes the state; returns the vertices that may have changed, `None` if these may be all.
+    /// Updates or recomputes the state. Returns the vertices that may have changed; `None`: any may have.
     fn step(&mut self, change: &VersionChange) -> Result<(Method, Option<Vec<VertexId>>)> {
         let num_edges = change.num_edges();
         let at = At { snapshot: &self.snapshot, run: &self.run };
@@ -312,8 +315,8 @@ impl Follow {
         Ok((Method::Recompute, None))
     }
 
-    /// The differences at some vertices, between what was handed on and what is.
-    fn hand_on(&mut self, mut touched: Vec<VertexId>, change: &VersionChange) -> Result<Vec<Changed>> {
+    /// The changes of some vertices since the last report.
+    fn report(&mut self, mut touched: Vec<VertexId>, change: &VersionChange) -> Result<Vec<Changed>> {
         touched.extend(change.left.iter().chain(&change.came));
         touched.sort_unstable();
         touched.dedup();
@@ -325,15 +328,15 @@ impl Follow {
                 if (vertex as usize) < values.len() { values.get(vertex as usize) } else { Value::Missing };
             let new = if removed.is_removed(vertex) { Value::Missing } else { self.live.value(vertex) };
             set(values, vertex, new);
-            if old != new {
+            if !old.is_same(new) {
                 changed.push(Changed { vertex, old, new });
             }
         }
         Ok(changed)
     }
 
-    /// The differences at all vertices.
-    fn hand_on_all(&mut self) -> Result<Vec<Changed>> {
+    /// The changes of all vertices since the last report.
+    fn report_all(&mut self) -> Result<Vec<Changed>> {
         let removed = self.snapshot.removed(&self.run)?;
         let mut changed = Vec::new();
         let (column, values) = (self.answer.columns.first_mut(), self.live.values());
@@ -343,7 +346,7 @@ impl Follow {
         for vertex in 0..column.values.len() {
             let old = if vertex < old.len() { old.get(vertex) } else { Value::Missing };
             let new = column.values.get(vertex);
-            if old != new {
+            if !old.is_same(new) {
                 changed.push(Changed { vertex: esker_graph::vertex(vertex), old, new });
             }
         }
@@ -361,7 +364,7 @@ impl Follow {
         &self.answer.facts
     }
 
-    /// Reserves the memory of the state and of the values that were handed on.
+    /// Reserves the memory of the state and of the reported values.
     fn reserve(&mut self) -> Result<()> {
         let n = self.snapshot.num_vertices();
         let bytes = self.live.bytes(n) + (n * VALUE_BYTES) as u64;

@@ -51,11 +51,10 @@ impl<W: LiveWeight, R: PathRule<W>> Live for Paths<W, R> {
     }
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
-        let Some(state) = &mut self.state else { return Ok((Updated::Stopped, 0)) };
         if change.left.iter().any(|v| self.found.contains(v)) {
             return Ok((Updated::Stopped, 0)); // A search anew says which source was removed.
         }
-        updated::<W>(at, change, read_max, |reader, changes| state.update(reader, changes))
+        updated::<_, W>(&mut self.state, at, change, read_max, LivePaths::update)
     }
 
     fn values(&self) -> Option<Values> {

@@ -45,8 +45,13 @@ fn every_tree_of_both_kernels_is_valid() {
 fn every_residency_gives_valid_trees() {
     let (_directory, mut benchmark, run) = construct(9, true);
     let roots = &benchmark.roots(&run).unwrap()[..5];
-    let resources =
-        Resources { threads: 2, deterministic: false, memory_bytes: 400 << 20, mapped_bytes: 400 << 20 };
+    let resources = Resources {
+        threads: 2,
+        deterministic: false,
+        memory_bytes: 400 << 20,
+        mapped_bytes: 400 << 20,
+        rates: crate::rates::Rates::default(),
+    };
     let requests = [
         Request { encoding: Some(GraphEncoding::Tiles), residency: Some(Residency::Mapped), head_len: None },
         Request { residency: Some(Residency::Pooled), ..Request::default() },

@@ -4,8 +4,10 @@ use std::fmt;
 
 use esker_store::{GraphEncoding, Residency};
 
+use super::price::Price;
+
 /// An encoding and residency that a run can read the graph with.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     /// The encoding.
     pub encoding: GraphEncoding,
@@ -19,6 +21,8 @@ pub struct Candidate {
     pub least_bytes: u64,
     /// Memory that also holds the whole graph.
     pub whole_bytes: u64,
+    /// What a run is predicted to take.
+    pub price: Price,
     /// Why the database does not allow it.
     pub obstacle: Option<String>,
     /// Why it is chosen only on request.
@@ -56,6 +60,7 @@ pub fn residency_name(residency: Residency) -> &'static str {
         Residency::Mapped => "mapped",
         Residency::Pooled => "pooled",
         Residency::Headed => "headed",
+        Residency::Memory => "memory",
     }
 }
 
@@ -84,6 +89,8 @@ pub enum Reason {
     Fits,
     /// The graph does not fit in memory, and this residency takes a fixed amount of it.
     Bounded,
+    /// Mapped lists are read slowly, as those of several layers, and the run reads them so often that a copy in memory pays.
+    Copied,
     /// Neither: the page cache keeps what it can.
     PageCache,
 }
@@ -94,6 +101,9 @@ impl fmt::Display for Reason {
             Self::Asked => "as requested",
             Self::Fits => "the whole graph fits in memory in this encoding",
             Self::Bounded => "the whole graph does not fit in memory, and this stays within the limit",
+            Self::Copied => {
+                "mapped lists of this version are slow to read, and the run reads them so often that a copy pays"
+            }
             Self::PageCache => "nothing else fits or suits; the page cache keeps what it can",
         })
     }

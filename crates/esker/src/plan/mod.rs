@@ -1,21 +1,21 @@
 //! Chooses encoding and residency of a run, from what the database stores and the memory there is.
 //!
-//! The order of preference: mapped lists, if they fit in memory next to the algorithm's arrays; mapped tiles, if they do; pooled tiles;
+//! The order of preference: a copy of the lists in memory, if mapped ones are read slowly and often; mapped lists, if they fit in memory next to the algorithm's arrays; mapped tiles, if they do; pooled tiles;
 //! headed lists (before tiles for algorithms that look at few vertices in most rounds, as searches do); pooled lists; and at last mapped
 //! lists, of which the page cache keeps what it can. Mapped files are pages of the system, which takes them back when others need
 //! memory: the memory limit does not count them, but a plan does.
 
 mod memory;
+mod price;
 mod candidate;
 mod needs;
 #[cfg(test)]
 mod tests;
 
 use esker_algo::Estimate;
-use esker_graph::{Run, Stop};
+use esker_graph::{Direction, Run, Stop};
 use esker_store::headed::Heads;
 use esker_store::pool::PoolOptions;
-use esker_store::pooled::PooledNeeds;
 use esker_store::{Access, GraphEncoding, HeadedOptions, Residency, Snapshot};
 
 use crate::catalogue::{Entry, Params, Resources};
@@ -24,9 +24,10 @@ use crate::error::{Error, Result};
 pub use candidate::{Candidate, Reason, Request, encoding_name, name, residency_name};
 pub use memory::available_bytes;
 pub use needs::{PROCESS_BYTES, estimate_on, shape_of};
+pub use price::Price;
 
 /// What was chosen, why, and from which candidates.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// The encoding and residency that were chosen, with the memory for the graph.
     pub access: Access,
@@ -34,6 +35,8 @@ pub struct Plan {
     pub reason: Reason,
     /// Whether the whole graph fits in memory.
     pub fits: bool,
+    /// The direction whose lists alone the algorithm reads; `None`: all.
+    pub only: Option<Direction>,
     /// The needs of the algorithm itself, and of a window that is copied to memory.
     pub estimate: Estimate,
     /// Whether the edges of a window are copied to memory.
@@ -54,13 +57,19 @@ impl Request {
     /// [`Error::Usage`] that says what would do.
     pub fn check(&self) -> Result<()> {
         match *self {
-            Self { residency: Some(Residency::Mapped | Residency::Pooled), head_len: Some(_), .. } => {
-                Err(Error::Usage("--head needs --residency headed: only there are heads".to_owned()))
-            }
+            Self {
+                residency: Some(Residency::Mapped | Residency::Pooled | Residency::Memory),
+                head_len: Some(_),
+                ..
+            } => Err(Error::Usage("--head needs --residency headed: only there are heads".to_owned())),
             Self { encoding: Some(GraphEncoding::Tiles), .. }
                 if self.wanted_residency() == Some(Residency::Headed) =>
             {
                 let message = "--residency headed keeps heads of lists: it needs --encoding lists";
+                Err(Error::Usage(message.to_owned()))
+            }
+            Self { encoding: Some(GraphEncoding::Tiles), residency: Some(Residency::Memory), .. } => {
+                let message = "--residency memory copies lists: it needs --encoding lists";
                 Err(Error::Usage(message.to_owned()))
             }
             _ => Ok(()),
@@ -112,14 +121,17 @@ pub fn plan(
         (false, _) => Reason::Asked,
         (true, true) if fits => Reason::Fits,
         (true, true) => Reason::PageCache,
+        (true, false) if chosen.residency == Residency::Memory => Reason::Copied,
         (true, false) => Reason::Bounded,
     };
-    let access = chosen.access(snapshot, request, resources)?;
+    let reading = entry.reading(snapshot);
+    let access = chosen.access(&reading, request, resources)?;
     let mut estimate = needs::estimate_as(chosen.encoding, snapshot, entry, params, resources)?;
     let gathered = needs::gathered_bytes(snapshot, entry)
         .filter(|bytes| chosen.is_mapped_lists() && estimate.memory_bytes + bytes <= resources.memory_bytes);
     estimate.memory_bytes += gathered.unwrap_or(0);
-    Ok(Plan { access, reason, fits, estimate, gathers: gathered.is_some(), candidates })
+    let (only, gathers) = (reading.reads_only(), gathered.is_some());
+    Ok(Plan { access, reason, fits, only, estimate, gathers, candidates })
 }
 
 /// The error when no candidate fits.
@@ -136,7 +148,7 @@ fn refusal(entry: &Entry, candidates: &[&Candidate], resources: &Resources) -> E
         Some(one) => Stop::OverBudget {
             what: match one.residency {
                 Residency::Mapped => entry.name.to_owned(),
-                Residency::Pooled | Residency::Headed => {
+                Residency::Pooled | Residency::Headed | Residency::Memory => {
                     let (encoding, residency) = (encoding_name(one.encoding), residency_name(one.residency));
                     format!("{} with {residency} {encoding}", entry.name)
                 }
@@ -154,13 +166,14 @@ impl Candidate {
         let spare = resources.memory_bytes.saturating_sub(self.least_bytes);
         Ok(match (self.encoding, self.residency) {
             (encoding, Residency::Mapped) => Access::Mapped(encoding),
+            (_, Residency::Memory) => Access::Memory,
             (GraphEncoding::Tiles, _) => {
                 let options = PoolOptions::default();
                 let bytes = spare + options.bytes_min();
                 Access::Pooled(GraphEncoding::Tiles, PoolOptions { bytes, ..options })
             }
             (GraphEncoding::Lists, Residency::Pooled) => {
-                let needs = PooledNeeds::of(snapshot.complete_layer(), resources.threads)?;
+                let needs = snapshot.pooled_needs(resources.threads)?;
                 let bytes = spare + needs.least_bytes;
                 Access::Pooled(GraphEncoding::Lists, PoolOptions { bytes, ..PoolOptions::of_lists() })
             }
@@ -192,12 +205,20 @@ impl Plan {
         (candidate.encoding, candidate.residency) == (self.access.encoding(), self.access.residency())
     }
 
+    /// Bytes of memory that the graph may take; `None` if the page cache decides.
+    pub fn graph_memory_bytes(&self) -> Option<u64> {
+        match self.access {
+            Access::Memory => Some(self.chosen().graph_bytes),
+            access => access.memory_bytes(),
+        }
+    }
+
     /// The version, read with the chosen encoding and residency.
     ///
     /// # Errors
     /// As [`Snapshot::resident`].
     pub fn apply(&self, snapshot: &Snapshot) -> Result<Snapshot> {
-        Ok(snapshot.clone().resident(self.access)?.gathered(self.gathers))
+        Ok(snapshot.clone().resident(self.access)?.gathered(self.gathers).reading(self.only))
     }
 
     /// The heads that lie in memory; `None` unless lists are headed. Reads where lists begin.
@@ -207,7 +228,8 @@ impl Plan {
     pub fn heads(&self, snapshot: &Snapshot, run: &Run) -> Result<Option<Heads>> {
         let Access::Headed(options) = self.access else { return Ok(None) };
         let layer = snapshot.complete_layer();
-        Ok(Some(snapshot.headed_needs(run.threads())?.heads(layer, options, run)?))
+        let needs = snapshot.clone().reading(self.only).headed_needs(run.threads())?;
+        Ok(Some(needs.heads(layer, options, run)?))
     }
 }
 

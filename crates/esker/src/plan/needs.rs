@@ -2,17 +2,18 @@
 
 use esker_algo::{Estimate, Shape};
 use esker_graph::{Direction, Remaining, Run, STRIP_LEN, VertexId};
-use esker_store::layer::{PlainLayer, Section};
+use esker_store::layer::{Body, PlainLayer, Section};
 use esker_store::pool::PoolOptions;
-use esker_store::pooled::PooledNeeds;
 use esker_store::stacked::StackedNeeds;
 use esker_store::tiles::MAPPED_WEIGHTS_MAX;
 use esker_store::windows::{Copies, WindowIndex};
-use esker_store::{GraphEncoding, Residency, Snapshot, StoredGraph, WEIGHTS_MAX};
+use esker_store::{GraphEncoding, Residency, Snapshot, StoredGraph, WEIGHTS_MAX, copied_bytes};
 
 use super::candidate::Candidate;
-use crate::catalogue::{Entry, Params, ReadPattern, Resources};
+use super::price::{Costs, Price, Stored, skew};
+use crate::catalogue::{Entry, Params, ReadPattern, Resources, Workload};
 use crate::error::Result;
+use crate::rates::{Rate, Rates};
 
 /// Memory of a process beside everything that is counted: the program, threads, buffers.
 pub const PROCESS_BYTES: u64 = 32 << 20;
@@ -22,6 +23,9 @@ const SHARED_VERTEX_BYTES: u64 = 16;
 
 /// Why a directed graph is read as undirected from mapped lists only: both lists of a vertex are needed at a time, sorted.
 const ONLY_MAPPED_LISTS: &str = "a directed graph is read as undirected from mapped lists: run it with --residency mapped --encoding lists";
+
+/// The lists of later layers are few if they are fewer than this part of the vertices.
+const FEW_CHANGES_FRACTION: usize = 8;
 
 /// What estimates depend on: the version as an algorithm will see it.
 ///
@@ -118,7 +122,8 @@ impl Common<'_> {
     /// The reads of a run from an encoding of this size.
     fn read_bytes(&self, graph_bytes: u64) -> u64 {
         let (read_bytes, uncompressed) = self.reads;
-        (u128::from(read_bytes) * u128::from(graph_bytes) / u128::from(uncompressed.max(1))) as u64
+        let bytes = u128::from(read_bytes) * u128::from(graph_bytes) / u128::from(uncompressed.max(1));
+        u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
     /// Memory of the weights beside pooled or headed lists.
@@ -133,7 +138,7 @@ impl Common<'_> {
                 .iter()
                 .sum::<u64>()
         };
-        std::iter::once(layer.out()).chain(layer.incoming()).map(of_side).sum()
+        read_sections(self.snapshot, layer).map(of_side).sum()
     }
 
     /// A candidate with the needs of an encoding of `graph_bytes`.
@@ -152,6 +157,7 @@ impl Common<'_> {
             read_bytes: self.read_bytes(graph_bytes),
             least_bytes,
             whole_bytes,
+            price: Price::default(),
             obstacle: None,
             unsuited: self.unsuited.clone().filter(|_| only_mapped_lists),
         }
@@ -165,11 +171,13 @@ pub(super) fn candidates(
     params: &Params,
     resources: &Resources,
 ) -> Result<Vec<Candidate>> {
+    let snapshot = &entry.reading(snapshot);
     let estimate = |encoding| estimate_as(encoding, snapshot, entry, params, resources);
     let on_lists = estimate(GraphEncoding::Lists)?;
     let arrays_bytes = on_lists.memory_bytes;
     let shape = shape_of(snapshot, entry.reads_weights(snapshot))?;
-    let sections = if shape.directed && shape.in_edges { 2 } else { 1 };
+    let two = [Direction::Out, Direction::In].iter().all(|&direction| snapshot.reads(direction));
+    let sections = if shape.directed && two { 2 } else { 1 };
     let index = snapshot.window_index();
     let points = entry.reads.pattern == ReadPattern::Points;
     // The times stand beside the weights.
@@ -205,7 +213,75 @@ pub(super) fn candidates(
             one.obstacle = Some(ONLY_MAPPED_LISTS.to_owned());
         }
     }
-    Ok(std::iter::once(lists).chain(others).collect())
+    let copy = copied(&common, &shape, entry.reads.pattern, base, &resources.rates);
+    let [first, last] = if copy.obstacle.is_none() && copy.unsuited.is_none() {
+        [Some(copy), None]
+    } else {
+        [None, Some(copy)]
+    };
+    let mut all: Vec<_> = first.into_iter().chain([lists]).chain(others).chain(last).collect();
+    let costs = costs(&common, entry.work(&shape, params)?, &shape, resources, &all)?;
+    for one in all.iter_mut().filter(|one| one.obstacle.is_none()) {
+        let left = resources.memory_bytes.saturating_sub(one.least_bytes);
+        let left = left.saturating_add(PoolOptions::default().bytes_min());
+        one.price = costs.price((one.encoding, one.residency), left);
+    }
+    Ok(all)
+}
+
+/// What the prices of the candidates depend on.
+fn costs<'a>(
+    common: &Common<'_>,
+    work: Workload,
+    shape: &Shape,
+    resources: &'a Resources,
+    candidates: &[Candidate],
+) -> Result<Costs<'a>> {
+    let snapshot = common.snapshot;
+    let sections = read_sections(snapshot, snapshot.complete_layer()).count() as u64;
+    let kinds: &[&str] = if common.weight_bytes > 0 {
+        &["offsets", "targets", "lists", "property"]
+    } else {
+        &["offsets", "targets", "lists"]
+    };
+    let sides = [(Direction::Out, "out"), (Direction::In, "in")];
+    let prefixes: Vec<_> = sides
+        .iter()
+        .filter(|(direction, _)| snapshot.reads(*direction))
+        .flat_map(|(_, side)| kinds.iter().map(move |kind| format!("{side}.{kind}")))
+        .collect();
+    let tiles = candidates.iter().find(|one| one.encoding == GraphEncoding::Tiles && one.obstacle.is_none());
+    // Files hold the weights of the whole version, not those of a window.
+    let weight_bytes = snapshot.version().num_arcs * sections * common.weight_bytes;
+    let offset_bytes = snapshot.num_vertices() as u64 * 8 * sections;
+    Ok(Costs {
+        rates: &resources.rates,
+        work,
+        threads: resources.threads,
+        num_vertices: shape.num_vertices,
+        num_arcs: snapshot.num_arcs() * sections,
+        skew: skew(snapshot)?,
+        num_layers: snapshot.stack().layers().len(),
+        is_compressed: matches!(snapshot.complete_layer().out().main().body(), Body::Coded(_)),
+        lists: Stored::of(snapshot, common.list_bytes, weight_bytes, &prefixes),
+        tiles: tiles.map_or_else(Stored::default, |one| {
+            Stored::of(snapshot, one.graph_bytes, weight_bytes / 2, &["tiles".to_owned()])
+        }),
+        offset_bytes,
+        head_bytes: head_bytes(snapshot, sections)?,
+    })
+}
+
+/// Bytes of all stored heads, at most; `None` if there are none.
+fn head_bytes(snapshot: &Snapshot, sections: u64) -> Result<Option<u64>> {
+    let Some(heads) = snapshot.stored_heads()? else { return Ok(None) };
+    let (lists, arcs) = (snapshot.num_vertices() as u64 * sections, snapshot.version().num_arcs * sections);
+    Ok(Some(head_bytes_max(heads.head_len() as u64, lists, arcs)))
+}
+
+/// Bytes of the heads of some lists, at most. The manifest may name any length.
+pub(super) fn head_bytes_max(head_len: u64, num_lists: u64, num_arcs: u64) -> u64 {
+    head_len.saturating_mul(num_lists).min(num_arcs) * size_of::<VertexId>() as u64
 }
 
 /// A candidate that the database does not allow.
@@ -217,6 +293,7 @@ fn absent((encoding, residency): (GraphEncoding, Residency), reason: &esker_stor
         read_bytes: 0,
         least_bytes: 0,
         whole_bytes: 0,
+        price: Price::default(),
         obstacle: Some(reason.to_string()),
         unsuited: None,
     }
@@ -246,6 +323,64 @@ fn tiles(common: &Common<'_>, arrays_bytes: u64, changes: u64) -> [Candidate; 2]
     })
 }
 
+/// How often a run has to read its lists so that a copy of them pays; `None`: it never does. The proportions were measured: see
+/// docs/notebook.md.
+fn scans_that_pay(snapshot: &Snapshot, shape: &Shape, pattern: ReadPattern, rates: &Rates) -> Option<f64> {
+    let stack = snapshot.stack();
+    let later_lists: usize = stack.layers()[1..].iter().map(|layer| layer.out().main().num_lists()).sum();
+    let many = later_lists >= stack.num_vertices() / FEW_CHANGES_FRACTION || stack.rank().is_some();
+    // Numbers among removed vertices are translated, in batches.
+    let among_removed = shape.num_vertices < snapshot.num_vertices() as u64;
+    let of_layers = copy_in_scans(rates);
+    match pattern {
+        // Each list is found along its chain, or merged of two.
+        ReadPattern::Points => (!stack.is_plain() || snapshot.drops_directions()).then_some(0.0),
+        _ if snapshot.drops_directions() => Some(of_layers / 3.0),
+        ReadPattern::Few if many || among_removed => Some(2.0),
+        ReadPattern::Scans if among_removed => Some(of_layers * 2.0 / 3.0),
+        ReadPattern::Scans if many => Some(of_layers),
+        _ if !stack.is_plain() => Some(of_layers * 4.0),
+        _ => None,
+    }
+}
+
+/// The number of scans of lists in many layers from which on a copy to memory pays; 9 by the constants. The copy takes as long as
+/// these scans lose against scans of one plain layer, with a margin.
+fn copy_in_scans(rates: &Rates) -> f64 {
+    let seconds = |rate| 1.0 / rates.of(rate);
+    let lost = seconds(Rate::ScanLayers) - seconds(Rate::ScanPlain);
+    let even = seconds(Rate::CopyLayers) / lost.max(f64::MIN_POSITIVE);
+    (even * COPY_MARGIN).clamp(COPY_IN_SCANS.0, COPY_IN_SCANS.1)
+}
+
+/// By how much more scans a copy paid than the rates alone say: 9 rather than 5.8, where both were measured.
+const COPY_MARGIN: f64 = 1.56;
+/// The bounds of what rates can say of a copy: they scatter.
+const COPY_IN_SCANS: (f64, f64) = (4.0, 24.0);
+
+/// Lists in memory.
+fn copied(common: &Common<'_>, shape: &Shape, pattern: ReadPattern, base: u64, rates: &Rates) -> Candidate {
+    let which = (GraphEncoding::Lists, Residency::Memory);
+    let snapshot = common.snapshot;
+    if snapshot.window_index().is_some() {
+        let message = "a window is copied to memory without being asked: run it with --residency mapped";
+        return absent(which, &esker_store::Error::Invalid(message.to_owned()));
+    }
+    let read = [Direction::Out, Direction::In].map(|direction| snapshot.reads(direction));
+    let sides = if shape.directed { read.into_iter().filter(|&reads| reads).count() as u64 } else { 1 };
+    let bytes = sides * copied_bytes(shape.num_vertices, shape.num_arcs, shape.weight_bytes);
+    let (read_bytes, list_bytes) = common.reads;
+    let unsuited = match scans_that_pay(snapshot, shape, pattern, rates) {
+        None => Some("mapped lists are read as fast"),
+        Some(scans) if (read_bytes as f64) < scans * list_bytes as f64 => {
+            Some("the run reads the lists too seldom for that to pay")
+        }
+        Some(_) => None,
+    };
+    let candidate = common.candidate(which, bytes, base + bytes, base + bytes);
+    Candidate { read_bytes, unsuited: unsuited.map(str::to_owned), ..candidate }
+}
+
 /// Headed lists.
 fn headed(common: &Common<'_>, base: u64) -> Candidate {
     let which = (GraphEncoding::Lists, Residency::Headed);
@@ -260,7 +395,7 @@ fn headed(common: &Common<'_>, base: u64) -> Candidate {
 /// Pooled lists.
 fn pooled_lists(common: &Common<'_>, base: u64) -> Candidate {
     let which = (GraphEncoding::Lists, Residency::Pooled);
-    let needs = match PooledNeeds::of(common.snapshot.complete_layer(), common.threads) {
+    let needs = match common.snapshot.pooled_needs(common.threads) {
         Ok(needs) => needs,
         Err(reason) => return absent(which, &reason),
     };
@@ -269,10 +404,17 @@ fn pooled_lists(common: &Common<'_>, base: u64) -> Candidate {
     common.candidate(which, common.list_bytes, fixed + needs.least_bytes, whole_bytes)
 }
 
-/// Bytes of all lists that a version reads, and of the weights beside them.
+/// The lists of a layer in the directions that a run reads.
+fn read_sections<'a>(snapshot: &Snapshot, layer: &'a PlainLayer) -> impl Iterator<Item = &'a Section> {
+    let out = Some(layer.out()).filter(|_| snapshot.reads(Direction::Out));
+    let incoming = layer.incoming().filter(|_| snapshot.reads(Direction::In));
+    out.into_iter().chain(incoming)
+}
+
+/// Bytes of all lists that a run on a version reads, and of the weights beside them.
 fn list_bytes(snapshot: &Snapshot, weight_bytes: u64) -> u64 {
     let of_layer = |layer: &PlainLayer| -> u64 {
-        let sections = std::iter::once(layer.out()).chain(layer.incoming()).map(Section::main);
+        let sections = read_sections(snapshot, layer).map(Section::main);
         sections.map(|lists| lists.list_bytes() + lists.num_arcs() as u64 * weight_bytes).sum()
     };
     snapshot.stack().layers().iter().map(|layer| of_layer(layer)).sum()

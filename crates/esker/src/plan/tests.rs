@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
+use esker_graph::{Budget, RunOptions};
 use esker_import::generated::GeneratorReader;
 use esker_import::install::import;
 use esker_import::options::ImportOptions;
@@ -9,10 +10,12 @@ use esker_store::io::RealDisk;
 use esker_store::property::PropertyValue;
 use esker_store::tiles::ConvertOptions;
 use esker_store::version::StagingOptions;
+use esker_store::windows::{Copies, TimeWindow};
 use esker_store::{Access, Database, DatabaseOptions, Store};
 
 use super::*;
 use crate::catalogue::{Job, find};
+use crate::rates::{Rate, Rates};
 
 fn database(scale: u32, encoding: Encoding, tiles: bool) -> (tempfile::TempDir, Snapshot) {
     let directory = tempfile::tempdir().unwrap();
@@ -32,7 +35,13 @@ fn database(scale: u32, encoding: Encoding, tiles: bool) -> (tempfile::TempDir, 
 }
 
 fn resources(memory_bytes: u64) -> Resources {
-    Resources { threads: 2, deterministic: false, memory_bytes, mapped_bytes: memory_bytes }
+    Resources {
+        threads: 2,
+        deterministic: false,
+        memory_bytes,
+        mapped_bytes: memory_bytes,
+        rates: Rates::default(),
+    }
 }
 
 fn choose(snapshot: &Snapshot, algorithm: &str, request: &Request, memory_bytes: u64) -> Result<Plan> {
@@ -49,6 +58,7 @@ const TILES: Which = (GraphEncoding::Tiles, Residency::Mapped);
 const POOLED_TILES: Which = (GraphEncoding::Tiles, Residency::Pooled);
 const POOLED_LISTS: Which = (GraphEncoding::Lists, Residency::Pooled);
 const HEADED: Which = (GraphEncoding::Lists, Residency::Headed);
+const MEMORY: Which = (GraphEncoding::Lists, Residency::Memory);
 
 fn candidate(plan: &Plan, which: Which) -> &Candidate {
     plan.candidates.iter().find(|one| (one.encoding, one.residency) == which).unwrap()
@@ -126,6 +136,67 @@ fn a_database_that_changed_is_read_as_requested() {
         find("wcc").unwrap().run(&job).unwrap();
     }
     drop(directory);
+}
+
+#[test]
+fn lists_that_are_spread_over_layers_are_copied_for_runs_that_read_them_often() {
+    let (_directory, snapshot) = database(12, Encoding::Plain, false);
+    let one_layer = free(&snapshot, "pagerank", 1 << 30);
+    assert_eq!(choice(&one_layer), LISTS);
+    assert!(candidate(&one_layer, MEMORY).unsuited.as_ref().unwrap().contains("as fast"));
+    let database = Database::open(snapshot.path(), DatabaseOptions::default()).unwrap();
+    let mut batch = database.batch();
+    batch.add_edge(1_u64, 2_u64, &[PropertyValue::from(1_i64)]).unwrap();
+    batch.remove_edge(1_u64, 3_u64).unwrap();
+    database.commit(batch, "one more").unwrap();
+    let snapshot = database.snapshot().unwrap();
+    for algorithm in ["pagerank", "triangles"] {
+        let ample = free(&snapshot, algorithm, 1 << 30);
+        assert_eq!((choice(&ample), ample.reason, ample.fits), (MEMORY, Reason::Copied, true));
+        let bound = ample.chosen().least_bytes;
+        assert_eq!(choice(&free(&snapshot, algorithm, bound)), MEMORY);
+        assert_ne!(choice(&free(&snapshot, algorithm, bound - 1)), MEMORY);
+        // What is counted for the copy is what it takes.
+        let entry = find(algorithm).unwrap();
+        let start = |budget_bytes| {
+            let budget = Budget::new(budget_bytes);
+            let run = Run::new(RunOptions { threads: 2, budget, ..RunOptions::default() }).unwrap();
+            let snapshot = &ample.apply(&snapshot).unwrap();
+            entry.run(&Job { snapshot, run: &run, params: &Params::default(), verify: true }).map(drop)
+        };
+        start(bound).unwrap();
+        let refused = start(ample.graph_memory_bytes().unwrap() - 1).unwrap_err().to_string();
+        assert!(refused.contains("lists in memory"), "{refused}");
+    }
+    let search = free(&snapshot, "bfs", 1 << 30);
+    assert_eq!(choice(&search), LISTS);
+    assert!(candidate(&search, MEMORY).unsuited.as_ref().unwrap().contains("too seldom"));
+    assert_eq!(choice(&free(&snapshot, "kcore", 1 << 30)), LISTS, "few lists changed");
+    let request = Request { residency: Some(Residency::Memory), ..Request::default() };
+    assert_eq!(choice(&choose(&snapshot, "bfs", &request, 1 << 30).unwrap()), MEMORY);
+    let mut batch = database.batch();
+    for v in 0..1000_u64 {
+        batch.add_edge(v, 4095 - v, &[PropertyValue::from(1_i64)]).unwrap();
+    }
+    database.commit(batch, "many more").unwrap();
+    assert_eq!(choice(&free(&database.snapshot().unwrap(), "kcore", 1 << 30)), MEMORY);
+}
+
+#[test]
+fn lists_among_removed_vertices_are_copied_for_runs_that_scan_them_often() {
+    let (_directory, snapshot) = database(12, Encoding::Plain, false);
+    let database = Database::open(snapshot.path(), DatabaseOptions::default()).unwrap();
+    let mut batch = database.batch();
+    batch.remove_vertex(3_u64).unwrap();
+    database.commit(batch, "one less").unwrap();
+    database.compact(&Run::with_threads(2).unwrap()).unwrap();
+    let snapshot = database.snapshot().unwrap();
+    assert_eq!(snapshot.stack().layers().len(), 1);
+    for algorithm in ["pagerank", "kcore"] {
+        assert_eq!(choice(&free(&snapshot, algorithm, 1 << 30)), MEMORY);
+    }
+    // Their single lists are found as fast.
+    assert_eq!(choice(&free(&snapshot, "triangles", 1 << 30)), LISTS);
 }
 
 #[test]
@@ -236,6 +307,17 @@ fn refusals_name_what_would_suffice() {
 }
 
 #[test]
+fn heads_of_any_length_are_at_most_all_lists() {
+    // A forged length was an overflow.
+    let bytes =
+        |head_len| needs::head_bytes_max(head_len, 100, 5000) / size_of::<esker_graph::VertexId>() as u64;
+    assert_eq!(
+        [bytes(0), bytes(20), bytes(51), bytes(1 << 61), bytes(u64::MAX)],
+        [0, 2000, 5000, 5000, 5000]
+    );
+}
+
+#[test]
 fn wishes_that_do_not_go_together() {
     let request = |encoding, residency, head_len| {
         Request { encoding, residency, head_len }.check().unwrap_err().to_string()
@@ -243,8 +325,117 @@ fn wishes_that_do_not_go_together() {
     assert!(request(Some(GraphEncoding::Tiles), Some(Residency::Headed), None).contains("--encoding lists"));
     assert!(request(Some(GraphEncoding::Tiles), None, Some(3)).contains("--encoding lists"));
     assert!(request(None, Some(Residency::Mapped), Some(3)).contains("--residency headed"));
+    assert!(request(Some(GraphEncoding::Tiles), Some(Residency::Memory), None).contains("--encoding lists"));
+    assert!(request(None, Some(Residency::Memory), Some(3)).contains("--residency headed"));
     let (_directory, snapshot) = database(12, Encoding::Plain, false);
     let request = Request { encoding: Some(GraphEncoding::Tiles), ..Request::default() };
     let error = choose(&snapshot, "bfs", &request, 1 << 30).unwrap_err();
     assert!(error.to_string().contains("esker compact --encoding tiles"), "{error}");
+}
+
+/// All rates times a factor.
+fn faster(factor: f64) -> Rates {
+    let default = Rates::default();
+    Rate::ALL.iter().fold(default, |rates, &rate| rates.with(rate, default.of(rate) * factor))
+}
+
+#[test]
+fn prices_follow_from_rates_options_and_residency() {
+    let (_directory, snapshot) = database(14, Encoding::Plain, true);
+    let priced = |rates, threads, rounds: &str, memory_bytes| {
+        let params = Params::default().with("rounds", rounds).with("tolerance", "0");
+        let resources = Resources { rates, threads, ..resources(memory_bytes) };
+        plan(&snapshot, find("pagerank").unwrap(), &params, &Request::default(), &resources).unwrap()
+    };
+    let usual = priced(Rates::default(), 2, "20", 1 << 30);
+    let price = usual.chosen().price;
+    assert!(price.opening > 0.0 && price.verifying > 0.0 && price.computing > 0.0 && price.gathering == 0.0);
+    assert_eq!(price.seconds(), price.parts().iter().map(|part| part.1).sum::<f64>());
+    let same = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-9;
+    let fast = priced(faster(2.0), 2, "20", 1 << 30).chosen().price;
+    assert!(same(price.seconds(), 2.0 * fast.seconds()), "{price:?} {fast:?}");
+    let alone = priced(Rates::default(), 1, "20", 1 << 30).chosen().price;
+    assert!(same(alone.computing, 2.0 * price.computing) && same(alone.opening, price.opening));
+    let few = priced(Rates::default(), 2, "5", 1 << 30).chosen().price;
+    assert!(same(price.computing, 4.0 * few.computing) && same(price.verifying, few.verifying));
+    assert!(candidate(&usual, MEMORY).price.gathering > 0.0);
+    assert!(candidate(&usual, TILES).price.computing > price.computing, "tiles are decoded");
+    // The least pool reads the lists once, and what it does not hold in each of the other rounds.
+    let pooled = candidate(&usual, POOLED_LISTS);
+    let least = candidate(&priced(Rates::default(), 2, "20", pooled.least_bytes), POOLED_LISTS).price;
+    let beyond = pooled.graph_bytes - PoolOptions::default().bytes_min();
+    let expected = (pooled.graph_bytes + 19 * beyond) as f64;
+    assert!((least.disk_bytes as f64 / expected - 1.0).abs() < 1e-6, "{least:?} {expected}");
+    assert!(least.reading > 0.0 && least.reading > pooled.price.reading);
+}
+
+#[test]
+fn graphs_with_hubs_are_known_by_their_degrees() {
+    let (_directory, skewed) = database(12, Encoding::Plain, false);
+    assert!(price::skew(&skewed).unwrap() > 0.8);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ring.esker");
+    let generator = Generator::new(&Model::Path(5000), Weighting::None, 1).unwrap();
+    let reader = Box::new(GeneratorReader::new(generator));
+    let options = ImportOptions { directed: Some(false), ..ImportOptions::default() };
+    import(&(Arc::new(RealDisk) as Arc<_>), reader, &path, &options, StagingOptions::default()).unwrap();
+    assert_eq!(price::skew(&Store::open(&path).unwrap().snapshot().unwrap()).unwrap(), 0.0);
+}
+
+#[test]
+fn a_window_does_not_change_how_unequal_degrees_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("g.esker");
+    let model = Model::RMat(RMat::kronecker(10, 16));
+    let reader = GeneratorReader::new(Generator::new(&model, Weighting::Int { max: 100 }, 5).unwrap());
+    let options = ImportOptions { directed: Some(false), ..ImportOptions::default() };
+    let disk = Arc::new(RealDisk) as Arc<_>;
+    import(&disk, Box::new(reader), &path, &options, StagingOptions::default()).unwrap();
+    let whole = Store::open(&path).unwrap().snapshot().unwrap();
+    let window = TimeWindow { after: 90, until: 100, copies: Copies::All };
+    let few = whole.clone().window("weight", window, true, &Run::with_threads(2).unwrap()).unwrap();
+    assert!(few.num_arcs() < whole.num_arcs() / 5);
+    // Degrees are those of the whole version.
+    assert_eq!(price::skew(&few).unwrap(), price::skew(&whole).unwrap());
+}
+
+#[test]
+fn a_run_without_rounds_and_a_pool_of_many_scans_have_prices() {
+    let (_directory, snapshot) = database(14, Encoding::Plain, false);
+    let priced = |algorithm, params: Params, threads, memory_bytes| {
+        let resources = Resources { threads, ..resources(memory_bytes) };
+        plan(&snapshot, find(algorithm).unwrap(), &params, &Request::default(), &resources).unwrap()
+    };
+    let none = priced("cdlp", Params::default().with("iterations", "0"), 2, 1 << 30).chosen().price;
+    assert_eq!(none.computing, 0.0);
+    assert!(none.seconds().is_finite());
+    let many = || Params::default().with("rounds", "4000000000000000").with("tolerance", "0");
+    let least = candidate(&priced("pagerank", many(), 2, 1 << 30), POOLED_LISTS).least_bytes;
+    let price = candidate(&priced("pagerank", many(), 2, least), POOLED_LISTS).price;
+    assert_eq!(price.disk_bytes, u64::MAX, "more than can be counted");
+    assert!(price.verifying > 1e6 && price.seconds().is_finite(), "{price:?}");
+    let [one, two] = [1, 2].map(|threads| {
+        let planned = priced("triangles", Params::default(), threads, 1 << 30);
+        candidate(&planned, POOLED_LISTS).price.computing
+    });
+    assert!((one / two - 2.0).abs() < 1e-9, "threads share point reads: {one} {two}");
+}
+
+#[test]
+fn slow_scans_of_layers_make_a_copy_pay_sooner() {
+    let (_directory, snapshot) = database(12, Encoding::Plain, false);
+    let database = Database::open(snapshot.path(), DatabaseOptions::default()).unwrap();
+    let mut batch = database.batch();
+    batch.add_edge(1_u64, 2_u64, &[PropertyValue::from(1_i64)]).unwrap();
+    database.commit(batch, "one more").unwrap();
+    let snapshot = database.snapshot().unwrap();
+    let chosen = |rates, rounds| {
+        let params = Params::default().with("rounds", rounds);
+        let resources = Resources { rates, ..resources(1 << 30) };
+        choice(&plan(&snapshot, find("pagerank").unwrap(), &params, &Request::default(), &resources).unwrap())
+    };
+    assert_eq!(chosen(Rates::default(), "35"), LISTS);
+    assert_eq!(chosen(Rates::default(), "36"), MEMORY);
+    let slow = Rates::default().with(Rate::ScanLayers, 1e8);
+    assert_eq!((chosen(slow, "15"), chosen(slow, "16")), (LISTS, MEMORY));
 }

@@ -42,8 +42,13 @@ const FRUGAL: [&str; 3] = ["triangles", "lcc", "cliques"];
 fn every_run_fits_its_estimate_and_is_refused_with_it() {
     let snapshot = graph(2000);
     for request in requests("0") {
-        let resources =
-            Resources { threads: 2, deterministic: false, memory_bytes: u64::MAX, mapped_bytes: u64::MAX };
+        let resources = Resources {
+            threads: 2,
+            deterministic: false,
+            memory_bytes: u64::MAX,
+            mapped_bytes: u64::MAX,
+            rates: esker::rates::Rates::default(),
+        };
         let estimate = estimate_on(&snapshot, request.entry, &request.params, &resources);
         // The tables of the version are counted as well, but are not the run's.
         let needed = estimate.expect("an estimate").memory_bytes - snapshot.stack().table_bytes();

@@ -8,6 +8,7 @@ mod requests;
 
 mod catalogue;
 mod delta;
+mod directions;
 mod documents;
 mod dynamic;
 mod encodings;

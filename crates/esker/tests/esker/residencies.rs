@@ -40,7 +40,7 @@ fn layered() -> FaultyDisk {
         ..ImportOptions::default()
     };
     import(&disk, reader, Path::new(DB), &options, StagingOptions::default()).expect("an import");
-    let options = DatabaseOptions { auto_merge: false, threads: 1, ..DatabaseOptions::default() };
+    let options = DatabaseOptions { auto_merge: Some(false), threads: 1, ..DatabaseOptions::default() };
     let database = Database::open_on(disk, Path::new(DB), options).expect("a database");
     let run = Run::with_threads(1).expect("a thread");
     database.make_tiles(&ConvertOptions::default(), &run).expect("tiles");
@@ -157,8 +157,13 @@ fn a_run_keeps_to_the_least_limit_that_its_plan_names_and_is_refused_below() {
             let Request { entry, params, variant } = &request;
             let name = format!("{} {variant} on {how}", entry.name);
             let choose = |memory_bytes| {
-                let resources =
-                    Resources { threads: 2, deterministic: false, memory_bytes, mapped_bytes: memory_bytes };
+                let resources = Resources {
+                    threads: 2,
+                    deterministic: false,
+                    memory_bytes,
+                    mapped_bytes: memory_bytes,
+                    rates: esker::rates::Rates::default(),
+                };
                 plan(&snapshot, entry, params, &reading, &resources)
             };
             let needed = match choose(1000) {

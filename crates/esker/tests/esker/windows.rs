@@ -11,9 +11,9 @@ use esker::graph::{
 use esker::import::install::import;
 use esker::import::options::{Duplicates, ImportOptions, VertexOrder};
 use esker::import::source::{EdgeBatch, IdKind, Numbers, Schema};
+use esker::store::format::CopyPolicy;
 use esker::store::format::Encoding;
-use esker::store::freeze::CopyPolicy;
-use esker::store::io::{Disk, MemoryDisk};
+use esker::store::io::{Disk, MemoryDisk, RealDisk};
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
 use esker::store::version::StagingOptions;
@@ -47,7 +47,9 @@ struct Stream {
 const COMMITS: usize = 4;
 
 fn streams() -> impl Strategy<Value = Stream> {
-    (2..30_u64, any::<bool>(), 0..2_usize).prop_flat_map(|(num_vertices, directed, start)| {
+    // Where each commit is later than the one before, windows leave layers out.
+    let later = prop_oneof![Just(0), Just(500)];
+    (2..30_u64, any::<bool>(), 0..2_usize, later).prop_flat_map(|(num_vertices, directed, start, later)| {
         let start = STARTS[start];
         let time = prop_oneof![start..start + 20, start..start + 1000];
         let edge = (0..num_vertices, 0..num_vertices, time, (1_i64 << 33)..(1 << 33) + 50);
@@ -55,6 +57,7 @@ fn streams() -> impl Strategy<Value = Stream> {
             // The first settles the types of the columns.
             edges[0].1 = 0;
             edges.sort_by_key(|(_, commit)| *commit);
+            edges.iter_mut().for_each(|(edge, commit)| edge.2 += *commit as i64 * later);
             let commits = edges.iter().map(|(_, commit)| *commit).collect();
             let edges = edges.into_iter().map(|(edge, _)| edge).collect();
             Stream { num_vertices, directed, start, edges, commits }
@@ -69,7 +72,7 @@ fn windows() -> impl Strategy<Value = TimeWindow> {
         prop_oneof![Just(Combine::Count), Just(Combine::Sum), Just(Combine::Min), Just(Combine::Max)]
             .prop_map(Copies::Weighted),
     ];
-    let range = (-2..30_i64, 0..1200_i64);
+    let range = (prop_oneof![-2..30_i64, 300..1800_i64], 0..1200_i64);
     (range, copies).prop_map(|((after, length), copies)| TimeWindow { after, until: after + length, copies })
 }
 
@@ -80,9 +83,7 @@ impl Stream {
         TimeWindow { after: after + self.start, until: until + self.start, copies }
     }
 
-    fn imported(&self, encoding: Encoding, policy: CopyPolicy) -> Database {
-        let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
-        let path = Path::new("/g.esker");
+    fn imported(&self, disk: Arc<dyn Disk>, path: &Path, encoding: Encoding, policy: CopyPolicy) -> Database {
         let first: Vec<Timed> = self.of_commit(0).collect();
         let column = |take: fn(&Timed) -> i64| Numbers::Int(first.iter().map(take).collect()).finish();
         let batch = EdgeBatch {
@@ -113,7 +114,12 @@ impl Stream {
         };
         import(&disk, Box::new(Listed::of(schema, batch)), path, &options, StagingOptions::default())
             .expect("an import");
-        let options = DatabaseOptions { policy, auto_merge: false, threads: 1, ..DatabaseOptions::default() };
+        let options = DatabaseOptions {
+            policy: Some(policy),
+            auto_merge: Some(false),
+            threads: 1,
+            ..DatabaseOptions::default()
+        };
         Database::open_on(disk, path, options).expect("a database")
     }
 
@@ -123,7 +129,18 @@ impl Stream {
 
     /// The database after the commits from `first` on.
     fn database(&self, encoding: Encoding, policy: CopyPolicy, run: &Run) -> Database {
-        let database = self.imported(encoding, policy);
+        self.database_on(Arc::new(MemoryDisk::new()), Path::new("/g.esker"), encoding, policy, run)
+    }
+
+    fn database_on(
+        &self,
+        disk: Arc<dyn Disk>,
+        path: &Path,
+        encoding: Encoding,
+        policy: CopyPolicy,
+        run: &Run,
+    ) -> Database {
+        let database = self.imported(disk, path, encoding, policy);
         for commit in 1..COMMITS {
             let mut batch = database.batch();
             for (u, v, time, weight) in self.of_commit(commit) {
@@ -164,6 +181,13 @@ impl Stream {
             add(format!("{name} within a layer"), database.at(second).expect("a version"), 2);
         }
         forms
+    }
+
+    /// The least and the greatest time of the version before a commit.
+    fn time_range(&self, commits: usize) -> Option<(i64, i64)> {
+        let edges = self.edges.iter().zip(&self.commits).filter(|edge| *edge.1 < commits);
+        let times = edges.map(|(edge, _)| edge.2);
+        times.clone().min().zip(times.max())
     }
 
     /// The lists of a window of the version before a commit, by vertex, sorted.
@@ -297,6 +321,7 @@ proptest! {
     ) {
         let run = Run::new(RunOptions { threads: 2, ..RunOptions::default() }).expect("threads");
         for (name, snapshot, commits) in stream.forms(&run) {
+            prop_assert_eq!(snapshot.time_range("time", &run).expect("times"), stream.time_range(commits), "{}", name);
             for (window, all_vertices) in &windows {
                 let window = &stream.at_start(*window);
                 let lists = [Direction::Out, Direction::In].map(|one| stream.lists(window, commits, one));
@@ -343,6 +368,73 @@ fn every_algorithm_answers_on_a_window_as_on_its_edges() {
             // Where edges are joined to weighted ones, PageRank reads their weights, which it does not of an import.
             let reads_alike = |weights| copies == Copies::Distinct || weights != WeightReads::IfChosen;
             agree_on(&plain, &[form], &model, &run, |request| reads_alike(request.entry.reads.weights));
+        }
+    }
+}
+
+/// A path of edges, of which each commit has three, later than those before.
+fn path_of_edges(directed: bool) -> Stream {
+    let start = STARTS[1];
+    let edge = |i: i64| (i as u64, i as u64 + 1, start + 100 * (i / 3) + i, 1 << 33);
+    let commits = (0..3 * COMMITS).map(|i| i / 3).collect();
+    Stream { num_vertices: 20, directed, start, edges: (0..3 * COMMITS as i64).map(edge).collect(), commits }
+}
+
+#[test]
+fn layers_without_an_edge_in_a_window_are_not_read() {
+    let run = Run::with_threads(1).expect("a run");
+    for (encoding, policy) in [(Encoding::Plain, CopyPolicy::Chain), (Encoding::Compressed, CopyPolicy::Copy)]
+    {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("g.esker");
+        let stream = path_of_edges(true);
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        stream.database_on(Arc::clone(&disk), &path, encoding, policy, &run).close().expect("closed");
+        // Damages the times of the oldest layer.
+        let columns = path.join("layers/1.columns");
+        let mut bytes = std::fs::read(&columns).expect("the columns of the layer");
+        let time = stream.edges[1].2.to_le_bytes();
+        let found: Vec<_> = (0..bytes.len() - 8).filter(|&at| bytes[at..at + 8] == time).collect();
+        assert!(!found.is_empty());
+        found.into_iter().for_each(|at| bytes[at] ^= 1);
+        std::fs::write(&columns, bytes).expect("a damaged layer");
+        let database = Database::open_on(disk, &path, DatabaseOptions::default()).expect("a database");
+        let newest = database.snapshot().expect("a version");
+        assert_eq!(newest.latest_time("time", &run).expect("a time"), Some(stream.edges[11].2));
+        let window = |after: i64| {
+            let window = TimeWindow { after: stream.start + after, until: i64::MAX, copies: Copies::All };
+            newest.clone().window("time", window, false, &run)
+        };
+        for gathers in [false, true] {
+            let shown = window(150).expect("the newer layers").gathered(gathers);
+            assert_eq!(
+                (shown.num_edges(), shown.present_graph::<()>(&run).expect("a graph").num_arcs()),
+                (6, 6)
+            );
+            let graph = shown.present_graph::<i64>(&run).expect("a graph");
+            graph.scan(&run, Direction::Out, Select::All, &Collecting(Mutex::default())).expect("a scan");
+        }
+        assert!(window(0).expect_err("damaged").to_string().contains("checksum"));
+    }
+}
+
+#[test]
+fn times_of_edges_that_are_gone_do_not_count() {
+    let run = Run::with_threads(1).expect("a run");
+    for (encoding, policy) in [(Encoding::Plain, CopyPolicy::Chain), (Encoding::Compressed, CopyPolicy::Copy)]
+    {
+        let stream = path_of_edges(false);
+        let database = stream.database(encoding, policy, &run);
+        let mut batch = database.batch();
+        for at in [0, 11] {
+            batch.remove_edge(stream.edges[at].0, stream.edges[at].1).expect("an edge");
+        }
+        database.commit(batch, "").expect("a commit");
+        for _ in 0..2 {
+            let newest = database.snapshot().expect("a version");
+            let range = newest.time_range("time", &run).expect("times");
+            assert_eq!(range, Some((stream.edges[1].2, stream.edges[10].2)));
+            database.compact(&run).expect("one layer");
         }
     }
 }

@@ -29,6 +29,8 @@ impl Place {
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_esker"));
         command.args(line.split_whitespace()).current_dir(self.path()).stdin(Stdio::null());
+        // Not the user's, whose rates may have been measured.
+        command.env("XDG_CACHE_HOME", self.path().join("cache"));
         command
     }
 

@@ -26,7 +26,7 @@ use super::table::{self, Chosen, Holds};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
 use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
-use crate::typed::type_of;
+use crate::typed::{says_undirected, type_of};
 
 /// Long record batches that are kept for the runs that follow, at most.
 const KEPT_MAX: usize = 2;
@@ -56,7 +56,8 @@ pub(crate) fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<
     let Some(first) = files.first() else {
         return Err(Error::Invalid("no Arrow file is named".to_owned()));
     };
-    let schema = table::schema(Format::Arrow.name(), ids, &first.chosen, bytes_all);
+    let is_undirected = files.iter().all(|file| says_undirected(&file.schema));
+    let schema = table::schema(Format::Arrow.name(), ids, &first.chosen, bytes_all, is_undirected);
     let notes = first.chosen.note(&first.path).into_iter().collect();
     let parser = ArrowParser { files, ids, kept: Mutex::default(), shared: SharedTexts::new(bytes_all) };
     Ok(Box::new(SectionReader::new(schema, parser, notes, sections)))
@@ -148,7 +149,13 @@ impl ArrowFile {
         self.content.load(messages::metadata(&batch.position))?;
         self.content.load(self.sizes.places[index].clone())?;
         self.decode_loaded(batch, taken, decoder).map_err(|error| {
-            damaged(&self.path, format!("record batch {index} of {} rows: {error}", batch.rows))
+            damaged(
+                &self.path,
+                format!(
+                    "record batch {index} of {}: {error}",
+                    esker_graph::counted(batch.rows, "row", "rows")
+                ),
+            )
         })
     }
 

@@ -31,7 +31,7 @@ use super::table::{self, Chosen, Holds};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
 use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
-use crate::typed::{logical_of, type_of};
+use crate::typed::{logical_of, says_undirected, type_of};
 
 /// Opens Parquet files with the same columns. See [`ReadOptions`] for which columns are taken.
 ///
@@ -61,11 +61,19 @@ pub(crate) fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Bo
     let Some(first) = files.first() else {
         return Err(Error::Invalid("no Parquet file is named".to_owned()));
     };
-    let schema = table::schema(Format::Parquet.name(), ids, &first.chosen, bytes_all);
+    let is_undirected = files.iter().all(|file| is_undirected(&file.reader));
+    let schema = table::schema(Format::Parquet.name(), ids, &first.chosen, bytes_all, is_undirected);
     let notes = first.chosen.note(&first.path).into_iter().collect();
     let shared = SharedTexts::new(bytes_all);
     let parser = ParquetParser { files, ids, waiting_max, shared };
     Ok(Box::new(SectionReader::new(schema, parser, notes, sections)))
+}
+
+/// Whether Arrow's schema in a file says that the edges are undirected, as an export writes it.
+fn is_undirected(reader: &SerializedFileReader<Region>) -> bool {
+    let metadata = reader.metadata().file_metadata();
+    let arrow = parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata());
+    arrow.is_ok_and(|arrow| says_undirected(&arrow))
 }
 
 /// What the values of columns are, if more than numbers or texts. The zones of times stand in what Arrow's writers add to a file.

@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use esker_format::io::Disk;
-use esker_format::{Column, Error, Result};
+use esker_format::{Column, Error, HeadOrder, Result};
 use esker_graph::{Run, VertexId, vertex};
 
+use super::gather::WantedHeads;
 use super::share::{HeadStarts, LastHead, entries};
 use super::side::{HeadedSide, TailFile, room_for};
 use super::stored::StoredSide;
@@ -18,13 +19,14 @@ const UNIT_VERTICES: usize = if cfg!(test) { 64 } else { 1 << 14 };
 const UNIT_PAGES: usize = 1 << 10;
 
 impl<'a> HeadedSide<'a> {
-    /// Takes heads of length `head_len` from a file of heads of length `stored_len`, which is not less.
+    /// Takes heads of length `head_len` from a file of heads of length `stored_len`, which is not less. With `ascending`, heads of whole lists
+    /// are put in the order of the lists.
     pub(super) fn load(
         disk: &Arc<dyn Disk>,
         offsets: &'a [u64],
         targets: &Column<VertexId>,
-        (stored, stored_len): (&StoredSide, usize),
-        head_len: usize,
+        (stored, stored_len, order): (&StoredSide, usize, HeadOrder),
+        (head_len, ascending): (usize, bool),
         run: &Run,
     ) -> Result<Self> {
         let mut file = TailFile::open(disk.as_ref(), targets)?;
@@ -46,7 +48,11 @@ impl<'a> HeadedSide<'a> {
                 let mut unit = units[unit].lock().unwrap_or_else(PoisonError::into_inner);
                 let (vertices, own) = &mut *unit;
                 let found = stored.some(offsets, &places, vertices.clone())?;
-                take_first(found, own, &offsets[vertices.start..=vertices.end], (stored_len, head_len));
+                let offsets = &offsets[vertices.start..=vertices.end];
+                take_first(found, own, offsets, (stored_len, head_len));
+                if ascending && order != HeadOrder::First {
+                    sort_whole_lists(own, offsets, head_len);
+                }
                 Ok::<(), Error>(())
             },
         )?;
@@ -56,7 +62,7 @@ impl<'a> HeadedSide<'a> {
         file.count = run.reads().of(name(file.path()), "tails");
         // They are in memory now; the pages of their file need not be.
         stored.heads.release();
-        Ok(Self { offsets, starts, heads, file })
+        Ok(Self { offsets, starts, order, heads, file })
     }
 }
 
@@ -83,15 +89,25 @@ impl StoredSide {
         match heads.iter().position(|&target| target as usize >= num_vertices) {
             None => Ok(heads),
             Some(at) => {
-                let reason = format!("vertex {} in a graph of {num_vertices} vertices", heads[at]);
+                let reason = format!(
+                    "vertex {} in a graph of {}",
+                    heads[at],
+                    esker_graph::counted(num_vertices, "vertex", "vertices")
+                );
                 Err(self.heads.corrupt(start + at, reason))
             }
         }
     }
 
     /// Compares the heads with the lists, and the checksums with the pages.
-    pub(super) fn verify(&self, disk: &dyn Disk, lists: &Arrays, head_len: usize, run: &Run) -> Result<()> {
-        let offsets = lists.offsets(run)?;
+    pub(super) fn verify(
+        &self,
+        disk: &dyn Disk,
+        lists: &Arrays,
+        wanted: &WantedHeads<'_>,
+        run: &Run,
+    ) -> Result<()> {
+        let (offsets, head_len) = (lists.offsets(run)?, wanted.head_len);
         let places = self.places(offsets, head_len)?;
         let mut file = TailFile::open(disk, lists.targets_column())?;
         let num_pages = file.num_pages();
@@ -100,18 +116,29 @@ impl StoredSide {
         let units: Vec<_> = units_of(offsets.len() - 1).collect();
         run.share(
             units.len(),
-            || (),
-            |(), unit| {
+            || (wanted.choice(), Vec::new()),
+            |(choice, chosen), unit| {
                 let mut found = self.some(offsets, &places, units[unit].clone())?;
                 for v in units[unit].clone() {
-                    let start = offsets[v] as usize;
-                    let len = ((offsets[v + 1] - offsets[v]) as usize).min(head_len);
+                    let (start, end) = (offsets[v] as usize, offsets[v + 1] as usize);
+                    let len = (end - start).min(head_len);
                     let (head, others) = found.split_at(len);
                     found = others;
-                    if head != lists.some_targets(start..start + len)? {
+                    let (is_right, expected) = match wanted.order {
+                        HeadOrder::First => (
+                            head == lists.some_targets(start..start + len)?,
+                            "is not the beginning of its list",
+                        ),
+                        HeadOrder::Degree => {
+                            choice.add(lists.some_targets(start..end)?);
+                            chosen.resize(len, 0);
+                            choice.finish(chosen);
+                            (head == chosen.as_slice(), "does not hold its neighbours of highest degree")
+                        }
+                    };
+                    if !is_right {
                         let at = places.at(offsets, vertex(v), &mut LastHead::default());
-                        let reason = format!("the head of vertex {v} is not the beginning of its list");
-                        return Err(self.heads.corrupt(at, reason));
+                        return Err(self.heads.corrupt(at, format!("the head of vertex {v} {expected}")));
                     }
                 }
                 Ok(())
@@ -142,5 +169,17 @@ fn take_first(
         let len = degree.min(head_len);
         own[to..to + len].copy_from_slice(&heads[from..from + len]);
         (from, to) = (from + degree.min(stored_len), to + len);
+    }
+}
+
+/// Puts the heads that hold whole lists in the order of the lists. `offsets` are those of the lists of these vertices.
+fn sort_whole_lists(mut heads: &mut [VertexId], offsets: &[u64], head_len: usize) {
+    for pair in offsets.windows(2) {
+        let degree = (pair[1] - pair[0]) as usize;
+        let (head, rest) = std::mem::take(&mut heads).split_at_mut(degree.min(head_len));
+        heads = rest;
+        if degree <= head_len {
+            head.sort_unstable();
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! The memory that headed lists need.
 
-use esker_format::{Error, Result};
-use esker_graph::{Run, Stop, VertexId};
+use esker_format::{Error, HeadOrder, Result};
+use esker_graph::{Direction, Run, Stop, VertexId};
 
+use super::degrees::ListDegrees;
 use super::lists::{arrays, directions};
 use super::share::{entries, head_len};
 use super::side::HeadedSide;
@@ -22,6 +23,8 @@ pub struct HeadedNeeds {
     pub list_bytes: u64,
     /// Neighbours in each stored head, at most; `None`: no heads are stored.
     pub stored_len: Option<usize>,
+    /// The direction whose lists alone have heads; `None`: all.
+    pub only: Option<Direction>,
 }
 
 /// Heads of lists.
@@ -29,6 +32,8 @@ pub struct HeadedNeeds {
 pub struct Heads {
     /// Neighbours of each vertex in memory.
     pub length: usize,
+    /// Which neighbours these are, if they are gathered.
+    pub order: HeadOrder,
     /// Their share of all arcs.
     pub share: f64,
     /// Bytes of memory, including those besides the heads.
@@ -41,21 +46,42 @@ impl HeadedNeeds {
     /// # Errors
     /// [`Error::Invalid`] for any other layer.
     pub fn of(layer: &PlainLayer, stored: Option<&StoredHeads>, threads: usize) -> Result<Self> {
+        Self::of_only(None, layer, stored, threads)
+    }
+
+    /// As [`HeadedNeeds::of`], if one direction alone has heads. The lists of the other are mapped.
+    ///
+    /// # Errors
+    /// As [`HeadedNeeds::of`].
+    pub fn of_only(
+        only: Option<Direction>,
+        layer: &PlainLayer,
+        stored: Option<&StoredHeads>,
+        threads: usize,
+    ) -> Result<Self> {
         let mut needs = Self {
             fixed_bytes: HeadedSide::gather_bytes(threads),
             mapped_bytes: 0,
             list_bytes: 0,
             stored_len: stored.map(StoredHeads::head_len),
+            only,
         };
-        for (_, section) in directions(layer) {
+        for (direction, section) in directions(layer) {
             let lists = section.main();
             let (offsets, arcs) = (arrays(lists)?.offsets_column(), lists.num_arcs());
+            needs.mapped_bytes += offsets.file_bytes();
+            if !needs.has_heads(direction) {
+                continue;
+            }
             let workers = WORKER_BYTES * threads as u64;
             needs.fixed_bytes += HeadedSide::fixed_bytes(lists.num_lists(), arcs) + workers;
-            needs.mapped_bytes += offsets.file_bytes();
             needs.list_bytes += (arcs * size_of::<VertexId>()) as u64;
         }
         Ok(needs)
+    }
+
+    fn has_heads(&self, direction: Direction) -> bool {
+        self.only.is_none_or(|only| only == direction)
     }
 
     /// The heads that the options ask for. Without that: the stored ones, or the longest that fit the memory if those do not fit or there are none.
@@ -70,7 +96,8 @@ impl HeadedNeeds {
         let Some(rest) = options.memory_bytes.checked_sub(self.fixed_bytes) else {
             return Err(over("lists with their heads in memory".to_owned(), self.fixed_bytes));
         };
-        let offsets = directions(layer).map(|(_, section)| arrays(section.main())?.offsets(run));
+        let headed = directions(layer).filter(|&(direction, _)| self.has_heads(direction));
+        let offsets = headed.map(|(_, section)| arrays(section.main())?.offsets(run));
         let offsets = offsets.collect::<Result<Vec<&[u64]>>>()?;
         let (fitting, longest) = head_len(&offsets, rest / size_of::<VertexId>() as u64);
         let preferred = self.stored_len.map_or(fitting, |stored| stored.min(fitting));
@@ -78,9 +105,10 @@ impl HeadedNeeds {
         let kept = entries(&offsets, length as u64);
         let memory_bytes = self.fixed_bytes + kept * size_of::<VertexId>() as u64;
         if length > fitting {
-            return Err(over(format!("keeping the first {length} neighbours of each vertex"), memory_bytes));
+            return Err(over(format!("keeping {length} neighbours of each vertex"), memory_bytes));
         }
         let arcs = self.list_bytes / size_of::<VertexId>() as u64;
-        Ok(Heads { length, share: kept as f64 / arcs.max(1) as f64, memory_bytes })
+        let order = ListDegrees::of(layer, run)?.best_order(layer.record().multigraph, length);
+        Ok(Heads { length, order, share: kept as f64 / arcs.max(1) as f64, memory_bytes })
     }
 }

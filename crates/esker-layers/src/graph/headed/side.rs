@@ -2,21 +2,15 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use esker_format::io::{DIRECT_BYTES, Disk, File, Frame, Read, Reads, ThreadReads};
 use esker_format::memory::filled;
-use esker_format::{BLOCK_BYTES, Column, Error, PAGE_BYTES, Result};
-use esker_graph::{ReadCount, Run, VertexId, vertex};
+use esker_format::{BLOCK_BYTES, Column, Error, HeadOrder, PAGE_BYTES, Result};
+use esker_graph::{ReadCount, VertexId};
 
-use super::share::{HeadStarts, LastHead, entries};
+use super::share::{HeadStarts, LastHead};
 
-/// Bytes per read while heads are gathered: whole blocks.
-const GATHER_BYTES: usize = 16 * BLOCK_BYTES;
-/// Reads under way while heads are gathered, of all threads together. Each thread has at least two.
-const GATHER_DEPTH: usize = 8;
-/// Bytes of the stretch that a thread gathers from at a time: whole blocks. Few in tests, so that there are several.
-const STRETCH_BYTES: u64 = if cfg!(test) { 2 * BLOCK_BYTES as u64 } else { 32 << 20 };
 /// Reading threads where io_uring is not available.
 const THREADS: usize = 16;
 
@@ -24,6 +18,9 @@ const THREADS: usize = 16;
 pub(super) struct HeadedSide<'a> {
     pub(super) offsets: &'a [u64],
     pub(super) starts: HeadStarts,
+    /// Which neighbours heads hold. They lie in this order, except that heads of whole lists beside weights ascend; heads of longer lists
+    /// lie by descending degree beside weights too.
+    pub(super) order: HeadOrder,
     pub(super) heads: Vec<VertexId>,
     pub(super) file: TailFile,
 }
@@ -33,7 +30,7 @@ pub(super) struct HeadedSide<'a> {
 pub(super) struct TailFile {
     file: Arc<dyn File>,
     /// Offset in the file of the page with the first target. Pages are counted from there.
-    base: u64,
+    pub(super) base: u64,
     /// Offset of the first target in that page: 0 in a file of its own.
     skip: u64,
     /// Bytes from `base` to the end of the targets.
@@ -44,69 +41,11 @@ pub(super) struct TailFile {
     pub(super) count: Arc<ReadCount>,
 }
 
-/// Reads under way per thread while `threads` threads gather heads.
-fn gather_depth(threads: usize) -> usize {
-    (GATHER_DEPTH / threads).max(2)
-}
-
-impl<'a> HeadedSide<'a> {
-    /// Bytes of memory needed while heads are gathered.
-    pub(super) fn gather_bytes(threads: usize) -> u64 {
-        (threads * gather_depth(threads) * GATHER_BYTES) as u64
-    }
-
+impl HeadedSide<'_> {
     /// Bytes of memory besides the heads.
     pub(super) fn fixed_bytes(num_vertices: usize, num_arcs: usize) -> u64 {
         let pages = (num_arcs * size_of::<VertexId>()).div_ceil(DIRECT_BYTES);
         HeadStarts::bytes(num_vertices) + (pages * size_of::<u32>()) as u64
-    }
-
-    /// Reads all lists once, verifies them, and keeps their heads.
-    pub(super) fn gather(
-        disk: &Arc<dyn Disk>,
-        offsets: &'a [u64],
-        targets: &Column<VertexId>,
-        head_len: usize,
-        run: &Run,
-    ) -> Result<Self> {
-        let starts = HeadStarts::new(offsets, head_len);
-        let mut file = TailFile::open(disk.as_ref(), targets)?;
-        let mut heads = room_for(entries(&[offsets], head_len as u64) as usize)?;
-        let mut checksums = vec![0; file.num_pages()];
-        if file.skip == 0 {
-            let stretches = HeadStretch::all((offsets, &starts), STRETCH_BYTES, &mut heads, &mut checksums);
-            let stretches: Vec<_> = stretches.into_iter().map(Mutex::new).collect();
-            run.share(
-                stretches.len(),
-                || None,
-                |reader: &mut Option<Gather>, unit| {
-                    let mut stretch = stretches[unit].lock().unwrap_or_else(PoisonError::into_inner);
-                    let start = unit as u64 * STRETCH_BYTES;
-                    let bytes = start..file.bytes.min(start + STRETCH_BYTES);
-                    let reader = match reader {
-                        Some(reader) => reader,
-                        None => reader.insert(Gather::new(&file, gather_depth(run.threads()))?),
-                    };
-                    reader.read(&file, bytes, |pages| {
-                        run.check()?;
-                        stretch.take(pages, 0, targets)
-                    })
-                },
-            )?;
-        } else {
-            // One of several small columns in a file of at most a megabyte: see `esker_format::Archive`.
-            let pages = file.read_pages(0..file.bytes)?;
-            let pages = &bytemuck::cast_slice(&pages)[..file.bytes as usize];
-            let whole = (checksums.len() * DIRECT_BYTES) as u64;
-            for mut stretch in HeadStretch::all((offsets, &starts), whole, &mut heads, &mut checksums) {
-                stretch.take(pages, file.skip as usize, targets)?;
-            }
-        }
-        file.checksums = checksums;
-        let name = file.path().display().to_string();
-        run.reads().of(name.as_str(), "gathering heads").add_read(file.bytes);
-        file.count = run.reads().of(name, "tails");
-        Ok(Self { offsets, starts, heads, file })
     }
 
     /// Where the head of the list of `v` begins among all heads.
@@ -124,142 +63,6 @@ impl<'a> HeadedSide<'a> {
     #[inline(always)]
     pub(super) fn degree(&self, v: VertexId) -> usize {
         (self.offsets[v as usize + 1] - self.offsets[v as usize]) as usize
-    }
-}
-
-/// A stretch of the targets, and the heads and checksums that one thread gathers there.
-struct HeadStretch<'h> {
-    offsets: &'h [u64],
-    head_len: usize,
-    heads: &'h mut [VertexId],
-    checksums: &'h mut [u32],
-    /// The vertex whose list the next bytes continue.
-    v: usize,
-    /// Number of targets before the next bytes.
-    taken: u64,
-}
-
-impl<'h> HeadStretch<'h> {
-    /// All stretches of a column in order, of `stretch_bytes` bytes each.
-    fn all(
-        (offsets, starts): (&'h [u64], &HeadStarts),
-        stretch_bytes: u64,
-        mut heads: &'h mut [VertexId],
-        checksums: &'h mut [u32],
-    ) -> Vec<Self> {
-        let (num_vertices, head_len) = (offsets.len() - 1, starts.head_len());
-        let arcs = stretch_bytes / size_of::<VertexId>() as u64;
-        let mut stretches = Vec::new();
-        let mut before = 0;
-        for (number, checksums) in checksums.chunks_mut(stretch_bytes as usize / DIRECT_BYTES).enumerate() {
-            let (first, end) = (number as u64 * arcs, (number as u64 + 1) * arcs);
-            let v = offsets[1..].partition_point(|&list_end| list_end <= first);
-            let last = offsets[1..].partition_point(|&list_end| list_end <= end);
-            // All heads before the end of the stretch, including a part of the last one.
-            let until = if last < num_vertices {
-                let part = end.saturating_sub(offsets[last]).min(head_len as u64) as usize;
-                starts.at(offsets, vertex(last), &mut LastHead::default()) + part
-            } else {
-                before + heads.len()
-            };
-            let (own, rest) = std::mem::take(&mut heads).split_at_mut(until - before);
-            (heads, before) = (rest, until);
-            stretches.push(Self { offsets, head_len, heads: own, checksums, v, taken: first });
-        }
-        stretches
-    }
-
-    /// Gathers from the next pages. The first `skip` bytes are not targets.
-    fn take(&mut self, pages: &[u8], skip: usize, column: &Column<VertexId>) -> Result<()> {
-        let count = pages.len().div_ceil(DIRECT_BYTES);
-        let (own, rest) = std::mem::take(&mut self.checksums).split_at_mut(count);
-        self.checksums = rest;
-        own.iter_mut().zip(pages.chunks(DIRECT_BYTES)).for_each(|(sum, page)| *sum = crc32c::crc32c(page));
-        let bytes = &pages[skip..];
-        let first_block = self.taken as usize * size_of::<VertexId>() / BLOCK_BYTES;
-        for (number, block) in bytes.chunks(BLOCK_BYTES).enumerate() {
-            column.verify_copy(first_block + number, block)?;
-        }
-        self.take_heads(bytemuck::cast_slice(bytes), column)
-    }
-
-    fn take_heads(&mut self, targets: &[VertexId], column: &Column<VertexId>) -> Result<()> {
-        let num_vertices = self.offsets.len() - 1;
-        let largest = targets.iter().fold(0, |largest, &target| largest.max(target));
-        if largest as usize >= num_vertices {
-            let reason = format!("vertex {largest} in a graph of {num_vertices} vertices");
-            return Err(column.corrupt(self.taken as usize, reason));
-        }
-        let first = self.taken;
-        let end = first + targets.len() as u64;
-        while self.v < num_vertices && self.offsets[self.v] < end {
-            let (start, stop) = (self.offsets[self.v], self.offsets[self.v + 1]);
-            let head_end = stop.min(start + self.head_len as u64);
-            let from = start.max(first).min(head_end);
-            let to = head_end.min(end);
-            if from < to {
-                let (own, rest) = std::mem::take(&mut self.heads).split_at_mut((to - from) as usize);
-                own.copy_from_slice(&targets[(from - first) as usize..(to - first) as usize]);
-                self.heads = rest;
-            }
-            if stop > end {
-                break;
-            }
-            self.v += 1;
-        }
-        self.taken = end;
-        Ok(())
-    }
-}
-
-/// One thread's reader of stretches.
-struct Gather {
-    reads: Box<dyn Reads>,
-    free: Vec<Frame>,
-}
-
-impl Gather {
-    fn new(file: &TailFile, depth: usize) -> Result<Self> {
-        let free = Frame::make(depth, GATHER_BYTES)?;
-        Ok(Self { reads: file.reads(depth, &free)?, free })
-    }
-
-    /// Calls `take` with the bytes of a range, in order, whole blocks at a time. Must not be called again after an error.
-    fn read(
-        &mut self,
-        file: &TailFile,
-        range: Range<u64>,
-        mut take: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<()> {
-        let Self { reads, free } = self;
-        let depth = free.len();
-        let count = (range.end - range.start).div_ceil(GATHER_BYTES as u64) as usize;
-        let (mut asked, mut taken) = (0, 0);
-        let (mut asks, mut done) = (Vec::new(), Vec::new());
-        let mut ahead: Vec<Option<Read>> = (0..depth).map(|_| None).collect();
-        while taken < count {
-            while asked < count
-                && let Some(frame) = free.pop()
-            {
-                let at = range.start + asked as u64 * GATHER_BYTES as u64;
-                let bytes = (range.end - at).min(GATHER_BYTES as u64) as usize;
-                asks.push(Read { tag: asked, frame, offset: file.base + at, bytes });
-                asked += 1;
-            }
-            reads.begin(&mut asks)?;
-            reads.finish(true, &mut done)?;
-            for (read, result) in done.drain(..) {
-                result?;
-                let slot = read.tag % depth;
-                ahead[slot] = Some(read);
-            }
-            while let Some(read) = ahead[taken % depth].take() {
-                take(&read.frame[..read.bytes])?;
-                free.push(read.frame);
-                taken += 1;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -287,6 +90,21 @@ impl TailFile {
     /// Number of its pages.
     pub(super) fn num_pages(&self) -> usize {
         (self.bytes as usize).div_ceil(DIRECT_BYTES)
+    }
+
+    /// Whether the targets have a file of their own.
+    pub(super) fn is_apart(&self) -> bool {
+        self.skip == 0
+    }
+
+    /// Bytes to the end of the targets.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// All pages, and the place of the first target.
+    pub(super) fn read_all(&self) -> Result<(Vec<u64>, usize)> {
+        Ok((self.read_pages(0..self.bytes)?, self.skip as usize))
     }
 
     /// The checksum of each page.

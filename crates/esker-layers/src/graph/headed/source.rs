@@ -4,12 +4,14 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use esker_format::io::Disk;
-use esker_format::{Error, Result};
+use esker_format::{Error, HeadOrder, Result};
 use esker_graph::{
     AnyVisitor, Bitmap, Extents, Flow, Piece, Run, SINK_BATCH_MAX, ScanWorker, Select, Sink, Source, Units,
-    VertexId, drive, ones, vertex,
+    VertexId, drive, ones, vertex, wanted_blocks,
 };
 
+use super::degrees::{ListDegrees, OutsideHead};
+use super::gather::WantedHeads;
 use super::lists::arrays;
 use super::share::LastHead;
 use super::side::HeadedSide;
@@ -34,26 +36,62 @@ pub(crate) struct HeadedSource<'a, W> {
     readers: Mutex<Vec<TailReader>>,
 }
 
+/// Which heads to keep in memory.
+pub(crate) struct KeptHeads<'a, 's> {
+    /// Neighbours of each vertex.
+    pub(crate) length: usize,
+    /// Which neighbours, if they are gathered and no weights are read.
+    pub(crate) order: HeadOrder,
+    pub(crate) degrees: ListDegrees<'a>,
+    /// The stored heads, their length and order. Chosen ones serve weights only as whole lists; runs take them all the same, because
+    /// gathering the first neighbours reads all lists.
+    pub(crate) stored: Option<(&'s StoredSide, usize, HeadOrder)>,
+}
+
 impl<'a, W: ColumnWeight> HeadedSource<'a, W> {
-    /// Heads of length `head_len`: from the stored ones of length `stored.1` if those are not shorter; else gathered, which reads all lists
-    /// once. `property` is the number of the weight.
+    /// Heads from the stored ones if those are not shorter; else gathered, which reads all lists once. `property` is the number of the
+    /// weight.
     pub(crate) fn new(
         disk: &Arc<dyn Disk>,
         lists: &'a ListColumns,
         property: u32,
-        stored: Option<(&StoredSide, usize)>,
-        head_len: usize,
+        kept: &KeptHeads<'a, '_>,
         run: &Run,
     ) -> Result<Self> {
         let arrays = arrays(lists)?;
         let offsets = arrays.offsets(run)?;
         let weights = WeightsBeside::new(lists, property)?;
         let targets = arrays.targets_column();
+        let KeptHeads { length: head_len, order, degrees, stored } = *kept;
         let lists = match stored.filter(|stored| stored.1 >= head_len) {
-            Some(stored) => HeadedSide::load(disk, offsets, targets, stored, head_len, run)?,
-            None => HeadedSide::gather(disk, offsets, targets, head_len, run)?,
+            Some(stored) => {
+                HeadedSide::load(disk, offsets, targets, stored, (head_len, Self::HAS_WEIGHTS), run)?
+            }
+            None => {
+                // Weights lie in the order of the lists.
+                let order = if Self::HAS_WEIGHTS { HeadOrder::First } else { order };
+                HeadedSide::gather(disk, offsets, targets, &WantedHeads { head_len, order, degrees }, run)?
+            }
         };
         Ok(Self { lists, weights, readers: Mutex::default() })
+    }
+
+    const HAS_WEIGHTS: bool = size_of::<W>() > 0;
+
+    /// Whether the head of a longer list is handed over, to a visitor that stops or not. If not, the list is read from the disk.
+    #[inline(always)]
+    fn hands_over_parts(&self, stops: bool) -> bool {
+        self.lists.order == HeadOrder::First || stops && !Self::HAS_WEIGHTS
+    }
+
+    /// The arcs of `v` to read after `handed` ones of its head: those behind them, or the whole list if the head is chosen.
+    #[inline(always)]
+    fn arcs_to_read(&self, v: VertexId, handed: usize) -> Range<u64> {
+        let (start, end) = (self.lists.offsets[v as usize], self.lists.offsets[v as usize + 1]);
+        match self.lists.order {
+            HeadOrder::Degree if handed < (end - start) as usize => start..end,
+            _ => start + handed as u64..end,
+        }
     }
 
     fn reader(&self) -> Result<TailReader> {
@@ -105,9 +143,20 @@ impl<W: ColumnWeight> Source<W, Error> for HeadedSource<'_, W> {
             select => select,
         };
         drive(run, self, UNITS, select, &|| {
-            let (reader, batch, pending, wants, block) = Default::default();
+            let (reader, batch, pending, wants, outside, block) = Default::default();
             let sink = visitor.sink();
-            Box::new(HeadedWorker { of: self, run, visitor, sink, reader, batch, pending, wants, block })
+            Box::new(HeadedWorker {
+                of: self,
+                run,
+                visitor,
+                sink,
+                reader,
+                batch,
+                pending,
+                wants,
+                outside,
+                block,
+            })
         })
     }
 
@@ -115,13 +164,20 @@ impl<W: ColumnWeight> Source<W, Error> for HeadedSource<'_, W> {
         let arcs = self.lists.offsets[v as usize]..self.lists.offsets[v as usize + 1];
         let weights = self.weights.get(arcs.start as usize..arcs.end as usize, &mut LastBlock::default())?;
         let head = self.lists.head_at(v, self.lists.head_start(v, &mut LastHead::default()));
-        if head.len() == weights.len() {
+        let (is_whole, is_first) = (head.len() == weights.len(), self.lists.order == HeadOrder::First);
+        if is_whole && (is_first || Self::HAS_WEIGHTS) {
             take(head, weights);
             return Ok(());
         }
         let mut list = Vec::with_capacity(weights.len());
-        list.extend_from_slice(head);
-        self.lists.file.read_some(arcs.start + head.len() as u64..arcs.end, &mut list)?;
+        if is_whole || is_first {
+            list.extend_from_slice(head);
+        }
+        if is_whole {
+            list.sort_unstable();
+        } else {
+            self.lists.file.read_some(arcs.start + list.len() as u64..arcs.end, &mut list)?;
+        }
         take(&list, weights);
         Ok(())
     }
@@ -139,6 +195,7 @@ struct HeadedWorker<'p, 'a, W> {
     /// Tails that the visitor wants.
     pending: Vec<Want>,
     wants: Vec<Want>,
+    outside: OutsideHead,
     /// Of weights.
     block: LastBlock,
 }
@@ -156,15 +213,9 @@ impl<W: ColumnWeight> ScanWorker<Error> for HeadedWorker<'_, '_, W> {
         bits: Option<&Bitmap>,
         _huge: &mut Vec<VertexId>,
     ) -> Result<()> {
-        let Range { start, end } = vertices;
         let mut last = LastHead::default();
-        for block in (start..end).step_by(64) {
-            let mut selected = bits.map_or(u64::MAX, |bits| bits.word(block / 64));
-            selected &= u64::MAX >> (64 - (end - block).min(64));
-            let wanted = if selected == 0 { 0 } else { self.visitor.wanted(block, selected) };
-            if wanted != 0 {
-                self.visit_heads(ones(wanted).map(|i| vertex(block + i)), &mut last)?;
-            }
+        for (first, wanted) in wanted_blocks(self.visitor, vertices, bits) {
+            self.visit_heads(ones(wanted).map(|i| vertex(first + i)), &mut last)?;
         }
         self.visit_all_tails()
     }
@@ -183,6 +234,7 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
     /// that their cache misses overlap.
     fn visit_heads(&mut self, vertices: impl Iterator<Item = VertexId>, last: &mut LastHead) -> Result<()> {
         let (of, offsets) = (self.of, self.of.lists.offsets);
+        let parts = of.hands_over_parts(self.visitor.stops());
         let mut starts = [(0, 0); SINK_BATCH_MAX];
         let mut len = 0;
         for v in vertices.filter(|&v| of.lists.degree(v) > 0) {
@@ -194,14 +246,20 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
         self.batch.clear();
         for &(v, start) in &starts[..len] {
             let (head, first) = (of.lists.head_at(v, start), offsets[v as usize]);
+            if !parts && head.len() < of.lists.degree(v) {
+                if self.visitor.wants(v) {
+                    self.pending.push(Want { v, arcs: of.arcs_to_read(v, 0) });
+                }
+                continue;
+            }
             let piece = of.piece(first..first + head.len() as u64, head, &mut self.block)?;
             self.batch.push((v, piece));
         }
         let enough = self.sink.visit(&self.batch);
         for (i, (v, piece)) in self.batch.iter().enumerate() {
-            let (start, end) = (offsets[*v as usize] + piece.targets.len() as u64, offsets[*v as usize + 1]);
-            if start < end && enough >> i & 1 == 0 {
-                self.pending.push(Want { v: *v, arcs: start..end });
+            let arcs = of.arcs_to_read(*v, piece.targets.len());
+            if !arcs.is_empty() && enough >> i & 1 == 0 {
+                self.pending.push(Want { v: *v, arcs });
             }
         }
         if self.pending.len() >= PENDING_MAX { self.visit_all_tails() } else { Ok(()) }
@@ -219,8 +277,9 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
 
     /// Reads a part of each pending tail, all of it if the visitor wants whole lists. Returns the length of the next parts, which grow.
     fn visit_tails(&mut self, chunk_entries: u64) -> Result<u64> {
-        let Self { of, run, visitor, sink, reader, pending, wants, block, .. } = self;
+        let Self { of, run, visitor, sink, reader, pending, wants, outside, block, .. } = self;
         let (stops, file) = (visitor.stops(), &of.lists.file);
+        let had_head = of.lists.order == HeadOrder::Degree && of.hands_over_parts(stops);
         wants.clear();
         wants.extend(pending.iter().map(|want| {
             let end = match (stops, chunk_entries) {
@@ -244,7 +303,13 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
             if rest.arcs.is_empty() || targets.is_empty() {
                 return Ok(());
             }
-            let whole = of.piece(arcs, targets, block)?;
+            let mut whole = of.piece(arcs, targets, block)?;
+            if had_head {
+                let head = of.lists.head_at(want.v, of.lists.head_start(want.v, &mut LastHead::default()));
+                whole.targets = outside.of_part(want.v, head, targets);
+                // Chosen heads are handed over without weights only, and these are all alike.
+                whole.weights = &whole.weights[..whole.targets.len()];
+            }
             let pieces = whole.targets.chunks(PIECE_LEN_MAX).zip(whole.weights.chunks(PIECE_LEN_MAX));
             for (targets, weights) in pieces {
                 let piece = Piece { targets, weights, exclusive: true };

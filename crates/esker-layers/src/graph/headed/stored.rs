@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::Disk;
-use esker_format::{Archive, Column, ColumnKind, ColumnSpec, DatabaseId, Result};
+use esker_format::{Archive, Column, ColumnKind, ColumnSpec, DatabaseId, HeadOrder, HeadsRecord, Result};
 use esker_graph::{Direction, Run, VertexId};
 
+use super::degrees::ListDegrees;
+use super::gather::WantedHeads;
 use super::lists::{arrays, directions};
 use crate::layer::PlainLayer;
 
@@ -21,6 +23,7 @@ pub fn heads_directory(layer: &Path) -> PathBuf {
 #[derive(Debug)]
 pub struct StoredHeads {
     head_len: usize,
+    order: HeadOrder,
     archive: Archive,
     out: StoredSide,
     /// `None`: the layer has no in-lists, or they are its out-lists.
@@ -45,7 +48,7 @@ pub(super) fn columns(direction: Direction) -> [(&'static str, ColumnKind); 2] {
 }
 
 impl StoredHeads {
-    /// Opens the heads in the directory of a layer. `in_edges`: whether the layer stores in-lists.
+    /// Opens the heads in the directory of a layer that `record` describes. `in_edges`: whether the layer stores in-lists.
     ///
     /// # Errors
     /// [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`] if the header of a file is damaged.
@@ -53,7 +56,7 @@ impl StoredHeads {
         disk: &Arc<dyn Disk>,
         layer: &Path,
         database: DatabaseId,
-        head_len: u64,
+        record: &HeadsRecord,
         in_edges: bool,
     ) -> Result<Self> {
         let directory = heads_directory(layer);
@@ -68,12 +71,17 @@ impl StoredHeads {
         };
         let out = side(Direction::Out)?;
         let incoming = in_edges.then(|| side(Direction::In)).transpose()?;
-        Ok(Self { head_len: head_len as usize, archive, out, incoming })
+        Ok(Self { head_len: record.head_len as usize, order: record.order, archive, out, incoming })
     }
 
     /// Neighbours in each head, at most.
     pub fn head_len(&self) -> usize {
         self.head_len
+    }
+
+    /// Which neighbours these are.
+    pub fn order(&self) -> HeadOrder {
+        self.order
     }
 
     /// All columns.
@@ -99,9 +107,11 @@ impl StoredHeads {
     /// # Errors
     /// [`esker_format::Error::Corrupt`] that names the file if they differ, or a file is damaged; cancellation.
     pub fn verify(&self, disk: &dyn Disk, layer: &PlainLayer, run: &Run) -> Result<()> {
+        let wanted =
+            WantedHeads { head_len: self.head_len, order: self.order, degrees: ListDegrees::of(layer, run)? };
         for (direction, section) in directions(layer) {
             let (lists, stored) = (arrays(section.main())?, self.side(direction));
-            stored.map_or(Ok(()), |stored| stored.verify(disk, lists, self.head_len, run))?;
+            stored.map_or(Ok(()), |stored| stored.verify(disk, lists, &wanted, run))?;
         }
         Ok(())
     }

@@ -7,6 +7,8 @@ use esker_format::io::Disk;
 use esker_format::{ArchiveWriter, ColumnSpec, ColumnWriter, DatabaseId, Element, Result};
 use esker_graph::Run;
 
+use super::degrees::ListDegrees;
+use super::gather::WantedHeads;
 use super::lists::{arrays, directions};
 use super::needs::Heads;
 use super::side::HeadedSide;
@@ -28,10 +30,12 @@ pub fn write_heads(
     let _memory = run.budget().reserve("heads of lists", heads.memory_bytes)?;
     let directory = heads_directory(directory);
     let archive = ArchiveWriter::new(disk, &directory);
+    let wanted =
+        WantedHeads { head_len: heads.length, order: heads.order, degrees: ListDegrees::of(layer, run)? };
     for (direction, section) in directions(layer) {
         let lists = arrays(section.main())?;
         let (offsets, targets) = (lists.offsets(run)?, lists.targets_column());
-        let side = HeadedSide::gather(disk, offsets, targets, heads.length, run)?;
+        let side = HeadedSide::gather(disk, offsets, targets, &wanted, run)?;
         let [heads, sums] =
             columns(direction).map(|(name, kind)| (directory.join(name), ColumnSpec { database, kind }));
         write(&archive, &heads, &side.heads)?;

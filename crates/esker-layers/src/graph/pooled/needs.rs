@@ -1,9 +1,10 @@
 //! The memory that pooled lists need.
 
 use esker_format::{Error, Result};
+use esker_graph::Direction;
 
 use crate::graph::points::PointReads;
-use crate::layer::{Body, ListColumns, PlainLayer, Section};
+use crate::layer::{Body, ListColumns, PlainLayer};
 use crate::pool::PoolOptions;
 
 /// The largest decoding buffer of a thread.
@@ -28,15 +29,23 @@ impl PooledNeeds {
     /// # Errors
     /// [`Error::Invalid`] for any other layer.
     pub fn of(layer: &PlainLayer, threads: usize) -> Result<Self> {
+        Self::of_only(None, layer, threads)
+    }
+
+    /// As [`PooledNeeds::of`], if one direction alone is pooled. The lists of the other are mapped.
+    ///
+    /// # Errors
+    /// As [`PooledNeeds::of`].
+    pub fn of_only(only: Option<Direction>, layer: &PlainLayer, threads: usize) -> Result<Self> {
         let mut needs = Self {
             fixed_bytes: WORKER_BYTES * threads as u64 + layer.out().main().num_lists() as u64 / 8,
             mapped_bytes: 0,
             least_bytes: 0,
             list_bytes: 0,
         };
-        for lists in sides(layer) {
+        for (direction, lists) in sides(layer) {
             if !lists.is_dense() {
-                return Err(Error::Invalid("only complete layers are kept in parts".to_owned()));
+                return Err(Error::Invalid("only the lists of complete layers can be pooled".to_owned()));
             }
             let (mapped, kept) = match lists.body() {
                 Body::Arrays(arrays) => {
@@ -47,8 +56,11 @@ impl PooledNeeds {
                     (columns.groups.file_bytes() + columns.sizes.file_bytes(), columns.lists.file_bytes())
                 }
             };
-            needs.fixed_bytes += PointReads::TOUCHED_BYTES_MAX;
             needs.mapped_bytes += mapped;
+            if only.is_some_and(|only| only != direction) {
+                continue;
+            }
+            needs.fixed_bytes += PointReads::TOUCHED_BYTES_MAX;
             needs.least_bytes += PoolOptions::of_lists().bytes_min();
             needs.list_bytes += kept;
         }
@@ -56,6 +68,7 @@ impl PooledNeeds {
     }
 }
 
-fn sides(layer: &PlainLayer) -> impl Iterator<Item = &ListColumns> {
-    std::iter::once(layer.out()).chain(layer.incoming()).map(Section::main)
+fn sides(layer: &PlainLayer) -> impl Iterator<Item = (Direction, &ListColumns)> {
+    let incoming = layer.incoming().map(|section| (Direction::In, section.main()));
+    std::iter::once((Direction::Out, layer.out().main())).chain(incoming)
 }

@@ -13,16 +13,16 @@ use crate::pool::PagedFile;
 
 /// The lists of all vertices, and their offsets.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kept<'a> {
+pub(super) enum DenseLists<'a> {
     Arrays { arrays: &'a Arrays, offsets: &'a [u64] },
     Coded { coded: &'a Coded, index: Index<'a> },
 }
 
-impl<'a> Kept<'a> {
+impl<'a> DenseLists<'a> {
     /// Verifies the offsets.
     pub(super) fn new(lists: &'a ListColumns, run: &Run) -> Result<Self> {
         if !lists.is_dense() {
-            return Err(Error::Invalid("only complete layers are kept in parts".to_owned()));
+            return Err(Error::Invalid("only the lists of complete layers can be pooled".to_owned()));
         }
         Ok(match lists.body() {
             Body::Arrays(arrays) => Self::Arrays { arrays, offsets: arrays.offsets(run)? },
@@ -70,7 +70,7 @@ impl<'a> Kept<'a> {
 #[derive(Debug)]
 pub(super) struct ListPages<'a> {
     pub(super) disk: Arc<dyn Disk>,
-    pub(super) kept: Kept<'a>,
+    pub(super) kept: DenseLists<'a>,
 }
 
 impl PagedFile for ListPages<'_> {
@@ -78,26 +78,28 @@ impl PagedFile for ListPages<'_> {
 
     fn file(&self) -> Result<Arc<dyn File>> {
         match self.kept {
-            Kept::Arrays { arrays, .. } => arrays.targets_column().open_direct(self.disk.as_ref()),
-            Kept::Coded { coded, .. } => coded.columns().lists.open_direct(self.disk.as_ref()),
+            DenseLists::Arrays { arrays, .. } => arrays.targets_column().open_direct(self.disk.as_ref()),
+            DenseLists::Coded { coded, .. } => coded.columns().lists.open_direct(self.disk.as_ref()),
         }
     }
 
     fn data(&self) -> Range<u64> {
         let (first, bytes) = match self.kept {
-            Kept::Arrays { arrays, .. } => {
+            DenseLists::Arrays { arrays, .. } => {
                 let targets = arrays.targets_column();
                 (targets.first_byte(), targets.len() * size_of::<VertexId>())
             }
-            Kept::Coded { coded, .. } => (coded.columns().lists.first_byte(), coded.columns().lists.len()),
+            DenseLists::Coded { coded, .. } => {
+                (coded.columns().lists.first_byte(), coded.columns().lists.len())
+            }
         };
         first..first + bytes as u64
     }
 
     fn verify(&self, block: usize, bytes: &[u8]) -> Result<()> {
         match self.kept {
-            Kept::Arrays { arrays, .. } => arrays.targets_column().verify_copy(block, bytes),
-            Kept::Coded { coded, .. } => coded.columns().lists.verify_copy(block, bytes),
+            DenseLists::Arrays { arrays, .. } => arrays.targets_column().verify_copy(block, bytes),
+            DenseLists::Coded { coded, .. } => coded.columns().lists.verify_copy(block, bytes),
         }
     }
 

@@ -9,15 +9,16 @@ use esker_format::io::Disk;
 use esker_format::{Error, Result};
 use esker_graph::{
     AnyVisitor, Bitmap, Flow, Piece, Run, SINK_BATCH_MAX, Select, Sink, Source, VertexId, ones, vertex,
+    wanted_blocks,
 };
 
-use super::pages::{Kept, ListPages};
+use super::pages::{DenseLists, ListPages};
 use super::turns::Turns;
 use crate::graph::beside::{LastBlock, WeightsBeside};
 use crate::graph::offer::{Decoded, Offer, PIECE_LEN};
 use crate::graph::points::{PointReads, few};
 use crate::graph::weight::ColumnWeight;
-use crate::layer::{AHEAD_BYTES, Arrays, Coded, Index, ListColumns, Place, Places};
+use crate::layer::{AHEAD_BYTES, Arrays, Coded, Index, ListColumns, ListPlace, ListPlaces};
 use crate::pool::{Held, Pool, PoolOptions};
 
 /// Lists per group of compressed lists.
@@ -54,7 +55,7 @@ struct PooledWorker<'p, W> {
     visitor: &'p dyn AnyVisitor<W>,
     sink: Box<dyn Sink<W> + 'p>,
     decoded: Decoded,
-    places: Places,
+    places: ListPlaces,
     /// For lists decoded in parts.
     buffer: Vec<VertexId>,
 }
@@ -68,7 +69,7 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
         options: &PoolOptions,
         run: &Run,
     ) -> Result<Self> {
-        let kept = Kept::new(lists, run)?;
+        let kept = DenseLists::new(lists, run)?;
         let pool = Pool::new(ListPages { disk: Arc::clone(disk), kept }, options, run)?;
         let num_extents = pool.num_extents();
         let starts = (0..num_extents).map(|extent| kept.slot_at_byte(pool.bytes_of(extent).start));
@@ -96,7 +97,7 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
         let weights = |arcs: Range<usize>| self.weights.get(arcs, &mut LastBlock::default());
         let kept = self.pool.paged().kept;
         match kept {
-            Kept::Arrays { offsets, .. } => {
+            DenseLists::Arrays { offsets, .. } => {
                 let arcs = offsets[slot]..offsets[slot + 1];
                 let in_hand = |arc: u64| (arc * size_of::<VertexId>() as u64 - bytes.start) as usize;
                 let Some(targets) = held.get(in_hand(arcs.start)..in_hand(arcs.end)) else {
@@ -104,8 +105,8 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
                 };
                 take(bytemuck::cast_slice(targets), weights(arcs.start as usize..arcs.end as usize)?);
             }
-            Kept::Coded { coded, index } => {
-                let (group, mut places) = (slot / GROUP_LEN * GROUP_LEN, Places::default());
+            DenseLists::Coded { coded, index } => {
+                let (group, mut places) = (slot / GROUP_LEN * GROUP_LEN, ListPlaces::default());
                 coded.some(index, bytes.start as usize, &held).places(group, &mut places);
                 let place = places.at(slot - group);
                 let length = places.end_byte(slot - group) - place.byte;
@@ -138,14 +139,14 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
         let hand = InHand { held: &held, bytes, slots, weights, first_arc: arcs.start };
         let is_sound = self.sound[extent].load(Relaxed);
         match kept {
-            Kept::Arrays { arrays, offsets } => {
+            DenseLists::Arrays { arrays, offsets } => {
                 if !is_sound {
                     let first = hand.bytes.start as usize / size_of::<VertexId>();
                     arrays.check_targets(bytemuck::cast_slice(hand.held), first)?;
                 }
                 self.offer_arrays(run, (arrays, offsets), &hand, bits, worker)?;
             }
-            Kept::Coded { coded, index } => {
+            DenseLists::Coded { coded, index } => {
                 if !is_sound {
                     check(coded, index, &hand, worker)?;
                 }
@@ -166,9 +167,7 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
     ) -> Result<()> {
         let width = size_of::<VertexId>() as u64;
         let mut batch = Vec::with_capacity(SINK_BATCH_MAX);
-        for (first, mask) in groups(&hand.slots) {
-            let selected = mask & bits.map_or(u64::MAX, |bits| bits.word(first / GROUP_LEN));
-            let wanted = if selected == 0 { 0 } else { worker.visitor.wanted(first, selected) };
+        for (first, wanted) in wanted_blocks(worker.visitor, hand.slots.clone(), bits) {
             batch.clear();
             for v in ones(wanted).map(|i| vertex(first + i)) {
                 let arcs = offsets[v as usize]..offsets[v as usize + 1];
@@ -210,12 +209,7 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
         let lists = coded.some(index, hand.bytes.start as usize, hand.held);
         let offer = Offer::some(lists, hand.weights, hand.first_arc);
         let PooledWorker { visitor, sink, decoded, places, buffer } = worker;
-        for (first, mask) in groups(&hand.slots) {
-            let selected = mask & bits.map_or(u64::MAX, |bits| bits.word(first / GROUP_LEN));
-            let wanted = if selected == 0 { 0 } else { visitor.wanted(first, selected) };
-            if wanted == 0 {
-                continue;
-            }
+        for (first, wanted) in wanted_blocks(*visitor, hand.slots.clone(), bits) {
             lists.places(first, places);
             let within =
                 ones(wanted).filter(|&i| is_in_hand(hand, places, i)).fold(0, |within, i| within | 1 << i);
@@ -290,11 +284,8 @@ impl<W: ColumnWeight> Source<W, Error> for PooledSide<'_, W> {
             }
         };
         let any = |extent: usize, bits: Option<&Bitmap>| {
-            groups(&self.slots(extent)).any(|(first, mask)| {
-                let selected = mask & bits.map_or(u64::MAX, |bits| bits.word(first / GROUP_LEN));
-                selected != 0
-                    && ones(visitor.wanted(first, selected)).any(|i| self.degree(vertex(first + i)) > 0)
-            })
+            wanted_blocks(visitor, self.slots(extent), bits)
+                .any(|(first, wanted)| ones(wanted).any(|i| self.degree(vertex(first + i)) > 0))
         };
         let wanted: Vec<bool> = (0..self.sound.len()).map(|extent| any(extent, bits)).collect();
         let needed = |extent: u32| any(extent as usize, None);
@@ -306,7 +297,7 @@ impl<W: ColumnWeight> Source<W, Error> for PooledSide<'_, W> {
                 visitor,
                 sink: visitor.sink(),
                 decoded: Decoded::new(visitor.stops(), run.deterministic()),
-                places: Places::default(),
+                places: ListPlaces::default(),
                 buffer: Vec::new(),
             },
             |worker, _| {
@@ -324,12 +315,12 @@ impl<W: ColumnWeight> Source<W, Error> for PooledSide<'_, W> {
 }
 
 /// Whether a list of a group can be decoded as a whole from an extent.
-fn is_in_hand<W>(hand: &InHand<'_, W>, places: &Places, index: usize) -> bool {
+fn is_in_hand<W>(hand: &InHand<'_, W>, places: &ListPlaces, index: usize) -> bool {
     places.at(index).degree <= PIECE_LEN && (places.end_byte(index) + AHEAD_BYTES) as u64 <= hand.bytes.end
 }
 
 /// The bytes of a list and those that decoders read behind it, if all are in the extent.
-fn whole<'h, W>(hand: &InHand<'h, W>, place: Place, length: usize) -> Option<&'h [u8]> {
+fn whole<'h, W>(hand: &InHand<'h, W>, place: ListPlace, length: usize) -> Option<&'h [u8]> {
     let start = place.byte - hand.bytes.start as usize;
     hand.held.get(start..start + length + AHEAD_BYTES)
 }
@@ -343,11 +334,10 @@ fn check<W>(
 ) -> Result<()> {
     let lists = coded.some(index, hand.bytes.start as usize, hand.held);
     let PooledWorker { places, buffer, .. } = worker;
-    for (first, mut mask) in groups(&hand.slots) {
+    let Range { start, end } = hand.slots;
+    for first in (start / GROUP_LEN * GROUP_LEN..end).step_by(GROUP_LEN) {
         lists.places(first, places);
-        while mask != 0 {
-            let i = mask.trailing_zeros() as usize;
-            mask &= mask - 1;
+        for i in first.max(start) - first..GROUP_LEN.min(end - first) {
             let place = places.at(i);
             let length = places.end_byte(i) - place.byte;
             if let Some(bytes) = whole(hand, place, length) {
@@ -356,15 +346,4 @@ fn check<W>(
         }
     }
     Ok(())
-}
-
-/// The groups that contain some of `slots`: the first slot of each, and a bit for each of its slots in the range.
-fn groups(slots: &Range<usize>) -> impl Iterator<Item = (usize, u64)> {
-    let Range { start, end } = *slots;
-    (start / GROUP_LEN..end.div_ceil(GROUP_LEN)).map(move |group| {
-        let first = group * GROUP_LEN;
-        let bit = |slot: usize| slot.clamp(first, first + GROUP_LEN) - first;
-        let below = |bits: usize| if bits == GROUP_LEN { u64::MAX } else { (1 << bits) - 1 };
-        (first, below(bit(end)) & !below(bit(start)))
-    })
 }

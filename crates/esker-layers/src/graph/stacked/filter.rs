@@ -179,19 +179,9 @@ impl<W: ColumnWeight> Sink<W> for FilteringSink<'_, W> {
     }
 
     fn visit_patch(&mut self, patch: &Patch<'_, W>) {
-        if let Some(dead) = self.overlay.dead_tiles() {
-            return self.parts.visit(&mut *self.sink, patch, dead, self.overlay.gone());
-        }
-        for (row, range) in patch.iter() {
-            let (targets, weights) = (&patch.columns[range.clone()], &patch.weights[range]);
-            if patch.to_rows.is_taken() {
-                let piece = Piece { targets, weights, exclusive: patch.to_rows.is_exclusive() };
-                self.visit(&[(row, piece)]);
-            }
-            if patch.to_columns.is_taken() {
-                let exclusive = patch.to_columns.is_exclusive();
-                self.visit_back(row, Piece { targets, weights, exclusive });
-            }
+        match self.overlay.dead_tiles() {
+            Some(dead) => self.parts.visit(&mut *self.sink, patch, dead, self.overlay.gone()),
+            None => self.visit_rows(patch),
         }
     }
 }
@@ -207,8 +197,11 @@ impl<W: ColumnWeight> RemainingArcs<W> {
         Piece { targets, weights, exclusive: like.exclusive }
     }
 
-    /// Leaves the sorted `dead` out of a piece.
+    /// Leaves the sorted `dead` out of a piece. Chosen heads are not sorted; all other pieces of lists are.
     fn keep(&mut self, dead: &[VertexId], piece: &Piece<'_, W>) -> Left {
+        if !dead.is_empty() && !piece.targets.is_sorted() {
+            return self.keep_unsorted(dead, piece);
+        }
         let (Some(&first), Some(&last)) = (piece.targets.first(), piece.targets.last()) else {
             return Left::Whole;
         };
@@ -229,6 +222,20 @@ impl<W: ColumnWeight> RemainingArcs<W> {
         }
         self.targets.extend_from_slice(&piece.targets[start..]);
         self.weights.extend_from_slice(&piece.weights[start..]);
+        self.left_since(begin)
+    }
+
+    fn keep_unsorted(&mut self, dead: &[VertexId], piece: &Piece<'_, W>) -> Left {
+        let begin = self.targets.len();
+        let arcs = piece.targets.iter().zip(piece.weights);
+        for (&target, &weight) in arcs.filter(|(target, _)| dead.binary_search(target).is_err()) {
+            self.targets.push(target);
+            self.weights.push(weight);
+        }
+        self.left_since(begin)
+    }
+
+    fn left_since(&self, begin: usize) -> Left {
         let end = self.targets.len();
         if begin == end { Left::Nothing } else { Left::Some(begin..end) }
     }

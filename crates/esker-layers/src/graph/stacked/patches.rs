@@ -145,8 +145,8 @@ impl<W: ColumnWeight> PatchParts<W> {
             [&mut self.both, &mut self.row, &mut self.column].into_iter().for_each(|part| part.end_row(row));
         }
         self.both.hand_over(sink, patch.to_rows, patch.to_columns);
-        self.row.hand_over(sink, patch.to_rows, End::Left);
-        self.column.hand_over(sink, End::Left, patch.to_columns);
+        self.row.hand_over(sink, patch.to_rows, End::Skipped);
+        self.column.hand_over(sink, End::Skipped, patch.to_columns);
     }
 
     fn take_row(
@@ -279,8 +279,8 @@ mod tests {
             let there = End::Taken { exclusive: false };
             let ends = match (directed, direction) {
                 (false, _) => [there, there],
-                (true, Direction::Out) => [there, End::Left],
-                (true, Direction::In) => [End::Left, there],
+                (true, Direction::Out) => [there, End::Skipped],
+                (true, Direction::In) => [End::Skipped, there],
             };
             let (mut taken, mut expected) = (Taken::default(), Vec::new());
             for edges in all.chunk_by(|a, b| tile(a) == tile(b)).flat_map(|edges| edges.chunks(batch_len)) {

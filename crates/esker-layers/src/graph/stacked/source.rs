@@ -61,6 +61,9 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
     fn visit(&self, v: VertexId, mut take: impl FnMut(Cow<'a, [VertexId]>, &'a [W]) -> Flow) -> Result<()> {
         let mut bytes = 0;
         self.stack.visit(self.direction, v, |stretch| {
+            if self.stack.is_left_out(stretch.layer) {
+                return Ok(Flow::More);
+            }
             let arcs = stretch.start..stretch.start + stretch.targets.len();
             let weights = W::some(stretch.lists, self.property, arcs)?;
             bytes += stretch.targets.len() * (size_of::<VertexId>() + size_of::<W>());

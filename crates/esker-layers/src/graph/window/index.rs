@@ -7,6 +7,7 @@ use esker_format::{Error, Result};
 use esker_graph::{
     Bitmap, Direction, Flow, Piece, Remaining, Reservation, Run, Select, VertexId, Visitor, vertex,
 };
+use rayon::slice::ParallelSliceMut;
 
 use super::copies::{Copies, Selected, TimeWindow};
 use crate::graph::side::Side;
@@ -196,6 +197,48 @@ impl Visitor<i64> for Counting<'_> {
             let inside: Vec<_> = inside.map(|arc| *arc.0).collect();
             self.count(loops, v, &inside, count);
         }
+        Flow::More
+    }
+}
+
+/// A time in a vector that has grown to at most twice its length, and the copy beside it while those of the threads are put together.
+pub(crate) const SORTED_TIME_BYTES: u64 = 3 * size_of::<i64>() as u64;
+
+/// The times of the edges in a window, ascending. Lists of an undirected graph have each edge twice, of which one counts.
+///
+/// Memory: [`SORTED_TIME_BYTES`] for each time, which the caller has reserved.
+pub(crate) fn sorted_times(
+    side: &Side<'_, i64>,
+    window: &TimeWindow,
+    directed: bool,
+    run: &Run,
+) -> Result<Vec<i64>> {
+    let parts = side.scan(run, Select::All, &Gathering { window, directed })?;
+    let mut times = parts.concat();
+    drop(parts);
+    run.install(|| times.par_sort_unstable());
+    Ok(times)
+}
+
+/// Gathers the times in a window.
+struct Gathering<'w> {
+    window: &'w TimeWindow,
+    directed: bool,
+}
+
+impl Visitor<i64> for Gathering<'_> {
+    type State = Vec<i64>;
+
+    const STOPS: bool = false;
+
+    fn new_state(&self) -> Vec<i64> {
+        Vec::new()
+    }
+
+    fn visit(&self, times: &mut Vec<i64>, v: VertexId, piece: Piece<'_, i64>) -> Flow {
+        let arcs = piece.targets.iter().zip(piece.weights);
+        let edges = arcs.filter(|arc| self.directed || *arc.0 >= v).map(|arc| *arc.1);
+        times.extend(edges.filter(|&time| self.window.contains(time)));
         Flow::More
     }
 }

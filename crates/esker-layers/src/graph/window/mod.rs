@@ -12,6 +12,6 @@ mod gather;
 pub use copies::{Combine, Copies, TimeWindow};
 pub(super) use gather::gather;
 pub use index::WindowIndex;
-pub(super) use index::time_range;
+pub(super) use index::{SORTED_TIME_BYTES, sorted_times, time_range};
 pub(super) use lists::TimedLists;
 pub(super) use streamed::WindowSide;

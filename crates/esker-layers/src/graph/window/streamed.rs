@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use esker_format::{Error, Result};
 use esker_graph::{
-    AnyVisitor, Bitmap, Extents, Patch, Piece, Run, ScanWorker, Select, Sink, Source, Units, VertexId, drive,
-    ones, vertex,
+    AnyVisitor, Extents, Patch, Piece, Run, Select, Sink, Source, Units, VertexId, drive, ones, vertex,
 };
 
 use super::copies::{Selected, TimeWindow};
 use super::lists::TimedLists;
+use crate::graph::list_by_list::ListByList;
 use crate::graph::side::Side;
 use crate::graph::weight::ColumnWeight;
 
@@ -59,8 +59,18 @@ impl<W: ColumnWeight> Source<W, Error> for WindowSide<'_, W> {
             return self.lists.times.scan_any(run, select, &WindowVisitor { visitor, side: self });
         }
         self.prepare(run)?;
+        // Reads whole lists and hands over what the window selects.
         drive(run, self, Units::default(), select, &|| {
-            Box::new(Selecting { side: self, visitor, sink: visitor.sink(), selected: Selected::new() })
+            let mut selected = Selected::new();
+            ListByList::boxed(visitor, move |v, sink| {
+                if Extents::degree(self, v) > 0 {
+                    selected.clear();
+                    self.lists.select(&self.window, v, &mut selected)?;
+                    let Selected { targets, weights, .. } = &selected;
+                    sink.visit_one(v, Piece { targets, weights, exclusive: true });
+                }
+                Ok(())
+            })
         })
     }
 
@@ -69,44 +79,6 @@ impl<W: ColumnWeight> Source<W, Error> for WindowSide<'_, W> {
         self.lists.select(&self.window, v, &mut selected)?;
         take(&selected.targets, &selected.weights);
         Ok(())
-    }
-}
-
-/// Reads whole lists and hands over what the window selects.
-struct Selecting<'s, 'a, W> {
-    side: &'s WindowSide<'a, W>,
-    visitor: &'s dyn AnyVisitor<W>,
-    sink: Box<dyn Sink<W> + 's>,
-    selected: Selected<W>,
-}
-
-impl<W: ColumnWeight> Selecting<'_, '_, W> {
-    fn hand_over(&mut self, v: VertexId) -> Result<()> {
-        let Self { side, sink, selected, .. } = self;
-        if Extents::degree(*side, v) > 0 {
-            selected.clear();
-            side.lists.select(&side.window, v, selected)?;
-            let Selected { targets, weights, .. } = selected;
-            sink.visit_one(v, Piece { targets, weights, exclusive: true });
-        }
-        Ok(())
-    }
-}
-
-impl<W: ColumnWeight> ScanWorker<Error> for Selecting<'_, '_, W> {
-    fn range(&mut self, vertices: Range<usize>, bits: Option<&Bitmap>, _: &mut Vec<VertexId>) -> Result<()> {
-        for first in vertices.clone().step_by(64) {
-            let inside = u64::MAX >> (64 - (vertices.end - first).min(64));
-            let selected = inside & bits.map_or(u64::MAX, |bits| bits.word(first / 64));
-            for i in ones(self.visitor.wanted(first, selected)) {
-                self.hand_over(vertex(first + i))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn list(&mut self, vertices: &[VertexId], _: &mut Vec<VertexId>) -> Result<()> {
-        vertices.iter().try_for_each(|&v| if self.visitor.wants(v) { self.hand_over(v) } else { Ok(()) })
     }
 }
 

@@ -119,7 +119,7 @@ impl<'a> Sizes<'a> {
     pub(super) fn places(
         &self,
         sums_up: Option<&impl Fn(&[u8], u32, u64, &mut [u64; GROUP_LEN + 1])>,
-        places: &mut Places,
+        places: &mut ListPlaces,
     ) {
         let Record { arcs, bytes, widths, .. } = self.record;
         let sides = [(self.degrees, arcs, &mut places.arcs), (self.lengths, bytes, &mut places.bytes)];
@@ -161,7 +161,7 @@ impl<'a> Sizes<'a> {
 
 /// The position of a list among all arcs and bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct ListPlace {
     /// Its first arc, counted over all lists.
     pub(crate) arc: usize,
     /// Its first byte.
@@ -172,25 +172,25 @@ pub struct Place {
 
 /// The positions of the lists of a group.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct ListPlaces {
     /// The first arc of each list, then the end of the last.
     pub(super) arcs: [u64; GROUP_LEN + 1],
     /// The first byte of each list, then the end of the last.
     pub(super) bytes: [u64; GROUP_LEN + 1],
 }
 
-impl Default for Places {
+impl Default for ListPlaces {
     fn default() -> Self {
         Self { arcs: [0; GROUP_LEN + 1], bytes: [0; GROUP_LEN + 1] }
     }
 }
 
-impl Places {
+impl ListPlaces {
     /// The position of a list, by its index in the group.
     #[inline(always)]
-    pub(crate) fn at(&self, index: usize) -> Place {
+    pub(crate) fn at(&self, index: usize) -> ListPlace {
         let (arc, end) = (self.arcs[index] as usize, self.arcs[index + 1] as usize);
-        Place { arc, byte: self.bytes[index] as usize, degree: end - arc }
+        ListPlace { arc, byte: self.bytes[index] as usize, degree: end - arc }
     }
 
     /// The end of the bytes of a list.
@@ -253,10 +253,10 @@ impl<'a> Index<'a> {
 
     /// The position of a list.
     #[inline]
-    pub fn place(&self, slot: usize) -> Place {
+    pub fn place(&self, slot: usize) -> ListPlace {
         let (sizes, index) = (self.sizes(slot / GROUP_LEN), slot % GROUP_LEN);
         let (arc, byte) = (sizes.arcs_before(index) as usize, sizes.bytes_before(index) as usize);
-        Place { arc, byte, degree: sizes.degree(index) }
+        ListPlace { arc, byte, degree: sizes.degree(index) }
     }
 
     /// The number of lists plus the number of arcs.
@@ -304,7 +304,7 @@ impl<'a> Index<'a> {
     pub(crate) fn try_for_each<E>(
         &self,
         slots: Range<usize>,
-        mut take: impl FnMut(usize, Place) -> Result<(), E>,
+        mut take: impl FnMut(usize, ListPlace) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut walk = self.walk();
         slots.into_iter().try_for_each(|slot| take(slot, walk.place(slot)))
@@ -329,7 +329,7 @@ pub(crate) struct GroupWalk<'a> {
 impl GroupWalk<'_> {
     /// The position of a list. Slots must ascend, at least within a group; others take longer.
     #[inline(always)]
-    pub(crate) fn place(&mut self, slot: usize) -> Place {
+    pub(crate) fn place(&mut self, slot: usize) -> ListPlace {
         let (group, index) = (slot / GROUP_LEN, slot % GROUP_LEN);
         let sizes = match self.sizes {
             Some(sizes) if group == self.group && index >= self.next => sizes,
@@ -345,6 +345,6 @@ impl GroupWalk<'_> {
             self.byte += sizes.length(self.next);
             self.next += 1;
         }
-        Place { arc: self.arc, byte: self.byte, degree: sizes.degree(index) }
+        ListPlace { arc: self.arc, byte: self.byte, degree: sizes.degree(index) }
     }
 }

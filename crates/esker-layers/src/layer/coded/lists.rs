@@ -7,7 +7,7 @@ use esker_format::{Column, Error, Result};
 use esker_graph::{Flow, Run, VertexId, vertex};
 
 use super::block::{AHEAD_BYTES, BLOCK_LEN, BlockHeader, ROOM, end_of};
-use super::index::{GROUP_LEN, Index, Place, Places, RECORD_LEN, Record, Sizes};
+use super::index::{GROUP_LEN, Index, ListPlace, ListPlaces, RECORD_LEN, Record, Sizes};
 use super::vector::Decoder;
 
 /// Groups verified as one unit of parallel work.
@@ -199,7 +199,7 @@ impl Coded {
     }
 
     /// The place of a list, and its length in bytes.
-    fn place(&self, slot: usize) -> Result<(Place, usize)> {
+    fn place(&self, slot: usize) -> Result<(ListPlace, usize)> {
         if slot >= self.num_lists {
             return Err(self.no_list(slot));
         }
@@ -209,7 +209,7 @@ impl Coded {
             None => self.group(group)?,
         };
         let (arc, byte) = (sizes.arcs_before(index) as usize, sizes.bytes_before(index) as usize);
-        Ok((Place { arc, byte, degree: sizes.degree(index) }, sizes.length(index)))
+        Ok((ListPlace { arc, byte, degree: sizes.degree(index) }, sizes.length(index)))
     }
 
     pub(crate) fn no_list(&self, slot: usize) -> Error {
@@ -267,7 +267,13 @@ impl Coded {
 
     /// Verifies a list: its blocks fill it, the index of blocks finds them, the targets ascend and are vertex
     /// ids. `buffer` has room for the arcs of the list, or [`CHUNK_LEN`] if that is less, plus [`ROOM`].
-    fn check_list(&self, slot: usize, place: Place, length: usize, buffer: &mut [VertexId]) -> Result<()> {
+    fn check_list(
+        &self,
+        slot: usize,
+        place: ListPlace,
+        length: usize,
+        buffer: &mut [VertexId],
+    ) -> Result<()> {
         if place.degree == 0 {
             return if length == 0 {
                 Ok(())
@@ -295,7 +301,7 @@ impl Coded {
     /// [`Error::Corrupt`].
     pub fn visit_list(
         &self,
-        (slot, place, length): (usize, Place, usize),
+        (slot, place, length): (usize, ListPlace, usize),
         bytes: Option<&[u8]>,
         buffer: &mut Vec<VertexId>,
         take: impl FnMut(usize, &[VertexId]) -> Flow,
@@ -318,7 +324,7 @@ impl Coded {
     }
 
     /// A corruption error about the list of a vertex.
-    fn wrong(&self, slot: usize, place: Place, at: usize, what: &str) -> Error {
+    fn wrong(&self, slot: usize, place: ListPlace, at: usize, what: &str) -> Error {
         self.columns.lists.corrupt(place.byte + at, format!("the list of vertex {slot} {what}"))
     }
 
@@ -326,7 +332,7 @@ impl Coded {
     /// the first.
     fn walk(
         &self,
-        (slot, place, length): (usize, Place, usize),
+        (slot, place, length): (usize, ListPlace, usize),
         bytes: &[u8],
         starts: Option<&[u64]>,
         buffer: &mut [VertexId],
@@ -373,7 +379,7 @@ impl<'a> CodedLists<'a> {
     /// Decodes the first `len` arcs of the list of `v` to the start of `out`, which has [`ROOM`] entries
     /// more.
     #[inline]
-    pub(crate) fn decode(&self, v: VertexId, place: Place, len: usize, out: &mut [VertexId]) {
+    pub(crate) fn decode(&self, v: VertexId, place: ListPlace, len: usize, out: &mut [VertexId]) {
         if len > 0 {
             self.decoder.decode(self.bytes, self.start(place), v, len, out);
         }
@@ -381,19 +387,19 @@ impl<'a> CodedLists<'a> {
 
     /// The position in `bytes` of the first block of a list.
     #[inline(always)]
-    fn start(&self, place: Place) -> usize {
+    fn start(&self, place: ListPlace) -> usize {
         place.byte - self.first_byte + if place.degree > BLOCK_LEN { LINK_BYTES } else { 0 }
     }
 
     /// Fills `places` with the places of the lists of the group that begins with slot `first`.
     #[inline]
-    pub(crate) fn places(&self, first: usize, places: &mut Places) {
+    pub(crate) fn places(&self, first: usize, places: &mut ListPlaces) {
         self.decoder.places(self.index.sizes(first / GROUP_LEN), places);
     }
 
     /// The first two targets of a list; the second is arbitrary if the list has only one.
     #[inline(always)]
-    pub(crate) fn first_two(&self, v: VertexId, place: Place) -> [VertexId; 2] {
+    pub(crate) fn first_two(&self, v: VertexId, place: ListPlace) -> [VertexId; 2] {
         let head = BlockHeader::read(self.bytes, self.start(place), v);
         [head.first, head.first.wrapping_add(head.difference(self.bytes))]
     }
@@ -404,7 +410,7 @@ impl<'a> CodedLists<'a> {
     pub(crate) fn decode_group(
         &self,
         first: usize,
-        places: &Places,
+        places: &ListPlaces,
         (mut wanted, longest): (u64, usize),
         buffer: &mut Vec<VertexId>,
     ) -> u64 {
@@ -431,7 +437,7 @@ impl<'a> CodedLists<'a> {
     pub(crate) fn piece<'b>(
         &self,
         v: VertexId,
-        place: Place,
+        place: ListPlace,
         arcs: Range<usize>,
         buffer: &'b mut Vec<VertexId>,
     ) -> &'b [VertexId] {
@@ -471,7 +477,7 @@ impl<'a> CodedLists<'a> {
 
     /// Reads the first byte of a list, to bring it into the cache before it is needed.
     #[inline(always)]
-    pub(crate) fn touch(&self, place: Place) {
+    pub(crate) fn touch(&self, place: ListPlace) {
         std::hint::black_box(self.bytes.get(place.byte - self.first_byte));
     }
 }

@@ -20,7 +20,12 @@ const KILLS_OF_ONE: u64 = 25;
 
 fn options() -> DatabaseOptions {
     // Small, so that layers and segments come and go during the test.
-    DatabaseOptions { threads: 1, segment_bytes: 20_000, delta_bytes: 100_000, ..DatabaseOptions::default() }
+    DatabaseOptions {
+        threads: 1,
+        segment_bytes: 20_000,
+        freeze_bytes: Some(100_000),
+        ..DatabaseOptions::default()
+    }
 }
 
 fn say(line: &str) {

@@ -49,7 +49,7 @@ impl Place {
     }
 
     fn open(&self) -> Database {
-        let options = DatabaseOptions { threads: 1, auto_merge: false, ..DatabaseOptions::default() };
+        let options = DatabaseOptions { threads: 1, auto_merge: Some(false), ..DatabaseOptions::default() };
         Database::open_on(Arc::clone(&self.shared), Path::new(PATH), options).unwrap()
     }
 }
@@ -121,7 +121,7 @@ fn one_commit(num_edges: u64) {
     let path = directory.path().join("web.esker");
     Edges::imported().import(&(Arc::new(RealDisk) as _), &path);
     // No automatic freeze.
-    let options = DatabaseOptions { delta_bytes: u64::MAX, ..DatabaseOptions::default() };
+    let options = DatabaseOptions { freeze_bytes: Some(u64::MAX), ..DatabaseOptions::default() };
     let db = Database::open(&path, options).unwrap();
     let mut batch = db.batch();
     let num_ids = num_edges / 16;

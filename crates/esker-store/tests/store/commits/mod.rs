@@ -4,6 +4,7 @@ mod model;
 mod kill;
 mod stress;
 mod many;
+mod options;
 mod points;
 mod rules;
 mod times;

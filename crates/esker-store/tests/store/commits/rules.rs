@@ -9,6 +9,7 @@ use esker_import::format::ReadOptions;
 use esker_import::install::import;
 use esker_import::open::open_reader;
 use esker_import::options::{Duplicates, ImportOptions};
+use esker_store::ids::ExternalId;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::property::PropertyValue;
 use esker_store::version::StagingOptions;
@@ -127,7 +128,7 @@ impl Case {
 }
 
 fn options() -> DatabaseOptions {
-    DatabaseOptions { threads: 1, auto_merge: false, ..DatabaseOptions::default() }
+    DatabaseOptions { threads: 1, auto_merge: Some(false), ..DatabaseOptions::default() }
 }
 
 /// Edges among few vertices, so that most are duplicates.
@@ -216,7 +217,12 @@ fn a_duplicate_is_refused_on_request_and_nothing_happens() {
             added.iter().for_each(|&edge| case.add(&mut batch, edge));
             let error = db.commit(batch, "").unwrap_err().to_string();
             let &(u, v, _) = added.last().unwrap();
-            assert!(error.contains(&case.id(u)) && error.contains(&case.id(v)), "{error}");
+            let what = match added.len() {
+                1 => "exists already and is added again, as edge 1 of the commit:",
+                _ => "is added twice, as edges 1 and 2 of the commit:",
+            };
+            let told = format!("the edge from {} to {} {what}", case.id(u), case.id(v));
+            assert!(error.starts_with(&told), "{error}");
             assert_eq!(db.snapshot().unwrap().num_vertices(), 3);
         }
         let mut batch = db.batch();
@@ -253,4 +259,37 @@ fn a_batch_may_follow_another_rule_that_the_database_can_follow() {
     let case = Case { rule: Duplicates::Last, weighted: false, ..case };
     let db = open(case);
     assert!(db.batch().set_duplicates(Duplicates::Min).unwrap_err().to_string().contains("no weight"));
+}
+
+#[test]
+fn a_large_batch_is_that_of_many_small_ones() {
+    let directory = tempfile::tempdir().unwrap();
+    let edges: Vec<Edge> = (0..10_000_u64).map(|i| (i * 7919 % 6007, i * 104_729 % 9001, i as i32)).collect();
+    for bits in 0..4 {
+        let (weighted, texts) = (bits & 1 > 0, bits & 2 > 0);
+        let case = Case { rule: Duplicates::Last, directed: true, weighted, texts };
+        let read = |parts: usize| {
+            let target = case.import(directory.path(), &edges[..50]).unwrap();
+            let db = Database::open(&target, options()).unwrap();
+            for part in edges.chunks(edges.len() / parts) {
+                let mut batch = db.batch();
+                if parts == 1 && !weighted {
+                    let ids: Vec<_> = part.iter().map(|edge| [edge.0, edge.1].map(|v| case.id(v))).collect();
+                    let ends = part.iter().zip(&ids).map(|(edge, ids)| match texts {
+                        true => [ExternalId::from(&*ids[0]), ExternalId::from(&*ids[1])],
+                        false => [ExternalId::from(edge.0), ExternalId::from(edge.1)],
+                    });
+                    batch.add_edges(ends).unwrap();
+                } else {
+                    part.iter().for_each(|&edge| case.add(&mut batch, edge));
+                }
+                db.commit(batch, "edges").unwrap();
+            }
+            let snapshot = db.snapshot().unwrap();
+            let vertices = (0..snapshot.num_vertices()).map(esker_graph::vertex);
+            let names = vertices.map(|v| snapshot.ids().external_of(v).unwrap().to_string());
+            (names.collect::<Vec<_>>(), case.read(&snapshot))
+        };
+        assert_eq!(read(1), read(100), "{case:?}");
+    }
 }

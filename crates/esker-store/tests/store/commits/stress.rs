@@ -153,7 +153,7 @@ fn every_version_that_is_seen_is_what_its_commits_made() {
     let options = DatabaseOptions {
         threads: 1,
         segment_bytes: 50_000,
-        delta_bytes: 200_000,
+        freeze_bytes: Some(200_000),
         ..DatabaseOptions::default()
     };
     let db = Database::open(&path, options).unwrap();

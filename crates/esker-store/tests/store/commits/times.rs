@@ -21,7 +21,7 @@ fn disk() -> Arc<dyn Disk> {
 }
 
 fn open(disk: &Arc<dyn Disk>) -> Database {
-    let options = DatabaseOptions { threads: 1, auto_merge: false, ..DatabaseOptions::default() };
+    let options = DatabaseOptions { threads: 1, auto_merge: Some(false), ..DatabaseOptions::default() };
     Database::open_on(Arc::clone(disk), Path::new(PATH), options).unwrap()
 }
 

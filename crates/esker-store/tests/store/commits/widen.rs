@@ -26,7 +26,7 @@ fn import_edges(directory: &Path, directed: bool, encoding: Encoding) -> PathBuf
 }
 
 fn options() -> DatabaseOptions {
-    DatabaseOptions { threads: 1, auto_merge: false, ..DatabaseOptions::default() }
+    DatabaseOptions { threads: 1, auto_merge: Some(false), ..DatabaseOptions::default() }
 }
 
 /// The types of weight and x.

@@ -10,6 +10,7 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
+use crate::catalogue::work::{Workload, num_sources};
 use crate::error::{Error, Result};
 
 pub(super) const CLOSENESS: Entry = Entry {
@@ -23,6 +24,9 @@ pub(super) const CLOSENESS: Entry = Entry {
             .within(OptRange::From(1.0)),
     ],
     reads: GraphReads::few(ListReads::Both),
+    work: |params, shape| {
+        Ok(Workload::new(0.2, 0.33, 0.38).over(0.31, 0.34, 0.15).times(num_sources(params, shape)?))
+    },
     undirected: false,
     columns: &["closeness"],
     figures: &["sources"],

@@ -13,6 +13,7 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
+use crate::catalogue::work::Workload;
 use crate::error::Result;
 
 pub(super) const TRIANGLES: Entry = Entry {
@@ -31,6 +32,16 @@ pub(super) const TRIANGLES: Entry = Entry {
             .otherwise("100000"),
     ],
     reads: GraphReads::points(ListReads::Both),
+    work: |params, _| {
+        Ok(match method(params)? {
+            ClusteringMethod::Sample(options) => {
+                Workload::new(0.1, 0.1, 0.1).times(options.samples as f64 / 1e6)
+            }
+            ClusteringMethod::Lists | ClusteringMethod::Filter => {
+                Workload::new(1.0, 27.0, 9.2).over(6.5, 1.0, 80.0).points().growing(0.0, 0.45)
+            }
+        })
+    },
     undirected: false,
     columns: &[],
     figures: &["triangles", "low", "high", "wedges", "closed", "samples"],
@@ -112,6 +123,7 @@ pub(super) const LCC: Entry = Entry {
     summary: "Local clustering coefficient: how many of the possible edges between a vertex's neighbours exist",
     options: &[],
     reads: GraphReads::points(ListReads::Both),
+    work: |_, _| Ok(Workload::new(1.0, 27.0, 24.0).over(9.6, 1.0, 85.0).points().growing(0.0, 0.45)),
     undirected: false,
     columns: &["coefficient"],
     figures: &["average", "triangles"],

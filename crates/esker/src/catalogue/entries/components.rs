@@ -12,6 +12,7 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, RATES};
 use crate::catalogue::params::Params;
+use crate::catalogue::work::Workload;
 use crate::error::Result;
 
 pub(super) const WCC: Entry = Entry {
@@ -29,6 +30,7 @@ pub(super) const WCC: Entry = Entry {
             .or("0.2"),
     ],
     reads: GraphReads::few(ListReads::Both),
+    work: |_, _| Ok(Workload::new(1.1, 0.85, 0.34).over(0.0, 0.85, 0.61)),
     undirected: false,
     columns: &["component"],
     figures: &["components"],
@@ -72,6 +74,12 @@ pub(super) const CDLP: Entry = Entry {
     summary: "Communities by label propagation, as Graphalytics defines it",
     options: &[Opt::integer("iterations", "Number of iterations").or("10")],
     reads: GraphReads::points(ListReads::Both).with_ids(),
+    work: |params, _| {
+        Ok(Workload::new(1.0, 2.1, 1.7)
+            .over(1.4, 1.0, 5.1)
+            .points()
+            .times(cdlp_options(params)?.iterations as f64))
+    },
     undirected: false,
     columns: &["community"],
     figures: &["communities", "converged"],
@@ -131,6 +139,7 @@ pub(super) const SCC: Entry = Entry {
     summary: "Strongly connected components: which vertices reach each other",
     options: &[],
     reads: GraphReads::points(ListReads::Both),
+    work: |_, _| Ok(Workload::new(0.96, 1.5, 2.1).over(0.0096, 0.96, 0.89)),
     undirected: false,
     columns: &["component"],
     figures: &["components", "largest"],

@@ -13,6 +13,7 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
+use crate::catalogue::work::Workload;
 use crate::error::Result;
 
 pub(super) const KCORE: Entry = Entry {
@@ -20,6 +21,7 @@ pub(super) const KCORE: Entry = Entry {
     summary: "Coreness: the largest k such that a vertex is left when all of fewer than k neighbours are removed",
     options: &[],
     reads: GraphReads::few(ListReads::Both),
+    work: |_, _| Ok(Workload::new(2.2, 5.0, 5.7).over(5.9, 15.0, 8.2)),
     undirected: false,
     columns: &["coreness"],
     figures: &["k_max"],
@@ -53,6 +55,7 @@ pub(super) const DENSEST: Entry = Entry {
         .within(OptRange::Above(0.0))
         .or("0.001")],
     reads: GraphReads::scans(ListReads::Both),
+    work: |_, _| Ok(Workload::new(2.0, 1.5, 2.1).over(4.1, 4.5, 3.3)),
     undirected: false,
     columns: &["member"],
     figures: &["vertices", "density", "density_bound"],
@@ -95,6 +98,7 @@ pub(super) const CLIQUES: Entry = Entry {
     summary: "Number of cliques of k vertices",
     options: &[Opt::integer("k", "Vertices of a clique").within(OptRange::From(1.0)).or("4")],
     reads: GraphReads::points(ListReads::Both),
+    work: |_, _| Ok(Workload::new(1.0, 33.0, 65.0).over(6.3, 1.0, 13.0).points().growing(0.0, 0.7)),
     undirected: false,
     columns: &[],
     figures: &["cliques"],
@@ -129,6 +133,7 @@ pub(super) const TRUSS: Entry = Entry {
     summary: "Trussness of each edge: the largest k such that it is left when all in fewer than k - 2 triangles are removed",
     options: &[],
     reads: GraphReads::points(ListReads::Both),
+    work: |_, _| Ok(Workload::new(1.0, 140.0, 420.0).over(6.3, 1.0, 9.8).points().growing(0.0, 0.5)),
     undirected: false,
     columns: &["trussness"],
     figures: &["largest", "triangles"],

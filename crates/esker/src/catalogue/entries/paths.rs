@@ -6,16 +6,16 @@ use esker_algo::algorithm::widest::{self, WidestMethod, WidestOptions, widest};
 use esker_algo::check;
 use esker_algo::lengths::Length;
 use esker_algo::widths::Width;
-use esker_graph::VertexId;
+use esker_store::StoredWeight;
 use esker_store::format::ElementType;
-use esker_store::{StoredGraph, StoredWeight};
 
-use super::search::{PARENTS, Shown, arcs_of, by_weight, push_parents};
-use crate::answer::{Answer, AnswerColumn, Fact, Ranking};
+use super::search::{PARENTS, SEARCH, Shown, arcs_of, by_weight, path_columns};
+use crate::answer::{Answer, Fact};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::Opt;
 use crate::catalogue::params::Params;
+use crate::catalogue::work::{Workload, one_way};
 use crate::error::Result;
 
 const SOURCE: Opt = Opt::vertex("source", "Vertex to start from").required();
@@ -25,6 +25,13 @@ pub(super) const WBFS: Entry = Entry {
     summary: "Weighted breadth-first search: shortest paths by integral weights, a bucket for each distance",
     options: &[SOURCE, PARENTS],
     reads: GraphReads::few(ListReads::Both).weighted(),
+    work: |_, shape| {
+        Ok(if shape.weight_bytes == 0 {
+            SEARCH
+        } else {
+            Workload::new(17.0, 11.0, 6.1).over(4.9, 24.0, 18.0).times(one_way(shape))
+        })
+    },
     undirected: false,
     columns: &["distance", "parent"],
     figures: &["reached"],
@@ -39,25 +46,12 @@ fn wbfs_options(params: &Params) -> WbfsOptions {
 }
 
 fn wbfs_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<Answer> {
-    let source = job.vertex("source")?;
-    wbfs_on(job, &job.graph::<W>()?, source)
-}
-
-fn wbfs_on<W: StoredWeight + Length<Distance: Shown>>(
-    job: &Job<'_>,
-    graph: &StoredGraph<'_, W>,
-    source: VertexId,
-) -> Result<Answer> {
+    let (source, graph) = (job.vertex("source")?, &job.graph::<W>()?);
     let (found, seconds) = timed(|| wbfs(graph, job.run, source, &wbfs_options(job.params)));
     let found = found?;
     job.verify("wbfs", graph, |out, _| check::sssp(out, source, &found.distances, found.parents.as_deref()))?;
     let arcs = arcs_of(graph, |v| found.distances[v] != W::UNREACHED);
-    let mut columns = vec![AnswerColumn {
-        name: "distance",
-        values: Shown::values(found.distances),
-        ranking: Ranking::Largest,
-    }];
-    push_parents(&mut columns, found.parents);
+    let columns = path_columns("distance", found.distances, found.parents);
     let facts = vec![("reached", Fact::Count(found.reached as u64))];
     Ok(Answer { columns, facts, rounds: found.rounds, arcs, seconds, ..Answer::default() })
 }
@@ -67,6 +61,13 @@ pub(super) const BELLMAN_FORD: Entry = Entry {
     summary: "Shortest paths from one source by weights that may be negative, or a negative cycle",
     options: &[SOURCE, PARENTS],
     reads: GraphReads::scans(ListReads::Both).weighted(),
+    work: |_, shape| {
+        Ok(if shape.weight_bytes == 0 {
+            Workload::new(3.0, 2.7, 2.7)
+        } else {
+            Workload::new(10.0, 28.0, 11.0).over(8.5, 10.0, 41.0).times(one_way(shape))
+        })
+    },
     undirected: false,
     columns: &["distance", "parent"],
     figures: &["reached", "negative_cycle", "cycle_edges"],
@@ -81,15 +82,7 @@ fn bellman_ford_options(params: &Params) -> BellmanFordOptions {
 }
 
 fn bellman_ford_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<Answer> {
-    let source = job.vertex("source")?;
-    bellman_ford_on(job, &job.graph::<W>()?, source)
-}
-
-fn bellman_ford_on<W: StoredWeight + Length<Distance: Shown>>(
-    job: &Job<'_>,
-    graph: &StoredGraph<'_, W>,
-    source: VertexId,
-) -> Result<Answer> {
+    let (source, graph) = (job.vertex("source")?, &job.graph::<W>()?);
     let options = bellman_ford_options(job.params);
     let (found, seconds) = timed(|| bellman_ford(graph, job.run, source, &options));
     let found = found?;
@@ -109,12 +102,7 @@ fn bellman_ford_on<W: StoredWeight + Length<Distance: Shown>>(
         return Ok(Answer { edges: Some(edges), facts, rounds, seconds, ..Answer::default() });
     }
     let arcs = arcs_of(graph, |v| found.distances[v] != W::UNREACHED);
-    let mut columns = vec![AnswerColumn {
-        name: "distance",
-        values: Shown::values(found.distances),
-        ranking: Ranking::Largest,
-    }];
-    push_parents(&mut columns, found.parents);
+    let columns = path_columns("distance", found.distances, found.parents);
     let facts = vec![("reached", Fact::Count(found.reached as u64)), ("negative_cycle", Fact::Flag(false))];
     Ok(Answer { columns, facts, rounds, arcs, seconds, ..Answer::default() })
 }
@@ -128,6 +116,13 @@ pub(super) const WIDEST: Entry = Entry {
         PARENTS,
     ],
     reads: GraphReads::few(ListReads::Both).weighted(),
+    work: |_, shape| {
+        Ok(if shape.weight_bytes == 0 {
+            Workload::new(3.0, 2.2, 2.2)
+        } else {
+            Workload::new(4.4, 9.8, 5.3).over(3.2, 10.0, 19.0).times(one_way(shape))
+        })
+    },
     undirected: false,
     columns: &["width", "parent"],
     figures: &["reached"],
@@ -146,25 +141,14 @@ fn widest_options(params: &Params) -> WidestOptions {
 }
 
 fn widest_by<W: StoredWeight + Width<Width: Shown>>(job: &Job<'_>) -> Result<Answer> {
-    let (source, options) = (job.vertex("source")?, widest_options(job.params));
-    widest_on(job, &job.graph::<W>()?, source, &options)
-}
-
-fn widest_on<W: StoredWeight + Width<Width: Shown>>(
-    job: &Job<'_>,
-    graph: &StoredGraph<'_, W>,
-    source: VertexId,
-    options: &WidestOptions,
-) -> Result<Answer> {
-    let (found, seconds) = timed(|| widest(graph, job.run, source, options));
+    let (source, graph) = (job.vertex("source")?, &job.graph::<W>()?);
+    let (found, seconds) = timed(|| widest(graph, job.run, source, &widest_options(job.params)));
     let found = found?;
     job.verify("widest", graph, |out, _| {
         check::widest(out, source, &found.widths, found.parents.as_deref())
     })?;
     let arcs = arcs_of(graph, |v| found.widths[v] != W::UNREACHED);
-    let mut columns =
-        vec![AnswerColumn { name: "width", values: Shown::values(found.widths), ranking: Ranking::Largest }];
-    push_parents(&mut columns, found.parents);
+    let columns = path_columns("width", found.widths, found.parents);
     let facts = vec![("reached", Fact::Count(found.reached as u64))];
     Ok(Answer { columns, facts, rounds: found.rounds, arcs, seconds, ..Answer::default() })
 }

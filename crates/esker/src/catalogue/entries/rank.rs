@@ -15,6 +15,7 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
+use crate::catalogue::work::{Workload, num_sources};
 use crate::error::{Error, Result};
 
 pub(super) const PAGERANK: Entry = Entry {
@@ -30,7 +31,12 @@ pub(super) const PAGERANK: Entry = Entry {
             .repeatable()
             .otherwise("any vertex"),
     ],
-    reads: GraphReads::scans(ListReads::Both).weighted_if_chosen(),
+    reads: GraphReads::scans(ListReads::In).weighted_if_chosen(),
+    work: |params, shape| {
+        Ok(Workload::new(1.0, 0.55, 0.43)
+            .over(1.0, 1.0, 0.88)
+            .times(expected_rounds(params)? * if shape.directed { DIRECTED_TIMES } else { 1.0 }))
+    },
     undirected: false,
     columns: &["rank"],
     figures: &["residual", "converged"],
@@ -55,6 +61,23 @@ pub(super) const PAGERANK: Entry = Entry {
 fn pagerank_by<W: StoredWeight + Ranked>(job: &Job<'_>) -> Result<Answer> {
     let graph = job.graph::<W>()?;
     run_pagerank(job, &graph, |options| pagerank_weighted(&graph, job.run, options))
+}
+
+/// Rounds until the scores change by the default tolerance, on most graphs.
+const ROUNDS_EXPECTED: usize = 13;
+
+/// By how much longer an arc takes where out-lists and in-lists differ.
+const DIRECTED_TIMES: f64 = 1.8;
+
+/// The rounds that a run is expected to take: they grow with the digits of the tolerance, and with the damping.
+fn expected_rounds(params: &Params) -> Result<f64> {
+    let (options, default) = (pagerank_options(params)?, PageRankOptions::default());
+    if options.tolerance <= 0.0 {
+        return Ok(options.rounds_max as f64);
+    }
+    let digits = options.tolerance.log10() / default.tolerance.log10();
+    let pace = default.damping.ln() / options.damping.clamp(0.01, 0.999).ln();
+    Ok((ROUNDS_EXPECTED as f64 * digits.max(0.0) * pace).clamp(1.0, options.rounds_max.max(1) as f64))
 }
 
 fn pagerank_options(params: &Params) -> Result<PageRankOptions> {
@@ -116,6 +139,9 @@ pub(super) const BETWEENNESS: Entry = Entry {
         .otherwise("sum with --source, else fraction"),
     ],
     reads: GraphReads::few(ListReads::Both),
+    work: |params, shape| {
+        Ok(Workload::new(1.5, 2.5, 2.3).over(2.0, 3.8, 1.3).times(num_sources(params, shape)?))
+    },
     undirected: false,
     columns: &["betweenness"],
     figures: &["sources"],

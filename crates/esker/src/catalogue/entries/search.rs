@@ -4,6 +4,7 @@ use esker_algo::algorithm::bfs::{self, BfsOptions, bfs};
 use esker_algo::algorithm::sssp::{self, SsspOptions, sssp};
 use esker_algo::check;
 use esker_algo::lengths::Length;
+use esker_algo::primitive::Turns;
 use esker_graph::{Direction, Graph, NONE, VertexId, vertex};
 use esker_store::format::ElementType;
 use esker_store::{StoredGraph, StoredWeight};
@@ -13,9 +14,13 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
+use crate::catalogue::work::{Workload, one_way};
 use crate::error::Result;
 
 pub(super) const PARENTS: Opt = Opt::flag("parents", "Also give the vertex before each on its path");
+
+/// The work of a search by steps.
+pub(super) const SEARCH: Workload = Workload::new(0.75, 0.82, 0.42).over(0.0098, 1.4, 1.2);
 
 pub(super) const BFS: Entry = Entry {
     name: "bfs",
@@ -27,8 +32,21 @@ pub(super) const BFS: Entry = Entry {
         Opt::vertex("target", "Stop at the depth of this vertex; vertices farther away count as unreached")
             .otherwise("none"),
         PARENTS,
+        Opt::float(
+            "alpha",
+            "Pull once the load of a growing frontier exceeds that of a pull divided by this",
+        )
+        .within(OptRange::Above(0.0))
+        .otherwise("chosen each round; 20 if beta is given"),
+        Opt::float(
+            "beta",
+            "Push again once the load of a shrinking frontier is below that of a pull divided by this",
+        )
+        .within(OptRange::Above(0.0))
+        .otherwise("chosen each round; 20 if alpha is given"),
     ],
     reads: GraphReads::few(ListReads::Both),
+    work: |_, _| Ok(SEARCH),
     undirected: false,
     columns: &["depth", "parent"],
     figures: &["reached"],
@@ -45,7 +63,17 @@ fn bfs_options(job: &Job<'_>) -> Result<BfsOptions> {
     // No vertex is deeper than the largest id.
     let depth_max = job.params.get::<u64>("max-depth")?.map(|most| VertexId::try_from(most).unwrap_or(NONE));
     let target = job.vertices("target")?.first().copied();
-    Ok(BfsOptions { depth_max, target, ..BfsOptions::default() })
+    Ok(BfsOptions { depth_max, target, turns: turns(job.params)?, ..BfsOptions::default() })
+}
+
+/// The thresholds between push and pull, if one of them is given.
+fn turns(params: &Params) -> Result<Option<Turns>> {
+    let (alpha, beta) = (params.get("alpha")?, params.get("beta")?);
+    let given = alpha.is_some() || beta.is_some();
+    Ok(given.then(|| Turns {
+        alpha: alpha.unwrap_or(Turns::DEFAULT.alpha),
+        beta: beta.unwrap_or(Turns::DEFAULT.beta),
+    }))
 }
 
 fn run_bfs(
@@ -91,6 +119,13 @@ pub(super) const SSSP: Entry = Entry {
         PARENTS,
     ],
     reads: GraphReads::few(ListReads::Both).weighted(),
+    work: |_, shape| {
+        Ok(if shape.weight_bytes == 0 {
+            SEARCH
+        } else {
+            Workload::new(9.9, 7.5, 5.2).over(4.2, 32.0, 15.0).times(one_way(shape))
+        })
+    },
     undirected: false,
     columns: &["distance", "parent"],
     figures: &["reached", "delta"],
@@ -166,8 +201,19 @@ pub(super) fn arcs_of(graph: &impl Graph, reached: impl Fn(usize) -> bool) -> u6
     vertices.map(|v| graph.degree(Direction::Out, vertex(v)) as u64).sum()
 }
 
+/// The columns of a search by weights: the length or width of the path to each vertex, and its parent, if there are parents.
+pub(super) fn path_columns<N: Shown>(
+    name: &'static str,
+    numbers: Vec<N>,
+    parents: Option<Vec<VertexId>>,
+) -> Vec<AnswerColumn> {
+    let mut columns = vec![AnswerColumn { name, values: N::values(numbers), ranking: Ranking::Largest }];
+    push_parents(&mut columns, parents);
+    columns
+}
+
 /// Adds the column of parents, if there are any.
-pub(super) fn push_parents(columns: &mut Vec<AnswerColumn>, parents: Option<Vec<VertexId>>) {
+fn push_parents(columns: &mut Vec<AnswerColumn>, parents: Option<Vec<VertexId>>) {
     columns.extend(parents.map(|parents| AnswerColumn {
         name: "parent",
         values: Values::Vertex(parents),
@@ -178,28 +224,14 @@ pub(super) fn push_parents(columns: &mut Vec<AnswerColumn>, parents: Option<Vec<
 fn sssp_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<Answer> {
     let source = job.vertex("source")?;
     let target = job.vertices("target")?.first().copied();
-    let options = sssp_options(job.params, target)?;
-    sssp_on(job, &job.graph::<W>()?, source, &options)
-}
-
-fn sssp_on<W: StoredWeight + Length<Distance: Shown>>(
-    job: &Job<'_>,
-    graph: &StoredGraph<'_, W>,
-    source: VertexId,
-    options: &SsspOptions,
-) -> Result<Answer> {
-    let (found, seconds) = timed(|| sssp(graph, job.run, source, options));
+    let (options, graph) = (sssp_options(job.params, target)?, &job.graph::<W>()?);
+    let (found, seconds) = timed(|| sssp(graph, job.run, source, &options));
     let found = found?;
     job.verify("sssp", graph, |out, _| {
         check::sssp_to(out, source, options.target, &found.distances, found.parents.as_deref())
     })?;
     let arcs = arcs_of(graph, |v| found.distances[v] != W::UNREACHED);
-    let mut columns = vec![AnswerColumn {
-        name: "distance",
-        values: Shown::values(found.distances),
-        ranking: Ranking::Largest,
-    }];
-    push_parents(&mut columns, found.parents);
+    let columns = path_columns("distance", found.distances, found.parents);
     Ok(Answer {
         columns,
         facts: vec![("reached", Fact::Count(found.reached as u64)), ("delta", Fact::Float(found.delta))],

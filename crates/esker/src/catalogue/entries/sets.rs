@@ -15,6 +15,7 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
+use crate::catalogue::work::Workload;
 use crate::error::{Error, Result};
 
 pub(super) const MIS: Entry = Entry {
@@ -22,6 +23,7 @@ pub(super) const MIS: Entry = Entry {
     summary: "Maximal independent set: no two neighbours, and none could be added",
     options: &[Opt::choice("first", &["degree", "random"], "Who comes first: degree (the least) or random")],
     reads: GraphReads::scans(ListReads::Both),
+    work: |_, _| Ok(Workload::new(1.1, 1.6, 0.92).over(0.55, 3.2, 2.4)),
     undirected: false,
     columns: &["member"],
     figures: &["size"],
@@ -77,6 +79,11 @@ pub(super) const COLOURING: Entry = Entry {
         .or("2"),
     ],
     reads: GraphReads::scans(ListReads::Both),
+    work: |params, _| {
+        Ok(Workload::new(11.0, 7.4, 5.6)
+            .over(10.0, 40.0, 13.0)
+            .times(f64::from(colouring_options(params)?.passes.get())))
+    },
     undirected: false,
     columns: &["colour"],
     figures: &["colours"],
@@ -130,6 +137,7 @@ pub(super) const MATCHING: Entry = Entry {
     )
     .otherwise("claims; priorities if --deterministic")],
     reads: GraphReads::points(ListReads::Out),
+    work: |_, _| Ok(Workload::new(0.51, 0.91, 0.52).over(0.031, 0.51, 0.53)),
     undirected: true,
     columns: &["mate"],
     figures: &["edges"],
@@ -175,6 +183,7 @@ pub(super) const SETCOVER: Entry = Entry {
         .within(OptRange::Above(0.0))
         .or("0.01")],
     reads: GraphReads::scans(ListReads::Out),
+    work: |_, _| Ok(Workload::new(11.0, 26.0, 9.4).over(28.0, 170.0, 26.0)),
     undirected: false,
     columns: &["gain", "owner"],
     figures: &["sets", "covered"],

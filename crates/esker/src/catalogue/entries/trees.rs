@@ -17,6 +17,7 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange, RATES};
 use crate::catalogue::params::Params;
+use crate::catalogue::work::Workload;
 use crate::error::Result;
 
 pub(super) const FOREST: Entry = Entry {
@@ -29,6 +30,7 @@ pub(super) const FOREST: Entry = Entry {
     )
     .otherwise("union-find; search if --deterministic")],
     reads: GraphReads::scans(ListReads::Out),
+    work: |_, _| Ok(Workload::new(1.1, 1.0, 0.6).over(0.0, 2.9, 1.0)),
     undirected: true,
     columns: &[],
     figures: &["trees", "edges"],
@@ -75,6 +77,13 @@ pub(super) const MSF: Entry = Entry {
     summary: "Minimum spanning forest: the spanning forest of the least weight",
     options: &[],
     reads: GraphReads::scans(ListReads::Out).weighted(),
+    work: |_, shape| {
+        Ok(if shape.weight_bytes == 0 {
+            Workload::new(3.0, 4.3, 4.3)
+        } else {
+            Workload::new(5.3, 8.1, 4.4).over(5.4, 37.0, 2.2)
+        })
+    },
     undirected: true,
     columns: &["weight"],
     figures: &["trees", "edges", "weight"],
@@ -85,10 +94,7 @@ pub(super) const MSF: Entry = Entry {
 };
 
 fn msf_by<W: StoredWeight + Ranked>(job: &Job<'_>) -> Result<Answer> {
-    msf_on(job, &job.graph::<W>()?)
-}
-
-fn msf_on<W: StoredWeight + Ranked>(job: &Job<'_>, graph: &StoredGraph<'_, W>) -> Result<Answer> {
+    let graph = &job.graph::<W>()?;
     let (found, seconds) = timed(|| msf(graph, job.run));
     let found = found?;
     job.verify("msf", graph, |out, _| check::msf(out, &found.edges, found.trees))?;
@@ -120,6 +126,7 @@ pub(super) const SPANNER: Entry = Entry {
         .within(OptRange::From(1.0))
         .otherwise("the logarithm of n")],
     reads: GraphReads::scans(ListReads::Out),
+    work: |_, _| Ok(Workload::new(0.75, 1.1, 1.2).over(0.0063, 1.5, 0.89)),
     undirected: true,
     columns: &[],
     figures: &["edges", "k", "stretch_bound", "radius"],
@@ -167,6 +174,7 @@ pub(super) const LDD: Entry = Entry {
     .within(RATES)
     .or("0.2")],
     reads: GraphReads::scans(ListReads::Out),
+    work: |_, _| Ok(Workload::new(0.75, 1.1, 0.91).over(0.006, 0.57, 1.0)),
     undirected: true,
     columns: &["cluster"],
     figures: &["clusters", "radius"],
@@ -212,6 +220,7 @@ pub(super) const BICONNECTIVITY: Entry = Entry {
     summary: "Blocks that no single vertex holds together, articulation points and bridges",
     options: &[Opt::flag("bridges", "Answer with the bridges instead of the vertices")],
     reads: GraphReads::scans(ListReads::Out),
+    work: |_, _| Ok(Workload::new(4.2, 3.8, 2.9).over(1.7, 7.0, 2.2)),
     undirected: true,
     columns: &["block", "articulation_point"],
     figures: &["blocks", "articulation_points", "bridges", "components"],

@@ -9,8 +9,8 @@ use esker::graph::Run;
 use esker::import::install::import;
 use esker::import::options::{ImportOptions, VertexOrder};
 use esker::import::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Schema};
+use esker::store::format::CopyPolicy;
 use esker::store::format::Encoding;
-use esker::store::freeze::CopyPolicy;
 use esker::store::io::{Disk, MemoryDisk};
 use esker::store::pool::PoolOptions;
 use esker::store::property::PropertyValue;
@@ -220,7 +220,12 @@ impl Model {
             ..ImportOptions::default()
         };
         import(&disk, reader, path, &options, StagingOptions::default()).expect("an import");
-        let options = DatabaseOptions { policy, auto_merge: false, threads: 1, ..DatabaseOptions::default() };
+        let options = DatabaseOptions {
+            policy: Some(policy),
+            auto_merge: Some(false),
+            threads: 1,
+            ..DatabaseOptions::default()
+        };
         Database::open_on(disk, path, options).expect("a database")
     }
 
@@ -361,7 +366,10 @@ impl Model {
 pub(crate) fn accesses(snapshot: &Snapshot) -> Vec<(&'static str, Access)> {
     let pool = PoolOptions { bytes: 8 << 20, segment_bytes: 1 << 20, ..PoolOptions::default() };
     let parts = PoolOptions { bytes: 8 << 20, ..PoolOptions::of_lists() };
-    let mut all = vec![("pooled lists", Access::Pooled(GraphEncoding::Lists, parts))];
+    let mut all = vec![
+        ("pooled lists", Access::Pooled(GraphEncoding::Lists, parts)),
+        ("lists in memory", Access::Memory),
+    ];
     if snapshot.complete_layer().record().encoding == Encoding::Plain {
         let heads = HeadedOptions { head_len: Some(2), memory_bytes: 64 << 20 };
         all.push(("headed lists", Access::Headed(heads)));

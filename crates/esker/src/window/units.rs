@@ -1,20 +1,14 @@
-//! Windows over a stream, as users ask for them: lengths with units, ends at times, and steps.
-//!
-//! A time is a timestamp, whose unit is known, or a whole number in an edge property. The unit of a number is guessed from the latest time unless it is given: seconds, milliseconds,
-//! microseconds or nanoseconds since 1970. A window of length `l` that ends at `t` has the edges later than `t - l`, until `t` and with it.
+//! Lengths, units and points of time, as users write them.
 
 use std::fmt;
 use std::str::FromStr;
 
-use esker_graph::Run;
-use esker_store::Snapshot;
 use esker_store::format::{LogicalType, PropertyRecord, TimeUnit as StoredUnit};
 use esker_store::version::{format_time, parse_time};
-use esker_store::windows::{Copies, TimeWindow};
 
 use crate::error::{Error, Result};
 
-const DAY_SECONDS: u64 = 86_400;
+pub(super) const DAY_SECONDS: u64 = 86_400;
 /// Units of lengths, and their nanoseconds.
 const UNITS: [(&str, u64); 8] = [
     ("ns", 1),
@@ -26,8 +20,6 @@ const UNITS: [(&str, u64); 8] = [
     ("d", DAY_SECONDS * 1_000_000_000),
     ("w", 7 * DAY_SECONDS * 1_000_000_000),
 ];
-/// The first Monday after the first of January 1970, in days.
-const FIRST_MONDAY: i128 = 4;
 
 /// A length of time: `90s`, `15m`, `1h`, `7d`, `2w`, `500ms`, or a whole number in the unit of the times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +30,10 @@ pub struct Span {
 }
 
 impl Span {
+    pub(super) fn has_unit(self) -> bool {
+        self.unit.is_some()
+    }
+
     /// The length as a duration; `None` if it has no unit.
     pub fn duration(self) -> Option<std::time::Duration> {
         let (_, nanoseconds) = self.unit?;
@@ -116,7 +112,7 @@ impl TimeUnit {
     }
 
     /// Nanoseconds in one.
-    const fn nanoseconds(self) -> i128 {
+    pub(super) const fn nanoseconds(self) -> i128 {
         match self {
             Self::Seconds => 1_000_000_000,
             Self::Milliseconds => 1_000_000,
@@ -254,117 +250,9 @@ impl fmt::Display for TimePoint {
     }
 }
 
-/// The times of a version: where they are, what they mean, and how far they go.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Times {
-    /// The edge property.
-    pub property: String,
-    /// Its unit.
-    pub unit: TimeUnit,
-    /// The least and the greatest; `None` if there are no edges.
-    pub range: Option<(i64, i64)>,
-}
-
-impl Times {
-    /// Finds the times of a version: in the property of that name, or the only one that can hold times. Reads them all.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] if no property is named and several or none can hold times; as [`Snapshot::time_range`].
-    pub fn of(snapshot: &Snapshot, name: Option<&str>, unit: Option<TimeUnit>, run: &Run) -> Result<Self> {
-        let property = match name {
-            Some(name) => name.to_owned(),
-            None => only_time(snapshot)?,
-        };
-        let range = snapshot.time_range(&property, run)?;
-        let known = TimeUnit::of(snapshot.edge_property(&property)?);
-        if let (Some(known), Some(given)) = (known, unit.filter(|&given| known != Some(given))) {
-            let (known, given) = (known.name(), given.name());
-            return Err(Error::Usage(format!("the times in {property:?} are in {known}, not in {given}")));
-        }
-        let guess = || TimeUnit::guess(range.map_or(0, |range| range.1));
-        let unit = known.or(unit).unwrap_or_else(guess);
-        Ok(Self { property, unit, range })
-    }
-
-    /// The window of a length that ends at a time; at the latest if none is given.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for a length or an end that makes no sense in the unit.
-    pub fn window(&self, length: Span, until: Option<&TimePoint>, copies: Copies) -> Result<TimeWindow> {
-        let until = match until {
-            Some(until) => until.last(self.unit)?,
-            None => self.range.map_or(0, |range| range.1),
-        };
-        self.window_until(length, until, copies)
-    }
-
-    /// As [`Times::window`], with an end in the unit of the times.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for a length that makes no sense in the unit.
-    pub fn window_until(&self, length: Span, until: i64, copies: Copies) -> Result<TimeWindow> {
-        Ok(TimeWindow { after: until.saturating_sub(self.unit.length(length)?), until, copies })
-    }
-
-    /// The ends of windows that follow each other, ascending. Lengths with a unit follow the calendar in UTC, weeks from Monday: hours end
-    /// with the last moment before the next full hour. Lengths without a unit end at their multiples. The first is the end of the step in which `from` lies, the last that of `to`; if they are not given, those of
-    /// the first and the last edge.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for a length or an end that makes no sense in the unit.
-    pub fn steps(
-        &self,
-        every: Span,
-        from: Option<&TimePoint>,
-        to: Option<&TimePoint>,
-    ) -> Result<impl Iterator<Item = i64> + use<>> {
-        let step = i128::from(self.unit.length(every)?);
-        let week = 7 * i128::from(DAY_SECONDS) * 1_000_000_000 / self.unit.nanoseconds();
-        let origin = match every {
-            // A minute ends with its last second, or whatever the unit is.
-            Span { unit: Some(_), .. } if step % week == 0 => FIRST_MONDAY * (week / 7) - 1,
-            Span { unit: Some(_), .. } => -1,
-            Span { unit: None, .. } => 0,
-        };
-        let from =
-            from.map(|from| from.before(self.unit).map(|before| before.saturating_add(1))).transpose()?;
-        let to = to.map(|to| to.last(self.unit)).transpose()?;
-        let first = from.or(self.range.map(|range| range.0));
-        let last = to.or(self.range.map(|range| range.1));
-        let end_of = move |time: i64| {
-            let up = (i128::from(time) - origin + step - 1).div_euclid(step);
-            up * step + origin
-        };
-        let ends = first.zip(last).map(|(first, last)| (end_of(first), end_of(last)));
-        let (first, last) = ends.unwrap_or((0, -1));
-        let count = if last < first { 0 } else { (last - first) / step + 1 };
-        Ok((0..count).filter_map(move |i| i64::try_from(first + i * step).ok()))
-    }
-}
-
-/// The only edge property that can hold times.
-fn only_time(snapshot: &Snapshot) -> Result<String> {
-    let mut names: Vec<&str> = snapshot.time_properties().map(|property| property.name.as_str()).collect();
-    if names.len() > 1 {
-        let weight = snapshot.weight_property().map(|property| property.name.as_str());
-        names.retain(|name| Some(*name) != weight);
-    }
-    match names[..] {
-        [name] => Ok(name.to_owned()),
-        [] => Err(Error::Usage(
-            "no edge property can hold times: a window needs one with whole numbers".to_owned(),
-        )),
-        _ => Err(Error::Usage(format!("name the edge property that holds the times: {}", names.join(", ")))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn times(unit: TimeUnit, range: (i64, i64)) -> Times {
-        Times { property: "time".to_owned(), unit, range: Some(range) }
-    }
 
     #[test]
     fn lengths_have_units() {
@@ -402,35 +290,5 @@ mod tests {
             assert_eq!(TimeUnit::guess(latest), unit);
             assert_eq!(unit.format(latest), text);
         }
-    }
-
-    #[test]
-    fn a_window_ends_with_the_last_moment_of_what_is_named() {
-        let times = times(TimeUnit::Seconds, (0, 1_795_255_200));
-        let window = |until: Option<&str>| {
-            let until = until.map(|until| until.parse().unwrap());
-            let found = times.window("1h".parse().unwrap(), until.as_ref(), Copies::All).unwrap();
-            (found.after, found.until)
-        };
-        assert_eq!(window(None), (1_795_251_600, 1_795_255_200));
-        assert_eq!(window(Some("1970-01-02")), (2 * 86_400 - 1 - 3600, 2 * 86_400 - 1));
-        assert_eq!(window(Some("100")), (-3500, 100));
-        assert!("yesterday".parse::<TimePoint>().is_err());
-    }
-
-    #[test]
-    fn steps_are_aligned_to_the_calendar() {
-        let steps = |range, every: &str, ends: [Option<&str>; 2]| -> Vec<i64> {
-            let [from, to] = ends.map(|end| end.map(|end| end.parse().unwrap()));
-            let times = times(TimeUnit::Seconds, range);
-            times.steps(every.parse().unwrap(), from.as_ref(), to.as_ref()).unwrap().collect()
-        };
-        assert_eq!(steps((59, 121), "1m", [None, None]), [59, 119, 179]);
-        assert_eq!(steps((60, 119), "1m", [None, None]), [119]);
-        assert_eq!(steps((-61, 1), "60", [None, None]), [-60, 0, 60]);
-        assert_eq!(steps((0, 1_000_000), "1m", [Some("30"), Some("90")]), [59, 119]);
-        // 1970-01-05 was a Monday.
-        assert_eq!(steps((0, 5 * 86_400), "1w", [None, None]), [4 * 86_400 - 1, 11 * 86_400 - 1]);
-        assert!(steps((5, 7), "1m", [Some("90"), Some("30")]).is_empty());
     }
 }

@@ -1,0 +1,133 @@
+//! `esker cluster add` and `esker cluster delete`: edges of files.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use esker::import::input::{Input, expand};
+use esker_cluster::job::ChangeJob;
+use esker_cluster::{ChangeReport, Cluster};
+use serde_json::json;
+
+use super::workers::{explain, published_before_failure, supervised, workers_json};
+use crate::failure::Outcome;
+use crate::interrupt::stop_on_signals;
+use crate::progress::Bar;
+use crate::size::{counted, rate, seconds};
+use crate::text;
+
+/// Add the edges of files
+///
+/// Every worker process parses a part of each file, and sends edges to the shards that hold them. An edge that exists gets the new weight.
+/// All edges become one version of the cluster, unless --batch is given. After a failure all shards are at the last version that was
+/// published.
+#[derive(Debug, Args)]
+pub(super) struct ClusterAddCommand {
+    #[command(flatten)]
+    change: ChangeArgs,
+    /// Column of the weights [default: the usual one], if edges of the cluster have weights
+    #[arg(long, value_name = "COLUMN")]
+    weight: Option<String>,
+}
+
+impl ClusterAddCommand {
+    pub(super) fn carry_out(&self) -> Outcome {
+        self.change.carry_out("add", ChangeJob { weight: self.weight.clone(), ..ChangeJob::default() })
+    }
+}
+
+/// Delete the edges of files
+///
+/// Only the ends of edges are read. Edges that do not exist are passed over; vertices stay.
+#[derive(Debug, Args)]
+pub(super) struct ClusterDeleteCommand {
+    #[command(flatten)]
+    change: ChangeArgs,
+}
+
+impl ClusterDeleteCommand {
+    pub(super) fn carry_out(&self) -> Outcome {
+        self.change.carry_out("delete", ChangeJob { removes: true, ..ChangeJob::default() })
+    }
+}
+
+#[derive(Debug, Args)]
+struct ChangeArgs {
+    /// The cluster
+    cluster: PathBuf,
+    /// Files of edges, in any format that `esker import` reads; properties other than weights are left out
+    #[arg(required = true, value_name = "FILE")]
+    inputs: Vec<String>,
+    /// Publish a version after every N edges, about, so that large files need little memory
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    batch: u64,
+    /// The message of the version [default: the verb and the files]
+    #[arg(long, short)]
+    message: Option<String>,
+    /// Say what each worker sent, how much memory it took, and where its time went
+    #[arg(long)]
+    explain: bool,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl ChangeArgs {
+    fn carry_out(&self, verb: &str, job: ChangeJob) -> Outcome {
+        let cancel = stop_on_signals()?;
+        let mut cluster = Cluster::open(&self.cluster)?;
+        // Workers have the working directory of the command, so relative names will do.
+        let inputs: Vec<String> = expand(&self.inputs)?.iter().map(Input::name).collect();
+        let message = self.message.clone().unwrap_or_else(|| format!("{verb} {}", self.inputs.join(" ")));
+        let job = ChangeJob { inputs, message, batch_edges: self.batch, ..job };
+        let (begin, bar, mut report) = (Instant::now(), Bar::spinner(false), ChangeReport::default());
+        let show = |edges: u64| {
+            let now = rate(edges as f64, begin.elapsed().as_secs_f64(), "edges");
+            bar.set(&format!("{verb}: {}, {now}", counted(edges, "edge", "edges")), 0.0, String::new());
+        };
+        let changed =
+            supervised(cancel, &show, |supervisor| supervisor.change(&mut cluster, &job, &mut report));
+        bar.finish();
+        remark_on_undone(&self.cluster, report.undone);
+        if let Err(error) = changed {
+            published_before_failure(&self.cluster, &report);
+            return Err(error.into());
+        }
+        self.report(&report, begin.elapsed().as_secs_f64())
+    }
+
+    fn report(&self, report: &ChangeReport, taken: f64) -> Outcome {
+        if self.json {
+            return text::json(&json!({
+                "cluster": self.cluster.display().to_string(),
+                "versions": report.versions,
+                "edges": report.edges,
+                "seconds": taken,
+                "workers": workers_json(&report.workers),
+            }));
+        }
+        if self.explain {
+            explain(&report.workers, report.edges);
+        }
+        let path = self.cluster.display();
+        let given = counted(report.edges, "edge", "edges");
+        match &report.versions[..] {
+            [] => text::line(&format!("{path}: the files hold no edges; no version was made"))?,
+            [only] => text::line(&format!("{path}: version {only}: {given} given"))?,
+            [first, .., last] => text::line(&format!("{path}: versions {first} to {last}: {given} given"))?,
+        }
+        text::remark(&format!("In {} ({})", seconds(taken), rate(report.edges as f64, taken, "edges")));
+        Ok(())
+    }
+}
+
+/// Says what a change undid before it began.
+pub(super) fn remark_on_undone(cluster: &Path, undone: usize) {
+    if undone > 0 {
+        text::remark(&format!(
+            "{}: undid {} that an earlier operation had left in shards and no version of the cluster had",
+            cluster.display(),
+            counted(undone as u64, "version", "versions")
+        ));
+    }
+}

@@ -1,0 +1,207 @@
+//! `esker cluster run`: computes on all shards together.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use esker_cluster::answer::{Cell, ColumnKind, OwnedId, Row};
+use esker_cluster::job::RunJob;
+use esker_cluster::{Cluster, ClusterAnswer, write_id};
+use serde_json::{Value, json};
+
+use super::workers::{explain, supervised, with_output, workers_json};
+use crate::failure::{Failure, Outcome};
+use crate::interrupt::{self, cancel_on_signals};
+use crate::progress::Bar;
+use crate::rows::{RowFormat, Rows};
+use crate::size::{bytes, count, seconds};
+use crate::text;
+
+/// Lines shown when neither --top nor --output asks for anything else.
+const SHOWN: usize = 10;
+
+/// Run an algorithm on a cluster
+///
+/// Results go to standard output, time and figures to standard error. They are the same for any number of shards.
+#[derive(Debug, Args)]
+#[command(after_help = "Algorithms:
+  degree     number of edges of each vertex
+  bfs        number of edges from --source to each vertex that it reaches
+  wcc        weakly connected components, each named by its least id
+  pagerank   stationary distribution of a random surfer
+  kcore      core number of each vertex of an undirected cluster
+  colouring  colours that differ at the ends of every edge of an undirected cluster
+  sssp       length of the shortest path from --source to each vertex that it reaches
+  triangles  number of triangles, and of those that each vertex is in
+  cdlp       communities by label propagation, as Graphalytics defines it")]
+pub(crate) struct ClusterRunCommand {
+    /// The cluster
+    cluster: PathBuf,
+    /// The algorithm: degree, bfs, wcc, pagerank, kcore, colouring, sssp, triangles or cdlp
+    algorithm: String,
+    /// bfs, sssp: the vertex to begin with
+    #[arg(long, value_name = "ID")]
+    source: Option<String>,
+    /// pagerank: the chance to follow an edge [default: 0.85]
+    #[arg(long, value_name = "D")]
+    damping: Option<String>,
+    /// pagerank: ends once all scores together change by less [default: 0.000001]
+    #[arg(long, value_name = "T")]
+    tolerance: Option<String>,
+    /// pagerank: the most rounds [default: 100]
+    #[arg(long, value_name = "N")]
+    rounds: Option<String>,
+    /// sssp: width of the windows of distances that are settled together [default: the mean length]
+    #[arg(long, value_name = "WIDTH")]
+    delta: Option<String>,
+    /// cdlp: number of iterations [default: 10]
+    #[arg(long, value_name = "N")]
+    iterations: Option<String>,
+    /// Version of the cluster [default: the newest]
+    #[arg(long, value_name = "VERSION")]
+    at: Option<u64>,
+    /// Show the N vertices with the largest values, or the N largest components
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Write all values as CSV to a file, which must not exist, in order of id; `-` is standard output
+    #[arg(long, short, value_name = "FILE", conflicts_with = "top")]
+    output: Option<PathBuf>,
+    /// Say what each worker sent, and how much memory it took
+    #[arg(long)]
+    explain: bool,
+    /// Report as JSON
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
+}
+
+impl ClusterRunCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let cancel = cancel_on_signals()?;
+        let cluster = Cluster::open(&self.cluster)?;
+        let given = [
+            ("source", &self.source),
+            ("damping", &self.damping),
+            ("tolerance", &self.tolerance),
+            ("rounds", &self.rounds),
+            ("delta", &self.delta),
+            ("iterations", &self.iterations),
+        ];
+        let params = given.iter().filter_map(|(name, value)| Some(((*name).to_owned(), (*value).clone()?)));
+        let job = RunJob {
+            algorithm: self.algorithm.clone(),
+            params: params.collect(),
+            version: self.at.unwrap_or(cluster.manifest().newest().number),
+            top: self.output.is_none().then(|| self.top.unwrap_or(SHOWN)),
+        };
+        let (begin, bar) = (Instant::now(), Bar::spinner(false));
+        bar.set(&self.algorithm, 0.0, String::new());
+        let answer = supervised(cancel, &|_| {}, |supervisor| supervisor.run(&cluster, &job));
+        bar.finish();
+        let (answer, taken) = (answer?, begin.elapsed().as_secs_f64());
+        let facts = self.facts(&answer, taken);
+        match &self.output {
+            Some(path) => with_output(path, |out| write_rows(out, &answer))?,
+            None if self.json => {
+                let rows: Vec<Value> = top(&answer, self.top.unwrap_or(SHOWN)).objects();
+                let figures: HashMap<_, _> = answer.outline.facts.iter().cloned().collect();
+                return text::json(&json!({
+                    "algorithm": self.algorithm,
+                    "version": job.version,
+                    "rounds": answer.outline.rounds,
+                    "figures": figures,
+                    "seconds": taken,
+                    "top": rows,
+                    "workers": workers_json(&answer.workers),
+                }));
+            }
+            None => top(&answer, self.top.unwrap_or(SHOWN)).print(RowFormat::Table)?,
+        }
+        text::remark_facts(&facts);
+        if self.explain {
+            explain(&answer.workers, 0);
+        }
+        Ok(())
+    }
+
+    /// What was found and what it took.
+    fn facts(&self, answer: &ClusterAnswer, taken: f64) -> Vec<(String, String)> {
+        let figure = |name: &str, value: f64| match name {
+            "bytes sent" => bytes(value as u64),
+            "residual" => format!("{value:.2e}"),
+            "converged" => if value == 0.0 { "no" } else { "yes" }.to_owned(),
+            _ => count(value as u64),
+        };
+        let mut facts = vec![
+            ("algorithm".to_owned(), self.algorithm.clone()),
+            ("rounds".to_owned(), count(answer.outline.rounds)),
+        ];
+        facts.extend(answer.outline.facts.iter().map(|(name, value)| (name.clone(), figure(name, *value))));
+        facts.push(("time".to_owned(), seconds(taken)));
+        facts
+    }
+}
+
+fn id_json(id: &OwnedId) -> Value {
+    match id {
+        OwnedId::Int(id) => json!(id),
+        OwnedId::Text(text) => json!(String::from_utf8_lossy(text)),
+    }
+}
+
+fn cell_json(cell: &Cell) -> Value {
+    match cell {
+        Cell::Missing => Value::Null,
+        Cell::Count(count) => json!(count),
+        Cell::Float(number) => json!(number),
+        Cell::Id(id) => id_json(id),
+    }
+}
+
+/// The first rows by the first value, largest first and then by id; of ids, the largest groups.
+fn top(answer: &ClusterAnswer, len: usize) -> Rows {
+    let columns = &answer.outline.columns;
+    if let Some((name, ColumnKind::Id)) = columns.first() {
+        let mut groups: HashMap<&OwnedId, u64> = HashMap::new();
+        for (_, cells) in &answer.rows {
+            if let [Cell::Id(id), ..] = &cells[..] {
+                *groups.entry(id).or_default() += 1;
+            }
+        }
+        let mut groups: Vec<_> = groups.into_iter().map(|(id, members)| (members, id)).collect();
+        groups.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        let mut rows = Rows::of([name.as_str(), "vertices"]);
+        groups.iter().take(len).for_each(|(members, id)| rows.push(vec![id_json(id), json!(members)]));
+        return rows;
+    }
+    let mut sorted: Vec<&Row> = answer.rows.iter().collect();
+    sorted.sort_by(|a, b| b.1[0].cmp_as_value(&a.1[0]).then_with(|| a.0.cmp(&b.0)));
+    let mut rows = Rows::of(std::iter::once("vertex").chain(columns.iter().map(|(name, _)| name.as_str())));
+    for (id, cells) in sorted.into_iter().take(len) {
+        rows.push(std::iter::once(id_json(id)).chain(cells.iter().map(cell_json)).collect());
+    }
+    rows
+}
+
+/// Writes all rows as CSV, in order of id.
+fn write_rows(out: &mut dyn std::io::Write, answer: &ClusterAnswer) -> Result<(), Failure> {
+    let mut sorted: Vec<&Row> = answer.rows.iter().collect();
+    sorted.sort_by(|a, b| a.0.cmp(&b.0));
+    let names: Vec<&str> = answer.outline.columns.iter().map(|(name, _)| name.as_str()).collect();
+    writeln!(out, "vertex,{}", names.join(","))?;
+    for (id, cells) in sorted {
+        interrupt::check()?;
+        write_id(out, id.as_id())?;
+        for cell in cells {
+            out.write_all(b",")?;
+            match cell {
+                Cell::Missing => {}
+                Cell::Count(count) => write!(out, "{count}")?,
+                Cell::Float(number) => write!(out, "{number}")?,
+                Cell::Id(id) => write_id(out, id.as_id())?,
+            }
+        }
+        out.write_all(b"\n")?;
+    }
+    Ok(out.flush()?)
+}

@@ -1,0 +1,84 @@
+//! `esker cluster split` and `esker cluster merge`: a cluster of a database, and back.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use esker::graph::{Run, RunOptions};
+use esker::store::Store;
+use esker_cluster::{Cluster, merge, split};
+
+use super::workers::random_seed;
+use crate::failure::{Failure, Outcome};
+use crate::interrupt::cancel_on_signals;
+use crate::size::counted;
+use crate::text;
+
+/// Make a cluster of a database
+///
+/// The cluster begins with all vertices and edges of a version, and the weights of the edges; other properties are left out. The database stays.
+#[derive(Debug, Args)]
+pub(super) struct ClusterSplitCommand {
+    /// The database
+    database: PathBuf,
+    /// The directory of the cluster to make
+    cluster: PathBuf,
+    /// Number of shards, and of worker processes
+    #[arg(long, alias = "processes", value_name = "N")]
+    shards: usize,
+    /// Version of the database [default: the newest]
+    #[arg(long, value_name = "VERSION")]
+    at: Option<u64>,
+    /// Seed of the hash that gives vertices to shards [default: random]
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+impl ClusterSplitCommand {
+    pub(super) fn carry_out(&self) -> Outcome {
+        let run = run()?;
+        let store = Store::open(&self.database)?;
+        let version = match self.at {
+            Some(version) => version,
+            None => store.snapshot()?.version().number,
+        };
+        let seed = self.seed.unwrap_or_else(random_seed);
+        let (cluster, left_out) = split(&store, version, &self.cluster, self.shards, seed, &run)?;
+        if !left_out.is_empty() {
+            text::remark(&format!("Left out the properties {}", left_out.join(", ")));
+        }
+        let shards = counted(cluster.num_shards() as u64, "shard", "shards");
+        let edges = counted(cluster.manifest().newest().edges_given, "edge", "edges");
+        text::line(&format!("{}: {shards}, version 1, {edges}", self.cluster.display()))
+    }
+}
+
+/// Make a database of a cluster
+///
+/// The database has all vertices and edges of a version of the cluster, and the weights of the edges. The cluster stays.
+#[derive(Debug, Args)]
+pub(super) struct ClusterMergeCommand {
+    /// The cluster
+    cluster: PathBuf,
+    /// The database to make
+    database: PathBuf,
+    /// Version of the cluster [default: the newest]
+    #[arg(long, value_name = "VERSION")]
+    at: Option<u64>,
+}
+
+impl ClusterMergeCommand {
+    pub(super) fn carry_out(&self) -> Outcome {
+        let (run, cluster) = (run()?, Cluster::open(&self.cluster)?);
+        let version = self.at.unwrap_or(cluster.manifest().newest().number);
+        merge(&cluster, version, &self.database, &run)?;
+        let snapshot = Store::open(&self.database)?.snapshot()?;
+        let vertices = counted(snapshot.num_vertices() as u64, "vertex", "vertices");
+        let edges = counted(snapshot.num_edges(), "edge", "edges");
+        text::line(&format!("{}: {vertices}, {edges}", self.database.display()))
+    }
+}
+
+fn run() -> Result<Run, Failure> {
+    let cancel = cancel_on_signals()?;
+    Ok(Run::new(RunOptions { cancel, ..RunOptions::default() })?)
+}

@@ -1,0 +1,147 @@
+//! What the verbs of `esker cluster` share: worker processes of this program, and output files.
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::process::Command;
+
+use esker::graph::Cancel;
+use esker::store::Error;
+use esker::store::format::DatabaseId;
+use esker::store::io::{Cursor, Disk, Files, RealDisk, parent};
+use esker_cluster::worker::WorkerPlace;
+use esker_cluster::{ChangeReport, ChangeTimes, SILENCE, Supervisor, WorkerCounters};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::size::{bytes, counted, seconds};
+use crate::text;
+
+/// Runs an operation with worker processes of this program.
+pub(super) fn supervised<T>(
+    cancel: Cancel,
+    show: &dyn Fn(u64),
+    operation: impl FnOnce(&Supervisor<'_>) -> T,
+) -> T {
+    let program = std::env::current_exe();
+    let command = |place: &WorkerPlace| {
+        // Without its path, the program is looked for by name.
+        let mut command = Command::new(program.as_deref().unwrap_or(Path::new("esker")));
+        command.args(["cluster", "worker"]).arg(&place.cluster);
+        command.args([place.shard.to_string(), place.command.to_string()]);
+        command
+    };
+    operation(&Supervisor { command: &command, silence: SILENCE, cancel, on_progress: show })
+}
+
+/// A seed of the hash of the owners.
+pub(super) fn random_seed() -> u64 {
+    let DatabaseId(bytes) = DatabaseId::random();
+    bytes.iter().fold(0_u64, |seed, &byte| seed << 8 ^ u64::from(byte) ^ seed >> 56)
+}
+
+/// The counters of the workers as JSON.
+pub(super) fn workers_json(workers: &[WorkerCounters]) -> Value {
+    let worker = |worker: &WorkerCounters| {
+        let times = &worker.times;
+        json!({
+            "messages": worker.messages,
+            "bytes_sent": worker.sent_bytes,
+            "exchanges": worker.exchanges,
+            "peak_memory_bytes": worker.peak_memory_bytes,
+            "input_seconds": times.input.as_secs_f64(),
+            "exchange_seconds": times.exchange.as_secs_f64(),
+            "insert_seconds": times.insert.as_secs_f64(),
+            "commit_seconds": times.commit.as_secs_f64(),
+        })
+    };
+    workers.iter().map(worker).collect()
+}
+
+/// Says on standard error what each worker counted; of `edges` how many messages and bytes there were for each.
+pub(super) fn explain(workers: &[WorkerCounters], edges: u64) {
+    for (shard, worker) in workers.iter().enumerate() {
+        let ChangeTimes { input, exchange, insert, commit } = worker.times;
+        let mut line = format!(
+            "shard {shard}: {}, {} sent, {}, peak memory {}",
+            counted(worker.messages, "message", "messages"),
+            bytes(worker.sent_bytes),
+            counted(worker.exchanges, "exchange", "exchanges"),
+            bytes(worker.peak_memory_bytes)
+        );
+        if !commit.is_zero() {
+            let [input, exchange, insert, commit] =
+                [input, exchange, insert, commit].map(|time| seconds(time.as_secs_f64()));
+            line += &format!("; input {input}, exchange {exchange}, insert {insert}, commit {commit}");
+        }
+        text::remark(&line);
+    }
+    let sum = |of: fn(&WorkerCounters) -> u64| workers.iter().map(of).sum::<u64>() as f64;
+    let (messages, sent) = (sum(|worker| worker.messages), sum(|worker| worker.sent_bytes));
+    if edges > 0 {
+        let edges = edges as f64;
+        text::remark(&format!("an edge: {:.6} messages, {:.2} bytes sent", messages / edges, sent / edges));
+    }
+}
+
+/// Says which versions a change that failed has made.
+pub(super) fn published_before_failure(cluster: &Path, report: &ChangeReport) {
+    if let (Some(first), Some(last)) = (report.versions.first(), report.versions.last()) {
+        text::remark(&format!(
+            "{}: versions {first} to {last} with {} had been published before the failure and are kept",
+            cluster.display(),
+            counted(report.edges, "edge", "edges")
+        ));
+    }
+}
+
+/// Writes a new file, or standard output for `-`. The file has its name once it is whole: a failure leaves none.
+pub(super) fn with_output<T>(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    if path == Path::new("-") {
+        return write(&mut BufWriter::new(std::io::stdout().lock()));
+    }
+    let exists = || Failure::Failed(format!("{} exists: give another name", path.display()));
+    if RealDisk.look(path)?.is_some() {
+        return Err(exists());
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let unfinished = parent(path).join(format!(".{name}.writing-{}", DatabaseId::random()));
+    let mut out = BufWriter::with_capacity(1 << 20, Cursor::new(RealDisk.create(&unfinished)?, 0));
+    let written = write(&mut out).and_then(|written| {
+        out.flush()?;
+        RealDisk.rename(&unfinished, path).map_err(|error| match error {
+            Error::Io { source, .. } if source.kind() == std::io::ErrorKind::AlreadyExists => exists(),
+            other => other.into(),
+        })?;
+        Ok(written)
+    });
+    if written.is_err() {
+        // The failure of the writing is the one to report.
+        let _ = RealDisk.remove_file(&unfinished);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::disallowed_methods)] // The test looks at files of its own.
+    fn an_output_that_fails_leaves_no_file_and_a_whole_one_has_its_name() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("out.csv");
+        let entries = || std::fs::read_dir(place.path()).unwrap().count();
+        let failed = with_output(&path, |out| {
+            out.write_all(b"half")?;
+            Err::<(), _>(Failure::Failed("no".to_owned()))
+        });
+        assert!(failed.is_err() && entries() == 0, "a failure leaves nothing");
+        with_output(&path, |out| Ok(out.write_all(b"whole")?)).unwrap();
+        assert_eq!((std::fs::read(&path).unwrap(), entries()), (b"whole".to_vec(), 1));
+        let again = with_output(&path, |_| Ok(()));
+        assert!(matches!(again, Err(Failure::Failed(reason)) if reason.contains("out.csv exists")));
+    }
+}

@@ -1,0 +1,324 @@
+//! `esker cluster`: the walk through of its page, and its failures as a person meets them.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::place::Place;
+
+const PAGE: &str = include_str!("../../../../docs/cluster.md");
+
+/// The commands of the page with what they print.
+fn examples() -> Vec<(String, String)> {
+    let mut examples: Vec<(String, String)> = Vec::new();
+    for block in PAGE.split("```console\n").skip(1) {
+        for line in block.split("```").next().unwrap().lines() {
+            match (line.strip_prefix("$ "), examples.last_mut()) {
+                (Some(command), _) => examples.push((command.to_owned(), String::new())),
+                (None, Some((_, output))) => output.push_str(&format!("{line}\n")),
+                (None, None) => panic!("output without a command: {line}"),
+            }
+        }
+    }
+    examples
+}
+
+#[test]
+fn the_walk_through_of_the_page_prints_what_it_says() {
+    let place = Place::new();
+    let programs = Path::new(env!("CARGO_BIN_EXE_esker")).parent().unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let examples = examples();
+    assert!(examples.len() >= 12);
+    for (line, expected) in examples {
+        let mut command = Command::new("bash");
+        command.args(["-e", "-o", "pipefail", "-c", &line]).current_dir(place.path()).env("LC_ALL", "C");
+        let output = command.env("PATH", &path).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{line}: {said}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{line}");
+    }
+}
+
+#[test]
+fn failures_name_the_cause_and_what_to_do() {
+    let place = Place::new();
+    place.ok("cluster create c --shards 2 --ids text --undirected");
+    place.fails(1, "cluster create c --shards 2", "c exists: give another path");
+    place.fails(1, "cluster create d --shards 0", "1 to 1024 shards");
+    place.fails(
+        1,
+        "cluster info d",
+        "d is no cluster: it has no file CLUSTER; make one with `esker cluster create d`",
+    );
+    place.file("edges.csv", "from,to\nalice,bob\nbob,carol\n");
+    place.fails(1, "cluster add c -", "standard input cannot be one");
+    place.fails(1, "cluster add c missing.csv", "missing.csv");
+    place.ok("cluster add c edges.csv");
+    place.fails(
+        1,
+        "cluster run c scc",
+        "there are degree, bfs, wcc, pagerank, kcore, colouring, sssp, triangles, cdlp",
+    );
+    place.fails(1, "cluster run c bfs", "bfs needs a vertex to begin with");
+    place.fails(1, "cluster run c bfs --source dave", "no vertex of the cluster has the id \"dave\"");
+    place.fails(1, "cluster run c wcc --damping 1", "wcc has no option \"damping\"");
+    place.fails(1, "cluster run c wcc --at 9", "the cluster has no version 9: it has versions 1 to 2");
+    place.fails(2, "cluster run c wcc --top 1 --output x", "cannot be used with");
+    assert_eq!(
+        place.ok("cluster run c bfs --source alice --output -"),
+        "vertex,depth\nalice,0\nbob,1\ncarol,2\n"
+    );
+    for (name, words) in [
+        ("CLUSTER", "c/CLUSTER is missing, and with it the versions of the cluster: put it back"),
+        (
+            "CLUSTER.seal",
+            "c/CLUSTER.seal is missing, and with it the proof that no older copy replaced CLUSTER: put",
+        ),
+        (
+            "secret",
+            "c/secret is missing, without which the workers do not know each other: put it back, or write 32",
+        ),
+    ] {
+        let (file, away) = (place.path().join("c").join(name), place.path().join("away"));
+        std::fs::rename(&file, &away).unwrap();
+        place.fails(1, "cluster run c wcc", words);
+        std::fs::rename(&away, &file).unwrap();
+    }
+    std::fs::write(place.path().join("c/CLUSTER"), b"damaged").unwrap();
+    place.fails(1, "cluster log c", "c/CLUSTER is damaged");
+}
+
+#[test]
+fn figures_are_there_as_json() {
+    let place = Place::new();
+    place.file("edges.csv", "from,to\n1,2\n2,3\n3,3\n");
+    place.ok("cluster create c --shards 3 --seed 4");
+    let added = place.json("cluster add c edges.csv --json");
+    assert_eq!((&added["versions"], &added["edges"]), (&json!([2]), &json!(3)));
+    let workers = added["workers"].as_array().unwrap();
+    assert_eq!(workers.len(), 3);
+    let sums = |name: &str| workers.iter().map(|worker| worker[name].as_u64().unwrap()).sum::<u64>();
+    assert!(sums("messages") > 0 && sums("bytes_sent") > 0 && sums("peak_memory_bytes") > 0, "{added}");
+    let info = place.json("cluster info c --json");
+    assert_eq!((&info["vertices"], &info["edges"], &info["directed"]), (&json!(3), &json!(3), &json!(true)));
+    let log = place.json("cluster log c --json");
+    assert_eq!(log["versions"][0]["message"], json!("add edges.csv"));
+    let ran = place.json("cluster run c wcc --json");
+    assert_eq!(ran["top"], json!([{ "component": 1, "vertices": 3 }]));
+    assert_eq!(ran["figures"]["components"], json!(1.0));
+    assert_eq!(ran["workers"].as_array().unwrap().len(), 3);
+    assert_eq!(place.json("cluster check c --json")["sound"], json!(true));
+}
+
+#[test]
+fn weights_are_kept_replaced_and_removed_with_their_edges() {
+    let place = Place::new();
+    place.file("a.csv", "from,to,cost\n1,2,5\n2,3,0.5\n3,1,7\n");
+    place.file("b.csv", "from,to,weight\n1,2,2.25\n");
+    place.file("c.csv", "from,to\n3,1\n9,9\n");
+    place.ok("cluster create c --shards 2 --weights float --seed 4");
+    place.fails(1, "cluster add c c.csv", "c.csv has no column of weights");
+    place.ok("cluster add c a.csv --weight cost");
+    place.ok("cluster add c b.csv");
+    assert_eq!(place.ok("cluster delete c c.csv"), "c: version 4: 2 edges given\n");
+    let mut lines: Vec<String> = place.ok("cluster export c -").lines().map(str::to_owned).collect();
+    lines.sort();
+    assert_eq!(lines, ["1,2,2.25", "2,3,0.5", "source,target,weight"]);
+    let info = place.json("cluster info c --json");
+    assert_eq!(
+        (&info["weights"], &info["vertices"], &info["edges"]),
+        (&json!("float"), &json!(3), &json!(2))
+    );
+    place.ok("cluster create d --shards 2 --weights int");
+    place.fails(1, "cluster add d a.csv --weight cost", "the edge from 2 to 3 has the weight 0.5");
+    assert_eq!(place.json("cluster info d --json")["version"], json!(1));
+}
+
+/// Starts a stream into the cluster `c` of a place.
+fn stream(place: &Place, arguments: &[&str], stdin: Stdio) -> Child {
+    stream_command(place, arguments, stdin).spawn().unwrap()
+}
+
+fn stream_command(place: &Place, arguments: &[&str], stdin: Stdio) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_esker"));
+    command.args(["cluster", "stream", "c"]).args(arguments).current_dir(place.path());
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Number of edges given for all versions of the cluster `c`.
+fn given(place: &Place) -> u64 {
+    let log = place.json("cluster log c --json");
+    log["versions"].as_array().unwrap().iter().map(|version| version["edges_given"].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn a_stream_whose_command_is_killed_goes_on_exactly_once() {
+    const EDGES: u64 = 60_000;
+    let place = Place::new();
+    let lines: String = (0..EDGES).map(|edge| format!("{},{}\n", edge / 7, edge % 1009)).collect();
+    place.file("edges.csv", &format!("source,target\n{lines}"));
+    place.ok("cluster create c --shards 2 --seed 4");
+    let mut kills = 0;
+    for round in 0..40 {
+        let mut child = stream(&place, &["edges.csv", "--commit-every", "2000"], Stdio::null());
+        std::thread::sleep(Duration::from_millis(60 + 45 * (round % 7)));
+        let is_killed = child.try_wait().unwrap().is_none();
+        kills += u32::from(is_killed);
+        if is_killed && round < 12 {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            continue;
+        }
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        break;
+    }
+    assert!(kills > 1, "no command was killed in time");
+    assert_eq!(given(&place), EDGES, "no edge is lost or taken twice");
+    assert_eq!(place.ok("cluster export c -").lines().count() as u64, EDGES + 1);
+    assert_eq!(place.json("cluster check c --json")["sound"], json!(true));
+    let again = stream(&place, &["edges.csv"], Stdio::null()).wait_with_output().unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&again.stdout),
+        "c: the stream has no new edges; no version was made\n"
+    );
+}
+
+#[test]
+fn a_stream_from_a_pipe_commits_as_time_passes_and_what_was_read_when_it_is_interrupted() {
+    use rustix::process::Signal;
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        interrupt_a_stream(signal);
+    }
+}
+
+/// Sends a signal to the command and its workers, as a terminal and `timeout` do.
+fn interrupt_a_stream(signal: rustix::process::Signal) {
+    let place = Place::new();
+    place.ok("cluster create c --shards 2 --seed 4");
+    let mut command = stream_command(&place, &["-", "--commit-every", "100ms"], Stdio::piped());
+    let mut child = std::os::unix::process::CommandExt::process_group(&mut command, 0).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let wait_for = |edges: u64| {
+        let begin = Instant::now();
+        while given(&place) < edges {
+            assert!(begin.elapsed() < Duration::from_secs(60), "{edges} edges are not committed");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    pipe.write_all(b"source,target\n1,2\n2,3\n").unwrap();
+    wait_for(2);
+    pipe.write_all(b"3,4\n").unwrap();
+    wait_for(3);
+    pipe.write_all(b"4,5\n").unwrap();
+    std::thread::sleep(Duration::from_millis(50));
+    let id = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
+    rustix::process::kill_process_group(id, signal).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(given(&place), 4, "the edge that was read is committed at the end");
+    drop(pipe);
+}
+
+#[test]
+fn a_stream_that_became_shorter_is_refused() {
+    let place = Place::new();
+    place.ok("cluster create c --shards 2 --seed 4");
+    place.file("edges.csv", "source,target\n1,2\n2,3\n");
+    place.ok("cluster stream c edges.csv");
+    place.file("edges.csv", "source,target\n1,2\n");
+    let message = "versions of the cluster have the first 2 edges of edges.csv, but it has 1 now";
+    place.fails(1, "cluster stream c edges.csv", message);
+    assert_eq!(place.ok("cluster stream c edges.csv --from-start"), "c: version 3: 1 edge given\n");
+    place.fails(1, "cluster stream c missing.csv", "cannot find missing.csv");
+    place.fails(2, "cluster stream c - --follow", "--follow has no effect on standard input");
+}
+
+#[test]
+fn a_stream_whose_file_was_replaced_is_refused() {
+    let place = Place::new();
+    place.ok("cluster create c --shards 2 --seed 4");
+    place.file("edges.csv", "source,target\n1,2\n2,3\n");
+    place.ok("cluster stream c edges.csv");
+    place.file("edges.csv", "source,target\n1,2\n2,4\n5,6\n");
+    let message =
+        "versions of the cluster have the first 2 edges of edges.csv, but edge 2 of it is another one now";
+    place.fails(1, "cluster stream c edges.csv", message);
+    assert_eq!(place.ok("cluster stream c edges.csv --from-start"), "c: version 3: 3 edges given\n");
+}
+
+#[test]
+fn a_stream_that_fails_does_not_report_success() {
+    let place = Place::new();
+    place.ok("cluster create c --shards 2 --seed 4");
+    place.file("edges.csv", "source,target\n1,2\n2,3\nx,y\n");
+    let output = place.run("cluster stream c edges.csv --commit-every 1");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), &output.stdout[..]), (Some(1), &b""[..]), "{message}");
+    assert!(message.contains("edges.csv:4"), "{message}");
+}
+
+#[test]
+fn a_database_is_split_and_merged_with_equal_exports() {
+    let place = Place::new();
+    place.file(
+        "edges.csv",
+        "from,to,weight,kind\nalice,bob,1.5,a\nbob,carol,2,b\ncarol,alice,0.25,a\ndave,dave,3,c\n",
+    );
+    place.ok("import edges.csv whole.esker --property kind");
+    assert_eq!(
+        place.ok("cluster split whole.esker c --shards 3 --seed 5"),
+        "c: 3 shards, version 1, 4 edges\n"
+    );
+    place.fails(1, "cluster split whole.esker c --shards 3", "c exists: give another path");
+    place.fails(1, "cluster split whole.esker d --shards 3 --at 7", "7");
+    assert_eq!(place.ok("cluster merge c again.esker"), "again.esker: 4 vertices, 4 edges\n");
+    let lines = |command: &str| {
+        let mut lines: Vec<String> = place.ok(command).lines().skip(1).map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let expected = ["alice,bob,1.5", "bob,carol,2", "carol,alice,0.25", "dave,dave,3"];
+    assert_eq!(lines("cluster export c -"), expected);
+    place.ok("cluster split again.esker d --shards 2");
+    assert_eq!(lines("cluster export d -"), expected);
+}
+
+/// With both files restored, the next addition undid all later versions without a word.
+#[test]
+fn an_older_manifest_and_seal_are_refused_or_what_is_undone_is_said() {
+    let place = Place::new();
+    place.file("edges.csv", "from,to\n1,2\n2,3\n3,3\n");
+    place.file("more.csv", "from,to\n4,5\n");
+    place.ok("cluster create c --shards 2 --seed 4");
+    let files = ["CLUSTER", "CLUSTER.seal"].map(|name| place.path().join("c").join(name));
+    let copies = || files.each_ref().map(|file| std::fs::read(file).unwrap());
+    let restore = |copies: &[Vec<u8>; 2]| {
+        files.iter().zip(copies).for_each(|(file, copy)| std::fs::write(file, copy).unwrap());
+    };
+    place.ok("cluster add c edges.csv");
+    let second = copies();
+    place.ok("cluster add c more.csv");
+    let third = copies();
+    place.file("again.csv", "from,to\n5,4\n1,3\n6,7\n7,6\n");
+    place.ok("cluster add c again.csv");
+    let newest = copies();
+    restore(&second);
+    place.fails(1, "cluster add c more.csv", "are older copies: they end with version 2, but c/shard-");
+    place.fails(1, "cluster check c", "has 1 problem");
+    restore(&newest);
+    assert_eq!(place.json("cluster info c --json")["edges"], 8, "nothing was undone");
+    // One version less is what an interrupted addition leaves, too.
+    restore(&third);
+    let checked = place.ok("cluster check c");
+    assert!(checked.contains("is in no version of the cluster"), "{checked}");
+    let output = place.run("cluster add c again.csv");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("that an earlier operation had left"), "{said}");
+    assert_eq!(place.json("cluster info c --json")["edges"], 8);
+}

@@ -1,0 +1,95 @@
+//! What an algorithm sees of its shard.
+
+use std::str::FromStr;
+
+use esker_format::{Error, Result};
+use esker_graph::{Run, VertexId};
+use esker_store::ids::ExternalId;
+use esker_store::{Snapshot, StoredGraph};
+
+use crate::answer::{Cell, Outline};
+use crate::owner::Owners;
+use crate::routes::Routes;
+
+/// What an algorithm found: the outline, and the cells of an own vertex.
+pub(crate) type Found = (Outline, Box<dyn Fn(VertexId) -> Vec<Cell>>);
+
+/// The shard of this process.
+pub(crate) struct Local<'a, 's> {
+    pub(crate) snapshot: &'s Snapshot,
+    pub(crate) graph: &'a StoredGraph<'s, ()>,
+    pub(crate) run: &'a Run,
+    pub(crate) routes: &'a Routes,
+    pub(crate) owners: Owners,
+}
+
+impl Local<'_, '_> {
+    /// The vertex whose id a user typed, if this shard owns it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if this shard would own it but has no such vertex, or the id is not of the cluster's kind.
+    pub(crate) fn find_owned(&self, text: &str) -> Result<Option<VertexId>> {
+        let id = match self.snapshot.ids().is_text() {
+            true => ExternalId::Text(text.as_bytes()),
+            false => ExternalId::Int(text.trim().parse().map_err(|_| {
+                Error::Invalid(format!("{text:?} is not an id: the ids of this cluster are integers"))
+            })?),
+        };
+        if self.owners.of(id) != self.routes.shard() {
+            return Ok(None);
+        }
+        let found =
+            self.snapshot.ids().vertex_of(id)?.filter(|&v| (v as usize) < self.snapshot.num_vertices());
+        found.map(Some).ok_or_else(|| Error::Invalid(format!("no vertex of the cluster has the id {text:?}")))
+    }
+}
+
+/// The options of a run, as a user typed them.
+pub(crate) struct Options<'a>(pub(crate) &'a [(String, String)]);
+
+impl Options<'_> {
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.0.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// An integer from 0, or its default.
+    pub(crate) fn integer(&self, name: &str, default: u64) -> Result<u64> {
+        self.parsed(name, default, "an integer from 0")
+    }
+
+    /// A number from 0, or its default.
+    pub(crate) fn number(&self, name: &str, default: f64) -> Result<f64> {
+        let kind = "a number from 0";
+        let number: f64 = self.parsed(name, default, kind)?;
+        // A number that is none is not from 0 either.
+        if number >= 0.0 { Ok(number) } else { Err(refused(name, &number.to_string(), kind)) }
+    }
+
+    fn parsed<T: FromStr>(&self, name: &str, default: T, kind: &str) -> Result<T> {
+        let Some(text) = self.text(name) else { return Ok(default) };
+        text.parse().map_err(|_| refused(name, text, kind))
+    }
+}
+
+fn refused(name: &str, text: &str, kind: &str) -> Error {
+    Error::Invalid(format!("{name}={text} is not {kind}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_are_no_numbers_of_their_kind_are_refused() {
+        let given = |value: &str| [("tolerance".to_owned(), value.to_owned())];
+        let number = |value: &str| Options(&given(value)).number("tolerance", 1.0);
+        assert_eq!(number("0.5").ok(), Some(0.5));
+        assert_eq!(Options(&[]).number("tolerance", 0.25).ok(), Some(0.25));
+        for value in ["NaN", "-1", "-inf", "x"] {
+            let message = number(value).expect_err(value).to_string();
+            assert_eq!(message, format!("tolerance={value} is not a number from 0"));
+        }
+        let message = Options(&given("1.5")).integer("tolerance", 1).expect_err("a fraction").to_string();
+        assert_eq!(message, "tolerance=1.5 is not an integer from 0");
+    }
+}

@@ -1,0 +1,217 @@
+//! What is computed on all shards together.
+//!
+//! Inside a shard the same scans and the same `edge_map` run as on one machine; between shards values of shared vertices travel in blocks
+//! (`routes.rs`). Answers do not depend on the number of processes.
+
+mod local;
+mod degree;
+mod bfs;
+mod wcc;
+mod pagerank;
+mod kcore;
+mod colouring;
+mod sssp;
+mod full_lists;
+mod triangles;
+mod labels;
+mod cdlp;
+
+use esker_format::{Error, Result};
+use esker_graph::{Run, VertexId};
+use esker_store::ids::ExternalId;
+
+use crate::answer::{Cell, ColumnKind, Outline, put_row};
+use crate::cluster::Cluster;
+use crate::engine::Engine;
+use crate::job::RunJob;
+use crate::routes::Routes;
+use crate::shard::threads_each;
+use local::{Found, Local, Options};
+
+/// Takes blocks of rows, and before them the outline.
+pub trait AnswerSink {
+    /// Takes the outline, once.
+    ///
+    /// # Errors
+    /// If it cannot be passed on.
+    fn outline(&mut self, outline: &Outline) -> Result<()>;
+
+    /// Takes some rows, encoded.
+    ///
+    /// # Errors
+    /// If they cannot be passed on.
+    fn rows(&mut self, block: Vec<u8>) -> Result<()>;
+}
+
+/// An algorithm of the cluster.
+pub struct ClusterAlgorithm {
+    /// Its name.
+    pub name: &'static str,
+    /// What it computes, in a line.
+    pub about: &'static str,
+    /// Names and meanings of its options.
+    pub options: &'static [(&'static str, &'static str)],
+    run: fn(&Local<'_, '_>, &mut Engine<'_>, &Options<'_>) -> Result<Found>,
+}
+
+impl std::fmt::Debug for ClusterAlgorithm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClusterAlgorithm").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// The algorithms of a cluster.
+pub const ALGORITHMS: &[ClusterAlgorithm] = &[
+    ClusterAlgorithm {
+        name: "degree",
+        about: "number of edges of each vertex",
+        options: &[],
+        run: degree::degree,
+    },
+    ClusterAlgorithm {
+        name: "bfs",
+        about: "number of edges from a vertex to each vertex that it reaches",
+        options: &[("source", "the vertex to begin with (required)")],
+        run: bfs::bfs,
+    },
+    ClusterAlgorithm {
+        name: "wcc",
+        about: "weakly connected components, each named by its least id",
+        options: &[],
+        run: wcc::wcc,
+    },
+    ClusterAlgorithm {
+        name: "pagerank",
+        about: "stationary distribution of a random surfer",
+        options: &[
+            ("damping", "chance to follow an edge, from 0 to 1 [default: 0.85]"),
+            ("tolerance", "ends once all scores together change by less [default: 0.000001]"),
+            ("rounds", "the most rounds [default: 100]"),
+        ],
+        run: pagerank::pagerank,
+    },
+    ClusterAlgorithm {
+        name: "kcore",
+        about: "core number of each vertex of an undirected graph",
+        options: &[],
+        run: kcore::kcore,
+    },
+    ClusterAlgorithm {
+        name: "colouring",
+        about: "colours that differ at the ends of every edge of an undirected graph",
+        options: &[],
+        run: colouring::colouring,
+    },
+    ClusterAlgorithm {
+        name: "sssp",
+        about: "length of the shortest path from a vertex to each vertex that it reaches",
+        options: &[
+            ("source", "the vertex to begin with (required)"),
+            (
+                "delta",
+                "width of the windows of distances that are settled together [default: the mean length]",
+            ),
+        ],
+        run: sssp::sssp,
+    },
+    ClusterAlgorithm {
+        name: "triangles",
+        about: "number of triangles, and of those that each vertex is in",
+        options: &[],
+        run: triangles::triangles,
+    },
+    ClusterAlgorithm {
+        name: "cdlp",
+        about: "communities by label propagation, as Graphalytics defines it",
+        options: &[("iterations", "number of iterations [default: 10]")],
+        run: cdlp::cdlp,
+    },
+];
+
+/// The algorithm of a name, if it has all these options.
+///
+/// # Errors
+/// [`Error::Invalid`] if there is none, or it lacks an option; the message lists those that there are.
+pub fn find<'a>(name: &str, options: impl IntoIterator<Item = &'a str>) -> Result<&'static ClusterAlgorithm> {
+    let names =
+        |entries: &[ClusterAlgorithm]| entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
+    let entry = ALGORITHMS.iter().find(|entry| entry.name == name).ok_or_else(|| {
+        Error::Invalid(format!(
+            "no algorithm of a cluster is called {name:?}: there are {}",
+            names(ALGORITHMS)
+        ))
+    })?;
+    for option in options {
+        if !entry.options.iter().any(|(known, _)| *known == option) {
+            let known: Vec<_> = entry.options.iter().map(|(name, _)| *name).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(Error::Invalid(format!("{name} has no option {option:?}: it has {known}")));
+        }
+    }
+    Ok(entry)
+}
+
+/// Bytes of rows handed over together, about.
+const ROWS_BYTES: usize = 1 << 18;
+
+/// Runs an algorithm on the shard of this process, together with all other processes, and hands over the rows of the vertices that this shard owns.
+///
+/// # Errors
+/// The first error of the shard, of an option or of the sink.
+pub fn run(
+    cluster: &Cluster,
+    engine: &mut Engine<'_>,
+    job: &RunJob,
+    sink: &mut dyn AnswerSink,
+) -> Result<()> {
+    let entry = find(&job.algorithm, job.params.iter().map(|(name, _)| name.as_str()))?;
+    let shard = engine.index();
+    let store = cluster.open_shard(shard)?;
+    let snapshot = store.at(cluster.manifest().version(job.version)?.shards[shard])?;
+    let run = Run::with_threads(threads_each(engine.peers()))?;
+    let graph = snapshot.graph::<()>(&run)?;
+    let routes = Routes::new(&snapshot, cluster.owners(), engine)?;
+    let local =
+        Local { snapshot: &snapshot, graph: &graph, run: &run, routes: &routes, owners: cluster.owners() };
+    let (outline, cells) = (entry.run)(&local, engine, &Options(&job.params))?;
+    let [vertices, sent] = engine.sum([routes.num_owned() as u64, engine.sent_bytes()])?;
+    let outline = outline
+        .with_fact("vertices", vertices as f64)
+        .with_fact("bytes sent", sent as f64)
+        .with_fact("exchanges", engine.rounds() as f64);
+    sink.outline(&outline)?;
+    let kind = outline.columns.first().map(|(_, kind)| *kind);
+    let wanted = match job.top.filter(|_| kind != Some(ColumnKind::Id)) {
+        Some(len) => greatest(&local, &cells, len)?,
+        None => routes.owned().collect(),
+    };
+    let mut block = Vec::new();
+    for v in wanted {
+        put_row(&mut block, snapshot.ids().external_of(v)?, &cells(v));
+        if block.len() >= ROWS_BYTES {
+            sink.rows(std::mem::take(&mut block))?;
+        }
+    }
+    if block.is_empty() { Ok(()) } else { sink.rows(block) }
+}
+
+/// The own vertices with the greatest first values, in the order of [`Cell::cmp_as_value`], then of ids.
+fn greatest(
+    local: &Local<'_, '_>,
+    cells: &dyn Fn(VertexId) -> Vec<Cell>,
+    len: usize,
+) -> Result<Vec<VertexId>> {
+    let mut rows = Vec::with_capacity(local.routes.num_owned());
+    for v in local.routes.owned() {
+        let value = cells(v).into_iter().next().unwrap_or(Cell::Missing);
+        rows.push((value, local.snapshot.ids().external_of(v)?, v));
+    }
+    let first = |a: &(Cell, ExternalId<'_>, _), b: &(Cell, ExternalId<'_>, _)| {
+        b.0.cmp_as_value(&a.0).then_with(|| a.1.cmp(&b.1))
+    };
+    if len < rows.len() {
+        rows.select_nth_unstable_by(len, first);
+        rows.truncate(len);
+    }
+    Ok(rows.into_iter().map(|(_, _, v)| v).collect())
+}

@@ -1,0 +1,351 @@
+//! A cluster on the disk: a directory with a manifest, a secret, and a database for each shard.
+//!
+//! ```text
+//! web.cluster/CLUSTER        versions of the whole, seed of the owners' hash
+//! web.cluster/CLUSTER.seal   how many versions there were
+//! web.cluster/secret         what processes prove to each other; mode 0600
+//! web.cluster/LOCK           held by the command that changes the cluster
+//! web.cluster/shard-0        a database, which every command opens alone
+//! web.cluster/shard-1        ...
+//! ```
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use esker_format::io::{Disk, Lock, RealDisk, parent};
+use esker_format::{DatabaseId, Error, Result};
+use esker_import::format::{Declaration, Format, Pick, PickIds, ReadOptions};
+use esker_import::input::Input;
+use esker_import::install::import;
+use esker_import::open::open_inputs;
+use esker_import::options::{ImportOptions, VertexOrder};
+use esker_store::Store;
+use esker_store::version::StagingOptions;
+
+use crate::handshake::Secret;
+use crate::manifest::{ClusterManifest, MANIFEST_NAME, SEAL_NAME, SHARDS_MAX, WholeVersion};
+use crate::owner::Owners;
+use crate::weights::{WeightKind, weight_kind};
+
+const SECRET_NAME: &str = "secret";
+const LOCK_NAME: &str = "LOCK";
+/// The edge property that holds the weights in the shards.
+pub(crate) const WEIGHT_NAME: &str = "weight";
+
+/// What a new cluster is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CreateOptions {
+    /// Number of shards.
+    pub shards: usize,
+    /// Whether edges are directed.
+    pub directed: bool,
+    /// Whether external ids are texts; else they are integers.
+    pub text_ids: bool,
+    /// What the weights of edges are; `None`: edges have none.
+    pub weights: Option<WeightKind>,
+    /// Seed of the hash that finds the owner of a vertex.
+    pub seed: u64,
+}
+
+/// A new cluster, and what its first version is.
+pub(crate) struct NewCluster<'a> {
+    pub(crate) options: &'a CreateOptions,
+    pub(crate) edges_given: u64,
+    pub(crate) message: &'a str,
+}
+
+/// A cluster database.
+#[derive(Debug, Clone)]
+pub struct Cluster {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    manifest: ClusterManifest,
+}
+
+impl Cluster {
+    /// Opens the cluster at `path`: reads its manifest, no shard.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is none; as [`ClusterManifest::read`].
+    pub fn open(path: &Path) -> Result<Self> {
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        // A directory with a seal or a shard is a cluster that lost its manifest.
+        let has = |name: &str| Ok::<_, Error>(disk.look(&path.join(name))?.is_some());
+        if !has(MANIFEST_NAME)? && !has(SEAL_NAME)? && !has("shard-0")? {
+            return Err(Error::Invalid(format!(
+                "{} is no cluster: it has no file {MANIFEST_NAME}; make one with `esker cluster create {}`",
+                path.display(),
+                path.display()
+            )));
+        }
+        let manifest = ClusterManifest::read(disk.as_ref(), path)?;
+        Ok(Self { disk, path: path.to_owned(), manifest })
+    }
+
+    /// Makes an empty cluster at `path`, with version 1. It is made beside `path` and renamed at the end.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if something is at `path`, or for a number of shards out of 1..=1024; [`Error::Io`].
+    pub fn create(path: &Path, options: &CreateOptions) -> Result<Self> {
+        let new = NewCluster { options, edges_given: 0, message: "create" };
+        Self::create_with(path, &new, |disk, _, place| create_shard(disk, place, options))
+    }
+
+    /// The same with shards that `make_shard` makes: it is given the disk, the number of the shard, and its place.
+    ///
+    /// # Errors
+    /// As [`Cluster::create`]; those of `make_shard`.
+    pub(crate) fn create_with(
+        path: &Path,
+        new: &NewCluster<'_>,
+        make_shard: impl FnMut(&Arc<dyn Disk>, usize, &Path) -> Result<()>,
+    ) -> Result<Self> {
+        let options = new.options;
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        if !(1..=SHARDS_MAX).contains(&options.shards) {
+            return Err(Error::Invalid(format!(
+                "a cluster has 1 to {SHARDS_MAX} shards, not {}",
+                options.shards
+            )));
+        }
+        if disk.look(path)?.is_some() {
+            return Err(Error::Invalid(format!("{} exists: give another path", path.display())));
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let staging = parent(path).join(format!(".{name}.creating-{}", DatabaseId::random()));
+        disk.create_directory(&staging)?;
+        let made = create_in(&disk, &staging, new, make_shard).and_then(|()| disk.rename(&staging, path));
+        if let Err(error) = made {
+            let _ = disk.remove_directory(&staging);
+            return Err(error);
+        }
+        disk.sync_directory(&parent(path))?;
+        Self::open(path)
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the manifest says.
+    pub fn manifest(&self) -> &ClusterManifest {
+        &self.manifest
+    }
+
+    /// Number of shards.
+    pub fn num_shards(&self) -> usize {
+        self.manifest.shards.len()
+    }
+
+    /// The owners of vertices.
+    pub fn owners(&self) -> Owners {
+        Owners::new(self.manifest.seed, self.num_shards())
+    }
+
+    /// The directory of a shard.
+    pub fn shard_path(&self, shard: usize) -> PathBuf {
+        self.path.join(format!("shard-{shard}"))
+    }
+
+    /// Opens a shard for reading.
+    ///
+    /// # Errors
+    /// As [`Store::open`]; [`Error::Invalid`] if another database lies in its place.
+    pub fn open_shard(&self, shard: usize) -> Result<Store> {
+        let store = Store::open(self.shard_path(shard))?;
+        self.expect_shard(shard, store.manifest().database)?;
+        Ok(store)
+    }
+
+    /// What the weights of edges are; `None`: edges have none.
+    ///
+    /// # Errors
+    /// As [`Cluster::open_shard`].
+    pub fn weights(&self) -> Result<Option<WeightKind>> {
+        let snapshot = self.open_shard(0)?.snapshot()?;
+        Ok(weight_kind(&snapshot.weight_property().cloned().into_iter().collect::<Vec<_>>()))
+    }
+
+    /// An error if a database is not the one of a shard.
+    pub(crate) fn expect_shard(&self, shard: usize, found: DatabaseId) -> Result<()> {
+        if self.manifest.shards[shard] == found {
+            return Ok(());
+        }
+        Err(Error::Invalid(format!(
+            "{} is another database than the one that {} names as shard {shard}: put the right one there",
+            self.shard_path(shard).display(),
+            self.path.join(MANIFEST_NAME).display()
+        )))
+    }
+
+    /// The secret that the processes prove to each other.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Invalid`] if others than its owner can read the file, or it holds no secret.
+    pub fn secret(&self) -> Result<Secret> {
+        let path = self.path.join(SECRET_NAME);
+        let bytes = esker_format::io::read_private(&path).map_err(|error| match error {
+            Error::Io { .. } if error.is_not_found() => Error::Invalid(format!(
+                "{} is missing, without which the workers do not know each other: put it back, or write 32 random bytes to it, with mode 0600",
+                path.display()
+            )),
+            other => other,
+        })?;
+        let secret = bytes.try_into().map_err(|_| {
+            Error::Invalid(format!(
+                "{} does not hold 32 bytes: write 32 random bytes to it, with mode 0600",
+                path.display()
+            ))
+        })?;
+        Ok(Secret(secret))
+    }
+
+    /// Takes the lock of the command that changes the cluster, and reads the manifest again.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if another command holds it.
+    pub fn lock(&mut self) -> Result<Box<dyn Lock>> {
+        let lock = self.disk.try_lock(&self.path.join(LOCK_NAME))?.ok_or_else(|| {
+            Error::Invalid(format!(
+                "another command is changing {}: wait until it has ended",
+                self.path.display()
+            ))
+        })?;
+        self.reload()?;
+        Ok(lock)
+    }
+
+    /// Reads the manifest again.
+    ///
+    /// # Errors
+    /// As [`ClusterManifest::read`].
+    pub fn reload(&mut self) -> Result<()> {
+        self.manifest = ClusterManifest::read(self.disk.as_ref(), &self.path)?;
+        Ok(())
+    }
+
+    /// Publishes a version of the whole: the given versions of all shards, which are durable. The caller holds the lock.
+    ///
+    /// # Errors
+    /// [`Error::Io`]: [`Cluster::reload`] finds out whether the version is published.
+    pub fn publish(&mut self, shards: Vec<u64>, edges_given: u64, message: &str) -> Result<u64> {
+        let mut next = self.manifest.clone();
+        let number = next.newest().number + 1;
+        let message = message.to_owned();
+        next.versions.push(WholeVersion { number, time_ms: now_ms(), edges_given, message, shards });
+        next.write(self.disk.as_ref(), &self.path)?;
+        self.manifest = next;
+        Ok(number)
+    }
+}
+
+fn now_ms() -> u64 {
+    UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64)
+}
+
+/// Makes everything that a cluster has, in a directory that has not its name yet.
+fn create_in(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    new: &NewCluster<'_>,
+    mut make_shard: impl FnMut(&Arc<dyn Disk>, usize, &Path) -> Result<()>,
+) -> Result<()> {
+    let options = new.options;
+    let mut shards = Vec::new();
+    for shard in 0..options.shards {
+        let path = directory.join(format!("shard-{shard}"));
+        make_shard(disk, shard, &path)?;
+        shards.push(Store::open(&path)?.manifest().database);
+    }
+    let secret: Vec<u8> =
+        [DatabaseId::random(), DatabaseId::random()].iter().flat_map(|half| half.0).collect();
+    esker_format::io::write_private(&directory.join(SECRET_NAME), &secret)?;
+    let first = WholeVersion {
+        number: 1,
+        time_ms: now_ms(),
+        edges_given: new.edges_given,
+        message: new.message.to_owned(),
+        shards: vec![1; options.shards],
+    };
+    let CreateOptions { directed, text_ids, seed, .. } = *options;
+    let id = DatabaseId::random();
+    ClusterManifest { id, seed, directed, text_ids, shards, versions: vec![first] }
+        .write(disk.as_ref(), directory)
+}
+
+/// Makes the empty database of a shard.
+fn create_shard(disk: &Arc<dyn Disk>, path: &Path, options: &CreateOptions) -> Result<()> {
+    let ids = if options.text_ids { PickIds::Text } else { PickIds::Int };
+    let mut read = ReadOptions { format: Some(Format::EdgeList), ids, ..ReadOptions::default() };
+    let mut header = String::new();
+    if let Some(kind) = options.weights {
+        let (name, property_type) = (WEIGHT_NAME.to_owned(), kind.element().into());
+        header = format!("source,target,{WEIGHT_NAME}\n");
+        read.format = Some(Format::Csv);
+        read.weight = Pick::Column(name.clone());
+        read.schema = vec![Declaration { name, property_type }];
+    }
+    let reader = open_inputs(&[Input::memory("nothing", header.into_bytes())], &read)?.reader;
+    let import_options = ImportOptions {
+        directed: Some(options.directed),
+        order: VertexOrder::Keep,
+        message: Some("create".to_owned()),
+        ..ImportOptions::default()
+    };
+    import(disk, reader, path, &import_options, StagingOptions::default()).map(drop)
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_cluster_is_whole_and_its_secret_private() {
+        let place = tempfile::tempdir().expect("directory");
+        let path = place.path().join("c");
+        let options = CreateOptions { shards: 3, directed: false, text_ids: true, weights: None, seed: 5 };
+        let cluster = Cluster::create(&path, &options).expect("create");
+        assert_eq!((cluster.num_shards(), cluster.manifest().newest().number), (3, 1));
+        for shard in 0..3 {
+            let snapshot = cluster.open_shard(shard).and_then(|store| store.snapshot()).expect("shard");
+            assert_eq!(
+                (snapshot.num_vertices(), snapshot.is_directed(), snapshot.ids().is_text()),
+                (0, false, true)
+            );
+        }
+        assert_ne!(cluster.secret().expect("secret"), Secret([0; 32]));
+        assert!(Cluster::create(&path, &options).expect_err("exists").to_string().contains("exists"));
+        let secret = path.join("secret");
+        let open_to_all = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+        std::fs::set_permissions(&secret, open_to_all).expect("chmod");
+        let message = cluster.secret().expect_err("readable by all").to_string();
+        assert!(message.contains("chmod 600"), "{message}");
+    }
+
+    #[test]
+    fn one_command_changes_a_cluster_at_a_time() {
+        let place = tempfile::tempdir().expect("directory");
+        let options = CreateOptions { shards: 1, directed: true, text_ids: false, weights: None, seed: 5 };
+        let mut cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
+        let mut other = cluster.clone();
+        let lock = cluster.lock().expect("first");
+        let Err(error) = other.lock() else { panic!("two hold the lock") };
+        assert!(error.to_string().contains("another command is changing"));
+        drop(lock);
+        other.lock().map(drop).expect("free again");
+    }
+
+    #[test]
+    fn a_shard_of_another_cluster_is_refused() {
+        let place = tempfile::tempdir().expect("directory");
+        let options = CreateOptions { shards: 2, directed: true, text_ids: false, weights: None, seed: 5 };
+        let cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
+        std::fs::rename(cluster.shard_path(0), place.path().join("away")).expect("move");
+        std::fs::rename(cluster.shard_path(1), cluster.shard_path(0)).expect("move");
+        let message = cluster.open_shard(0).expect_err("mixed up").to_string();
+        assert!(message.contains("shard-0 is another database"), "{message}");
+    }
+}

@@ -1,0 +1,194 @@
+//! Messages between the command and its worker processes: a length, a kind, and what belongs to it.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use esker_format::{Error, Result};
+
+use crate::change::Prepared;
+use crate::counters::WorkerCounters;
+use crate::wire::{Taker, put_u64};
+
+/// The most bytes of a message.
+const MESSAGE_BYTES_MAX: u32 = 1 << 26;
+
+/// What a worker says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Report {
+    /// It listens on this port for the other workers.
+    Listening(u16),
+    /// It is alive.
+    Beat,
+    /// So many edges have been read by all workers.
+    Progress(u64),
+    /// The version of its shard is durable.
+    Prepared(Prepared),
+    /// The outline of an answer.
+    Outline(Vec<u8>),
+    /// Rows of an answer.
+    Rows(Vec<u8>),
+    /// It is done, and this is what it counted.
+    Done(WorkerCounters),
+    /// It has failed, for this reason.
+    Failed(String),
+    /// It has lost the connection to another worker.
+    PeerLost(String),
+    /// It commits, and says nothing else until that is done.
+    Committing,
+}
+
+/// What the command says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Connect to the other workers, which listen on these ports, and do a job.
+    Start(Vec<u16>, Vec<u8>),
+    /// The version of the whole is published.
+    Published,
+    /// Commit what was read of a stream, and end.
+    Stop,
+}
+
+impl Report {
+    pub(crate) fn send(&self, stream: &TcpStream) -> std::io::Result<()> {
+        let (kind, content) = match self {
+            Self::Listening(port) => (0, u64::from(*port).to_le_bytes().to_vec()),
+            Self::Beat => (1, Vec::new()),
+            Self::Progress(edges) => (2, edges.to_le_bytes().to_vec()),
+            Self::Prepared(prepared) => {
+                let mut content = Vec::new();
+                put_u64(&mut content, prepared.shard_version);
+                put_u64(&mut content, prepared.edges_given);
+                prepared.mark.iter().for_each(|mark| put_u64(&mut content, *mark));
+                (3, content)
+            }
+            Self::Outline(outline) => (4, outline.clone()),
+            Self::Rows(rows) => (5, rows.clone()),
+            Self::Done(counters) => (6, counters.encode()),
+            Self::Failed(reason) => (7, reason.clone().into_bytes()),
+            Self::PeerLost(reason) => (8, reason.clone().into_bytes()),
+            Self::Committing => (9, Vec::new()),
+        };
+        send(stream, kind, &content)
+    }
+
+    pub(crate) fn receive(stream: &TcpStream) -> Result<Self> {
+        let (kind, content) = receive(stream)?;
+        let text = || String::from_utf8_lossy(&content).into_owned();
+        let mut taker = Taker(&content);
+        Ok(match kind {
+            0 => Self::Listening(taker.u64()? as u16),
+            1 => Self::Beat,
+            2 => Self::Progress(taker.u64()?),
+            3 => {
+                let (shard_version, edges_given) = (taker.u64()?, taker.u64()?);
+                let mark = if taker.is_empty() { None } else { Some(taker.u64()?) };
+                Self::Prepared(Prepared { shard_version, edges_given, mark })
+            }
+            4 => Self::Outline(content),
+            5 => Self::Rows(content),
+            6 => Self::Done(WorkerCounters::decode(&content)?),
+            7 => Self::Failed(text()),
+            8 => Self::PeerLost(text()),
+            9 => Self::Committing,
+            _ => return Err(unknown(kind)),
+        })
+    }
+}
+
+impl Order {
+    pub(crate) fn send(&self, stream: &TcpStream) -> std::io::Result<()> {
+        match self {
+            Self::Start(ports, job) => {
+                let mut content = (ports.len() as u32).to_le_bytes().to_vec();
+                ports.iter().for_each(|port| content.extend_from_slice(&u32::from(*port).to_le_bytes()));
+                content.extend_from_slice(job);
+                send(stream, 0, &content)
+            }
+            Self::Published => send(stream, 1, &[]),
+            Self::Stop => send(stream, 2, &[]),
+        }
+    }
+
+    pub(crate) fn receive(stream: &TcpStream) -> Result<Self> {
+        let (kind, content) = receive(stream)?;
+        let mut taker = Taker(&content);
+        Ok(match kind {
+            0 => {
+                let count = taker.u32()?;
+                let ports = (0..count).map(|_| Ok(taker.u32()? as u16)).collect::<Result<_>>()?;
+                Self::Start(ports, taker.0.to_vec())
+            }
+            1 => Self::Published,
+            2 => Self::Stop,
+            _ => return Err(unknown(kind)),
+        })
+    }
+}
+
+fn unknown(kind: u8) -> Error {
+    Error::Invalid(format!(
+        "a message between processes has the unknown kind {kind}: all must run the same Esker"
+    ))
+}
+
+fn send(mut stream: &TcpStream, kind: u8, content: &[u8]) -> std::io::Result<()> {
+    let mut message = (content.len() as u32).to_le_bytes().to_vec();
+    message.push(kind);
+    message.extend_from_slice(content);
+    stream.write_all(&message)
+}
+
+fn receive(mut stream: &TcpStream) -> Result<(u8, Vec<u8>)> {
+    let lost = |error: std::io::Error| Error::Invalid(format!("the connection ended: {error}"));
+    let mut head = [0; 5];
+    stream.read_exact(&mut head).map_err(lost)?;
+    let len = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
+    if len > MESSAGE_BYTES_MAX {
+        return Err(Error::Invalid(format!(
+            "a message between processes states {len} bytes: all must run the same Esker"
+        )));
+    }
+    let mut content = vec![0; len as usize];
+    stream.read_exact(&mut content).map_err(lost)?;
+    Ok((head[4], content))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn messages_arrive_as_they_were_sent() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
+        let here = TcpStream::connect(listener.local_addr().expect("address")).expect("connect");
+        let (there, _) = listener.accept().expect("accept");
+        let prepared = Prepared { shard_version: 4, edges_given: u64::MAX, mark: None };
+        let reports = [
+            Report::Listening(65535),
+            Report::Beat,
+            Report::Progress(1 << 40),
+            Report::Prepared(prepared),
+            Report::Prepared(Prepared { mark: Some(u64::MAX), ..prepared }),
+            Report::Committing,
+            Report::Outline(vec![1, 2]),
+            Report::Rows(Vec::new()),
+            Report::Done(WorkerCounters { messages: 3, sent_bytes: 1 << 33, ..WorkerCounters::default() }),
+            Report::Failed("no".to_owned()),
+            Report::PeerLost("gone".to_owned()),
+        ];
+        for report in reports {
+            report.send(&here).expect("send");
+            assert_eq!(Report::receive(&there).expect("receive"), report);
+        }
+        for order in [Order::Start(vec![1, 65535], b"job".to_vec()), Order::Published, Order::Stop] {
+            order.send(&there).expect("send");
+            assert_eq!(Order::receive(&here).expect("receive"), order);
+        }
+        (&there).write_all(&[0, 0, 0, 0, 99]).expect("send");
+        assert!(Report::receive(&here).expect_err("unknown").to_string().contains("unknown kind 99"));
+        drop(there);
+        assert!(Report::receive(&here).is_err());
+    }
+}

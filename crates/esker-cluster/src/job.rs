@@ -1,0 +1,210 @@
+//! What the command tells the processes to do.
+
+use esker_format::Result;
+
+use crate::wire::{Taker, put_bytes, put_u64};
+
+/// Edges to add or to remove.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ChangeJob {
+    /// The files, which every process can read.
+    pub inputs: Vec<String>,
+    /// The message of the versions.
+    pub message: String,
+    /// Edges after which a version is made; 0: one version of all.
+    pub batch_edges: u64,
+    /// Whether the edges are removed. Vertices stay.
+    pub removes: bool,
+    /// The column of the weights; `None`: the usual one.
+    pub weight: Option<String>,
+    /// How the input is read as a stream; `None`: every process reads its own part of files.
+    pub stream: Option<StreamJob>,
+}
+
+/// A stream of edges: one input, which process 0 reads as it comes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StreamJob {
+    /// The name under which versions say how far it was read; `None`: it is always read from its start.
+    pub name: Option<String>,
+    /// Its first edges that versions have: they are passed over. The command finds out, unless `from_start`.
+    pub passed: u64,
+    /// The fingerprint of the last of these edges, if a version says it.
+    pub mark: Option<u64>,
+    /// Whether it is read from its start, although versions may have edges of it.
+    pub from_start: bool,
+    /// Milliseconds after which a version is made; 0: only edges count.
+    pub every_ms: u64,
+    /// Whether to wait at the end of the file for what will be appended to it.
+    pub follows: bool,
+}
+
+impl StreamJob {
+    /// The message of a version: how far the stream was read, and the fingerprint of the last edge.
+    pub(crate) fn message(&self, edges: u64, mark: Option<u64>) -> String {
+        let mark = mark.map_or_else(String::new, |mark| format!(", mark {mark:x}"));
+        format!(
+            "stream {}: {}{mark}",
+            self.name.as_deref().unwrap_or("-"),
+            esker_graph::counted(edges, "edge", "edges")
+        )
+    }
+}
+
+/// How many edges of a stream were read, and the fingerprint of the last one, as the message of a version says it; `None` if it says nothing of
+/// that stream.
+pub fn stream_position(message: &str, name: &str) -> Option<(u64, Option<u64>)> {
+    let (found, place) = message.strip_prefix("stream ")?.rsplit_once(": ")?;
+    let (edges, mark) = match place.split_once(", mark ") {
+        Some((edges, mark)) => (edges, Some(u64::from_str_radix(mark, 16).ok()?)),
+        None => (place, None),
+    };
+    (found == name)
+        .then(|| {
+            Some((edges.strip_suffix(" edges").or_else(|| edges.strip_suffix(" edge"))?.parse().ok()?, mark))
+        })
+        .flatten()
+}
+
+/// An algorithm to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunJob {
+    /// Its name.
+    pub algorithm: String,
+    /// Options, as a user types them.
+    pub params: Vec<(String, String)>,
+    /// The version of the whole.
+    pub version: u64,
+    /// How many vertices with the greatest first values are wanted; `None`: all. Of answers that are ids all are given.
+    pub top: Option<usize>,
+}
+
+/// What all processes do together.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ClusterJob {
+    /// Add or remove edges.
+    Change(ChangeJob),
+    /// Run an algorithm.
+    Run(RunJob),
+}
+
+impl ClusterJob {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        match self {
+            Self::Change(change) => {
+                out.push(0);
+                put_u64(&mut out, change.batch_edges);
+                put_u64(&mut out, u64::from(change.removes));
+                put_u64(&mut out, u64::from(change.weight.is_some()));
+                put_bytes(&mut out, change.weight.as_deref().unwrap_or_default().as_bytes());
+                put_u64(&mut out, u64::from(change.stream.is_some()));
+                let stream = change.stream.clone().unwrap_or_default();
+                let (has_mark, mark) = (u64::from(stream.mark.is_some()), stream.mark.unwrap_or(0));
+                let words =
+                    [u64::from(stream.name.is_some()), stream.passed, has_mark, mark, stream.every_ms];
+                words.iter().for_each(|word| put_u64(&mut out, *word));
+                let flags = [stream.follows, stream.from_start];
+                flags.iter().for_each(|&flag| put_u64(&mut out, u64::from(flag)));
+                put_bytes(&mut out, stream.name.unwrap_or_default().as_bytes());
+                put_bytes(&mut out, change.message.as_bytes());
+                change.inputs.iter().for_each(|input| put_bytes(&mut out, input.as_bytes()));
+            }
+            Self::Run(run) => {
+                out.push(1);
+                put_u64(&mut out, run.version);
+                put_u64(&mut out, run.top.map_or(u64::MAX, |top| top as u64));
+                put_bytes(&mut out, run.algorithm.as_bytes());
+                for (name, value) in &run.params {
+                    put_bytes(&mut out, name.as_bytes());
+                    put_bytes(&mut out, value.as_bytes());
+                }
+            }
+        }
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
+        let mut taker = Taker(bytes);
+        if taker.bytes(1)? == [0] {
+            let (batch_edges, removes) = (taker.u64()?, taker.u64()? != 0);
+            let has_weight = taker.u64()? != 0;
+            let weight = Some(taker.text()?).filter(|_| has_weight);
+            let (is_stream, has_name) = (taker.u64()? != 0, taker.u64()? != 0);
+            let (passed, has_mark, mark) = (taker.u64()?, taker.u64()? != 0, taker.u64()?);
+            let mark = Some(mark).filter(|_| has_mark);
+            let mut stream = StreamJob { passed, mark, every_ms: taker.u64()?, ..StreamJob::default() };
+            (stream.follows, stream.from_start) = (taker.u64()? != 0, taker.u64()? != 0);
+            stream.name = Some(taker.text()?).filter(|_| has_name);
+            let stream = Some(stream).filter(|_| is_stream);
+            let (message, mut inputs) = (taker.text()?, Vec::new());
+            while !taker.is_empty() {
+                inputs.push(taker.text()?);
+            }
+            return Ok(Self::Change(ChangeJob { inputs, message, batch_edges, removes, weight, stream }));
+        }
+        let (version, top) = (taker.u64()?, Some(taker.u64()?).filter(|&top| top != u64::MAX));
+        let (algorithm, mut params) = (taker.text()?, Vec::new());
+        while !taker.is_empty() {
+            params.push((taker.text()?, taker.text()?));
+        }
+        Ok(Self::Run(RunJob { algorithm, params, version, top: top.map(|top| top as usize) }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_are_decoded_as_they_were() {
+        let add = ChangeJob {
+            inputs: vec!["a b".into(), String::new()],
+            message: "m".into(),
+            batch_edges: 7,
+            removes: false,
+            weight: Some("cost".into()),
+            stream: None,
+        };
+        let stream = Some(StreamJob {
+            name: Some("a".into()),
+            passed: 9,
+            mark: Some(u64::MAX),
+            from_start: true,
+            every_ms: 1000,
+            follows: true,
+        });
+        let streamed = ChangeJob { stream, ..add.clone() };
+        let remove = ChangeJob { removes: true, weight: None, ..add.clone() };
+        let params = vec![("source".to_owned(), "alice".to_owned())];
+        let run = RunJob { algorithm: "bfs".into(), params, version: 3, top: None };
+        let top = RunJob { top: Some(5), ..run.clone() };
+        for job in [
+            ClusterJob::Change(add),
+            ClusterJob::Change(remove),
+            ClusterJob::Change(streamed),
+            ClusterJob::Run(run),
+            ClusterJob::Run(top),
+        ] {
+            assert_eq!(ClusterJob::decode(&job.encode()).expect("decode"), job);
+        }
+        assert!(ClusterJob::decode(&[]).is_err());
+    }
+
+    #[test]
+    fn the_position_of_a_stream_is_read_back_under_its_name_only() {
+        let stream = StreamJob { name: Some("/data/a: 1 edges".into()), ..StreamJob::default() };
+        for mark in [None, Some(0), Some(u64::MAX)] {
+            let message = stream.message(50_000, mark);
+            assert_eq!(stream_position(&message, "/data/a: 1 edges"), Some((50_000, mark)));
+            assert_eq!(stream_position(&message, "/data/a"), None, "{message}");
+        }
+        for other in [
+            "add /data/a",
+            "stream /data/a: x edges",
+            "stream /data/a: 1 edges more",
+            "stream /data/a: 1 edges, mark z",
+        ] {
+            assert_eq!(stream_position(other, "/data/a"), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! One graph over the shards of a cluster: databases that are changed and analysed together, each by a process of its own.
+//!
+//! A [`Cluster`] is a directory with a manifest and a database for each shard ([`mod@cluster`], [`manifest`]). A vertex belongs to the shard
+//! that a seeded hash of its external id names ([`owner`]). An edge lies with the owner of its source; an undirected one also with that of
+//! its target. What a shard holds of other shards' vertices are ghosts.
+//!
+//! A [`Supervisor`] starts a worker process for each shard ([`worker`]), and ends them all when one fails. Workers exchange blocks through
+//! a dataflow engine ([`engine`]) over connections on which both sides have proved that they know the secret of the cluster ([`handshake`]).
+//! A version of the whole exists once every shard has synced its part and the manifest names all parts.
+//!
+//! `docs/cluster.md` is the page for users.
+
+#![forbid(unsafe_code)]
+
+pub mod owner;
+mod wire;
+pub mod manifest;
+pub mod engine;
+pub mod handshake;
+mod counters;
+mod weights;
+pub mod cluster;
+mod shard;
+pub mod job;
+mod outbox;
+mod mark;
+mod parts;
+mod change;
+pub mod answer;
+mod routes;
+pub mod algorithm;
+mod control;
+pub mod worker;
+mod children;
+mod stopping;
+mod supervisor;
+mod whole;
+mod split;
+#[cfg(test)]
+mod model_tests;
+
+pub use change::{Prepared, Publisher, change};
+pub use children::WorkerCommand;
+pub use cluster::{Cluster, CreateOptions};
+pub use counters::{ChangeTimes, WorkerCounters};
+pub use shard::{roll_back, unpublished};
+pub use split::{merge, split};
+pub use supervisor::{ChangeReport, ClusterAnswer, SILENCE, Supervisor};
+pub use weights::WeightKind;
+pub use whole::{CheckReport, Counts, check, counts, export, write_id};

@@ -1,0 +1,80 @@
+//! Which shard owns a vertex: a seeded hash of its external id.
+//!
+//! The hash is part of the format: a cluster that exists keeps every vertex where it is. An integer is mixed with the seed; a text is
+//! mixed in words of eight bytes, little-endian, the last one padded with zeros, after its length.
+
+use esker_store::ids::ExternalId;
+
+/// Maps external ids to shards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owners {
+    seed: u64,
+    shards: u64,
+}
+
+impl Owners {
+    /// The owners among so many shards, at least one.
+    pub fn new(seed: u64, shards: usize) -> Self {
+        Self { seed, shards: shards.max(1) as u64 }
+    }
+
+    /// The shard that owns a vertex, in 0..shards.
+    #[inline]
+    pub fn of(&self, id: ExternalId<'_>) -> usize {
+        ((u128::from(self.hash(id)) * u128::from(self.shards)) >> 64) as usize
+    }
+
+    /// The hash of an id, of 64 bits.
+    #[inline]
+    pub fn hash(&self, id: ExternalId<'_>) -> u64 {
+        match id {
+            ExternalId::Int(id) => mix(id ^ self.seed),
+            ExternalId::Text(text) => self.hash_text(text),
+        }
+    }
+
+    fn hash_text(&self, text: &[u8]) -> u64 {
+        text.chunks(8).fold(mix(self.seed ^ text.len() as u64), |hash, chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            mix(hash ^ u64::from_le_bytes(word))
+        })
+    }
+}
+
+/// The finaliser of SplitMix64, after one step of its counter.
+///
+/// G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
+#[inline]
+fn mix(word: u64) -> u64 {
+    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owners_never_change() {
+        // Fixed for ever: a change would lose the vertices of every cluster that exists.
+        assert_eq!(mix(0), 0xe220_a839_7b1d_cdaf);
+        let owners = Owners::new(7, 1000);
+        let texts = ["", "alice", "12345678", "123456789"].map(|text| owners.of(ExternalId::from(text)));
+        let integers = [0, 1, 2, u64::MAX].map(|id| owners.of(ExternalId::Int(id)));
+        assert_eq!((texts, integers), ([389, 844, 819, 186], [389, 739, 386, 535]));
+    }
+
+    #[test]
+    fn shards_get_alike_many() {
+        for shards in [1, 3, 8] {
+            let owners = Owners::new(99, shards);
+            let mut counts = vec![0; shards];
+            (0..8000).for_each(|id| counts[owners.of(ExternalId::Int(id))] += 1);
+            let mean = 8000 / shards;
+            assert!(counts.iter().all(|&count: &usize| count.abs_diff(mean) < mean / 5 + 1), "{counts:?}");
+        }
+    }
+}

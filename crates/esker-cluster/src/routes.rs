@@ -1,0 +1,204 @@
+//! Which vertices of a shard are its own, and with which vertices of other shards the rest are one.
+//!
+//! A shard holds the vertices that it owns and *ghosts*: copies of vertices of other shards, at the other end of its edges. The owner of a
+//! ghost has the same vertex as a *mirror*. For each pair of shards both sides list these in the same order, so values travel without ids.
+//! Memory: two bytes a vertex, and an id for each ghost and each mirror.
+
+use esker_format::{Error, Result};
+use esker_graph::{NONE, VertexId, vertex};
+use esker_store::Snapshot;
+use esker_store::ids::ExternalId;
+
+use crate::engine::Engine;
+use crate::owner::Owners;
+use crate::wire::{Taker, put_id, put_u64};
+
+/// Ids looked up together.
+const LOOK_UP_LEN: usize = 1 << 10;
+
+/// The vertices that a shard shares with others.
+pub(crate) struct Routes {
+    me: usize,
+    owner: Vec<u16>,
+    /// For each shard, the ghosts of its vertices here, ascending.
+    ghosts: Vec<Vec<VertexId>>,
+    /// For each shard, the own vertices that are ghosts there, in the order of its list.
+    mirrors: Vec<Vec<VertexId>>,
+    num_owned: usize,
+}
+
+impl Routes {
+    /// Finds the owners of all vertices of a shard, and asks them for the numbers of the ghosts.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if an owner does not know its vertex; those of the snapshot.
+    pub(crate) fn new(snapshot: &Snapshot, owners: Owners, engine: &mut Engine<'_>) -> Result<Self> {
+        let (me, peers, n) = (engine.index(), engine.peers(), snapshot.num_vertices());
+        let mut owner = Vec::with_capacity(n);
+        let mut ghosts = vec![Vec::new(); peers];
+        let mut questions = vec![Vec::new(); peers];
+        for (v, id) in snapshot.ids().externals(0..n).enumerate() {
+            let id = id?;
+            let shard = owners.of(id);
+            owner.push(shard as u16);
+            if shard != me {
+                ghosts[shard].push(vertex(v));
+                put_id(&mut questions[shard], id);
+            }
+        }
+        let asked = engine.exchange(questions);
+        let mut mirrors = Vec::with_capacity(peers);
+        for (shard, block) in asked.iter().enumerate() {
+            mirrors.push(look_up(snapshot, block).map_err(|error| {
+                Error::Invalid(format!(
+                    "shard {me} cannot find the vertices that shard {shard} has edges to: {error}; check the cluster with `esker cluster check`"
+                ))
+            })?);
+        }
+        let num_owned = n - ghosts.iter().map(Vec::len).sum::<usize>();
+        Ok(Self { me, owner, ghosts, mirrors, num_owned })
+    }
+
+    /// Whether this shard owns a vertex.
+    #[inline]
+    pub(crate) fn is_owned(&self, v: VertexId) -> bool {
+        usize::from(self.owner[v as usize]) == self.me
+    }
+
+    /// The number of this shard.
+    pub(crate) fn shard(&self) -> usize {
+        self.me
+    }
+
+    /// Number of vertices that this shard owns.
+    pub(crate) fn num_owned(&self) -> usize {
+        self.num_owned
+    }
+
+    /// The vertices that this shard owns, ascending.
+    pub(crate) fn owned(&self) -> impl Iterator<Item = VertexId> + '_ {
+        (0..self.owner.len()).map(vertex).filter(|&v| self.is_owned(v))
+    }
+
+    /// Sends a value of each ghost that has one to its owner, and calls `take` with the own vertex and the value. `head` goes to every
+    /// process; the sum of the heads of all comes back.
+    pub(crate) fn to_owners(
+        &self,
+        engine: &mut Engine<'_>,
+        head: u64,
+        value: impl Fn(VertexId) -> Option<u64>,
+        take: impl FnMut(VertexId, u64),
+    ) -> Result<u64> {
+        let blocks = self.ghosts.iter().map(|list| encode(head, list.iter().map(|&v| value(v)))).collect();
+        self.hand_over(engine, blocks, &self.mirrors, take)
+    }
+
+    /// The reverse of [`Routes::to_owners`]: from own vertices to their ghosts.
+    pub(crate) fn to_ghosts(
+        &self,
+        engine: &mut Engine<'_>,
+        head: u64,
+        value: impl Fn(VertexId) -> Option<u64>,
+        take: impl FnMut(VertexId, u64),
+    ) -> Result<u64> {
+        let blocks = self.mirrors.iter().map(|list| encode(head, list.iter().map(|&v| value(v)))).collect();
+        self.hand_over(engine, blocks, &self.ghosts, take)
+    }
+
+    /// As [`Routes::to_owners`], for a few ghosts with their values. Time: that of the few.
+    pub(crate) fn tell_owners(
+        &self,
+        engine: &mut Engine<'_>,
+        head: u64,
+        ghosts: impl Iterator<Item = (VertexId, u64)>,
+        take: impl FnMut(VertexId, u64),
+    ) -> Result<u64> {
+        let mut blocks = vec![encode_start(head, SPARSE); self.ghosts.len()];
+        for (v, value) in ghosts {
+            let shard = usize::from(self.owner[v as usize]);
+            let place = self.ghosts[shard].partition_point(|&other| other < v);
+            put_pair(&mut blocks[shard], place, value);
+        }
+        self.hand_over(engine, blocks, &self.mirrors, take)
+    }
+
+    fn hand_over(
+        &self,
+        engine: &mut Engine<'_>,
+        blocks: Vec<Vec<u8>>,
+        places: &[Vec<VertexId>],
+        mut take: impl FnMut(VertexId, u64),
+    ) -> Result<u64> {
+        let mut sum = 0_u64;
+        for (list, block) in places.iter().zip(engine.exchange(blocks)) {
+            let mut taker = Taker(&block);
+            sum = sum.wrapping_add(taker.u64()?);
+            let is_dense = taker.u64()? == DENSE;
+            let mut next = 0;
+            while !taker.is_empty() {
+                let place = if is_dense { next } else { taker.u32()? as usize };
+                next += 1;
+                let value = taker.u64()?;
+                let v = *list.get(place).ok_or_else(|| {
+                    Error::Invalid(
+                        "a process sent a value for a vertex that is not shared with it".to_owned(),
+                    )
+                })?;
+                take(v, value);
+            }
+        }
+        Ok(sum)
+    }
+}
+
+const SPARSE: u64 = 0;
+const DENSE: u64 = 1;
+
+fn encode_start(head: u64, kind: u64) -> Vec<u8> {
+    let mut block = Vec::new();
+    put_u64(&mut block, head);
+    put_u64(&mut block, kind);
+    block
+}
+
+fn put_pair(block: &mut Vec<u8>, place: usize, value: u64) {
+    block.extend_from_slice(&(place as u32).to_le_bytes());
+    put_u64(block, value);
+}
+
+/// A block of the values of a list: all of them if all are there, else pairs of place and value.
+fn encode(head: u64, values: impl Iterator<Item = Option<u64>> + Clone) -> Vec<u8> {
+    if values.clone().all(|value| value.is_some()) {
+        let mut block = encode_start(head, DENSE);
+        values.flatten().for_each(|value| put_u64(&mut block, value));
+        return block;
+    }
+    let mut block = encode_start(head, SPARSE);
+    for (place, value) in values.enumerate() {
+        if let Some(value) = value {
+            put_pair(&mut block, place, value);
+        }
+    }
+    block
+}
+
+/// The vertices of ids in a block.
+fn look_up(snapshot: &Snapshot, block: &[u8]) -> Result<Vec<VertexId>> {
+    let is_text = snapshot.ids().is_text();
+    let mut taker = Taker(block);
+    let mut vertices = Vec::new();
+    let mut ids: Vec<ExternalId<'_>> = Vec::with_capacity(LOOK_UP_LEN);
+    let mut found = [None; LOOK_UP_LEN];
+    while !taker.is_empty() {
+        ids.clear();
+        while ids.len() < LOOK_UP_LEN && !taker.is_empty() {
+            ids.push(taker.id(is_text)?);
+        }
+        snapshot.ids().vertices_of(&ids, &mut found[..ids.len()])?;
+        for (id, v) in ids.iter().zip(&found) {
+            let v = v.filter(|&v| v != NONE && (v as usize) < snapshot.num_vertices());
+            vertices.push(v.ok_or_else(|| Error::Invalid(format!("it has no vertex {id}")))?);
+        }
+    }
+    Ok(vertices)
+}

@@ -1,0 +1,282 @@
+//! A cluster of a database, and a database of a cluster.
+//!
+//! Both are imports of selected edges: a shard is imported from the edges of the database that it holds, one shard after another; a database
+//! from the edges of all shards, each taken where its source is owned. Time: a pass over all lists for each shard. Memory: that of an
+//! import ([`ImportOptions::memory_bytes`]); blocks are read as the import wants them.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use esker_format::io::{Disk, RealDisk};
+use esker_format::{ElementType, Error, PropertyRecord, Result};
+use esker_graph::{Direction, Run, vertex};
+use esker_import::install::import;
+use esker_import::options::{ImportOptions, VertexOrder};
+use esker_import::source::{
+    Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Schema, id_column, text_column,
+};
+use esker_store::ids::ExternalId;
+use esker_store::property::{PropertyValue, RemovedVertices};
+use esker_store::version::StagingOptions;
+use esker_store::{Snapshot, Store};
+
+use crate::cluster::{Cluster, CreateOptions, NewCluster, WEIGHT_NAME};
+use crate::owner::Owners;
+use crate::weights::WeightKind;
+
+/// Vertices of a block.
+const BLOCK_LEN: usize = 1 << 13;
+
+/// Makes a cluster of a version of a database. Its first version has all edges with their weights, and all vertices; other properties are
+/// left out. Returns it with the names of the properties that were.
+///
+/// # Errors
+/// [`Error::Invalid`] if the database keeps parallel edges; as [`Cluster::create`] and [`import`].
+pub fn split(
+    database: &Store,
+    version: u64,
+    path: &Path,
+    shards: usize,
+    seed: u64,
+    run: &Run,
+) -> Result<(Cluster, Vec<String>)> {
+    let snapshot = database.at(version)?;
+    if snapshot.layer().multigraph {
+        return Err(Error::Invalid(format!(
+            "{} keeps parallel edges, but a cluster holds one edge between two vertices: import the edges with --duplicates last",
+            snapshot.path().display()
+        )));
+    }
+    let weight = snapshot.weight_property().cloned();
+    let is_integer = |weight: &PropertyRecord| matches!(weight.element, ElementType::I32 | ElementType::I64);
+    let weights = weight.as_ref().map(|weight| match is_integer(weight) {
+        true => WeightKind::Int,
+        false => WeightKind::Float,
+    });
+    let left_out = snapshot.edge_properties().filter(|property| !property.weight).map(|one| one.name.clone());
+    let left_out = left_out.chain(snapshot.vertex_properties().map(|one| one.name.clone())).collect();
+    let (directed, text_ids) = (snapshot.is_directed(), snapshot.ids().is_text());
+    let options = CreateOptions { shards, directed, text_ids, weights, seed };
+    let message = format!("split {} version {version}", snapshot.path().display());
+    let new = NewCluster { options: &options, edges_given: snapshot.num_edges(), message: &message };
+    let removed = snapshot.removed(run)?.clone();
+    let part = Arc::new(vec![DatabasePart { snapshot, removed, weight }]);
+    let cluster = Cluster::create_with(path, &new, |disk, shard, place| {
+        let selection = Selection::OfShard { shard, owners: Owners::new(seed, shards), directed };
+        let reader = PartsReader::new(Arc::clone(&part), selection, weights);
+        let options = ImportOptions { order: VertexOrder::Keep, ..import_options(directed, &message, run) };
+        import(disk, Box::new(reader), place, &options, StagingOptions::default()).map(drop)
+    })?;
+    Ok((cluster, left_out))
+}
+
+/// Makes a database at `target` of a version of a cluster.
+///
+/// # Errors
+/// [`Error::Invalid`] if there is no such version, or something is at `target`; those of a shard; as [`import`].
+pub fn merge(cluster: &Cluster, version: u64, target: &Path, run: &Run) -> Result<()> {
+    let numbers = &cluster.manifest().version(version)?.shards;
+    let part = |shard: usize| {
+        let snapshot = cluster.open_shard(shard)?.at(numbers[shard])?;
+        let (removed, weight) = (snapshot.removed(run)?.clone(), snapshot.weight_property().cloned());
+        Ok(DatabasePart { snapshot, removed, weight })
+    };
+    let parts = (0..cluster.num_shards()).map(part).collect::<Result<Vec<_>>>()?;
+    let directed = cluster.manifest().directed;
+    let selection = Selection::OfAll { owners: cluster.owners(), directed };
+    let reader = PartsReader::new(Arc::new(parts), selection, cluster.weights()?);
+    let message = format!("merge {} version {version}", cluster.path().display());
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let options = import_options(directed, &message, run);
+    import(&disk, Box::new(reader), target, &options, StagingOptions::default()).map(drop)
+}
+
+fn import_options(directed: bool, message: &str, run: &Run) -> ImportOptions {
+    ImportOptions {
+        directed: Some(directed),
+        message: Some(message.to_owned()),
+        cancel: run.cancel().clone(),
+        ..ImportOptions::default()
+    }
+}
+
+/// A database that is read.
+struct DatabasePart {
+    snapshot: Snapshot,
+    removed: RemovedVertices,
+    weight: Option<PropertyRecord>,
+}
+
+/// Which edges and vertices of the parts are taken.
+#[derive(Clone, Copy)]
+enum Selection {
+    /// Of one database, what a shard holds.
+    OfShard { shard: usize, owners: Owners, directed: bool },
+    /// Of all shards, what they own; of an undirected edge the end with the lesser id.
+    OfAll { owners: Owners, directed: bool },
+}
+
+impl Selection {
+    fn has_vertex(&self, part: usize, id: ExternalId<'_>) -> bool {
+        match self {
+            Self::OfShard { shard, owners, .. } => owners.of(id) == *shard,
+            Self::OfAll { owners, .. } => owners.of(id) == part,
+        }
+    }
+
+    /// Whether edges of a source can be selected.
+    fn has_source(&self, part: usize, source: ExternalId<'_>) -> bool {
+        matches!(self, Self::OfShard { directed: false, .. }) || self.has_vertex(part, source)
+    }
+
+    /// Whether an edge of such a source is selected.
+    fn has_edge(&self, part: usize, source: ExternalId<'_>, target: ExternalId<'_>) -> bool {
+        match self {
+            Self::OfShard { directed: true, .. } | Self::OfAll { directed: true, .. } => true,
+            Self::OfShard { directed: false, .. } => {
+                // Both ends have the edge.
+                source <= target && (self.has_vertex(part, source) || self.has_vertex(part, target))
+            }
+            Self::OfAll { directed: false, .. } => source <= target,
+        }
+    }
+}
+
+/// Reads selected edges and vertices. A block is a range of vertices of a part: its `file` is the part, its `first_line` the first vertex.
+struct PartsReader {
+    schema: Schema,
+    parser: Arc<PartsParser>,
+    next: (usize, usize),
+}
+
+struct PartsParser {
+    parts: Arc<Vec<DatabasePart>>,
+    selection: Selection,
+    weights: Option<WeightKind>,
+}
+
+impl PartsReader {
+    fn new(parts: Arc<Vec<DatabasePart>>, selection: Selection, weights: Option<WeightKind>) -> Self {
+        let is_text = parts.iter().any(|part| part.snapshot.ids().is_text());
+        let directed = parts.iter().all(|part| part.snapshot.is_directed());
+        let schema = Schema {
+            format: "database",
+            ids: if is_text { IdKind::Text } else { IdKind::Int },
+            properties: weights.iter().map(|_| WEIGHT_NAME.to_owned()).collect(),
+            types: weights.iter().map(|kind| Some(kind.element().into())).collect(),
+            weight: weights.map(|_| 0),
+            directed: Some(directed),
+            both_ends: false,
+            input_bytes: None,
+        };
+        Self { schema, parser: Arc::new(PartsParser { parts, selection, weights }), next: (0, 0) }
+    }
+}
+
+impl Reader for PartsReader {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn parser(&self) -> Arc<dyn BlockParser> {
+        Arc::clone(&self.parser) as Arc<dyn BlockParser>
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        let (mut part, mut first) = self.next;
+        while self.parser.parts.get(part).is_some_and(|part| first >= part.snapshot.num_vertices()) {
+            (part, first) = (part + 1, 0);
+        }
+        self.next = (part, first + BLOCK_LEN);
+        let block = Block { bytes: Vec::new(), first_line: first as u64, file: part, input_bytes: 0 };
+        Ok((part < self.parser.parts.len()).then_some(block))
+    }
+}
+
+impl BlockParser for PartsParser {
+    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+        let first = block.first_line as usize;
+        let part = &self.parts[block.file];
+        let range = first..(first + BLOCK_LEN).min(part.snapshot.num_vertices());
+        match part.snapshot.ids().is_text() {
+            true => self.gather(block.file, range, text_of, text_column::<Vec<u8>>),
+            false => self.gather(block.file, range, integer_of, id_column),
+        }
+    }
+}
+
+fn text_of(id: ExternalId<'_>) -> Result<Vec<u8>> {
+    match id {
+        ExternalId::Text(text) => Ok(text.to_vec()),
+        ExternalId::Int(_) => Err(Error::Invalid("a shard has integer ids among texts".to_owned())),
+    }
+}
+
+fn integer_of(id: ExternalId<'_>) -> Result<u64> {
+    match id {
+        ExternalId::Int(id) => Ok(id),
+        ExternalId::Text(_) => Err(Error::Invalid("a shard has text ids among integers".to_owned())),
+    }
+}
+
+impl PartsParser {
+    fn gather<T>(
+        &self,
+        number: usize,
+        range: Range<usize>,
+        own: impl Fn(ExternalId<'_>) -> Result<T>,
+        column: impl Fn(Vec<T>) -> arrow_array::ArrayRef,
+    ) -> Result<EdgeBatch> {
+        let part = &self.parts[number];
+        let (snapshot, ids) = (&part.snapshot, part.snapshot.ids());
+        let (mut sources, mut targets, mut vertices) = (Vec::new(), Vec::new(), Vec::new());
+        let mut weights = match self.weights {
+            Some(WeightKind::Float) => Numbers::Float(Vec::new()),
+            _ => Numbers::Int(Vec::new()),
+        };
+        for v in range.map(vertex).filter(|&v| !part.removed.is_removed(v)) {
+            let id = ids.external_of(v)?;
+            if self.selection.has_vertex(number, id) {
+                vertices.push(own(id)?);
+            }
+            if !self.selection.has_source(number, id) {
+                continue;
+            }
+            let list = snapshot.edges(Direction::Out, v)?;
+            for (place, &target) in list.targets().iter().enumerate() {
+                let other = ids.external_of(target)?;
+                if !self.selection.has_edge(number, id, other) {
+                    continue;
+                }
+                sources.push(own(id)?);
+                targets.push(own(other)?);
+                if let Some(weight) = &part.weight {
+                    push(&mut weights, PropertyValue::of(weight, list.bits(weight.number, place)?));
+                }
+            }
+        }
+        Ok(EdgeBatch {
+            source: column(sources),
+            target: column(targets),
+            properties: self
+                .weights
+                .iter()
+                .map(|_| std::mem::replace(&mut weights, Numbers::Int(Vec::new())).finish())
+                .collect(),
+            vertices: Some(column(vertices)),
+            ..EdgeBatch::of_integers(Vec::new(), Vec::new(), 0)
+        })
+    }
+}
+
+/// Appends a weight to the numbers of its kind.
+fn push(numbers: &mut Numbers, weight: PropertyValue<'_>) {
+    match (numbers, weight) {
+        (Numbers::Int(numbers), PropertyValue::I32(weight)) => numbers.push(weight.into()),
+        (Numbers::Int(numbers), PropertyValue::I64(weight)) => numbers.push(weight),
+        (Numbers::Float(numbers), PropertyValue::F32(weight)) => numbers.push(weight.into()),
+        (Numbers::Float(numbers), PropertyValue::F64(weight)) => numbers.push(weight),
+        (_, other) => unreachable!("the weight {other} is of another kind than the weights"),
+    }
+}

@@ -1,0 +1,338 @@
+//! What the command does while the worker processes work: passes orders on, publishes versions, and ends everything when one worker fails.
+//!
+//! A worker fails if it says so, ends, loses a peer, or says nothing for [`Supervisor::silence`]. Then all are killed, and the error names
+//! the one that failed first: one that a signal killed before one that gave a reason, and that before those that only lost a peer. For
+//! that, the command listens a moment longer.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use esker_format::{Error, Result};
+use esker_graph::{Cancel, Stop};
+
+use crate::answer::{Outline, Row, take_rows};
+use crate::change::Prepared;
+use crate::children::{Children, WorkerCommand};
+use crate::cluster::Cluster;
+use crate::control::{Order, Report};
+use crate::counters::WorkerCounters;
+use crate::job::{ChangeJob, ClusterJob, RunJob, StreamJob, stream_position};
+use crate::manifest::WholeVersion;
+use crate::shard::{roll_back, unpublished};
+use crate::stopping::Stopping;
+
+/// How often the command looks at what is not reported.
+const TICK: Duration = Duration::from_millis(100);
+/// How long the command listens for the first cause of a failure.
+const GRACE: Duration = Duration::from_millis(300);
+/// Time of one tick that counts as silence, at most: if the command itself was stopped, its workers are not to blame.
+const TICK_MAX: Duration = Duration::from_millis(250);
+/// A worker that says nothing for so long is given up.
+pub const SILENCE: Duration = Duration::from_secs(3);
+
+/// How operations are supervised.
+pub struct Supervisor<'a> {
+    /// Makes worker processes.
+    pub command: &'a WorkerCommand<'a>,
+    /// A worker that says nothing for so long is given up.
+    pub silence: Duration,
+    /// Ends the operation.
+    pub cancel: Cancel,
+    /// Told how many edges have been read.
+    pub on_progress: &'a dyn Fn(u64),
+}
+
+impl std::fmt::Debug for Supervisor<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Supervisor").field("silence", &self.silence).finish_non_exhaustive()
+    }
+}
+
+/// What a change has done.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ChangeReport {
+    /// The versions of the whole that it has published.
+    pub versions: Vec<u64>,
+    /// Edges that were given for them.
+    pub edges: u64,
+    /// Edges of a stream that were passed over, because earlier versions have them.
+    pub passed: u64,
+    /// Versions of shards that an earlier operation left behind, and that were undone first.
+    pub undone: usize,
+    /// What each worker counted; empty after a failure.
+    pub workers: Vec<WorkerCounters>,
+}
+
+/// An answer, by external id.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ClusterAnswer {
+    /// Columns and facts.
+    pub outline: Outline,
+    /// A row for each vertex, in no order.
+    pub rows: Vec<Row>,
+    /// What each worker counted.
+    pub workers: Vec<WorkerCounters>,
+}
+
+impl Supervisor<'_> {
+    /// Adds the edges of files or removes them. The versions that `report` names after an error are published and stay; every shard is taken back to the
+    /// last of them.
+    ///
+    /// # Errors
+    /// The first failure; the message names the worker, and the version that the cluster is left at.
+    pub fn change(&self, cluster: &mut Cluster, job: &ChangeJob, report: &mut ChangeReport) -> Result<()> {
+        let _lock = cluster.lock()?;
+        let reads_stdin = job.inputs.iter().any(|input| input == "-");
+        if reads_stdin && job.stream.is_none() {
+            return Err(Error::Invalid(
+                "every worker reads the files itself, so standard input cannot be one: use `esker cluster stream`, or write it to a file"
+                    .to_owned(),
+            ));
+        }
+        let mut job = job.clone();
+        if let Some(stream) = &mut job.stream {
+            (stream.passed, stream.mark) = position_of(cluster, stream);
+            report.passed = stream.passed;
+        }
+        report.undone = unpublished(cluster)?.len();
+        let begin = cluster.manifest().newest().number + 1;
+        let mut prepared: Vec<Option<Prepared>> = vec![None; cluster.num_shards()];
+        let conducting =
+            self.conduct(&cluster.clone(), &ClusterJob::Change(job.clone()), |children, shard, given| {
+                match given {
+                    Report::Progress(edges) if shard == 0 => (self.on_progress)(edges),
+                    Report::Prepared(part) => prepared[shard] = Some(part),
+                    _ => {}
+                }
+                let Some(parts) = prepared.iter().copied().collect::<Option<Vec<_>>>() else { return Ok(()) };
+                prepared.fill(None);
+                let (edges, mark) = (parts[0].edges_given, parts[0].mark);
+                let shards = parts.iter().map(|part| part.shard_version).collect();
+                report.edges += edges;
+                let read = |stream: &StreamJob| stream.message(stream.passed + report.edges, mark);
+                let message = job.stream.as_ref().map_or_else(|| job.message.clone(), read);
+                report.versions.push(cluster.publish(shards, edges, &message)?);
+                // If a worker is gone, that is noticed elsewhere.
+                children.lines.iter().for_each(|line| drop(Order::Published.send(line)));
+                Ok(())
+            });
+        let error = match conducting {
+            Ok(workers) => {
+                report.workers = workers;
+                return Ok(());
+            }
+            Err(error) => error,
+        };
+        // If publishing failed, the manifest may have the version: then it counts.
+        let taken_back = cluster.reload().and_then(|()| roll_back(cluster));
+        let left = cluster.manifest().newest().number;
+        let first_new = report.versions.last().map_or(begin, |last| last + 1);
+        let new = |version: &&WholeVersion| version.number >= first_new;
+        report.versions.extend(cluster.manifest().versions.iter().filter(new).map(|version| version.number));
+        let is_reported = |version: &&WholeVersion| report.versions.contains(&version.number);
+        report.edges =
+            cluster.manifest().versions.iter().filter(is_reported).map(|version| version.edges_given).sum();
+        let outcome = match taken_back {
+            Ok(_) => format!("all shards are at version {left} of the cluster; run the command again"),
+            Err(failed) => format!(
+                "the cluster stays at version {left}; the next command that changes it takes the shards back, for now that fails: {failed}"
+            ),
+        };
+        Err(match error {
+            Error::Stop(Stop::Cancelled) => error,
+            error => Error::Invalid(format!("{error}; {outcome}")),
+        })
+    }
+
+    /// Runs an algorithm on a version of the whole.
+    ///
+    /// # Errors
+    /// The first failure; the message names the worker.
+    pub fn run(&self, cluster: &Cluster, job: &RunJob) -> Result<ClusterAnswer> {
+        crate::algorithm::find(&job.algorithm, job.params.iter().map(|(name, _)| name.as_str()))?;
+        cluster.manifest().version(job.version)?;
+        let mut answer = ClusterAnswer::default();
+        let is_text = cluster.manifest().text_ids;
+        let workers = self.conduct(cluster, &ClusterJob::Run(job.clone()), |_, _, report| {
+            match report {
+                Report::Outline(outline) => answer.outline = Outline::decode(&outline)?,
+                Report::Rows(block) => {
+                    let kinds: Vec<_> = answer.outline.columns.iter().map(|(_, kind)| *kind).collect();
+                    answer.rows.extend(take_rows(&block, &kinds, is_text)?);
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+        answer.workers = workers;
+        Ok(answer)
+    }
+
+    /// Starts the workers, gives them a job, and hands over what they report until all are done.
+    fn conduct(
+        &self,
+        cluster: &Cluster,
+        job: &ClusterJob,
+        mut take: impl FnMut(&Children, usize, Report) -> Result<()>,
+    ) -> Result<Vec<WorkerCounters>> {
+        let stream = matches!(job, ClusterJob::Change(change) if change.stream.is_some());
+        let reads_stdin =
+            matches!(job, ClusterJob::Change(change) if change.inputs.iter().any(|one| one == "-"));
+        let mut watch = Watch::new(Children::start(cluster, self.command, reads_stdin, &self.cancel)?)?;
+        let mut stopping = Stopping::new(watch.children.lines.len());
+        let mut ports: Vec<Option<u16>> = vec![None; watch.children.lines.len()];
+        while !watch.done.iter().all(Option::is_some) {
+            if self.cancel.is_cancelled() && stream && stopping.begin(Instant::now()) {
+                watch.children.lines.iter().for_each(|line| drop(Order::Stop.send(line)));
+            }
+            if !stream || stopping.is_over(Instant::now()) {
+                self.cancel.check()?;
+            }
+            let heard = watch.next(self.silence);
+            if let Ok(Some((shard, report))) = &heard {
+                stopping.hear(*shard, report, Instant::now());
+            }
+            match heard {
+                Ok(None | Some((_, Report::Beat | Report::Done(_)))) => {}
+                Ok(Some((shard, Report::Listening(port)))) => {
+                    ports[shard] = Some(port);
+                    if let Some(ports) = ports.iter().copied().collect::<Option<Vec<_>>>() {
+                        let start = Order::Start(ports, job.encode());
+                        watch.children.lines.iter().for_each(|line| drop(start.send(line)));
+                    }
+                }
+                Ok(Some((shard, report))) => take(&watch.children, shard, report)?,
+                Err(reason) => {
+                    let reason = watch.first_cause(reason);
+                    // What fails while a stream ends is a failure: edges that were read are in no version.
+                    if !stream {
+                        self.cancel.check()?;
+                    }
+                    return Err(Error::Invalid(reason));
+                }
+            }
+        }
+        let Watch { children, done, .. } = watch;
+        children.finish();
+        Ok(done.into_iter().flatten().collect())
+    }
+}
+
+/// How many edges of a stream the newest version that knows it has, and the fingerprint of the last one.
+fn position_of(cluster: &Cluster, stream: &StreamJob) -> (u64, Option<u64>) {
+    let Some(name) = stream.name.as_ref().filter(|_| !stream.from_start) else { return (0, None) };
+    let mut versions = cluster.manifest().versions.iter().rev();
+    versions.find_map(|version| stream_position(&version.message, name)).unwrap_or((0, None))
+}
+
+/// Listens to all workers.
+struct Watch {
+    children: Children,
+    reports: Receiver<(usize, Option<Report>)>,
+    /// What those that are done counted.
+    done: Vec<Option<WorkerCounters>>,
+    silent: Vec<Duration>,
+    last: Instant,
+}
+
+/// Why an operation ends, and how much that explains: the greater the nearer to the cause.
+struct Reason {
+    weight: u8,
+    text: String,
+}
+
+impl Watch {
+    fn new(children: Children) -> Result<Self> {
+        let (sender, reports) = channel();
+        for (shard, line) in children.lines.iter().enumerate() {
+            let failed = |error| Error::Invalid(format!("cannot listen to a worker: {error}"));
+            let (line, sender) = (line.try_clone().map_err(failed)?, sender.clone());
+            std::thread::spawn(move || {
+                while let Ok(report) = Report::receive(&line) {
+                    if sender.send((shard, Some(report))).is_err() {
+                        return;
+                    }
+                }
+                let _ = sender.send((shard, None));
+            });
+        }
+        let len = children.lines.len();
+        Ok(Self {
+            children,
+            reports,
+            done: vec![None; len],
+            silent: vec![Duration::ZERO; len],
+            last: Instant::now(),
+        })
+    }
+
+    /// The next report, if there is one within a tick; a reason if a worker has failed.
+    fn next(&mut self, silence: Duration) -> std::result::Result<Option<(usize, Report)>, Reason> {
+        self.expect_signs(silence)?;
+        let received = self.reports.recv_timeout(TICK);
+        let passed = self.last.elapsed().min(TICK_MAX);
+        self.last = Instant::now();
+        self.silent.iter_mut().for_each(|silent| *silent += passed);
+        match received {
+            Ok((shard, Some(report))) => {
+                self.silent[shard] = Duration::ZERO;
+                self.heard(shard, report).map(|report| Some((shard, report)))
+            }
+            Ok((shard, None)) if self.done[shard].is_none() => {
+                let text = format!("{} ended without a word", self.children.name(shard));
+                Err(Reason { weight: 1, text })
+            }
+            Ok((_, None)) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                // The workers that are done have ended, and no others are left.
+                std::thread::sleep(TICK);
+                Ok(None)
+            }
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+        }
+    }
+
+    /// Takes note of a report; a reason if it is one.
+    fn heard(&mut self, shard: usize, report: Report) -> std::result::Result<Report, Reason> {
+        let name = self.children.name(shard);
+        match report {
+            Report::Failed(text) => Err(Reason { weight: 2, text: format!("{name} failed: {text}") }),
+            Report::PeerLost(text) => {
+                Err(Reason { weight: 0, text: format!("{name} lost the connection to another one ({text})") })
+            }
+            Report::Done(counters) => {
+                self.done[shard] = Some(counters);
+                Ok(Report::Done(counters))
+            }
+            report => Ok(report),
+        }
+    }
+
+    /// A reason if a worker has not been heard for too long.
+    fn expect_signs(&self, silence: Duration) -> std::result::Result<(), Reason> {
+        let is_silent = |shard: &usize| self.done[*shard].is_none() && self.silent[*shard] > silence;
+        let Some(shard) = (0..self.silent.len()).find(is_silent) else { return Ok(()) };
+        let seconds = silence.as_secs_f64();
+        let text = format!(
+            "{} has not answered for {seconds} s: it was stopped, or the machine is overloaded",
+            self.children.name(shard)
+        );
+        Err(Reason { weight: 3, text })
+    }
+
+    /// Listens a moment longer, and returns the best of all reasons.
+    fn first_cause(&mut self, mut best: Reason) -> String {
+        let until = Instant::now() + GRACE;
+        while best.weight < 3 && Instant::now() < until {
+            if let Some(text) = self.children.killed() {
+                return text;
+            }
+            if let Err(reason) = self.next(Duration::MAX)
+                && reason.weight > best.weight
+            {
+                best = reason;
+            }
+        }
+        best.text
+    }
+}

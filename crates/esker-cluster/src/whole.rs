@@ -1,0 +1,350 @@
+//! What is asked of all shards one after another, without worker processes: counts, checks, and the edges as a file.
+
+use std::io::Write;
+
+use esker_format::{Error, Result};
+use esker_graph::{Cancel, Direction, Run, VertexId, vertex};
+use esker_store::ids::ExternalId;
+use esker_store::property::PropertyValue;
+use esker_store::{LogCheck, Snapshot, check::check as check_layers};
+
+use crate::cluster::Cluster;
+use crate::shard::{expect_own, unpublished};
+
+/// The most problems of one kind that a check lists for a shard.
+const PROBLEMS_MAX: usize = 10;
+/// Vertices between two checks for cancellation.
+const CANCEL_EVERY: VertexId = 1 << 12;
+
+/// Numbers of vertices and edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Vertices.
+    pub vertices: u64,
+    /// Edges; an undirected one counts once.
+    pub edges: u64,
+    /// Copies of vertices in other shards than their own.
+    pub ghosts: u64,
+}
+
+/// A shard of a version, and which of its vertices it owns.
+struct Part<'a> {
+    cluster: &'a Cluster,
+    shard: usize,
+    snapshot: Snapshot,
+}
+
+impl<'a> Part<'a> {
+    fn open(cluster: &'a Cluster, version: u64, shard: usize) -> Result<Self> {
+        let number = cluster.manifest().version(version)?.shards[shard];
+        let snapshot = cluster.open_shard(shard)?.at(number)?;
+        Ok(Self { cluster, shard, snapshot })
+    }
+
+    fn vertices(&self) -> impl Iterator<Item = VertexId> {
+        (0..self.snapshot.num_vertices()).map(vertex)
+    }
+
+    fn id(&self, v: VertexId) -> Result<ExternalId<'_>> {
+        self.snapshot.ids().external_of(v)
+    }
+
+    /// The shard that owns a vertex.
+    fn owner(&self, v: VertexId) -> Result<usize> {
+        Ok(self.cluster.owners().of(self.id(v)?))
+    }
+
+    /// For each shard, the number of edges of this one to its vertices, and of its vertices here.
+    fn shared(&self, cancel: &Cancel) -> Result<Vec<(u64, u64)>> {
+        let direction = if self.snapshot.is_directed() { Direction::In } else { Direction::Out };
+        let mut shared = vec![(0, 0); self.cluster.num_shards()];
+        for v in self.vertices() {
+            if v % CANCEL_EVERY == 0 {
+                cancel.check()?;
+            }
+            let (edges, ghosts) = &mut shared[self.owner(v)?];
+            *edges += self.snapshot.degree(direction, v)? as u64;
+            *ghosts += 1;
+        }
+        Ok(shared)
+    }
+}
+
+/// Counts the vertices and edges of each shard of a version, and of the whole. A shard counts the edges of its own vertices to others whole, so
+/// an undirected edge between two shards counts in both; the whole counts it once.
+///
+/// Time: a hash of each id and the length of each list.
+///
+/// # Errors
+/// [`Error::Invalid`] if there is no such version; those of a shard.
+pub fn counts(cluster: &Cluster, version: u64) -> Result<(Vec<Counts>, Counts)> {
+    let (mut all, mut whole, mut twice) = (Vec::new(), Counts::default(), 0);
+    for shard in 0..cluster.num_shards() {
+        let part = Part::open(cluster, version, shard)?;
+        let shared = part.shared(&Cancel::default())?;
+        let others = shared.iter().enumerate().filter(|(other, _)| *other != shard);
+        let (crossing, ghosts) = others.fold((0, 0), |sum, (_, one)| (sum.0 + one.0, sum.1 + one.1));
+        let counts = Counts { vertices: shared[shard].1, edges: part.snapshot.num_edges(), ghosts };
+        whole.vertices += counts.vertices;
+        whole.edges += counts.edges;
+        whole.ghosts += ghosts;
+        twice += crossing;
+        all.push(counts);
+    }
+    if !cluster.manifest().directed {
+        whole.edges -= twice / 2;
+    }
+    Ok((all, whole))
+}
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CheckReport {
+    /// What is sound, a line for each shard.
+    pub sound: Vec<String>,
+    /// What a person should know that is no problem: what a writer that died has left behind.
+    pub notes: Vec<String>,
+    /// What is not sound.
+    pub problems: Vec<String>,
+}
+
+/// Checks every shard of the newest version as `esker check` does, and that the shards fit together: each edge lies with the owner of its
+/// source, each ghost is a vertex of its owner, and shards agree on the number of undirected edges between them.
+///
+/// # Errors
+/// [`Error::Io`]; cancellation. Damage is in the report.
+pub fn check(cluster: &Cluster, run: &Run) -> Result<CheckReport> {
+    let mut report = CheckReport::default();
+    for shard in 0..cluster.num_shards() {
+        let path = cluster.shard_path(shard);
+        let problems = report.problems.len();
+        match check_shard(cluster, shard, run, &mut report) {
+            Ok(bytes) if report.problems.len() == problems => {
+                report.sound.push(format!(
+                    "{}: {} verified",
+                    path.display(),
+                    esker_graph::counted(bytes, "byte", "bytes")
+                ));
+            }
+            Ok(_) => {}
+            Err(error @ Error::Stop(_)) => return Err(error),
+            Err(error) => report.problems.push(error.to_string()),
+        }
+    }
+    if report.problems.is_empty() {
+        note_unpublished(cluster, &mut report)?;
+        check_together(cluster, run, &mut report.problems)?;
+    }
+    Ok(report)
+}
+
+/// Notes what the next addition undoes, or that it cannot.
+fn note_unpublished(cluster: &Cluster, report: &mut CheckReport) -> Result<()> {
+    match unpublished(cluster) {
+        Ok(versions) => report.notes.extend(versions.into_iter().map(|(shard, version)| {
+            format!(
+                "{}: version {version} is in no version of the cluster: a change failed or is under way; the next change undoes it",
+                cluster.shard_path(shard).display()
+            )
+        })),
+        Err(error @ Error::Stop(_)) => return Err(error),
+        Err(error) => report.problems.push(error.to_string()),
+    }
+    Ok(())
+}
+
+/// Checks the files of a shard; returns the bytes that were read.
+fn check_shard(cluster: &Cluster, shard: usize, run: &Run, report: &mut CheckReport) -> Result<u64> {
+    let (store, path) = (cluster.open_shard(shard)?, cluster.shard_path(shard));
+    let LogCheck { unfinished, .. } = store.check_log(run)?;
+    report.notes.extend(unfinished.iter().map(|(path, bytes)| {
+        format!(
+            "{} ends with {} that make no complete record: a writer died or is writing there, or they are damaged; the next \
+             writer removes them",
+            path.display(),
+            esker_graph::counted(*bytes, "byte", "bytes")
+        )
+    }));
+    let layers = check_layers(&store.frozen()?, run)?;
+    report.problems.extend(layers.problems.iter().map(ToString::to_string));
+    let wanted = cluster.manifest().newest().shards[shard];
+    store.at(wanted)?;
+    expect_own(&path, &store.versions()?, wanted)?;
+    Ok(layers.bytes)
+}
+
+/// Checks that the shards fit together.
+fn check_together(cluster: &Cluster, run: &Run, problems: &mut Vec<String>) -> Result<()> {
+    let version = cluster.manifest().newest().number;
+    let parts = (0..cluster.num_shards()).map(|shard| Part::open(cluster, version, shard));
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    let mut crossing = Vec::new();
+    for part in &parts {
+        let mut found = Vec::new();
+        for v in part.vertices() {
+            if v % CANCEL_EVERY == 0 {
+                run.cancel().check()?;
+            }
+            let owner = part.owner(v)?;
+            if owner == part.shard || found.len() >= PROBLEMS_MAX {
+                continue;
+            }
+            let id = part.id(v)?;
+            if parts[owner].snapshot.ids().vertex_of(id)?.is_none() {
+                found.push(format!(
+                    "shard {} has edges to the vertex {id}, which its owner, shard {owner}, lacks",
+                    part.shard
+                ));
+            }
+            if cluster.manifest().directed && part.snapshot.degree(Direction::Out, v)? > 0 {
+                found.push(format!(
+                    "shard {} has edges of the vertex {id}, which belongs to shard {owner}",
+                    part.shard
+                ));
+            }
+        }
+        problems.append(&mut found);
+        crossing.push(part.shared(run.cancel())?);
+    }
+    for (a, b) in (0..parts.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
+        let (here, there) = (crossing[a][b].0, crossing[b][a].0);
+        if !cluster.manifest().directed && here != there {
+            problems.push(format!(
+                "shard {a} has {} to shard {b}, which has {there} to shard {a}",
+                esker_graph::counted(here, "edge", "edges")
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Writes the edges of a version as CSV with the columns `source` and `target`, and `weight` if they have weights; each edge once, shard by
+/// shard.
+///
+/// # Errors
+/// Those of the shards; [`Error::Io`] named `path` if writing fails; cancellation.
+pub fn export(
+    cluster: &Cluster,
+    version: u64,
+    path: &std::path::Path,
+    out: &mut dyn Write,
+    run: &Run,
+) -> Result<u64> {
+    let failed = || Error::io("write", path);
+    let mut edges = 0;
+    for shard in 0..cluster.num_shards() {
+        let part = Part::open(cluster, version, shard)?;
+        let weight = part.snapshot.weight_property();
+        if shard == 0 {
+            let names = if weight.is_some() { "source,target,weight" } else { "source,target" };
+            writeln!(out, "{names}").map_err(failed())?;
+        }
+        for v in part.vertices() {
+            if v % CANCEL_EVERY == 0 {
+                run.cancel().check()?;
+            }
+            if part.owner(v)? != shard {
+                continue;
+            }
+            let id = part.id(v)?;
+            let list = part.snapshot.edges(Direction::Out, v)?;
+            for (index, &target) in list.targets().iter().enumerate() {
+                let other = part.id(target)?;
+                // An undirected edge lies at both of its ends.
+                if !cluster.manifest().directed && id > other {
+                    continue;
+                }
+                let weight = match weight {
+                    Some(property) => {
+                        let bits = list.bits(property.number, index)?;
+                        format!(",{}\n", PropertyValue::of(property, bits))
+                    }
+                    None => "\n".to_owned(),
+                };
+                let written = write_id(out, id)
+                    .and_then(|()| out.write_all(b","))
+                    .and_then(|()| write_id(out, other))
+                    .and_then(|()| out.write_all(weight.as_bytes()));
+                written.map_err(failed())?;
+                edges += 1;
+            }
+        }
+    }
+    out.flush().map_err(failed())?;
+    Ok(edges)
+}
+
+/// Writes an id as a field of a CSV file.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_id(out: &mut dyn Write, id: ExternalId<'_>) -> std::io::Result<()> {
+    let ExternalId::Text(text) = id else { return write!(out, "{id}") };
+    if !text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+        return out.write_all(text);
+    }
+    out.write_all(b"\"")?;
+    for part in text.split_inclusive(|&byte| byte == b'"') {
+        out.write_all(part)?;
+        if part.ends_with(b"\"") {
+            out.write_all(b"\"")?;
+        }
+    }
+    out.write_all(b"\"")
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods)] // The tests write files of their own.
+mod tests {
+    use esker_graph::RunOptions;
+    use esker_store::{Database, DatabaseOptions};
+
+    use super::*;
+    use crate::cluster::CreateOptions;
+    use crate::shard::message_of;
+
+    fn cluster_in(place: &std::path::Path) -> Cluster {
+        let options = CreateOptions { shards: 2, directed: true, text_ids: false, weights: None, seed: 5 };
+        Cluster::create(&place.join("c"), &options).expect("create")
+    }
+
+    fn commit(cluster: &Cluster, message: &str) {
+        let database = Database::open(cluster.shard_path(1), DatabaseOptions::default()).expect("open");
+        let mut batch = database.batch();
+        batch.add_edge(1_u64, 2_u64, &[]).expect("edge");
+        database.commit(batch, message).expect("commit");
+        database.close().expect("close");
+    }
+
+    #[test]
+    fn a_check_tells_what_a_change_that_died_has_left_in_a_shard() {
+        let place = tempfile::tempdir().expect("directory");
+        let (cluster, run) = (cluster_in(place.path()), Run::with_threads(1).expect("run"));
+        assert_eq!(check(&cluster, &run).expect("check").notes, Vec::<String>::new());
+        commit(&cluster, &message_of(2, "add x"));
+        let manifest = cluster.shard_path(1).join("MANIFEST");
+        let torn = [&std::fs::read(&manifest).expect("read")[..], &[1, 2, 3]].concat();
+        std::fs::write(&manifest, torn).expect("write");
+        let report = check(&cluster, &run).expect("check");
+        assert_eq!((report.problems.len(), report.notes.len()), (0, 2), "{report:?}");
+        assert!(report.notes[0].contains("MANIFEST ends with 3 bytes"), "{report:?}");
+        assert!(report.notes[1].contains("shard-1: version 2 is in no version of the cluster"), "{report:?}");
+        commit(&cluster, "by hand");
+        let report = check(&cluster, &run).expect("check");
+        assert!(report.problems[0].contains("changed outside of the cluster"), "{report:?}");
+    }
+
+    #[test]
+    fn a_check_of_how_the_shards_fit_together_can_be_cancelled() {
+        let place = tempfile::tempdir().expect("directory");
+        let mut cluster = cluster_in(place.path());
+        commit(&cluster, &message_of(2, "add x"));
+        cluster.publish(vec![1, 2], 1, "add x").expect("publish");
+        let cancel = Cancel::default();
+        let options = RunOptions { threads: 1, cancel: cancel.clone(), ..RunOptions::default() };
+        let run = Run::new(options).expect("run");
+        cancel.cancel();
+        let stopped = check_together(&cluster, &run, &mut Vec::new());
+        assert!(matches!(stopped, Err(Error::Stop(_))), "{stopped:?}");
+    }
+}

@@ -1,0 +1,77 @@
+//! Workers killed and stopped at random moments of additions, streams and runs. `ESKER_TEST_KILLS` sets the number of failures; every fourth
+//! worker is stopped (`SIGSTOP`), the others are killed.
+
+use super::*;
+
+/// The most time between the signal and the end of the operation.
+const END_MAX: Duration = Duration::from_secs(5);
+const VERTICES: u64 = 8_000;
+
+/// Random numbers that are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// Number of edges of a shard's own vertices, by `esker_cluster::counts`, and what the manifest says of every version.
+fn state(cluster: &Cluster) -> (u64, Vec<(u64, u64)>) {
+    let newest = cluster.manifest().newest().number;
+    let (_, whole) = esker_cluster::counts(cluster, newest).expect("counts");
+    let versions = &cluster.manifest().versions;
+    (whole.edges, versions.iter().map(|version| (version.number, version.edges_given)).collect())
+}
+
+#[test]
+fn random_failures_end_operations_and_leave_the_last_version_whole() {
+    let rounds: u64 = std::env::var("ESKER_TEST_KILLS").map_or(8, |kills| kills.parse().expect("a number"));
+    let place = tempfile::tempdir().expect("directory");
+    let mut cluster = cluster_in(place.path(), 3);
+    let job = ring(place.path(), VERTICES);
+    supervised("", |supervisor| supervisor.change(&mut cluster, &job, &mut ChangeReport::default()))
+        .expect("add");
+    let stream = Some(StreamJob { name: Some("ring".to_owned()), ..StreamJob::default() });
+    let stream = ChangeJob { stream, batch_edges: 1500, ..job.clone() };
+    let params = vec![("tolerance".to_owned(), "0".to_owned()), ("rounds".to_owned(), "1000000".to_owned())];
+    let mut endless = RunJob { algorithm: "pagerank".to_owned(), params, version: 2, top: None };
+    let (mut random, mut failures) = (Random(19), 0);
+    for round in 0..rounds {
+        let (shard, after_ms) = (random.below(3), random.below(300));
+        let signal = if round % 4 == 3 { "STOP" } else { "KILL" };
+        let fate = format!("{shard} {after_ms} {signal}");
+        let before = state(&cluster);
+        endless.version = cluster.manifest().newest().number;
+        let (mut report, begin) = (ChangeReport::default(), Instant::now());
+        let done = match round % 3 {
+            0 => supervised(&fate, |supervisor| supervisor.run(&cluster, &endless).map(drop)),
+            1 => supervised(&fate, |supervisor| supervisor.change(&mut cluster, &stream, &mut report)),
+            _ => supervised(&fate, |supervisor| supervisor.change(&mut cluster, &job, &mut report)),
+        };
+        let taken = begin.elapsed();
+        if let Err(error) = done {
+            let message = error.to_string();
+            assert!(message.contains(&format!("the worker of shard {shard}")), "{fate}: {message}");
+            assert!(taken < END_MAX + Duration::from_millis(after_ms), "{fate}: {taken:?}");
+            failures += 1;
+        }
+        // The manifest on the disk has the versions that were reported, no others, and the shards are at the last one.
+        cluster = Cluster::open(cluster.path()).expect("open");
+        assert_eq!(roll_back(&cluster).expect("the shards were taken back"), 0, "{fate}");
+        let after = state(&cluster);
+        assert_eq!(after.1[..before.1.len()], before.1[..], "{fate}: earlier versions stay");
+        let new: u64 = after.1[before.1.len()..].iter().map(|(_, edges)| edges).sum();
+        assert_eq!(new, report.edges, "{fate}");
+        assert_eq!(after.0, 2 * VERTICES, "{fate}: all additions give the same edges");
+    }
+    assert!(failures > 0, "no operation met its failure");
+    supervised("", |supervisor| supervisor.change(&mut cluster, &stream, &mut ChangeReport::default()))
+        .expect("the stream goes on");
+    let is_of_stream = |message: &str| message.starts_with("stream ring: ");
+    let streamed = cluster.manifest().versions.iter().filter(|version| is_of_stream(&version.message));
+    assert_eq!(streamed.map(|version| version.edges_given).sum::<u64>(), 2 * VERTICES, "exactly once");
+    let run = Run::with_threads(1).expect("run");
+    assert_eq!(check(&cluster, &run).expect("check").problems, Vec::<String>::new());
+}

@@ -1,0 +1,256 @@
+//! Worker processes: a whole operation, and what is left when one of them is killed or stopped.
+//!
+//! The test program itself is the worker: started again with variables set, [`worker`] does a worker's work.
+
+#![allow(clippy::disallowed_methods)] // The tests write files of their own.
+
+mod failures;
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use esker_cluster::answer::{Cell, OwnedId};
+use esker_cluster::job::{ChangeJob, RunJob, StreamJob};
+use esker_cluster::worker::{WorkerPlace, work};
+use esker_cluster::{ChangeReport, Cluster, CreateOptions, SILENCE, Supervisor, check, roll_back};
+use esker_graph::{Cancel, Run};
+
+const PLACE: &str = "ESKER_TEST_WORKER_PLACE";
+/// Shard, milliseconds, and `KILL` or `STOP`: what happens to which worker when.
+const FATE: &str = "ESKER_TEST_WORKER_FATE";
+
+/// No test of its own: what the tests below start as worker processes.
+#[test]
+fn worker() {
+    let Ok(place) = std::env::var(PLACE) else { return };
+    let mut parts = place.splitn(3, ' ');
+    let mut part = || parts.next().expect("three parts");
+    let command: SocketAddr = part().parse().expect("address");
+    let shard = part().parse().expect("shard");
+    let fate = std::env::var(FATE).unwrap_or_default();
+    let fate: Vec<&str> = fate.split(' ').collect();
+    if let [of, after_ms, signal] = fate[..]
+        && of == shard_name(shard)
+    {
+        let (after_ms, is_kill): (u64, bool) = (after_ms.parse().expect("milliseconds"), signal == "KILL");
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(after_ms));
+            let signal = if is_kill { rustix::process::Signal::KILL } else { rustix::process::Signal::STOP };
+            let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
+        });
+    }
+    std::process::exit(work(&WorkerPlace { cluster: part().into(), shard, command }))
+}
+
+fn shard_name(shard: usize) -> String {
+    shard.to_string()
+}
+
+/// The command of a worker with a fate.
+fn worker_command(place: &WorkerPlace, fate: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    command.args(["worker", "--exact", "--nocapture"]);
+    command.env(PLACE, format!("{} {} {}", place.command, place.shard, place.cluster.display()));
+    command.env(FATE, fate);
+    command
+}
+
+/// Supervises an operation in which a worker has a fate.
+fn supervised<T>(fate: &str, operation: impl FnOnce(&Supervisor<'_>) -> T) -> T {
+    let command = |place: &WorkerPlace| worker_command(place, fate);
+    let silence = SILENCE;
+    operation(&Supervisor { command: &command, silence, cancel: Cancel::default(), on_progress: &|_| {} })
+}
+
+fn cluster_in(place: &Path, shards: usize) -> Cluster {
+    let options = CreateOptions { shards, directed: true, text_ids: false, weights: None, seed: 4 };
+    Cluster::create(&place.join("c"), &options).expect("create")
+}
+
+/// A ring of so many vertices, and chords.
+fn ring(place: &Path, vertices: u64) -> ChangeJob {
+    let mut text = "source,target\n".to_owned();
+    for v in 0..vertices {
+        text.push_str(&format!("{v},{}\n{v},{}\n", (v + 1) % vertices, v * 31 % vertices));
+    }
+    let path = place.join("ring.csv");
+    std::fs::write(&path, text).expect("write");
+    ChangeJob {
+        inputs: vec![path.display().to_string()],
+        message: "a ring".to_owned(),
+        ..ChangeJob::default()
+    }
+}
+
+fn components(cluster: &Cluster) -> (usize, f64) {
+    let version = cluster.manifest().newest().number;
+    let job = RunJob { algorithm: "wcc".to_owned(), params: Vec::new(), version, top: None };
+    let answer = supervised("", |supervisor| supervisor.run(cluster, &job)).expect("run");
+    let is_of_zero = |cells: &[Cell]| cells == [Cell::Id(OwnedId::Int(0))];
+    assert!(answer.rows.iter().all(|(_, cells)| is_of_zero(cells)), "one component, named by its least id");
+    let found = answer.outline.facts.iter().find(|(name, _)| name == "components");
+    (answer.rows.len(), found.expect("a fact").1)
+}
+
+#[test]
+fn worker_processes_add_edges_and_run_an_algorithm() {
+    let place = tempfile::tempdir().expect("directory");
+    let mut cluster = cluster_in(place.path(), 3);
+    let (job, mut report) = (ring(place.path(), 5000), ChangeReport::default());
+    supervised("", |supervisor| supervisor.change(&mut cluster, &job, &mut report)).expect("add");
+    assert_eq!((&report.versions[..], report.edges), (&[2][..], 10_000));
+    // Each worker told the two others in every exchange what it read.
+    assert_eq!(report.workers.len(), 3);
+    for worker in &report.workers {
+        assert!(worker.exchanges >= 2 && worker.messages == 2 * worker.exchanges, "{worker:?}");
+        assert!(worker.peak_memory_bytes > 1 << 20 && !worker.times.commit.is_zero(), "{worker:?}");
+    }
+    // A source is 16 bytes in the block of one other owner at most, and an announced target 8.
+    let sent: u64 = report.workers.iter().map(|worker| worker.sent_bytes).sum();
+    assert!((10_000 * 16 / 3..10_000 * 24 + 10_000).contains(&sent), "{sent}");
+    assert_eq!(components(&cluster), (5000, 1.0));
+    let run = Run::with_threads(1).expect("run");
+    assert_eq!(check(&cluster, &run).expect("check").problems, Vec::<String>::new());
+}
+
+#[test]
+fn a_killed_worker_ends_an_addition_and_the_next_goes_on() {
+    let place = tempfile::tempdir().expect("directory");
+    let mut cluster = cluster_in(place.path(), 2);
+    let job = ring(place.path(), 60_000);
+    let mut failures = 0;
+    for (round, after_ms) in [0, 20, 80, 150, 250, 400].into_iter().enumerate() {
+        let fate = format!("{} {after_ms} KILL", round % 2);
+        let (before, begin) = (cluster.manifest().newest().number, Instant::now());
+        let mut report = ChangeReport::default();
+        let added = supervised(&fate, |supervisor| supervisor.change(&mut cluster, &job, &mut report));
+        if let Err(error) = added {
+            let message = error.to_string();
+            assert!(message.contains(&format!("the worker of shard {}", round % 2)), "{message}");
+            assert!(message.contains("was killed by SIGKILL (signal 9)"), "{message}");
+            assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+            failures += 1;
+        }
+        let published = report.versions.len() as u64;
+        let cluster = Cluster::open(cluster.path()).expect("open");
+        assert_eq!(cluster.manifest().newest().number, before + published);
+        assert_eq!(roll_back(&cluster).expect("the shards were taken back"), 0);
+    }
+    assert!(failures > 0, "no worker was killed in time");
+    supervised("", |supervisor| supervisor.change(&mut cluster, &job, &mut ChangeReport::default()))
+        .expect("go on");
+    assert_eq!(components(&cluster), (60_000, 1.0));
+}
+
+#[test]
+fn a_stopped_worker_is_named_within_five_seconds() {
+    let place = tempfile::tempdir().expect("directory");
+    let mut cluster = cluster_in(place.path(), 2);
+    let (job, begin) = (ring(place.path(), 60_000), Instant::now());
+    let added = supervised("1 30 STOP", |supervisor| {
+        supervisor.change(&mut cluster, &job, &mut ChangeReport::default())
+    });
+    let message = added.expect_err("stopped").to_string();
+    assert!(
+        message.contains("the worker of shard 1") && message.contains("has not answered for 3 s"),
+        "{message}"
+    );
+    assert!(message.contains("all shards are at version 1 of the cluster"), "{message}");
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_killed_worker_ends_a_run_and_leaves_the_cluster() {
+    let place = tempfile::tempdir().expect("directory");
+    let mut cluster = cluster_in(place.path(), 3);
+    let job = ring(place.path(), 20_000);
+    supervised("", |supervisor| supervisor.change(&mut cluster, &job, &mut ChangeReport::default()))
+        .expect("add");
+    // A tolerance of zero is never reached: the run would go on for long.
+    let params = vec![("tolerance".to_owned(), "0".to_owned()), ("rounds".to_owned(), "1000000".to_owned())];
+    let endless = RunJob { algorithm: "pagerank".to_owned(), params, version: 2, top: None };
+    let begin = Instant::now();
+    let ran = supervised("2 300 KILL", |supervisor| supervisor.run(&cluster, &endless));
+    let message = ran.expect_err("killed").to_string();
+    assert!(message.contains("the worker of shard 2") && message.contains("SIGKILL"), "{message}");
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    assert_eq!(components(&cluster), (20_000, 1.0));
+}
+
+#[test]
+fn a_cancelled_operation_ends_all_workers() {
+    let place = tempfile::tempdir().expect("directory");
+    let mut cluster = cluster_in(place.path(), 2);
+    let job = ring(place.path(), 60_000);
+    let cancel = Cancel::default();
+    let token = cancel.clone();
+    let canceller = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        token.cancel();
+    });
+    let command = |place: &WorkerPlace| worker_command(place, "");
+    let supervisor = Supervisor { command: &command, silence: SILENCE, cancel, on_progress: &|_| {} };
+    let failed = supervisor.change(&mut cluster, &job, &mut ChangeReport::default()).expect_err("cancelled");
+    assert_eq!(failed.to_string(), "cancelled");
+    canceller.join().expect("thread");
+    assert_eq!(roll_back(&cluster).expect("the shards were taken back"), 0);
+}
+
+#[test]
+fn a_stream_with_workers_killed_at_random_goes_on_exactly_once() {
+    let place = tempfile::tempdir().expect("directory");
+    let mut cluster = cluster_in(place.path(), 3);
+    let stream = Some(StreamJob { name: Some("ring".to_owned()), ..StreamJob::default() });
+    let job = ChangeJob { stream, batch_edges: 100, ..ring(place.path(), 20_000) };
+    let (mut failures, mut seed, mut is_over) = (0, 77_u64, false);
+    for round in 0..60 {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        // 400 versions take longer than the first kills.
+        let (shard, after_ms) = ((seed >> 56) % 3, (seed >> 40) % 200);
+        let fate = if round < 15 { format!("{shard} {after_ms} KILL") } else { String::new() };
+        let (mut report, begin) = (ChangeReport::default(), Instant::now());
+        let streamed = supervised(&fate, |supervisor| supervisor.change(&mut cluster, &job, &mut report));
+        let versions = &cluster.manifest().versions;
+        let given: u64 = versions.iter().map(|version| version.edges_given).sum();
+        assert_eq!(given, report.passed + report.edges, "the position is that of the versions");
+        match streamed {
+            Ok(()) => is_over = true,
+            Err(error) => {
+                assert!(error.to_string().contains("was killed by SIGKILL"), "{error}");
+                assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+                assert_eq!(roll_back(&cluster).expect("the shards were taken back"), 0);
+                failures += 1;
+            }
+        }
+        if is_over {
+            break;
+        }
+    }
+    assert!(is_over && failures > 2, "{failures} failures");
+    let versions = &cluster.manifest().versions;
+    assert_eq!(versions.iter().map(|version| version.edges_given).sum::<u64>(), 40_000);
+    assert!(versions.len() >= 400 && versions[1..].iter().all(|version| version.edges_given <= 100));
+    assert_eq!(components(&cluster), (20_000, 1.0));
+}
+
+#[test]
+fn a_worker_that_fails_while_a_stream_is_interrupted_is_named() {
+    let place = tempfile::tempdir().expect("directory");
+    let mut cluster = cluster_in(place.path(), 2);
+    let stream = Some(StreamJob { name: Some("ring".to_owned()), follows: true, ..StreamJob::default() });
+    let job = ChangeJob { stream, ..ring(place.path(), 100) };
+    let cancel = Cancel::default();
+    let token = cancel.clone();
+    let canceller = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(1200));
+        token.cancel();
+    });
+    let command = |place: &WorkerPlace| worker_command(place, "1 600 STOP");
+    let supervisor = Supervisor { command: &command, silence: SILENCE, cancel, on_progress: &|_| {} };
+    let failed = supervisor.change(&mut cluster, &job, &mut ChangeReport::default()).expect_err("stopped");
+    let message = failed.to_string();
+    assert!(message.contains("the worker of shard 1") && message.contains("has not answered"), "{message}");
+    canceller.join().expect("thread");
+}

@@ -1,0 +1,287 @@
+//! Which names the files of a layer have. Nothing else in its directory is removed.
+
+use std::path::{Path, PathBuf};
+
+use esker_format::io::{DirectoryEntry, Disk};
+use esker_format::{Result, archive_path};
+
+/// The names of the files in a directory; `#` stands for a number.
+struct Names {
+    files: &'static [&'static str],
+    /// Directories in it.
+    directories: &'static [(&'static str, Names)],
+}
+
+const LAYER: Names = Names {
+    files: &[
+        "in.blocks",
+        "in.born",
+        "in.dead.codes",
+        "in.dead.offsets",
+        "in.dead.targets",
+        "in.dead.vertices",
+        "in.degrees",
+        "in.groups",
+        "in.lists",
+        "in.offsets",
+        "in.past.born",
+        "in.past.died",
+        "in.past.offsets",
+        "in.past.property.#",
+        "in.past.targets",
+        "in.past.vertices",
+        "in.previous",
+        "in.property.#",
+        "in.sizes",
+        "in.targets",
+        "in.vertices",
+        "out.blocks",
+        "out.born",
+        "out.dead.codes",
+        "out.dead.offsets",
+        "out.dead.targets",
+        "out.dead.vertices",
+        "out.degrees",
+        "out.groups",
+        "out.lists",
+        "out.offsets",
+        "out.past.born",
+        "out.past.died",
+        "out.past.offsets",
+        "out.past.property.#",
+        "out.past.targets",
+        "out.past.vertices",
+        "out.previous",
+        "out.property.#",
+        "out.sizes",
+        "out.targets",
+        "out.vertices",
+        "dictionary.#.ends",
+        "dictionary.#.texts",
+        "heads.columns",
+        "ids.index",
+        "ids.integers",
+        "ids.texts",
+        "ids.texts.ends",
+        "property.#.codes",
+        "property.#.ends",
+        "property.#.texts",
+        "property.#.values",
+        "property.#.vertices",
+        "removed.codes",
+        "removed.ends",
+        "removed.texts",
+        "removed.values",
+        "removed.vertices",
+        "tiles.columns",
+        "tiles.data",
+        "versions",
+    ],
+    directories: &[("heads", HEADS), ("tiles", TILES)],
+};
+
+const HEADS: Names = Names { files: &["in.heads", "in.sums", "out.heads", "out.sums"], directories: &[] };
+
+const TILES: Names = Names {
+    files: &[
+        "edges",
+        "groups",
+        "in.degrees",
+        "in.hubs",
+        "keys",
+        "out.degrees",
+        "out.hubs",
+        "property.#",
+        "starts",
+    ],
+    directories: &[],
+};
+
+/// A directory of a layer, with its archive, which lies beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnDirectory {
+    /// That of the layer.
+    Layer,
+    /// That of its tiles.
+    Tiles,
+    /// That of its heads.
+    Heads,
+}
+
+impl OwnDirectory {
+    fn names(self) -> &'static Names {
+        match self {
+            Self::Layer => &LAYER,
+            Self::Tiles => &TILES,
+            Self::Heads => &HEADS,
+        }
+    }
+
+    /// Removes the archive of a directory, and the files in it that are Esker's, by name and kind. The directory goes too, unless it holds
+    /// something else.
+    ///
+    /// # Errors
+    /// [`esker_format::Error::Io`].
+    pub fn remove(self, disk: &dyn Disk, directory: &Path) -> Result<()> {
+        let archive = archive_path(directory);
+        if disk.look(&archive)?.is_some_and(|entry| !entry.is_directory) {
+            disk.remove_file(&archive)?;
+        }
+        match disk.look(directory)? {
+            Some(entry) if entry.is_directory && !entry.is_link => self.remove_directory(disk, directory),
+            _ => Ok(()),
+        }
+    }
+
+    /// As [`OwnDirectory::remove`], without the archive.
+    ///
+    /// # Errors
+    /// [`esker_format::Error::Io`].
+    pub fn remove_directory(self, disk: &dyn Disk, directory: &Path) -> Result<()> {
+        self.names().remove(disk, directory)
+    }
+
+    /// What a directory of this kind holds and is not Esker's; and the bytes of the files that are, `None` if there are none.
+    ///
+    /// # Errors
+    /// [`esker_format::Error::Io`].
+    pub fn inspect(self, disk: &dyn Disk, directory: &Path) -> Result<(Vec<PathBuf>, Option<u64>)> {
+        let (mut foreign, mut own_bytes) = (Vec::new(), None);
+        self.names().inspect(disk, directory, &mut foreign, &mut own_bytes)?;
+        Ok((foreign, own_bytes))
+    }
+}
+
+impl Names {
+    fn is_own_file(&self, entry: &DirectoryEntry) -> bool {
+        !entry.is_directory
+            && !entry.is_link
+            && self.files.iter().any(|pattern| is_like(&entry.name, pattern))
+    }
+
+    /// The names in a directory in this one that is Esker's.
+    fn of_directory(&self, entry: &DirectoryEntry) -> Option<&Names> {
+        let found = self.directories.iter().find(|(name, _)| *name == entry.name);
+        found.filter(|_| entry.is_directory && !entry.is_link).map(|(_, names)| names)
+    }
+
+    fn inspect(
+        &self,
+        disk: &dyn Disk,
+        directory: &Path,
+        foreign: &mut Vec<PathBuf>,
+        own_bytes: &mut Option<u64>,
+    ) -> Result<()> {
+        for entry in disk.list(directory)? {
+            let path = directory.join(&entry.name);
+            if let Some(inner) = self.of_directory(&entry) {
+                inner.inspect(disk, &path, foreign, own_bytes)?;
+            } else if self.is_own_file(&entry) {
+                *own_bytes = Some(own_bytes.unwrap_or(0) + entry.bytes);
+            } else {
+                foreign.push(path);
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&self, disk: &dyn Disk, directory: &Path) -> Result<()> {
+        let (mut foreign, mut own_bytes) = (Vec::new(), None);
+        self.inspect(disk, directory, &mut foreign, &mut own_bytes)?;
+        if foreign.is_empty() {
+            return disk.remove_directory(directory);
+        }
+        for entry in disk.list(directory)? {
+            let path = directory.join(&entry.name);
+            if let Some(inner) = self.of_directory(&entry) {
+                inner.remove(disk, &path)?;
+            } else if self.is_own_file(&entry) {
+                disk.remove_file(&path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a name is that of a pattern, in which `#` stands for a number.
+fn is_like(name: &str, pattern: &str) -> bool {
+    let Some((before, after)) = pattern.split_once('#') else { return name == pattern };
+    let number = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+    number.is_some_and(|number| number.parse::<u32>().is_ok_and(|parsed| parsed.to_string() == number))
+}
+
+#[cfg(test)]
+mod tests {
+    use esker_format::io::FaultyDisk;
+    use esker_graph::Direction;
+
+    use super::*;
+    use crate::graph::headed::heads_directory;
+    use crate::layer::{DictionaryFiles, SectionColumn};
+    use crate::tiles::TileFiles;
+
+    fn list(disk: &FaultyDisk, directory: &str) -> Vec<String> {
+        disk.list(Path::new(directory)).unwrap().into_iter().map(|entry| entry.name).collect()
+    }
+
+    #[test]
+    fn the_names_of_columns_are_known() {
+        use SectionColumn::*;
+        let layer = Path::new("7");
+        let lists = [Offsets, Targets, Groups, Sizes, Lists, Blocks, Property(12), Born];
+        let fragments = [Vertices, Degrees, Previous];
+        let dead = [DeadVertices, DeadOffsets, DeadTargets, DeadCodes];
+        let past = [PastVertices, PastOffsets, PastTargets, PastBorn, PastDied, PastProperty(0)];
+        let columns = lists.into_iter().chain(fragments).chain(dead).chain(past);
+        let mut paths: Vec<PathBuf> = columns
+            .flat_map(|column| [Direction::Out, Direction::In].map(|side| column.path(layer, side)))
+            .collect();
+        let DictionaryFiles { texts, ends } = DictionaryFiles::of(layer, 3);
+        let TileFiles { data, directory } = TileFiles::of(layer);
+        let heads = heads_directory(layer);
+        paths.extend([texts, ends, data, archive_path(&directory), archive_path(&heads)]);
+        let is_own = |name: &str| LAYER.files.iter().any(|pattern| is_like(name, pattern));
+        for path in paths {
+            assert!(is_own(path.file_name().unwrap().to_str().unwrap()), "{}", path.display());
+        }
+        let directories = [directory, heads].map(|path| path.file_name().unwrap().to_owned());
+        let known = |name: &std::ffi::OsString| LAYER.directories.iter().any(|(known, _)| name == known);
+        assert!(directories.iter().all(known));
+    }
+
+    #[test]
+    fn files_of_a_layer_go_and_others_stay() {
+        let disk = FaultyDisk::new(1);
+        for directory in ["layers", "layers/7", "layers/7/tiles", "layers/7/heads", "layers/7/versions"] {
+            disk.create_directory(Path::new(directory)).unwrap();
+        }
+        for (name, length) in [
+            ("7.columns", 1),
+            ("7/out.property.12", 10),
+            ("7/tiles.columns", 100),
+            ("7/tiles/property.0", 1000),
+            ("7/heads/out.sums", 10_000),
+            ("7/tiles/notes.txt", 1),
+            ("7/out.property.012", 1),
+            ("7/out.targets.bak", 1),
+        ] {
+            disk.write(&Path::new("layers").join(name), &vec![1; length]).unwrap();
+        }
+        let directory = Path::new("layers/7");
+        let (foreign, own_bytes) = OwnDirectory::Layer.inspect(&disk, directory).unwrap();
+        let names = ["out.property.012", "out.targets.bak", "tiles/notes.txt", "versions"];
+        assert_eq!(foreign, names.map(|name| directory.join(name)));
+        assert_eq!(own_bytes, Some(11_110));
+        OwnDirectory::Layer.remove(&disk, directory).unwrap();
+        assert_eq!(list(&disk, "layers"), ["7"]);
+        assert_eq!(list(&disk, "layers/7"), ["out.property.012", "out.targets.bak", "tiles", "versions"]);
+        assert_eq!(list(&disk, "layers/7/tiles"), ["notes.txt"]);
+        assert_eq!(OwnDirectory::Layer.inspect(&disk, directory).unwrap().1, None);
+        for name in ["out.property.012", "out.targets.bak", "tiles/notes.txt"] {
+            disk.remove_file(&directory.join(name)).unwrap();
+        }
+        disk.remove_directory(&directory.join("versions")).unwrap();
+        OwnDirectory::Layer.remove(&disk, directory).unwrap();
+        assert_eq!(list(&disk, "layers"), [""; 0]);
+    }
+}

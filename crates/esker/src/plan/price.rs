@@ -1,0 +1,233 @@
+//! What a run costs: the seconds and the bytes from the disk that a candidate is predicted to take.
+//!
+//! This is the one place where costs are computed. They follow from three things: the rates of the machine ([`Rates`]), the work of the
+//! algorithm as its catalogue entry gives it ([`Workload`]), and the graph in the encoding and residency of the candidate. Where the
+//! rates were never measured, their constants stand in for them. How well that predicts is measured by `bench/predictions.py`;
+//! docs/notebook.md has the figures.
+
+use std::path::Path;
+
+use esker_graph::{Direction, vertex};
+use esker_store::io::{Disk, RealDisk, cached_share};
+use esker_store::{GraphEncoding, Residency, Snapshot};
+
+use crate::catalogue::Workload;
+use crate::error::Result;
+use crate::rates::{Rate, Rates};
+
+/// What a run is predicted to take: seconds of each part, one after another, and bytes from the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Price {
+    /// Opening the layers.
+    pub opening: f64,
+    /// Waiting for the disk.
+    pub reading: f64,
+    /// Comparing checksums before the algorithm begins.
+    pub verifying: f64,
+    /// Copying lists to memory, or gathering heads.
+    pub gathering: f64,
+    /// The algorithm itself.
+    pub computing: f64,
+    /// Bytes from the disk; those that the page cache holds are none.
+    pub disk_bytes: u64,
+}
+
+impl Price {
+    /// All parts together.
+    pub fn seconds(&self) -> f64 {
+        self.opening + self.reading + self.verifying + self.gathering + self.computing
+    }
+
+    /// The parts with their names.
+    pub fn parts(&self) -> [(&'static str, f64); 5] {
+        [
+            ("opening", self.opening),
+            ("reading", self.reading),
+            ("verifying", self.verifying),
+            ("gathering", self.gathering),
+            ("computing", self.computing),
+        ]
+    }
+}
+
+/// What the prices of all candidates depend on.
+pub(super) struct Costs<'a> {
+    pub(super) rates: &'a Rates,
+    pub(super) work: Workload,
+    /// Threads of the run.
+    pub(super) threads: usize,
+    pub(super) num_vertices: u64,
+    /// Arcs of the directions that are read.
+    pub(super) num_arcs: u64,
+    /// How unequal degrees are: see [`Workload::nanoseconds`].
+    pub(super) skew: f64,
+    pub(super) num_layers: usize,
+    pub(super) is_compressed: bool,
+    /// Bytes of the lists and weights as they are stored, and those of them that lie on the disk and not in the page cache.
+    pub(super) lists: Stored,
+    /// The same of tiles.
+    pub(super) tiles: Stored,
+    /// Bytes of the places where lists begin.
+    pub(super) offset_bytes: u64,
+    /// Bytes of stored heads, if there are any.
+    pub(super) head_bytes: Option<u64>,
+}
+
+/// Bytes of files.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Stored {
+    /// All.
+    pub(super) bytes: u64,
+    /// Those of weights, which are mapped beside pools and heads.
+    pub(super) weight_bytes: u64,
+    /// Those that the page cache does not hold.
+    pub(super) uncached_bytes: u64,
+}
+
+impl Stored {
+    /// Of so many bytes, in files of the complete layer of a version whose names begin with a prefix.
+    pub(super) fn of(snapshot: &Snapshot, bytes: u64, weight_bytes: u64, prefixes: &[String]) -> Self {
+        let number = snapshot.complete_layer().record().number;
+        let share = share_on_disk(&snapshot.path().join(format!("layers/{number}")), prefixes);
+        let weight_bytes = weight_bytes.min(bytes);
+        Self { bytes, weight_bytes, uncached_bytes: (bytes as f64 * share) as u64 }
+    }
+}
+
+/// Vertices whose degrees are looked at.
+const DEGREE_SAMPLES: u64 = 256;
+/// The ratio of the average degree to the middle one at which a graph counts as wholly skewed.
+const SKEWED_RATIO: f64 = 4.0;
+
+/// How unequal degrees are, from those of 256 vertices: 0 if a vertex in the middle has as many arcs as the average, 1 if it has a quarter or less.
+///
+/// # Errors
+/// [`esker_store::Error::Corrupt`]; [`esker_store::Error::Io`].
+pub(super) fn skew(snapshot: &Snapshot) -> Result<f64> {
+    let n = snapshot.stack().num_vertices() as u64;
+    let direction = if snapshot.reads(Direction::Out) { Direction::Out } else { Direction::In };
+    let count = DEGREE_SAMPLES.min(n);
+    let degree = |i: u64| snapshot.degree(direction, vertex((n / count * i) as usize));
+    let mut degrees = (0..count).map(degree).collect::<std::result::Result<Vec<_>, _>>()?;
+    degrees.sort_unstable();
+    let middle = degrees.get(degrees.len() / 2).map_or(1.0, |&degree| degree.max(1) as f64);
+    // Of the whole version, as the degrees are, also where a window leaves few arcs.
+    let average = snapshot.version().num_arcs as f64 / n.max(1) as f64;
+    Ok((average / middle).max(1.0).log(SKEWED_RATIO).min(1.0))
+}
+
+/// The share of files, by bytes, that the page cache does not hold; 0 if the system does not say.
+fn share_on_disk(directory: &Path, prefixes: &[String]) -> f64 {
+    let entries = RealDisk.list(directory).unwrap_or_default();
+    let (mut all, mut missing) = (0.0, 0.0);
+    for entry in
+        entries.iter().filter(|entry| prefixes.iter().any(|prefix| entry.name.starts_with(prefix.as_str())))
+    {
+        let bytes = entry.bytes as f64;
+        all += bytes;
+        missing += bytes * (1.0 - cached_share(&directory.join(&entry.name)).unwrap_or(1.0));
+    }
+    if all > 0.0 { missing / all } else { 0.0 }
+}
+
+/// Bytes read for a byte of tails: reads are of whole pages.
+const TAIL_BYTES: f64 = 1.4;
+/// The part of the rate of long reads at which tails arrive: their reads are short.
+const TAIL_PACE: f64 = 0.7;
+/// Nanoseconds an arc that all point reads of a run over pooled lists take together, beyond those of mapped lists.
+const POOLED_POINTS_NS: f64 = 36.0;
+/// Bytes that these reads read for each byte of lists.
+const POOLED_POINTS_BYTES: f64 = 1.5;
+
+impl Costs<'_> {
+    /// The price of an encoding and residency, with so many bytes of memory for the graph.
+    pub(super) fn price(
+        &self,
+        (encoding, residency): (GraphEncoding, Residency),
+        memory_bytes: u64,
+    ) -> Price {
+        let mut price = Price {
+            opening: self.num_layers as f64 / self.rates.of(Rate::OpenLayers),
+            computing: self.computing(encoding, residency),
+            ..Price::default()
+        };
+        let stored = if encoding == GraphEncoding::Tiles { self.tiles } else { self.lists };
+        match residency {
+            Residency::Mapped | Residency::Memory => {
+                price.disk_bytes = stored.uncached_bytes;
+                price.reading = self.seconds(stored.uncached_bytes, Rate::ReadBytes);
+                price.verifying = self.verifying(stored.bytes.saturating_add(self.offset_bytes));
+            }
+            Residency::Pooled => {
+                price.disk_bytes = self.pooled_bytes(stored.bytes - stored.weight_bytes, memory_bytes);
+                price.verifying = self.verifying(self.offset_bytes.saturating_add(price.disk_bytes));
+                price.reading = self.seconds(price.disk_bytes, Rate::ReadBytes);
+                if self.work.reads_points {
+                    let points = self.machine() * self.num_arcs as f64 * POOLED_POINTS_NS * 1e-9;
+                    price.computing += self.threaded(points);
+                }
+            }
+            Residency::Headed => self.headed(&mut price, memory_bytes),
+        }
+        if residency == Residency::Memory {
+            let rate = if self.num_layers > 1 { Rate::CopyLayers } else { Rate::Copy };
+            price.gathering = self.threaded(self.num_arcs as f64 / self.rates.of(rate));
+        }
+        price
+    }
+
+    /// Heads in memory, and tails on the disk.
+    fn headed(&self, price: &mut Price, memory_bytes: u64) {
+        let all = (self.lists.bytes - self.lists.weight_bytes).max(1) as f64;
+        let share = (memory_bytes as f64 / all).min(1.0);
+        let gathered = self.head_bytes.map_or(all, |bytes| bytes as f64);
+        let from_disk = gathered * self.lists.uncached_bytes as f64 / self.lists.bytes.max(1) as f64;
+        price.verifying = self.verifying(self.offset_bytes.saturating_add(gathered as u64));
+        price.gathering = self.threaded(self.num_arcs as f64 * share / self.rates.of(Rate::Copy));
+        let tails = all * (1.0 - share) * TAIL_BYTES * self.work.tails;
+        price.reading = (from_disk + tails / TAIL_PACE) / self.rates.of(Rate::ReadBytes);
+        price.disk_bytes = (from_disk + tails) as u64;
+    }
+
+    /// Bytes that a pool reads: each scan those that are not in memory from the one before.
+    fn pooled_bytes(&self, bytes: u64, memory_bytes: u64) -> u64 {
+        if self.work.reads_points {
+            return (bytes as f64 * POOLED_POINTS_BYTES) as u64;
+        }
+        let scans = self.work.scans.max(0.0);
+        let beyond = bytes.saturating_sub(memory_bytes) as f64;
+        (bytes as f64 * scans.min(1.0) + beyond * (scans - 1.0).max(0.0)) as u64
+    }
+
+    /// The algorithm's own time: over plain lists, and what each scan of another source takes beyond that.
+    fn computing(&self, encoding: GraphEncoding, residency: Residency) -> f64 {
+        let own = self.work.nanoseconds(self.num_vertices, self.num_arcs, self.skew) * 1e-9 * self.machine();
+        let (rate, scans) = match encoding {
+            GraphEncoding::Tiles => (Rate::ScanTiles, self.work.tiles),
+            GraphEncoding::Lists if residency == Residency::Memory => (Rate::ScanPlain, 0.0),
+            GraphEncoding::Lists if self.num_layers > 1 => (Rate::ScanLayers, self.work.layers),
+            GraphEncoding::Lists if self.is_compressed => (Rate::ScanCompressed, self.work.scans),
+            GraphEncoding::Lists => (Rate::ScanPlain, 0.0),
+        };
+        let more = (1.0 / self.rates.of(rate) - 1.0 / self.rates.of(Rate::ScanPlain)).max(0.0);
+        self.threaded(own + scans * self.num_arcs as f64 * more)
+    }
+
+    /// By how much this machine is slower than the one on which work was measured.
+    fn machine(&self) -> f64 {
+        Rates::default().of(Rate::ScanPlain) / self.rates.of(Rate::ScanPlain)
+    }
+
+    fn verifying(&self, bytes: u64) -> f64 {
+        self.threaded(self.seconds(bytes, Rate::VerifyBytes))
+    }
+
+    fn seconds(&self, bytes: u64, rate: Rate) -> f64 {
+        bytes as f64 / self.rates.of(rate)
+    }
+
+    /// What takes so long with the threads that the rates were measured with, with those of the run.
+    fn threaded(&self, seconds: f64) -> f64 {
+        seconds * self.rates.threads as f64 / self.threads.max(1) as f64
+    }
+}

@@ -1,0 +1,341 @@
+//! Windows over a stream, as users ask for them: lengths with units, ends at times, and steps.
+//!
+//! A time is a timestamp, whose unit is known, or a whole number in an edge property. The unit of a number is guessed from the latest time unless it is given: seconds, milliseconds,
+//! microseconds or nanoseconds since 1970. A window of length `l` that ends at `t` has the edges later than `t - l`, until `t` and with it.
+
+mod units;
+
+use std::num::NonZeroU64;
+
+use esker_graph::Run;
+use esker_store::Snapshot;
+use esker_store::windows::{Copies, TimeWindow};
+use units::DAY_SECONDS;
+pub use units::{Span, TimePoint, TimeUnit};
+
+use crate::error::{Error, Result};
+
+/// The first Monday after the first of January 1970, in days.
+const FIRST_MONDAY: i128 = 4;
+
+/// How far the end of a window is from the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A length of time.
+    Length(Span),
+    /// A number of edges, in the order of their times.
+    Edges(NonZeroU64),
+}
+
+/// The times of a version: where they are, what they mean, and how far they go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Times {
+    /// The edge property.
+    pub property: String,
+    /// Its unit.
+    pub unit: TimeUnit,
+    /// The least and the greatest; `None` if there are no edges. Of [`Times::ending`], the greatest twice.
+    pub range: Option<(i64, i64)>,
+}
+
+impl Times {
+    /// Finds the times of a version: in the property of that name, or the only one that can hold times. What is read of them:
+    /// [`Snapshot::time_range`].
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if no property is named and several or none can hold times; as [`Snapshot::time_range`].
+    pub fn of(snapshot: &Snapshot, name: Option<&str>, unit: Option<TimeUnit>, run: &Run) -> Result<Self> {
+        Self::ranging(snapshot, name, unit, |property| snapshot.time_range(property, run))
+    }
+
+    /// As [`Times::of`], for a window that ends with the latest edge or at a given time: the first time is not looked for.
+    ///
+    /// # Errors
+    /// As [`Times::of`].
+    pub fn ending(
+        snapshot: &Snapshot,
+        name: Option<&str>,
+        unit: Option<TimeUnit>,
+        run: &Run,
+    ) -> Result<Self> {
+        let latest = |property: &str| snapshot.latest_time(property, run);
+        Self::ranging(snapshot, name, unit, |property| Ok(latest(property)?.map(|latest| (latest, latest))))
+    }
+
+    fn ranging(
+        snapshot: &Snapshot,
+        name: Option<&str>,
+        unit: Option<TimeUnit>,
+        range: impl FnOnce(&str) -> esker_store::format::Result<Option<(i64, i64)>>,
+    ) -> Result<Self> {
+        let property = match name {
+            Some(name) => name.to_owned(),
+            None => only_time(snapshot)?,
+        };
+        let range = range(&property)?;
+        let known = TimeUnit::of(snapshot.edge_property(&property)?);
+        if let (Some(known), Some(given)) = (known, unit.filter(|&given| known != Some(given))) {
+            let (known, given) = (known.name(), given.name());
+            return Err(Error::Usage(format!("the times in {property:?} are in {known}, not in {given}")));
+        }
+        let guess = || TimeUnit::guess(range.map_or(0, |range| range.1));
+        let unit = known.or(unit).unwrap_or_else(guess);
+        Ok(Self { property, unit, range })
+    }
+
+    /// The window of a length that ends at a time; at the latest if none is given.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a length or an end that makes no sense in the unit.
+    pub fn window(&self, length: Span, until: Option<&TimePoint>, copies: Copies) -> Result<TimeWindow> {
+        let until = match until {
+            Some(until) => until.last(self.unit)?,
+            None => self.range.map_or(0, |range| range.1),
+        };
+        self.window_until(length, until, copies)
+    }
+
+    /// As [`Times::window`], with an end in the unit of the times.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a length that makes no sense in the unit.
+    pub fn window_until(&self, length: Span, until: i64, copies: Copies) -> Result<TimeWindow> {
+        Ok(TimeWindow { after: until.saturating_sub(self.unit.length(length)?), until, copies })
+    }
+
+    /// The ends of windows that follow each other, ascending. Lengths with a unit follow the calendar in UTC, weeks from Monday: hours end
+    /// with the last moment before the next full hour. Lengths without a unit end at their multiples. The first is the end of the step in which `from` lies, the last that of `to`; if they are not given, those of
+    /// the first and the last edge.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a length or an end that makes no sense in the unit.
+    pub fn steps(
+        &self,
+        every: Span,
+        from: Option<&TimePoint>,
+        to: Option<&TimePoint>,
+    ) -> Result<impl Iterator<Item = i64> + use<>> {
+        let step = i128::from(self.unit.length(every)?);
+        let week = 7 * i128::from(DAY_SECONDS) * 1_000_000_000 / self.unit.nanoseconds();
+        let origin = match every {
+            every if !every.has_unit() => 0,
+            // A minute ends with its last second, or whatever the unit is.
+            _ if step % week == 0 => FIRST_MONDAY * (week / 7) - 1,
+            _ => -1,
+        };
+        let from =
+            from.map(|from| from.before(self.unit).map(|before| before.saturating_add(1))).transpose()?;
+        let to = to.map(|to| to.last(self.unit)).transpose()?;
+        let first = from.or(self.range.map(|range| range.0));
+        let last = to.or(self.range.map(|range| range.1));
+        let end_of = move |time: i64| {
+            let up = (i128::from(time) - origin + step - 1).div_euclid(step);
+            up * step + origin
+        };
+        let ends = first.zip(last).map(|(first, last)| (end_of(first), end_of(last)));
+        let (first, last) = ends.unwrap_or((0, -1));
+        let count = if last < first { 0 } else { (last - first) / step + 1 };
+        Ok((0..count).filter_map(move |i| i64::try_from(first + i * step).ok()))
+    }
+
+    /// The ends of windows that follow each other, ascending: those of [`Times::steps`], or the times of each `n`th edge, counted from
+    /// `from` on, and that of the last until `to`. Edges of one time come together, so a window may have more.
+    ///
+    /// # Errors
+    /// As [`Times::steps`] and, for a number of edges, [`Snapshot::sorted_times`].
+    pub fn ends(
+        &self,
+        snapshot: &Snapshot,
+        step: Step,
+        (from, to): (Option<&TimePoint>, Option<&TimePoint>),
+        run: &Run,
+    ) -> Result<Box<dyn Iterator<Item = i64>>> {
+        let every = match step {
+            Step::Length(every) => return Ok(Box::new(self.steps(every, from, to)?)),
+            Step::Edges(every) => every,
+        };
+        let after = from.map_or(Ok(i64::MIN), |from| from.before(self.unit))?;
+        let until = to.map_or(Ok(i64::MAX), |to| to.last(self.unit))?;
+        let (mut ends, last) = self.counted_ends(snapshot, every, (after, until), run)?;
+        ends.extend(last);
+        Ok(Box::new(ends.into_iter()))
+    }
+
+    /// The ends of windows that follow each other and that `passed` has passed, ascending: those after `last`, or, without one, the newest.
+    ///
+    /// # Errors
+    /// As [`Times::ends`].
+    pub fn ends_passed(
+        &self,
+        snapshot: &Snapshot,
+        step: Step,
+        (last, passed): (Option<i64>, i64),
+        run: &Run,
+    ) -> Result<Vec<i64>> {
+        match (step, last) {
+            (Step::Length(every), None) => Ok(self.newest_end(every, passed)?.into_iter().collect()),
+            (Step::Length(every), Some(last)) => {
+                let [from, to] = [last.saturating_add(1), passed].map(TimePoint::of_number);
+                let ends = self.steps(every, Some(&from), Some(&to))?;
+                Ok(ends.filter(|&end| end <= passed).collect())
+            }
+            (Step::Edges(every), _) => {
+                let after = last.unwrap_or(i64::MIN);
+                let (mut ends, _) = self.counted_ends(snapshot, every, (after, passed), run)?;
+                if last.is_none() {
+                    ends.drain(..ends.len().saturating_sub(1));
+                }
+                Ok(ends)
+            }
+        }
+    }
+
+    /// The times of each `n`th of the edges that are later than `after`, until `until`, ascending; and that of the last edge, if there are
+    /// edges after them. Each count begins after the edges of the end before.
+    fn counted_ends(
+        &self,
+        snapshot: &Snapshot,
+        every: NonZeroU64,
+        (after, until): (i64, i64),
+        run: &Run,
+    ) -> Result<(Vec<i64>, Option<i64>)> {
+        let (times, _memory) = snapshot.sorted_times(&self.property, after, until, run)?;
+        Ok(ends_of(&times, usize::try_from(every.get()).unwrap_or(usize::MAX)))
+    }
+
+    /// The newest of the ends of [`Times::steps`] that is not later than `passed`; `None` beyond 64 bits.
+    ///
+    /// # Errors
+    /// As [`Times::steps`].
+    pub fn newest_end(&self, every: Span, passed: i64) -> Result<Option<i64>> {
+        let before = TimePoint::of_number(passed.saturating_sub(self.unit.length(every)?));
+        let ends = self.steps(every, Some(&before), Some(&TimePoint::of_number(passed)))?;
+        Ok(ends.filter(|&end| end <= passed).last())
+    }
+}
+
+/// A window that moves with the versions: it ends with the latest edge, or at the newest end of a step that the latest edge has passed.
+#[derive(Debug, Clone)]
+pub struct MovingWindow {
+    /// Its length.
+    pub length: Span,
+    /// From one of its ends to the next; `None`: it moves with each version.
+    pub every: Option<Step>,
+    /// The edge property that holds the times; `None`: the only one that can.
+    pub time: Option<String>,
+    /// The unit of times that are numbers; `None`: guessed from the latest.
+    pub unit: Option<TimeUnit>,
+    /// What becomes of several edges from one vertex to another.
+    pub copies: Copies,
+    /// Whether vertices without an edge in the window are kept.
+    pub all_vertices: bool,
+}
+
+impl MovingWindow {
+    /// The window of a version, and the unit of its times; `None` if it moves in steps and no step has ended after `last`, where it ended
+    /// before. Before the first step has ended it ends with the latest edge.
+    ///
+    /// # Errors
+    /// As [`Times::of`] and [`Snapshot::window`].
+    pub fn of(
+        &self,
+        snapshot: &Snapshot,
+        last: Option<i64>,
+        run: &Run,
+    ) -> Result<Option<(Snapshot, TimeUnit)>> {
+        let times = Times::ending(snapshot, self.time.as_deref(), self.unit, run)?;
+        let latest = times.range.map_or(0, |range| range.1);
+        let end = match self.every {
+            None => latest,
+            Some(Step::Length(every)) => times.newest_end(every, latest)?.unwrap_or(latest),
+            Some(step) => {
+                let passed = times.ends_passed(snapshot, step, (last, latest), run)?;
+                passed.last().copied().or(last).unwrap_or(latest)
+            }
+        };
+        if self.every.is_some() && last == Some(end) {
+            return Ok(None);
+        }
+        let window = times.window_until(self.length, end, self.copies)?;
+        let windowed = snapshot.clone().window(&times.property, window, self.all_vertices, run)?;
+        Ok(Some((windowed, times.unit)))
+    }
+}
+
+/// The times of each `every`th of some ascending times, and the last if there are times after them. Those of one time come together.
+fn ends_of(mut times: &[i64], every: usize) -> (Vec<i64>, Option<i64>) {
+    let mut ends = Vec::new();
+    while let Some(&end) = times.get(every - 1) {
+        ends.push(end);
+        times = &times[times.partition_point(|&time| time <= end)..];
+    }
+    (ends, times.last().copied())
+}
+
+/// The only edge property that can hold times.
+fn only_time(snapshot: &Snapshot) -> Result<String> {
+    let mut names: Vec<&str> = snapshot.time_properties().map(|property| property.name.as_str()).collect();
+    if names.len() > 1 {
+        let weight = snapshot.weight_property().map(|property| property.name.as_str());
+        names.retain(|name| Some(*name) != weight);
+    }
+    match names[..] {
+        [name] => Ok(name.to_owned()),
+        [] => Err(Error::Usage(
+            "no edge property can hold times: a window needs one with whole numbers".to_owned(),
+        )),
+        _ => Err(Error::Usage(format!("name the edge property that holds the times: {}", names.join(", ")))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(unit: TimeUnit, range: (i64, i64)) -> Times {
+        Times { property: "time".to_owned(), unit, range: Some(range) }
+    }
+
+    #[test]
+    fn a_window_ends_with_the_last_moment_of_what_is_named() {
+        let times = times(TimeUnit::Seconds, (0, 1_795_255_200));
+        let window = |until: Option<&str>| {
+            let until = until.map(|until| until.parse().unwrap());
+            let found = times.window("1h".parse().unwrap(), until.as_ref(), Copies::All).unwrap();
+            (found.after, found.until)
+        };
+        assert_eq!(window(None), (1_795_251_600, 1_795_255_200));
+        assert_eq!(window(Some("1970-01-02")), (2 * 86_400 - 1 - 3600, 2 * 86_400 - 1));
+        assert_eq!(window(Some("100")), (-3500, 100));
+        assert!("yesterday".parse::<TimePoint>().is_err());
+    }
+
+    #[test]
+    fn numbers_of_edges_end_windows_with_all_edges_of_a_time() {
+        for (times, every, ends, last) in [
+            (&[1, 2, 3, 4, 5, 6, 7][..], 3, &[3, 6][..], Some(7)),
+            (&[1, 1, 1, 2, 3, 3, 3, 4], 2, &[1, 3], Some(4)),
+            (&[1, 1, 1, 2, 3, 3, 3], 2, &[1, 3], None),
+            (&[5, 5], 7, &[], Some(5)),
+            (&[], 1, &[], None),
+        ] {
+            assert_eq!(ends_of(times, every), (ends.to_vec(), last), "{times:?} by {every}");
+        }
+    }
+
+    #[test]
+    fn steps_are_aligned_to_the_calendar() {
+        let steps = |range, every: &str, ends: [Option<&str>; 2]| -> Vec<i64> {
+            let [from, to] = ends.map(|end| end.map(|end| end.parse().unwrap()));
+            let times = times(TimeUnit::Seconds, range);
+            times.steps(every.parse().unwrap(), from.as_ref(), to.as_ref()).unwrap().collect()
+        };
+        assert_eq!(steps((59, 121), "1m", [None, None]), [59, 119, 179]);
+        assert_eq!(steps((60, 119), "1m", [None, None]), [119]);
+        assert_eq!(steps((-61, 1), "60", [None, None]), [-60, 0, 60]);
+        assert_eq!(steps((0, 1_000_000), "1m", [Some("30"), Some("90")]), [59, 119]);
+        // 1970-01-05 was a Monday.
+        assert_eq!(steps((0, 5 * 86_400), "1w", [None, None]), [4 * 86_400 - 1, 11 * 86_400 - 1]);
+        assert!(steps((5, 7), "1m", [Some("90"), Some("30")]).is_empty());
+    }
+}

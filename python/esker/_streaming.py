@@ -1,0 +1,148 @@
+"""Streams of edges that are committed as they come."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Iterable, Literal, Mapping, NamedTuple
+
+from . import _columns
+from ._batch import Batch
+from ._counted import counted
+from ._errors import ClosedError, MistypedError
+from ._esker import stream_edges
+from ._windows import length_text
+
+if TYPE_CHECKING:
+    import datetime
+
+    import numpy
+
+    from ._database import Database
+    from ._settings import Duplicates
+
+
+class StreamState(NamedTuple):
+    """How far a stream is."""
+
+    version: int | None
+    """The newest version that the stream made."""
+    edges: int
+    """Number of edges read."""
+    committed: int
+    """Number of edges committed."""
+    late: int
+    """Number of late edges."""
+    watermark: numpy.datetime64 | None
+    """The last time of which all edges have come; ``None`` without times or versions."""
+    lag: float
+    """Seconds that the oldest edge of the last commit waited until it was durable."""
+
+
+class StreamReport(NamedTuple):
+    """What a stream committed."""
+
+    versions: list[int]
+    """The numbers of the versions."""
+    edges: int
+    """Number of edges committed."""
+    duplicates: int
+    """Number of edges that were left out or united with another, as the rule for duplicates says."""
+    late: int
+    """Number of late edges."""
+
+
+class EdgeStream:
+    """A stream of edges, made by :meth:`esker.Database.stream`: a context manager. A thread commits what :meth:`add_edges` hands over."""
+
+    __slots__ = ("_batch", "_native", "report")
+
+    def __init__(self, database: Database, native: Any) -> None:
+        # Reads edges of any form as columns for this database; it is never committed.
+        self._batch, self._native = Batch(database, ""), native
+        self.report: StreamReport | None = None
+        """What was committed, once the stream has ended."""
+
+    def __enter__(self) -> EdgeStream:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            self.close()
+            return
+        # The exception of the block comes first; what was handed over before it is committed.
+        try:
+            self.close()
+        except Exception as second:
+            if error is not None and hasattr(error, "add_note"):
+                error.add_note(f"the stream ended with an error, too: {second}")
+
+    def __repr__(self) -> str:
+        state = self.state
+        committed = 0 if state is None else state.committed
+        return f"<esker.EdgeStream, {'open' if self.report is None else 'ended'}, {counted(committed, 'edge')} committed>"
+
+    def add_edges(
+        self,
+        source: Any,
+        target: Any = None,
+        *,
+        weight: Iterable[float] | str | Literal[False] | None = None,
+        properties: Mapping[str, Any] | None = None,
+    ) -> EdgeStream:
+        """Hands edges over, given as for :meth:`esker.Batch.add_edges`. Returns the stream.
+
+        Waits while the stream is some chunks behind. Raises the error that ended the stream, such as that of a late edge with
+        ``late="refuse"``.
+        """
+        if self.report is not None:
+            raise ClosedError("the stream is closed; begin a new one")
+        edges = self._batch._read(source, target, properties, weight)
+        vertices = edges.vertices
+        if vertices is None and edges.num_vertices is not None:
+            import numpy
+
+            vertices = _columns.column(numpy.arange(edges.num_vertices), "vertices")
+        self._native.push(edges.source, edges.target, self._batch._fitting(edges, target is None), vertices)
+        return self
+
+    @property
+    def state(self) -> StreamState | None:
+        """How far the stream is, as known about once a second, and at its end; ``None`` before."""
+        found = self._native.state()
+        if found is None:
+            return None
+        version, edges, committed, late, watermark, lag = found
+        if watermark is None:
+            return StreamState(version, edges, committed, late, None, lag)
+        import numpy
+
+        return StreamState(version, edges, committed, late, numpy.datetime64(*watermark), lag)
+
+    def close(self) -> None:
+        """Commits what was handed over, and ends the stream."""
+        if self.report is not None:
+            return
+        try:
+            self._native.close()
+        finally:
+            self.report = StreamReport(*(self._native.report() or ([], 0, 0, 0)))
+
+
+def started(
+    database: Database,
+    commit_every: str | int | datetime.timedelta,
+    time: str | None,
+    time_unit: str | None,
+    delay: str | int | datetime.timedelta | None,
+    late: Any,
+    duplicates: Duplicates | None,
+) -> EdgeStream:
+    """Begins a stream."""
+    if isinstance(late, os.PathLike):
+        late = f"reject:{os.fspath(late)}"
+    elif not isinstance(late, str):
+        raise MistypedError(f"late must be 'next', 'refuse' or a path, not {type(late).__name__}")
+    every = length_text(commit_every, "commit_every")
+    waits = None if delay is None else length_text(delay, "delay")
+    return EdgeStream(database, stream_edges(database._created(), every, time, time_unit, waits, late, duplicates))

@@ -1,0 +1,260 @@
+//! Edges that are committed as they are handed over.
+
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use esker::change::{CommitEvery, EdgeInput, Late, StreamOptions, StreamReport, StreamState, Target, stream};
+use esker::import::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema};
+use esker::store::Result;
+use esker::store::format::{ElementType, LogicalType, PropertyType};
+use esker::window::{Span, TimeUnit};
+use pyo3::prelude::*;
+
+use crate::column::Column;
+use crate::database::Database;
+use crate::failure::{Failure, Outcome, invalid};
+use crate::settings::{duplicates, one_of};
+use crate::source::{BLOCK_EDGES, ColumnParser, Columns};
+use crate::windows::symbol;
+
+/// Chunks of edges that wait to be read; then `push` waits.
+const CHUNKS_AHEAD: usize = 4;
+
+/// Time between two looks whether there is room for a chunk.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// A slot that the reader and the parser of the chunks share: one thread calls both.
+type Current = Arc<Mutex<Option<ColumnParser>>>;
+
+/// Reads the chunks that are handed over. A block carries the index of its first row in the current chunk.
+struct ChunkReader {
+    schema: Schema,
+    chunks: Receiver<Columns>,
+    current: Current,
+    next: usize,
+}
+
+struct ChunkParser(Current);
+
+impl Reader for ChunkReader {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn parser(&self) -> Arc<dyn BlockParser> {
+        Arc::new(ChunkParser(Arc::clone(&self.current)))
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        while current.as_ref().is_none_or(|parser| self.next >= parser.num_rows()) {
+            let Ok(columns) = self.chunks.recv() else { return Ok(None) };
+            *current = Some(ColumnParser::new(Arc::new(columns), &self.schema));
+            self.next = 0;
+        }
+        let first_line = self.next as u64;
+        self.next += BLOCK_EDGES;
+        Ok(Some(Block { bytes: Vec::new(), first_line, file: 0, input_bytes: 0 }))
+    }
+}
+
+impl BlockParser for ChunkParser {
+    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+        let current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A block follows the chunk that it is of.
+        current.as_ref().map_or_else(
+            || Ok(EdgeBatch::of_integers(Vec::new(), Vec::new(), 0)),
+            |parser| parser.parse(block),
+        )
+    }
+}
+
+/// What a stream came to: its report, once it is known, and why it ended.
+type Ended = (Option<StreamReport>, Result<()>);
+
+/// A stream of edges that a thread commits.
+#[pyclass(frozen, module = "esker._esker")]
+pub(crate) struct EdgeStream {
+    /// `None` once the stream is closed.
+    chunks: Mutex<Option<SyncSender<Columns>>>,
+    thread: Mutex<Option<JoinHandle<Ended>>>,
+    /// As told last, about once a second.
+    state: Arc<Mutex<Option<StreamState>>>,
+    report: Mutex<Option<StreamReport>>,
+    /// Names of the edge properties.
+    names: Vec<String>,
+    has_texts: bool,
+}
+
+/// The version, edges taken, edges committed, late edges, watermark with its unit, and seconds that the last commit made an edge wait.
+type StateObjects = (Option<u64>, u64, u64, u64, Option<(i64, &'static str)>, f64);
+
+/// The type that the columns of a property have to be converted to; numbers and texts are as they come.
+fn declared(property_type: PropertyType) -> Option<PropertyType> {
+    let is_plain = property_type.logical == LogicalType::Number || property_type.logical.is_text();
+    (!is_plain || property_type.element == ElementType::U64).then_some(property_type)
+}
+
+/// Begins to stream into a database that is open for writing. `every` is a time or a number of edges; `late` is `next`, `refuse`, or
+/// `reject:` and a file.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn stream_edges(
+    database: &Database,
+    every: &str,
+    time: Option<String>,
+    unit: Option<&str>,
+    delay: Option<&str>,
+    late: &str,
+    rule: Option<&str>,
+) -> Outcome<EdgeStream> {
+    let span = |text: &str| text.parse::<Span>().or_else(invalid);
+    let every = match (every.parse::<u64>(), span(every)) {
+        (Ok(0), _) => return invalid("commit_every must be at least 1 edge"),
+        (Ok(edges), _) => CommitEvery::Edges(edges),
+        (Err(_), length) => match length?.duration() {
+            Some(time) => CommitEvery::Time(time),
+            None => return invalid("commit_every must be a time such as '500ms', or a number of edges"),
+        },
+    };
+    let writer = database.writer()?;
+    let target = Target::of(&writer)?;
+    let properties = || target.edge_properties.iter();
+    let schema = Schema {
+        format: "columns",
+        ids: if target.text_ids { IdKind::Text } else { IdKind::Int },
+        properties: properties().map(|property| property.name.clone()).collect(),
+        types: properties().map(|property| declared(property.property_type())).collect(),
+        weight: properties().position(|property| property.weight),
+        directed: None,
+        both_ends: false,
+        input_bytes: None,
+    };
+    let state = Arc::new(Mutex::new(None));
+    let told = Arc::clone(&state);
+    let options = StreamOptions {
+        every,
+        time,
+        unit: unit.map(|unit| one_of("time_unit", unit, &TimeUnit::ALL)).transpose()?,
+        delay: delay.map(span).transpose()?,
+        late: match late.strip_prefix("reject:") {
+            Some(file) => Late::Reject(file.into()),
+            None if one_of("late", late, &[("next", false), ("refuse", true)])? => Late::Refuse,
+            None => Late::Next,
+        },
+        duplicates: rule.map(duplicates).transpose()?,
+        on_state: Some(Arc::new(move |state: &StreamState| {
+            *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(state.clone());
+        })),
+        ..StreamOptions::default()
+    };
+    let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
+    let (names, has_texts) = (schema.properties.clone(), target.text_ids);
+    let reader = ChunkReader { schema, chunks, current: Arc::default(), next: 0 };
+    let input = EdgeInput::of_reader(&target, Box::new(reader));
+    let committing = move || {
+        let mut report = None;
+        let done = stream(&writer, &target, input, &options, &mut report);
+        (report, done)
+    };
+    let thread = std::thread::Builder::new().name("esker-stream".to_owned()).spawn(committing);
+    let thread =
+        thread.map_err(|error| Failure::Named("Error", format!("cannot start a thread: {error}")))?;
+    Ok(EdgeStream {
+        chunks: Mutex::new(Some(sender)),
+        thread: Mutex::new(Some(thread)),
+        state,
+        report: Mutex::default(),
+        names,
+        has_texts,
+    })
+}
+
+impl EdgeStream {
+    /// Ends the stream after a last commit. Returns the error that ended it before.
+    fn end(&self) -> Outcome<()> {
+        drop(self.chunks.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+            return Ok(());
+        };
+        let (report, done) = thread.join().map_err(|_| {
+            let message = "internal error: a stream panicked; this is a bug in Esker, please report it";
+            Failure::Named("Error", message.to_owned())
+        })?;
+        if let Some(report) = &report {
+            *self.state.lock().unwrap_or_else(PoisonError::into_inner) = Some(report.state.clone());
+        }
+        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
+        Ok(done?)
+    }
+}
+
+#[pymethods]
+impl EdgeStream {
+    /// Hands edges over. Waits while the stream is behind.
+    fn push(
+        &self,
+        py: Python<'_>,
+        source: &Column,
+        target: &Column,
+        properties: Vec<(String, Bound<'_, Column>)>,
+        vertices: Option<&Column>,
+    ) -> Outcome<()> {
+        let of_name = |name: &String| {
+            let found = properties.iter().find(|(own, _)| own == name);
+            found.map(|(_, column)| (name.clone(), column.get().clone())).ok_or_else(|| {
+                let message = format!("the edges have no property {name:?}: every edge needs a value for it");
+                Failure::Named("InvalidError", message)
+            })
+        };
+        let columns = Columns {
+            source: source.clone(),
+            target: target.clone(),
+            properties: self.names.iter().map(of_name).collect::<Outcome<_>>()?,
+            vertices: vertices.cloned(),
+        };
+        columns.check()?;
+        for column in [Some(source), Some(target), vertices].into_iter().flatten() {
+            column.expect_ids(self.has_texts)?;
+        }
+        let sender = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(sender) = sender else {
+            return Err(Failure::Named("ClosedError", "the stream is closed; begin a new one".to_owned()));
+        };
+        let mut waiting = columns;
+        loop {
+            match sender.try_send(waiting) {
+                Ok(()) => return Ok(()),
+                Err(TrySendError::Disconnected(_)) => return py.detach(|| self.end()),
+                Err(TrySendError::Full(columns)) => waiting = columns,
+            }
+            // If a signal comes, these edges are not handed over.
+            py.check_signals()?;
+            py.detach(|| std::thread::sleep(LOOK_EVERY));
+        }
+    }
+
+    /// Commits what was handed over, and ends the stream.
+    fn close(&self, py: Python<'_>) -> Outcome<()> {
+        py.detach(|| self.end())
+    }
+
+    /// The numbers of the versions, of edges, duplicates and late edges; `None` before the end.
+    fn report(&self) -> Option<(Vec<u64>, u64, u64, u64)> {
+        let report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        report.as_ref().map(|StreamReport { fed, state, .. }| {
+            (fed.versions.clone(), fed.edges, fed.duplicates, state.late)
+        })
+    }
+
+    /// How far the stream is, as told last.
+    fn state(&self) -> Option<StateObjects> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.as_ref().map(|state| {
+            let watermark = state.watermark.map(|(mark, unit)| (mark, symbol(unit)));
+            (state.version, state.edges, state.committed, state.late, watermark, state.lag.as_secs_f64())
+        })
+    }
+}

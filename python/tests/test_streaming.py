@@ -1,0 +1,132 @@
+"""Streams of edges that are committed as they come."""
+
+import asyncio
+import datetime
+import time
+
+import numpy as np
+import pytest
+
+import esker
+
+
+def stream_database(path=None, **options):
+    """A database of timed edges, with one edge at the time 0."""
+    db = esker.create(path, multigraph=True, schema={"time": "i64"}, **options) if path else esker.create(multigraph=True, schema={"time": "i64"}, **options)
+    with db.batch(event_time=datetime.datetime.fromtimestamp(0, datetime.timezone.utc)) as batch:
+        batch.add_edges(["a"], ["b"], properties={"time": [0]})
+    return db
+
+
+def chunk(first, count):
+    times = np.arange(first, first + count)
+    return {"source": [f"v{one}" for one in times], "target": [f"v{one + 1}" for one in times], "time": times}
+
+
+def test_edges_are_committed_by_number_with_the_watermark_as_their_time(tmp_path):
+    db = stream_database(tmp_path / "s.esker")
+    with db.stream(commit_every=100, time_unit="s") as stream:
+        for first in range(1, 1001, 50):
+            assert stream.add_edges(chunk(first, 50)) is stream
+    assert stream.report.edges == 1000 and stream.report.late == 0 and stream.report.versions == list(range(2, 12))
+    assert stream.state.committed == 1000 and str(stream.state.watermark) == "1970-01-01T00:16:39"
+    assert db.graph().num_edges == 1001
+    assert sorted(db.graph().edges().to_pandas()["time"]) == list(range(1001))
+    events = [version.time.timestamp() for version in db.versions()]
+    assert events == sorted(events) and events[-1] == 999.0
+    with pytest.raises(esker.ClosedError, match="the stream is closed"):
+        stream.add_edges(chunk(5000, 1))
+    db.close()
+    assert esker.open(tmp_path / "s.esker").graph().num_edges == 1001
+
+
+def test_edges_are_committed_by_time_while_the_source_is_silent():
+    db = stream_database()
+    with db.stream(commit_every="50ms") as stream:
+        stream.add_edges(chunk(1, 10))
+        deadline = time.monotonic() + 30
+        while db.graph().num_edges < 11 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert db.graph().num_edges == 11
+        assert "open" in repr(stream)
+    assert stream.report.edges == 10 and "ended" in repr(stream)
+
+
+def test_late_edges_are_counted_refused_or_put_into_a_file(tmp_path):
+    late = {"source": ["x"], "target": ["y"], "time": [3]}
+    db = stream_database()
+    with db.stream(commit_every=10) as stream:
+        stream.add_edges(chunk(1, 20)).add_edges(late)
+    assert (stream.report.edges, stream.report.late) == (21, 1)
+    rejects = tmp_path / "late.csv"
+    with db.stream(commit_every=10, late=rejects) as stream:
+        stream.add_edges(chunk(21, 20)).add_edges(late)
+    assert (stream.report.edges, stream.report.late) == (20, 1) and rejects.read_text().splitlines()[1] == "x,y,3"
+    with pytest.raises(esker.InvalidError, match="late"):
+        with db.stream(commit_every=10, late="refuse") as stream:
+            stream.add_edges(chunk(41, 20)).add_edges(late)
+    assert stream.report.edges >= 10
+    patient = stream_database()
+    with patient.stream(commit_every=10, delay=100) as stream:
+        stream.add_edges(chunk(1, 20)).add_edges(late)
+    assert stream.report.late == 0
+
+
+def test_what_was_handed_over_before_an_exception_is_committed():
+    db = stream_database()
+    with pytest.raises(ZeroDivisionError):
+        with db.stream() as stream:
+            stream.add_edges(chunk(1, 30))
+            raise ZeroDivisionError
+    assert stream.report.edges == 30 and db.graph().num_edges == 31
+
+
+def test_tuples_tables_and_asynchronous_generators_are_streamed():
+    pyarrow = pytest.importorskip("pyarrow")
+    db = esker.create()
+    with db.batch() as batch:
+        batch.add_edges([0], [1])
+
+    async def source():
+        for first in range(10, 50, 10):
+            await asyncio.sleep(0)
+            yield [(first + one, first + one + 1) for one in range(10)]
+
+    async def run():
+        with db.stream(commit_every=7) as stream:
+            async for edges in source():
+                stream.add_edges(edges)
+        return stream.report
+
+    assert asyncio.run(run()).edges == 40
+    table = pyarrow.table({"source": range(100, 110), "target": range(101, 111)})
+    with db.stream() as stream:
+        for batch in pyarrow.RecordBatchReader.from_stream(table):
+            stream.add_edges(batch)
+    assert db.graph().num_edges == 51 and stream.state.watermark is None
+
+
+def test_what_does_not_fit_the_database_is_refused_and_the_stream_goes_on():
+    db = stream_database()
+    with db.stream(commit_every=10) as stream:
+        stream.add_edges(chunk(1, 5))
+        with pytest.raises(esker.InvalidError, match='no property "time"'):
+            stream.add_edges(["a"], ["b"])
+        with pytest.raises(esker.MistypedError, match="ids of this graph are strings"):
+            stream.add_edges([1], [2], properties={"time": [9]})
+        with pytest.raises(esker.InvalidError, match="same length"):
+            stream.add_edges(["a"], ["b", "c"], properties={"time": [9]})
+        stream.add_edges(chunk(6, 5))
+    assert stream.report.edges == 10
+    for wrong in ({"commit_every": 0}, {"commit_every": "soon"}, {"late": "never"}, {"delay": "-1s"}, {"time": "when"}):
+        with pytest.raises(esker.InvalidError):
+            with db.stream(**wrong):
+                pass
+    with pytest.raises(esker.MistypedError, match="late must be"):
+        db.stream(late=3)
+
+
+def test_a_database_that_is_read_is_not_streamed_into(tmp_path):
+    stream_database(tmp_path / "s.esker").close()
+    with pytest.raises(esker.ReadOnlyError):
+        esker.open(tmp_path / "s.esker").stream()
