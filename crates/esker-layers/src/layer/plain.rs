@@ -199,7 +199,8 @@ impl PlainLayer {
     }
 
     /// The least and the greatest value of an integer edge property, without reading them; `None` if there are no arcs, or the files do
-    /// not say: see [`Column::value_range`].
+    /// not say: see [`Column::value_range`]. Counts the lists of both directions: a list that was copied has older arcs, which the other
+    /// direction of the layer need not have.
     pub(crate) fn value_range(&self, property: u32) -> Option<(i64, i64)> {
         let of = |lists: &ListColumns| {
             if lists.num_arcs() == 0 {
@@ -207,8 +208,12 @@ impl PlainLayer {
             }
             lists.property(property as usize)?.value_range().map(Some)
         };
-        let past = self.out.past().map_or(Some(None), |past| of(&past.lists))?;
-        united(of(self.out.main())?, past)
+        let of_section = |section: &Section| {
+            let past = section.past().map_or(Some(None), |past| of(&past.lists))?;
+            Some(united(of(section.main())?, past))
+        };
+        let incoming = self.incoming.as_ref().map_or(Some(None), of_section)?;
+        united(of_section(&self.out)?, incoming)
     }
 
     /// The directory of its files.

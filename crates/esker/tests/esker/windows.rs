@@ -438,3 +438,22 @@ fn times_of_edges_that_are_gone_do_not_count() {
         }
     }
 }
+
+#[test]
+fn a_layer_whose_copied_lists_have_older_edges_is_read() {
+    let run = Run::with_threads(1).expect("a run");
+    let start = STARTS[1];
+    let weight = 1 << 33;
+    let edges = [(1, 0, 0, weight), (1, 0, 9, weight), (1, 1, 214, weight), (0, 0, 500, weight)];
+    let edges = edges.map(|(u, v, time, weight)| (u, v, start + time, weight)).to_vec();
+    let stream = Stream { num_vertices: 3, directed: true, start, edges, commits: vec![0, 0, 0, 1] };
+    let window = TimeWindow { after: start + 4, until: start + 313, copies: Copies::All };
+    let lists = [Direction::Out, Direction::In].map(|one| stream.lists(&window, COMMITS, one));
+    for (name, snapshot, commits) in stream.forms(&run) {
+        if commits == COMMITS {
+            let shown = snapshot.window("time", window, true, &run).expect("a window");
+            let checked = check::<i64>(&shown, [&lists[0], &lists[1]], &run);
+            checked.unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+    }
+}
