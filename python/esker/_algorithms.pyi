@@ -47,13 +47,13 @@ class Algorithms:
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Any: ...
 
     def bfs(self, source: Id | Iterable[Id], *, max_depth: int | None = None, target: Id | None = None, parents: bool = False, alpha: float | None = None, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Breadth-first search: number of steps from the sources.
+        """Breadth-first search: the number of steps from the nearest source.
 
         Args:
             source: Vertex to start from; one or several.
-            max_depth: Most steps from a source; vertices farther away count as unreached [default: no limit].
+            max_depth: Greatest number of steps from a source; vertices farther away count as unreached [default: no limit].
             target: Stop at the depth of this vertex; vertices farther away count as unreached [default: none].
-            parents: Also give the vertex before each on its path.
+            parents: Also give the previous vertex on each path.
             alpha: Pull once the load of a growing frontier exceeds that of a pull divided by this [default: chosen each round; 20 if beta is given].
             beta: Push again once the load of a shrinking frontier is below that of a pull divided by this [default: chosen each round; 20 if alpha is given].
             threads: Worker threads; one a processor if not given.
@@ -75,7 +75,7 @@ class Algorithms:
         """
 
     def sssp(self, source: Id, *, delta: float | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
-        """Shortest paths from one source by weight, none negative.
+        """Shortest paths from one source; weights must not be negative.
 
         Uses the weights of edges; without weights, every edge has weight 1.
 
@@ -83,7 +83,7 @@ class Algorithms:
             source: Vertex to start from.
             delta: Width of a bucket [default: chosen from the weights].
             target: Stop at the distance of this vertex; vertices farther away count as unreached [default: none].
-            parents: Also give the vertex before each on its path.
+            parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -104,13 +104,13 @@ class Algorithms:
         """
 
     def wbfs(self, source: Id, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
-        """Weighted breadth-first search: shortest paths by integral weights, a bucket for each distance.
+        """Shortest paths by integer weights: weighted breadth-first search, a bucket for each distance.
 
         Uses the weights of edges; without weights, every edge has weight 1.
 
         Args:
             source: Vertex to start from.
-            parents: Also give the vertex before each on its path.
+            parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -131,13 +131,13 @@ class Algorithms:
         """
 
     def bellman_ford(self, source: Id, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
-        """Shortest paths from one source by weights that may be negative, or a negative cycle.
+        """Shortest paths from one source; weights may be negative, and a negative cycle is reported.
 
         Uses the weights of edges; without weights, every edge has weight 1.
 
         Args:
             source: Vertex to start from.
-            parents: Also give the vertex before each on its path.
+            parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -158,14 +158,14 @@ class Algorithms:
         """
 
     def widest(self, source: Id, *, method: Literal['buckets', 'rounds'] | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
-        """Widest paths from one source: those whose least weight is largest.
+        """Widest paths from one source: paths whose smallest weight is as large as possible.
 
         Uses the weights of edges; without weights, every edge has weight 1.
 
         Args:
             source: Vertex to start from.
             method: buckets: the widest first; rounds: as Bellman-Ford ('buckets', 'rounds') [default: buckets].
-            parents: Also give the vertex before each on its path.
+            parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -186,12 +186,12 @@ class Algorithms:
         """
 
     def pagerank(self, *, damping: float | None = None, tolerance: float | None = None, rounds: int | None = None, teleport_to: Id | Iterable[Id] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
-        """PageRank: how often a random surfer comes by.
+        """PageRank: the share of time that a random surfer spends at the vertex.
 
         Args:
-            damping: Chance of following an edge [default: 0.85].
-            tolerance: Stop once all scores together change by less in a round; 0: never [default: 1e-6].
-            rounds: Most rounds [default: 100].
+            damping: Probability of following an edge [default: 0.85].
+            tolerance: Stop once a round changes the scores by less in total; 0: never [default: 1e-6].
+            rounds: Greatest number of rounds [default: 100].
             teleport_to: Jump to this vertex (personal PageRank); one or several [default: any vertex].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
@@ -213,11 +213,11 @@ class Algorithms:
         """
 
     def betweenness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, scale: Literal['sum', 'pairs', 'fraction'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Betweenness centrality: share of shortest paths (by steps) that lead through a vertex.
+        """Betweenness centrality: the share of shortest paths, by steps, through the vertex.
 
         Args:
             source: Only paths from this vertex; one or several [default: all vertices: exact].
-            samples: Only paths from this many vertices, drawn by the seed.
+            samples: Only paths from this many vertices, drawn at random by the seed.
             scale: sum over the sources; pairs of vertices; fraction of all pairs, as NetworkX normalises ('sum', 'pairs', 'fraction') [default: sum with source, else fraction].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
@@ -238,11 +238,11 @@ class Algorithms:
         """
 
     def closeness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Closeness centrality: how few steps lead from the other vertices to a vertex.
+        """Closeness centrality: the inverse of the mean number of steps from the other vertices.
 
         Args:
             source: Only distances from this vertex; one or several [default: all vertices: exact].
-            samples: Only distances from this many vertices, drawn by the seed.
+            samples: Only distances from this many vertices, drawn at random by the seed.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -262,7 +262,7 @@ class Algorithms:
         """
 
     def wcc(self, *, method: Literal['union-find', 'contraction'] | None = None, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Weakly connected components: which vertices are joined, whatever the direction.
+        """Weakly connected components: vertices that are connected if directions are ignored.
 
         Args:
             method: union-find, or contraction of the clusters of a decomposition (undirected graphs only) ('union-find', 'contraction') [default: union-find].
@@ -286,7 +286,7 @@ class Algorithms:
         """
 
     def scc(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Strongly connected components: which vertices reach each other.
+        """Strongly connected components: vertices that reach each other.
 
         Args:
             threads: Worker threads; one a processor if not given.
@@ -331,7 +331,7 @@ class Algorithms:
         """
 
     def triangles(self, *, method: Literal['lists', 'filter', 'sample'] | None = None, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Number of triangles, whatever the direction; self-loops and parallel edges do not count.
+        """Number of triangles; directions, self-loops and parallel edges are ignored.
 
         Args:
             method: lists, on a copy by degree if that pays; filter: a bit for each edge and no copy; sample: an estimate (the last two for undirected graphs only) ('lists', 'filter', 'sample') [default: lists].
@@ -355,7 +355,7 @@ class Algorithms:
         """
 
     def lcc(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Local clustering coefficient: how many of the possible edges between a vertex's neighbours exist.
+        """Local clustering coefficient: the share of pairs of neighbours that are joined by an edge.
 
         Args:
             threads: Worker threads; one a processor if not given.
@@ -377,7 +377,7 @@ class Algorithms:
         """
 
     def kcore(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Coreness: the largest k such that a vertex is left when all of fewer than k neighbours are removed.
+        """Coreness: the largest k such that the vertex lies in a subgraph of minimum degree k.
 
         Args:
             threads: Worker threads; one a processor if not given.
@@ -399,7 +399,7 @@ class Algorithms:
         """
 
     def truss(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Trussness of each edge: the largest k such that it is left when all in fewer than k - 2 triangles are removed.
+        """Trussness of each edge: the largest k such that the edge lies in a subgraph whose edges are all in k - 2 triangles.
 
         Args:
             threads: Worker threads; one a processor if not given.
@@ -444,7 +444,7 @@ class Algorithms:
         """
 
     def densest(self, *, epsilon: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Densest subgraph, approximately: vertices with the most edges among them for each of them.
+        """Densest subgraph, approximately: the vertices with the most edges per vertex among them.
 
         Args:
             epsilon: The density is at least 1 / (2 + 2 epsilon) of the largest [default: 0.001].
@@ -467,10 +467,10 @@ class Algorithms:
         """
 
     def mis(self, *, first: Literal['degree', 'random'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Maximal independent set: no two neighbours, and none could be added.
+        """Maximal independent set: no two members are neighbours, and no vertex can be added.
 
         Args:
-            first: Who comes first: degree (the least) or random ('degree', 'random') [default: degree].
+            first: Order in which vertices are taken: by ascending degree, or at random ('degree', 'random') [default: degree].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -490,7 +490,7 @@ class Algorithms:
         """
 
     def colouring(self, *, first: Literal['llf', 'lf', 'sl', 'random'] | None = None, ties: Literal['random', 'number'] | None = None, passes: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Colours such that no two neighbours have the same, few of them.
+        """Graph colouring: neighbours get different colours, few in all.
 
         Args:
             first: Who is coloured first: llf (largest log of the degree), lf (largest degree), sl (smallest last) or random ('llf', 'lf', 'sl', 'random') [default: llf].
@@ -515,7 +515,7 @@ class Algorithms:
         """
 
     def matching(self, *, method: Literal['claims', 'priorities'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Maximal matching: edges without a common end, and none could be added.
+        """Maximal matching: no two edges share a vertex, and no edge can be added.
 
         For undirected graphs; of a directed one, with ``undirected=True``.
 
@@ -540,10 +540,10 @@ class Algorithms:
         """
 
     def setcover(self, *, epsilon: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Set cover, approximately: few vertices whose out-neighbours are all that any vertex has.
+        """Set cover, approximately: few vertices whose out-neighbours include every out-neighbour.
 
         Args:
-            epsilon: How far apart gains may be that count as equal; more is faster [default: 0.01].
+            epsilon: Relative difference below which gains count as equal; larger is faster [default: 0.01].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -563,7 +563,7 @@ class Algorithms:
         """
 
     def biconnectivity(self, *, bridges: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Blocks that no single vertex holds together, articulation points and bridges.
+        """Biconnected components, articulation points and bridges.
 
         For undirected graphs; of a directed one, with ``undirected=True``.
 
@@ -588,7 +588,7 @@ class Algorithms:
         """
 
     def forest(self, *, method: Literal['union-find', 'search'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Spanning forest: edges that join what is joined, without a cycle.
+        """Spanning forest: edges without a cycle that connect each component.
 
         For undirected graphs; of a directed one, with ``undirected=True``.
 
@@ -613,7 +613,7 @@ class Algorithms:
         """
 
     def msf(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
-        """Minimum spanning forest: the spanning forest of the least weight.
+        """Minimum spanning forest: a spanning forest of the least total weight.
 
         Uses the weights of edges; without weights, every edge has weight 1.
 
@@ -640,12 +640,12 @@ class Algorithms:
         """
 
     def spanner(self, *, k: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Spanner: few edges that keep every distance within a factor.
+        """Spanner: few edges that stretch no distance by more than a factor.
 
         For undirected graphs; of a directed one, with ``undirected=True``.
 
         Args:
-            k: Distances grow by O(k), and edges are about n^(1 + 1/k) [default: the logarithm of n].
+            k: Stretch of distances is O(k), the number of edges about n^(1 + 1/k) [default: the logarithm of n].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -697,9 +697,9 @@ class Estimates:
 
         Args:
             source: Vertex to start from; one or several.
-            max_depth: Most steps from a source; vertices farther away count as unreached [default: no limit].
+            max_depth: Greatest number of steps from a source; vertices farther away count as unreached [default: no limit].
             target: Stop at the depth of this vertex; vertices farther away count as unreached [default: none].
-            parents: Also give the vertex before each on its path.
+            parents: Also give the previous vertex on each path.
             alpha: Pull once the load of a growing frontier exceeds that of a pull divided by this [default: chosen each round; 20 if beta is given].
             beta: Push again once the load of a shrinking frontier is below that of a pull divided by this [default: chosen each round; 20 if alpha is given].
             threads: Worker threads; one a processor if not given.
@@ -720,7 +720,7 @@ class Estimates:
             source: Vertex to start from.
             delta: Width of a bucket [default: chosen from the weights].
             target: Stop at the distance of this vertex; vertices farther away count as unreached [default: none].
-            parents: Also give the vertex before each on its path.
+            parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
@@ -738,7 +738,7 @@ class Estimates:
 
         Args:
             source: Vertex to start from.
-            parents: Also give the vertex before each on its path.
+            parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
@@ -756,7 +756,7 @@ class Estimates:
 
         Args:
             source: Vertex to start from.
-            parents: Also give the vertex before each on its path.
+            parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
@@ -775,7 +775,7 @@ class Estimates:
         Args:
             source: Vertex to start from.
             method: buckets: the widest first; rounds: as Bellman-Ford ('buckets', 'rounds') [default: buckets].
-            parents: Also give the vertex before each on its path.
+            parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
@@ -792,9 +792,9 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``pagerank``.
 
         Args:
-            damping: Chance of following an edge [default: 0.85].
-            tolerance: Stop once all scores together change by less in a round; 0: never [default: 1e-6].
-            rounds: Most rounds [default: 100].
+            damping: Probability of following an edge [default: 0.85].
+            tolerance: Stop once a round changes the scores by less in total; 0: never [default: 1e-6].
+            rounds: Greatest number of rounds [default: 100].
             teleport_to: Jump to this vertex (personal PageRank); one or several [default: any vertex].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
@@ -813,7 +813,7 @@ class Estimates:
 
         Args:
             source: Only paths from this vertex; one or several [default: all vertices: exact].
-            samples: Only paths from this many vertices, drawn by the seed.
+            samples: Only paths from this many vertices, drawn at random by the seed.
             scale: sum over the sources; pairs of vertices; fraction of all pairs, as NetworkX normalises ('sum', 'pairs', 'fraction') [default: sum with source, else fraction].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
@@ -831,7 +831,7 @@ class Estimates:
 
         Args:
             source: Only distances from this vertex; one or several [default: all vertices: exact].
-            samples: Only distances from this many vertices, drawn by the seed.
+            samples: Only distances from this many vertices, drawn at random by the seed.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
@@ -989,7 +989,7 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``mis``.
 
         Args:
-            first: Who comes first: degree (the least) or random ('degree', 'random') [default: degree].
+            first: Order in which vertices are taken: by ascending degree, or at random ('degree', 'random') [default: degree].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
@@ -1039,7 +1039,7 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``setcover``.
 
         Args:
-            epsilon: How far apart gains may be that count as equal; more is faster [default: 0.01].
+            epsilon: Relative difference below which gains count as equal; larger is faster [default: 0.01].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
@@ -1103,7 +1103,7 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``spanner``.
 
         Args:
-            k: Distances grow by O(k), and edges are about n^(1 + 1/k) [default: the logarithm of n].
+            k: Stretch of distances is O(k), the number of edges about n^(1 + 1/k) [default: the logarithm of n].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.

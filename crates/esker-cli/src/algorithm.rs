@@ -68,7 +68,7 @@ fn argument(option: &'static Opt, needs_required: bool) -> Arg {
         .value_parser(move |text: &str| option.check(text).map(|()| text.to_owned()))
 }
 
-/// `Most rounds [default: 100]`.
+/// `Greatest number of rounds [default: 100]`.
 fn help(option: &Opt) -> String {
     let mut text = option.help.to_owned();
     if let OptKind::Choice(names) = option.kind {

@@ -32,7 +32,7 @@ use crate::window_args::{TIME_HELP, WindowArgs};
 /// Time between two looks for a new version.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Keep an answer up to date as versions come, and print what changes
+/// Keep an answer up to date as versions are committed, and print the changes
 ///
 /// Computes the answer for the newest version, then waits for commits of other processes, and prints the vertices whose values each version
 /// changed: the version, the vertex, its old value and its new one. What a version changed is found and taken in at a cost in proportion to

@@ -12,7 +12,7 @@ use crate::opening::open_for_change;
 use crate::text;
 use crate::write_options::{WriteOptionArgs, describe, to_json};
 
-/// Show or set how commits become layers
+/// Show or set the options of a database: freezing, merging, copying
 ///
 /// The database keeps these options, and every process that writes to it obeys them. Layers that exist stay as they are. Without an
 /// option, prints the current ones.

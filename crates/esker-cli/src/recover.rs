@@ -16,7 +16,7 @@ use crate::resources::ResourceArgs;
 use crate::size::counted;
 use crate::text;
 
-/// Say what a database has lost, or accept the loss
+/// Report what a database has lost, or accept the loss
 ///
 /// For a database that is refused because its log or MANIFEST is missing, cut, or older than the rest. Restore the files from a copy
 /// if there is one. Else this says which versions are lost, and with --accept-loss keeps the others. The numbers of lost versions

@@ -26,7 +26,7 @@ use crate::size::{counted, seconds};
 use crate::text;
 use crate::window_args::{TIME_HELP, WindowArgs};
 
-/// Run an algorithm on windows of time that follow each other
+/// Run an algorithm on a series of time windows
 ///
 /// A window of length L that ends at T has the edges later than T - L, until T and with it. Windows end every --every, aligned to the
 /// calendar in UTC, from the step of the first edge to that of the last; or, with --every-edges, with every N-th edge, and the last window

@@ -49,7 +49,7 @@ pub(crate) struct ClusterRunCommand {
     /// pagerank: ends once all scores together change by less [default: 0.000001]
     #[arg(long, value_name = "T")]
     tolerance: Option<String>,
-    /// pagerank: the most rounds [default: 100]
+    /// pagerank: the greatest number of rounds [default: 100]
     #[arg(long, value_name = "N")]
     rounds: Option<String>,
     /// sssp: width of the windows of distances that are settled together [default: the mean length]

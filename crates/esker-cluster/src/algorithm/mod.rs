@@ -86,7 +86,7 @@ pub const ALGORITHMS: &[ClusterAlgorithm] = &[
         options: &[
             ("damping", "chance to follow an edge, from 0 to 1 [default: 0.85]"),
             ("tolerance", "ends once all scores together change by less [default: 0.000001]"),
-            ("rounds", "the most rounds [default: 100]"),
+            ("rounds", "the greatest number of rounds [default: 100]"),
         ],
         run: pagerank::pagerank,
     },

@@ -15,12 +15,12 @@ use crate::error::{Error, Result};
 
 pub(super) const CLOSENESS: Entry = Entry {
     name: "closeness",
-    summary: "Closeness centrality: how few steps lead from the other vertices to a vertex",
+    summary: "Closeness centrality: the inverse of the mean number of steps from the other vertices",
     options: &[
         Opt::vertex("source", "Only distances from this vertex")
             .repeatable()
             .otherwise("all vertices: exact"),
-        Opt::integer("samples", "Only distances from this many vertices, drawn by the seed")
+        Opt::integer("samples", "Only distances from this many vertices, drawn at random by the seed")
             .within(OptRange::From(1.0)),
     ],
     reads: GraphReads::few(ListReads::Both),

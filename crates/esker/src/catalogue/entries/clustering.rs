@@ -18,7 +18,7 @@ use crate::error::Result;
 
 pub(super) const TRIANGLES: Entry = Entry {
     name: "triangles",
-    summary: "Number of triangles, whatever the direction; self-loops and parallel edges do not count",
+    summary: "Number of triangles; directions, self-loops and parallel edges are ignored",
     options: &[
         Opt::choice(
             "method",
@@ -120,7 +120,7 @@ fn run_triangles(job: &Job<'_>, graph: &StoredGraph<'_, ()>, filtered: bool) -> 
 
 pub(super) const LCC: Entry = Entry {
     name: "lcc",
-    summary: "Local clustering coefficient: how many of the possible edges between a vertex's neighbours exist",
+    summary: "Local clustering coefficient: the share of pairs of neighbours that are joined by an edge",
     options: &[],
     reads: GraphReads::points(ListReads::Both),
     work: |_, _| Ok(Workload::new(1.0, 27.0, 24.0).over(9.6, 1.0, 85.0).points().growing(0.0, 0.45)),

@@ -17,7 +17,7 @@ use crate::error::Result;
 
 pub(super) const WCC: Entry = Entry {
     name: "wcc",
-    summary: "Weakly connected components: which vertices are joined, whatever the direction",
+    summary: "Weakly connected components: vertices that are connected if directions are ignored",
     options: &[
         Opt::choice(
             "method",
@@ -136,7 +136,7 @@ fn run_cdlp(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &CdlpOptions) -
 
 pub(super) const SCC: Entry = Entry {
     name: "scc",
-    summary: "Strongly connected components: which vertices reach each other",
+    summary: "Strongly connected components: vertices that reach each other",
     options: &[],
     reads: GraphReads::points(ListReads::Both),
     work: |_, _| Ok(Workload::new(0.96, 1.5, 2.1).over(0.0096, 0.96, 0.89)),

@@ -18,7 +18,7 @@ use crate::error::Result;
 
 pub(super) const KCORE: Entry = Entry {
     name: "kcore",
-    summary: "Coreness: the largest k such that a vertex is left when all of fewer than k neighbours are removed",
+    summary: "Coreness: the largest k such that the vertex lies in a subgraph of minimum degree k",
     options: &[],
     reads: GraphReads::few(ListReads::Both),
     work: |_, _| Ok(Workload::new(2.2, 5.0, 5.7).over(5.9, 15.0, 8.2)),
@@ -50,7 +50,7 @@ fn run_kcore(job: &Job<'_>, graph: &StoredGraph<'_, ()>) -> Result<Answer> {
 
 pub(super) const DENSEST: Entry = Entry {
     name: "densest",
-    summary: "Densest subgraph, approximately: vertices with the most edges among them for each of them",
+    summary: "Densest subgraph, approximately: the vertices with the most edges per vertex among them",
     options: &[Opt::float("epsilon", "The density is at least 1 / (2 + 2 epsilon) of the largest")
         .within(OptRange::Above(0.0))
         .or("0.001")],
@@ -130,7 +130,7 @@ fn run_cliques(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &CliquesOpti
 
 pub(super) const TRUSS: Entry = Entry {
     name: "truss",
-    summary: "Trussness of each edge: the largest k such that it is left when all in fewer than k - 2 triangles are removed",
+    summary: "Trussness of each edge: the largest k such that the edge lies in a subgraph whose edges are all in k - 2 triangles",
     options: &[],
     reads: GraphReads::points(ListReads::Both),
     work: |_, _| Ok(Workload::new(1.0, 140.0, 420.0).over(6.3, 1.0, 9.8).points().growing(0.0, 0.5)),

@@ -22,7 +22,7 @@ const SOURCE: Opt = Opt::vertex("source", "Vertex to start from").required();
 
 pub(super) const WBFS: Entry = Entry {
     name: "wbfs",
-    summary: "Weighted breadth-first search: shortest paths by integral weights, a bucket for each distance",
+    summary: "Shortest paths by integer weights: weighted breadth-first search, a bucket for each distance",
     options: &[SOURCE, PARENTS],
     reads: GraphReads::few(ListReads::Both).weighted(),
     work: |_, shape| {
@@ -58,7 +58,7 @@ fn wbfs_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<A
 
 pub(super) const BELLMAN_FORD: Entry = Entry {
     name: "bellman-ford",
-    summary: "Shortest paths from one source by weights that may be negative, or a negative cycle",
+    summary: "Shortest paths from one source; weights may be negative, and a negative cycle is reported",
     options: &[SOURCE, PARENTS],
     reads: GraphReads::scans(ListReads::Both).weighted(),
     work: |_, shape| {
@@ -109,7 +109,7 @@ fn bellman_ford_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> 
 
 pub(super) const WIDEST: Entry = Entry {
     name: "widest",
-    summary: "Widest paths from one source: those whose least weight is largest",
+    summary: "Widest paths from one source: paths whose smallest weight is as large as possible",
     options: &[
         SOURCE,
         Opt::choice("method", &["buckets", "rounds"], "buckets: the widest first; rounds: as Bellman-Ford"),

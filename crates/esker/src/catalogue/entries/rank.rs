@@ -20,13 +20,15 @@ use crate::error::{Error, Result};
 
 pub(super) const PAGERANK: Entry = Entry {
     name: "pagerank",
-    summary: "PageRank: how often a random surfer comes by",
+    summary: "PageRank: the share of time that a random surfer spends at the vertex",
     options: &[
-        Opt::float("damping", "Chance of following an edge").within(OptRange::Between(0.0, 1.0)).or("0.85"),
-        Opt::float("tolerance", "Stop once all scores together change by less in a round; 0: never")
+        Opt::float("damping", "Probability of following an edge")
+            .within(OptRange::Between(0.0, 1.0))
+            .or("0.85"),
+        Opt::float("tolerance", "Stop once a round changes the scores by less in total; 0: never")
             .within(OptRange::From(0.0))
             .or("1e-6"),
-        Opt::integer("rounds", "Most rounds").or("100"),
+        Opt::integer("rounds", "Greatest number of rounds").or("100"),
         Opt::vertex("teleport-to", "Jump to this vertex (personal PageRank)")
             .repeatable()
             .otherwise("any vertex"),
@@ -126,10 +128,10 @@ fn run_pagerank<W: StoredWeight + Ranked>(
 
 pub(super) const BETWEENNESS: Entry = Entry {
     name: "betweenness",
-    summary: "Betweenness centrality: share of shortest paths (by steps) that lead through a vertex",
+    summary: "Betweenness centrality: the share of shortest paths, by steps, through the vertex",
     options: &[
         Opt::vertex("source", "Only paths from this vertex").repeatable().otherwise("all vertices: exact"),
-        Opt::integer("samples", "Only paths from this many vertices, drawn by the seed")
+        Opt::integer("samples", "Only paths from this many vertices, drawn at random by the seed")
             .within(OptRange::From(1.0)),
         Opt::choice(
             "scale",

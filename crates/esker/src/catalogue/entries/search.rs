@@ -17,18 +17,21 @@ use crate::catalogue::params::Params;
 use crate::catalogue::work::{Workload, one_way};
 use crate::error::Result;
 
-pub(super) const PARENTS: Opt = Opt::flag("parents", "Also give the vertex before each on its path");
+pub(super) const PARENTS: Opt = Opt::flag("parents", "Also give the previous vertex on each path");
 
 /// The work of a search by steps.
 pub(super) const SEARCH: Workload = Workload::new(0.75, 0.82, 0.42).over(0.0098, 1.4, 1.2);
 
 pub(super) const BFS: Entry = Entry {
     name: "bfs",
-    summary: "Breadth-first search: number of steps from the sources",
+    summary: "Breadth-first search: the number of steps from the nearest source",
     options: &[
         Opt::vertex("source", "Vertex to start from").required().repeatable(),
-        Opt::integer("max-depth", "Most steps from a source; vertices farther away count as unreached")
-            .otherwise("no limit"),
+        Opt::integer(
+            "max-depth",
+            "Greatest number of steps from a source; vertices farther away count as unreached",
+        )
+        .otherwise("no limit"),
         Opt::vertex("target", "Stop at the depth of this vertex; vertices farther away count as unreached")
             .otherwise("none"),
         PARENTS,
@@ -105,7 +108,7 @@ fn run_bfs(
 
 pub(super) const SSSP: Entry = Entry {
     name: "sssp",
-    summary: "Shortest paths from one source by weight, none negative",
+    summary: "Shortest paths from one source; weights must not be negative",
     options: &[
         Opt::vertex("source", "Vertex to start from").required(),
         Opt::float("delta", "Width of a bucket")

@@ -20,8 +20,12 @@ use crate::error::{Error, Result};
 
 pub(super) const MIS: Entry = Entry {
     name: "mis",
-    summary: "Maximal independent set: no two neighbours, and none could be added",
-    options: &[Opt::choice("first", &["degree", "random"], "Who comes first: degree (the least) or random")],
+    summary: "Maximal independent set: no two members are neighbours, and no vertex can be added",
+    options: &[Opt::choice(
+        "first",
+        &["degree", "random"],
+        "Order in which vertices are taken: by ascending degree, or at random",
+    )],
     reads: GraphReads::scans(ListReads::Both),
     work: |_, _| Ok(Workload::new(1.1, 1.6, 0.92).over(0.55, 3.2, 2.4)),
     undirected: false,
@@ -60,7 +64,7 @@ fn run_mis(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &MisOptions) -> 
 
 pub(super) const COLOURING: Entry = Entry {
     name: "colouring",
-    summary: "Colours such that no two neighbours have the same, few of them",
+    summary: "Graph colouring: neighbours get different colours, few in all",
     options: &[
         Opt::choice(
             "first",
@@ -129,7 +133,7 @@ fn run_colouring(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &Colouring
 
 pub(super) const MATCHING: Entry = Entry {
     name: "matching",
-    summary: "Maximal matching: edges without a common end, and none could be added",
+    summary: "Maximal matching: no two edges share a vertex, and no edge can be added",
     options: &[Opt::choice(
         "method",
         &["claims", "priorities"],
@@ -178,10 +182,13 @@ fn run_matching(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &MatchingOp
 
 pub(super) const SETCOVER: Entry = Entry {
     name: "setcover",
-    summary: "Set cover, approximately: few vertices whose out-neighbours are all that any vertex has",
-    options: &[Opt::float("epsilon", "How far apart gains may be that count as equal; more is faster")
-        .within(OptRange::Above(0.0))
-        .or("0.01")],
+    summary: "Set cover, approximately: few vertices whose out-neighbours include every out-neighbour",
+    options: &[Opt::float(
+        "epsilon",
+        "Relative difference below which gains count as equal; larger is faster",
+    )
+    .within(OptRange::Above(0.0))
+    .or("0.01")],
     reads: GraphReads::scans(ListReads::Out),
     work: |_, _| Ok(Workload::new(11.0, 26.0, 9.4).over(28.0, 170.0, 26.0)),
     undirected: false,

@@ -22,7 +22,7 @@ use crate::error::Result;
 
 pub(super) const FOREST: Entry = Entry {
     name: "forest",
-    summary: "Spanning forest: edges that join what is joined, without a cycle",
+    summary: "Spanning forest: edges without a cycle that connect each component",
     options: &[Opt::choice(
         "method",
         &["union-find", "search"],
@@ -74,7 +74,7 @@ fn run_forest(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &ForestOption
 
 pub(super) const MSF: Entry = Entry {
     name: "msf",
-    summary: "Minimum spanning forest: the spanning forest of the least weight",
+    summary: "Minimum spanning forest: a spanning forest of the least total weight",
     options: &[],
     reads: GraphReads::scans(ListReads::Out).weighted(),
     work: |_, shape| {
@@ -121,8 +121,8 @@ fn msf_by<W: StoredWeight + Ranked>(job: &Job<'_>) -> Result<Answer> {
 
 pub(super) const SPANNER: Entry = Entry {
     name: "spanner",
-    summary: "Spanner: few edges that keep every distance within a factor",
-    options: &[Opt::integer("k", "Distances grow by O(k), and edges are about n^(1 + 1/k)")
+    summary: "Spanner: few edges that stretch no distance by more than a factor",
+    options: &[Opt::integer("k", "Stretch of distances is O(k), the number of edges about n^(1 + 1/k)")
         .within(OptRange::From(1.0))
         .otherwise("the logarithm of n")],
     reads: GraphReads::scans(ListReads::Out),
@@ -217,7 +217,7 @@ fn run_ldd(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &LddOptions) -> 
 
 pub(super) const BICONNECTIVITY: Entry = Entry {
     name: "biconnectivity",
-    summary: "Blocks that no single vertex holds together, articulation points and bridges",
+    summary: "Biconnected components, articulation points and bridges",
     options: &[Opt::flag("bridges", "Answer with the bridges instead of the vertices")],
     reads: GraphReads::scans(ListReads::Out),
     work: |_, _| Ok(Workload::new(4.2, 3.8, 2.9).over(1.7, 7.0, 2.2)),
