@@ -74,6 +74,16 @@ impl Values {
         self.len() == 0
     }
 
+    /// Leaves the values of some rows, which ascend.
+    fn keep(&mut self, rows: &[VertexId]) {
+        match self {
+            Self::Vertex(values) | Self::Index(values) => keep(values, rows),
+            Self::Integer(values) => keep(values, rows),
+            Self::Count(values) => keep(values, rows),
+            Self::Float(values) => keep(values, rows),
+        }
+    }
+
     /// The value of row `index`: the value of vertex `index` if no vertex is removed.
     pub fn get(&self, index: usize) -> Value {
         match self {
@@ -85,6 +95,13 @@ impl Values {
             _ => Value::Missing,
         }
     }
+}
+
+fn keep<T: Copy>(values: &mut Vec<T>, rows: &[VertexId]) {
+    for (place, &row) in rows.iter().enumerate() {
+        values[place] = values[row as usize];
+    }
+    values.truncate(rows.len());
 }
 
 /// A named column, with one value for each row.
@@ -154,6 +171,19 @@ impl Answer {
             (None, Some(vertices)) => Value::Vertex(vertices[row]),
             (None, None) => Value::Vertex(vertex(row)),
         }
+    }
+
+    /// Whether there is a row for each vertex.
+    pub(crate) fn has_vertex_rows(&self) -> bool {
+        self.edges.is_none() && !self.columns.is_empty()
+    }
+
+    /// Leaves out the rows of removed vertices, of an answer that has rows for all vertices.
+    pub(crate) fn without_removed(mut self, remaining: Option<&Remaining>) -> Self {
+        let Some(remaining) = remaining else { return self };
+        self.columns.iter_mut().for_each(|column| column.values.keep(remaining.origins()));
+        self.vertices = Some(Arc::clone(remaining.origins()));
+        self
     }
 
     /// Translates renumbered vertices back to the original vertices of a graph with removed vertices.

@@ -25,6 +25,8 @@ pub(super) struct GraphChoice {
     pub(super) gathers: bool,
     /// The direction whose lists alone are read; `None`: all.
     pub(super) only: Option<Direction>,
+    /// Whether removed vertices may stay, as vertices without edges.
+    pub(super) keeps_removed: bool,
 }
 
 /// A window of a version, counted.

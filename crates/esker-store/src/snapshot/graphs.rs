@@ -1,7 +1,7 @@
 //! Whole graphs of a version, to compute on.
 
 use esker_format::{Error, PropertyRecord, Result};
-use esker_graph::{Direction, Run};
+use esker_graph::{Direction, Remaining, Run};
 use esker_layers::graph::headed::{HeadedNeeds, StoredHeads};
 use esker_layers::graph::pooled::PooledNeeds;
 use esker_layers::graph::window::{Copies, WindowIndex};
@@ -12,6 +12,9 @@ use esker_layers::tiles::Tiles;
 
 use super::choice::WEIGHT_ELEMENTS;
 use super::state::Snapshot;
+
+/// Removed vertices stay in a graph if they are at most this part of all: arrays of algorithms have room for them.
+const KEPT_FRACTION: usize = 8;
 
 impl Snapshot {
     /// The same version, whose graphs have an edge property as their weight.
@@ -122,7 +125,36 @@ impl Snapshot {
         W::undirected(graph, self.layer().multigraph && !joins, run)
     }
 
-    /// As [`Snapshot::graph`], without the removed vertices: see [`Snapshot::remaining`].
+    /// The same version, in whose graphs removed vertices may stay, as vertices without edges. Lists are then read as they are stored, where
+    /// else each target is renumbered. Has no effect where more than an eighth of the vertices are removed, and on a window.
+    #[must_use]
+    pub fn keeping_removed(mut self, keeps: bool) -> Self {
+        self.2.keeps_removed = keeps;
+        self
+    }
+
+    /// Whether removed vertices stay in [`Snapshot::present_graph`]: some are removed, and [`Snapshot::keeping_removed`] has an effect.
+    ///
+    /// # Errors
+    /// As [`Snapshot::removed`].
+    pub fn keeps_removed(&self, run: &Run) -> Result<bool> {
+        if !self.2.keeps_removed || self.2.window.is_some() {
+            return Ok(false);
+        }
+        let count = self.removed(run)?.count();
+        Ok(count > 0 && count <= self.num_vertices() / KEPT_FRACTION)
+    }
+
+    /// How [`Snapshot::present_graph`] numbers vertices; `None`: as the version does.
+    ///
+    /// # Errors
+    /// As [`Snapshot::remaining`].
+    pub fn renumbering(&self, run: &Run) -> Result<Option<&Remaining>> {
+        if self.keeps_removed(run)? { Ok(None) } else { self.remaining(run) }
+    }
+
+    /// As [`Snapshot::graph`], without the removed vertices, renumbered: see [`Snapshot::remaining`]; unless
+    /// [`Snapshot::keeps_removed`].
     ///
     /// # Errors
     /// As [`Snapshot::graph`] and [`Snapshot::remaining`].
@@ -131,7 +163,7 @@ impl Snapshot {
             return self.directed_or_not(self.gathered_window(part, run)?, run);
         }
         let graph = self.stored_graph(run)?;
-        let graph = match self.remaining(run)? {
+        let graph = match self.renumbering(run)? {
             Some(remaining) => W::induced(graph, remaining),
             None => graph,
         };

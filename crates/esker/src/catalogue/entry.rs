@@ -49,6 +49,9 @@ pub struct GraphReads {
     pub pattern: ReadPattern,
     /// Whether it orders vertices by their external ids.
     pub ids: bool,
+    /// Whether vertices without edges change nothing of its answer but rows of their own. Removed vertices may then stay in the graph, so
+    /// that lists are read as they are stored; their rows are left out of the answer.
+    pub ignores_isolated: bool,
 }
 
 /// Whether an algorithm reads the weights of edges.
@@ -86,24 +89,33 @@ pub enum ReadPattern {
 }
 
 impl GraphReads {
+    const fn of(lists: ListReads, pattern: ReadPattern) -> Self {
+        Self { lists, weights: WeightReads::Never, pattern, ids: false, ignores_isolated: false }
+    }
+
     /// Scans of lists in these directions, without weights.
     pub(super) const fn scans(lists: ListReads) -> Self {
-        Self { lists, weights: WeightReads::Never, pattern: ReadPattern::Scans, ids: false }
+        Self::of(lists, ReadPattern::Scans)
     }
 
     /// Few lists a round.
     pub(super) const fn few(lists: ListReads) -> Self {
-        Self { lists, weights: WeightReads::Never, pattern: ReadPattern::Few, ids: false }
+        Self::of(lists, ReadPattern::Few)
     }
 
     /// Point reads.
     pub(super) const fn points(lists: ListReads) -> Self {
-        Self { lists, weights: WeightReads::Never, pattern: ReadPattern::Points, ids: false }
+        Self::of(lists, ReadPattern::Points)
     }
 
     /// In the order of external ids.
     pub(super) const fn with_ids(self) -> Self {
         Self { ids: true, ..self }
+    }
+
+    /// Of an algorithm whose answer for other vertices does not depend on those without edges.
+    pub(super) const fn ignoring_isolated(self) -> Self {
+        Self { ignores_isolated: true, ..self }
     }
 
     /// With weights.
@@ -178,9 +190,13 @@ impl Entry {
         // A run of its own counts the rounds of this job alone.
         let run = job.run.begin(self.name, 0)?;
         let snapshot = &self.reading(job.snapshot);
-        let answer = (self.run)(&Job { snapshot, run: &run, ..*job })?;
+        let job = Job { snapshot, run: &run, ..*job };
+        let answer = (self.run)(&job)?;
         Ok(match job.remaining()? {
             Some(remaining) => answer.put_back(remaining),
+            None if answer.has_vertex_rows() && !job.kept_removed()?.is_empty() => {
+                answer.without_removed(snapshot.remaining(&run)?)
+            }
             None => answer,
         })
     }
@@ -203,14 +219,15 @@ impl Entry {
         }
     }
 
-    /// The version, of which the lists that the algorithm reads take memory and are verified.
+    /// The version, of which the lists that the algorithm reads take memory and are verified, and whose removed vertices stay where that
+    /// changes nothing.
     pub fn reading(&self, snapshot: &Snapshot) -> Snapshot {
         let only = match self.reads.lists {
             ListReads::Out => Some(Direction::Out),
             ListReads::In if !self.reads_weights(snapshot) => Some(Direction::In),
             ListReads::In | ListReads::Both => None,
         };
-        snapshot.clone().reading(only)
+        snapshot.clone().reading(only).keeping_removed(self.reads.ignores_isolated)
     }
 
     /// Refuses a choice of weights if the algorithm does not read any.

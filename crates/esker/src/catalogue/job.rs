@@ -25,7 +25,7 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// The graph with weights of type `W`, without removed vertices. All lists that the algorithm reads are verified here, before any clock
+    /// The graph with weights of type `W`; removed vertices are not in it, or have no edges. All lists that the algorithm reads are verified here, before any clock
     /// runs.
     pub(super) fn graph<W: StoredWeight>(&self) -> Result<StoredGraph<'a, W>> {
         let graph = self.snapshot.present_graph::<W>(self.run)?;
@@ -38,9 +38,15 @@ impl<'a> Job<'a> {
         Ok(graph)
     }
 
-    /// The vertices that are left, if some are removed.
+    /// The vertices that are left, if the graph has them alone, renumbered.
     pub(super) fn remaining(&self) -> Result<Option<&'a Remaining>> {
-        Ok(self.snapshot.remaining(self.run)?)
+        Ok(self.snapshot.renumbering(self.run)?)
+    }
+
+    /// The removed vertices that are in the graph nevertheless, without edges.
+    pub(super) fn kept_removed(&self) -> Result<&'a [VertexId]> {
+        let keeps = self.snapshot.keeps_removed(self.run)?;
+        Ok(if keeps { self.snapshot.removed(self.run)?.list() } else { &[] })
     }
 
     /// The vertices that an option names by their external ids, each once, as the algorithm's graph numbers them.

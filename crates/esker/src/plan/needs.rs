@@ -27,14 +27,17 @@ const ONLY_MAPPED_LISTS: &str = "a directed graph is read as undirected from map
 /// The lists of later layers are few if they are fewer than this part of the vertices.
 const FEW_CHANGES_FRACTION: usize = 8;
 
-/// What estimates depend on: the version as an algorithm will see it.
+/// What estimates depend on: the version as an algorithm will see it. Of the version that [`Entry::reading`] returns, removed vertices that stay in the
+/// graph count.
 ///
 /// # Errors
 /// As [`Snapshot::num_present`].
 pub fn shape_of(snapshot: &Snapshot, weighted: bool) -> Result<Shape> {
-    let undirected = snapshot.drops_directions();
+    let (undirected, run) = (snapshot.drops_directions(), Run::with_threads(1)?);
+    let num_vertices =
+        if snapshot.keeps_removed(&run)? { snapshot.num_vertices() } else { snapshot.num_present(&run)? };
     Ok(Shape {
-        num_vertices: snapshot.num_present(&Run::with_threads(1)?)? as u64,
+        num_vertices: num_vertices as u64,
         // Without directions there are fewer where edges go both ways; to count them takes a scan.
         num_arcs: snapshot.num_arcs() * if undirected { 2 } else { 1 },
         directed: snapshot.is_directed() && !undirected,
@@ -69,6 +72,7 @@ pub(super) fn estimate_as(
     resources: &Resources,
 ) -> Result<Estimate> {
     entry.check_weight(snapshot.is_weight_chosen())?;
+    let snapshot = &entry.reading(snapshot);
     let mut shape = shape_of(snapshot, entry.reads_weights(snapshot))?;
     // Among removed vertices, lists are renumbered and handed over piece by piece.
     shape.scattered =
@@ -77,6 +81,9 @@ pub(super) fn estimate_as(
     let numbers = snapshot.num_vertices() as u64;
     if shape.num_vertices < numbers {
         estimate.memory_bytes += Remaining::bytes(numbers, numbers - shape.num_vertices);
+    } else if snapshot.keeps_removed(&Run::with_threads(1)?)? {
+        // The vertices of the rows; before, where PageRank may jump to.
+        estimate.memory_bytes += Remaining::bytes(numbers, 0).max(numbers * size_of::<f64>() as u64);
     }
     estimate.memory_bytes += snapshot.stack().table_bytes();
     if entry.reads.ids && snapshot.state().has_text_ids() {

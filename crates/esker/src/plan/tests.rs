@@ -183,20 +183,22 @@ fn lists_that_are_spread_over_layers_are_copied_for_runs_that_read_them_often() 
 }
 
 #[test]
-fn lists_among_removed_vertices_are_copied_for_runs_that_scan_them_often() {
+fn lists_among_many_removed_vertices_are_copied_for_runs_that_scan_them_often() {
     let (_directory, snapshot) = database(12, Encoding::Plain, false);
     let database = Database::open(snapshot.path(), DatabaseOptions::default()).unwrap();
-    let mut batch = database.batch();
-    batch.remove_vertex(3_u64).unwrap();
-    database.commit(batch, "one less").unwrap();
-    database.compact(&Run::with_threads(2).unwrap()).unwrap();
-    let snapshot = database.snapshot().unwrap();
-    assert_eq!(snapshot.stack().layers().len(), 1);
-    for algorithm in ["pagerank", "kcore"] {
-        assert_eq!(choice(&free(&snapshot, algorithm, 1 << 30)), MEMORY);
+    for (removed, chosen) in [(0..1_u64, LISTS), (1..1000, MEMORY)] {
+        let mut batch = database.batch();
+        removed.for_each(|v| batch.remove_vertex(v).unwrap());
+        database.commit(batch, "fewer").unwrap();
+        database.compact(&Run::with_threads(2).unwrap()).unwrap();
+        let snapshot = database.snapshot().unwrap();
+        assert_eq!(snapshot.stack().layers().len(), 1);
+        for algorithm in ["pagerank", "kcore"] {
+            assert_eq!(choice(&free(&snapshot, algorithm, 1 << 30)), chosen, "{algorithm}");
+        }
+        // Their single lists are found as fast.
+        assert_eq!(choice(&free(&snapshot, "triangles", 1 << 30)), LISTS);
     }
-    // Their single lists are found as fast.
-    assert_eq!(choice(&free(&snapshot, "triangles", 1 << 30)), LISTS);
 }
 
 #[test]

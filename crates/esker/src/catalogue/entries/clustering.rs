@@ -31,7 +31,7 @@ pub(super) const TRIANGLES: Entry = Entry {
             .only_with("method", "sample")
             .otherwise("100000"),
     ],
-    reads: GraphReads::points(ListReads::Both),
+    reads: GraphReads::points(ListReads::Both).ignoring_isolated(),
     work: |params, _| {
         Ok(match method(params)? {
             ClusteringMethod::Sample(options) => {

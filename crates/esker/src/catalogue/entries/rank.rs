@@ -33,7 +33,7 @@ pub(super) const PAGERANK: Entry = Entry {
             .repeatable()
             .otherwise("any vertex"),
     ],
-    reads: GraphReads::scans(ListReads::In).weighted_if_chosen(),
+    reads: GraphReads::scans(ListReads::In).weighted_if_chosen().ignoring_isolated(),
     work: |params, shape| {
         Ok(Workload::new(1.0, 0.55, 0.43)
             .over(1.0, 1.0, 0.88)
@@ -101,9 +101,16 @@ fn run_pagerank<W: StoredWeight + Ranked>(
     let (mut options, targets) = (pagerank_options(job.params)?, job.vertices("teleport-to")?);
     if let Some(weights) = &mut options.teleport {
         weights.resize(graph.num_vertices(), 0.0);
-        for v in targets {
-            weights[v as usize] += 1.0;
-        }
+        let share = 1.0 / targets.len() as f64;
+        targets.iter().for_each(|&v| weights[v as usize] = share);
+    }
+    let removed = job.kept_removed()?;
+    if options.teleport.is_none() && !removed.is_empty() {
+        // The surfer never jumps to a removed vertex: its score is 0.
+        let present = graph.num_vertices() - removed.len();
+        let mut weights = vec![1.0 / present as f64; graph.num_vertices()];
+        removed.iter().for_each(|&v| weights[v as usize] = 0.0);
+        options.teleport = Some(weights);
     }
     let (found, seconds) = timed(|| work(&options));
     let found = found?;

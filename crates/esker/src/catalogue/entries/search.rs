@@ -48,7 +48,7 @@ pub(super) const BFS: Entry = Entry {
         .within(OptRange::Above(0.0))
         .otherwise("chosen each round; 20 if alpha is given"),
     ],
-    reads: GraphReads::few(ListReads::Both),
+    reads: GraphReads::few(ListReads::Both).ignoring_isolated(),
     work: |_, _| Ok(SEARCH),
     undirected: false,
     columns: &["depth", "parent"],
@@ -121,7 +121,7 @@ pub(super) const SSSP: Entry = Entry {
         .otherwise("none"),
         PARENTS,
     ],
-    reads: GraphReads::few(ListReads::Both).weighted(),
+    reads: GraphReads::few(ListReads::Both).weighted().ignoring_isolated(),
     work: |_, shape| {
         Ok(if shape.weight_bytes == 0 {
             SEARCH
