@@ -24,6 +24,7 @@
 //!   the reads of a round, and what the answer depends on.
 //! * [`primitive`] has the parts: frontiers, `edge_map`, buckets, filters, arrays that threads share.
 //! * [`check`] has the verifiers. They test the properties of a right answer, so any right answer passes.
+//! * [`many`] answers on several graphs that have most of their edges in common.
 //! * [`live`] keeps answers up to date while a graph changes.
 //! * [`Estimate`] says what a run will need, before it starts.
 //!
@@ -36,5 +37,6 @@ pub mod widths;
 pub mod check;
 pub mod algorithm;
 pub mod live;
+pub mod many;
 
 pub use estimate::{Estimate, Shape};

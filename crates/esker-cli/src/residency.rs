@@ -85,11 +85,15 @@ impl AccessArgs {
         params: &Params,
         resources: &Resources,
     ) -> Result<Plan, Failure> {
-        let encoding = self.encoding.map(|encoding| match encoding {
+        Ok(plan(snapshot, entry, params, &self.request(), resources)?)
+    }
+
+    /// What the user asks for.
+    pub(crate) fn request(&self) -> Request {
+        self.residency.request(self.encoding.map(|encoding| match encoding {
             EncodingArg::Lists => GraphEncoding::Lists,
             EncodingArg::Tiles => GraphEncoding::Tiles,
-        });
-        Ok(plan(snapshot, entry, params, &self.residency.request(encoding), resources)?)
+        }))
     }
 }
 

@@ -13,6 +13,7 @@ use esker::output::write;
 use esker::store::Snapshot;
 use esker::store::format::PropertyRecord;
 use esker::top::{TopVertex, top};
+use esker::versions::answers_on_versions;
 use esker::window::Times;
 use serde_json::json;
 
@@ -212,15 +213,26 @@ impl RunArgs {
         let numbers = self.versions.unwrap_or(VersionRange::ALL).numbers(&store)?;
         let resources = self.resources.of_run(self.deterministic);
         let (mut rows, begin) = (Rows::default(), Instant::now());
-        for &number in &numbers {
+        let open = |number: u64| -> Result<Snapshot, Failure> {
+            let reading = self.resources.run(cancel, 0, false, None)?;
+            let names = (self.read.weight.as_deref(), self.read.time.as_deref());
+            Ok(self.choice.of(store.at(number)?, names, None, &reading)?.snapshot)
+        };
+        let mut done = 0;
+        if let (Some(&first), true) = (numbers.first(), self.trials == 1 && !self.verify) {
+            let snapshot = open(first)?;
+            let is_whole = snapshot.window_index().is_none() && !snapshot.drops_directions();
+            if is_whole && self.access.request().is_free() && !entry.reads_weights(&snapshot) {
+                drop(snapshot);
+                done = self.run_together(requested, &numbers, open, cancel, &mut rows)?;
+            }
+        }
+        for &number in &numbers[done..] {
             let on_version = |failure| match failure {
                 Failure::Failed(reason) => Failure::Failed(format!("version {number}: {reason}")),
                 other => other,
             };
-            let reading = self.resources.run(cancel, 0, false, None)?;
-            let names = (self.read.weight.as_deref(), self.read.time.as_deref());
-            let Chosen { snapshot, .. } = self.choice.of(store.at(number)?, names, None, &reading)?;
-            drop(reading);
+            let snapshot = open(number)?;
             let plan = self.access.plan(&snapshot, entry, params, &resources).map_err(on_version)?;
             let snapshot = plan.apply(&snapshot)?;
             let bar = Bar::spinner(false);
@@ -239,6 +251,35 @@ impl RunArgs {
         let taken = seconds(begin.elapsed().as_secs_f64());
         text::remark_facts(&[("versions".to_owned(), numbers.len().to_string()), ("time".to_owned(), taken)]);
         Ok(())
+    }
+
+    /// Adds the rows of the first of some versions, as many as are computed at once; returns their number.
+    fn run_together(
+        &self,
+        requested: &Requested<Self>,
+        numbers: &[u64],
+        open: impl Fn(u64) -> Result<Snapshot, Failure>,
+        cancel: &Cancel,
+        rows: &mut Rows,
+    ) -> Result<usize, Failure> {
+        let Requested { entry, params, .. } = requested;
+        let Some(&newest) = numbers.last() else { return Ok(0) };
+        // Its ids are those of all versions.
+        let newest = open(newest)?;
+        let bar = Bar::spinner(false);
+        let on_round = Some(bar.on_round(entry.name));
+        let run = self.resources.run(cancel, self.seed, self.deterministic, on_round)?;
+        let versions = (numbers.len(), |i: usize| open(numbers[i]));
+        let found = answers_on_versions(versions, (entry, params), &run, |found| {
+            let of_version = match self.top {
+                Some(count) => answer_rows(&newest, &found.answer, Some(count), self.row_format())?,
+                None => sized_figures(entry, (found.num_vertices, found.num_edges), &found.answer),
+            };
+            rows.append("version", &json!(numbers[found.index]), of_version);
+            Ok(())
+        });
+        bar.finish();
+        found
     }
 
     /// The answer of the last trial, with the median of all times, and what the first took.
@@ -412,13 +453,18 @@ fn further(answer: &Answer, ranked: &TopVertex) -> impl Iterator<Item = (&'stati
 
 /// The sizes of a version and the figures of an answer, in one row.
 pub(crate) fn figures_of(entry: &Entry, snapshot: &Snapshot, answer: &Answer) -> Rows {
-    let mut rows = Rows::of(["vertices", "edges"].into_iter().chain(entry.figures.iter().copied()));
     let vertices = answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len());
+    sized_figures(entry, (vertices, snapshot.num_edges()), answer)
+}
+
+/// The figures of an answer, after the numbers of vertices and edges of its graph.
+pub(crate) fn sized_figures(entry: &Entry, (vertices, edges): (usize, u64), answer: &Answer) -> Rows {
+    let mut rows = Rows::of(["vertices", "edges"].into_iter().chain(entry.figures.iter().copied()));
     let figure = |name: &&str| {
         let fact = answer.facts.iter().find(|(known, _)| known == name);
         fact.map_or(serde_json::Value::Null, |(_, fact)| fact_json(fact))
     };
-    let sizes = [json!(vertices), json!(snapshot.num_edges())];
+    let sizes = [json!(vertices), json!(edges)];
     rows.push(sizes.into_iter().chain(entry.figures.iter().map(figure)).collect());
     rows
 }

@@ -4,11 +4,12 @@ use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use esker::catalogue::{Entry, Job, Params};
+use esker::catalogue::{Entry, Params};
 use esker::change::newest_watermark;
 use esker::graph::Run;
+use esker::store::windows::SHARED_WINDOWS_MAX;
 use esker::store::{Snapshot, Store};
-use esker::window::{Span, Step, TimePoint, Times};
+use esker::window::{Span, Step, TimePoint, Times, WindowJob, WindowSeries};
 use serde_json::json;
 
 use crate::algorithm_args::AlgorithmArgs;
@@ -21,7 +22,7 @@ use crate::progress::Bar;
 use crate::residency::AccessArgs;
 use crate::resources::ResourceArgs;
 use crate::rows::{RowFormat, Rows};
-use crate::run::figures_of;
+use crate::run::sized_figures;
 use crate::size::{counted, seconds};
 use crate::text;
 use crate::window_args::{TIME_HELP, WindowArgs};
@@ -181,25 +182,59 @@ impl Series<'_> {
         let Self { command, times, .. } = self;
         let (mut rows, mut count) = (Rows::default(), 0);
         let range = (command.from.as_ref(), command.to.as_ref());
-        for end in times.ends(&self.snapshot, command.step(times)?, range, &self.run)? {
-            count += self.add_rows(&mut rows, end)?;
+        let mut ends = times.ends(&self.snapshot, command.step(times)?, range, &self.run)?;
+        let at_once = (SHARED_WINDOWS_MAX / command.length.len()).max(1);
+        loop {
+            let some: Vec<i64> = ends.by_ref().take(at_once).collect();
+            if some.is_empty() {
+                return Ok((rows, count));
+            }
+            count += self.add_rows(&mut rows, &some)?;
         }
-        Ok((rows, count))
     }
 
-    /// Adds the rows of the windows of all lengths that end at a time; returns their number.
-    fn add_rows(&self, rows: &mut Rows, end: i64) -> Result<usize, Failure> {
-        let until = self.times.unit.format(end);
-        for &length in &self.command.length {
-            let found = self.window(length, end).map_err(|failure| match failure {
-                Failure::Failed(reason) => Failure::Failed(format!("the window until {until}: {reason}")),
-                other => other,
-            })?;
-            let mut of_length = Rows::default();
-            of_length.append("length", &json!(length.to_string()), found);
-            rows.append("until", &json!(until), of_length);
+    /// Adds the rows of the windows of all lengths that end at some times; returns their number.
+    fn add_rows(&self, rows: &mut Rows, ends: &[i64]) -> Result<usize, Failure> {
+        let Self { command, entry, times, .. } = self;
+        let copies = command.of_window.copies()?;
+        let (mut windows, mut lengths) = (Vec::new(), Vec::new());
+        for &end in ends {
+            for &length in &command.length {
+                windows.push(times.window_until(length, end, copies)?);
+                lengths.push(length);
+            }
         }
-        Ok(self.command.length.len())
+        let (mut done, ends) = (0, windows.iter().map(|window| window.until).collect::<Vec<_>>());
+        let job = WindowJob {
+            entry,
+            params: &self.params,
+            request: &command.access.request(),
+            resources: &command.resources.of_run(command.deterministic),
+            all_vertices: command.of_window.all_vertices,
+        };
+        let windows = (&*times.property, windows);
+        let found = WindowSeries::answers(&self.snapshot, windows, &job, &self.run, |found| {
+            let of_window = match command.top {
+                Some(top) => answer_rows(&self.snapshot, &found.answer, Some(top), self.format)?,
+                None => {
+                    let sizes = (found.num_vertices, found.num_edges);
+                    sized_figures(entry, sizes, &found.answer)
+                }
+            };
+            let mut of_length = Rows::default();
+            of_length.append("length", &json!(lengths[done].to_string()), of_window);
+            rows.append("until", &json!(times.unit.format(found.window.until)), of_length);
+            done += 1;
+            Ok::<_, Failure>(())
+        });
+        found.map_err(|failure| match failure {
+            Failure::Failed(reason) => {
+                let end = ends.get(done).copied().unwrap_or(0);
+                Failure::Failed(format!("the window until {}: {reason}", times.unit.format(end)))
+            }
+            other => other,
+        })?;
+        Ok(done)
     }
 
     /// Shows the rows of windows as versions pass their ends, until a signal.
@@ -224,7 +259,7 @@ impl Series<'_> {
                 }
                 for end in ends {
                     let mut rows = Rows::default();
-                    self.add_rows(&mut rows, end)?;
+                    self.add_rows(&mut rows, &[end])?;
                     match has_header {
                         true => rows.print_more(self.format)?,
                         false => rows.print(self.format)?,
@@ -236,22 +271,6 @@ impl Series<'_> {
             }
             self.run.check()?;
             std::thread::sleep(LOOK_EVERY);
-        }
-    }
-
-    /// The figures, or the first rows, of the answer on one window.
-    fn window(&self, length: Span, end: i64) -> Result<Rows, Failure> {
-        let Self { command, entry, params, times, run, .. } = self;
-        let window = times.window_until(length, end, command.of_window.copies()?)?;
-        let all_vertices = command.of_window.all_vertices;
-        let snapshot = self.snapshot.clone().window(&times.property, window, all_vertices, run)?;
-        let resources = command.resources.of_run(command.deterministic);
-        let plan = command.access.plan(&snapshot, entry, params, &resources)?;
-        let snapshot = plan.apply(&snapshot)?;
-        let answer = entry.run(&Job { snapshot: &snapshot, run, params, verify: false })?;
-        match command.top {
-            Some(top) => answer_rows(&snapshot, &answer, Some(top), self.format),
-            None => Ok(figures_of(entry, &snapshot, &answer)),
         }
     }
 }

@@ -36,6 +36,7 @@ impl Direction {
 pub trait Weight: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static {}
 
 impl Weight for () {}
+impl Weight for u16 {}
 impl Weight for i32 {}
 impl Weight for i64 {}
 impl Weight for f32 {}

@@ -32,6 +32,11 @@ impl Error {
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Store(esker_store::Error::Stop(Stop::Cancelled)))
     }
+
+    /// Whether a run needed more memory than its budget had.
+    pub(crate) fn is_over_budget(&self) -> bool {
+        matches!(self, Self::Store(esker_store::Error::Stop(Stop::OverBudget { .. })))
+    }
 }
 
 /// Result with the facade's [`Error`].

@@ -25,7 +25,7 @@
 //!   computed from.
 //! * [`local`] answers small questions: the edges of a vertex, the paths between two.
 //! * [`selection`] selects edges by their properties, or turns them round.
-//! * [`window`] selects the edges of a range of times.
+//! * [`window`] selects the edges of a range of times; [`versions`] computes answers on several versions together.
 //! * [`change`] applies files, streams and scripts of changes; [`differences`] writes the differences between versions.
 //! * [`follow`] keeps an answer up to date as versions come.
 //! * [`mod@graph500`] runs the benchmark of that name.
@@ -43,6 +43,7 @@ pub mod catalogue;
 pub mod plan;
 pub mod output;
 pub mod window;
+pub mod versions;
 pub mod change;
 pub mod differences;
 pub mod local;

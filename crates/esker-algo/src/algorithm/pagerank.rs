@@ -61,6 +61,11 @@ impl PageRankOptions {
         if self.tolerance >= SINGLE_TOLERANCE_MIN { Precision::Single } else { Precision::Double }
     }
 
+    /// Whether shares are kept in single precision.
+    pub(crate) fn is_single(&self) -> bool {
+        self.precision() == Precision::Single
+    }
+
     /// The rounds that will be done by estimate: each leaves at most `damping` of the change of the round before.
     fn rounds_in_all(&self, rounds: usize, residual: f64) -> u64 {
         let left = ((self.tolerance / residual.min(2.0)).ln() / self.damping.ln()).ceil();
@@ -69,7 +74,7 @@ impl PageRankOptions {
         rounds.saturating_add(left).min(self.rounds_max) as u64
     }
 
-    pub(super) fn check(&self) -> Result<(), Stop> {
+    pub(crate) fn check(&self) -> Result<(), Stop> {
         if !(0.0..=1.0).contains(&self.damping) {
             return Err(Stop::Unsuitable(format!("damping {} is not in 0..=1", self.damping)));
         }

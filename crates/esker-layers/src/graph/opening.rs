@@ -8,7 +8,7 @@ use esker_graph::{Direction, Remaining, Run};
 
 use super::stored::{CompleteLists, StoredGraph};
 use super::weight::ColumnWeight;
-use super::window::WindowIndex;
+use super::window::{SharedLists, WindowIndex};
 use crate::stack::Stack;
 
 /// A type of weight with which stored graphs can be opened.
@@ -61,6 +61,12 @@ pub trait StoredWeight: ColumnWeight {
         run: &Run,
     ) -> Result<StoredGraph<'a, Self>>;
 
+    /// As [`StoredWeight::gathered`], from lists that several windows share. All weights are 0.
+    ///
+    /// # Errors
+    /// [`esker_graph::Stop::OverBudget`]; cancellation; [`esker_format::Error::Invalid`] for a window that does not share the lists.
+    fn shared<'a>(shared: &SharedLists, index: &WindowIndex, run: &Run) -> Result<StoredGraph<'a, Self>>;
+
     /// The same graph with its lists copied to memory, or those of `only` one direction; the others stay as they are. They then are read as
     /// those of one plain layer, whatever they were read from. Reads each list once, on all threads of the run.
     ///
@@ -108,6 +114,10 @@ macro_rules! stored_weights {
                 run: &Run,
             ) -> Result<StoredGraph<'a, Self>> {
                 StoredGraph::build_gathered(times, weights, index, run)
+            }
+
+            fn shared<'a>(shared: &SharedLists, index: &WindowIndex, run: &Run) -> Result<StoredGraph<'a, Self>> {
+                StoredGraph::build_shared(shared, index, run)
             }
 
             fn copied<'a>(

@@ -24,7 +24,8 @@ use super::tiled::TiledSide;
 use super::weight::ColumnWeight;
 use super::widened::WidenedSide;
 use super::window::{
-    SORTED_TIME_BYTES, TimeWindow, TimedLists, WindowIndex, WindowSide, gather, sorted_times, time_range,
+    SORTED_TIME_BYTES, SharedLists, TimeWindow, TimedLists, WindowIndex, WindowSide, gather, sorted_times,
+    time_range,
 };
 use crate::pool::PoolOptions;
 use crate::stack::Stack;
@@ -225,6 +226,18 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         Ok(Self { num_vertices, num_arcs: index.num_arcs(), directed, out, incoming, _memory: Some(memory) })
     }
 
+    /// [`super::StoredWeight::shared`].
+    pub(super) fn build_shared(shared: &SharedLists, index: &WindowIndex, run: &Run) -> Result<Self> {
+        let bytes = index.gathered_bytes(size_of::<W>() as u64);
+        let memory = run.budget().reserve("the edges of a window", bytes)?;
+        let side = |direction| Ok::<_, Error>(shared.gather(direction, index, run)?.map(Side::Gathered));
+        let out = side(Direction::Out)?.ok_or_else(|| Error::Invalid("there are no out-lists".to_owned()))?;
+        let incoming = side(Direction::In)?;
+        let num_vertices = index.remaining().map_or(shared.num_vertices(), Remaining::len);
+        let directed = shared.is_directed();
+        Ok(Self { num_vertices, num_arcs: index.num_arcs(), directed, out, incoming, _memory: Some(memory) })
+    }
+
     /// [`super::StoredWeight::copied`].
     pub(super) fn build_copied(self, only: Option<Direction>, run: &Run) -> Result<Self> {
         let Self { num_vertices, num_arcs, directed, out, incoming, _memory: before } = self;
@@ -332,6 +345,15 @@ impl StoredGraph<'_, i64> {
     pub fn window(&self, window: TimeWindow, absent: Option<&[VertexId]>, run: &Run) -> Result<WindowIndex> {
         let sides = (&self.out, self.incoming.as_ref());
         WindowIndex::new(sides, (self.num_vertices, self.directed), window, absent, run)
+    }
+
+    /// The edges of several windows, copied to memory: see [`SharedLists`].
+    ///
+    /// # Errors
+    /// As [`StoredGraph::window`].
+    pub fn shared(&self, windows: &[TimeWindow], run: &Run) -> Result<SharedLists> {
+        let sides = (&self.out, self.incoming.as_ref());
+        SharedLists::new(sides, (self.num_vertices, self.directed), windows, run)
     }
 
     /// The least and the greatest time; `None` if there are no edges. Reads all times once.

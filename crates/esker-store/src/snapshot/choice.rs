@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use esker_format::ElementType;
 use esker_graph::Direction;
-use esker_layers::graph::window::{Combine, Copies, WindowIndex};
+use esker_layers::graph::window::{Combine, Copies, SharedLists, WindowIndex};
 use esker_layers::property::RemovedVertices;
 use esker_layers::stack::Stack;
 
@@ -39,12 +39,18 @@ pub(super) struct WindowPart {
     removed: RemovedVertices,
     /// The layers of the version, of which scans leave out those without an edge in the window.
     stack: Stack,
+    /// Lists in memory that it shares with other windows.
+    shared: Option<Arc<SharedLists>>,
 }
 
 impl WindowPart {
-    pub(super) fn new(time: u32, index: WindowIndex, stack: Stack) -> Self {
+    pub(super) fn new(time: u32, index: WindowIndex, stack: Stack, shared: Option<Arc<SharedLists>>) -> Self {
         let removed = RemovedVertices::of(index.absent());
-        Self { time, index, removed, stack }
+        Self { time, index, removed, stack, shared }
+    }
+
+    pub(super) fn shared(&self) -> Option<&SharedLists> {
+        self.shared.as_deref()
     }
 
     pub(super) fn stack(&self) -> &Stack {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use esker_format::{ElementType, Error, LogicalType, PropertyRecord, Result};
 use esker_graph::{Reservation, Run, VertexId};
-use esker_layers::graph::window::{Copies, TimeWindow, WindowIndex};
+use esker_layers::graph::window::{Copies, SharedLists, TimeWindow, WindowIndex};
 use esker_layers::graph::{Access, StoredGraph, StoredWeight};
 use esker_layers::pool::PoolOptions;
 use esker_layers::stack::Stack;
@@ -36,7 +36,44 @@ impl Snapshot {
             let absent: Option<&[VertexId]> = all_vertices.then(|| absent.list());
             times.window(window, absent, run)?
         };
-        self.2.window = Some(Arc::new(WindowPart::new(record.number, index, stack)));
+        self.2.window = Some(Arc::new(WindowPart::new(record.number, index, stack, None)));
+        Ok(self)
+    }
+
+    /// The edges of several windows, copied to memory in two passes over the layers that reach into them: see [`Snapshot::shared_window`].
+    /// They take memory of the budget of `run`.
+    ///
+    /// # Errors
+    /// As [`Snapshot::window`]; [`Error::Invalid`] for more than [`SHARED_WINDOWS_MAX`] windows.
+    ///
+    /// [`SHARED_WINDOWS_MAX`]: esker_layers::graph::window::SHARED_WINDOWS_MAX
+    pub fn share_windows(&self, time: &str, windows: &[TimeWindow], run: &Run) -> Result<SharedLists> {
+        let record = self.time_property(time)?;
+        let after = windows.iter().map(|window| window.after).min().unwrap_or(0);
+        let until = windows.iter().map(|window| window.until).max().unwrap_or(0);
+        let stack = self.stack().within(record.number, after.saturating_add(1)..=until);
+        self.times(&stack, record, &self.1, run)?.shared(windows, run)
+    }
+
+    /// As [`Snapshot::window`], for one of the windows that share these lists of the version. Graphs without weights that are
+    /// [gathered](Snapshot::gathered) are copied from the shared lists; others are read from the layers.
+    ///
+    /// # Errors
+    /// As [`Snapshot::window`]; [`Error::Invalid`] for another window.
+    pub fn shared_window(
+        mut self,
+        time: &str,
+        window: TimeWindow,
+        shared: &Arc<SharedLists>,
+        all_vertices: bool,
+        run: &Run,
+    ) -> Result<Self> {
+        self.2.window = None;
+        let number = self.time_property(time)?.number;
+        let absent = self.removed(run)?.clone();
+        let stack = self.stack().within(number, window.after.saturating_add(1)..=window.until);
+        let index = shared.window(window, all_vertices.then(|| absent.list()), run)?;
+        self.2.window = Some(Arc::new(WindowPart::new(number, index, stack, Some(Arc::clone(shared)))));
         Ok(self)
     }
 
@@ -153,6 +190,9 @@ impl Snapshot {
         part: &'a WindowPart,
         run: &Run,
     ) -> Result<StoredGraph<'a, W>> {
+        if let Some(shared) = part.shared().filter(|_| W::ELEMENT.is_none()) {
+            return W::shared(shared, part.index(), run);
+        }
         let (times, weights) = self.timed(part, run)?;
         W::gathered(times, weights, part.index(), run)
     }

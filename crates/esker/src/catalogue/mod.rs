@@ -8,12 +8,14 @@ mod work;
 mod job;
 mod entry;
 mod entries;
+mod many;
 
 use crate::error::{Error, Result};
 
 pub(crate) use entries::Shown;
 pub use entry::{Entry, GraphReads, ListReads, ReadPattern, Resources, WeightReads};
 pub use job::Job;
+pub(crate) use many::Many;
 pub use option::{Opt, OptDefault, OptKind, OptRange};
 pub use params::Params;
 pub use work::Workload;

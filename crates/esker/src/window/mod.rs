@@ -3,6 +3,7 @@
 //! A time is a timestamp, whose unit is known, or a whole number in an edge property. The unit of a number is guessed from the latest time unless it is given: seconds, milliseconds,
 //! microseconds or nanoseconds since 1970. A window of length `l` that ends at `t` has the edges later than `t - l`, until `t` and with it.
 
+mod series;
 mod units;
 
 use std::num::NonZeroU64;
@@ -10,6 +11,7 @@ use std::num::NonZeroU64;
 use esker_graph::Run;
 use esker_store::Snapshot;
 use esker_store::windows::{Copies, TimeWindow};
+pub use series::{WindowAnswer, WindowJob, WindowSeries};
 use units::DAY_SECONDS;
 pub use units::{Span, TimePoint, TimeUnit};
 

@@ -11,7 +11,7 @@ use esker::algo::check;
 use esker::answer::{Answer, Fact, Value};
 use esker::catalogue::{Job, Params, find};
 use esker::follow::{Follow, Method, MethodChoice};
-use esker::graph::{Csr, Direction, Graph as _, NONE, Run, RunOptions, VertexId};
+use esker::graph::{Budget, Csr, Direction, Graph as _, NONE, Run, RunOptions, VertexId};
 use esker::import::format::ReadOptions;
 use esker::import::install::import;
 use esker::import::open::open_reader;
@@ -23,6 +23,7 @@ use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
 use esker::store::version::StagingOptions;
 use esker::store::{Database, DatabaseOptions, Follower, Snapshot};
+use esker::versions::answers_on_versions;
 
 /// The kinds of graphs.
 #[derive(Debug, Clone, Copy)]
@@ -420,4 +421,71 @@ fn what_cannot_be_followed_is_refused() {
     let small = RunOptions { budget: esker::graph::Budget::new(1 << 10), ..RunOptions::default() };
     let refused = start("wcc", &Arc::new(Run::new(small).unwrap()));
     assert!(refused.contains("the state of a live wcc"), "{refused}");
+}
+
+/// Answers on all versions of a stream, computed together, against those on each.
+#[test]
+fn answers_on_versions_that_are_computed_together_are_those_on_each() {
+    let run = Run::with_threads(2).unwrap();
+    let cases = std::env::var("ESKER_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24_u64);
+    let mut together = 0;
+    for seed in 0..cases.min(48) {
+        let mut stream = Stream::new(seed, &run);
+        (0..seed % 80).for_each(|_| stream.step(&run));
+        let numbers: Vec<u64> = stream.database.versions().iter().map(|version| version.number).collect();
+        // Some versions are left out.
+        let numbers: Vec<u64> = numbers.into_iter().filter(|number| number % 7 != 3).collect();
+        let open = |i: usize| Ok::<_, esker::Error>(stream.database.at(numbers[i])?);
+        for algorithm in ["wcc", "pagerank", "triangles"] {
+            let (entry, params) = (find(algorithm).unwrap(), Params::default());
+            let mut found = Vec::new();
+            let done = answers_on_versions((numbers.len(), open), (entry, &params), &run, |answer| {
+                found.push(answer);
+                Ok::<_, esker::Error>(())
+            });
+            let done = done.unwrap();
+            assert_eq!(done, found.len());
+            if algorithm == "wcc" {
+                assert!(done + 1 >= numbers.len());
+            }
+            together += done;
+            for (i, found) in found.iter().enumerate() {
+                let told = format!("{algorithm} on version {} of stream {seed}", numbers[i]);
+                assert_eq!(found.index, i);
+                let snapshot = open(i).unwrap();
+                let (expected, answer) = computed(&snapshot, &run, algorithm, &params);
+                assert_eq!(
+                    (found.num_vertices, found.num_edges),
+                    (expected.len(), snapshot.num_edges()),
+                    "{told}"
+                );
+                let values = &found.answer.columns[0].values;
+                for row in 0..values.len() {
+                    let Value::Vertex(v) = found.answer.key(row) else { panic!("a row of no vertex") };
+                    let (found, expected) = (values.get(row), expected[&v]);
+                    assert!(is_same(found, expected, 1e-5), "{told}: {found:?}, not {expected:?}, of {v}");
+                }
+                if algorithm == "wcc" {
+                    assert_eq!(found.answer.facts, answer.facts, "{told}");
+                }
+            }
+        }
+    }
+    assert!(together > 0);
+}
+
+/// Where versions do not fit in memory together, none is visited.
+#[test]
+fn versions_that_do_not_fit_together_are_left_to_single_runs() {
+    let run = Run::with_threads(1).unwrap();
+    let mut stream = Stream::new(0, &run);
+    (0..5).for_each(|_| stream.step(&run));
+    let tight =
+        Run::new(RunOptions { threads: 1, budget: Budget::new(100), ..RunOptions::default() }).unwrap();
+    let count = stream.database.versions().len();
+    let open = |i: usize| Ok::<_, esker::Error>(stream.database.at(i as u64 + 1)?);
+    let done = answers_on_versions((count, open), (find("wcc").unwrap(), &Params::default()), &tight, |_| {
+        panic!("too much")
+    });
+    assert_eq!(done.unwrap(), 0);
 }

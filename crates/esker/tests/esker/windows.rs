@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use esker::catalogue::WeightReads;
+use esker::answer::{Answer, Values};
+use esker::catalogue::{Job, Params, Resources, WeightReads, find};
 use esker::graph::{
-    Direction, Flow, Graph, Lists, Piece, Run, RunOptions, Select, VertexId, Visitor, vertex,
+    Budget, Direction, Flow, Graph, Lists, Piece, Run, RunOptions, Select, VertexId, Visitor, vertex,
 };
 use esker::import::install::import;
 use esker::import::options::{Duplicates, ImportOptions, VertexOrder};
 use esker::import::source::{EdgeBatch, IdKind, Numbers, Schema};
+use esker::plan::Request;
+use esker::rates::Known;
 use esker::store::format::CopyPolicy;
 use esker::store::format::Encoding;
 use esker::store::io::{Disk, MemoryDisk, RealDisk};
@@ -19,6 +22,7 @@ use esker::store::tiles::ConvertOptions;
 use esker::store::version::StagingOptions;
 use esker::store::windows::{Combine, Copies, TimeWindow};
 use esker::store::{Database, DatabaseOptions, Snapshot, StoredWeight};
+use esker::window::{WindowJob, WindowSeries};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -332,6 +336,121 @@ proptest! {
                     let checked = check::<()>(&shown, expected, &run).and_then(|()| check::<i64>(&shown, expected, &run));
                     checked.map_err(|error| TestCaseError::fail(format!("{name}, {gathers}, {window:?}: {error}")))?;
                 }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    #[test]
+    fn windows_that_share_lists_show_the_same_edges(
+        stream in streams(),
+        windows in prop::collection::vec(windows(), 1..80),
+        all_vertices in any::<bool>(),
+        memory in prop_oneof![Just(u64::MAX), 500..20_000_u64],
+    ) {
+        let run = Run::new(RunOptions { threads: 2, ..RunOptions::default() }).expect("threads");
+        // Where memory is short, fewer windows share lists, or none.
+        let budget = Budget::new(memory);
+        let tight = Run::new(RunOptions { threads: 2, budget, ..RunOptions::default() }).expect("threads");
+        let windows: Vec<_> = windows.into_iter().map(|window| stream.at_start(window)).collect();
+        for (name, snapshot, commits) in stream.forms(&run).iter().step_by(3) {
+            let mut series = WindowSeries::new(snapshot, "time", windows.clone(), true, &tight);
+            for window in &windows {
+                let shown = match series.next(all_vertices) {
+                    Ok(shown) => shown.expect("a window of each"),
+                    // What a window takes by itself was too much.
+                    Err(error) if memory < u64::MAX => {
+                        prop_assert!(error.to_string().contains("memory"), "{error}");
+                        break;
+                    }
+                    Err(error) => panic!("{error}"),
+                };
+                prop_assert_eq!(&shown.0, window);
+                let lists = [Direction::Out, Direction::In].map(|one| stream.lists(window, *commits, one));
+                for gathers in [true, false] {
+                    let shown = shown.1.clone().gathered(gathers);
+                    let checked = check::<()>(&shown, [&lists[0][..], &lists[1][..]], &run)
+                        .and_then(|()| check::<i64>(&shown, [&lists[0][..], &lists[1][..]], &run));
+                    checked.map_err(|error| TestCaseError::fail(format!("{name}, {gathers}, {window:?}: {error}")))?;
+                }
+            }
+        }
+    }
+}
+
+/// Windows that overlap, all of one length, and some others.
+fn rolling() -> impl Strategy<Value = Vec<TimeWindow>> {
+    let window = |after: i64, length: i64| TimeWindow { after, until: after + length, copies: Copies::All };
+    let rolling =
+        (-40..10_i64, 1..60_i64, 20..900_i64, 1..70_i64).prop_map(move |(first, step, length, count)| {
+            (0..count).map(|i| window(first + i * step, length)).collect::<Vec<_>>()
+        });
+    (rolling, prop::collection::vec(windows(), 0..3)).prop_map(|(mut all, others)| {
+        all.extend(others.into_iter().map(|one| TimeWindow { copies: Copies::All, ..one }));
+        all
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(16))]
+
+    /// Components and PageRank are computed on several windows at once, others on each from shared lists.
+    #[test]
+    fn answers_on_windows_that_follow_each_other_are_those_on_each(
+        stream in streams(), windows in rolling(), all_vertices in any::<bool>(), form in 0..100_usize,
+        copies in prop_oneof![3 => Just(Copies::All), 1 => Just(Copies::Distinct), 1 => Just(Copies::Weighted(Combine::Count))],
+    ) {
+        let run = Run::new(RunOptions { threads: 2, ..RunOptions::default() }).expect("threads");
+        let windows: Vec<_> =
+            windows.into_iter().map(|window| TimeWindow { copies, ..stream.at_start(window) }).collect();
+        let forms = stream.forms(&run);
+        let (name, snapshot, _) = &forms[form % forms.len()];
+        let resources = Resources {
+            threads: 2,
+            deterministic: false,
+            memory_bytes: 1 << 30,
+            mapped_bytes: 1 << 30,
+            rates: Known::of_user().rates,
+        };
+        for algorithm in ["wcc", "pagerank", "scc", "sssp"] {
+            let (entry, mut params) = (find(algorithm).expect("an algorithm"), Params::default());
+            if algorithm == "sssp" {
+                params = params.with("source", "0");
+                if !all_vertices {
+                    continue;
+                }
+            }
+            let request = Request::default();
+            let job = WindowJob { entry, params: &params, request: &request, resources: &resources, all_vertices };
+            let mut found = Vec::new();
+            WindowSeries::answers(snapshot, ("time", windows.clone()), &job, &run, |answer| {
+                found.push(answer);
+                Ok::<_, esker::Error>(())
+            }).expect("answers");
+            prop_assert_eq!(found.len(), windows.len());
+            for (found, window) in found.iter().zip(&windows) {
+                let told = format!("{algorithm} on {name}, {window:?}");
+                prop_assert_eq!(found.window, *window);
+                let alone = snapshot.clone().window("time", *window, all_vertices, &run).expect("a window").gathered(true);
+                let expected = entry.run(&Job { snapshot: &alone, run: &run, params: &params, verify: false }).expect("an answer");
+                let size = expected.vertices.as_ref().map_or(alone.num_vertices(), |left| left.len());
+                prop_assert_eq!((found.num_vertices, found.num_edges), (size, alone.num_edges()), "{}", told);
+                prop_assert_eq!(&found.answer.vertices, &expected.vertices, "{}", told);
+                if algorithm != "pagerank" {
+                    prop_assert_eq!(&found.answer.columns, &expected.columns, "{}", told);
+                    prop_assert_eq!(&found.answer.facts, &expected.facts, "{}", told);
+                    continue;
+                }
+                let ranks = |answer: &Answer| match &answer.columns[0].values {
+                    Values::Float(ranks) => ranks.clone(),
+                    other => panic!("{other:?}"),
+                };
+                let (found, expected) = (ranks(&found.answer), ranks(&expected));
+                let difference: f64 = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).sum();
+                prop_assert!(found.len() == expected.len() && difference < 1e-5, "{}: {}", told, difference);
             }
         }
     }

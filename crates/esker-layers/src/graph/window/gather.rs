@@ -4,6 +4,7 @@ use esker_format::Result;
 use esker_graph::{Remaining, Run, VertexId, vertex};
 
 use super::copies::{Selected, TimeWindow};
+use super::index::offsets;
 use super::lists::TimedLists;
 use crate::graph::gathered::GatheredSide;
 use crate::graph::weight::ColumnWeight;
@@ -20,11 +21,8 @@ pub(crate) fn gather<W: ColumnWeight>(
     if let Some(weights) = &lists.weights {
         weights.prepare(run)?;
     }
-    let n = remaining.map_or(sums.len() - 1, Remaining::len);
     let origin = |place: usize| remaining.map_or(vertex(place), |remaining| remaining.origin(vertex(place)));
-    // Vertices that are left out have no arcs.
-    let starts = (0..n).map(|place| sums[origin(place) as usize]);
-    let offsets: Vec<u64> = starts.chain(sums.last().copied()).collect();
+    let offsets = offsets(sums, remaining);
     GatheredSide::fill(offsets, run, Selected::new, |selected, unit| {
         selected.clear();
         unit.places.into_iter().try_for_each(|place| lists.select(window, origin(place), selected))?;

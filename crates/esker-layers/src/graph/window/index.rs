@@ -13,7 +13,7 @@ use super::copies::{Copies, Selected, TimeWindow};
 use crate::graph::side::Side;
 
 /// Vertices whose lists one unit of work counts.
-const GRAIN: usize = 1 << 12;
+pub(super) const GRAIN: usize = 1 << 12;
 
 /// The number of arcs of each vertex in a window, and the vertices that have any.
 ///
@@ -48,6 +48,18 @@ impl WindowIndex {
         let targets = (directed && in_side.is_none()).then(|| Bitmap::new(n));
         let counted = count(out_side, &window, n, targets.as_ref(), run)?;
         let incoming = in_side.map(|side| count(side, &window, n, None, run)).transpose()?;
+        Self::of_counted((counted, incoming), targets.as_ref(), directed, window, absent)
+    }
+
+    /// The index of counted lists. `targets`: those of all arcs, where in-lists are not kept.
+    pub(super) fn of_counted(
+        (counted, incoming): (Counted, Option<Counted>),
+        targets: Option<&Bitmap>,
+        directed: bool,
+        window: TimeWindow,
+        absent: Option<&[VertexId]>,
+    ) -> Result<Self> {
+        let n = counted.sums.len() - 1;
         let degree = |sums: &[u64], v: usize| sums[v + 1] - sums[v];
         let is_absent = |v: &VertexId| {
             let (v, at) = (*v, *v as usize);
@@ -107,6 +119,11 @@ impl WindowIndex {
         of(&self.out) + self.incoming.as_deref().map_or(0, of)
     }
 
+    /// Where the gathered lists of a direction begin, and the end of the last.
+    pub(super) fn offsets(&self, direction: Direction) -> Vec<u64> {
+        offsets(self.sums(direction), self.remaining())
+    }
+
     /// Arcs before each vertex in lists of a direction, and in all.
     pub(crate) fn sums(&self, direction: Direction) -> &[u64] {
         match (direction, &self.incoming) {
@@ -116,12 +133,31 @@ impl WindowIndex {
     }
 }
 
+/// Where the lists of the vertices that remain begin. Vertices that are left out have no arcs.
+pub(super) fn offsets(sums: &[u64], remaining: Option<&Remaining>) -> Vec<u64> {
+    let Some(remaining) = remaining else { return sums.to_vec() };
+    let starts = remaining.origins().iter().map(|&v| sums[v as usize]);
+    starts.chain(sums.last().copied()).collect()
+}
+
 /// Arcs of one direction.
-struct Counted {
+pub(super) struct Counted {
     /// Before each vertex, and in all.
-    sums: Vec<u64>,
+    pub(super) sums: Vec<u64>,
     /// From a vertex to itself.
-    loops: u64,
+    pub(super) loops: u64,
+}
+
+impl Counted {
+    /// Adds up the arcs of each vertex, which stand after a place that is left empty.
+    pub(super) fn of(counts: Vec<AtomicU64>, loops: u64) -> Self {
+        let mut sum = 0;
+        let sums = counts.into_iter().map(|count| {
+            sum += count.into_inner();
+            sum
+        });
+        Self { sums: sums.collect(), loops }
+    }
 }
 
 /// Counts the arcs of each vertex that lie in a window, and marks their targets.
@@ -150,12 +186,7 @@ fn count(
             })?;
         states.into_iter().map(|(loops, _)| loops).collect()
     };
-    let mut sum = 0;
-    let sums = counts.into_iter().map(|count| {
-        sum += count.into_inner();
-        sum
-    });
-    Ok(Counted { sums: sums.collect(), loops: loops.into_iter().sum() })
+    Ok(Counted::of(counts, loops.into_iter().sum()))
 }
 
 /// Counts arcs in a window.

@@ -6,6 +6,7 @@
 mod copies;
 mod lists;
 mod index;
+mod shared;
 mod streamed;
 mod gather;
 
@@ -14,4 +15,5 @@ pub(super) use gather::gather;
 pub use index::WindowIndex;
 pub(super) use index::{SORTED_TIME_BYTES, sorted_times, time_range};
 pub(super) use lists::TimedLists;
+pub use shared::{SHARED_WINDOWS_MAX, SharedLists};
 pub(super) use streamed::WindowSide;

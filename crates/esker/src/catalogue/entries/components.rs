@@ -44,11 +44,15 @@ pub(super) const WCC: Entry = Entry {
 };
 
 fn wcc_options(params: &Params) -> Result<WccOptions> {
-    let method = match params.text("method") {
+    Ok(WccOptions { method: component_method(params)?, ..WccOptions::default() })
+}
+
+/// How components are found.
+pub(in crate::catalogue) fn component_method(params: &Params) -> Result<WccMethod> {
+    Ok(match params.text("method") {
         Some("contraction") => WccMethod::Contraction { beta: params.get_or("beta", 0.2)? },
         _ => WccMethod::UnionFind,
-    };
-    Ok(WccOptions { method, ..WccOptions::default() })
+    })
 }
 
 fn run_wcc(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &WccOptions) -> Result<Answer> {

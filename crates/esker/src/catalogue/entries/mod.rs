@@ -14,6 +14,9 @@ use super::entry::Entry;
 
 pub(crate) use search::Shown;
 
+pub(super) use components::component_method;
+pub(super) use rank::pagerank_options as rank_options;
+
 pub(super) static ALL: &[Entry] = &[
     search::BFS,
     search::SSSP,

@@ -82,7 +82,8 @@ fn expected_rounds(params: &Params) -> Result<f64> {
     Ok((ROUNDS_EXPECTED as f64 * digits.max(0.0) * pace).clamp(1.0, options.rounds_max.max(1) as f64))
 }
 
-fn pagerank_options(params: &Params) -> Result<PageRankOptions> {
+/// What is iterated. Of a teleport, only that there is one.
+pub(in crate::catalogue) fn pagerank_options(params: &Params) -> Result<PageRankOptions> {
     let default = PageRankOptions::default();
     Ok(PageRankOptions {
         damping: params.get_or("damping", default.damping)?,

@@ -1,0 +1,141 @@
+//! Answers on several graphs against those on each alone.
+
+use esker_graph::{Csr, Direction, Graph, Run, Stop, VertexId};
+use proptest::prelude::*;
+
+use super::{GraphSeries, LANES, components, pagerank};
+use crate::algorithm::pagerank::PageRankOptions;
+use crate::algorithm::wcc::{WccOptions, wcc};
+
+/// Edges, each in some successive graphs.
+#[derive(Debug, Clone)]
+struct Case {
+    n: usize,
+    directed: bool,
+    len: usize,
+    edges: Vec<(VertexId, VertexId, u64)>,
+}
+
+impl Case {
+    fn all(&self) -> Csr<u16> {
+        let edges: Vec<_> = self.edges.iter().zip(0..).map(|(&(u, v, _), slot)| (u, v, slot)).collect();
+        let csr = if self.directed { Csr::directed(self.n, &edges) } else { Csr::undirected(self.n, &edges) };
+        csr.expect("a graph")
+    }
+
+    /// One graph of the series, without the vertices that have no edge in it; and its vertices.
+    fn one(&self, graph: usize) -> (Csr<()>, Vec<VertexId>) {
+        let edges = || self.edges.iter().filter(|edge| edge.2 >> graph & 1 == 1);
+        let mut vertices: Vec<_> = edges().flat_map(|&(u, v, _)| [u, v]).collect();
+        vertices.sort_unstable();
+        vertices.dedup();
+        let place = |v| vertices.partition_point(|&other| other < v) as VertexId;
+        let edges: Vec<_> = edges().map(|&(u, v, _)| (place(u), place(v), ())).collect();
+        let n = vertices.len();
+        let csr = if self.directed { Csr::directed(n, &edges) } else { Csr::undirected(n, &edges) };
+        (csr.expect("a graph"), vertices)
+    }
+
+    fn with_series<R>(&self, work: impl FnOnce(&GraphSeries<'_>) -> R) -> R {
+        let all = self.all();
+        let graph = all.graph();
+        let out = *graph.rows(Direction::Out).expect("out-lists");
+        let incoming = graph.rows(Direction::In).copied().filter(|_| self.directed);
+        let members = self.edges.iter().map(|edge| edge.2).collect();
+        work(&GraphSeries::new((out, incoming), self.directed, members, self.len).expect("a series"))
+    }
+}
+
+fn cases(len_max: usize) -> impl Strategy<Value = Case> {
+    (1..40_usize, any::<bool>(), 1..=len_max, 0..120_usize).prop_flat_map(|(n, directed, len, edges)| {
+        let all = if len == 64 { u64::MAX } else { (1 << len) - 1 };
+        // Windows and versions have edges in successive graphs; nothing depends on it.
+        let range =
+            (0..len, 0..len).prop_map(|(a, b)| (a.min(b)..=a.max(b)).fold(0, |bits, i| bits | 1_u64 << i));
+        let members =
+            prop_oneof![4 => range, 1 => any::<u64>().prop_map(move |bits| bits & all), 2 => Just(all)];
+        let edge = (0..n as VertexId, 0..n as VertexId, members);
+        prop::collection::vec(edge, edges).prop_map(move |edges| Case { n, directed, len, edges })
+    })
+}
+
+proptest! {
+    #[test]
+    fn components_of_a_series_are_those_of_each_graph(case in cases(64)) {
+        let run = Run::with_threads(2).expect("threads");
+        let mut found = Vec::new();
+        case.with_series(|series| components(series, &run, |graph, labels| {
+            assert_eq!(graph, found.len(), "graphs come in order");
+            found.push(labels);
+            Ok::<_, Stop>(())
+        })).expect("components");
+        prop_assert_eq!(found.len(), case.len);
+        for (graph, labels) in found.iter().enumerate() {
+            let (alone, vertices) = case.one(graph);
+            let expected = wcc(&alone.graph(), &run, &WccOptions::default()).expect("components");
+            let mut all: Vec<_> = (0..case.n as VertexId).collect();
+            vertices.iter().zip(&expected.labels).for_each(|(&v, &label)| all[v as usize] = vertices[label as usize]);
+            prop_assert_eq!(labels, &all, "graph {}", graph);
+        }
+    }
+
+    #[test]
+    fn presence_is_that_of_each_graph(case in cases(64)) {
+        let run = Run::with_threads(2).expect("threads");
+        let (present, edges) = case.with_series(|series| series.presence(&run)).expect("presence");
+        for (graph, &edges) in edges.iter().enumerate() {
+            let (alone, vertices) = case.one(graph);
+            prop_assert_eq!(super::series::members_of(&present, graph).collect::<Vec<_>>(), vertices);
+            let alone = alone.graph();
+            let loops = case.edges.iter().filter(|edge| edge.2 >> graph & 1 == 1 && edge.0 == edge.1).count() as u64;
+            let expected = if case.directed { alone.num_arcs() } else { (alone.num_arcs() + loops) / 2 };
+            prop_assert_eq!(edges, expected, "graph {}", graph);
+        }
+    }
+
+    #[test]
+    fn pagerank_of_a_series_is_that_of_each_graph(case in cases(LANES), rounds_max in prop_oneof![Just(100), 0..4_usize]) {
+        let run = Run::with_threads(2).expect("threads");
+        let options = PageRankOptions { rounds_max, ..PageRankOptions::default() };
+        let (mut found, present) = case.with_series(|series| {
+            let present = series.presence(&run).expect("presence").0;
+            (pagerank(series, &present, &run, &options).expect("ranks"), present)
+        });
+        for graph in 0..case.len {
+            let (alone, vertices) = case.one(graph);
+            let expected = crate::algorithm::pagerank::pagerank(&alone.graph(), &run, &options).expect("ranks");
+            let found = found.take(graph, &present);
+            prop_assert_eq!(found.scores.len(), vertices.len());
+            prop_assert_eq!(found.converged, expected.converged);
+            // Where the residual comes near the tolerance, rounding may decide whether there is one more round.
+            prop_assert!(found.rounds.abs_diff(expected.rounds) <= 2);
+            let allowed = if found.rounds == expected.rounds { 1e-6 } else { 1e-5 };
+            let difference: f64 = found.scores.iter().zip(&expected.scores).map(|(a, b)| (a - b).abs()).sum();
+            prop_assert!(difference < allowed, "graph {}: {}", graph, difference);
+            if expected.residual.is_finite() {
+                prop_assert!((found.residual - expected.residual).abs() < allowed);
+            } else {
+                prop_assert!(found.residual.is_infinite());
+            }
+        }
+    }
+}
+
+#[test]
+fn pagerank_of_a_series_refuses_what_it_cannot_do() {
+    let run = Run::with_threads(1).expect("a thread");
+    let case = Case { n: 3, directed: false, len: 2, edges: vec![(0, 1, 3), (1, 2, 1)] };
+    let refused = |options: PageRankOptions| {
+        case.with_series(|series| {
+            pagerank(series, &[3, 3, 1], &run, &options).err().map(|stop| stop.to_string())
+        })
+    };
+    assert_eq!(refused(PageRankOptions::default()), None);
+    for options in [
+        PageRankOptions { tolerance: 1e-9, ..PageRankOptions::default() },
+        PageRankOptions { teleport: Some(vec![1.0; 3]), ..PageRankOptions::default() },
+        PageRankOptions { damping: 1.5, ..PageRankOptions::default() },
+    ] {
+        assert!(refused(options.clone()).is_some(), "{options:?}");
+    }
+}

@@ -1,0 +1,360 @@
+//! Lists that several windows share: copied to memory once, and selected from for each window.
+//!
+//! Beside each arc stands the slot of its time, in two bytes: the number of ends of windows before the time. The times of a window are a
+//! range of slots. So the times of the edges are read once, whatever the number of windows.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use esker_format::{Error, Result};
+use esker_graph::{
+    Bitmap, Direction, Flow, Piece, Reservation, Rows, Run, Select, VertexId, Visitor, vertex,
+};
+
+use super::copies::{Copies, TimeWindow};
+use super::index::{Counted, GRAIN, WindowIndex};
+use crate::graph::gathered::{GatheredSide, Unit};
+use crate::graph::side::Side;
+use crate::graph::weight::ColumnWeight;
+
+/// The number of windows that can share lists.
+pub const SHARED_WINDOWS_MAX: usize = 64;
+
+/// The edges of several windows of one version, in memory.
+///
+/// Memory: 6 bytes an arc and 8 bytes a vertex, for each direction of lists that is kept; 10 bytes an arc with ids of 64 bits.
+pub struct SharedLists {
+    num_vertices: usize,
+    directed: bool,
+    slots: Slots,
+    out: GatheredSide<u16>,
+    incoming: Option<GatheredSide<u16>>,
+    _memory: Reservation,
+}
+
+impl SharedLists {
+    /// Reads the times of all edges of a graph of `num_vertices` vertices twice, and copies the edges of the windows.
+    pub(crate) fn new(
+        (out_side, in_side): (&Side<'_, i64>, Option<&Side<'_, i64>>),
+        (num_vertices, directed): (usize, bool),
+        windows: &[TimeWindow],
+        run: &Run,
+    ) -> Result<Self> {
+        let slots = Slots::of(windows)?;
+        let count = |side: &Side<'_, i64>| {
+            let counts: Vec<AtomicU64> = (0..=num_vertices).map(|_| AtomicU64::new(0)).collect();
+            side.scan(run, Select::All, &Counting { slots: &slots, counts: &counts[1..] })?;
+            Ok::<_, Error>(Counted::of(counts, 0).sums)
+        };
+        let room = offset_bytes(num_vertices, in_side.is_some());
+        let mut memory = run.budget().reserve("the edges of several windows", room)?;
+        let (out, incoming) = (count(out_side)?, in_side.map(count).transpose()?);
+        memory.absorb(
+            run.budget().reserve("the edges of several windows", arc_bytes(&out, incoming.as_ref()))?,
+        );
+        let fill = |side: &Side<'_, i64>, sums| {
+            side.prepare(run)?;
+            GatheredSide::fill(
+                sums,
+                run,
+                || (),
+                |(), unit: Unit<'_, u16>| {
+                    let mut room = unit.targets.iter_mut().zip(unit.weights);
+                    unit.places.map(vertex).try_for_each(|v| {
+                        side.with_list(v, |targets, times| {
+                            let arcs = targets.iter().zip(times.iter().map(|&time| slots.of_time(time)));
+                            let inside = arcs.filter(|arc| slots.wanted[usize::from(arc.1)]);
+                            inside.zip(&mut room).for_each(|((&target, slot), (into, beside))| {
+                                (*into, *beside) = (target, slot);
+                            });
+                        })
+                    })
+                },
+            )
+        };
+        let (out, in_sums) = (fill(out_side, out)?, incoming);
+        let incoming = in_side.zip(in_sums).map(|(side, sums)| fill(side, sums)).transpose()?;
+        Ok(Self { num_vertices, directed, slots, out, incoming, _memory: memory })
+    }
+
+    /// The edges of some of the windows.
+    ///
+    /// # Errors
+    /// [`esker_graph::Stop::OverBudget`]; cancellation.
+    pub fn narrowed(&self, windows: &[TimeWindow], run: &Run) -> Result<Self> {
+        let slots = Slots::of(windows)?;
+        // Ends that no longer matter join two slots.
+        let renamed: Vec<u16> = self.slots.names_in(&slots);
+        let wanted: Vec<bool> = renamed.iter().map(|&slot| slots.wanted[usize::from(slot)]).collect();
+        let count = |side: &GatheredSide<u16>| {
+            let is_wanted = |slot: u16| wanted[usize::from(slot)];
+            count(&side.rows(), (is_wanted, false), None, run).map(|counted| counted.sums)
+        };
+        let room = offset_bytes(self.num_vertices, self.incoming.is_some());
+        let mut memory = run.budget().reserve("the edges of several windows", room)?;
+        let (out, incoming) = (count(&self.out)?, self.incoming.as_ref().map(count).transpose()?);
+        memory.absorb(
+            run.budget().reserve("the edges of several windows", arc_bytes(&out, incoming.as_ref()))?,
+        );
+        let fill = |side: &GatheredSide<u16>, sums| {
+            let rows = side.rows();
+            GatheredSide::fill(
+                sums,
+                run,
+                || (),
+                |(), unit: Unit<'_, u16>| {
+                    let mut room = unit.targets.iter_mut().zip(unit.weights);
+                    for v in unit.places.map(vertex) {
+                        let (targets, slots) = rows.list(v);
+                        let inside = targets.iter().zip(slots).filter(|arc| wanted[usize::from(*arc.1)]);
+                        inside.zip(&mut room).for_each(|((&target, &slot), (into, beside))| {
+                            (*into, *beside) = (target, renamed[usize::from(slot)]);
+                        });
+                    }
+                    Ok(())
+                },
+            )
+        };
+        let (out, in_sums) = (fill(&self.out, out)?, incoming);
+        let incoming =
+            self.incoming.as_ref().zip(in_sums).map(|(side, sums)| fill(side, sums)).transpose()?;
+        Ok(Self {
+            num_vertices: self.num_vertices,
+            directed: self.directed,
+            slots,
+            out,
+            incoming,
+            _memory: memory,
+        })
+    }
+
+    /// What lies in one of the windows; see [`StoredGraph::window`].
+    ///
+    /// # Errors
+    /// [`esker_graph::Stop::OverBudget`]; cancellation; [`Error::Invalid`] for a window that is none of those that share the lists.
+    ///
+    /// [`StoredGraph::window`]: crate::StoredGraph::window
+    pub fn window(&self, window: TimeWindow, absent: Option<&[VertexId]>, run: &Run) -> Result<WindowIndex> {
+        let n = self.num_vertices;
+        let bytes = WindowIndex::bytes(n as u64, self.incoming.is_some());
+        let _memory: Reservation = run.budget().reserve("the degrees in a window", bytes)?;
+        let (range, joins) = (self.slots.of_window(&window)?, window.copies != Copies::All);
+        let is_inside = |slot: u16| range.contains(&slot);
+        // Where in-lists are not kept, the targets tell which vertices have edges.
+        let targets = (self.directed && self.incoming.is_none()).then(|| Bitmap::new(n));
+        let out = count(&self.out.rows(), (is_inside, joins), targets.as_ref(), run)?;
+        let incoming = self.incoming.as_ref();
+        let incoming = incoming.map(|side| count(&side.rows(), (is_inside, joins), None, run)).transpose()?;
+        WindowIndex::of_counted((out, incoming), targets.as_ref(), self.directed, window, absent)
+    }
+
+    /// The lists of both directions, and the slot of each arc; no in-lists if the graph is undirected, or does not keep them.
+    pub fn rows(&self) -> (Rows<'_, u16>, Option<Rows<'_, u16>>) {
+        (self.out.rows(), self.incoming.as_ref().map(GatheredSide::rows))
+    }
+
+    /// Of each slot, the windows that have its times: bit `i` for window `i` of some that share the lists.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a window that does not share the lists.
+    pub fn members(&self, windows: &[TimeWindow]) -> Result<Vec<u64>> {
+        let mut members = vec![0; self.slots.wanted.len()];
+        for (i, window) in windows.iter().enumerate() {
+            let range = self.slots.of_window(window)?;
+            members[usize::from(range.start)..usize::from(range.end)]
+                .iter_mut()
+                .for_each(|bits| *bits |= 1 << i);
+        }
+        Ok(members)
+    }
+
+    /// Whether out-lists and in-lists differ.
+    pub fn is_directed(&self) -> bool {
+        self.directed
+    }
+
+    /// Number of vertices, those without an edge included.
+    pub(crate) fn num_vertices(&self) -> usize {
+        self.num_vertices
+    }
+
+    /// Copies the lists of a window that was counted, without weights; `None` if lists of the direction are not kept. The caller has reserved
+    /// the memory.
+    pub(crate) fn gather<W: ColumnWeight>(
+        &self,
+        direction: Direction,
+        index: &WindowIndex,
+        run: &Run,
+    ) -> Result<Option<GatheredSide<W>>> {
+        let side = match (direction, &self.incoming) {
+            (Direction::Out, _) => &self.out,
+            (Direction::In, Some(incoming)) => incoming,
+            (Direction::In, None) => return Ok(None),
+        };
+        let (rows, remaining) = (side.rows(), index.remaining());
+        let (range, joins) = (self.slots.of_window(index.window())?, index.window().copies != Copies::All);
+        let offsets = index.offsets(direction);
+        let lists = GatheredSide::fill(
+            offsets,
+            run,
+            || (),
+            |(), unit: Unit<'_, W>| {
+                let mut room = unit.targets.iter_mut();
+                for place in unit.places {
+                    let v = remaining.map_or(vertex(place), |remaining| remaining.origin(vertex(place)));
+                    select(
+                        rows.list(v),
+                        |slot| range.contains(&slot),
+                        joins,
+                        |target| {
+                            if let Some(into) = room.next() {
+                                *into = remaining.map_or(target, |remaining| remaining.rank(target));
+                            }
+                        },
+                    );
+                }
+                Ok(())
+            },
+        );
+        lists.map(Some)
+    }
+}
+
+impl std::fmt::Debug for SharedLists {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SharedLists").field("slots", &self.slots).finish_non_exhaustive()
+    }
+}
+
+/// The times between the ends of windows.
+#[derive(Debug)]
+struct Slots {
+    /// Ascending, each once.
+    ends: Vec<i64>,
+    /// Whether the times of each slot lie in a window.
+    wanted: Vec<bool>,
+}
+
+impl Slots {
+    fn of(windows: &[TimeWindow]) -> Result<Self> {
+        if windows.len() > SHARED_WINDOWS_MAX {
+            let message = format!("{} windows share lists: at most {SHARED_WINDOWS_MAX} can", windows.len());
+            return Err(Error::Invalid(message));
+        }
+        let mut ends: Vec<i64> = windows.iter().flat_map(|window| [window.after, window.until]).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let mut slots = Self { wanted: vec![false; ends.len() + 1], ends };
+        for window in windows {
+            let range = slots.of_window(window)?;
+            slots.wanted[usize::from(range.start)..usize::from(range.end)].fill(true);
+        }
+        Ok(slots)
+    }
+
+    /// The slot of a time.
+    #[inline(always)]
+    fn of_time(&self, time: i64) -> u16 {
+        self.ends.partition_point(|&end| end < time) as u16
+    }
+
+    /// The slots of the times of a window.
+    fn of_window(&self, window: &TimeWindow) -> Result<Range<u16>> {
+        let place = |end: i64| {
+            self.ends.binary_search(&end).map_err(|_| {
+                Error::Invalid(format!("no window that shares these lists begins or ends at {end}"))
+            })
+        };
+        let (after, until) = (place(window.after)?, place(window.until)?);
+        let range = after as u16 + 1..until as u16 + 1;
+        Ok(if range.start < range.end { range } else { 0..0 })
+    }
+
+    /// The slot of each slot's times among others, whose ends are some of these.
+    fn names_in(&self, others: &Self) -> Vec<u16> {
+        let before = |i: usize| self.ends[i - 1];
+        let name = |i: usize| if i == 0 { 0 } else { others.ends.partition_point(|&end| end <= before(i)) };
+        (0..self.wanted.len()).map(|i| name(i) as u16).collect()
+    }
+}
+
+/// Hands over the targets of a sorted list whose slot is wanted, each once if copies of an edge are joined.
+#[inline(always)]
+fn select(
+    (targets, slots): (&[VertexId], &[u16]),
+    is_wanted: impl Fn(u16) -> bool,
+    joins: bool,
+    mut take: impl FnMut(VertexId),
+) {
+    let inside = targets.iter().zip(slots).filter(|arc| is_wanted(*arc.1)).map(|arc| *arc.0);
+    let mut last = None;
+    for target in inside {
+        if !joins || last != Some(target) {
+            take(target);
+        }
+        last = Some(target);
+    }
+}
+
+/// Counts the arcs of each vertex whose slot is wanted, and marks their targets.
+fn count(
+    rows: &Rows<'_, u16>,
+    (is_wanted, joins): (impl Fn(u16) -> bool + Sync, bool),
+    targets: Option<&Bitmap>,
+    run: &Run,
+) -> Result<Counted> {
+    let n = rows.num_vertices();
+    let counts: Vec<AtomicU64> = (0..=n).map(|_| AtomicU64::new(0)).collect();
+    let loops: Vec<u64> = run.share_ranges(
+        n,
+        GRAIN,
+        || 0,
+        |loops, range: Range<usize>| {
+            for v in range.map(vertex) {
+                let mut count = 0;
+                select(rows.list(v), &is_wanted, joins, |target| {
+                    count += 1;
+                    *loops += u64::from(target == v);
+                    if let Some(marked) = targets {
+                        marked.insert(target);
+                    }
+                });
+                counts[v as usize + 1].store(count, Relaxed);
+            }
+            Ok::<_, Error>(())
+        },
+    )?;
+    Ok(Counted::of(counts, loops.into_iter().sum()))
+}
+
+/// Counts the arcs of each vertex that lie in any window.
+struct Counting<'c> {
+    slots: &'c Slots,
+    counts: &'c [AtomicU64],
+}
+
+impl Visitor<i64> for Counting<'_> {
+    type State = ();
+
+    const STOPS: bool = false;
+    const BOXED: bool = true;
+
+    fn new_state(&self) {}
+
+    fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, i64>) -> Flow {
+        let is_wanted = |time: &&i64| self.slots.wanted[usize::from(self.slots.of_time(**time))];
+        let count = piece.weights.iter().filter(is_wanted).count();
+        self.counts[v as usize].fetch_add(count as u64, Relaxed);
+        Flow::More
+    }
+}
+
+fn offset_bytes(num_vertices: usize, two: bool) -> u64 {
+    (num_vertices as u64 + 1) * size_of::<u64>() as u64 * if two { 2 } else { 1 }
+}
+
+fn arc_bytes(out: &[u64], incoming: Option<&Vec<u64>>) -> u64 {
+    let arcs = |sums: &[u64]| sums.last().copied().unwrap_or(0);
+    (arcs(out) + incoming.map_or(0, |sums| arcs(sums)))
+        * (size_of::<VertexId>() as u64 + size_of::<u16>() as u64)
+}

@@ -1,0 +1,245 @@
+//! Windows of a version, one after another, that share one reading of its edges.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use esker_algo::many::GraphSeries;
+use esker_graph::{Run, Stop};
+use esker_store::Snapshot;
+use esker_store::windows::{Copies, SHARED_WINDOWS_MAX, SharedLists, TimeWindow};
+
+use crate::answer::Answer;
+use crate::catalogue::{Entry, Job, Many, Params, Resources, WeightReads};
+use crate::error::{Error, Result};
+use crate::plan::{Request, plan};
+
+/// Windows whose lists are copied again from those of this many times as many. So a window is selected from lists that are not much longer
+/// than its own, if it overlaps with its neighbours.
+const FAN_OUT: usize = 4;
+
+/// What is computed on each window, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct WindowJob<'j> {
+    /// The algorithm.
+    pub entry: &'static Entry,
+    /// Its options.
+    pub params: &'j Params,
+    /// The wanted encoding and residency.
+    pub request: &'j Request,
+    /// The resources of the run on a window.
+    pub resources: &'j Resources,
+    /// Whether vertices without an edge in a window are kept.
+    pub all_vertices: bool,
+}
+
+/// The answer on a window.
+#[derive(Debug)]
+pub struct WindowAnswer {
+    /// The window.
+    pub window: TimeWindow,
+    /// Number of vertices in the window.
+    pub num_vertices: usize,
+    /// Number of edges in the window.
+    pub num_edges: u64,
+    /// The answer.
+    pub answer: Answer,
+}
+
+/// Windows of a version, one after another.
+///
+/// The edges of up to [`SHARED_WINDOWS_MAX`] windows are copied to memory at a time, if they fit in half of what is left of the budget of the
+/// run; else those of fewer windows, or each window reads the layers by itself.
+pub struct WindowSeries<'s> {
+    snapshot: &'s Snapshot,
+    time: &'s str,
+    windows: Vec<TimeWindow>,
+    next: usize,
+    shares: bool,
+    /// The lists of windows around the next one: of many, then of some of these, and so on.
+    lists: Vec<(Range<usize>, Arc<SharedLists>)>,
+    run: &'s Run,
+}
+
+impl<'s> WindowSeries<'s> {
+    /// Windows of the edges whose times are in the property `time`. With `shares`, lists are copied to memory.
+    pub fn new(
+        snapshot: &'s Snapshot,
+        time: &'s str,
+        windows: Vec<TimeWindow>,
+        shares: bool,
+        run: &'s Run,
+    ) -> Self {
+        Self { snapshot, time, windows, next: 0, shares, lists: Vec::new(), run }
+    }
+
+    /// Calls `visit` with the answer on each window, in order.
+    ///
+    /// Lists are shared by algorithms that read no weights, unless another way of reading is asked for. Components and PageRank are computed
+    /// on several windows at once if these overlap; of PageRank, scores then differ from those of a single run by rounding.
+    ///
+    /// # Errors
+    /// As [`Snapshot::window`], [`plan`] and [`Entry::run`]; what `visit` returns.
+    pub fn answers<E: From<Error> + Send>(
+        snapshot: &'s Snapshot,
+        (time, windows): (&'s str, Vec<TimeWindow>),
+        job: &WindowJob<'_>,
+        run: &'s Run,
+        mut visit: impl FnMut(WindowAnswer) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let joins = windows.iter().any(|window| window.copies != Copies::All);
+        let counts = windows.iter().any(|window| matches!(window.copies, Copies::Weighted(_)));
+        let may_read = job.entry.reads.weights != WeightReads::Never;
+        let reads_weights = job.entry.reads_weights(snapshot) || counts && may_read;
+        let shares = job.request.is_free() && !reads_weights;
+        let many =
+            Many::of(job.entry, job.params)?.filter(|_| shares && !joins && !snapshot.drops_directions());
+        let mut series = Self::new(snapshot, time, windows, shares, run);
+        while series.next < series.windows.len() {
+            if let Some(many) = &many
+                && series.answer_many(many, job.all_vertices, &mut visit)?
+            {
+                continue;
+            }
+            let Some((window, windowed)) = series.next(job.all_vertices)? else { break };
+            // Lists that windows share take a part of the limit.
+            let memory_bytes = job.resources.memory_bytes.min(run.budget().free_bytes());
+            let resources = Resources { memory_bytes, ..*job.resources };
+            let plan = plan(&windowed, job.entry, job.params, job.request, &resources)?;
+            let windowed = plan.apply(&windowed)?;
+            let answer =
+                job.entry.run(&Job { snapshot: &windowed, run, params: job.params, verify: false })?;
+            let num_vertices = answer.vertices.as_ref().map_or(windowed.num_vertices(), |left| left.len());
+            visit(WindowAnswer { window, num_vertices, num_edges: windowed.num_edges(), answer })?;
+        }
+        Ok(())
+    }
+
+    /// The version with its next window, and the window.
+    ///
+    /// # Errors
+    /// As [`Snapshot::window`].
+    pub fn next(&mut self, all_vertices: bool) -> Result<Option<(TimeWindow, Snapshot)>> {
+        let Some(&window) = self.windows.get(self.next) else { return Ok(None) };
+        self.share(FAN_OUT)?;
+        let (snapshot, run) = (self.snapshot.clone(), self.run);
+        let windowed = match self.lists.last() {
+            Some((_, lists)) => snapshot.shared_window(self.time, window, lists, all_vertices, run)?,
+            None => snapshot.window(self.time, window, all_vertices, run)?,
+        };
+        self.next += 1;
+        Ok(Some((window, windowed)))
+    }
+
+    /// Hands over the answers on the next windows, if these are computed at once; returns whether they were.
+    fn answer_many<E: From<Error> + Send>(
+        &mut self,
+        many: &Many,
+        all_vertices: bool,
+        visit: &mut impl FnMut(WindowAnswer) -> std::result::Result<(), E>,
+    ) -> std::result::Result<bool, E> {
+        self.share(many.graphs_max())?;
+        let Some((range, lists)) = self.lists.last().filter(|(range, _)| range.start == self.next) else {
+            return Ok(false);
+        };
+        let windows = &self.windows[range.clone()];
+        let rows = lists.rows();
+        let members = lists.members(windows).map_err(Error::from)?;
+        let series =
+            GraphSeries::new(rows, lists.is_directed(), members, windows.len()).map_err(Error::from)?;
+        if !many.pays(&series, self.run) {
+            return Ok(false);
+        }
+        let (mut present, edges) = series.presence(self.run).map_err(Error::from)?;
+        if all_vertices {
+            let removed = self.snapshot.removed(self.run).map_err(Error::from)?;
+            present.fill(u64::MAX);
+            removed.list().iter().for_each(|&v| present[v as usize] = 0);
+        }
+        let mut done = 0;
+        let found = many.answer(&series, &present, self.run, |i, answer| {
+            done = i + 1;
+            let num_vertices = answer.vertices.as_ref().map_or(present.len(), |left| left.len());
+            let answer = WindowAnswer { window: windows[i], num_vertices, num_edges: edges[i], answer };
+            visit(answer).map_err(Failing::Visit)
+        });
+        match found {
+            Ok(()) => {}
+            // Windows one by one take less memory.
+            Err(Failing::Compute(error)) if error.is_over_budget() && done == 0 => {
+                return Ok(false);
+            }
+            Err(Failing::Compute(error)) => return Err(E::from(error)),
+            Err(Failing::Visit(error)) => return Err(error),
+        }
+        self.next = range.end;
+        Ok(true)
+    }
+
+    /// Copies the edges of as many windows as fit, from the next one on, unless only one does; then, from these, those of fewer windows, down
+    /// to `count_max`.
+    fn share(&mut self, count_max: usize) -> Result<()> {
+        let next = self.next;
+        self.lists.retain(|(range, _)| range.contains(&next));
+        let mut count = (self.windows.len() - next).min(SHARED_WINDOWS_MAX);
+        while self.shares && self.lists.is_empty() {
+            if count < 2 {
+                // The windows after these are as large: they would not fit either. The last window has nothing to share.
+                self.shares = false;
+                break;
+            }
+            let windows = &self.windows[next..next + count];
+            let free = self.run.budget().free_bytes();
+            let lists = fitting(self.snapshot.share_windows(self.time, windows, self.run), free, self.run)?;
+            self.lists.extend(lists.map(|lists| (next..next + count, lists)));
+            count /= FAN_OUT;
+        }
+        while let Some((range, lists)) = self.lists.last().filter(|(range, _)| range.len() > count_max) {
+            let part = next..(next + range.len().div_ceil(FAN_OUT).max(count_max)).min(range.end);
+            if part == *range {
+                break;
+            }
+            let free = self.run.budget().free_bytes();
+            let narrowed = fitting(lists.narrowed(&self.windows[part.clone()], self.run), free, self.run)?;
+            let Some(narrowed) = narrowed else { break };
+            self.lists.push((part, narrowed));
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for WindowSeries<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WindowSeries")
+            .field("windows", &self.windows)
+            .field("next", &self.next)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why the answers on several windows were not handed over.
+enum Failing<E> {
+    Compute(Error),
+    Visit(E),
+}
+
+impl<E> From<Error> for Failing<E> {
+    fn from(error: Error) -> Self {
+        Self::Compute(error)
+    }
+}
+
+/// Lists, unless they take more than half of the memory that was free before.
+fn fitting(
+    lists: esker_store::format::Result<SharedLists>,
+    free_bytes: u64,
+    run: &Run,
+) -> Result<Option<Arc<SharedLists>>> {
+    match lists {
+        Ok(lists) => {
+            let taken = free_bytes.saturating_sub(run.budget().free_bytes());
+            Ok((taken <= free_bytes / 2).then(|| Arc::new(lists)))
+        }
+        Err(esker_store::Error::Stop(Stop::OverBudget { .. })) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
