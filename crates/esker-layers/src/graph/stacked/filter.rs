@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use esker_graph::{AnyVisitor, Patch, Piece, Sink, VertexId};
 
+use super::dead::{DeadRows, RunsLeft, reach};
 use super::overlay::Overlay;
 use super::patches::PatchParts;
 use crate::graph::weight::ColumnWeight;
@@ -89,6 +90,8 @@ struct FilteringSink<'f, W> {
     overlay: &'f Overlay<W>,
     buffer: RemainingArcs<W>,
     parts: PatchParts<W>,
+    /// Of tiles: for lists of rows, and for those of columns.
+    dead_rows: Option<[DeadRows<'f>; 2]>,
 }
 
 /// Arcs that are left.
@@ -103,7 +106,7 @@ impl<W: ColumnWeight> AnyVisitor<W> for Filtering<'_, W> {
     }
 
     fn wants(&self, v: VertexId) -> bool {
-        !self.overlay.gone().has(v as usize) && self.visitor.wants(v)
+        !self.overlay.gone().has(v) && self.visitor.wants(v)
     }
 
     fn wanted(&self, first: usize, selected: u64) -> u64 {
@@ -122,6 +125,7 @@ impl<W: ColumnWeight> AnyVisitor<W> for Filtering<'_, W> {
             overlay: self.overlay,
             buffer,
             parts: PatchParts::new(),
+            dead_rows: self.overlay.dead_tiles().map(|tiles| [DeadRows::new(tiles), DeadRows::new(tiles)]),
         })
     }
 }
@@ -136,18 +140,24 @@ enum Left {
 
 impl<W: ColumnWeight> Sink<W> for FilteringSink<'_, W> {
     fn visit(&mut self, batch: &[(VertexId, Piece<'_, W>)]) -> u64 {
-        let Self { sink, overlay, buffer, .. } = self;
+        let Self { sink, overlay, buffer, dead_rows, .. } = self;
         if !batch.iter().any(|(v, _)| overlay.changes(*v)) {
             return sink.visit(batch);
         }
         buffer.clear();
         let (mut enough, mut left) = (0, Vec::with_capacity(batch.len()));
         for (i, (v, piece)) in batch.iter().enumerate() {
-            if overlay.gone().has(*v as usize) {
+            if overlay.gone().has(*v) {
                 enough |= 1 << i;
                 continue;
             }
-            match buffer.keep(overlay.dead(*v), piece) {
+            let kept = match dead_rows {
+                Some([rows, _]) if rows.tiles().is_row(*v, piece.targets) => {
+                    buffer.keep_of_row(*v, rows.find(*v, piece.targets), piece)
+                }
+                _ => buffer.keep(overlay.dead(*v), piece),
+            };
+            match kept {
                 Left::Nothing => {}
                 some => left.push((i, some)),
             }
@@ -162,13 +172,17 @@ impl<W: ColumnWeight> Sink<W> for FilteringSink<'_, W> {
     }
 
     fn visit_back(&mut self, u: VertexId, vertices: Piece<'_, W>) {
-        let Self { sink, overlay, buffer, .. } = self;
-        if !vertices.targets.iter().any(|&v| overlay.changes(v)) {
+        let Self { sink, overlay, buffer, dead_rows, .. } = self;
+        let dead = dead_rows.as_mut().map_or(&[][..], |[_, rows]| rows.find(u, vertices.targets));
+        let is_tiled = dead_rows.is_some();
+        let is_left_out = |v| overlay.gone().has(v) || !is_tiled && overlay.dead(v).binary_search(&u).is_ok();
+        if dead.is_empty() && !vertices.targets.iter().any(|&v| is_left_out(v)) {
             return sink.visit_back(u, vertices);
         }
         buffer.clear();
-        for (&v, &weight) in vertices.targets.iter().zip(vertices.weights) {
-            if !overlay.gone().has(v as usize) && overlay.dead(v).binary_search(&u).is_err() {
+        for run in RunsLeft::new(u, vertices.targets, dead) {
+            let arcs = vertices.targets[run.clone()].iter().zip(&vertices.weights[run]);
+            for (&v, &weight) in arcs.filter(|(v, _)| !is_left_out(**v)) {
                 buffer.targets.push(v);
                 buffer.weights.push(weight);
             }
@@ -195,6 +209,19 @@ impl<W: ColumnWeight> RemainingArcs<W> {
     fn piece<'b>(&'b self, range: &Range<usize>, like: &Piece<'_, W>) -> Piece<'b, W> {
         let (targets, weights) = (&self.targets[range.clone()], &self.weights[range.clone()]);
         Piece { targets, weights, exclusive: like.exclusive }
+    }
+
+    /// Leaves the dead edges of a row of a tile out of a piece of it.
+    fn keep_of_row(&mut self, row: VertexId, dead: &[u32], piece: &Piece<'_, W>) -> Left {
+        if dead.is_empty() {
+            return Left::Whole;
+        }
+        let begin = self.targets.len();
+        for run in RunsLeft::new(row, piece.targets, dead) {
+            self.targets.extend_from_slice(&piece.targets[run.clone()]);
+            self.weights.extend_from_slice(&piece.weights[run]);
+        }
+        self.left_since(begin)
     }
 
     /// Leaves the sorted `dead` out of a piece. Chosen heads are not sorted; all other pieces of lists are.
@@ -239,15 +266,4 @@ impl<W: ColumnWeight> RemainingArcs<W> {
         let end = self.targets.len();
         if begin == end { Left::Nothing } else { Left::Some(begin..end) }
     }
-}
-
-/// Number of targets at the start for which `below` holds; it holds for those at the start only. Fast if they are few.
-#[inline]
-fn reach(targets: &[VertexId], below: impl Fn(VertexId) -> bool) -> usize {
-    let mut step = 1;
-    while targets.get(step - 1).is_some_and(|&target| below(target)) {
-        step *= 2;
-    }
-    let low = step / 2;
-    low + targets[low..targets.len().min(step)].partition_point(|&target| below(target))
 }

@@ -8,9 +8,12 @@
 //! A scan visits the later layers first: a visitor that has enough there does not make the source read.
 
 mod missing;
+mod gone;
+mod dead;
 mod patches;
 mod overlay;
 mod filter;
+mod later;
 mod source;
 mod needs;
 

@@ -3,12 +3,13 @@
 use esker_format::Result;
 use esker_graph::{Direction, Flow, Reservation, Run, VertexId, vertex};
 
+use super::dead::DeadTiles;
+use super::gone::Gone;
 use super::missing::Missing;
-use super::patches::DeadTiles;
 use crate::graph::points::PointReads;
 use crate::graph::weight::ColumnWeight;
 use crate::layer::Section;
-use crate::stack::{Marks, Stack, Table};
+use crate::stack::{Stack, Table};
 
 /// Vertices that a thread looks at in one step.
 const UNIT_LEN: usize = 1 << 14;
@@ -17,7 +18,7 @@ const UNIT_LEN: usize = 1 << 14;
 #[derive(Debug)]
 pub(super) struct Overlay<W> {
     /// Vertices whose lists are left out as a whole.
-    gone: Marks,
+    gone: Gone,
     /// Arcs that are left out of the other lists, with all their copies.
     dead: Missing,
     /// Copies of dead arcs that are there all the same: vertex, target, weight, in the order of the layer.
@@ -63,7 +64,7 @@ pub(super) fn bytes(stack: &Stack, direction: Direction, num_arcs: u64) -> Resul
     }
     let n = base.main().num_lists() as u64;
     // While it is made, each arc stands in two lists, or for tiles in a list of pairs.
-    Ok(n.div_ceil(8) + Missing::bytes(n, lists.min(n), arcs) + 3 * arcs * size_of::<VertexId>() as u64)
+    Ok(Gone::bytes(n) + Missing::bytes(n, lists.min(n), arcs) + 3 * arcs * size_of::<VertexId>() as u64)
 }
 
 impl<W: ColumnWeight> Overlay<W> {
@@ -92,9 +93,9 @@ impl<W: ColumnWeight> Overlay<W> {
         section.born().into_iter().for_each(|born| born.column().release());
         let mut parts: Vec<(usize, RangeChanges<W>)> = parts.into_iter().flatten().collect();
         parts.sort_unstable_by_key(|part| part.0);
-        let (mut gone, mut lists, mut dead, mut kept) = (Marks::new(n), Vec::new(), Vec::new(), Vec::new());
+        let (mut gone, mut lists, mut dead, mut kept) = (Gone::new(n), Vec::new(), Vec::new(), Vec::new());
         for (_, part) in parts {
-            part.gone.iter().for_each(|&v| gone.insert(v as usize));
+            part.gone.iter().for_each(|&v| gone.insert(v));
             lists.extend(part.lists);
             dead.extend(part.dead);
             kept.extend(part.kept);
@@ -103,7 +104,8 @@ impl<W: ColumnWeight> Overlay<W> {
         let memory = [memory, run.budget().reserve(WHAT, kept_bytes as u64)?];
         let dead = Missing::new(n, &lists, dead);
         let directed = stack.layers()[0].is_directed();
-        let dead_tiles = with_tiles.then(|| DeadTiles::new(&dead, direction, directed));
+        let direction = directed.then_some(direction);
+        let dead_tiles = with_tiles.then(|| DeadTiles::new(&dead, &gone, direction, run));
         Ok(Self { gone, dead, kept, dead_tiles, _memory: memory })
     }
 
@@ -113,14 +115,14 @@ impl<W: ColumnWeight> Overlay<W> {
     }
 
     /// Vertices whose lists in the complete layer are left out as a whole.
-    pub(super) fn gone(&self) -> &Marks {
+    pub(super) fn gone(&self) -> &Gone {
         &self.gone
     }
 
     /// Whether some of the list of `v` is left out.
     #[inline(always)]
     pub(super) fn changes(&self, v: VertexId) -> bool {
-        self.gone.has(v as usize) || self.dead.vertices().has(v as usize)
+        self.gone.has(v) || self.dead.vertices().has(v as usize)
     }
 
     /// The targets that are left out of the list of `v`, sorted.

@@ -2,75 +2,21 @@
 
 use std::ops::Range;
 
-use esker_graph::{Direction, End, Patch, STRIP_LEN, Sink, VertexId};
+use esker_graph::{End, Patch, Sink, VertexId};
 
-use super::missing::Missing;
+use super::dead::{DeadTiles, RunsLeft, STEP, place, reach};
+use super::gone::Gone;
 use crate::graph::weight::ColumnWeight;
-use crate::stack::Marks;
-
-/// Dead edges in the order of tiles. Memory: 4 bytes an edge, and 16 bytes and an id a tile.
-#[derive(Debug)]
-pub(super) struct DeadTiles {
-    /// The strips of rows and columns of each tile with dead edges, ascending.
-    tiles: Vec<(VertexId, VertexId)>,
-    /// Where the edges of each tile begin.
-    starts: Vec<usize>,
-    /// Row and column in the tile, ascending within each tile.
-    places: Vec<u32>,
-}
-
-fn strip(v: VertexId) -> VertexId {
-    v / STRIP_LEN as VertexId
-}
-
-fn place(row: VertexId, column: VertexId) -> u32 {
-    let within = |v: VertexId| (v as usize % STRIP_LEN) as u32;
-    within(row) * STRIP_LEN as u32 + within(column)
-}
-
-impl DeadTiles {
-    /// Those of the lists of one direction. An undirected graph keeps the end with the lesser number as the row.
-    pub(super) fn new(dead: &Missing, direction: Direction, directed: bool) -> Self {
-        let mut edges: Vec<(VertexId, VertexId)> = dead
-            .iter()
-            .flat_map(|(v, targets)| targets.iter().map(move |&target| (v, target)))
-            .map(|(v, target)| match (directed, direction) {
-                (false, _) => (v.min(target), v.max(target)),
-                (true, Direction::Out) => (v, target),
-                (true, Direction::In) => (target, v),
-            })
-            .collect();
-        let tile = |&(row, column): &(VertexId, VertexId)| (strip(row), strip(column));
-        edges.sort_unstable_by_key(|edge| (tile(edge), *edge));
-        edges.dedup();
-        let (mut tiles, mut starts, mut places) = (Vec::new(), vec![0], Vec::with_capacity(edges.len()));
-        for edges in edges.chunk_by(|a, b| tile(a) == tile(b)) {
-            tiles.push(tile(&edges[0]));
-            places.extend(edges.iter().map(|&(row, column)| place(row, column)));
-            starts.push(places.len());
-        }
-        Self { tiles, starts, places }
-    }
-
-    /// The dead edges between the first and the last of a patch.
-    fn of<W>(&self, patch: &Patch<'_, W>) -> &[u32] {
-        let ends =
-            (patch.rows.first().zip(patch.columns.first()), patch.rows.last().zip(patch.columns.last()));
-        let (Some((&row, &column)), Some((&last_row, &last_column))) = ends else { return &[] };
-        let Ok(at) = self.tiles.binary_search(&(strip(row), strip(column))) else { return &[] };
-        let all = &self.places[self.starts[at]..self.starts[at + 1]];
-        let all = &all[all.partition_point(|&other| other < place(row, column))..];
-        &all[..all.partition_point(|&other| other <= place(last_row, last_column))]
-    }
-}
 
 /// A part of a patch.
 #[derive(Debug)]
 struct PatchPart<W> {
     rows: Vec<VertexId>,
     ends: Vec<u32>,
+    /// Longer than the part by at least [`STEP`].
     columns: Vec<VertexId>,
     weights: Vec<W>,
+    len: usize,
 }
 
 /// The parts that are left of a patch: of edges with both ends, with their row alone, with their column alone.
@@ -83,19 +29,47 @@ pub(super) struct PatchParts<W> {
 
 impl<W: ColumnWeight> PatchPart<W> {
     fn new() -> Self {
-        Self { rows: Vec::new(), ends: Vec::new(), columns: Vec::new(), weights: Vec::new() }
+        Self { rows: Vec::new(), ends: Vec::new(), columns: Vec::new(), weights: Vec::new(), len: 0 }
     }
 
-    fn clear(&mut self) {
+    /// Empties the part, and makes room for a number of entries.
+    fn clear(&mut self, room: usize) {
         self.rows.clear();
         self.ends.clear();
-        self.columns.clear();
-        self.weights.clear();
+        self.len = 0;
+        if self.columns.len() < room + STEP {
+            self.columns.resize(room + STEP, 0);
+            self.weights.resize(room + STEP, W::default());
+        }
+    }
+
+    /// Adds a range of the entries of a patch.
+    #[inline(always)]
+    fn extend(&mut self, patch: &Patch<'_, W>, range: Range<usize>) {
+        let (from, to) = (range.start, self.len);
+        self.len += range.len();
+        // A copy of a fixed number of bytes takes no call.
+        if range.len() <= STEP && from + STEP <= patch.columns.len() {
+            self.columns[to..to + STEP].copy_from_slice(&patch.columns[from..from + STEP]);
+            self.weights[to..to + STEP].copy_from_slice(&patch.weights[from..from + STEP]);
+        } else {
+            self.columns[to..self.len].copy_from_slice(&patch.columns[range.clone()]);
+            self.weights[to..self.len].copy_from_slice(&patch.weights[range]);
+        }
+    }
+
+    /// Adds an entry if it `is_in`.
+    #[inline(always)]
+    fn push_if(&mut self, (column, weight): (VertexId, W), is_in: bool) {
+        self.columns[self.len] = column;
+        self.weights[self.len] = weight;
+        self.len += usize::from(is_in);
     }
 
     /// Ends a row, if it has edges.
+    #[inline(always)]
     fn end_row(&mut self, row: VertexId) {
-        let end = self.columns.len() as u32;
+        let end = self.len as u32;
         if self.ends.last().copied().unwrap_or(0) < end {
             self.rows.push(row);
             self.ends.push(end);
@@ -103,7 +77,8 @@ impl<W: ColumnWeight> PatchPart<W> {
     }
 
     fn hand_over(&self, sink: &mut dyn Sink<W>, to_rows: End, to_columns: End) {
-        let Self { rows, ends, columns, weights } = self;
+        let Self { rows, ends, columns, weights, len } = self;
+        let (columns, weights) = (&columns[..*len], &weights[..*len]);
         if !rows.is_empty() && (to_rows.is_taken() || to_columns.is_taken()) {
             sink.visit_patch(&Patch { rows, ends, columns, weights, to_rows, to_columns });
         }
@@ -121,26 +96,25 @@ impl<W: ColumnWeight> PatchParts<W> {
         sink: &mut dyn Sink<W>,
         patch: &Patch<'_, W>,
         dead: &DeadTiles,
-        gone: &Marks,
+        gone: &Gone,
     ) {
         let mut dead = dead.of(patch);
-        let has_gone =
-            |vertices: &[VertexId]| vertices.iter().fold(false, |any, &v| any | gone.has(v as usize));
-        if dead.is_empty() && !has_gone(patch.rows) && !has_gone(patch.columns) {
+        if dead.is_empty() && !may_have_gone(patch, gone) {
             return sink.visit_patch(patch);
         }
-        [&mut self.both, &mut self.row, &mut self.column].into_iter().for_each(PatchPart::clear);
+        let room = patch.columns.len();
+        [&mut self.both, &mut self.row, &mut self.column].into_iter().for_each(|part| part.clear(room));
         for (row, range) in patch.iter() {
-            let columns = &patch.columns[range.clone()];
-            let last = columns.last().map_or(0, |&column| place(row, column));
-            let (now, later) = dead.split_at(count_to(dead, last));
+            let (Some(&first), Some(&last)) =
+                (patch.columns[range.clone()].first(), patch.columns[range.clone()].last())
+            else {
+                continue;
+            };
+            let ends = (gone.has(row), gone.near(first, last));
+            let (now, later) = dead.split_at(reach(dead, |other| other <= place(row, last)));
             dead = later;
-            let is_gone = gone.has(row as usize);
-            if now.is_empty() && !is_gone && !has_gone(columns) {
-                self.both.columns.extend_from_slice(columns);
-                self.both.weights.extend_from_slice(&patch.weights[range]);
-            } else {
-                self.take_row(patch, (row, is_gone), range, now, gone);
+            for run in RunsLeft::new(row, &patch.columns[range.clone()], now) {
+                self.take(patch, range.start + run.start..range.start + run.end, ends, gone);
             }
             [&mut self.both, &mut self.row, &mut self.column].into_iter().for_each(|part| part.end_row(row));
         }
@@ -149,46 +123,48 @@ impl<W: ColumnWeight> PatchParts<W> {
         self.column.hand_over(sink, End::Skipped, patch.to_columns);
     }
 
-    fn take_row(
+    /// Adds entries of a row to the parts that their ends belong to.
+    #[inline(always)]
+    fn take(
         &mut self,
         patch: &Patch<'_, W>,
-        (row, is_gone): (VertexId, bool),
         range: Range<usize>,
-        mut dead: &[u32],
-        gone: &Marks,
+        (row_gone, columns_may_be_gone): (bool, bool),
+        gone: &Gone,
     ) {
-        for (&column, &weight) in patch.columns[range.clone()].iter().zip(&patch.weights[range]) {
-            let here = place(row, column);
-            while dead.first().is_some_and(|&other| other < here) {
-                dead = &dead[1..];
-            }
-            if dead.first() == Some(&here) {
-                continue;
-            }
-            let part = match (is_gone, gone.has(column as usize)) {
-                (false, false) => &mut self.both,
-                (false, true) => &mut self.row,
-                (true, false) => &mut self.column,
-                (true, true) => continue,
-            };
-            part.columns.push(column);
-            part.weights.push(weight);
+        let Self { both, row, column } = self;
+        let with_columns = if row_gone { column } else { both };
+        if !columns_may_be_gone {
+            return with_columns.extend(patch, range);
+        }
+        let entries = patch.columns[range.clone()].iter().zip(&patch.weights[range]);
+        // Without branches: the next entry may be either.
+        for (&column, &weight) in entries {
+            let is_gone = gone.has(column);
+            with_columns.push_if((column, weight), !is_gone);
+            row.push_if((column, weight), is_gone && !row_gone);
         }
     }
 }
 
-/// How many numbers at the start are at most `last`.
-fn count_to(places: &[u32], last: u32) -> usize {
-    places.iter().take_while(|&&place| place <= last).count()
+/// Whether an end of an edge may be gone.
+fn may_have_gone<W>(patch: &Patch<'_, W>, gone: &Gone) -> bool {
+    patch.iter().any(|(row, range)| {
+        let columns = &patch.columns[range];
+        let near = |(&first, &last)| gone.near(first, last);
+        gone.has(row) || columns.first().zip(columns.last()).is_some_and(near)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use esker_graph::Piece;
+    use esker_graph::{Direction, Piece, STRIP_LEN};
     use proptest::prelude::*;
 
+    use super::super::dead::{DeadRows, strip};
+    use super::super::missing::Missing;
     use super::*;
 
     type Edge = (VertexId, VertexId);
@@ -228,7 +204,7 @@ mod tests {
     }
 
     /// Hands over the edges of a tile.
-    fn hand_over(edges: &[Edge], ends: [End; 2], (dead, gone): (&DeadTiles, &Marks), taken: &mut Taken) {
+    fn hand_over(edges: &[Edge], ends: [End; 2], (dead, gone): (&DeadTiles, &Gone), taken: &mut Taken) {
         let (mut rows, mut row_ends, mut columns) = (Vec::new(), Vec::new(), Vec::new());
         for row in edges.chunk_by(|a, b| a.0 == b.0) {
             columns.extend(row.iter().map(|edge| edge.1));
@@ -262,20 +238,21 @@ mod tests {
             all.sort_unstable_by_key(|edge| (tile(edge), *edge));
             all.dedup();
             let dead: BTreeSet<Edge> = dead.iter().map(edge).collect();
-            let mut marks = Marks::new(n);
-            gone.iter().for_each(|&k| marks.insert(place_of(k) as usize));
+            let mut marks = Gone::new(n);
+            gone.iter().for_each(|&k| marks.insert(place_of(k)));
             let direction = if directed && incoming { Direction::In } else { Direction::Out };
             // The lists that say so: of vertices that are not gone.
             let mut lists: Vec<Edge> = dead.iter().flat_map(|&(u, v)| match (directed, direction) {
                 (true, Direction::In) => vec![(v, u)],
                 (true, Direction::Out) => vec![(u, v)],
                 (false, _) => vec![(u, v), (v, u)],
-            }).filter(|list| !marks.has(list.0 as usize)).collect();
+            }).filter(|list| !marks.has(list.0)).collect();
             lists.sort_unstable();
             lists.dedup();
             let lengths: Vec<_> = lists.chunk_by(|a, b| a.0 == b.0).map(|list| (list[0].0, list.len() as u32)).collect();
             let missing = Missing::new(n, &lengths, lists.iter().map(|list| list.1).collect());
-            let tiles = DeadTiles::new(&missing, direction, directed);
+            let run = esker_graph::Run::with_threads(1).expect("a run");
+            let tiles = DeadTiles::new(&missing, &marks, directed.then_some(direction), &run);
             let there = End::Taken { exclusive: false };
             let ends = match (directed, direction) {
                 (false, _) => [there, there],
@@ -288,16 +265,31 @@ mod tests {
             }
             for &(row, column) in &all {
                 let is_dead = dead.contains(&(row, column));
-                if ends[0].is_taken() && !is_dead && !marks.has(row as usize) {
+                if ends[0].is_taken() && !is_dead && !marks.has(row) {
                     expected.push((row, column));
                 }
-                if ends[1].is_taken() && !is_dead && !marks.has(column as usize) {
+                if ends[1].is_taken() && !is_dead && !marks.has(column) {
                     expected.push((column, row));
                 }
             }
             taken.0.sort_unstable();
             expected.sort_unstable();
             prop_assert_eq!(taken.0, expected);
+            // Row by row. Lists that are gone do not say which of their edges are dead.
+            let mut rows = DeadRows::new(&tiles);
+            let is_known = |&(row, column): &Edge| dead.contains(&(row, column)) && match direction {
+                _ if !directed => !marks.has(row) || !marks.has(column),
+                Direction::Out => !marks.has(row),
+                Direction::In => !marks.has(column),
+            };
+            let pieces = all.chunk_by(|a, b| tile(a) == tile(b)).flat_map(|edges| edges.chunks(batch_len));
+            for edges in pieces.flat_map(|edges| edges.chunk_by(|a, b| a.0 == b.0)) {
+                let (row, columns) = (edges[0].0, edges.iter().map(|edge| edge.1).collect::<Vec<_>>());
+                let runs = RunsLeft::new(row, &columns, rows.find(row, &columns));
+                let left: Vec<_> = runs.flat_map(|run| columns[run].to_vec()).collect();
+                let expected: Vec<_> = edges.iter().filter(|edge| !is_known(edge)).map(|edge| edge.1).collect();
+                prop_assert_eq!(left, expected);
+            }
         }
     }
 }

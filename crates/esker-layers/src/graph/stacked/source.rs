@@ -7,6 +7,7 @@ use esker_format::{Error, Result};
 use esker_graph::{AnyVisitor, Bitmap, Direction, Flow, Piece, Run, Select, Source, VertexId};
 
 use super::filter::{Filtering, Reusing};
+use super::later::LaterRows;
 use super::overlay::Overlay;
 use crate::graph::layered::{Layered, with_joined};
 use crate::graph::points::{PointReads, few};
@@ -29,7 +30,15 @@ pub(crate) struct StackedSide<'a, W> {
     /// Counts what is read of the complete layer's lists beside its source.
     points: PointReads<'a>,
     /// The later layers, or the past of the complete one, once they are verified.
-    later: OnceLock<Layered<'a, W>>,
+    later: OnceLock<Later<'a, W>>,
+}
+
+/// What is read beside the complete layer's lists.
+enum Later<'a, W> {
+    /// Gathered in memory.
+    Rows(LaterRows<W>),
+    /// Mapped, and swept in each scan.
+    Swept(Box<Layered<'a, W>>),
 }
 
 impl<'a, W: ColumnWeight> StackedSide<'a, W> {
@@ -48,13 +57,14 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         Ok(Self { base, stack, direction, table, property, num_arcs, overlay, points, later })
     }
 
-    fn later(&self, run: &Run) -> Result<&Layered<'a, W>> {
+    fn later(&self, run: &Run) -> Result<&Later<'a, W>> {
         if let Some(later) = self.later.get() {
             return Ok(later);
         }
         let table = Arc::clone(&self.table);
         let later = Layered::above(1, self.stack, self.direction, table, self.property, run)?;
-        Ok(self.later.get_or_init(|| later))
+        let rows = LaterRows::gather(&later, self.property, run)?;
+        Ok(self.later.get_or_init(|| rows.map_or_else(|| Later::Swept(Box::new(later)), Later::Rows)))
     }
 
     /// Calls `take` with the pieces of the list of `v`, newest first.
@@ -99,7 +109,10 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
             }
             select => select,
         };
-        sweep(self.later(run)?, run, select, visitor)?;
+        match self.later(run)? {
+            Later::Rows(rows) => rows.scan(run, select, visitor)?,
+            Later::Swept(layers) => sweep(layers, run, select, visitor)?,
+        }
         let mut sink = None;
         for arcs in self.overlay.kept() {
             let v = arcs[0].0;
@@ -128,7 +141,7 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
                 self.base.scan_any(run, Select::Bits(&same), &visitor)
             }
             Select::List(list) => {
-                let is_there = |v: &VertexId| (*v as usize) < base_n && !self.overlay.gone().has(*v as usize);
+                let is_there = |v: &VertexId| (*v as usize) < base_n && !self.overlay.gone().has(*v);
                 let list: Vec<_> = list.iter().copied().filter(is_there).collect();
                 self.base.scan_any(run, Select::List(&list), &visitor)
             }
