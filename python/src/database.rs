@@ -492,7 +492,7 @@ impl Database {
             let purpose = if remove { Purpose::Remove } else { Purpose::Add };
             let input = open_edges(&target, &inputs, &read, purpose)?;
             let (notes, mut report) = (input.notes.clone(), FeedReport::default());
-            feed(&writer, &target, input, &options, &mut report)?;
+            feed(&writer, &target, input, &options, &mut report).map_err(Failure::of_feed)?;
             Ok(feed_facts(&report, &notes, begin.elapsed().as_secs_f64()))
         })
     }

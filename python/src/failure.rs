@@ -1,7 +1,7 @@
 //! Converts errors of Esker to Python exceptions.
 
 use esker::graph::Stop;
-use esker::store::Error as StoreError;
+use esker::store::{CommitSizing, Error as StoreError};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -20,6 +20,14 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// The failure of feeding, which says what would help if a commit did not fit.
+    pub(crate) fn of_feed(error: StoreError) -> Self {
+        match CommitSizing::is_refusal(&error) {
+            true => Self::from(error).or("commit fewer changes at a time with batch_edges"),
+            false => error.into(),
+        }
+    }
+
     /// Adds to a refusal for lack of memory what would help other than a higher limit.
     pub(crate) fn or(self, remedy: &'static str) -> Self {
         match self {

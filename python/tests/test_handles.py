@@ -195,11 +195,16 @@ def test_a_commit_beyond_the_limit_says_what_would_do(path, tmp_path):
             with db.batch() as batch:
                 batch.add_edges(many, many + 1)
         assert error.value.needed_bytes > error.value.limit_bytes == 16 << 20
-        with pytest.raises(esker.InvalidError, match="raise the limit, or commit fewer changes at a time with batch_edges$"):
+        match = "a commit of 200000 changes needs .* MiB, or commit fewer changes at a time with batch_edges$"
+        with pytest.raises(esker.MemoryLimitError, match=match) as error:
             db.import_(file)
+        needed = error.value.needed_bytes
+        assert needed > error.value.limit_bytes == 16 << 20
         assert [version.number for version in db.versions()] == [1]
         db.import_(file, batch_edges=10_000)
         assert len(db.versions()) == 21
+    with esker.open(path, "rw", memory=needed) as db:
+        db.import_(file)
 
 
 @pytest.mark.parametrize(

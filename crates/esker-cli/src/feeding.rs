@@ -9,6 +9,7 @@ use esker::change::{Definition, FeedOptions, FeedReport, Purpose, feed, open_edg
 use esker::graph::Cancel;
 use esker::import::input::expand;
 use esker::import::options::{BadLines, Duplicates};
+use esker::store::{CommitSizing, Error};
 use serde_json::json;
 
 use crate::committing::{Commits, describe_versions};
@@ -144,10 +145,20 @@ impl FeedArgs {
                     shown.set(stage, fraction.unwrap_or(0.0), remark);
                 })),
             };
-            feed(&writing.database, &writing.target, input, &options, report)?;
+            let fed = feed(&writing.database, &writing.target, input, &options, report);
+            fed.map_err(|error| failure_of(error, self.batch))?;
         }
         Ok(())
     }
+}
+
+/// The failure of feeding. A commit that does not fit may also be divided.
+fn failure_of(error: Error, batch: Option<u64>) -> Failure {
+    if !CommitSizing::is_refusal(&error) {
+        return error.into();
+    }
+    let divided = batch.map_or("with --batch N", |_| "with a lower --batch");
+    Failure::Failed(format!("{error}, or commit fewer changes at a time {divided}"))
 }
 
 /// Names the properties that were added before a failure.

@@ -108,13 +108,15 @@ pub struct CheckReport {
     pub problems: Vec<String>,
 }
 
-/// Checks every shard of the newest version as `esker check` does, and that the shards fit together: each edge lies with the owner of its
+/// Checks that the secret can be read, every shard of the newest version as `esker check` does, and that the shards fit together: each edge lies with the owner of its
 /// source, each ghost is a vertex of its owner, and shards agree on the number of undirected edges between them.
 ///
 /// # Errors
 /// [`Error::Io`]; cancellation. Damage is in the report.
 pub fn check(cluster: &Cluster, run: &Run) -> Result<CheckReport> {
     let mut report = CheckReport::default();
+    // Without the secret nothing can run or change.
+    report.problems.extend(cluster.secret().err().map(|error| error.to_string()));
     for shard in 0..cluster.num_shards() {
         let path = cluster.shard_path(shard);
         let problems = report.problems.len();
@@ -296,6 +298,7 @@ pub fn write_id(out: &mut dyn Write, id: ExternalId<'_>) -> std::io::Result<()> 
 #[cfg(test)]
 #[allow(clippy::disallowed_methods)] // The tests write files of their own.
 mod tests {
+    use esker_format::io::{Disk, RealDisk};
     use esker_graph::RunOptions;
     use esker_store::{Database, DatabaseOptions};
 
@@ -332,6 +335,20 @@ mod tests {
         commit(&cluster, "by hand");
         let report = check(&cluster, &run).expect("check");
         assert!(report.problems[0].contains("changed outside of the cluster"), "{report:?}");
+    }
+
+    /// It passed, although nothing could run or change.
+    #[test]
+    fn a_check_tells_that_the_secret_is_missing_or_cut() {
+        let place = tempfile::tempdir().expect("directory");
+        let (cluster, run) = (cluster_in(place.path()), Run::with_threads(1).expect("run"));
+        let secret = cluster.path().join("secret");
+        RealDisk.open_for_writing(&secret).and_then(|file| file.set_length(15)).expect("cut");
+        let problems = check(&cluster, &run).expect("check").problems;
+        assert!(problems.len() == 1 && problems[0].contains("does not hold 32 bytes"), "{problems:?}");
+        RealDisk.remove_file(&secret).expect("remove");
+        let problems = check(&cluster, &run).expect("check").problems;
+        assert!(problems.len() == 1 && problems[0].contains("secret is missing"), "{problems:?}");
     }
 
     #[test]

@@ -326,6 +326,7 @@ impl Shared<'_> {
         if let Some((_, error)) = found.error {
             return Err(error);
         }
+        Texts::expect_fit(&self.texts, &self.work.budget)?;
         let sample = found.rejected_sample.into_values().flatten().take(REJECTED_SAMPLE).collect();
         let gathered = Gathered {
             blocks: found.blocks.into_values().collect(),

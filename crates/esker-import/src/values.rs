@@ -1,13 +1,14 @@
 //! Property values on their way through an import: what each column turns out to hold, and the type that it gets.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, UInt64Array};
 use esker_format::{ElementType, Error, PropertyType, Result};
-use esker_graph::{Budget, Reservation};
+use esker_graph::{Budget, Reservation, Stop};
 
 use super::scratch::{Shelf, ShelvedChunk};
 use super::source::texts;
@@ -191,12 +192,24 @@ pub(super) struct Texts {
 struct TextTable {
     codes: HashMap<Box<[u8]>, u32>,
     memory: Reservation,
+    beyond: Option<Beyond>,
+}
+
+/// The texts that did not fit: they are only counted, to name the limit that would do. If two of 2^64 hashes were equal, one would be missed.
+#[derive(Debug, Default)]
+struct Beyond {
+    hashes: HashSet<u64>,
+    hasher: RandomState,
+    bytes: u64,
 }
 
 impl Texts {
     pub(super) fn new(name: &str, budget: &Budget) -> Result<Self> {
         let memory = budget.reserve("the texts of a property", 0)?;
-        Ok(Self { inner: Mutex::new(TextTable { codes: HashMap::new(), memory }), name: name.to_owned() })
+        Ok(Self {
+            inner: Mutex::new(TextTable { codes: HashMap::new(), memory, beyond: None }),
+            name: name.to_owned(),
+        })
     }
 
     /// The code of `text`, new if it is.
@@ -205,22 +218,47 @@ impl Texts {
         if let Some(&code) = table.codes.get(text) {
             return Ok(code);
         }
-        if table.codes.len() == TEXTS_MAX {
-            return Err(Error::Invalid(format!(
-                "property {:?} has more than {TEXTS_MAX} different texts, so it is no category: leave it out, or give \
-                 it as a number",
-                self.name
-            )));
-        }
-        if !table.memory.try_grow(text.len() as u64 + ENTRY_BYTES) {
-            return Err(Error::Invalid(format!(
-                "the different texts of property {:?} do not fit the memory limit: raise it, or leave the property out",
-                self.name
-            )));
+        let num_beyond = table.beyond.as_ref().map_or(0, |beyond| beyond.hashes.len());
+        let bytes = text.len() as u64 + ENTRY_BYTES;
+        if num_beyond > 0 || table.codes.len() == TEXTS_MAX || !table.memory.try_grow(bytes) {
+            let num_texts = table.codes.len() + num_beyond;
+            let beyond = table.beyond.get_or_insert_default();
+            if !beyond.hashes.insert(beyond.hasher.hash_one(text)) {
+                return Ok(0);
+            }
+            if num_texts == TEXTS_MAX {
+                return Err(Error::Invalid(format!(
+                    "property {:?} has more than {TEXTS_MAX} different texts, so it is no category: leave it out, or \
+                     give it as a number",
+                    self.name
+                )));
+            }
+            beyond.bytes += bytes;
+            return Ok(0);
         }
         let code = table.codes.len() as u32;
         table.codes.insert(text.into(), code);
         Ok(code)
+    }
+
+    /// An error, once all texts were met, if those of some properties did not fit the memory limit. It names a limit that leaves as much
+    /// for everything else as there was with all of them.
+    pub(super) fn expect_fit(all: &[Self], budget: &Budget) -> Result<()> {
+        let (mut names, mut texts_bytes) = (Vec::new(), 0);
+        for texts in all {
+            let table = texts.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            texts_bytes += table.memory.bytes();
+            if let Some(beyond) = &table.beyond {
+                names.push(format!("{:?}", texts.name));
+                texts_bytes += beyond.bytes;
+            }
+        }
+        if names.is_empty() {
+            return Ok(());
+        }
+        let budget_bytes = budget.limit_bytes();
+        let what = format!("an import with the different texts of {}", names.join(", "));
+        Err(Error::Stop(Stop::OverBudget { what, needed_bytes: budget_bytes + texts_bytes, budget_bytes }))
     }
 
     /// Takes out all texts, in order of their bytes, and the rank of each code. The reservation for them stays.

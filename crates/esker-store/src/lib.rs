@@ -65,7 +65,7 @@ mod store;
 mod follower;
 
 pub use commit::{Batch, CommitOptions};
-pub use database::{Committed, Database, DatabaseOptions};
+pub use database::{CommitSizing, Committed, Database, DatabaseOptions};
 pub use delta::DynamicGraph;
 pub use esker_format::{self as format, Error, Result, io};
 pub use esker_layers::graph::{WEIGHTS_MAX, copied_bytes, headed, pooled, stacked, window as windows};

@@ -271,3 +271,77 @@ fn a_long_text_that_all_rows_share_is_refused_with_its_column_and_rows() {
     assert!(said.contains("shared.arrow: column \"kind\", rows 1 to "), "{said}");
     assert!(said.contains("a text of 65536 bytes and others that many rows share"), "{said}");
 }
+
+/// The limit that a refusal named was once that of the changes so far, or of a quarter of the memory, or was not named.
+#[test]
+fn commits_that_do_not_fit_are_refused_with_a_limit_that_is_enough() {
+    let place = Place::on_disk();
+    place.file("few.csv", "source,target,a,kind\n0,1,5,x\n1,2,6,y\n");
+    let row = |number: usize, (u, v): (u64, u64)| format!("{u},{v},{},kind {}\n", number * 7, number % 3000);
+    let rows: String = ends(60_000, 20_000).enumerate().map(|(number, ends)| row(number, ends)).collect();
+    place.file("many.csv", &format!("source,target,a,kind\n{rows}"));
+    let edges = ends(60_000, 20_000);
+    let lines: String = edges.map(|(u, v)| format!("+ {u} {v} a=1 kind=\"{}\"\n", u % 700)).collect();
+    place.file("script", &lines);
+    let values: String = (0..40_000).map(|v| format!("{v},{v}.5,name {v}\n")).collect();
+    place.file("values.csv", &format!("id,size,name\n{values}"));
+    let lines = [
+        "add g.esker many.csv",
+        "add g.esker many.csv --batch 50000",
+        "delete g.esker many.csv",
+        "commit g.esker script",
+        "set g.esker values.csv --new",
+        "stream g.esker many.csv --commit-every 50000",
+    ];
+    for line in lines {
+        place.ok("import few.csv g.esker --property all --force");
+        is_refused(&place, line, 12);
+        place.ok("check g.esker");
+    }
+}
+
+#[test]
+fn additions_of_columns_that_do_not_fit_are_refused_with_a_limit_that_is_enough() {
+    let place = Place::on_disk();
+    place.file("few.csv", "source,target\n0,1\n");
+    let rows = 300_000;
+    let numbers = || -> ArrayRef { Arc::new(Int64Array::from_iter_values((0..rows).map(|row| row % 1000))) };
+    let table = RecordBatch::try_from_iter([("source", numbers()), ("target", numbers())]).unwrap();
+    let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::ZSTD)).unwrap();
+    let file = File::create(place.path().join("zstd.arrow")).unwrap();
+    let mut writer = FileWriter::try_new_with_options(file, &table.schema(), options).unwrap();
+    writer.write(&table).unwrap();
+    writer.finish().unwrap();
+    place.ok("import few.csv g.esker");
+    is_refused(&place, "add g.esker zstd.arrow --batch 1000", 12);
+}
+
+#[test]
+fn an_import_whose_texts_do_not_fit_is_refused_with_a_limit_that_is_enough() {
+    let place = Place::on_disk();
+    let mut text = "source,target,a,b\n".to_owned();
+    for (row, (u, v)) in ends(20_000, 5000).enumerate() {
+        writeln!(text, "{u},{v},x{row:01000},y{:0600}", row % 7000).unwrap();
+    }
+    place.file("texts.csv", &text);
+    is_refused(&place, "import texts.csv g.esker --property all", 16);
+    place.ok("check g.esker");
+    // Additions first need the memory for the texts that are there.
+    let output = run(&place, "add g.esker texts.csv --batch 100", 16);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains(
+            "keeping the texts of edge properties and the removed vertices, beside any commit, needs"
+        ),
+        "{said}"
+    );
+}
+
+/// The first refusal named what heads need beside their neighbours, the second one the rest.
+#[test]
+fn heads_that_do_not_fit_are_refused_with_a_limit_that_is_enough() {
+    let place = Place::on_disk();
+    place.ok("generate rmat --scale 15 --degree 8 --seed 2 g.esker");
+    is_refused(&place, "compact g.esker --heads 3", 2);
+    place.ok("check g.esker");
+}

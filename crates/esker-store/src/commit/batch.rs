@@ -142,6 +142,14 @@ impl Batch {
         self.value_bytes + self.texts.iter().map(|texts| texts.bytes).sum::<usize>()
     }
 
+    /// Takes out all changes, and gives back their memory. What they define stays.
+    pub(crate) fn forget_changes(&mut self) {
+        let properties = std::mem::take(&mut self.edge_properties);
+        let mut empty = Self::new(properties, matches!(self.ids, NewIds::Texts(..)), self.duplicates);
+        (empty.names, empty.defined) = (std::mem::take(&mut self.names), std::mem::take(&mut self.defined));
+        *self = empty;
+    }
+
     /// Whether the batch has no changes and no definitions.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty() && self.defined.is_empty()

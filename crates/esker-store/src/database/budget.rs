@@ -4,17 +4,15 @@
 //! the later freeze. If the limit has no room, the commit first freezes the earlier commits, or waits for those
 //! in progress.
 
-use esker_format::{Error, Result};
+use esker_format::Result;
 use esker_graph::{Direction, Reservation};
 
 use super::handle::{Core, locked};
 use super::reservation::{CommitCosts, CommitReservation, HeldMemory};
+use super::sizing::{BATCH_STEP_BYTES, REFUSED};
 use super::write::{KEPT, Writer};
 use crate::commit::Batch;
 use crate::freeze::KnownEdges;
-
-/// A growing batch reserves its memory in multiples of this.
-const BATCH_STEP_BYTES: u64 = 1 << 20;
 
 impl Core {
     /// Reserves memory for the commit of a batch, beyond what the batch has reserved; `None` without a limit. Freezes, or waits for other
@@ -33,7 +31,7 @@ impl Core {
         };
         let changes = self.changes_of(batch)?;
         let more = |costs: CommitCosts| costs.of_batch(batch, changes).saturating_sub(own.bytes());
-        let what = || format!("a commit of {}", esker_graph::counted(changes, "change", "changes"));
+        let what = || format!("{REFUSED}{}", esker_graph::counted(changes, "change", "changes"));
         let mut reserved = self.reserve_in_turn(&what, &more)?;
         reserved.absorb(own);
         Ok(Some(self.memory.begin(&mut self.memory.held(), reserved)))
@@ -83,21 +81,16 @@ impl Core {
     /// Reserves what a batch that still grows takes now. Freezes if there is no room, or waits for other commits.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the batch and its commit never fit; [`esker_graph::Stop::OverBudget`] if the memory is taken otherwise; what
-    /// freezing returns.
+    /// [`esker_graph::Stop::OverBudget`] if the batch and its commit do not fit even alone; what freezing returns.
     pub(super) fn make_room(&self, batch: &mut Batch) -> Result<()> {
         let limit = self.options.budget.limit_bytes();
         if limit == u64::MAX {
             return Ok(());
         }
         let costs = CommitCosts::of(&self.view());
-        if costs.of_batch(batch, batch.len()) > limit {
-            let (changes, mib) = (batch.len(), limit >> 20);
-            return Err(Error::Invalid(format!(
-                "a commit of more than {} does not fit into the memory limit of {mib} MiB: raise the limit, or commit \
-                 fewer changes at a time with --batch N",
-                esker_graph::counted(changes, "change", "changes")
-            )));
+        let needed = costs.of_batch(batch, batch.len());
+        if needed > limit {
+            return Err(self.refusal_of(batch, needed));
         }
         let held = batch.memory.0.as_ref().map_or(0, Reservation::bytes);
         // By steps, so that a batch seldom asks.
@@ -105,7 +98,7 @@ impl Core {
         if wanted <= held {
             return Ok(());
         }
-        let what = || format!("a batch of {}", esker_graph::counted(batch.len(), "change", "changes"));
+        let what = || format!("{REFUSED}{} and more", esker_graph::counted(batch.len(), "change", "changes"));
         let more = self.reserve_in_turn(&what, &|_| wanted - held)?;
         match &mut batch.memory.0 {
             Some(own) => own.absorb(more),
@@ -135,7 +128,7 @@ impl Core {
     }
 
     /// The number of changes of a batch. The removal of a vertex counts the edges that it has so far.
-    fn changes_of(&self, batch: &Batch) -> Result<usize> {
+    pub(super) fn changes_of(&self, batch: &Batch) -> Result<usize> {
         let mut changes = batch.len();
         for id in batch.removed_vertices() {
             let view = self.view();

@@ -325,10 +325,18 @@ impl Database {
     /// takes memory. Freezes the commits in no layer if there is no room. Cheap if the batch has grown little since the last call.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the batch does not fit; [`esker_graph::Stop::OverBudget`] if others hold the memory; as
-    /// [`Database::freeze`].
+    /// [`esker_graph::Stop::OverBudget`] if the batch does not fit, with what it needs so far ([`super::CommitSizing`] finds out what all of it
+    /// needs); as [`Database::freeze`].
     pub fn make_room(&self, batch: &mut Batch) -> Result<()> {
         self.core.make_room(batch)
+    }
+
+    /// Whether a batch and its commit fit into the memory limit once all other commits are frozen and others have given back their memory.
+    ///
+    /// # Errors
+    /// As point reads: the degrees of removed vertices are looked up.
+    pub fn fits(&self, batch: &Batch) -> Result<bool> {
+        self.core.fits(batch)
     }
 
     /// Whether a batch and its commit take more than half of the memory limit, so that it is better committed before it grows.

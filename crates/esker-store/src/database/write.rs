@@ -45,7 +45,8 @@ pub(super) struct Writer {
 pub(super) const IDS_PER_CHECK: usize = 1 << 14;
 
 /// The words by which messages name what [`Writer::kept_bytes`] counts.
-pub(super) const KEPT: &str = "the texts of edge properties and the removed vertices of the database";
+pub(super) const KEPT: &str =
+    "keeping the texts of edge properties and the removed vertices, beside any commit,";
 /// A slot of a table of codes, with its byte of control, where seven of eight slots may be used.
 const CODE_BYTES: usize = (size_of::<(Vec<u8>, u32)>() + 1) * 8 / 7;
 /// Likewise of the set of removed vertices.

@@ -49,6 +49,16 @@ pub(super) trait Course {
         false
     }
 
+    /// Whether the input ends by itself, so that it can be read to its end to find out what a commit needs that does not fit.
+    fn has_an_end(&self) -> bool {
+        false
+    }
+
+    /// The number of edges after which a commit is due, if that decides.
+    fn commit_edges(&self) -> Option<u64> {
+        None
+    }
+
     /// A commit of so many edges is durable, as this version.
     fn committed(&mut self, _version: u64, _edges: u64) {}
 }

@@ -13,8 +13,9 @@ use esker_import::source::{
 };
 use esker_store::format::Duplicates;
 use esker_store::ids::ExternalId;
-use esker_store::{CommitOptions, Database, Error, Result};
+use esker_store::{CommitOptions, CommitSizing, Database, Error, Result};
 
+use super::bounds::{expect_borne_out, limit_decoding};
 use super::columns::{EdgeInput, Purpose};
 use super::course::{Course, FedEdge};
 use super::target::Target;
@@ -32,12 +33,6 @@ const WAIT_AT_MOST: Duration = Duration::from_millis(10);
 const CANCEL_EVERY_VERTICES: u64 = 1 << 16;
 /// Changes between two looks at the memory that they take.
 const ROOM_EVERY: usize = 1 << 12;
-/// The share of the database's memory that decoding an input may take.
-const DECODING_SHARE: u64 = 4;
-/// Memory of a commit for each vertex that it adds, about.
-const VERTEX_BYTES: u64 = 64;
-/// The memory of a commit that a stated number of vertices may take if the database has no limit.
-const UNLIMITED_BYTES: u64 = 4 << 30;
 /// Largest number of rejected lines in a report.
 const SAMPLE_MAX: usize = 10;
 
@@ -98,6 +93,10 @@ impl Course for Batches<'_> {
         self.0.batch_edges.is_none()
     }
 
+    fn has_an_end(&self) -> bool {
+        true
+    }
+
     fn is_due(&mut self, pending: u64, _is_idle: bool) -> bool {
         self.0.batch_edges.is_some_and(|limit| pending >= limit)
     }
@@ -143,7 +142,7 @@ pub(super) fn feed_by(
     options.duplicates.map_or(Ok(()), |rule| batch.set_duplicates(rule))?;
     let rule = batch.duplicates();
     let (total, reverse, once) = directions(target, reader.as_ref(), rule);
-    reader.limit_memory(database.budget().limit_bytes() / DECODING_SHARE, 1)?;
+    limit_decoding(reader.as_mut(), database.budget().limit_bytes())?;
     let counted = match reader.schema().ids {
         IdKind::Numbered { first, num_vertices } if purpose == Purpose::Add => {
             first..first.saturating_add(num_vertices)
@@ -167,6 +166,7 @@ pub(super) fn feed_by(
         pending: FeedReport::default(),
         report,
         roomed_at: 0,
+        sizing: None,
     };
     // The thread is not joined, since it may block on an input that never ends. It stops when the receiver is dropped.
     std::thread::Builder::new()
@@ -188,19 +188,6 @@ pub(super) fn feed_by(
         .map_err(|error| Error::Invalid(format!("cannot start a thread to read the input: {error}")))?;
     feeder.add_counted(counted)?;
     feeder.take_all(&receiver, total)
-}
-
-/// A header of a few bytes may state billions of vertices. It is believed as far as the bytes of the input, or the memory for a commit, bear
-/// it out.
-fn expect_borne_out(count: u64, input_bytes: u64, limit_bytes: u64) -> Result<()> {
-    if count <= input_bytes.max(limit_bytes.min(UNLIMITED_BYTES) / VERTEX_BYTES) {
-        return Ok(());
-    }
-    Err(Error::Invalid(format!(
-        "the input has only {}, but {count} vertices are stated for it: correct that number, or import the input to a \
-         database of its own",
-        esker_graph::counted(input_bytes, "byte", "bytes")
-    )))
 }
 
 /// Returns the size of the input in bytes, and the flags [`Feeder::reverse`] and [`Feeder::once`].
@@ -230,6 +217,8 @@ struct Feeder<'a> {
     course: &'a mut dyn Course,
     batch: esker_store::Batch,
     rule: Duplicates,
+    /// Since a commit did not fit: nothing is committed any longer, and the input is read for the limit that would do.
+    sizing: Option<CommitSizing>,
     /// Counts of the current batch.
     pending: FeedReport,
     report: &'a mut FeedReport,
@@ -257,7 +246,8 @@ impl Feeder<'_> {
             // The first failure says what to do.
             true => taken.and(self.commit()),
             false => taken,
-        }
+        }?;
+        self.sizing.map_or(Ok(()), |sizing| Err(sizing.refusal(self.database, 0)))
     }
 
     fn take_blocks(&mut self, blocks: &Receiver<Result<EdgeBatch>>, total: Option<u64>) -> Result<()> {
@@ -361,10 +351,29 @@ impl Feeder<'_> {
             return Ok(());
         }
         self.roomed_at = self.batch.len();
+        if let Some(sizing) = &mut self.sizing {
+            self.roomed_at = 0;
+            return sizing.add(self.database, &mut self.batch);
+        }
         if self.course.commits_when_full() && self.database.fills_half(&self.batch) {
             return self.commit();
         }
-        self.database.make_room(&mut self.batch)
+        match self.database.make_room(&mut self.batch) {
+            Err(error) if CommitSizing::is_refusal(&error) => self.begin_sizing(error),
+            made => made,
+        }
+    }
+
+    /// Goes on without committing, to find out what the refused commit and later ones need. `error` if the input may never end.
+    fn begin_sizing(&mut self, error: Error) -> Result<()> {
+        if !self.course.has_an_end() {
+            return Err(match self.course.commit_edges() {
+                Some(edges) => CommitSizing::projected(self.database, &mut self.batch, edges)?,
+                None => error,
+            });
+        }
+        self.roomed_at = 0;
+        self.sizing.insert(CommitSizing::default()).add(self.database, &mut self.batch)
     }
 
     fn take_rejected(&mut self, rejected: &[Rejected]) -> Result<()> {
@@ -452,8 +461,16 @@ impl Feeder<'_> {
     }
 
     fn commit(&mut self) -> Result<()> {
+        if let Some(sizing) = &mut self.sizing {
+            self.pending = FeedReport::default();
+            return sizing.add(self.database, &mut self.batch).map(|()| sizing.end_commit());
+        }
         if self.batch.is_empty() {
             return Ok(());
+        }
+        if self.course.has_an_end() && !self.database.fits(&self.batch)? {
+            self.sizing = Some(CommitSizing::default());
+            return self.commit();
         }
         let mut next = self.database.batch();
         next.set_duplicates(self.rule)?;

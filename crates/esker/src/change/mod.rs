@@ -4,6 +4,7 @@ mod target;
 mod define;
 mod value;
 mod columns;
+mod bounds;
 mod course;
 mod feed;
 mod position;

@@ -20,7 +20,7 @@ use std::path::Path;
 
 use esker_store::format::PropertyType;
 use esker_store::property::PropertyValue;
-use esker_store::{Batch, CommitOptions, Database, Error, Result};
+use esker_store::{Batch, CommitOptions, CommitSizing, Database, Error, Result};
 
 use super::target::Target;
 use super::value::{Given, convert_or_widen, sniff};
@@ -74,6 +74,8 @@ pub fn commit_script(
         added: HashSet::new(),
     };
     let mut line = Vec::new();
+    // Since the changes did not fit: the script is read for the limit that would do.
+    let mut sizing: Option<CommitSizing> = None;
     for number in 1.. {
         line.clear();
         if script.read_until(b'\n', &mut line).map_err(Error::io("read", path))? == 0 {
@@ -90,9 +92,23 @@ pub fn commit_script(
             text: text.chars().take(80).collect(),
             reason,
         })?;
-        if number % ROOM_EVERY == 0 {
-            database.make_room(&mut parser.batch)?;
+        if number % ROOM_EVERY != 0 {
+            continue;
         }
+        if let Some(sizing) = &mut sizing {
+            sizing.add(database, &mut parser.batch)?;
+            continue;
+        }
+        match database.make_room(&mut parser.batch) {
+            Err(error) if CommitSizing::is_refusal(&error) => {
+                sizing.insert(CommitSizing::default()).add(database, &mut parser.batch)?;
+            }
+            made => made?,
+        }
+    }
+    if let Some(mut sizing) = sizing {
+        sizing.add(database, &mut parser.batch)?;
+        return Err(sizing.refusal(database, 0));
     }
     let ScriptParser { batch, mut report, .. } = parser;
     if report.changes > 0 {

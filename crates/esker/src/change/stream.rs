@@ -319,6 +319,13 @@ impl Course for StreamCourse<'_> {
         matches!(self.options.every, CommitEvery::Time(_))
     }
 
+    fn commit_edges(&self) -> Option<u64> {
+        match self.options.every {
+            CommitEvery::Edges(edges) => Some(edges),
+            CommitEvery::Time(_) => None,
+        }
+    }
+
     fn committed(&mut self, version: u64, edges: u64) {
         self.version = Some(version);
         self.committed += edges;

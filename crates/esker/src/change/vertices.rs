@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use esker_graph::{Budget, Reservation};
+use esker_graph::{Budget, Reservation, Stop};
 use esker_import::format::ReadOptions;
 use esker_import::input::{Input, expand};
 use esker_store::format::{PropertyRecord, PropertyType};
-use esker_store::{Batch, CommitOptions, Database, Error, Result};
+use esker_store::{Batch, CommitOptions, CommitSizing, Database, Error, Result};
 
 use super::target::Target;
 use super::value::{Given, convert_or_widen, describe, sniff};
@@ -97,7 +97,7 @@ pub fn set_from_table(
             )));
         }
     };
-    let table = Table::read(&input, options, database.budget())?;
+    let table = Table::read(&input, options, database)?;
     let mut setter = Setter::new(database, target, add_missing);
     let properties: Vec<PropertyRecord> = (1..table.header.len())
         .map(|column| {
@@ -105,13 +105,29 @@ pub fn set_from_table(
             setter.define(&table.header[column], sniff(values))
         })
         .collect();
+    // Since the values did not fit: the table is read for the limit that would do.
+    let mut sizing: Option<CommitSizing> = None;
     for (index, (line, row)) in table.rows.iter().enumerate() {
         setter
             .set_row(row, &properties)
             .map_err(|reason| input_error(&input, Some(*line), reason.to_string()))?;
-        if index % ROWS_PER_LOOK == 0 {
-            database.make_room(&mut setter.batch)?;
+        if index % ROWS_PER_LOOK != 0 {
+            continue;
         }
+        if let Some(sizing) = &mut sizing {
+            sizing.add(database, &mut setter.batch)?;
+            continue;
+        }
+        match database.make_room(&mut setter.batch) {
+            Err(error) if CommitSizing::is_refusal(&error) => {
+                sizing.insert(CommitSizing::default()).add(database, &mut setter.batch)?;
+            }
+            made => made?,
+        }
+    }
+    if let Some(mut sizing) = sizing {
+        sizing.add(database, &mut setter.batch)?;
+        return Err(sizing.refusal(database, table.memory.held.bytes()));
     }
     drop(table);
     setter.commit(commit)
@@ -216,7 +232,7 @@ struct Table {
     header: Vec<String>,
     /// Line numbers and rows.
     rows: Vec<(u64, csv::ByteRecord)>,
-    _memory: TableMemory,
+    memory: TableMemory,
 }
 
 /// The memory of a table that is read.
@@ -245,18 +261,74 @@ impl TableMemory {
     }
 }
 
-impl Table {
-    fn read(input: &Input, options: &ReadOptions, budget: &Budget) -> Result<Self> {
-        let mut memory = TableMemory::new(input, budget)?;
-        let (mut bytes, mut source) = (Vec::new(), input.open()?);
-        loop {
-            let step = (&mut source).take(TABLE_STEP_BYTES).read_to_end(&mut bytes);
-            if step.map_err(Error::io("read", input.path().to_path_buf()))? == 0 {
-                break;
+/// What there is in a table that does not fit.
+#[derive(Debug, Clone, Copy, Default)]
+struct TableCounts {
+    bytes: u64,
+    lines: u64,
+    /// Characters that may end a field.
+    ends: u64,
+}
+
+impl TableCounts {
+    fn add(&mut self, content: &[u8]) {
+        let count = |wanted: &[u8]| content.iter().filter(|byte| wanted.contains(byte)).count() as u64;
+        self.bytes += content.len() as u64;
+        self.lines += count(b"\n");
+        self.ends += count(b",\t;|\n");
+    }
+
+    /// The refusal of the table, with a limit that is enough for it, and for the commit of all its fields.
+    fn refusal(self, memory: TableMemory, database: &Database) -> Error {
+        let TableMemory { what, held, .. } = memory;
+        drop(held);
+        let rows = self.bytes + (self.lines + 1) * ROW_BYTES + (self.ends + 1) * FIELD_BYTES;
+        let table_bytes = 2 * self.bytes.next_multiple_of(TABLE_STEP_BYTES) + rows + 2 * TABLE_STEP_BYTES;
+        let mut sizing = CommitSizing::default();
+        sizing.add_counted(database, self.ends + 1, self.bytes);
+        match sizing.refusal(database, 0) {
+            Error::Stop(Stop::OverBudget { needed_bytes, budget_bytes, .. }) => {
+                Error::Stop(Stop::OverBudget { what, needed_bytes: needed_bytes + table_bytes, budget_bytes })
             }
-            // The vector doubles as it grows.
-            memory.count(2 * TABLE_STEP_BYTES, budget)?;
+            other => other,
         }
+    }
+}
+
+/// The bytes of an input, or what there is in it if they do not fit.
+fn read_bytes(
+    input: &Input,
+    memory: &mut TableMemory,
+    budget: &Budget,
+) -> Result<std::result::Result<Vec<u8>, TableCounts>> {
+    let (mut bytes, mut source) = (Vec::new(), input.open()?);
+    let mut step = |bytes: &mut Vec<u8>| {
+        let read = (&mut source).take(TABLE_STEP_BYTES).read_to_end(bytes);
+        read.map_err(Error::io("read", input.path().to_path_buf()))
+    };
+    // The vector doubles as it grows.
+    while step(&mut bytes)? > 0 {
+        if memory.count(2 * TABLE_STEP_BYTES, budget).is_err() {
+            let mut counts = TableCounts::default();
+            while !bytes.is_empty() {
+                counts.add(&bytes);
+                bytes.clear();
+                step(&mut bytes)?;
+            }
+            return Ok(Err(counts));
+        }
+    }
+    Ok(Ok(bytes))
+}
+
+impl Table {
+    fn read(input: &Input, options: &ReadOptions, database: &Database) -> Result<Self> {
+        let budget = database.budget();
+        let mut memory = TableMemory::new(input, budget)?;
+        let bytes = match read_bytes(input, &mut memory, budget)? {
+            Ok(bytes) => bytes,
+            Err(counts) => return Err(counts.refusal(memory, database)),
+        };
         let content = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         if content.contains(&0) {
             return Err(input_error(
@@ -302,8 +374,14 @@ impl Table {
             memory.count(ROW_BYTES + row.as_slice().len() as u64 + FIELD_BYTES * row.len() as u64, budget)?;
             Ok((row.position().map_or(0, csv::Position::line), row))
         });
-        let rows = rows.collect::<Result<_>>()?;
-        Ok(Self { header, rows, _memory: memory })
+        match rows.collect::<Result<_>>() {
+            Err(Error::Stop(Stop::OverBudget { .. })) => {
+                let mut counts = TableCounts::default();
+                counts.add(content);
+                Err(counts.refusal(memory, database))
+            }
+            rows => Ok(Self { header, rows: rows?, memory }),
+        }
     }
 }
 

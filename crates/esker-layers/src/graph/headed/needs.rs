@@ -93,9 +93,7 @@ impl HeadedNeeds {
             let budget_bytes = options.memory_bytes;
             Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes })
         };
-        let Some(rest) = options.memory_bytes.checked_sub(self.fixed_bytes) else {
-            return Err(over("lists with their heads in memory".to_owned(), self.fixed_bytes));
-        };
+        let rest = options.memory_bytes.saturating_sub(self.fixed_bytes);
         let headed = directions(layer).filter(|&(direction, _)| self.has_heads(direction));
         let offsets = headed.map(|(_, section)| arrays(section.main())?.offsets(run));
         let offsets = offsets.collect::<Result<Vec<&[u64]>>>()?;
@@ -104,8 +102,12 @@ impl HeadedNeeds {
         let length = options.head_len.map_or(preferred, |length| length.min(longest));
         let kept = entries(&offsets, length as u64);
         let memory_bytes = self.fixed_bytes + kept * size_of::<VertexId>() as u64;
-        if length > fitting {
-            return Err(over(format!("keeping {length} neighbours of each vertex"), memory_bytes));
+        if length > fitting || options.memory_bytes < self.fixed_bytes {
+            let what = match length {
+                0 => "preparing lists for heads".to_owned(),
+                length => format!("keeping {length} neighbours of each vertex"),
+            };
+            return Err(over(what, memory_bytes));
         }
         let arcs = self.list_bytes / size_of::<VertexId>() as u64;
         let order = ListDegrees::of(layer, run)?.best_order(layer.record().multigraph, length);
