@@ -2,15 +2,17 @@
 //!
 //! All processes cut the same files into the same blocks of about a mebibyte; process p of P parses the blocks p, p + P, p + 2P and so on.
 //! A round takes one block of each process ([`crate::parts`]), and blocks are applied in their order in the files, so of the weights of an edge that is given
-//! several times the last one stays. Where edges go: see [`crate::outbox`]. Memory of a process: the blocks of a round, and a batch (40
-//! bytes an edge, 48 with a weight) until the version is made.
+//! several times the last one stays. Where edges go: see [`crate::outbox`].
+//!
+//! Memory of a process: the blocks of a round, and a batch (40 bytes an edge, 48 with a weight) until the version is made. Under a limit, the
+//! first process whose batch and its commit would fill half of it asks all others for a version.
 
 use std::time::Instant;
 
-use esker_format::{Error, Result};
-use esker_graph::Run;
+use esker_format::{Error, Result, trimmed_budget};
+use esker_graph::{Budget, Run};
 use esker_store::property::PropertyValue;
-use esker_store::{Batch, CommitOptions, Database};
+use esker_store::{Batch, CommitOptions, Database, DatabaseOptions};
 
 use crate::cluster::Cluster;
 use crate::counters::{ChangeTimes, timed};
@@ -64,8 +66,11 @@ pub fn change(
     job: &ChangeJob,
     publisher: &mut dyn Publisher,
 ) -> Result<ChangeTimes> {
+    let budget = job.memory_bytes.map_or_else(Budget::default, trimmed_budget);
     let run = Run::with_threads(1)?;
-    let (database, _) = open_at_newest(cluster, engine.index(), threads_each(engine.peers()), &run)?;
+    let options =
+        DatabaseOptions { threads: threads_each(engine.peers()), budget, ..DatabaseOptions::default() };
+    let (database, _) = open_at_newest(cluster, engine.index(), options, &run)?;
     let weights = weight_kind(database.batch().edge_properties()).filter(|_| !job.removes);
     let mut parts = Parts::open(cluster, engine, job, weights.is_some())?;
     let mut changing = Changing {
@@ -91,6 +96,7 @@ pub fn change(
         // The vertices that a header states may take more rounds than the edges.
         let is_all = parts.counted.is_empty();
         (own.is_done, own.commits) = (part.is_done && is_all, part.commits && (is_all || !part.is_done));
+        own.commits |= database.fills_half(&changing.batch);
         times.input += begin.elapsed();
         let arrived = timed(&mut times.exchange, || engine.exchange(outbox.blocks(own)));
         let mut is_due = job.stream.is_none() && job.batch_edges > 0;
@@ -103,6 +109,7 @@ pub fn change(
             pending.vertices += given.vertices;
             total += given.edges;
         }
+        database.make_room(&mut changing.batch)?;
         publisher.progress(total);
         is_due &= pending.edges + pending.vertices >= job.batch_edges;
         if (is_due || pending.commits || is_over) && pending.edges + pending.vertices > 0 {

@@ -4,6 +4,9 @@ use esker_format::Result;
 
 use crate::wire::{Taker, put_bytes, put_u64};
 
+/// The least memory limit of a worker: four times what the edges of one round take if their ids are short.
+pub const MEMORY_BYTES_MIN: u64 = 160 << 20;
+
 /// Edges to add or to remove.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChangeJob {
@@ -19,6 +22,9 @@ pub struct ChangeJob {
     pub weight: Option<String>,
     /// How the input is read as a stream; `None`: every process reads its own part of files.
     pub stream: Option<StreamJob>,
+    /// Memory of each process for edges that are in no layer of its shard. A version is made whenever those of one process fill half of it.
+    /// At least [`MEMORY_BYTES_MIN`] serves any input whose arcs are spread evenly. `None`: no limit.
+    pub memory_bytes: Option<u64>,
 }
 
 /// A stream of edges: one input, which process 0 reads as it comes.
@@ -95,6 +101,7 @@ impl ClusterJob {
                 out.push(0);
                 put_u64(&mut out, change.batch_edges);
                 put_u64(&mut out, u64::from(change.removes));
+                put_u64(&mut out, change.memory_bytes.unwrap_or(u64::MAX));
                 put_u64(&mut out, u64::from(change.weight.is_some()));
                 put_bytes(&mut out, change.weight.as_deref().unwrap_or_default().as_bytes());
                 put_u64(&mut out, u64::from(change.stream.is_some()));
@@ -127,6 +134,7 @@ impl ClusterJob {
         let mut taker = Taker(bytes);
         if taker.bytes(1)? == [0] {
             let (batch_edges, removes) = (taker.u64()?, taker.u64()? != 0);
+            let memory_bytes = Some(taker.u64()?).filter(|&bytes| bytes != u64::MAX);
             let has_weight = taker.u64()? != 0;
             let weight = Some(taker.text()?).filter(|_| has_weight);
             let (is_stream, has_name) = (taker.u64()? != 0, taker.u64()? != 0);
@@ -140,7 +148,8 @@ impl ClusterJob {
             while !taker.is_empty() {
                 inputs.push(taker.text()?);
             }
-            return Ok(Self::Change(ChangeJob { inputs, message, batch_edges, removes, weight, stream }));
+            let job = ChangeJob { inputs, message, batch_edges, removes, weight, stream, memory_bytes };
+            return Ok(Self::Change(job));
         }
         let (version, top) = (taker.u64()?, Some(taker.u64()?).filter(|&top| top != u64::MAX));
         let (algorithm, mut params) = (taker.text()?, Vec::new());
@@ -164,6 +173,7 @@ mod tests {
             removes: false,
             weight: Some("cost".into()),
             stream: None,
+            memory_bytes: None,
         };
         let stream = Some(StreamJob {
             name: Some("a".into()),
@@ -174,7 +184,7 @@ mod tests {
             follows: true,
         });
         let streamed = ChangeJob { stream, ..add.clone() };
-        let remove = ChangeJob { removes: true, weight: None, ..add.clone() };
+        let remove = ChangeJob { removes: true, weight: None, memory_bytes: Some(7 << 20), ..add.clone() };
         let params = vec![("source".to_owned(), "alice".to_owned())];
         let run = RunJob { algorithm: "bfs".into(), params, version: 3, top: None };
         let top = RunJob { top: Some(5), ..run.clone() };

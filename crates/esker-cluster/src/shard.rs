@@ -62,18 +62,17 @@ pub(crate) fn threads_each(processes: usize) -> usize {
 }
 
 /// Opens a shard for writing, at its version in the newest version of the whole: what an operation that failed has left behind it is undone.
-/// So many threads freeze and merge. Returns it with the number of versions that were undone.
+/// Returns it with the number of versions that were undone.
 ///
 /// # Errors
 /// As [`Database::open_under`]; [`Error::Invalid`] if the shard lacks its version, or was changed by another command.
 pub(crate) fn open_at_newest(
     cluster: &Cluster,
     shard: usize,
-    threads: usize,
+    options: DatabaseOptions,
     run: &Run,
 ) -> Result<(Database, usize)> {
     let path = cluster.shard_path(shard);
-    let options = DatabaseOptions { threads, ..DatabaseOptions::default() };
     let database = Database::open_under(&path, options, run)?;
     cluster.expect_shard(shard, database.manifest().database)?;
     let wanted = cluster.manifest().newest().shards[shard];
@@ -118,7 +117,8 @@ pub fn roll_back(cluster: &Cluster) -> Result<usize> {
     let run = Run::with_threads(1)?;
     let mut undone = 0;
     for shard in 0..cluster.num_shards() {
-        let (database, count) = open_at_newest(cluster, shard, threads_each(1), &run)?;
+        let options = DatabaseOptions { threads: threads_each(1), ..DatabaseOptions::default() };
+        let (database, count) = open_at_newest(cluster, shard, options, &run)?;
         database.close()?;
         undone += count;
     }

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, return_large_blocks};
 
 use crate::algorithm::{AnswerSink, run};
 use crate::answer::Outline;
@@ -154,6 +154,9 @@ fn carry_out(
     secret: &Secret,
 ) -> Result<WorkerCounters> {
     let Started { ports, job, is_stopping } = wait_for_start(&orders, MEET_TIMEOUT)?;
+    if matches!(&job, ClusterJob::Change(change) if change.memory_bytes.is_some()) {
+        return_large_blocks();
+    }
     // Opened after the command took its lock: the manifest is the one that the command has.
     let cluster = Cluster::open(&place.cluster)?;
     let sockets = meet(place.shard, &ports, listener, secret)?;

@@ -9,7 +9,7 @@ use esker_cluster::job::ChangeJob;
 use esker_cluster::{ChangeReport, Cluster};
 use serde_json::json;
 
-use super::workers::{explain, published_before_failure, supervised, workers_json};
+use super::workers::{explain, parse_memory, published_before_failure, supervised, workers_json};
 use crate::failure::Outcome;
 use crate::interrupt::stop_on_signals;
 use crate::progress::Bar;
@@ -19,7 +19,7 @@ use crate::text;
 /// Add the edges of files
 ///
 /// Every worker process parses a part of each file, and sends edges to the shards that hold them. An edge that exists gets the new weight.
-/// All edges become one version of the cluster, unless --batch is given. After a failure all shards are at the last version that was
+/// All edges become one version of the cluster, unless --batch or --memory is given. After a failure all shards are at the last version that was
 /// published.
 #[derive(Debug, Args)]
 pub(super) struct ClusterAddCommand {
@@ -58,9 +58,12 @@ struct ChangeArgs {
     /// Files of edges, in any format that `esker import` reads; properties other than weights are left out
     #[arg(required = true, value_name = "FILE")]
     inputs: Vec<String>,
-    /// Publish a version after every N edges, about, so that large files need little memory
+    /// Publish a version after every N edges, about
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     batch: u64,
+    /// Memory limit of each worker, such as 256MiB: a version is published whenever the edges of one worker fill half of it [default: none]
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    memory: Option<u64>,
     /// The message of the version [default: the verb and the files]
     #[arg(long, short)]
     message: Option<String>,
@@ -79,7 +82,7 @@ impl ChangeArgs {
         // Workers have the working directory of the command, so relative names will do.
         let inputs: Vec<String> = expand(&self.inputs)?.iter().map(Input::name).collect();
         let message = self.message.clone().unwrap_or_else(|| format!("{verb} {}", self.inputs.join(" ")));
-        let job = ChangeJob { inputs, message, batch_edges: self.batch, ..job };
+        let job = ChangeJob { inputs, message, batch_edges: self.batch, memory_bytes: self.memory, ..job };
         let (begin, bar, mut report) = (Instant::now(), Bar::spinner(false), ChangeReport::default());
         let show = |edges: u64| {
             let now = rate(edges as f64, begin.elapsed().as_secs_f64(), "edges");

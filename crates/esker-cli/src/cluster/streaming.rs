@@ -10,7 +10,7 @@ use esker_cluster::{ChangeReport, Cluster};
 use serde_json::json;
 
 use super::changing::remark_on_undone;
-use super::workers::{explain, published_before_failure, supervised, workers_json};
+use super::workers::{explain, parse_memory, published_before_failure, supervised, workers_json};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::stop_on_signals;
 use crate::progress::Bar;
@@ -46,6 +46,9 @@ pub(super) struct ClusterStreamCommand {
     /// Read the stream from its start, also if versions have edges of it
     #[arg(long)]
     from_start: bool,
+    /// Memory limit of each worker, such as 256MiB: a version is also made whenever the edges of one worker fill half of it [default: none]
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    memory: Option<u64>,
     /// Column of the weights [default: the usual one], if edges of the cluster have weights
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
@@ -102,6 +105,7 @@ impl ClusterStreamCommand {
             batch_edges,
             stream,
             weight,
+            memory_bytes: self.memory,
             ..ChangeJob::default()
         })
     }

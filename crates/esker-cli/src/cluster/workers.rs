@@ -8,12 +8,13 @@ use esker::graph::Cancel;
 use esker::store::Error;
 use esker::store::format::DatabaseId;
 use esker::store::io::{Cursor, Disk, Files, RealDisk, parent};
+use esker_cluster::job::MEMORY_BYTES_MIN;
 use esker_cluster::worker::WorkerPlace;
 use esker_cluster::{ChangeReport, ChangeTimes, SILENCE, Supervisor, WorkerCounters};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::size::{bytes, counted, seconds};
+use crate::size::{bytes, counted, parse_bytes, seconds};
 use crate::text;
 
 /// Runs an operation with worker processes of this program.
@@ -31,6 +32,16 @@ pub(super) fn supervised<T>(
         command
     };
     operation(&Supervisor { command: &command, silence: SILENCE, cancel, on_progress: show })
+}
+
+/// The memory limit of a worker, as a user types it.
+pub(super) fn parse_memory(text: &str) -> Result<u64, String> {
+    match parse_bytes(text)? {
+        limit if limit < MEMORY_BYTES_MIN => {
+            Err(format!("a worker needs at least {} for the edges of one round", bytes(MEMORY_BYTES_MIN)))
+        }
+        limit => Ok(limit),
+    }
 }
 
 /// A seed of the hash of the owners.

@@ -57,7 +57,9 @@ fn failures_name_the_cause_and_what_to_do() {
     place.file("edges.csv", "from,to\nalice,bob\nbob,carol\n");
     place.fails(1, "cluster add c -", "standard input cannot be one");
     place.fails(1, "cluster add c missing.csv", "missing.csv");
-    place.ok("cluster add c edges.csv");
+    place.fails(2, "cluster add c edges.csv --memory 64MiB", "a worker needs at least 160.00 MiB");
+    place.fails(2, "cluster stream c edges.csv --memory 64MiB", "a worker needs at least 160.00 MiB");
+    place.ok("cluster add c edges.csv --memory 256MiB");
     place.fails(
         1,
         "cluster run c scc",

@@ -69,6 +69,29 @@ fn additions_and_removals_are_those_of_a_map_of_edges() {
 }
 
 #[test]
+fn a_memory_limit_makes_more_versions_of_the_same_edges_and_too_small_a_limit_is_refused() {
+    let place = tempfile::tempdir().expect("directory");
+    let path = place.path().join("edges.csv");
+    // Long ids, so that the edges of one round take less than a quarter of the limit.
+    let id = |number: u64| (1 << 60) + number;
+    let edge = |number: u64| (id(number % 50_000), id(number * number % 49_999));
+    let rows = (0..300_000).map(edge).map(|(source, target)| format!("{source},{target}\n"));
+    std::fs::write(&path, format!("source,target\n{}", rows.collect::<String>())).expect("write");
+    let options = CreateOptions { shards: 2, directed: true, text_ids: false, weights: None, seed: 2 };
+    let cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
+    let whole = |cluster: &Cluster| exported(cluster, cluster.manifest().newest().number);
+    let limited = ChangeJob { memory_bytes: Some(32 << 20), ..job_of(&path) };
+    let changed = change_all(cluster.clone(), &limited);
+    assert!(changed.manifest().newest().number > 2, "half of the limit is more than one version");
+    let expected: BTreeSet<_> = (0..300_000).map(edge).collect();
+    assert_eq!(whole(&changed).into_keys().collect::<BTreeSet<_>>(), expected);
+    let tiny = ChangeJob { memory_bytes: Some(1 << 16), ..job_of(&path) };
+    let failed = run_threads(2, move |engine| change(&changed, engine, &tiny, &mut Never));
+    let message = failed.expect_err("refused").to_string();
+    assert!(message.contains("the limit is 65536 bytes") || message.contains("memory limit"), "{message}");
+}
+
+#[test]
 fn an_undirected_edge_is_removed_from_either_end_and_its_vertices_stay() {
     let place = tempfile::tempdir().expect("directory");
     let options = CreateOptions { shards: 3, directed: false, text_ids: false, weights: None, seed: 2 };
