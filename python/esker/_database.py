@@ -43,7 +43,7 @@ from ._settings import (
 )
 from ._streaming import EdgeStream
 from ._streaming import started as streaming
-from ._windows import Kind, Time, Window, Windows, moving_window, of_window, series
+from ._windows import Kind, Time, Window, Windows, length_text, moving_window, of_window, series
 
 
 class Database:
@@ -498,6 +498,35 @@ class Database:
         if last is not None and not 0 < last < 1 << 64:
             raise InvalidError(f"last must be at least 1, not {last}")
         self._to_change().retain(last, selector(since, None))
+
+    def expire(
+        self,
+        age: str | int | datetime.timedelta,
+        *,
+        message: str | None = None,
+        time: str | None = None,
+        time_unit: Literal["s", "ms", "us", "ns"] | None = None,
+        threads: int | None = None,
+        memory: Memory = None,
+        progress: Any = None,
+    ) -> int:
+        """Removes the edges that are older than the latest edge by ``age`` or more, as a new version; returns their number.
+
+        What stays is the window of that length. Older versions keep their edges as long as they are retained, and the space is free after the
+        merge that follows. The version has the event time of the one before, and its message says what was removed.
+
+        Args:
+            age: Such as ``"30d"``, or a number in the unit of the times.
+            message: The message of the version instead.
+            time: The edge property that holds the times. By default the only one that can.
+            time_unit: The unit of times that are numbers. By default guessed from the latest.
+            threads: Worker threads. By default one for each processor.
+            memory: The memory limit, in bytes or as ``"2GiB"``.
+            progress: As for runs.
+        """
+        with _progress.listening(progress, "expire") as callback:
+            settings = run_settings(threads=threads, memory=memory, progress=callback)
+            return _esker.expire(self._to_change(), length_text(age, "age"), (time, time_unit), message, settings)[1]
 
     @property
     def write_options(self) -> dict[str, Any]:

@@ -62,6 +62,20 @@ def window(
     choice: tuple[str | None, bool],
     settings: dict[str, Any],
 ) -> Graph: ...
+def expire(
+    database: Database, length: str, times: tuple[str | None, str | None], message: str | None, settings: dict[str, Any]
+) -> tuple[int | None, int]: ...
+def window_answers(
+    graph: Graph,
+    property: str,
+    ranges: list[tuple[int, int]],
+    kind: str,
+    all_vertices: bool,
+    choice: tuple[str | None, bool],
+    name: str,
+    options: list[tuple[str, str]],
+    settings: dict[str, Any],
+) -> list[Answer]: ...
 
 class Follow:
     version: int

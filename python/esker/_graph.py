@@ -213,11 +213,7 @@ class Graph(Algorithms):
 
     def _call_on(self, native_of: Callable[[str | None, bool], tuple[Any, Any]], algorithm: Algorithm, given: dict[str, Any]) -> Result:
         """Runs an algorithm on the native graph for a weight and for directions that are read or not, and with what is left to choose."""
-        options = {name: given[name] for name in (option.keyword for option in algorithm.options) if name in given}
-        options = {name: value for name, value in options.items() if value is not None and value is not False}
-        texts = algorithm.texts(options, self._existing_id_text)
-        names = ("threads", "memory", "seed", "deterministic")
-        settings = {name: given[name] for name in names if name in given}
+        options, texts, settings = self._prepared(algorithm, given)
         with _progress.listening(given.get("progress"), algorithm.name) as callback:
             settings = run_settings(**settings, progress=callback)
             residency = given.get("encoding"), given.get("residency"), given.get("head")
@@ -227,6 +223,22 @@ class Graph(Algorithms):
         if "parent" in algorithm.columns:
             again = lambda: self._call_on(native_of, algorithm, {**given, "parents": True, "progress": None, "verify": False})  # noqa: E731
         return Result(native, self, algorithm.name, options, again)
+
+    def _prepared(self, algorithm: Algorithm, given: dict[str, Any]) -> tuple[dict[str, Any], Any, dict[str, Any]]:
+        """The options of an algorithm, the same as texts, and the settings of its run."""
+        options = {name: given[name] for name in (option.keyword for option in algorithm.options) if name in given}
+        options = {name: value for name, value in options.items() if value is not None and value is not False}
+        texts = algorithm.texts(options, self._existing_id_text)
+        names = ("threads", "memory", "seed", "deterministic")
+        settings = {name: given[name] for name in names if name in given}
+        return options, texts, settings
+
+    def _call_on_several(self, run: Callable[..., Any], algorithm: Algorithm, given: dict[str, Any]) -> list[Result]:
+        """The results of an algorithm on several graphs over the vertices of this one, which ``run`` computes together."""
+        options, texts, settings = self._prepared(algorithm, given)
+        choice = _choice(given.get("weight"), given.get("undirected", False))
+        natives = run(algorithm.name, texts, run_settings(**settings, progress=None), *choice)
+        return [Result(native, self, algorithm.name, options, None) for native in natives]
 
     def _existing_id_text(self, vertex: Any) -> str:
         """Like :meth:`_id_text`, and checks that the vertex exists."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime
 import json
-from typing import TYPE_CHECKING, Any, Iterator, Literal, Union, get_args
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, Union, get_args
 
 from . import _progress
 from ._algorithms import ALGORITHMS, Algorithm, Algorithms
 from ._counted import counted
 from ._errors import InvalidError, MistypedError
-from ._esker import window, window_ends, window_range, window_times
+from ._esker import window, window_answers, window_ends, window_range, window_times
 from ._result import Result
 from ._settings import run_settings, time_text
 
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 Time = Union[int, str, datetime.datetime, datetime.date, None]
 #: What becomes of several edges from one vertex to another.
 Kind = Literal["all", "distinct", "count", "sum", "min", "max"]
+
+
+#: Windows whose results lie in memory at the same time.
+_AT_ONCE = 16
 
 
 def _time(value: Time, name: str) -> str | None:
@@ -190,21 +194,49 @@ class Windows:
         Args:
             algorithm: Its name.
             top: Only this many rows of each window, those with the largest values or the largest groups.
-            progress: As for runs; a stage is a window.
+            progress: As for runs; a stage is some successive windows.
             options: Those of the algorithm.
 
         Returns:
             One table over all windows: the column ``until`` has the last time of the window; the others are those of the result, or, for an
             algorithm without columns, its figures.
         """
-        method = _method(algorithm)
+        asked, given = getattr(_Asked(), _method(algorithm))(**options)
+        plain = not any(given.get(name) for name in ("verify", "encoding", "residency", "head"))
         tables = []
         with _progress.listening(progress, algorithm) as callback:
-            for done, one in enumerate(self):
+            for start in range(0, len(self), _AT_ONCE):
+                some = [self[index] for index in range(start, min(start + _AT_ONCE, len(self)))]
                 if callback is not None:
-                    callback(str(one.until), done / len(self), None, 0, done, len(self))
-                tables.append((one.until, _rows(getattr(one, method)(**options), top)))
+                    callback(str(some[0].until), start / len(self), None, 0, start, len(self))
+                results: Iterable[Result] = (one._call(asked, given) for one in some)
+                if plain:
+                    results = self._results(some, asked, given)
+                for one, result in zip(some, results):
+                    tables.append((one.until, _rows(result, top)))
         return WindowTable(tables)
+
+    def _results(self, windows: list[Window], algorithm: Algorithm, given: dict[str, Any]) -> list[Result]:
+        """The results of an algorithm on some windows, which share one reading of their edges."""
+        stream = self._stream
+
+        def run(name: str, texts: Any, settings: Any, weight: str | None, undirected: bool) -> Any:
+            ranges, kind = [window._range for window in windows], stream.kind
+            choice = weight, undirected
+            return window_answers(
+                stream.graph._native, stream.times[0], ranges, kind, stream.all_vertices, choice, name, texts, settings
+            )
+
+        return stream.graph._call_on_several(run, algorithm, given)
+
+
+class _Asked(Algorithms):
+    """What an algorithm and its options are, checked."""
+
+    __slots__ = ()
+
+    def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Any:
+        return algorithm, given
 
 
 class WindowTable:

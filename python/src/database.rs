@@ -18,7 +18,7 @@ use esker::store::diff::diff;
 use esker::store::format::{Retention, VersionRecord};
 use esker::store::tiles::TileReport;
 use esker::store::version::{Manifest, VersionSelector, check_tag, parse_time};
-use esker::store::{CommitOptions, Database as Writer, Error, HeadedOptions, Store};
+use esker::store::{Database as Writer, Error, HeadedOptions, Store};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -28,7 +28,7 @@ use crate::failure::{Failure, Outcome, invalid};
 use crate::graph::Graph;
 use crate::report::{diff_facts, feed_facts, version_facts};
 use crate::settings::{
-    BuildSettings, ReadSettings, Settings, WriteSettings, duplicates, encoding, event_time,
+    BuildSettings, ReadSettings, Settings, WriteSettings, commit_options, duplicates, encoding, event_time,
 };
 use crate::watch::{CancelHandle, Listener, token, watched};
 
@@ -265,7 +265,7 @@ impl Database {
         let writer = self.writer()?;
         let cancel = token(cancel.as_ref());
         let time_ms = time.map(event_time).transpose()?;
-        let options = CommitOptions { message, time_ms, cancel: cancel.clone() };
+        let options = commit_options(message, time_ms, &cancel);
         let batch = batch.take()?;
         // Once the commit goes to the log, it finishes first.
         let committed = watched(py, &cancel, None, || Ok(writer.commit_with(batch, &options)?))
@@ -476,7 +476,7 @@ impl Database {
         let (build, listener): (ImportOptions, Option<Listener>) = build.options()?;
         let slot = listener.as_ref().map(|listener| listener.slot.clone());
         let options = FeedOptions {
-            commit: CommitOptions { message, time_ms: build.time_ms, cancel: build.cancel.clone() },
+            commit: commit_options(message, build.time_ms, &build.cancel),
             duplicates: rule,
             batch_edges,
             bad_lines: build.bad_lines,

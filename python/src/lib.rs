@@ -71,11 +71,11 @@ mod _esker {
     #[pymodule_export]
     use super::stream::Stream;
     #[pymodule_export]
-    use super::streaming::{EdgeStream, stream_edges};
+    use super::streaming::{EdgeStream, expire, stream_edges};
     #[pymodule_export]
     use super::tables::TableStream;
     #[pymodule_export]
     use super::watch::CancelHandle;
     #[pymodule_export]
-    use super::windows::{window, window_ends, window_range, window_times};
+    use super::windows::{window, window_answers, window_ends, window_range, window_times};
 }

@@ -11,7 +11,7 @@ use esker::plan::{Request, available_bytes, encoding_name, residency_name};
 use esker::rates::Known;
 use esker::store::format::{CopyPolicy, Encoding, WriteOptions, trimmed_budget};
 use esker::store::version::parse_time;
-use esker::store::{GraphEncoding, Residency, Snapshot};
+use esker::store::{CommitOptions, GraphEncoding, Residency, Snapshot};
 use pyo3::prelude::*;
 
 use crate::failure::{Failure, Outcome, invalid};
@@ -288,6 +288,11 @@ fn pick(column: Option<String>) -> Pick {
 /// The rule for duplicate edges with the given name.
 pub(crate) fn duplicates(name: &str) -> Outcome<Duplicates> {
     one_of("duplicates", name, &Duplicates::ALL.map(|rule| (rule.name(), rule)))
+}
+
+/// What a commit is told, besides its changes.
+pub(crate) fn commit_options(message: String, time_ms: Option<u64>, cancel: &Cancel) -> CommitOptions {
+    CommitOptions { message, time_ms, cancel: cancel.clone(), ..CommitOptions::default() }
 }
 
 /// An event time in milliseconds since 1970; a day, minute or second means its start.

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use esker::change::{CommitEvery, EdgeInput, Late, StreamOptions, StreamReport, StreamState, Target, stream};
+use esker::change::{
+    self, CommitEvery, EdgeInput, Late, StreamOptions, StreamReport, StreamState, Target, stream,
+};
 use esker::import::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema};
 use esker::store::Result;
 use esker::store::format::{ElementType, LogicalType, PropertyType};
@@ -15,9 +17,10 @@ use pyo3::prelude::*;
 use crate::column::Column;
 use crate::database::Database;
 use crate::failure::{Failure, Outcome, invalid};
-use crate::settings::{duplicates, one_of};
+use crate::settings::{Settings, commit_options, duplicates, one_of};
 use crate::source::{BLOCK_EDGES, ColumnParser, Columns};
-use crate::windows::symbol;
+use crate::watch::watched;
+use crate::windows::{span, symbol};
 
 /// Chunks of edges that wait to be read; then `push` waits.
 const CHUNKS_AHEAD: usize = 4;
@@ -257,4 +260,24 @@ impl EdgeStream {
             (state.version, state.edges, state.committed, state.late, watermark, state.lag.as_secs_f64())
         })
     }
+}
+
+/// Removes the edges that are older than the latest by a length or more; returns the version, if there are any, and their number.
+#[pyfunction]
+pub(crate) fn expire(
+    py: Python<'_>,
+    database: &Database,
+    length: &str,
+    times: (Option<String>, Option<String>),
+    message: Option<String>,
+    settings: Settings,
+) -> Outcome<(Option<u64>, u64)> {
+    let (writer, length, (time, unit)) = (database.writer()?, span(length)?, times);
+    let unit = unit.as_deref().map(|unit| one_of("time_unit", unit, &TimeUnit::ALL)).transpose()?;
+    let (run, cancel, listener) = settings.run("expire")?;
+    let options = commit_options(message.unwrap_or_default(), None, &cancel);
+    let report = watched(py, &cancel, listener.as_ref(), || {
+        Ok(change::expire(&writer, (time.as_deref(), unit), length, &options, &run)?)
+    })?;
+    Ok((report.version, report.edges))
 }

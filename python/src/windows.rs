@@ -1,13 +1,17 @@
 //! Windows over the times of edges.
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
+use esker::catalogue::find;
+use esker::plan::Request;
 use esker::store::windows::{Combine, Copies, TimeWindow};
-use esker::window::{MovingWindow, Span, Step, TimePoint, TimeUnit, Times};
+use esker::window::{MovingWindow, Span, Step, TimePoint, TimeUnit, Times, WindowJob, WindowSeries};
 use pyo3::prelude::*;
 
-use crate::failure::{Outcome, invalid};
-use crate::graph::Graph;
+use crate::answer::Answer;
+use crate::failure::{Failure, Outcome, invalid};
+use crate::graph::{Graph, params};
 use crate::settings::{Choice, Settings, one_of};
 use crate::watch::watched;
 
@@ -21,7 +25,7 @@ fn times_of((property, unit, range): KnownTimes) -> Outcome<Times> {
     Ok(Times { property, unit: one_of("time_unit", &unit, &TimeUnit::ALL)?, range })
 }
 
-fn span(text: &str) -> Outcome<Span> {
+pub(crate) fn span(text: &str) -> Outcome<Span> {
     text.parse().or_else(invalid)
 }
 
@@ -160,4 +164,37 @@ pub(crate) fn window(
         Ok(snapshot.window(property, window, all_vertices, &run)?)
     })?;
     Ok(Graph { snapshot })
+}
+
+/// The answers of an algorithm on some windows, in order: those that overlap share one reading of their edges.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn window_answers(
+    py: Python<'_>,
+    graph: &Graph,
+    property: &str,
+    ranges: Vec<(i64, i64)>,
+    kind: &str,
+    all_vertices: bool,
+    choice: Choice,
+    name: &str,
+    options: Vec<(String, String)>,
+    settings: Settings,
+) -> Outcome<Vec<Answer>> {
+    let copies = copies(kind)?;
+    let (entry, params) = (find(name)?, params(options));
+    let windows = ranges.into_iter().map(|(after, until)| TimeWindow { after, until, copies }).collect();
+    let resources = settings.resources();
+    let (run, cancel, listener) = settings.run(name)?;
+    let snapshot = choice.of(&graph.snapshot)?;
+    let request = Request::default();
+    let job = WindowJob { entry, params: &params, request: &request, resources: &resources, all_vertices };
+    watched(py, &cancel, listener.as_ref(), || {
+        let mut answers = Vec::new();
+        WindowSeries::answers(&snapshot, (property, windows), &job, &run, |found| {
+            answers.push(Answer { answer: Arc::new(found.answer), snapshot: graph.snapshot.clone() });
+            Ok::<_, Failure>(())
+        })?;
+        Ok(answers)
+    })
 }

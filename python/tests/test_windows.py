@@ -122,3 +122,32 @@ def test_windows_end_with_every_so_many_edges(stream):
             db.expanding(time="sent", **wrong)
     with pytest.raises(TypeError, match="every_edges"):
         db.rolling("1h", every_edges="5", time="sent")
+
+
+def test_a_table_over_windows_has_what_a_run_on_each_has(stream):
+    db, _ = stream
+    for kind in ("all", "distinct", "count"):
+        windows = db.rolling("6h", every="1h", time="sent", kind=kind)
+        for algorithm, options in (("wcc", {}), ("pagerank", {}), ("pagerank", {"undirected": True}), ("kcore", {"undirected": True}), ("scc", {})):
+            table = windows.run(algorithm, **options).to_pandas()
+            assert len(windows) > 20 and len(table) > len(windows)
+            for window in windows:
+                found = table[table["until"] == window.until]
+                alone = window.run(algorithm, **options).to_pandas()
+                column = alone.columns[1]
+                assert list(found[alone.columns[0]]) == list(alone[alone.columns[0]])
+                if column == "rank":
+                    np.testing.assert_allclose(found[column], alone[column], atol=1e-6)
+                else:
+                    assert list(found[column]) == list(alone[column])
+
+
+def test_old_edges_expire(stream):
+    db, messages = stream
+    latest = max(t for _, _, t in messages)
+    gone = sum(t <= latest - 6 * HOUR for _, _, t in messages)
+    assert db.expire("6h", time="sent", message="the last hours") == gone
+    assert db.graph().num_edges == len(messages) - gone and db.graph(version=1).num_edges == len(messages)
+    assert db.expire("6h", time="sent") == 0
+    with pytest.raises(esker.InvalidError, match="length of time"):
+        db.expire("a while", time="sent")

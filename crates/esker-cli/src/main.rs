@@ -46,6 +46,7 @@ mod check;
 mod add;
 mod stream;
 mod delete;
+mod expire;
 mod set;
 mod commit;
 mod log;
@@ -100,6 +101,7 @@ enum Verb {
     Add(add::AddCommand),
     Stream(stream::StreamCommand),
     Delete(delete::DeleteCommand),
+    Expire(expire::ExpireCommand),
     Set(set::SetCommand),
     Commit(commit::CommitCommand),
     Log(log::LogCommand),
@@ -173,6 +175,7 @@ fn main() {
         Verb::Add(command) => command.carry_out(),
         Verb::Stream(command) => command.carry_out(),
         Verb::Delete(command) => command.carry_out(),
+        Verb::Expire(command) => command.carry_out(),
         Verb::Set(command) => command.carry_out(),
         Verb::Commit(command) => command.carry_out(),
         Verb::Log(command) => command.carry_out(),

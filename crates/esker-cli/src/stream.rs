@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use esker::change::{
-    CommitEvery, EdgeInput, Late, OnStream, Pace, Purpose, StreamOptions, StreamReport, StreamState, Target,
-    open_edges, stream,
+    CommitEvery, EdgeInput, Expiry, Late, OnStream, Pace, Purpose, StreamOptions, StreamReport, StreamState,
+    Target, open_edges, stream,
 };
 use esker::graph::Cancel;
 use esker::import::live::Live;
@@ -45,6 +45,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
   esker stream timed.esker later.csv --commit-every 10000
   cat later.csv | esker stream timed.esker - --delay 10s --late reject:late.csv
   esker stream timed.esker later.csv --replay 60x
+  esker stream timed.esker later.csv --expire 30d
   esker stream timed.esker later.csv --follow --commit-every 500ms   # until Ctrl-C")]
 pub(crate) struct StreamCommand {
     /// The database
@@ -74,6 +75,9 @@ pub(crate) struct StreamCommand {
     /// stream ends)
     #[arg(long, value_name = "WHAT", default_value = "next")]
     late: LateArg,
+    /// Remove edges that are older than the latest by so much or more, such as 30d: whenever a sixteenth of it has passed, and at the end
+    #[arg(long, value_name = "AGE")]
+    expire: Option<Span>,
     /// Read the file from its start, also if versions have edges of it
     #[arg(long)]
     from_start: bool,
@@ -224,6 +228,7 @@ impl StreamCommand {
             unit: self.time_unit.map(TimeUnit::from),
             delay: self.delay,
             late: self.late.0.clone(),
+            expire: self.expire.map(|length| self.expiry(length)).transpose()?,
             source: source_of(&self.input)?,
             from_start: self.from_start,
             duplicates: self.duplicates.map(Into::into),
@@ -234,6 +239,12 @@ impl StreamCommand {
             stop: stop.clone(),
             on_state: Some(on_state),
         })
+    }
+
+    fn expiry(&self, length: Span) -> Result<Expiry, Failure> {
+        // A signal ends the stream after the last expiry.
+        let run = self.resources.run(&Cancel::default(), 0, false, None)?;
+        Ok(Expiry { length, run: Arc::new(run) })
     }
 
     fn print(&self, report: &StreamReport, taken: Duration, is_done: bool) -> Outcome {
@@ -252,6 +263,9 @@ impl StreamCommand {
         let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));
         if *passed_over > 0 {
             add("passed over", format!("{}, which versions had", counted(*passed_over, "edge", "edges")));
+        }
+        if state.expired > 0 {
+            add("expired", counted(state.expired, "edge", "edges"));
         }
         if state.late > 0 {
             add("late", counted(state.late, "edge", "edges"));
@@ -297,6 +311,9 @@ fn describe(state: &StreamState, taken: Duration) -> String {
         parts.push(format!("until {}", unit.format(mark)));
     }
     parts.push(format!("lag {}", seconds(state.lag.as_secs_f64())));
+    if state.expired > 0 {
+        parts.push(format!("{} expired", state.expired));
+    }
     if state.late > 0 {
         parts.push(format!("{} late", state.late));
     }
@@ -311,6 +328,7 @@ fn state_json(state: &StreamState, taken: Duration) -> Value {
         "edges": state.edges,
         "committed": state.committed,
         "late": state.late,
+        "expired": state.expired,
         "watermark": state.watermark.map(|(mark, _)| mark),
         "watermark_time": state.watermark.map(|(mark, unit)| unit.format(mark)),
         "lag_seconds": state.lag.as_secs_f64(),

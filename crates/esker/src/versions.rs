@@ -11,7 +11,7 @@ use esker_store::Snapshot;
 use esker_store::diff::{Difference, diff};
 
 use crate::answer::Answer;
-use crate::catalogue::{Entry, Many, Params};
+use crate::catalogue::{Entry, Many, ManyFailure, Params};
 use crate::error::{Error, Result};
 
 /// Vertices in one unit of work.
@@ -61,24 +61,12 @@ pub fn answers_on_versions<E: From<Error> + Send>(
             Ok(true) => {}
             Ok(false) => break,
             // One by one, versions take less memory.
-            Err(Failing::Compute(error)) if error.is_over_budget() && done == first => break,
-            Err(Failing::Compute(error)) => return Err(error.into()),
-            Err(Failing::Visit(error)) => return Err(error),
+            Err(ManyFailure::Compute(error)) if error.is_over_budget() && done == first => break,
+            Err(ManyFailure::Compute(error)) => return Err(error.into()),
+            Err(ManyFailure::Visit(error)) => return Err(error),
         }
     }
     Ok(done)
-}
-
-/// Why the answers on several versions were not handed over.
-enum Failing<E> {
-    Compute(Error),
-    Visit(E),
-}
-
-impl<E> From<Error> for Failing<E> {
-    fn from(error: Error) -> Self {
-        Self::Compute(error)
-    }
 }
 
 /// The answers on up to 64 versions; false if computing them at once does not pay.
@@ -88,15 +76,15 @@ fn answer_group<E: Send>(
     many: &Many,
     run: &Run,
     mut visit: impl FnMut(VersionAnswer) -> std::result::Result<(), E>,
-) -> std::result::Result<bool, Failing<E>> {
+) -> std::result::Result<bool, ManyFailure<E>> {
     let first = range.start;
     let mut history =
         History { directed: false, changes: Vec::new(), present: Vec::new(), edges: Vec::new() };
-    let oldest = open(first).map_err(Failing::Visit)?;
+    let oldest = open(first).map_err(ManyFailure::Visit)?;
     let mut older = oldest.clone();
     history.add_version(&older, run)?;
     for i in range.skip(1) {
-        let newer = open(i).map_err(Failing::Visit)?;
+        let newer = open(i).map_err(ManyFailure::Visit)?;
         history.add_changes(&older, &newer, run)?;
         history.add_version(&newer, run)?;
         older = newer;
@@ -113,7 +101,7 @@ fn answer_group<E: Send>(
     many.answer(&series, &present, run, |i, answer| {
         let num_vertices = answer.columns.first().map_or(0, |column| column.values.len());
         let found = VersionAnswer { index: first + i, num_vertices, num_edges: edges[i], answer };
-        visit(found).map_err(Failing::Visit)
+        visit(found)
     })?;
     Ok(true)
 }

@@ -97,14 +97,14 @@ fn lanes_of(graphs: u64) -> [f32; LANES] {
 
 /// Sums over the vertices of a unit, fixed-point, one a graph.
 #[derive(Clone, Copy, Default)]
-struct Totals {
+struct LaneTotals {
     /// Scores of vertices without out-edges.
     dangling: [u64; LANES],
     /// Differences from the scores of the round before.
     change: [u64; LANES],
 }
 
-impl Totals {
+impl LaneTotals {
     fn plus(mut self, other: Self) -> Self {
         for i in 0..LANES {
             self.dangling[i] += other.dangling[i];
@@ -165,7 +165,7 @@ impl State {
         masks: &[[f32; LANES]],
         (active, damping): (u64, f64),
         run: &Run,
-    ) -> Result<Totals, Stop> {
+    ) -> Result<LaneTotals, Stop> {
         let Self { now, next, scores, degrees, sizes, dangling } = self;
         // What each vertex gets besides the shares of its neighbours.
         let jump = std::array::from_fn(|i| {
@@ -181,7 +181,7 @@ impl State {
                 let first = unit * GRAIN;
                 let vertices = first..first + scores.len() / LANES;
                 let present = &present[vertices];
-                let pull = Pull {
+                let pull = LanePull {
                     received,
                     now,
                     masks,
@@ -196,7 +196,7 @@ impl State {
                 };
                 Ok::<_, Stop>(with_vectors(pull))
             });
-            totals.try_reduce(Totals::default, |a, b| Ok(a.plus(b)))
+            totals.try_reduce(LaneTotals::default, |a, b| Ok(a.plus(b)))
         })?;
         std::mem::swap(&mut self.now, &mut self.next);
         Ok(totals)
@@ -204,7 +204,7 @@ impl State {
 }
 
 /// One round of some successive vertices.
-struct Pull<'a> {
+struct LanePull<'a> {
     received: &'a Rows<'a, u16>,
     now: &'a [f32],
     masks: &'a [[f32; LANES]],
@@ -218,12 +218,12 @@ struct Pull<'a> {
     jump: [f64; LANES],
 }
 
-impl VectorLoop for Pull<'_> {
-    type Output = Totals;
+impl VectorLoop for LanePull<'_> {
+    type Output = LaneTotals;
 
     #[inline(always)]
-    fn run(self) -> Totals {
-        let mut totals = Totals::default();
+    fn run(self) -> LaneTotals {
+        let mut totals = LaneTotals::default();
         let (now, _) = self.now.as_chunks::<LANES>();
         let (next, _) = self.next.as_chunks_mut::<LANES>();
         let (scores, _) = self.scores.as_chunks_mut::<LANES>();

@@ -336,3 +336,28 @@ fn a_fast_stream_is_committed_before_it_exceeds_the_memory_limit() {
     );
     assert_eq!(newest_edges(&place) as u64, EDGES);
 }
+
+#[test]
+fn old_edges_leave_a_stream() {
+    let place = place();
+    let text = rows(0..1000, |i| 1_704_067_200 + i);
+    place.file("a.csv", &format!("from,to,sent\n{text}"));
+    let found = report(&place, "stream s.esker a.csv --commit-every 50 --expire 100s --json");
+    assert_eq!((&found["edges"], &found["expired"]), (&1000.into(), &900.into()));
+    let young: String = text.lines().skip(900).map(|line| format!("{line}\n")).collect();
+    assert_eq!(sorted(edges(&place)), expected(&young));
+    // While edges came, too: no version had many more than it may.
+    let most = versions(&place).iter().map(|version| version["edges"].as_u64().unwrap_or(0)).max();
+    assert!(most <= Some(160), "{most:?}");
+    // The stream goes on after the last edge that a version had.
+    let again = report(&place, "stream s.esker a.csv --expire 100s --json");
+    assert_eq!((&again["edges"], &again["passed_over"]), (&0.into(), &1000.into()));
+    assert_eq!(
+        place.ok("expire s.esker 10s"),
+        "s.esker: version 40: 90 edges removed, until 2024-01-01T00:16:29Z\n"
+    );
+    assert_eq!(place.ok("expire s.esker 10s"), "s.esker: no edge is from 2024-01-01T00:16:29Z or before\n");
+    assert_eq!(newest_edges(&place), 10);
+    let newest = versions(&place).pop().unwrap();
+    assert_eq!(newest["message"], "expire 90 edges until 2024-01-01T00:16:29Z");
+}

@@ -109,6 +109,17 @@ impl Database {
         Ok(())
     }
 
+    /// An error unless a version is the newest. No commit may be under way.
+    fn expect_newest(&self, version: u64) -> Result<()> {
+        match self.versions().last() {
+            Some(newest) if newest.number == version => Ok(()),
+            newest => Err(Error::Invalid(format!(
+                "the changes were made for version {version}, but version {} has come meanwhile: make them again",
+                newest.map_or(0, |newest| newest.number)
+            ))),
+        }
+    }
+
     /// Commits a batch whose memory is reserved. Also returns whether the commit is in a layer.
     fn commit_reserved(&self, batch: Batch, options: &CommitOptions) -> Result<(Committed, bool)> {
         let core = &self.core;
@@ -116,10 +127,13 @@ impl Database {
             let mut writer = locked(&core.writer);
             writer.expect_sound()?;
             core.expect_types(&batch)?;
-            if batch.removes_vertices() || reads_edges(batch.duplicates()) {
+            if batch.removes_vertices() || reads_edges(batch.duplicates()) || options.follows.is_some() {
                 // The removal of a vertex and some rules for duplicates need edges, so earlier commits must be visible.
                 let before = writer.next_version - 1;
                 core.make_visible(before).map_err(|error| writer.fail(error))?;
+            }
+            if let Some(expected) = options.follows {
+                self.expect_newest(expected)?;
             }
             let earlier = Earlier {
                 run: &core.run,

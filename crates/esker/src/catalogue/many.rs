@@ -3,7 +3,7 @@
 use esker_algo::algorithm::pagerank::PageRankOptions;
 use esker_algo::algorithm::wcc::WccMethod;
 use esker_algo::many::{self, GraphSeries, LANES};
-use esker_graph::{Run, VertexId, vertex};
+use esker_graph::{Run, Stop, VertexId, vertex};
 
 use super::entries::{component_method, rank_options};
 use super::entry::Entry;
@@ -59,25 +59,19 @@ impl Many {
     }
 
     /// Calls `visit` with each graph, in order, and its answer. `present` says for each vertex in which graphs it is.
-    pub(crate) fn answer<E: From<Error> + Send>(
+    pub(crate) fn answer<E: Send>(
         &self,
         series: &GraphSeries<'_>,
         present: &[u64],
         run: &Run,
         mut visit: impl FnMut(usize, Answer) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
+    ) -> std::result::Result<(), ManyFailure<E>> {
         match self {
-            Self::Components => {
-                let found = many::components(series, run, |graph, labels| {
-                    visit(graph, components_answer(graph, &labels, present)).map_err(Failing::Visit)
-                });
-                found.map_err(|failing| match failing {
-                    Failing::Visit(error) => error,
-                    Failing::Stop(stop) => E::from(Error::from(stop)),
-                })
-            }
+            Self::Components => many::components(series, run, |graph, labels| {
+                visit(graph, components_answer(graph, &labels, present)).map_err(ManyFailure::Visit)
+            }),
             Self::PageRank(options) => {
-                let mut found = many::pagerank(series, present, run, options).map_err(Error::from)?;
+                let mut found = many::pagerank(series, present, run, options)?;
                 (0..series.len()).try_for_each(|graph| {
                     let found = found.take(graph, present);
                     let rank = AnswerColumn {
@@ -89,22 +83,31 @@ impl Many {
                         ("residual", Fact::Float(found.residual)),
                         ("converged", Fact::Flag(found.converged)),
                     ];
-                    visit(graph, of_present(graph, present, rank, facts, found.rounds))
+                    let answer = of_present(graph, present, rank, facts, found.rounds);
+                    visit(graph, answer).map_err(ManyFailure::Visit)
                 })
             }
         }
     }
 }
 
-/// Why components of several graphs were not found.
-enum Failing<E> {
-    Stop(esker_graph::Stop),
+/// Why the answers on several graphs were not handed over.
+pub(crate) enum ManyFailure<E> {
+    /// They could not be computed.
+    Compute(Error),
+    /// What took them failed.
     Visit(E),
 }
 
-impl<E> From<esker_graph::Stop> for Failing<E> {
-    fn from(stop: esker_graph::Stop) -> Self {
-        Self::Stop(stop)
+impl<E> From<Error> for ManyFailure<E> {
+    fn from(error: Error) -> Self {
+        Self::Compute(error)
+    }
+}
+
+impl<E> From<Stop> for ManyFailure<E> {
+    fn from(stop: Stop) -> Self {
+        Self::Compute(stop.into())
     }
 }
 

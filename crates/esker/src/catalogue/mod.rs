@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 pub(crate) use entries::Shown;
 pub use entry::{Entry, GraphReads, ListReads, ReadPattern, Resources, WeightReads};
 pub use job::Job;
-pub(crate) use many::Many;
+pub(crate) use many::{Many, ManyFailure};
 pub use option::{Opt, OptDefault, OptKind, OptRange};
 pub use params::Params;
 pub use work::Workload;

@@ -30,10 +30,12 @@ impl Clock {
                 [only] => only.name.clone(),
                 [] if options.delay.is_some()
                     || options.late != Late::Next
+                    || options.expire.is_some()
                     || matches!(options.pace, Some(Pace::Replay(_))) =>
                 {
                     return Err(Error::Invalid(
-                        "no edge property but the weight can hold times: without times there is no delay, no replay and nothing late"
+                        "no edge property but the weight can hold times: without times there is no delay, no replay, nothing late \
+                         and nothing expires"
                             .to_owned(),
                     ));
                 }
@@ -83,6 +85,16 @@ impl Clock {
         let first = *self.first.get_or_insert(time);
         let unit = *self.unit.get_or_insert_with(|| TimeUnit::guess(time));
         unit.seconds(time.saturating_sub(first))
+    }
+
+    /// The name of the property.
+    pub(super) fn property<'t>(&self, target: &'t Target) -> &'t str {
+        &target.edge_properties[self.place].name
+    }
+
+    /// The greatest time so far.
+    pub(super) fn greatest(&self) -> Option<i64> {
+        self.greatest
     }
 
     pub(super) fn watermark(&self) -> Option<i64> {

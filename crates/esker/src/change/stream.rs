@@ -14,15 +14,19 @@ use esker_store::{CommitOptions, Database, Error, Result};
 use super::clock::Clock;
 use super::columns::EdgeInput;
 use super::course::{Course, FedEdge};
+use super::expire::expire;
 use super::feed::{FeedOptions, FeedReport, feed_by};
 use super::position::Position;
 use super::rejects::Rejects;
 use super::stream_options::{CommitEvery, Late, Pace, StreamOptions, StreamState};
 use super::target::Target;
+use crate::error::Error as FacadeError;
 use crate::window::TimeUnit;
 
 /// Edges between two looks at the clock.
 const LOOK_EVERY: u64 = 64;
+/// Old edges are removed each time that this part of their greatest age has passed.
+const EXPIRE_SHARE: i64 = 16;
 /// Time between two reports of the state.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
@@ -66,6 +70,8 @@ pub fn stream(
 }
 
 struct StreamCourse<'a> {
+    database: &'a Database,
+    target: &'a Target,
     options: &'a StreamOptions,
     clock: Option<Clock>,
     rejects: Option<Rejects>,
@@ -85,10 +91,15 @@ struct StreamCourse<'a> {
     committed: u64,
     version: Option<u64>,
     lag: Duration,
+    /// The greatest time of the edges that this run committed.
+    committed_until: Option<i64>,
+    /// That when edges were last removed.
+    expired_at: Option<i64>,
+    expired: u64,
 }
 
 impl<'a> StreamCourse<'a> {
-    fn new(database: &Database, target: &Target, options: &'a StreamOptions) -> Result<Self> {
+    fn new(database: &'a Database, target: &'a Target, options: &'a StreamOptions) -> Result<Self> {
         let clock = Clock::of(target, options)?;
         let position = position_of(database, options)?;
         let rejects = match &options.late {
@@ -100,6 +111,8 @@ impl<'a> StreamCourse<'a> {
         };
         let now = Instant::now();
         Ok(Self {
+            database,
+            target,
             options,
             clock,
             rejects,
@@ -114,11 +127,37 @@ impl<'a> StreamCourse<'a> {
             committed: 0,
             version: None,
             lag: Duration::ZERO,
+            committed_until: None,
+            expired_at: None,
+            expired: 0,
         })
+    }
+
+    /// Removes edges that are too old, if enough time has passed since that was last done; at the end, if any has.
+    fn expire(&mut self, is_end: bool) -> Result<()> {
+        let (Some(expiry), Some(clock)) = (&self.options.expire, &self.clock) else { return Ok(()) };
+        let Some(greatest) = self.committed_until else { return Ok(()) };
+        let unit = clock.unit.unwrap_or_else(|| TimeUnit::guess(greatest));
+        let length = unit.length(expiry.length).map_err(of_store)?;
+        let is_due = |last: i64| {
+            let passed = greatest.saturating_sub(last);
+            passed >= (length / EXPIRE_SHARE).max(1) || is_end && passed > 0
+        };
+        if !self.expired_at.is_none_or(is_due) {
+            return Ok(());
+        }
+        let time = (Some(clock.property(self.target)), Some(unit));
+        let options = CommitOptions { time_ms: Some(self.newest_ms), ..CommitOptions::default() };
+        let report = expire(self.database, time, expiry.length, &options, &expiry.run).map_err(of_store)?;
+        self.expired += report.edges;
+        self.version = report.version.or(self.version);
+        self.expired_at = Some(greatest);
+        Ok(())
     }
 
     /// The end of the input, or of the stream.
     fn end(&mut self) -> Result<()> {
+        self.expire(true)?;
         if let Some(rejects) = &mut self.rejects {
             rejects.flush()?;
         }
@@ -148,6 +187,7 @@ impl<'a> StreamCourse<'a> {
         StreamState {
             edges: self.taken,
             committed: self.committed,
+            expired: self.expired,
             late: self.position.late,
             version: self.version,
             watermark,
@@ -161,6 +201,14 @@ impl<'a> StreamCourse<'a> {
             tell(&self.state());
             self.told = now;
         }
+    }
+}
+
+/// An error of the facade as one of the store.
+fn of_store(error: FacadeError) -> Error {
+    match error {
+        FacadeError::Store(error) => error,
+        other => Error::Invalid(other.to_string()),
     }
 }
 
@@ -296,6 +344,8 @@ impl Course for StreamCourse<'_> {
     }
 
     fn options(&mut self, _part: usize) -> Result<CommitOptions> {
+        // Of what versions have: the edges that are about to be committed are among the newest.
+        self.expire(false)?;
         // What was rejected is on the disk before a version says that it was read.
         if let Some(rejects) = &mut self.rejects {
             rejects.flush()?;
@@ -331,6 +381,7 @@ impl Course for StreamCourse<'_> {
         self.committed += edges;
         self.lag = self.waiting_since.take().map_or(Duration::ZERO, |since| since.elapsed());
         if let Some(clock) = &self.clock {
+            self.committed_until = clock.greatest();
             let unit = clock.unit;
             let mark = self.position.watermark.zip(unit).and_then(|(mark, unit)| unit.to_ms(mark));
             self.newest_ms = self.newest_ms.max(mark.unwrap_or(0));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use esker_graph::Cancel;
+use esker_graph::{Cancel, Run};
 use esker_import::options::BadLines;
 use esker_store::format::Duplicates;
 
@@ -48,6 +48,8 @@ pub struct StreamState {
     pub edges: u64,
     /// Number of edges committed.
     pub committed: u64,
+    /// Number of edges removed because they were too old.
+    pub expired: u64,
     /// Number of late edges, those of earlier runs of this stream included.
     pub late: u64,
     /// The newest version that the stream made.
@@ -60,6 +62,21 @@ pub struct StreamState {
 
 /// Called with the state once a second.
 pub type OnStream = Arc<dyn Fn(&StreamState) + Send + Sync>;
+
+/// Edges that are older than the latest by a length or more are removed: each time that a sixteenth of it has passed, and at the end.
+#[derive(Clone)]
+pub struct Expiry {
+    /// The length.
+    pub length: Span,
+    /// Finds the edges.
+    pub run: Arc<Run>,
+}
+
+impl fmt::Debug for Expiry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Expiry").field("length", &self.length).finish_non_exhaustive()
+    }
+}
 
 /// Options of [`super::stream()`].
 #[derive(Clone)]
@@ -77,6 +94,8 @@ pub struct StreamOptions {
     pub delay: Option<Span>,
     /// What becomes of late edges.
     pub late: Late,
+    /// Removes edges that grow old.
+    pub expire: Option<Expiry>,
     /// The name under which versions say how far the input was read; `None` for one that cannot be read again.
     pub source: Option<String>,
     /// Whether to read the input from its start, also if versions say that it was read before.
@@ -100,6 +119,7 @@ impl Default for StreamOptions {
             unit: None,
             delay: None,
             late: Late::Next,
+            expire: None,
             source: None,
             from_start: false,
             duplicates: None,
@@ -112,8 +132,20 @@ impl Default for StreamOptions {
 
 impl fmt::Debug for StreamOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { every, pace, time, unit, delay, late, source, from_start, duplicates, bad_lines, .. } =
-            self;
+        let Self {
+            every,
+            pace,
+            time,
+            unit,
+            delay,
+            late,
+            expire,
+            source,
+            from_start,
+            duplicates,
+            bad_lines,
+            ..
+        } = self;
         f.debug_struct("StreamOptions")
             .field("every", every)
             .field("pace", pace)
@@ -121,6 +153,7 @@ impl fmt::Debug for StreamOptions {
             .field("unit", unit)
             .field("delay", delay)
             .field("late", late)
+            .field("expire", expire)
             .field("source", source)
             .field("from_start", from_start)
             .field("duplicates", duplicates)

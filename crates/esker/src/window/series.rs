@@ -9,7 +9,7 @@ use esker_store::Snapshot;
 use esker_store::windows::{Copies, SHARED_WINDOWS_MAX, SharedLists, TimeWindow};
 
 use crate::answer::Answer;
-use crate::catalogue::{Entry, Job, Many, Params, Resources, WeightReads};
+use crate::catalogue::{Entry, Job, Many, ManyFailure, Params, Resources, WeightReads};
 use crate::error::{Error, Result};
 use crate::plan::{Request, plan};
 
@@ -160,16 +160,16 @@ impl<'s> WindowSeries<'s> {
             done = i + 1;
             let num_vertices = answer.vertices.as_ref().map_or(present.len(), |left| left.len());
             let answer = WindowAnswer { window: windows[i], num_vertices, num_edges: edges[i], answer };
-            visit(answer).map_err(Failing::Visit)
+            visit(answer)
         });
         match found {
             Ok(()) => {}
             // Windows one by one take less memory.
-            Err(Failing::Compute(error)) if error.is_over_budget() && done == 0 => {
+            Err(ManyFailure::Compute(error)) if error.is_over_budget() && done == 0 => {
                 return Ok(false);
             }
-            Err(Failing::Compute(error)) => return Err(E::from(error)),
-            Err(Failing::Visit(error)) => return Err(error),
+            Err(ManyFailure::Compute(error)) => return Err(E::from(error)),
+            Err(ManyFailure::Visit(error)) => return Err(error),
         }
         self.next = range.end;
         Ok(true)
@@ -213,18 +213,6 @@ impl std::fmt::Debug for WindowSeries<'_> {
             .field("windows", &self.windows)
             .field("next", &self.next)
             .finish_non_exhaustive()
-    }
-}
-
-/// Why the answers on several windows were not handed over.
-enum Failing<E> {
-    Compute(Error),
-    Visit(E),
-}
-
-impl<E> From<Error> for Failing<E> {
-    fn from(error: Error) -> Self {
-        Self::Compute(error)
     }
 }
 

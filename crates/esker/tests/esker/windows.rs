@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use esker::answer::{Answer, Values};
 use esker::catalogue::{Job, Params, Resources, WeightReads, find};
+use esker::change::expire;
 use esker::graph::{
     Budget, Direction, Flow, Graph, Lists, Piece, Run, RunOptions, Select, VertexId, Visitor, vertex,
 };
@@ -16,12 +17,13 @@ use esker::plan::Request;
 use esker::rates::Known;
 use esker::store::format::CopyPolicy;
 use esker::store::format::Encoding;
+use esker::store::format::Retention;
 use esker::store::io::{Disk, MemoryDisk, RealDisk};
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
 use esker::store::version::StagingOptions;
 use esker::store::windows::{Combine, Copies, TimeWindow};
-use esker::store::{Database, DatabaseOptions, Snapshot, StoredWeight};
+use esker::store::{CommitOptions, Database, DatabaseOptions, Snapshot, StoredWeight};
 use esker::window::{WindowJob, WindowSeries};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -489,6 +491,69 @@ fn every_algorithm_answers_on_a_window_as_on_its_edges() {
             agree_on(&plain, &[form], &model, &run, |request| reads_alike(request.entry.reads.weights));
         }
     }
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    /// What stays is the window of that length; older versions keep their edges; copies that are young stay with their weights.
+    #[test]
+    fn edges_expire_as_a_version_and_leave_at_the_next_merge(
+        stream in streams(), length in prop_oneof![1..40_i64, 1..2500_i64], merges in any::<bool>(),
+    ) {
+        let run = Run::new(RunOptions { threads: 2, ..RunOptions::default() }).expect("threads");
+        let database = stream.database(Encoding::Plain, CopyPolicy::Mixed, &run);
+        let before = database.snapshot().expect("a version");
+        let (_, latest) = stream.time_range(COMMITS).expect("edges");
+        let window = TimeWindow { after: latest - length, until: i64::MAX, copies: Copies::All };
+        let all = TimeWindow { after: i64::MIN, ..window };
+        let length = length.to_string().parse().expect("a length");
+        let options = CommitOptions::default();
+        let report = expire(&database, (Some("time"), None), length, &options, &run).expect("an expiry");
+        let old = stream.edges.iter().filter(|edge| edge.2 <= window.after).count();
+        prop_assert_eq!(report.edges, old as u64);
+        prop_assert_eq!(report.version.is_some(), old > 0);
+        prop_assert_eq!(report.until.expect("edges").0, window.after);
+        let told = |error| TestCaseError::fail(format!("{window:?}: {error}"));
+        let checked = |snapshot: &Snapshot, window: &TimeWindow| {
+            let lists = [Direction::Out, Direction::In].map(|one| stream.lists(window, COMMITS, one));
+            // Vertices without an edge stay, as a window of all times shows.
+            let shown = snapshot.clone().window("time", all, true, &run).expect("a window");
+            let expected = [&lists[0][..], &lists[1][..]];
+            check::<()>(&shown, expected, &run).and_then(|()| check::<i64>(&shown, expected, &run)).map_err(told)
+        };
+        if merges {
+            database.merge(&run).expect("a merge");
+        }
+        checked(&database.snapshot().expect("a version"), &window)?;
+        checked(&before, &all)?;
+        checked(&database.at(before.version().number).expect("a version"), &all)?;
+        let again = expire(&database, (Some("time"), None), length, &options, &run).expect("an expiry");
+        prop_assert_eq!((again.version, again.edges), (None, 0));
+        // Once older versions are forgotten, no file has the old edges.
+        database.retain(Retention::Last(1)).expect("a retention");
+        database.compact(&run).expect("one layer");
+        checked(&database.snapshot().expect("a version"), &window)?;
+        let layers = database.manifest().layers.len();
+        prop_assert_eq!(layers, 1);
+        prop_assert_eq!(database.snapshot().expect("a version").num_edges(), (stream.edges.len() - old) as u64);
+    }
+}
+
+#[test]
+fn changes_that_were_made_for_an_older_version_are_refused() {
+    let run = Run::with_threads(1).expect("a run");
+    let database = path_of_edges(false).database(Encoding::Plain, CopyPolicy::Chain, &run);
+    let newest = database.snapshot().expect("a version").version().number;
+    let commit = |follows| {
+        let mut batch = database.batch();
+        batch.remove_edge(0_u64, 1_u64).expect("a removal");
+        database.commit_with(batch, &CommitOptions { follows: Some(follows), ..CommitOptions::default() })
+    };
+    assert_eq!(commit(newest).expect("a commit").version, newest + 1);
+    let refused = commit(newest).expect_err("a later version is there").to_string();
+    assert!(refused.contains(&format!("version {}", newest + 1)), "{refused}");
+    assert_eq!(database.snapshot().expect("a version").version().number, newest + 1);
 }
 
 /// A path of edges, of which each commit has three, later than those before.

@@ -43,7 +43,7 @@ impl SharedLists {
         let slots = Slots::of(windows)?;
         let count = |side: &Side<'_, i64>| {
             let counts: Vec<AtomicU64> = (0..=num_vertices).map(|_| AtomicU64::new(0)).collect();
-            side.scan(run, Select::All, &Counting { slots: &slots, counts: &counts[1..] })?;
+            side.scan(run, Select::All, &CountingWanted { slots: &slots, counts: &counts[1..] })?;
             Ok::<_, Error>(Counted::of(counts, 0).sums)
         };
         let room = offset_bytes(num_vertices, in_side.is_some());
@@ -328,12 +328,12 @@ fn count(
 }
 
 /// Counts the arcs of each vertex that lie in any window.
-struct Counting<'c> {
+struct CountingWanted<'c> {
     slots: &'c Slots,
     counts: &'c [AtomicU64],
 }
 
-impl Visitor<i64> for Counting<'_> {
+impl Visitor<i64> for CountingWanted<'_> {
     type State = ();
 
     const STOPS: bool = false;

@@ -48,7 +48,7 @@ fn wcc_options(params: &Params) -> Result<WccOptions> {
 }
 
 /// How components are found.
-pub(in crate::catalogue) fn component_method(params: &Params) -> Result<WccMethod> {
+pub(crate) fn component_method(params: &Params) -> Result<WccMethod> {
     Ok(match params.text("method") {
         Some("contraction") => WccMethod::Contraction { beta: params.get_or("beta", 0.2)? },
         _ => WccMethod::UnionFind,

@@ -83,7 +83,7 @@ fn expected_rounds(params: &Params) -> Result<f64> {
 }
 
 /// What is iterated. Of a teleport, only that there is one.
-pub(in crate::catalogue) fn pagerank_options(params: &Params) -> Result<PageRankOptions> {
+pub(crate) fn pagerank_options(params: &Params) -> Result<PageRankOptions> {
     let default = PageRankOptions::default();
     Ok(PageRankOptions {
         damping: params.get_or("damping", default.damping)?,
