@@ -6,19 +6,25 @@
 //!
 //! How sums over neighbours are computed: see `primitive/neighbour_sum.rs`. Scores are bit-equal for any number of threads.
 //!
-//! Shares (what a vertex gives along each of its edges) are kept in single precision if the tolerance is at least 10^-6: that changes the
-//! scores by at most damping / (1 - damping) times 2^-24 in all, 3.4 * 10^-7 at 0.85. Sums and scores are always double. Over tiles shares
-//! are fixed-point, in multiples of 2^-62, and scores follow from them.
+//! Shares (what a vertex gives along each of its edges) are kept in single precision if the tolerance is at least 10^-6. That changes each
+//! score by at most damping / (1 - damping) times 2^-24 of itself, 3.4 * 10^-7 at 0.85. With a smaller tolerance, they are so kept only
+//! while a round still changes the scores by 10^-6 or more in all (and where more than 32,768 of them would not fit a cache in double
+//! precision): then the scores are much farther than that from the limit. Later rounds keep shares in double precision, and each leaves at
+//! most `damping` of what single precision changed. Sums and scores are always double. Over tiles shares are fixed-point, in multiples of
+//! 2^-62, and scores follow from them.
 //!
-//! Work O(n + m) a round. Memory: 24 or 32 bytes a vertex (score, two shares, sum); 16 over tiles. Reads: all in-lists (else out-lists)
-//! once a round.
+//! Work O(n + m) a round. Memory: 32 bytes a vertex (score, sum twice, share, degree), 36 for a tolerance below 10^-6; 16 over tiles.
+//! Reads: all in-lists (else out-lists) once a round.
 //!
 //! S. Brin, L. Page, "The Anatomy of a Large-Scale Hypertextual Web Search Engine", WWW 1998.
 
-use esker_graph::{Direction, Graph, Run, Stop, VertexId};
+use esker_graph::{Direction, Graph, Run, Stop, VertexId, vertex};
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{NeighbourSum, Precision, VertexValues, each, from_fixed, to_fixed};
+use crate::primitive::{
+    CHUNK_LEN, Chunk, NeighbourSum, Precision, VectorLoop, VertexArray, VertexValues, from_fixed, to_fixed,
+    with_vectors,
+};
 
 /// What is iterated, and when it ends.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,12 +59,16 @@ pub struct PageRank {
     pub converged: bool,
 }
 
-/// The least tolerance for which shares are kept in single precision.
+/// The least tolerance, and the least residual, for which shares are kept in single precision.
 const SINGLE_TOLERANCE_MIN: f64 = 1e-6;
+/// So many shares fit a second-level cache in double precision too.
+const DOUBLE_LEN_MAX: usize = 1 << 15;
 
 impl PageRankOptions {
-    fn precision(&self) -> Precision {
-        if self.tolerance >= SINGLE_TOLERANCE_MIN { Precision::Single } else { Precision::Double }
+    /// The precision of the shares of `n` vertices after a round that left this residual: see the head of the file.
+    fn precision(&self, n: usize, residual: f64) -> Precision {
+        let early = n > DOUBLE_LEN_MAX && residual >= SINGLE_TOLERANCE_MIN;
+        if self.tolerance >= SINGLE_TOLERANCE_MIN || early { Precision::Single } else { Precision::Double }
     }
 
     /// Whether shares are kept in single precision.
@@ -87,8 +97,9 @@ impl PageRankOptions {
 
 /// What PageRank will take; the reading is exact for `rounds_max` rounds.
 pub fn estimate(shape: Shape, options: &PageRankOptions) -> Estimate {
-    let score_bytes = if shape.scattered { 0 } else { 8 };
-    let sum_bytes = NeighbourSum::<()>::vertex_bytes(shape.scattered, options.precision());
+    // A score and a degree.
+    let score_bytes = if shape.scattered { 0 } else { 8 + size_of::<VertexId>() as u64 };
+    let sum_bytes = NeighbourSum::<()>::vertex_bytes(shape.scattered, options.precision(0, 0.0));
     let vertex_bytes = score_bytes + sum_bytes + 8 * u64::from(options.teleport.is_some());
     Estimate {
         memory_bytes: shape.num_vertices * vertex_bytes + shape.num_vertices.div_ceil(64) * 8,
@@ -126,52 +137,151 @@ fn iterate<G: Graph>(
     start: Option<&[f64]>,
 ) -> Result<PageRank, G::Error> {
     let n = graph.num_vertices();
-    let start = |v: usize| start.map_or_else(|| teleport.at(v), |start| start[v]);
-    let mut sums = NeighbourSum::new(graph, run, options.precision());
-    let scores = (!sums.keeps_shares()).then(|| VertexValues::from_fn(run, n, &start));
-    let shares = |degree: usize| degree.max(1) as f64;
-    // A vertex without out-edges gives its score to all vertices: `dangling` is the sum of these scores.
-    let set = |sums: &NeighbourSum<'_, G>, totals: &mut Totals, v: VertexId, score: f64| {
-        let degree = graph.degree(Direction::Out, v);
-        let old = scores.as_ref().map_or_else(|| sums.share(v) * shares(degree), |scores| scores.get(v));
-        totals.change += to_fixed((score - old).abs());
-        if let Some(scores) = &scores {
-            scores.set(v, score);
-        }
-        if degree == 0 {
-            totals.dangling += to_fixed(score);
-        }
-        sums.give(v, score / shares(degree));
-    };
-    let first = each(run, n, |totals, v| set(&sums, totals, v, start(v as usize)))?;
-    let found = until_converged(n, run, options, first, |dangling| {
-        let damping = options.damping;
-        sums.round(run, |sums, totals, v, sum| {
-            let jump = teleport.at(v as usize);
-            set(sums, totals, v, (1.0 - damping) * jump + damping * (sum + dangling * jump));
+    let mut sums = NeighbourSum::new(graph, run);
+    // Over tiles, scores follow from shares.
+    let keeps_shares = sums.keeps_shares();
+    let start_at = |v: usize| start.map_or_else(|| teleport.at(v), |start| start[v]);
+    let mut scores =
+        if keeps_shares { Vec::new() } else { VertexValues::from_fn(run, n, start_at).into_vec() };
+    let precision = options.precision(n, if start.is_some() { 0.0 } else { f64::INFINITY });
+    let degrees = Degrees::new(graph, run);
+    let totals =
+        sums.finish(run, precision, &mut scores, |totals: &mut Totals, Chunk { first, values, flows }| {
+            degrees.with(first, flows.len(), |degrees| {
+                for (i, (flow, &degree)) in flows.iter_mut().zip(degrees).enumerate() {
+                    let score = if keeps_shares { start_at(first + i) } else { values[i] };
+                    *flow = score / parts(degree);
+                    totals.dangling += if degree == 0 { to_fixed(score) } else { 0 };
+                }
+            });
+        })?;
+    let found = until_converged(n, run, options, totals, |dangling, residual| {
+        sums.round(run, options.precision(n, residual), &mut scores, |totals: &mut Totals, chunk| {
+            let Chunk { first, values: scores, flows } = chunk;
+            let damping = options.damping;
+            let (change, given) = degrees.with(first, flows.len(), |degrees| {
+                if keeps_shares {
+                    scores.iter_mut().zip(degrees).for_each(|(share, &degree)| *share *= parts(degree));
+                }
+                match teleport {
+                    Teleport::Anywhere(jump) => {
+                        with_vectors(Damp { damping, dangling, jumps: |_| *jump, degrees, scores, flows })
+                    }
+                    Teleport::To(jumps) => {
+                        let jumps = |i| jumps[first + i];
+                        with_vectors(Damp { damping, dangling, jumps, degrees, scores, flows })
+                    }
+                }
+            });
+            totals.change += to_fixed(change);
+            totals.dangling += to_fixed(given);
         })
     })?;
-    let scores = match scores {
-        Some(scores) => scores.into_vec(),
-        None => sums.into_values(|v, share| share * shares(graph.degree(Direction::Out, v))),
-    };
+    if keeps_shares {
+        scores = sums.into_values(|v, share| share * parts(vertex(graph.degree(Direction::Out, v))));
+    }
     Ok(PageRank { scores, ..found })
 }
 
-/// Repeats `round`, which takes the sum of the scores of vertices without out-edges, until the options end it. `totals` are those of the
+/// Into how many shares a score is divided. A vertex without out-edges gives its score to all vertices.
+#[inline(always)]
+fn parts(degree: VertexId) -> f64 {
+    degree.max(1) as f64
+}
+
+/// The out-degrees of all vertices: kept, or asked for chunk by chunk where memory is scarce.
+struct Degrees<'g, G> {
+    graph: &'g G,
+    kept: Vec<VertexId>,
+}
+
+impl<'g, G: Graph> Degrees<'g, G> {
+    fn new(graph: &'g G, run: &Run) -> Self {
+        let degree = |v| vertex(graph.degree(Direction::Out, vertex(v)));
+        let n = if graph.is_scattered() { 0 } else { graph.num_vertices() };
+        Self { graph, kept: VertexArray::from_fn(run, n, degree).into_vec() }
+    }
+
+    /// Calls `f` with those of a chunk.
+    #[inline(always)]
+    fn with<R>(&self, first: usize, len: usize, f: impl FnOnce(&[VertexId]) -> R) -> R {
+        if let Some(kept) = self.kept.get(first..first + len) {
+            return f(kept);
+        }
+        let mut asked = [0; CHUNK_LEN];
+        for (degree, v) in asked[..len].iter_mut().zip(first..) {
+            *degree = vertex(self.graph.degree(Direction::Out, vertex(v)));
+        }
+        f(&asked[..len])
+    }
+}
+
+/// Makes the sums that the vertices of a chunk received their scores, and then their shares.
+struct Damp<'a, J> {
+    damping: f64,
+    /// The scores of vertices without out-edges together.
+    dangling: f64,
+    /// The chance of a jump to each vertex.
+    jumps: J,
+    degrees: &'a [VertexId],
+    scores: &'a mut [f64],
+    flows: &'a mut [f64],
+}
+
+impl<J: Fn(usize) -> f64> VectorLoop for Damp<'_, J> {
+    /// The sum of the changes, and the sum of the scores of vertices without out-edges.
+    type Output = (f64, f64);
+
+    /// Adds up eight sums at a time, whose order does not depend on the instructions.
+    #[inline(always)]
+    fn run(self) -> (f64, f64) {
+        let Self { damping, dangling, jumps, degrees, scores, flows } = self;
+        let rest = 1.0 - damping;
+        let step = |i: usize, score: &mut f64, flow: &mut f64, degree: VertexId| {
+            let jump = jumps(i);
+            let new = rest * jump + damping * (*flow + dangling * jump);
+            let change = (new - *score).abs();
+            (*score, *flow) = (new, new / parts(degree));
+            (change, if degree == 0 { new } else { 0.0 })
+        };
+        let (mut changes, mut idle) = ([0.0; 8], [0.0; 8]);
+        let whole = scores.len() / 8 * 8;
+        let (scores, scores_left) = scores.split_at_mut(whole);
+        let (flows, flows_left) = flows.split_at_mut(whole);
+        let (degrees, degrees_left) = degrees.split_at(whole);
+        let eights = scores.as_chunks_mut::<8>().0.iter_mut().zip(flows.as_chunks_mut::<8>().0);
+        for (at, ((scores, flows), degrees)) in eights.zip(degrees.as_chunks::<8>().0).enumerate() {
+            for i in 0..8 {
+                let (change, given) = step(8 * at + i, &mut scores[i], &mut flows[i], degrees[i]);
+                changes[i] += change;
+                idle[i] += given;
+            }
+        }
+        for (i, ((score, flow), &degree)) in
+            scores_left.iter_mut().zip(flows_left).zip(degrees_left).enumerate()
+        {
+            let (change, given) = step(whole + i, score, flow, degree);
+            changes[i] += change;
+            idle[i] += given;
+        }
+        (changes.iter().sum(), idle.iter().sum())
+    }
+}
+
+/// Repeats `round`, which takes the sum of the scores of vertices without out-edges and the last residual, until the options end it. `totals` are those of the
 /// first scores. The answer has no scores yet.
 pub(super) fn until_converged<E: From<Stop>>(
     n: usize,
     run: &Run,
     options: &PageRankOptions,
     mut totals: Vec<Totals>,
-    mut round: impl FnMut(f64) -> Result<Vec<Totals>, E>,
+    mut round: impl FnMut(f64, f64) -> Result<Vec<Totals>, E>,
 ) -> Result<PageRank, E> {
     let (mut rounds, mut residual) = (0, f64::INFINITY);
     while rounds < options.rounds_max && n > 0 && residual >= options.tolerance {
         run.round(n)?;
         run.set_done(rounds as u64, options.rounds_in_all(rounds, residual));
-        totals = round(from_fixed(totals.iter().map(|worker| worker.dangling).sum()))?;
+        totals = round(from_fixed(totals.iter().map(|worker| worker.dangling).sum()), residual)?;
         residual = from_fixed(totals.iter().map(|worker| worker.change).sum());
         rounds += 1;
     }

@@ -68,7 +68,7 @@ fn iterate<G: Graph<Weight: Ranked>>(
         shares.set(v, score * inverses.get(v));
     };
     let first = each(run, n, |totals, v| set(totals, v, scores.get(v)))?;
-    let found = until_converged::<G::Error>(n, run, options, first, |dangling| {
+    let found = until_converged::<G::Error>(n, run, options, first, |dangling, _| {
         let damping = options.damping;
         if graph.has(Direction::In) {
             graph.scan(run, Direction::In, Select::All, &WeightedPull { shares: &shares, sums: &sums })?;

@@ -24,7 +24,7 @@ use super::version::{BoundedReader, Step, Version};
 #[cfg(doc)]
 use crate::algorithm::pagerank::pagerank;
 use crate::algorithm::pagerank::{PageRankOptions, pagerank_from};
-use crate::primitive::{NeighbourSum, Precision, VertexValues, each};
+use crate::primitive::{Chunk, NeighbourSum, Precision};
 
 /// The part of the tolerance that residuals may take; the rest is for the sum that ranks are divided by.
 const RESIDUAL_SHARE: f64 = 0.8;
@@ -255,13 +255,19 @@ fn residuals<G: Graph>(
     scale: f64,
 ) -> Result<Vec<f64>, G::Error> {
     let n = graph.num_vertices();
-    let mut sums = NeighbourSum::new(graph, run, Precision::Double);
-    each(run, n, |(): &mut (), v| sums.give(v, scores[v as usize] / parts(degrees[v as usize])))?;
-    let residuals = VertexValues::filled(run, n, 0.0);
-    sums.round(run, |_, (): &mut (), v, sum| {
-        residuals.set(v, 1.0 + scale * (damping * sum - scores[v as usize]));
+    let mut sums = NeighbourSum::new(graph, run);
+    let mut residuals = vec![0.0; n];
+    sums.finish(run, Precision::Double, &mut residuals, |(): &mut (), Chunk { first, flows, .. }| {
+        for ((flow, score), &degree) in flows.iter_mut().zip(&scores[first..]).zip(&degrees[first..]) {
+            *flow = score / parts(degree);
+        }
     })?;
-    Ok(residuals.into_vec())
+    sums.round(run, Precision::Double, &mut residuals, |(): &mut (), Chunk { first, values, flows }| {
+        for ((residual, sum), score) in values.iter_mut().zip(flows).zip(&scores[first..]) {
+            *residual = 1.0 + scale * (damping * *sum - score);
+        }
+    })?;
+    Ok(residuals)
 }
 
 #[cfg(test)]

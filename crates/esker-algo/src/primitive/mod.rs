@@ -35,7 +35,7 @@ pub use frontier::Frontier;
 pub(crate) use histogram::{PeelStep, degrees_without_loops};
 pub(crate) use hubs::{BitLine, HubAdjacency, LINE_BITS, bit, clear_word, set_bit};
 pub(crate) use mode::ModeCounter;
-pub(crate) use neighbour_sum::{NeighbourSum, Precision, each};
+pub(crate) use neighbour_sum::{CHUNK_LEN, Chunk, NeighbourSum, Precision, each};
 pub(crate) use neighbours::{
     concat, filter_list, is_small, neighbourhood_directions, num_entries, scan_neighbours,
 };

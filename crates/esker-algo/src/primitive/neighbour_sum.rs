@@ -1,19 +1,22 @@
 //! Sums over neighbours: every vertex gives a share to each neighbour and receives the sum of its neighbours' shares.
 //!
-//! Pulls along in-edges where they are kept, else pushes along out-edges. The sum of a list that comes in one piece is a sum of doubles in
-//! list order. A worker that holds a vertex alone adds up its pieces, in doubles, in a block of vertices that fits its cache. When the
-//! worker leaves the block, it finishes the vertices whose lists are complete. The remaining pieces are summed in fixed-point, so results
-//! are bit-equal for any number of threads. Graphs that hand over their lists in parts all over a scan use [`Flows`].
+//! A round has two steps. A scan pulls along in-edges where they are kept, else pushes along out-edges, and leaves a sum for each vertex.
+//! Then chunks of vertices are finished: a chunk's sums become its shares of the next round. A chunk is plain slices of numbers, so that
+//! the compiler can use vector instructions, and chunks do not depend on the number of threads.
+//!
+//! The sum of a list that comes in one piece is a sum of doubles in list order. A worker that holds a vertex alone adds up its pieces, in
+//! doubles, in a block of vertices that fits its cache. The remaining pieces are summed in fixed-point, so results are bit-equal for any
+//! number of threads. Graphs that hand over their lists in parts all over a scan use [`Flows`].
 //!
 //! Memory: see [`NeighbourSum::vertex_bytes`].
 
-use std::marker::PhantomData;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use esker_graph::{
     Bitmap, Direction, Flow, Graph, Patch, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
 };
 
-use super::array::VertexValues;
+use super::array::{ArrayValue, VertexValues};
 use super::flows::{FlowWorker, Flows, from_fixed, to_fixed};
 
 /// Vertices of a block that a worker adds up: their sums fit a first- or second-level cache.
@@ -22,6 +25,8 @@ const BLOCK_LEN: usize = 1 << 13;
 const LEN_MAX: usize = u32::MAX as usize;
 /// Vertices in one unit of work without lists.
 const GRAIN: usize = 1 << 14;
+/// Vertices that are finished at once: what is kept of them meanwhile fits the first-level cache.
+pub(crate) const CHUNK_LEN: usize = 1 << 9;
 
 /// How precisely shares are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,50 +38,91 @@ pub(crate) enum Precision {
 }
 
 enum Shares {
-    Single(VertexValues<f32>),
-    Double(VertexValues<f64>),
+    Single(Vec<f32>),
+    Double(Vec<f64>),
 }
 
 impl Shares {
-    fn new(run: &Run, n: usize, precision: Precision) -> Self {
+    /// Zeros.
+    fn new(n: usize, precision: Precision) -> Self {
         match precision {
-            Precision::Single => Self::Single(VertexValues::filled(run, n, 0.0)),
-            Precision::Double => Self::Double(VertexValues::filled(run, n, 0.0)),
+            Precision::Single => Self::Single(vec![0.0; n]),
+            Precision::Double => Self::Double(vec![0.0; n]),
+        }
+    }
+
+    /// Makes room for `n` shares of this precision; keeps none of those that it has if it had another.
+    fn keep_with(&mut self, precision: Precision, n: usize) {
+        match (self, precision) {
+            (Self::Single(shares), Precision::Single) if shares.len() == n => {}
+            (Self::Double(shares), Precision::Double) if shares.len() == n => {}
+            (shares, precision) => {
+                // The old array goes before the new one comes.
+                *shares = Self::new(0, precision);
+                *shares = Self::new(n, precision);
+            }
         }
     }
 
     #[inline(always)]
     fn get(&self, v: VertexId) -> f64 {
         match self {
-            Self::Single(values) => f64::from(values.get(v)),
-            Self::Double(values) => values.get(v),
-        }
-    }
-
-    #[inline(always)]
-    fn set(&self, v: VertexId, share: f64) {
-        match self {
-            Self::Single(values) => values.set(v, share as f32),
-            Self::Double(values) => values.set(v, share),
+            Self::Single(shares) => shares[v as usize].into(),
+            Self::Double(shares) => shares[v as usize],
         }
     }
 
     #[inline(always)]
     fn sum_over(&self, vertices: &[VertexId]) -> f64 {
         match self {
-            Self::Single(values) => values.sum_over(vertices),
-            Self::Double(values) => values.sum_over(vertices),
+            Self::Single(shares) => sum_over(shares, vertices),
+            Self::Double(shares) => sum_over(shares, vertices),
         }
     }
 }
 
+/// The sum of the shares of `vertices`. Groups of four are added in the precision of the shares, the groups in double precision. This
+/// shortens the chain of dependent additions, and few instructions an element let the processor run ahead to shares outside its caches.
+#[inline(always)]
+fn sum_over<S: Copy + std::ops::Add<Output = S> + Into<f64>>(shares: &[S], vertices: &[VertexId]) -> f64 {
+    let (fours, rest) = vertices.as_chunks::<4>();
+    let share = |v: VertexId| shares[v as usize];
+    let mut sum = 0.0;
+    for &[a, b, c, d] in fours {
+        sum += ((share(a) + share(b)) + (share(c) + share(d))).into();
+    }
+    for &v in rest {
+        sum += share(v).into();
+    }
+    sum
+}
+
 /// Where shares and sums lie.
 enum Memory {
-    /// Shares of this round and of the next. `open`: the vertices that no worker finishes during a scan, for no list comes for them or it
-    /// comes to several workers; `sums`: theirs, fixed-point, zero between rounds.
-    Apart { now: Shares, next: Shares, sums: VertexValues<u64>, open: Bitmap },
+    Apart(Apart),
     /// Share and sum of each vertex side by side.
     Paired(Flows),
+}
+
+/// Shares and sums in arrays of their own.
+struct Apart {
+    shares: Shares,
+    /// Of the vertices that are not open.
+    sums: VertexValues<f64>,
+    /// The vertices whose lists came to several workers, or were pushed.
+    open: Bitmap,
+    /// The sums of those, fixed-point; zero between rounds. Made once a vertex is open.
+    parts: OnceLock<VertexValues<u64>>,
+}
+
+/// Vertices that are finished at once.
+pub(crate) struct Chunk<'a> {
+    /// The first of the vertices.
+    pub(crate) first: usize,
+    /// The caller's values for the vertices; if it has none, the share that each gave last, if [`NeighbourSum::keeps_shares`].
+    pub(crate) values: &'a mut [f64],
+    /// The sum that each received. To be replaced by the share that it gives next, in 0..4.
+    pub(crate) flows: &'a mut [f64],
 }
 
 /// The shares that vertices give, and the sums that they receive.
@@ -90,7 +136,7 @@ impl NeighbourSum<'_, ()> {
     pub(crate) fn vertex_bytes(scattered: bool, precision: Precision) -> u64 {
         match (scattered, precision) {
             (true, _) => 16,
-            (false, Precision::Single) => 16,
+            (false, Precision::Single) => 20,
             (false, Precision::Double) => 24,
         }
     }
@@ -98,97 +144,171 @@ impl NeighbourSum<'_, ()> {
 
 impl<'g, G: Graph> NeighbourSum<'g, G> {
     /// Shares of zero.
-    pub(crate) fn new(graph: &'g G, run: &Run, precision: Precision) -> Self {
+    pub(crate) fn new(graph: &'g G, run: &Run) -> Self {
         let n = graph.num_vertices();
         if graph.is_scattered() {
             return Self { graph, memory: Memory::Paired(Flows::new(run, n)) };
         }
         let open = Bitmap::new(n);
-        let is_open = |v| !graph.has(Direction::In) || graph.degree(Direction::In, v) == 0;
-        (0..n).map(vertex).filter(|&v| is_open(v)).for_each(|v| open.insert_alone(v));
-        let (now, next) = (Shares::new(run, n, precision), Shares::new(run, n, precision));
-        Self { graph, memory: Memory::Apart { now, next, sums: VertexValues::filled(run, n, 0), open } }
+        if !graph.has(Direction::In) {
+            (0..n).for_each(|v| open.insert_alone(vertex(v)));
+        }
+        let (shares, sums) = (Shares::new(0, Precision::Single), VertexValues::filled(run, n, 0.0));
+        Self { graph, memory: Memory::Apart(Apart { shares, sums, open, parts: OnceLock::new() }) }
     }
 
-    /// Whether [`NeighbourSum::share`] returns the share as it was given, to 2^-62.
+    /// Whether the share that a vertex gave is kept to 2^-62 until the vertex is finished again.
     pub(crate) fn keeps_shares(&self) -> bool {
         matches!(self.memory, Memory::Paired(_))
     }
 
-    /// The share that `v` gives in this round; once `v` is finished, in the next.
-    #[inline(always)]
-    pub(crate) fn share(&self, v: VertexId) -> f64 {
-        match &self.memory {
-            Memory::Apart { now, .. } => now.get(v),
-            Memory::Paired(flows) => from_fixed(flows.given(v)),
-        }
-    }
-
-    /// Sets the share that `v` gives in the next round; in 0..4.
-    #[inline(always)]
-    pub(crate) fn give(&self, v: VertexId, share: f64) {
-        match &self.memory {
-            Memory::Apart { next, .. } => next.set(v, share),
-            Memory::Paired(flows) => flows.give(v, to_fixed(share)),
-        }
-    }
-
-    /// A value for each vertex and its share, in the memory of the shares where possible.
+    /// A value for each vertex and the share that it gives, in the memory of the shares where possible.
     pub(crate) fn into_values(self, f: impl Fn(VertexId, f64) -> f64) -> Vec<f64> {
         match self.memory {
-            Memory::Apart { now, .. } => {
-                (0..self.graph.num_vertices()).map(|v| f(vertex(v), now.get(vertex(v)))).collect()
+            Memory::Apart(Apart { shares, .. }) => {
+                (0..self.graph.num_vertices()).map(|v| f(vertex(v), shares.get(vertex(v)))).collect()
             }
             Memory::Paired(flows) => flows.into_given(f),
         }
     }
 
-    /// One round: calls `finish` with every vertex and the sum that it received, once each, in parallel. `finish` gives the share of the
-    /// next round. The states of all workers.
+    /// One round: calls `finish` with every vertex once, in chunks and in parallel. Shares of the next round are kept with the given
+    /// precision. `values`: one a vertex, or none. The states of all workers.
     ///
     /// # Errors
     /// As [`Graph::scan`].
     pub(crate) fn round<T: Default + Send>(
         &mut self,
         run: &Run,
-        finish: impl Fn(&Self, &mut T, VertexId, f64) + Sync,
+        precision: Precision,
+        values: &mut [f64],
+        finish: impl Fn(&mut T, Chunk<'_>) + Sync,
     ) -> Result<Vec<T>, G::Error> {
-        let (graph, n) = (self.graph, self.graph.num_vertices());
+        let graph = self.graph;
         let pulls = graph.has(Direction::In);
-        if let Memory::Apart { now, next, .. } = &mut self.memory {
-            std::mem::swap(now, next);
-        }
-        let this = &*self;
-        let mut totals = Vec::new();
-        match &this.memory {
+        match &self.memory {
+            Memory::Paired(flows) if pulls => {
+                let workers = graph.scan(run, Direction::In, Select::All, &PullPaired(flows))?;
+                workers.into_iter().for_each(|mut worker| worker.leave(flows));
+            }
             Memory::Paired(flows) => {
-                if pulls {
-                    let workers = graph.scan(run, Direction::In, Select::All, &PullPaired(flows))?;
-                    workers.into_iter().for_each(|mut worker| worker.leave(flows));
-                } else {
-                    graph.scan(run, Direction::Out, Select::All, &PushPaired(flows))?;
-                }
-                Ok(each(run, n, |totals, v| finish(this, totals, v, from_fixed(flows.take(v))))?)
+                graph.scan(run, Direction::Out, Select::All, &PushPaired(flows))?;
             }
-            Memory::Apart { now, sums, open, .. } => {
-                if pulls {
-                    let pull = SharePull { of: this, now, sums, open, finish: &finish, totals: PhantomData };
-                    for mut block in graph.scan(run, Direction::In, Select::All, &pull)? {
-                        pull.leave(&mut block);
-                        totals.push(block.totals);
-                    }
-                } else {
-                    graph.scan(run, Direction::Out, Select::All, &SharePush { now, sums })?;
-                }
-                totals.extend(run.share_ranges::<_, Stop>(n, GRAIN, T::default, |totals, range| {
-                    for v in open.iter_range(range) {
-                        finish(this, totals, v, from_fixed(sums.get(v)));
-                        sums.set(v, 0);
-                    }
-                    Ok(())
-                })?);
-                Ok(totals)
+            Memory::Apart(apart) if pulls => {
+                let pull =
+                    SharePull { graph, apart, shares: &apart.shares, some_open: apart.parts.get().is_some() };
+                let blocks = graph.scan(run, Direction::In, Select::All, &pull)?;
+                blocks.into_iter().for_each(|mut block| pull.leave(&mut block));
             }
+            Memory::Apart(apart) => {
+                graph.scan(
+                    run,
+                    Direction::Out,
+                    Select::All,
+                    &SharePush { shares: &apart.shares, sums: apart.parts() },
+                )?;
+            }
+        }
+        Ok(self.finish(run, precision, values, finish)?)
+    }
+
+    /// As [`NeighbourSum::round`], before the first: every sum is zero.
+    ///
+    /// # Errors
+    /// Cancellation.
+    pub(crate) fn finish<T: Default + Send>(
+        &mut self,
+        run: &Run,
+        precision: Precision,
+        values: &mut [f64],
+        finish: impl Fn(&mut T, Chunk<'_>) + Sync,
+    ) -> Result<Vec<T>, Stop> {
+        let n = self.graph.num_vertices();
+        match &mut self.memory {
+            Memory::Paired(flows) => {
+                let flows = &*flows;
+                each_chunk(run, n, values, &mut [(); 0], |totals, (first, values, _), sums| {
+                    let mut shares = [0.0; CHUNK_LEN];
+                    let vertices = || (first..).map(vertex);
+                    for ((sum, share), v) in sums.iter_mut().zip(&mut shares).zip(vertices()) {
+                        (*share, *sum) = (from_fixed(flows.given(v)), from_fixed(flows.take(v)));
+                    }
+                    let values = if values.is_empty() { &mut shares[..sums.len()] } else { values };
+                    finish(totals, Chunk { first, values, flows: sums });
+                    vertices().zip(&*sums).for_each(|(v, &share)| flows.give(v, to_fixed(share)));
+                })
+            }
+            Memory::Apart(Apart { shares, sums, open, parts }) => {
+                shares.keep_with(precision, n);
+                let received = Received { sums, open, parts: parts.get() };
+                match shares {
+                    Shares::Single(shares) => {
+                        each_chunk(run, n, values, shares, |totals, (first, values, shares), flows| {
+                            received.take(first, flows);
+                            finish(totals, Chunk { first, values, flows });
+                            shares.iter_mut().zip(flows).for_each(|(share, flow)| *share = *flow as f32);
+                        })
+                    }
+                    Shares::Double(shares) => {
+                        each_chunk(run, n, values, shares, |totals, (first, values, shares), flows| {
+                            received.take(first, flows);
+                            finish(totals, Chunk { first, values, flows });
+                            shares.copy_from_slice(flows);
+                        })
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Calls `f` with each chunk of `0..n`, in parallel: its first vertex, its parts of two arrays (of `n` elements, or none), and a number for
+/// each of its vertices. The states of all workers.
+fn each_chunk<T: Default + Send, S: Send>(
+    run: &Run,
+    n: usize,
+    values: &mut [f64],
+    shares: &mut [S],
+    f: impl Fn(&mut T, (usize, &mut [f64], &mut [S]), &mut [f64]) + Sync,
+) -> Result<Vec<T>, Stop> {
+    let (mut values, mut shares) = (values.chunks_mut(GRAIN), shares.chunks_mut(GRAIN));
+    let parts = (0..n).step_by(GRAIN).map(|first| {
+        let part = (values.next().unwrap_or_default(), shares.next().unwrap_or_default());
+        (first, Mutex::new(part))
+    });
+    let parts: Vec<_> = parts.collect();
+    run.share(parts.len(), T::default, |totals, i| {
+        let (first, part) = &parts[i];
+        let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+        let (values, shares) = &mut *part;
+        let (mut values, mut shares) = (values.chunks_mut(CHUNK_LEN), shares.chunks_mut(CHUNK_LEN));
+        let mut flows = [0.0; CHUNK_LEN];
+        let end = n.min(first + GRAIN);
+        for first in (*first..end).step_by(CHUNK_LEN) {
+            let chunk = (first, values.next().unwrap_or_default(), shares.next().unwrap_or_default());
+            f(totals, chunk, &mut flows[..CHUNK_LEN.min(end - first)]);
+        }
+        Ok(())
+    })
+}
+
+/// The sums after a scan.
+struct Received<'a> {
+    sums: &'a VertexValues<f64>,
+    open: &'a Bitmap,
+    parts: Option<&'a VertexValues<u64>>,
+}
+
+impl Received<'_> {
+    /// Copies the sums of the vertices from `first` on, and empties those that are fixed-point.
+    fn take(&self, first: usize, flows: &mut [f64]) {
+        for (flow, sum) in flows.iter_mut().zip(&self.sums.cells()[first..]) {
+            *flow = f64::load(sum);
+        }
+        let Some(parts) = self.parts else { return };
+        for v in self.open.iter_range(first..first + flows.len()) {
+            flows[v as usize - first] = from_fixed(parts.get(v));
+            parts.set(v, 0);
         }
     }
 }
@@ -209,91 +329,93 @@ pub(crate) fn each<T: Default + Send>(
 }
 
 /// Pulls shares along in-edges.
-struct SharePull<'a, 'g, G, T, F> {
-    of: &'a NeighbourSum<'g, G>,
-    now: &'a Shares,
-    sums: &'a VertexValues<u64>,
-    open: &'a Bitmap,
-    finish: &'a F,
-    totals: PhantomData<fn() -> T>,
+struct SharePull<'a, G> {
+    graph: &'a G,
+    apart: &'a Apart,
+    shares: &'a Shares,
+    /// Whether some vertex was open before this scan.
+    some_open: bool,
 }
 
-/// The state of one worker: its totals, and the block of vertices whose lists it holds in part.
+/// The state of one worker: the block of vertices whose lists it holds in part.
 #[derive(Default)]
-struct Block<T> {
-    totals: T,
+struct Block {
     first: usize,
     /// Of each vertex of the block, the sum so far and the arcs in it; empty before the first block.
     sums: Vec<f64>,
     arcs: Vec<u32>,
 }
 
-impl<'g, G, T, F> SharePull<'_, 'g, G, T, F>
-where
-    G: Graph,
-    F: Fn(&NeighbourSum<'g, G>, &mut T, VertexId, f64) + Sync,
-{
-    /// Finishes the vertices of a block whose lists are complete, and leaves the others open.
-    fn leave(&self, block: &mut Block<T>) {
-        let Block { totals, first, sums, arcs } = block;
-        for (i, (arcs, sum)) in arcs.iter_mut().zip(sums).enumerate().filter(|(_, (arcs, _))| **arcs > 0) {
-            let (v, len, sum) = (vertex(*first + i), std::mem::take(arcs) as usize, std::mem::take(sum));
-            if len == self.of.graph.degree(Direction::In, v) {
-                (self.finish)(self.of, totals, v, sum);
-            } else {
-                self.leave_open(v, sum);
-            }
-        }
+impl Apart {
+    fn parts(&self) -> &VertexValues<u64> {
+        self.parts.get_or_init(|| vec![0; self.sums.len()].into())
     }
 
-    #[inline(always)]
+    #[cold]
+    #[inline(never)]
     fn leave_open(&self, v: VertexId, sum: f64) {
         self.open.insert(v);
-        self.sums.add(v, to_fixed(sum));
+        self.parts().add(v, to_fixed(sum));
+    }
+}
+
+impl<G: Graph> SharePull<'_, G> {
+    /// Finishes the vertices of a block whose lists are complete, and leaves the others open.
+    fn leave(&self, block: &mut Block) {
+        let Block { first, sums, arcs } = block;
+        for (i, (arcs, sum)) in arcs.iter_mut().zip(sums).enumerate().filter(|(_, (arcs, _))| **arcs > 0) {
+            let (v, len, sum) = (vertex(*first + i), std::mem::take(arcs) as usize, std::mem::take(sum));
+            if len == self.graph.degree(Direction::In, v) {
+                self.apart.sums.set(v, sum);
+            } else {
+                self.apart.leave_open(v, sum);
+            }
+        }
     }
 
     /// Makes the block that of `v`.
     #[cold]
     #[inline(never)]
-    fn enter(&self, block: &mut Block<T>, v: VertexId) {
+    fn enter(&self, block: &mut Block, v: VertexId) {
         self.leave(block);
         block.first = v as usize - v as usize % BLOCK_LEN;
         block.sums.resize(BLOCK_LEN, 0.0);
         block.arcs.resize(BLOCK_LEN, 0);
     }
+
+    /// Adds to the sum of a vertex whose list comes in part.
+    #[inline(always)]
+    fn add(&self, block: &mut Block, v: VertexId, sum: f64, len: usize) {
+        if (v as usize).wrapping_sub(block.first) >= block.arcs.len() {
+            self.enter(block, v);
+        }
+        let i = v as usize - block.first;
+        block.sums[i] += sum;
+        block.arcs[i] = block.arcs[i].saturating_add(len as u32);
+    }
 }
 
-impl<'g, G, T, F> Visitor<G::Weight> for SharePull<'_, 'g, G, T, F>
-where
-    G: Graph,
-    T: Default + Send,
-    F: Fn(&NeighbourSum<'g, G>, &mut T, VertexId, f64) + Sync,
-{
-    type State = Block<T>;
+impl<G: Graph> Visitor<G::Weight> for SharePull<'_, G> {
+    type State = Block;
 
     const STOPS: bool = false;
 
-    fn new_state(&self) -> Block<T> {
-        Block { totals: T::default(), first: 0, sums: Vec::new(), arcs: Vec::new() }
+    fn new_state(&self) -> Block {
+        Block::default()
     }
 
     #[inline(always)]
-    fn visit(&self, block: &mut Block<T>, v: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
-        let sum = self.now.sum_over(piece.targets);
+    fn visit(&self, block: &mut Block, v: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
+        let sum = self.shares.sum_over(piece.targets);
         let len = piece.targets.len();
-        // Once a list has come in part, the worker adds up block by block.
-        let in_blocks = !block.arcs.is_empty();
-        if !piece.exclusive || self.open.get(v) || len > LEN_MAX {
-            self.leave_open(v, sum);
-        } else if !in_blocks && len == self.of.graph.degree(Direction::In, v) {
-            (self.finish)(self.of, &mut block.totals, v, sum);
+        if !piece.exclusive || self.some_open && self.apart.open.get(v) || len > LEN_MAX {
+            self.apart.leave_open(v, sum);
+        } else if len == self.graph.degree(Direction::In, v) {
+            self.apart.sums.set(v, sum);
+        } else if self.apart.open.get(v) {
+            self.apart.leave_open(v, sum);
         } else {
-            if (v as usize).wrapping_sub(block.first) >= block.arcs.len() {
-                self.enter(block, v);
-            }
-            let i = v as usize - block.first;
-            block.sums[i] += sum;
-            block.arcs[i] = block.arcs[i].saturating_add(len as u32);
+            self.add(block, v, sum, len);
         }
         Flow::More
     }
@@ -301,7 +423,7 @@ where
 
 /// Pushes shares along out-edges.
 struct SharePush<'a> {
-    now: &'a Shares,
+    shares: &'a Shares,
     sums: &'a VertexValues<u64>,
 }
 
@@ -314,7 +436,7 @@ impl<W: Weight> Visitor<W> for SharePush<'_> {
 
     #[inline(always)]
     fn visit(&self, (): &mut (), u: VertexId, piece: Piece<'_, W>) -> Flow {
-        let share = to_fixed(self.now.get(u));
+        let share = to_fixed(self.shares.get(u));
         for &v in piece.targets {
             self.sums.add(v, share);
         }

@@ -62,6 +62,51 @@ fn many_vertices_give_the_same_bits_on_any_number_of_threads() {
     assert!(scores.iter().all(|s| s == &scores[0]));
 }
 
+/// A graph whose shares are kept in single precision at first; every ninth vertex has no out-edges.
+fn many_vertices() -> Csr {
+    let n = 40_000;
+    let edges: Vec<_> = (0..160_000u32)
+        .map(|i| (i.wrapping_mul(0x9e37_79b9) >> 7, i.wrapping_mul(0x85eb_ca6b) >> 9))
+        .map(|(u, v)| (((u % n) / 9 * 9 + 1 + u % 8).min(n - 1), v % n / 5))
+        .map(|(u, v)| (u as VertexId, v as VertexId, ()))
+        .collect();
+    Csr::directed(n as usize, &edges).unwrap()
+}
+
+#[test]
+fn a_small_tolerance_ends_in_double_precision() {
+    let csr = many_vertices();
+    let options = PageRankOptions { tolerance: 1e-11, rounds_max: 1000, ..PageRankOptions::default() };
+    for run in common::runs(true) {
+        checked(&csr.graph(), &csr, &run, &options);
+        checked(&common::without_in_edges(&csr.graph()), &csr, &run, &options);
+    }
+}
+
+#[test]
+fn a_number_of_rounds_gives_the_scores_of_that_round() {
+    let csr = many_vertices();
+    let graph = csr.graph();
+    let out = graph.rows(Direction::Out).unwrap();
+    let n = graph.num_vertices();
+    let mut expected = vec![1.0 / n as f64; n];
+    for rounds in 0..30 {
+        let options = PageRankOptions { tolerance: 0.0, rounds_max: rounds, ..PageRankOptions::default() };
+        let found = pagerank(&graph, &common::run(2, false), &options).unwrap();
+        assert_eq!((found.rounds, found.converged), (rounds, false));
+        for (found, expected) in found.scores.iter().zip(&expected) {
+            assert!((found - expected).abs() <= 3.4e-7 * expected, "{found}, not {expected}: round {rounds}");
+        }
+        let idle: f64 = (0..n).filter(|&u| out.list(u as VertexId).0.is_empty()).map(|u| expected[u]).sum();
+        let mut next = vec![(0.15 + 0.85 * idle) / n as f64; n];
+        for (u, score) in expected.iter().enumerate() {
+            let list = out.list(u as VertexId).0;
+            list.iter().for_each(|&v| next[v as usize] += 0.85 * score / list.len() as f64);
+        }
+        expected = next;
+    }
+}
+
 #[test]
 fn bad_options_and_no_vertices() {
     let run = common::run(1, false);
