@@ -14,6 +14,8 @@ use crate::stop::Stop;
 
 /// Entries (vertices plus arcs) below which a scan stays on the calling thread: a few tens of microseconds.
 const SERIAL_ENTRIES_MAX: usize = 1 << 13;
+/// Entries below which each thread takes one part of a selected list.
+const FEW_ENTRIES_MAX: usize = 1 << 15;
 /// Vertices of a selected list in one unit, at most.
 const LIST_UNIT_MAX: usize = 1 << 10;
 /// Arcs in a piece of a huge list. The same whatever the number of threads.
@@ -130,26 +132,28 @@ impl<'w, E: From<Stop> + Send> Drive<'_, 'w, E> {
 
     fn list(&self, list: &[VertexId]) -> Result<Vec<BoxedWorker<'w, E>>, E> {
         let threads = self.run.threads();
-        let unit = if self.is_handful(list) {
-            list.len().max(1)
-        } else if threads == 1 {
-            LIST_UNIT_MAX
-        } else {
-            (list.len() / (threads * self.units.per_thread)).clamp(1, LIST_UNIT_MAX)
+        // Of a few lists each thread takes one part, so that in the next round it meets what it left in its cache.
+        let units = match self.few_entries(list) {
+            Some(entries) if entries <= SERIAL_ENTRIES_MAX => 1,
+            Some(_) => threads,
+            None => threads * self.units.per_thread,
         };
+        let unit = if threads == 1 && units > 1 { LIST_UNIT_MAX } else { list.len().div_ceil(units).max(1) };
+        let unit = if units > threads { unit.min(LIST_UNIT_MAX) } else { unit };
         self.share(list.len().div_ceil(unit), &|worker, i, huge| {
             worker.list(&list[i * unit..((i + 1) * unit).min(list.len())], huge)
         })
     }
 
-    /// Whether the lists hold so few entries that one thread is done before another wakes up.
-    fn is_handful(&self, list: &[VertexId]) -> bool {
+    /// The entries of the lists, if they are few.
+    fn few_entries(&self, list: &[VertexId]) -> Option<usize> {
         let mut entries = list.len();
-        entries <= SERIAL_ENTRIES_MAX
+        let are_few = entries <= FEW_ENTRIES_MAX
             && list.iter().all(|&v| {
                 entries += self.extents.degree(v);
-                entries <= SERIAL_ENTRIES_MAX
-            })
+                entries <= FEW_ENTRIES_MAX
+            });
+        are_few.then_some(entries)
     }
 
     /// The first vertex with at least `entry` entries before it.

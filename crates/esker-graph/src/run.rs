@@ -317,7 +317,7 @@ impl Run {
     }
 
     /// Hands the numbers `0..count` to the run's threads, each number once, in increasing order of taking;
-    /// returns the state of every worker that took part.
+    /// returns the state of every worker that took part, that of the calling thread first.
     ///
     /// Each worker makes a state with `new_state` and passes it to each call of `work`. Cancellation is
     /// checked before each number. With one thread or one number everything happens on the caller's.
@@ -341,31 +341,31 @@ impl Run {
             items.take(self, &mut |item| work(&mut state, item))?;
             return Ok(vec![state]);
         }
-        let done = Mutex::new((Vec::with_capacity(workers), None));
-        self.on_each(workers, &|| {
+        let done = Mutex::new(((0..workers).map(|_| None).collect::<Vec<_>>(), None));
+        self.on_each(workers, &|worker| {
             let mut state = new_state();
             let result = items.take(self, &mut |item| work(&mut state, item));
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
             match result {
-                Ok(()) => done.0.push(state),
+                Ok(()) => done.0[worker] = Some(state),
                 Err(error) => done.1 = done.1.take().or(Some(error)),
             }
         });
         match done.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            (states, None) => Ok(states),
+            (states, None) => Ok(states.into_iter().flatten().collect()),
             (_, Some(error)) => Err(error),
         }
     }
 
-    /// Calls `work` on `workers` threads. A thread pool makes several kilobytes of code from a closure, and there are hundreds of callers, so
-    /// the pool sees a pointer.
-    fn on_each(&self, workers: usize, work: &(dyn Fn() + Sync)) {
+    /// Calls `work` on `workers` threads with the number of the worker; 0 is the calling thread. A thread pool makes several kilobytes of
+    /// code from a closure, and there are hundreds of callers, so the pool sees a pointer.
+    fn on_each(&self, workers: usize, work: &(dyn Fn(usize) + Sync)) {
         self.install(|| {
             rayon::scope(|scope| {
-                for _ in 1..workers {
-                    scope.spawn(|_| work());
+                for worker in 1..workers {
+                    scope.spawn(move |_| work(worker));
                 }
-                work();
+                work(0);
             });
         });
     }
