@@ -78,14 +78,14 @@ def write_web(file, vertices, seed=1):
             lines.writelines(f"{page} {target} {draw.randrange(1, 256)}\n" for target in links[-1])
 
 
-def shuffle(file, shuffled, seed=2):
+def shuffle(file, shuffled, vertices, seed=2):
     """Renumbers the vertices of an edge list with weights at random."""
-    edges = [line.split() for line in open(file)]
-    count = 1 + max(max(int(edge[0]), int(edge[1])) for edge in edges)
-    numbers = list(range(count))
+    numbers = list(range(vertices))
     random.Random(seed).shuffle(numbers)
-    with open(shuffled, "w") as lines:
-        lines.writelines(f"{numbers[int(u)]} {numbers[int(v)]} {weight}\n" for u, v, weight in edges)
+    with open(file) as drawn, open(shuffled, "w") as lines:
+        for line in drawn:
+            u, v, weight = line.split()
+            lines.write(f"{numbers[int(u)]} {numbers[int(v)]} {weight}\n")
 
 
 class Graph:
@@ -109,7 +109,7 @@ class Graph:
             database, _ = drawn.database("keep", drawn.weighted)
             edges, renumbered = folder / f"{self.name}.drawn.wel", folder / f"{self.name}.wel"
             output([arguments.esker, "export", database, edges, "--force"], arguments.threads)
-            shuffle(edges, renumbered)
+            shuffle(edges, renumbered, self.vertices(database))
             self.make(made, renumbered)
             edges.unlink()
         elif kind == "web":
@@ -129,6 +129,9 @@ class Graph:
         direction = "--directed" if self.kind in DIRECTED else "--undirected"
         output([self.arguments.esker, "import", edges, database, direction, "--force"], self.arguments.threads)
         edges.unlink()
+
+    def vertices(self, database):
+        return json.loads(output([self.arguments.esker, "info", database, "--json"], 1))["vertices"]
 
     def database(self, order, file):
         """The database of a file in an order, and the seconds that its import took, if it was made now."""
@@ -166,7 +169,7 @@ class Comparison:
     def sources(self):
         """Vertices that reach more than half of all that have edges, drawn at random."""
         draw, found = random.Random(3), []
-        vertices = json.loads(output([self.arguments.esker, "info", self.database, "--json"], 1))["vertices"]
+        vertices = self.graph.vertices(self.database)
         best = (0, "0")
         for _ in range(60):
             source = str(draw.randrange(vertices))

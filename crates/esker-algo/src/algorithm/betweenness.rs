@@ -10,10 +10,17 @@
 //! Pulled sums follow the order of the list. Pushed path counts are integers, exact up to 2^53. Pushed dependencies are
 //! added in the order in which threads arrive, so a `deterministic` run does not push them.
 //!
+//! Numbers of paths beyond 10^290 do not fit: on a grid, they double with each step. From the first source for which that happens, the
+//! logarithms of these numbers are kept instead, in the same arrays: the ratio of the numbers of two neighbours, which is all that
+//! dependencies need, is as exact, up to 2^-52 times the logarithm.
+//!
 //! Work: O(n + m) per source. Memory per vertex: 32 bytes (path counts, dependencies, contributions, scores) and up to
 //! four ids for levels. Reads per source: the lists of reached vertices about once forward and at most once backward.
 //!
 //! [1] U. Brandes, "A Faster Algorithm for Betweenness Centrality", Journal of Mathematical Sociology 25(2), 2001.
+
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use esker_graph::{
     Bitmap, Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
@@ -134,11 +141,112 @@ pub fn factor(n: usize, directed: bool, sources: usize, scale: Scale) -> f64 {
     }
 }
 
+/// How numbers of shortest paths are kept.
+trait PathNumber: Sync {
+    /// Stands for no path.
+    const NONE: f64;
+    /// Stands for one path.
+    const ONE: f64;
+    /// As [`Visitor::BOXED`].
+    const BOXED: bool;
+
+    /// The sum of two numbers; `a` may be none.
+    fn plus(a: f64, b: f64) -> f64;
+
+    /// What a vertex contributes to its predecessors: (1 + dependency) / paths.
+    fn contribution(dependency: f64, paths: f64) -> f64;
+
+    /// The part of a dependency that comes from one contribution, before [`PathNumber::dependency`]. `paths`: of the predecessor.
+    fn part(contribution: f64, paths: f64) -> f64;
+
+    /// The sum of such parts.
+    fn parts(contributions: &VertexValues<f64>, of: &[VertexId], paths: f64) -> f64;
+
+    /// The dependency of a vertex from the sum of its parts.
+    fn dependency(parts: f64, paths: f64) -> f64;
+
+    /// Atomically adds to the number of a vertex. Returns the previous number.
+    #[inline(always)]
+    fn add(numbers: &VertexValues<f64>, v: VertexId, more: f64) -> f64 {
+        let mut current = numbers.get(v);
+        while !numbers.claim(v, current, Self::plus(current, more)) {
+            current = numbers.get(v);
+        }
+        current
+    }
+}
+
+/// The numbers themselves.
+struct Counts;
+
+/// The greatest number of paths that is kept as it is: its inverse, too, is kept to full precision.
+const COUNT_MAX: f64 = 1e290;
+
+impl PathNumber for Counts {
+    const NONE: f64 = 0.0;
+    const ONE: f64 = 1.0;
+    const BOXED: bool = false;
+
+    #[inline(always)]
+    fn plus(a: f64, b: f64) -> f64 {
+        a + b
+    }
+
+    #[inline(always)]
+    fn contribution(dependency: f64, paths: f64) -> f64 {
+        (1.0 + dependency) / paths
+    }
+
+    #[inline(always)]
+    fn part(contribution: f64, _paths: f64) -> f64 {
+        contribution
+    }
+
+    #[inline(always)]
+    fn parts(contributions: &VertexValues<f64>, of: &[VertexId], _paths: f64) -> f64 {
+        contributions.sum_over(of)
+    }
+
+    #[inline(always)]
+    fn dependency(parts: f64, paths: f64) -> f64 {
+        parts * paths
+    }
+}
+
+/// Natural logarithms of the numbers and of contributions.
+struct Logarithms;
+
+impl PathNumber for Logarithms {
+    const NONE: f64 = f64::NEG_INFINITY;
+    const ONE: f64 = 0.0;
+    const BOXED: bool = true;
+
+    fn plus(a: f64, b: f64) -> f64 {
+        if a == Self::NONE { b } else { a.max(b) + (-(a - b).abs()).exp().ln_1p() }
+    }
+
+    fn contribution(dependency: f64, paths: f64) -> f64 {
+        dependency.ln_1p() - paths
+    }
+
+    fn part(contribution: f64, paths: f64) -> f64 {
+        (contribution + paths).exp()
+    }
+
+    fn parts(contributions: &VertexValues<f64>, of: &[VertexId], paths: f64) -> f64 {
+        of.iter().map(|&w| Self::part(contributions.get(w), paths)).sum()
+    }
+
+    fn dependency(parts: f64, _paths: f64) -> f64 {
+        parts
+    }
+}
+
 /// The arrays of Brandes' algorithm.
-struct Brandes {
+struct Brandes<P> {
     /// Number of shortest paths from the source to each vertex.
     paths: VertexValues<f64>,
-    /// The contributions of the current level; zero for all other vertices.
+    /// The contributions of the current level; none for all other vertices.
     contribution: VertexValues<f64>,
     /// Dependency of the source on each vertex.
     dependency: VertexValues<f64>,
@@ -146,31 +254,57 @@ struct Brandes {
     scores: VertexValues<f64>,
     /// Vertices that belong to a level already.
     visited: Bitmap,
+    numbers: PhantomData<P>,
 }
 
-impl Brandes {
-    /// Counts shortest paths and returns the vertices at each distance.
-    fn forward<G: Graph>(&self, graph: &G, run: &Run, source: VertexId) -> Result<BfsLevels, G::Error> {
+impl<P: PathNumber> Brandes<P> {
+    /// Arrays for `n` vertices with these scores.
+    fn new(run: &Run, n: usize, scores: VertexValues<f64>) -> Self {
+        Self {
+            paths: VertexValues::filled(run, n, P::NONE),
+            contribution: VertexValues::filled(run, n, P::NONE),
+            dependency: VertexValues::filled(run, n, 0.0),
+            scores,
+            visited: Bitmap::new(n),
+            numbers: PhantomData,
+        }
+    }
+
+    /// Counts shortest paths and returns the vertices at each distance; `None` if a count is too large.
+    fn forward<G: Graph>(
+        &self,
+        graph: &G,
+        run: &Run,
+        source: VertexId,
+    ) -> Result<Option<BfsLevels>, G::Error> {
         let mut levels = BfsLevels::default();
         let mut level = Frontier::one(graph, source);
         let mut remaining = graph.num_arcs();
-        self.paths.set(source, 1.0);
+        let too_large = AtomicBool::new(false);
+        self.paths.set(source, P::ONE);
         while !level.is_empty() {
             run.round(level.len())?;
             let way = Way::choose(graph, &level, remaining);
             remaining -= level.arcs();
             vertex_map(run, &level, |v| {
+                let paths = self.paths.get(v);
+                if paths > COUNT_MAX {
+                    too_large.store(true, Ordering::Relaxed);
+                }
                 self.visited.insert(v);
-                self.contribution.set(v, self.paths.get(v));
+                self.contribution.set(v, paths);
                 // The backward pass of an earlier source may have pushed to vertices of finished levels.
                 self.dependency.set(v, 0.0);
             })?;
+            if too_large.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
             let next = edge_map_way(graph, run, way, &level, &CountPaths(self))?;
-            vertex_map(run, &level, |v| self.contribution.set(v, 0.0))?;
+            vertex_map(run, &level, |v| self.contribution.set(v, P::NONE))?;
             levels.push(level);
             level = next;
         }
-        Ok(levels)
+        Ok(Some(levels))
     }
 
     /// Adds up dependencies from the last level to the second, then resets the arrays. Takes O(vertices and arcs
@@ -188,8 +322,8 @@ impl Brandes {
                 }
             }
             vertex_map(run, &far, |v| {
-                self.contribution.set(v, 0.0);
-                self.paths.set(v, 0.0);
+                self.contribution.set(v, P::NONE);
+                self.paths.set(v, P::NONE);
             })?;
         }
         self.visited.clear();
@@ -215,22 +349,12 @@ impl Brandes {
 
     /// Completes the dependencies of a level and derives its contributions to the previous level from them.
     fn finish_level(&self, run: &Run, level: &Frontier) -> Result<(), Stop> {
-        let failed = std::sync::atomic::AtomicBool::new(false);
         vertex_map(run, level, |v| {
             let paths = self.paths.get(v);
-            if !paths.is_finite() {
-                failed.store(true, std::sync::atomic::Ordering::Relaxed);
-            }
-            let dependency = self.dependency.get(v) * paths;
+            let dependency = P::dependency(self.dependency.get(v), paths);
             self.scores.add_alone(v, dependency);
-            self.contribution.set(v, (1.0 + dependency) / paths);
-        })?;
-        if failed.into_inner() {
-            return Err(Stop::Unsuitable(
-                "cannot compute betweenness: more than 10^308 shortest paths lead to a vertex".to_owned(),
-            ));
-        }
-        Ok(())
+            self.contribution.set(v, P::contribution(dependency, paths));
+        })
     }
 }
 
@@ -275,9 +399,11 @@ impl BfsLevels {
 const PUSH_COST: u64 = 4;
 
 /// Adds the path counts of the frontier to the next level.
-struct CountPaths<'a>(&'a Brandes);
+struct CountPaths<'a, P>(&'a Brandes<P>);
 
-impl<W: Weight> EdgeOp<W> for CountPaths<'_> {
+impl<W: Weight, P: PathNumber> EdgeOp<W> for CountPaths<'_, P> {
+    const BOXED: bool = P::BOXED;
+
     #[inline(always)]
     fn wants(&self, dst: VertexId) -> bool {
         !self.0.visited.get(dst)
@@ -285,34 +411,36 @@ impl<W: Weight> EdgeOp<W> for CountPaths<'_> {
 
     #[inline(always)]
     fn push(&self, src: VertexId, dst: VertexId, _: W) -> bool {
-        self.0.paths.add(dst, self.0.contribution.get(src)) == 0.0
+        P::add(&self.0.paths, dst, self.0.contribution.get(src)) == P::NONE
     }
 
     #[inline(always)]
     fn push_alone(&self, src: VertexId, dst: VertexId, _: W) -> bool {
         let before = self.0.paths.get(dst);
-        self.0.paths.set(dst, before + self.0.contribution.get(src));
-        before == 0.0
+        self.0.paths.set(dst, P::plus(before, self.0.contribution.get(src)));
+        before == P::NONE
     }
 
     #[inline(always)]
-    fn pull(&self, dst: VertexId, src: VertexId, _: W) -> bool {
-        self.0.paths.add_alone(dst, self.0.contribution.get(src));
+    fn pull(&self, dst: VertexId, src: VertexId, weight: W) -> bool {
+        self.push_alone(src, dst, weight);
         true
     }
 }
 
 /// Each vertex of a level pulls the contributions of its successors.
-struct PullDependencies<'a>(&'a Brandes);
+struct PullDependencies<'a, P>(&'a Brandes<P>);
 
-impl<W: Weight> Visitor<W> for PullDependencies<'_> {
+impl<W: Weight, P: PathNumber> Visitor<W> for PullDependencies<'_, P> {
     type State = ();
+
+    const BOXED: bool = P::BOXED;
 
     fn new_state(&self) {}
 
     #[inline(always)]
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let sum = self.0.contribution.sum_over(piece.targets);
+        let sum = P::parts(&self.0.contribution, piece.targets, self.0.paths.get(v));
         if piece.exclusive {
             self.0.dependency.add_alone(v, sum);
         } else {
@@ -324,10 +452,12 @@ impl<W: Weight> Visitor<W> for PullDependencies<'_> {
 
 /// Each vertex of a level pushes its contribution to its predecessors. Other reached neighbours also receive it, which
 /// does no harm: they are on the same or a later level, whose dependencies are complete.
-struct PushDependencies<'a>(&'a Brandes);
+struct PushDependencies<'a, P>(&'a Brandes<P>);
 
-impl<W: Weight> Visitor<W> for PushDependencies<'_> {
+impl<W: Weight, P: PathNumber> Visitor<W> for PushDependencies<'_, P> {
     type State = ();
+
+    const BOXED: bool = P::BOXED;
 
     fn new_state(&self) {}
 
@@ -336,7 +466,7 @@ impl<W: Weight> Visitor<W> for PushDependencies<'_> {
         let contribution = self.0.contribution.get(v);
         for &u in piece.targets {
             if self.0.visited.get(u) {
-                self.0.dependency.add(u, contribution);
+                self.0.dependency.add(u, P::part(contribution, self.0.paths.get(u)));
             }
         }
         Flow::More
@@ -346,8 +476,7 @@ impl<W: Weight> Visitor<W> for PushDependencies<'_> {
 /// Computes the scores.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if a source is not a vertex, or more than 10^308 shortest paths lead to a vertex;
-/// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// [`Stop::Unsuitable`] if a source is not a vertex; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn betweenness<G: Graph>(
     graph: &G,
     run: &Run,
@@ -366,19 +495,60 @@ fn sum_dependencies<G: Graph>(
     scale: Scale,
 ) -> Result<Betweenness, G::Error> {
     let n = graph.num_vertices();
-    let mut brandes = Brandes {
-        paths: VertexValues::filled(run, n, 0.0),
-        contribution: VertexValues::filled(run, n, 0.0),
-        dependency: VertexValues::filled(run, n, 0.0),
-        scores: VertexValues::filled(run, n, 0.0),
-        visited: Bitmap::new(n),
-    };
-    for (done, &source) in sources.iter().enumerate() {
-        run.set_done(done as u64, sources.len() as u64);
-        let levels = brandes.forward(graph, run, source)?;
-        brandes.backward(graph, run, levels)?;
+    let counts = Brandes::<Counts>::new(run, n, VertexValues::filled(run, n, 0.0));
+    let (mut scores, done) = add_dependencies(graph, run, counts, &sources, 0)?;
+    if done < sources.len() {
+        // Sums of logarithms depend on their order, and so on the number of threads.
+        let run = if run.deterministic() { run.alone() } else { run };
+        let logarithms = Brandes::<Logarithms>::new(run, n, scores);
+        (scores, _) = add_dependencies(graph, run, logarithms, &sources, done)?;
     }
     let factor = factor(n, graph.is_directed(), sources.len(), scale);
-    each_vertex(run, n, |v| brandes.scores.set(v, brandes.scores.get(v) * factor))?;
-    Ok(Betweenness { scores: brandes.scores.into_vec(), sources, rounds: run.rounds() })
+    each_vertex(run, n, |v| scores.set(v, scores.get(v) * factor))?;
+    Ok(Betweenness { scores: scores.into_vec(), sources, rounds: run.rounds() })
+}
+
+/// Adds the dependencies of the sources from number `first` on to the scores, up to the first source with too many paths. Returns the
+/// scores and the number of that source.
+fn add_dependencies<G: Graph, P: PathNumber>(
+    graph: &G,
+    run: &Run,
+    mut brandes: Brandes<P>,
+    sources: &[VertexId],
+    first: usize,
+) -> Result<(VertexValues<f64>, usize), G::Error> {
+    for (done, &source) in sources.iter().enumerate().skip(first) {
+        run.set_done(done as u64, sources.len() as u64);
+        let Some(levels) = brandes.forward(graph, run, source)? else { return Ok((brandes.scores, done)) };
+        brandes.backward(graph, run, levels)?;
+    }
+    Ok((brandes.scores, sources.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use esker_graph::Csr;
+
+    use super::*;
+
+    #[test]
+    fn logarithms_give_the_scores_of_counts() {
+        for (threads, seed) in [(1, 1), (2, 2), (2, 3)] {
+            let run = Run::with_threads(threads).unwrap();
+            let mut random = seed;
+            let mut draw = || (next_random(&mut random) % 300) as VertexId;
+            let edges: Vec<_> = (0..900).map(|_| (draw(), draw(), ())).collect();
+            let csr = Csr::directed(300, &edges).unwrap();
+            let (graph, sources) = (csr.graph(), (0..300).collect::<Vec<_>>());
+            let zeros = || VertexValues::filled(&run, 300, 0.0);
+            let counts = Brandes::<Counts>::new(&run, 300, zeros());
+            let counted = add_dependencies(&graph, &run, counts, &sources, 0).unwrap().0.into_vec();
+            let logarithms = Brandes::<Logarithms>::new(&run, 300, zeros());
+            let found = add_dependencies(&graph, &run, logarithms, &sources, 0).unwrap().0.into_vec();
+            assert!(counted.iter().sum::<f64>() > 0.0);
+            for (found, counted) in found.iter().zip(counted) {
+                assert!((found - counted).abs() <= 1e-9 * counted, "{found}, not {counted}");
+            }
+        }
+    }
 }
