@@ -1,5 +1,6 @@
 //! The algorithms, one per file.
 
+mod path_numbers;
 pub mod betweenness;
 pub mod closeness;
 pub mod bfs;

@@ -68,12 +68,12 @@ impl PageRankOptions {
     /// The precision of the shares of `n` vertices after a round that left this residual: see the head of the file.
     fn precision(&self, n: usize, residual: f64) -> Precision {
         let early = n > DOUBLE_LEN_MAX && residual >= SINGLE_TOLERANCE_MIN;
-        if self.tolerance >= SINGLE_TOLERANCE_MIN || early { Precision::Single } else { Precision::Double }
+        if self.is_single() || early { Precision::Single } else { Precision::Double }
     }
 
-    /// Whether shares are kept in single precision.
+    /// Whether shares are kept in single precision in every round.
     pub(crate) fn is_single(&self) -> bool {
-        self.precision() == Precision::Single
+        self.tolerance >= SINGLE_TOLERANCE_MIN
     }
 
     /// The rounds that will be done by estimate: each leaves at most `damping` of the change of the round before.

@@ -1,0 +1,106 @@
+//! Numbers of shortest paths for betweenness: as they are, or as logarithms where doubles cannot hold them.
+
+use esker_graph::VertexId;
+
+use crate::primitive::VertexValues;
+
+/// How numbers of shortest paths are kept.
+pub(super) trait PathNumber: Sync {
+    /// Stands for no path.
+    const NONE: f64;
+    /// Stands for one path.
+    const ONE: f64;
+    /// As [`esker_graph::Visitor::BOXED`].
+    const BOXED: bool;
+
+    /// The sum of two numbers; `a` may be none.
+    fn plus(a: f64, b: f64) -> f64;
+
+    /// What a vertex contributes to its predecessors: (1 + dependency) / paths.
+    fn contribution(dependency: f64, paths: f64) -> f64;
+
+    /// The part of a dependency that comes from one contribution, before [`PathNumber::dependency`]. `paths`: of the predecessor.
+    fn part(contribution: f64, paths: f64) -> f64;
+
+    /// The sum of such parts.
+    fn parts(contributions: &VertexValues<f64>, of: &[VertexId], paths: f64) -> f64;
+
+    /// The dependency of a vertex from the sum of its parts.
+    fn dependency(parts: f64, paths: f64) -> f64;
+
+    /// Atomically adds to the number of a vertex. Returns the previous number.
+    #[inline(always)]
+    fn add(numbers: &VertexValues<f64>, v: VertexId, more: f64) -> f64 {
+        let mut current = numbers.get(v);
+        while !numbers.claim(v, current, Self::plus(current, more)) {
+            current = numbers.get(v);
+        }
+        current
+    }
+}
+
+/// The numbers themselves.
+pub(super) struct Counts;
+
+/// The greatest number of paths that is kept as it is: its inverse, too, is kept to full precision.
+pub(super) const COUNT_MAX: f64 = 1e290;
+
+impl PathNumber for Counts {
+    const NONE: f64 = 0.0;
+    const ONE: f64 = 1.0;
+    const BOXED: bool = false;
+
+    #[inline(always)]
+    fn plus(a: f64, b: f64) -> f64 {
+        a + b
+    }
+
+    #[inline(always)]
+    fn contribution(dependency: f64, paths: f64) -> f64 {
+        (1.0 + dependency) / paths
+    }
+
+    #[inline(always)]
+    fn part(contribution: f64, _paths: f64) -> f64 {
+        contribution
+    }
+
+    #[inline(always)]
+    fn parts(contributions: &VertexValues<f64>, of: &[VertexId], _paths: f64) -> f64 {
+        contributions.sum_over(of)
+    }
+
+    #[inline(always)]
+    fn dependency(parts: f64, paths: f64) -> f64 {
+        parts * paths
+    }
+}
+
+/// Natural logarithms of the numbers and of contributions.
+pub(super) struct Logarithms;
+
+impl PathNumber for Logarithms {
+    const NONE: f64 = f64::NEG_INFINITY;
+    const ONE: f64 = 0.0;
+    const BOXED: bool = true;
+
+    fn plus(a: f64, b: f64) -> f64 {
+        if a == Self::NONE { b } else { a.max(b) + (-(a - b).abs()).exp().ln_1p() }
+    }
+
+    fn contribution(dependency: f64, paths: f64) -> f64 {
+        dependency.ln_1p() - paths
+    }
+
+    fn part(contribution: f64, paths: f64) -> f64 {
+        (contribution + paths).exp()
+    }
+
+    fn parts(contributions: &VertexValues<f64>, of: &[VertexId], paths: f64) -> f64 {
+        of.iter().map(|&w| Self::part(contributions.get(w), paths)).sum()
+    }
+
+    fn dependency(parts: f64, _paths: f64) -> f64 {
+        parts
+    }
+}
