@@ -222,7 +222,8 @@ impl<'a, F: FnMut(Stretch<'a>) -> Result<Flow>> ChainWalk<F> {
         let before = self.dead.len();
         section.dead_targets(self.v, rank, &mut self.dead)?;
         if before > 0 && self.dead.len() > before {
-            self.dead.sort_unstable();
+            // Two sorted runs: a stable sort merges them.
+            self.dead.sort();
         }
         Ok(())
     }

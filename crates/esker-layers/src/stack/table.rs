@@ -122,6 +122,9 @@ impl Table {
         self.skipped.push(Arc::new(Marks::new(vertices.len())));
         let special = dead_vertices(section, run)?;
         let mut special = special.iter().copied().peekable();
+        // Taken out, since `Arc::make_mut` for each vertex costs more than the marks.
+        let mut chained = Arc::unwrap_or_clone(std::mem::take(&mut self.chained));
+        let mut marks = Arc::unwrap_or_clone(std::mem::take(&mut self.special));
         for (slot, &v) in vertices.iter().enumerate() {
             let index = v as usize;
             if index >= self.heads.len() {
@@ -134,8 +137,7 @@ impl Table {
                 self.skip_chain(stack, direction, v)?;
             }
             self.heads.set(index, Address::new(number, slot).0);
-            Arc::make_mut(&mut self.chained).insert(index);
-            let marks = Arc::make_mut(&mut self.special);
+            chained.insert(index);
             if whole && !partial {
                 marks.remove(index);
             } else if buried || partial || marks.has(index) {
@@ -149,6 +151,7 @@ impl Table {
             };
             self.degrees.set(index, degree);
         }
+        (self.chained, self.special) = (Arc::new(chained), Arc::new(marks));
         Ok(())
     }
 
