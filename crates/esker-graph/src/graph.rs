@@ -148,6 +148,9 @@ pub trait Visitor<W>: Sync {
     /// percent longer, and the program is smaller and sooner built.
     const BOXED: bool = false;
 
+    /// Whether [`Visitor::visit_patch`] is called where a graph has patches; if not, they are handed over row by row.
+    const PATCHES: bool = !Self::BOXED;
+
     /// A state for one worker.
     fn new_state(&self) -> Self::State;
 

@@ -125,12 +125,13 @@ pub trait Sink<W>: Send {
     /// [`Visitor::visit_back`].
     fn visit_back(&mut self, u: VertexId, vertices: Piece<'_, W>);
     /// [`Visitor::visit_patch`].
-    fn visit_patch(&mut self, patch: &Patch<'_, W>) {
-        self.visit_rows(patch);
-    }
+    fn visit_patch(&mut self, patch: &Patch<'_, W>);
+}
 
+/// Compiled once for each type of weight, not for each sink.
+impl<W> dyn Sink<W> + '_ {
     /// Hands over a patch row by row.
-    fn visit_rows(&mut self, patch: &Patch<'_, W>) {
+    pub fn visit_rows(&mut self, patch: &Patch<'_, W>) {
         for (row, range) in patch.iter() {
             let (targets, weights) = (&patch.columns[range.clone()], &patch.weights[range]);
             if patch.to_rows.is_taken() {
@@ -145,7 +146,7 @@ pub trait Sink<W>: Send {
     }
 
     /// Calls [`Sink::visit`] for one piece.
-    fn visit_one(&mut self, v: VertexId, piece: Piece<'_, W>) -> Flow {
+    pub fn visit_one(&mut self, v: VertexId, piece: Piece<'_, W>) -> Flow {
         if self.visit(&[(v, piece)]) == 0 { Flow::More } else { Flow::Enough }
     }
 }
@@ -222,6 +223,9 @@ impl<W: Weight, V: Visitor<W>> Sink<W> for Collector<'_, W, V> {
     }
 
     fn visit_patch(&mut self, patch: &Patch<'_, W>) {
+        if !V::PATCHES {
+            return (self as &mut dyn Sink<W>).visit_rows(patch);
+        }
         if let Some(state) = &mut self.state {
             self.of.visitor.visit_patch(state, patch);
         }

@@ -154,6 +154,8 @@ struct LeastParents<'a> {
 impl<W: Weight> Visitor<W> for LeastParents<'_> {
     type State = ();
 
+    const BOXED: bool = true;
+
     fn new_state(&self) {}
 
     #[inline(always)]

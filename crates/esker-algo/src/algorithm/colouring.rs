@@ -353,6 +353,8 @@ struct MarkTaken<'a> {
 impl<W: Weight> Visitor<W> for MarkTaken<'_> {
     type State = ();
 
+    const BOXED: bool = true;
+
     fn new_state(&self) {}
 
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {

@@ -1,7 +1,9 @@
 //! A version without its removed vertices: the others are renumbered without gaps and in the same order, so sorted lists stay sorted.
 
 use esker_format::{Error, Result};
-use esker_graph::{AnyVisitor, Bitmap, Piece, Remaining, Run, Select, Sink, Source, VertexId, ones, vertex};
+use esker_graph::{
+    AnyVisitor, Bitmap, Patch, Piece, Remaining, Run, Select, Sink, Source, VertexId, ones, vertex,
+};
 
 use super::side::Side;
 use super::weight::ColumnWeight;
@@ -109,10 +111,14 @@ impl<W: ColumnWeight> Sink<W> for TranslatingSink<'_, W> {
         self.sink.visit(&translated)
     }
 
-    // Patches go by `visit_rows`: rows and columns keep their order but may cross the border of a strip.
     fn visit_back(&mut self, u: VertexId, vertices: Piece<'_, W>) {
         self.targets.clear();
         self.targets.extend(vertices.targets.iter().map(|&v| self.remaining.rank(v)));
         self.sink.visit_back(self.remaining.rank(u), Piece { targets: &self.targets, ..vertices });
+    }
+
+    /// Row by row: rows and columns keep their order but may cross the border of a strip.
+    fn visit_patch(&mut self, patch: &Patch<'_, W>) {
+        (self as &mut dyn Sink<W>).visit_rows(patch);
     }
 }

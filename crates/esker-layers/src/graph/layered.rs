@@ -107,7 +107,7 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
         let Some(head) = self.table.head(v) else { return Ok(()) };
         let place = self.stack.place(self.layers.len(), head, self.direction, v)?;
         self.stack
-            .visit_above(self.floor, place, self.direction, v, |stretch| {
+            .visit_above(self.floor, place, self.direction, v, &mut |stretch| {
                 if self.stack.is_left_out(stretch.layer) {
                     return Ok(Flow::More);
                 }

@@ -34,6 +34,9 @@ pub struct Stretch<'a> {
     pub targets: Cow<'a, [VertexId]>,
 }
 
+/// Takes the pieces of a list. A chain is followed through a pointer, so that the walk is compiled once.
+pub type TakeStretch<'f, 'a> = dyn FnMut(Stretch<'a>) -> Result<Flow> + 'f;
+
 /// The layers of a version, with the lookups that follow the chains.
 #[derive(Debug, Clone)]
 pub struct Chains {
@@ -98,7 +101,7 @@ impl Chains {
         fragment: Option<(usize, usize)>,
         direction: Direction,
         v: VertexId,
-        take: impl FnMut(Stretch<'a>) -> Result<Flow>,
+        take: &mut TakeStretch<'_, 'a>,
     ) -> Result<()> {
         self.visit_above(0, fragment, direction, v, take).map(drop)
     }
@@ -111,7 +114,7 @@ impl Chains {
         mut fragment: Option<(usize, usize)>,
         direction: Direction,
         v: VertexId,
-        take: impl FnMut(Stretch<'a>) -> Result<Flow>,
+        take: &mut TakeStretch<'_, 'a>,
     ) -> Result<Option<Vec<VertexId>>> {
         let mut walk = ChainWalk { v, take, dead: Vec::new(), enough: false };
         while let Some((layer, slot)) = fragment {
@@ -173,7 +176,7 @@ impl Chains {
         v: VertexId,
     ) -> Result<usize> {
         let mut count = 0;
-        self.visit_from(fragment, direction, v, |stretch| {
+        self.visit_from(fragment, direction, v, &mut |stretch| {
             count += stretch.targets.len();
             Ok(Flow::More)
         })?;
@@ -189,15 +192,15 @@ impl Chains {
 }
 
 /// Follows the chain of one vertex.
-struct ChainWalk<F> {
+struct ChainWalk<'f, 'a> {
     v: VertexId,
-    take: F,
+    take: &'f mut TakeStretch<'f, 'a>,
     /// Targets of the tombstones in newer layers, ascending.
     dead: Vec<VertexId>,
     enough: bool,
 }
 
-impl<'a, F: FnMut(Stretch<'a>) -> Result<Flow>> ChainWalk<F> {
+impl<'a> ChainWalk<'_, 'a> {
     fn fragment(&mut self, section: &'a Section, layer: usize, slot: usize, rank: Option<u32>) -> Result<()> {
         let lists = section.main();
         let list = lists.list(slot)?;

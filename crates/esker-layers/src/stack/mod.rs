@@ -20,7 +20,7 @@ use crate::layer::{ListColumns, PlainLayer};
 
 pub(crate) use chain::Area;
 pub use chain::Chains;
-pub use chain::Stretch;
+pub use chain::{Stretch, TakeStretch};
 pub(crate) use marks::Marks;
 pub use table::Table;
 
@@ -138,15 +138,10 @@ impl Stack {
         &'a self,
         direction: Direction,
         v: VertexId,
-        take: impl FnMut(Stretch<'a>) -> Result<Flow>,
+        mut take: impl FnMut(Stretch<'a>) -> Result<Flow>,
     ) -> Result<()> {
         self.expect_vertex(v)?;
-        let table = self.table_if_made(direction);
-        let head = match &table {
-            Some(table) => table.head(v).map(|address| self.place(self.layers.len(), address, direction, v)),
-            None => Some(self.search(self.layers.len(), direction, v)),
-        };
-        self.chains.visit_from(head.transpose()?.flatten(), direction, v, take)
+        self.chains.visit_from(self.newest_fragment(direction, v)?, direction, v, &mut take)
     }
 
     /// Calls `take` with each copy of the arc from `v` to `target`, until it returns [`Flow::Enough`]. The

@@ -275,7 +275,7 @@ impl<'a> Resolver<'a> {
         old: &mut Vec<Stretch<'a>>,
     ) -> Result<usize> {
         let mut len = 0;
-        self.changes.stack.visit_from(fragment, self.direction, v, |stretch| {
+        self.changes.stack.visit_from(fragment, self.direction, v, &mut |stretch| {
             len += stretch.targets.len();
             old.push(stretch);
             Ok(Flow::More)

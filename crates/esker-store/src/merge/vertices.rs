@@ -380,7 +380,7 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
             }
             None => below.newest_fragment(direction, v)?,
         };
-        below.visit_from(newest, direction, v, |stretch| {
+        below.visit_from(newest, direction, v, &mut |stretch| {
             take(stretch.layer, stretch.start, &stretch.targets);
             Ok(Flow::More)
         })

@@ -195,7 +195,7 @@ impl<W: ColumnWeight> Sink<W> for FilteringSink<'_, W> {
     fn visit_patch(&mut self, patch: &Patch<'_, W>) {
         match self.overlay.dead_tiles() {
             Some(dead) => self.parts.visit(&mut *self.sink, patch, dead, self.overlay.gone()),
-            None => self.visit_rows(patch),
+            None => (self as &mut dyn Sink<W>).visit_rows(patch),
         }
     }
 }

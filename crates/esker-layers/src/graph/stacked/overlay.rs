@@ -161,7 +161,7 @@ impl Maker<'_> {
                 continue;
             };
             let place = self.stack.place(layers, head, self.direction, v)?;
-            match self.stack.visit_above(1, place, self.direction, v, |_| Ok(Flow::More))? {
+            match self.stack.visit_above(1, place, self.direction, v, &mut |_| Ok(Flow::More))? {
                 Some(mut dead) => {
                     dead.dedup();
                     part.add(v, &dead);
