@@ -25,7 +25,7 @@ use crate::outcome::Outcome;
 
 pub(crate) const PAGE_BYTES: usize = 4096;
 /// Bytes of a header page that an input contains; zeros and the checksum follow.
-pub(crate) const FIELDS_BYTES: usize = 64;
+const FIELDS_BYTES: usize = 64;
 pub(crate) const ROOT: &str = "web.esker";
 /// Number of ways to read an input.
 pub(crate) const WAYS: usize = 4;
@@ -132,14 +132,16 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         for (path, content) in
             sound.files.iter().chain(&sound.columns).filter(|(_, content)| content.len() >= PAGE_BYTES)
         {
-            let name = path.strip_prefix(ROOT).unwrap_or(path).display();
-            let mut seed = format!("{number}/{name}\n").into_bytes();
-            seed.extend(&content[..FIELDS_BYTES]);
-            seed.extend(&content[PAGE_BYTES..]);
-            seeds.push(seed);
+            seeds.push(seed(number, path.strip_prefix(ROOT).unwrap_or(path), content));
         }
     }
     seeds
+}
+
+/// The content of a file of a database, in the form of an input.
+pub(crate) fn seed(number: usize, name: &Path, content: &[u8]) -> Vec<u8> {
+    let name = format!("{number}/{}\n", name.display());
+    [name.as_bytes(), &content[..FIELDS_BYTES], &content[PAGE_BYTES..]].concat()
 }
 
 /// Reads a database after replacing one of its files by the input.

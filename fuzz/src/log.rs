@@ -18,7 +18,7 @@ use esker_store::io::{Disk, FaultyDisk};
 use esker_store::version::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Error, Snapshot, Store};
 
-use crate::database::{FIELDS_BYTES, PAGE_BYTES, ROOT, damaged, disk_with, gather, read_lists, with_run};
+use crate::database::{PAGE_BYTES, ROOT, damaged, disk_with, gather, read_lists, seed, with_run};
 use crate::living::{commit_integers, commit_texts};
 use crate::outcome::Outcome;
 
@@ -78,11 +78,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     for (number, sound) in sound().iter().enumerate() {
         let log = Path::new(ROOT).join("log");
         for (path, content) in sound.files.iter().filter(|(path, _)| path.starts_with(&log)) {
-            let name = path.strip_prefix(&log).unwrap_or(path).display();
-            let mut seed = format!("{number}/{name}\n").into_bytes();
-            seed.extend(&content[..FIELDS_BYTES]);
-            seed.extend(&content[PAGE_BYTES..]);
-            seeds.push(seed);
+            seeds.push(seed(number, path.strip_prefix(&log).unwrap_or(path), content));
         }
     }
     seeds

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use esker::change::{Definition, FeedOptions, FeedReport, Purpose, Target, feed, open_edges};
-use esker::differences::{Differences, Style};
+use esker::differences::{Differences, Style, summary_json};
 use esker::export::{ExportOptions, StoredExport, export};
 use esker::graph::{Cancel, Run, RunOptions};
 use esker::import::format::{Format, ReadOptions};
@@ -26,7 +26,7 @@ use crate::batch::Batch;
 use crate::differences::DifferenceStream;
 use crate::failure::{Failure, Outcome, invalid};
 use crate::graph::Graph;
-use crate::report::{diff_facts, feed_facts, version_facts};
+use crate::report::{feed_facts, version_facts};
 use crate::settings::{
     BuildSettings, ReadSettings, Settings, WriteSettings, commit_options, duplicates, encoding, event_time,
 };
@@ -384,7 +384,7 @@ impl Database {
                 true => Ok(()),
                 false => differences.write(&difference),
             })?;
-            let end = writeln!(text, "],\"summary\":{}}}", diff_facts(&summary));
+            let end = writeln!(text, "],\"summary\":{}}}", summary_json(&summary));
             end.map_err(|error| Failure::Named("Error", error.to_string()))?;
             Ok(String::from_utf8_lossy(&text).into_owned())
         })

@@ -5,25 +5,20 @@ use esker::graph::{Direction, VertexId};
 use esker::import::options::ImportReport;
 use esker::import::source::Rejected;
 use esker::store::Snapshot;
-use esker::store::diff::DiffSummary;
 use esker::store::format::{PropertyRecord, VersionRecord};
 use serde_json::{Value, json};
 
 use crate::failure::Outcome;
 use crate::settings::brief;
 
-fn property_type(property: &PropertyRecord) -> String {
-    property.type_name()
-}
-
 /// Describes a graph.
 pub(crate) fn graph_facts(snapshot: &Snapshot) -> Outcome<String> {
     let edge_properties: Vec<Value> = snapshot
         .edge_properties()
-        .map(|p| json!({ "name": p.name, "type": property_type(p), "weight": p.weight }))
+        .map(|p| json!({ "name": p.name, "type": p.type_name(), "weight": p.weight }))
         .collect();
     let vertex_properties: Vec<Value> =
-        snapshot.vertex_properties().map(|p| json!({ "name": p.name, "type": property_type(p) })).collect();
+        snapshot.vertex_properties().map(|p| json!({ "name": p.name, "type": p.type_name() })).collect();
     let weight = snapshot.weight_property();
     Ok(json!({
         "path": snapshot.path().display().to_string(),
@@ -45,7 +40,7 @@ pub(crate) fn graph_facts(snapshot: &Snapshot) -> Outcome<String> {
         "dense_base": snapshot.ids().dense_base(),
         "order": format!("{:?}", snapshot.manifest().ids.order).to_lowercase(),
         "weight": weight.map(|weight| weight.name.clone()),
-        "weight_type": weight.map(property_type),
+        "weight_type": weight.map(PropertyRecord::type_name),
         "edge_properties": edge_properties,
         "vertex_properties": vertex_properties,
         "encoding": snapshot.stack().layers().first().map(|layer| format!("{:?}", layer.record().encoding).to_lowercase()),
@@ -115,16 +110,4 @@ pub(crate) fn feed_facts(report: &FeedReport, notes: &[String], seconds: f64) ->
         "seconds": seconds,
     })
     .to_string()
-}
-
-/// The counts of differences.
-pub(crate) fn diff_facts(summary: &DiffSummary) -> Value {
-    json!({
-        "edges_added": summary.edges_added,
-        "edges_removed": summary.edges_removed,
-        "edges_changed": summary.edges_changed,
-        "vertices_added": summary.vertices_added,
-        "vertices_removed": summary.vertices_removed,
-        "values_changed": summary.values_changed,
-    })
 }

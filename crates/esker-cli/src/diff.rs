@@ -4,10 +4,9 @@ use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use esker::differences::{Differences, Style};
+use esker::differences::{Differences, Style, summary_json};
 use esker::store::diff::diff;
 use esker::store::version::VersionSelector;
-use serde_json::json;
 
 use crate::at::{number_of, parse_version};
 use crate::failure::Outcome;
@@ -16,7 +15,6 @@ use crate::opening::open_store;
 use crate::resources::ResourceArgs;
 use crate::size::count;
 use crate::text;
-use crate::writing::summary_json;
 
 /// List the differences between two versions
 ///
@@ -70,7 +68,7 @@ impl DiffCommand {
             false => differences.write(&difference),
         })?;
         if self.json {
-            writeln!(out, "],\"summary\":{}}}", json!(summary_json(&summary)))?;
+            writeln!(out, "],\"summary\":{}}}", summary_json(&summary))?;
         }
         out.flush()?;
         drop(out);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use esker::change::Target;
+use esker::differences::summary_json;
 use esker::graph::{Cancel, Run};
 use esker::store::database::CommitWatch;
 use esker::store::diff::{DiffSummary, diff, diff_vertices};
@@ -172,18 +173,6 @@ impl Written {
             (None, None) => Value::Null,
         }
     }
-}
-
-/// The counts of a difference as JSON.
-pub(crate) fn summary_json(summary: &DiffSummary) -> Value {
-    json!({
-        "edges_added": summary.edges_added,
-        "edges_removed": summary.edges_removed,
-        "edges_changed": summary.edges_changed,
-        "vertices_added": summary.vertices_added,
-        "vertices_removed": summary.vertices_removed,
-        "values_changed": summary.values_changed,
-    })
 }
 
 /// The counts that are not 0, each with its words.

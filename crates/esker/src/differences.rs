@@ -4,7 +4,7 @@ use std::io::Write;
 
 use esker_graph::VertexId;
 use esker_import::typed;
-use esker_store::diff::{DiffEdge, Difference};
+use esker_store::diff::{DiffEdge, DiffSummary, Difference};
 use esker_store::format::PropertyRecord;
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
@@ -20,6 +20,18 @@ pub enum Style {
     Script,
     /// Elements of a JSON array.
     Json,
+}
+
+/// The counts of differences as JSON.
+pub fn summary_json(summary: &DiffSummary) -> Value {
+    json!({
+        "edges_added": summary.edges_added,
+        "edges_removed": summary.edges_removed,
+        "edges_changed": summary.edges_changed,
+        "vertices_added": summary.vertices_added,
+        "vertices_removed": summary.vertices_removed,
+        "values_changed": summary.values_changed,
+    })
 }
 
 /// Writes differences.

@@ -43,6 +43,17 @@ pub enum Sources {
     These(Vec<VertexId>),
 }
 
+impl Sources {
+    /// How many they are in a graph of `num_vertices` vertices.
+    pub(super) fn count(&self, num_vertices: u64) -> u64 {
+        match self {
+            Self::All => num_vertices,
+            Self::Sample(count) => num_vertices.min(*count as u64),
+            Self::These(list) => list.len() as u64,
+        }
+    }
+}
+
 /// How scores are normalized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
@@ -83,11 +94,7 @@ pub struct Betweenness {
 
 /// Estimates memory and reads; both are upper bounds.
 pub fn estimate(shape: Shape, options: &BetweennessOptions) -> Estimate {
-    let sources = match &options.sources {
-        Sources::All => shape.num_vertices,
-        Sources::Sample(count) => shape.num_vertices.min(*count as u64),
-        Sources::These(list) => list.len() as u64,
-    };
+    let sources = options.sources.count(shape.num_vertices);
     let id_bytes = size_of::<VertexId>() as u64;
     // Growing lists may have capacity for twice their length.
     let levels = shape.num_vertices * 4 * id_bytes + shape.num_vertices.div_ceil(64) * 8 * 3;

@@ -50,11 +50,7 @@ const BATCH_LEN: usize = u64::BITS as usize;
 
 /// Estimates memory and reads; both are upper bounds.
 pub fn estimate(shape: Shape, options: &ClosenessOptions) -> Estimate {
-    let sources = match &options.sources {
-        Sources::All => shape.num_vertices,
-        Sources::Sample(count) => shape.num_vertices.min(*count as u64),
-        Sources::These(list) => list.len() as u64,
-    };
+    let sources = options.sources.count(shape.num_vertices);
     let id_bytes = size_of::<VertexId>() as u64;
     // Growing lists may have capacity for twice their length.
     let frontiers = shape.num_vertices * 4 * id_bytes + shape.num_vertices.div_ceil(64) * 8 * 3;

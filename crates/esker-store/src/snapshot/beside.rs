@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use esker_format::io::Disk;
-use esker_format::{Error, HeadsRecord, LayerRecord, Result, TilesRecord};
+use esker_format::{DatabaseId, Error, HeadsRecord, LayerRecord, Result, TilesRecord};
 use esker_layers::graph::headed::StoredHeads;
 use esker_layers::tiles::{TileShape, Tiles};
 
@@ -16,64 +16,46 @@ pub(super) trait BesideLists: Sized {
     type Record: Copy + PartialEq;
 
     /// All records of a manifest.
-    fn records(manifest: &Manifest) -> &[Self::Record];
+    const RECORDS: fn(&Manifest) -> &[Self::Record];
 
-    /// The number of the layer.
-    fn layer(record: &Self::Record) -> u32;
+    /// The number of the layer of a record.
+    const LAYER: fn(&Self::Record) -> u32;
 
     /// Opens its files in the directory of the layer.
-    fn open(
-        disk: &Arc<dyn Disk>,
-        directory: &Path,
-        manifest: &Manifest,
-        layer: &LayerRecord,
-        record: &Self::Record,
-    ) -> Result<Self>;
+    fn open(files: &LayerFiles<'_>, record: &Self::Record) -> Result<Self>;
+}
+
+/// The files of a layer.
+pub(super) struct LayerFiles<'a> {
+    disk: &'a Arc<dyn Disk>,
+    directory: &'a Path,
+    database: DatabaseId,
+    layer: &'a LayerRecord,
 }
 
 impl BesideLists for Tiles {
     type Record = TilesRecord;
 
-    fn records(manifest: &Manifest) -> &[TilesRecord] {
-        &manifest.tiles
-    }
+    const RECORDS: fn(&Manifest) -> &[TilesRecord] = |manifest| &manifest.tiles;
+    const LAYER: fn(&TilesRecord) -> u32 = |record| record.layer;
 
-    fn layer(record: &TilesRecord) -> u32 {
-        record.layer
-    }
-
-    fn open(
-        disk: &Arc<dyn Disk>,
-        directory: &Path,
-        manifest: &Manifest,
-        layer: &LayerRecord,
-        record: &TilesRecord,
-    ) -> Result<Self> {
+    fn open(files: &LayerFiles<'_>, record: &TilesRecord) -> Result<Self> {
+        let &LayerFiles { disk, directory, database, layer } = files;
         let (num_vertices, directed) = (layer.num_vertices, layer.directed);
         let shape = TileShape { num_vertices, num_edges: record.num_edges, directed };
-        Self::open(disk, directory, manifest.database, shape)
+        Self::open(disk, directory, database, shape)
     }
 }
 
 impl BesideLists for StoredHeads {
     type Record = HeadsRecord;
 
-    fn records(manifest: &Manifest) -> &[HeadsRecord] {
-        &manifest.heads
-    }
+    const RECORDS: fn(&Manifest) -> &[HeadsRecord] = |manifest| &manifest.heads;
+    const LAYER: fn(&HeadsRecord) -> u32 = |record| record.layer;
 
-    fn layer(record: &HeadsRecord) -> u32 {
-        record.layer
-    }
-
-    fn open(
-        disk: &Arc<dyn Disk>,
-        directory: &Path,
-        manifest: &Manifest,
-        layer: &LayerRecord,
-        record: &HeadsRecord,
-    ) -> Result<Self> {
-        Self::open(disk, directory, manifest.database, record, layer.in_edges)
+    fn open(files: &LayerFiles<'_>, record: &HeadsRecord) -> Result<Self> {
+        let &LayerFiles { disk, directory, database, layer } = files;
+        Self::open(disk, directory, database, record, layer.in_edges)
     }
 }
 
@@ -95,22 +77,22 @@ impl<F: BesideLists> Clone for Beside<F> {
 
 impl<F: BesideLists> std::fmt::Debug for Beside<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|(record, _)| F::layer(record))).finish()
+        f.debug_list().entries(self.0.iter().map(|(record, _)| (F::LAYER)(record))).finish()
     }
 }
 
 impl<F: BesideLists> Beside<F> {
     /// Opens what the manifest names, unless `older` has it.
     pub(super) fn open(disk: &Arc<dyn Disk>, path: &Path, manifest: &Manifest, older: &Self) -> Self {
-        let slots = F::records(manifest).iter().map(|record| {
+        let slots = (F::RECORDS)(manifest).iter().map(|record| {
             let known = older.0.iter().find(|(other, slot)| other == record && slot.get().is_some());
             let slot = known.map(|(_, slot)| Arc::clone(slot)).unwrap_or_default();
             (*record, slot)
         });
         let opened = Self(slots.collect());
-        for record in F::records(manifest) {
+        for record in (F::RECORDS)(manifest) {
             // The error comes back when somebody asks for this one.
-            let _ = opened.of(disk, path, manifest, F::layer(record));
+            let _ = opened.of(disk, path, manifest, (F::LAYER)(record));
         }
         opened
     }
@@ -126,7 +108,7 @@ impl<F: BesideLists> Beside<F> {
         manifest: &Manifest,
         layer: u32,
     ) -> Result<Option<&F>> {
-        let Some((record, slot)) = self.0.iter().find(|(record, _)| F::layer(record) == layer) else {
+        let Some((record, slot)) = self.0.iter().find(|(record, _)| (F::LAYER)(record) == layer) else {
             return Ok(None);
         };
         if slot.get().is_none() {
@@ -134,7 +116,8 @@ impl<F: BesideLists> Beside<F> {
             let found = found
                 .ok_or_else(|| Error::corrupt(path, 0, "there are tiles or heads of an unknown layer"))?;
             let directory = layer_directory(path, layer);
-            let _ = slot.set(F::open(disk, &directory, manifest, found, record)?);
+            let files = LayerFiles { disk, directory: &directory, database: manifest.database, layer: found };
+            let _ = slot.set(F::open(&files, record)?);
         }
         Ok(slot.get())
     }

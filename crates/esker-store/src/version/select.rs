@@ -164,22 +164,8 @@ fn describe_tags(tags: &BTreeMap<String, u64>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::versions::tests::version;
     use super::*;
-
-    fn version(number: u64, time_ms: u64) -> VersionRecord {
-        let message = String::new();
-        let committed_ms = time_ms;
-        VersionRecord {
-            number,
-            time_ms,
-            committed_ms,
-            message,
-            num_vertices: 0,
-            num_edges: 0,
-            num_arcs: 0,
-            num_loops: 0,
-        }
-    }
 
     fn select(text: &str) -> std::result::Result<u64, String> {
         let day = 86_400_000;

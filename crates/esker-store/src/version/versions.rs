@@ -184,14 +184,14 @@ impl fmt::Debug for Versions {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
 
     use super::*;
 
-    fn version(number: u64, time_ms: u64) -> VersionRecord {
+    pub(in super::super) fn version(number: u64, time_ms: u64) -> VersionRecord {
         let message = String::new();
         let committed_ms = time_ms;
         VersionRecord {
