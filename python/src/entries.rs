@@ -1,4 +1,4 @@
-//! Entries of dictionaries. Values that nobody needs are not touched, which saves a cache miss each.
+//! Iterates over a dictionary of Python without touching values that the caller does not need: each would cost a cache miss.
 #![allow(unsafe_code)] // PyO3's iterator touches all values, and panics if the dictionary changes
 
 use pyo3::exceptions::PyRuntimeError;
@@ -6,7 +6,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Goes through a dictionary.
+/// An iterator over the entries of a dictionary.
 pub(crate) struct Entries<'a, 'py> {
     dictionary: &'a Bound<'py, PyDict>,
     at: ffi::Py_ssize_t,

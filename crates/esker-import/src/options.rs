@@ -22,23 +22,23 @@ pub enum VertexOrder {
     Auto,
 }
 
-/// What becomes of edges from a vertex to itself.
+/// Whether edges from a vertex to itself are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SelfLoops {
-    /// They stay.
+    /// They are stored.
     #[default]
     Keep,
     /// They are left out.
     Drop,
 }
 
-/// What a line that cannot be understood does.
+/// What happens at a line that cannot be understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BadLines {
-    /// It ends the import with an error that shows it.
+    /// The import ends with an error that shows the line.
     #[default]
     Stop,
-    /// It is left out and reported.
+    /// The line is left out and counted in the report.
     Skip,
 }
 
@@ -53,7 +53,7 @@ pub struct ImportProgress {
     pub edges: u64,
 }
 
-/// A callback for progress; called on any thread of the import, some ten times a second.
+/// A callback for progress. Threads of the import call it, at most ten times a second.
 pub type OnImportProgress = Arc<dyn Fn(ImportProgress) + Send + Sync>;
 
 /// The smallest memory limit of an import.
@@ -68,29 +68,29 @@ pub struct ImportOptions {
     pub in_edges: bool,
     /// How vertices are numbered. Default: [`VertexOrder::Auto`].
     pub order: VertexOrder,
-    /// How lists are kept. Default: plain.
+    /// The encoding of the lists. Default: plain.
     pub encoding: Encoding,
-    /// What becomes of edges that the input has several times; also the rule of the database for later commits. Default:
+    /// Which edge is stored if the input has it several times. The database applies this rule to later commits too. Default:
     /// [`Duplicates::Last`].
     pub duplicates: Duplicates,
     /// How the database turns later commits into layers. `None` (default): as [`WriteOptions::default`].
     pub writes: Option<WriteOptions>,
-    /// Default: [`SelfLoops::Keep`].
+    /// Whether self-loops are stored. Default: [`SelfLoops::Keep`].
     pub self_loops: SelfLoops,
-    /// Default: [`BadLines::Stop`].
+    /// What happens at a malformed line. Default: [`BadLines::Stop`].
     pub bad_lines: BadLines,
     /// Worker threads; 0 (default) takes as many as the machine has processors.
     pub threads: usize,
-    /// The most memory that the import takes. Its process stays below this plus 64 MiB. At least
-    /// [`MEMORY_BYTES_MIN`]. Default: 4 GiB.
+    /// The memory limit of the import, at least [`MEMORY_BYTES_MIN`]. Its process stays below this plus 64 MiB. Default:
+    /// 4 GiB.
     pub memory_bytes: u64,
-    /// The message of the version. `None` (default): which format was imported.
+    /// The message of the version. `None` (default): the format of the input.
     pub message: Option<String>,
     /// The event time of the version, in milliseconds since 1970, UTC. `None` (default): the time of the import.
     pub time_ms: Option<u64>,
     /// The token that stops the import within 100 ms.
     pub cancel: Cancel,
-    /// Told of progress.
+    /// Called with the progress.
     pub on_progress: Option<OnImportProgress>,
 }
 
@@ -139,7 +139,7 @@ impl Default for ImportOptions {
 pub struct OrderChoice {
     /// [`VertexOrder::Keep`] or [`VertexOrder::Degree`].
     pub order: VertexOrder,
-    /// For people.
+    /// Why, as text for the user.
     pub reason: String,
 }
 
@@ -156,9 +156,9 @@ pub struct ImportReport {
     pub arcs: u64,
     /// Whether the graph is directed.
     pub directed: bool,
-    /// Edges left out because the input has them before, or added to those.
+    /// Edges that repeat an earlier edge of the input, and were left out or merged into it by the rule for duplicates.
     pub duplicates: u64,
-    /// The edge property that holds times, if its name is usual for them.
+    /// The edge property that probably holds times, judging by its name.
     pub time: Option<String>,
     /// Self-loops left out.
     pub self_loops: u64,
@@ -174,7 +174,7 @@ pub struct ImportReport {
     pub reserved_bytes: u64,
 }
 
-/// Tells progress and takes the time of stages.
+/// Reports progress and measures the time of each stage.
 pub(super) struct Tracker {
     on_progress: Option<OnImportProgress>,
     start: Instant,

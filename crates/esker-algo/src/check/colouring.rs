@@ -4,8 +4,8 @@ use esker_graph::{Rows, VertexId, Weight, vertex};
 
 use super::wrong::{Wrong, ensure};
 
-/// Checks that no edge other than a self-loop joins two vertices of one colour, and that every vertex has a neighbour
-/// of each lesser colour, as first-fit in any order ensures: so no single vertex could take a lesser colour.
+/// Checks that no edge other than a self-loop joins two vertices of one colour, and that no vertex could take a lesser
+/// colour: it has a neighbour of each. First-fit ensures that in any order of the vertices.
 ///
 /// # Errors
 /// The first violated property.

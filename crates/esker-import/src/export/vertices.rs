@@ -1,4 +1,4 @@
-//! The ids of all vertices, one a line: what `--vertices` of an import reads.
+//! Writes the ids of all vertices, one per line: a file that `esker import --vertices` reads.
 
 use std::io::Write;
 

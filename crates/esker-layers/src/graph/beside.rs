@@ -1,4 +1,5 @@
-//! Weights beside lists that are kept in a fixed memory.
+//! Weights of graphs whose lists take a fixed amount of memory, in a pool or as heads: mapped from the file, of which a bounded part stays
+//! in memory.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -12,12 +13,12 @@ use crate::layer::ListColumns;
 /// The most bytes of mapped weights of one direction that stay in memory.
 pub const WEIGHTS_MAX: u64 = if cfg!(test) { 3 * BLOCK_BYTES as u64 } else { 16 << 20 };
 
-/// The mapped weights of one direction. A block is verified when it is first read, and given up with all others once they are
-/// [`WEIGHTS_MAX`].
+/// The mapped weights of one direction. A block is verified when it is first read. Once the blocks that were read have [`WEIGHTS_MAX`]
+/// bytes, the memory of all of them is given up.
 pub(crate) struct WeightsBeside<'a, W> {
     lists: &'a ListColumns,
     property: u32,
-    /// Bytes that reads have brought to memory, at most, since they were given up last.
+    /// The most bytes that reads can have brought to memory since it was given up last.
     touched: AtomicU64,
     weight: PhantomData<fn() -> W>,
 }

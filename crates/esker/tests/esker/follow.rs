@@ -163,7 +163,7 @@ fn name(kind: Kind, v: u64) -> String {
     if kind.texts { format!("v{v}") } else { (v + 100).to_string() }
 }
 
-/// What an algorithm says of each vertex, computed anew.
+/// The value of each vertex by a run of an algorithm, and the whole answer.
 fn computed(
     snapshot: &Snapshot,
     run: &Run,
@@ -188,7 +188,7 @@ fn is_same(a: Value, b: Value, error: f64) -> bool {
     }
 }
 
-/// How far scores may be off: 0 unless the answer has a certificate.
+/// The error bound of the scores: 0 unless the answer has a certificate.
 fn error_of(follow: &Follow) -> f64 {
     let certified = follow.facts().iter().find(|(name, _)| *name == "error");
     certified.map_or(0.0, |(_, error)| if let Fact::Float(error) = error { *error } else { 0.0 })

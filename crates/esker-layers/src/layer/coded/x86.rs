@@ -1,8 +1,9 @@
 //! Unpacks sixteen differences at a time with AVX-512, or eight with AVX2.
 //!
-//! One permutation of bytes brings the differences, of any width, into lanes; then they are shifted, masked, and
-//! summed in four steps (AVX2: three). Sixteen differences begin at a whole byte, and a block has 63. Lanes
-//! decoded beyond the end of a block are overwritten by the next block, or stay in the spare room at the end.
+//! One permutation of bytes brings the differences, of any width, into lanes. They are shifted and masked there, and
+//! four steps (AVX2: three) turn them into prefix sums. Every sixteenth difference begins at a whole byte. A block has
+//! 63 differences, so the last group has lanes to spare: what is decoded into them is overwritten by the next block, or
+//! stays in the spare room at the end of the output.
 #![allow(unsafe_code)] // Uses vector instructions that the compiler does not generate from loops.
 
 use std::arch::x86_64::{
