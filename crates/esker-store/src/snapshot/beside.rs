@@ -22,11 +22,11 @@ pub(super) trait BesideLists: Sized {
     const LAYER: fn(&Self::Record) -> u32;
 
     /// Opens its files in the directory of the layer.
-    fn open(files: &LayerFiles<'_>, record: &Self::Record) -> Result<Self>;
+    fn open(files: &BesideFiles<'_>, record: &Self::Record) -> Result<Self>;
 }
 
 /// The files of a layer.
-pub(super) struct LayerFiles<'a> {
+pub(super) struct BesideFiles<'a> {
     disk: &'a Arc<dyn Disk>,
     directory: &'a Path,
     database: DatabaseId,
@@ -39,8 +39,8 @@ impl BesideLists for Tiles {
     const RECORDS: fn(&Manifest) -> &[TilesRecord] = |manifest| &manifest.tiles;
     const LAYER: fn(&TilesRecord) -> u32 = |record| record.layer;
 
-    fn open(files: &LayerFiles<'_>, record: &TilesRecord) -> Result<Self> {
-        let &LayerFiles { disk, directory, database, layer } = files;
+    fn open(files: &BesideFiles<'_>, record: &TilesRecord) -> Result<Self> {
+        let &BesideFiles { disk, directory, database, layer } = files;
         let (num_vertices, directed) = (layer.num_vertices, layer.directed);
         let shape = TileShape { num_vertices, num_edges: record.num_edges, directed };
         Self::open(disk, directory, database, shape)
@@ -53,8 +53,8 @@ impl BesideLists for StoredHeads {
     const RECORDS: fn(&Manifest) -> &[HeadsRecord] = |manifest| &manifest.heads;
     const LAYER: fn(&HeadsRecord) -> u32 = |record| record.layer;
 
-    fn open(files: &LayerFiles<'_>, record: &HeadsRecord) -> Result<Self> {
-        let &LayerFiles { disk, directory, database, layer } = files;
+    fn open(files: &BesideFiles<'_>, record: &HeadsRecord) -> Result<Self> {
+        let &BesideFiles { disk, directory, database, layer } = files;
         Self::open(disk, directory, database, record, layer.in_edges)
     }
 }
@@ -116,7 +116,8 @@ impl<F: BesideLists> Beside<F> {
             let found = found
                 .ok_or_else(|| Error::corrupt(path, 0, "there are tiles or heads of an unknown layer"))?;
             let directory = layer_directory(path, layer);
-            let files = LayerFiles { disk, directory: &directory, database: manifest.database, layer: found };
+            let files =
+                BesideFiles { disk, directory: &directory, database: manifest.database, layer: found };
             let _ = slot.set(F::open(&files, record)?);
         }
         Ok(slot.get())
