@@ -29,6 +29,9 @@ pub fn components<E: From<Stop> + Send>(
     run: &Run,
     mut visit: impl FnMut(usize, Vec<VertexId>) -> Result<(), E>,
 ) -> Result<(), E> {
+    if series.is_empty() {
+        return Ok(());
+    }
     let n = series.num_vertices();
     let vertex_bytes = 3 * size_of::<VertexId>() as u64;
     let run = &run.begin("the components of several graphs", n as u64 * vertex_bytes)?;
@@ -162,11 +165,11 @@ fn descend<E: From<Stop> + Send>(
         path.push(problem.above);
         let labels = run.install(|| composed(path));
         path.pop();
-        for graph in first..end {
+        for graph in first..end - 1 {
             run.check()?;
             visit(graph, labels.clone())?;
         }
-        return Ok(());
+        return visit(end - 1, labels);
     }
     let middle = first.midpoint(end);
     let Problem { above, labels, arcs, _memory } = problem;

@@ -244,15 +244,15 @@ impl VectorLoop for LanePull<'_> {
                     sums[i] += f64::from(shares[i] * mask[i]);
                 }
             }
-            let graphs = graphs & self.active;
-            for i in (0..LANES).filter(|i| graphs >> i & 1 == 1) {
-                let score = self.jump[i] + self.damping * sums[i];
-                totals.change[i] += to_fixed((score - scores[i]).abs());
+            // Without branches, so that it runs on vectors. A graph that is not live keeps its score, which changes nothing.
+            let live = graphs & self.active;
+            for i in 0..LANES {
+                let (old, degree, is_live) = (scores[i], degrees[i], live >> i & 1 == 1);
+                let score = if is_live { self.jump[i] + self.damping * sums[i] } else { old };
+                totals.change[i] += to_fixed((score - old).abs());
+                totals.dangling[i] += to_fixed(if degree == 0 { score } else { 0.0 });
                 scores[i] = score;
-                if degrees[i] == 0 {
-                    totals.dangling[i] += to_fixed(score);
-                }
-                next[i] = (score / f64::from(degrees[i].max(1))) as f32;
+                next[i] = (score / f64::from(degree.max(1))) as f32;
             }
         }
         totals
