@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use esker::export::{ExportOptions, ExportReport, StoredExport, WriteIds, export};
+use esker::export::{ExportOptions, Loss, StoredExport, WriteIds, export};
 use esker::graph::Run;
 use esker::import::format::Format;
 use esker::output::vertex_properties;
@@ -99,12 +99,11 @@ impl ExportCommand {
         let selected = self.part.select(&snapshot, false, &policy, &self.resources, &cancel)?;
         let snapshot = selected.as_ref().map_or(&snapshot, |selected| &selected.snapshot);
         let graph = StoredExport::new(snapshot, &run)?;
-        let has_gaps = snapshot.ids().dense_base().is_none() || snapshot.remaining(&run)?.is_some();
         let report = export(&graph, &self.output, &options);
         bar.finish();
         let mut report = report?;
         if values.is_some() {
-            report.losses.retain(|loss| !loss.starts_with("Vertex properties"));
+            report.losses.retain(|loss| !matches!(loss, Loss::VertexProperties(_)));
         }
         report.files.extend(values);
         let files: Vec<String> = report.files.iter().map(|file| file.display().to_string()).collect();
@@ -115,7 +114,7 @@ impl ExportCommand {
                 "vertices": report.vertices,
                 "vertices_unnamed": report.unnamed,
                 "edges": report.edges,
-                "losses": report.losses,
+                "losses": report.losses.iter().map(sentence).collect::<Vec<_>>(),
             }));
         }
         text::remark(&format!(
@@ -124,34 +123,25 @@ impl ExportCommand {
             report.format.title(),
             files.join(", ")
         ));
-        self.remark_losses(&report, has_gaps);
+        report.losses.iter().for_each(|loss| text::remark(&sentence(loss)));
         Ok(())
     }
+}
 
-    /// Says what the files do not have of the graph.
-    fn remark_losses(&self, report: &ExportReport, has_gaps: bool) {
-        report.losses.iter().for_each(|loss| text::remark(loss));
-        let numbers_only = matches!(
-            report.format,
-            Format::MatrixMarket
-                | Format::Metis
-                | Format::Dimacs
-                | Format::Adjacency
-                | Format::Sg
-                | Format::Wsg
-        );
-        if numbers_only && has_gaps && self.vertices.is_none() && self.ids == OutputIds::External {
-            text::remark(&format!(
-                "A {} has numbers instead of ids: --vertices FILE writes the id of each, in order",
-                report.format.title()
-            ));
-        }
-        if report.unnamed > 0 {
-            text::remark(&format!(
-                "{} without edges not written, as {} lists edges only: write their ids with --vertices FILE",
-                counted(report.unnamed, "vertex", "vertices"),
-                report.format.title()
-            ));
-        }
-    }
+/// What was lost, and how to keep it.
+fn sentence(loss: &Loss) -> String {
+    let remedy = match loss {
+        Loss::EdgeProperties(..) | Loss::Weights(_) => "",
+        Loss::VertexProperties(_) => "; --vertex-properties FILE writes a CSV for `esker set`",
+        Loss::Undirected(_) => ": import it with --undirected",
+        Loss::Directed(_) => ": import it with --directed",
+        Loss::Ids(..) => ": --vertices FILE writes the id of each, in order",
+        Loss::TextIds(_) => ": import it with --ids text",
+        Loss::TextValues(..) => ": import it with --schema NAME:text",
+        Loss::Zones(..) => "; Parquet and Arrow have them",
+        Loss::Vertices(..) => ": write their ids with --vertices FILE",
+    };
+    let said = format!("{loss}{remedy}");
+    let first = said.chars().next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(said.chars().skip(1)).collect()
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use esker::change::Target;
+use esker::change::{Target, check_message};
 use esker::differences::summary_json;
 use esker::graph::{Cancel, Run};
 use esker::store::database::CommitWatch;
@@ -30,7 +30,7 @@ const SUMMARY_CHANGES_MAX: u64 = 1 << 20;
 #[command(next_help_heading = "Committing")]
 pub(crate) struct WriteArgs {
     /// Message of the version, shown by `esker log` [default: a short form of the command]
-    #[arg(long, short, value_name = "TEXT")]
+    #[arg(long, short, value_name = "TEXT", value_parser = parse_message)]
     pub(crate) message: Option<String>,
     /// When what the changes record happened: 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since 1970; not before that of an earlier
     /// version. --at selects versions by it [default: now]
@@ -93,6 +93,12 @@ pub(crate) struct Written {
     frozen: Option<ChangeCounts>,
     /// The counts of changed vertices.
     vertices: DiffSummary,
+}
+
+/// A message that does not pass for one of a stream.
+fn parse_message(text: &str) -> Result<String, String> {
+    check_message(text).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
 }
 
 impl WriteArgs {

@@ -80,6 +80,8 @@ pub struct Rejected {
     pub text: String,
     /// What is wrong with it and what to do.
     pub reason: String,
+    /// How many edges of its batch come before it in the input.
+    pub edges_before: usize,
 }
 
 /// An integer that no float equals, and its place in the input.

@@ -619,8 +619,13 @@ fn with_rejected(count: u64, per_batch: u64) -> Vec<EdgeBatch> {
         .map(|b| {
             let mut batch = batches(&[(b, b + 1, 0)], false, 1).remove(0);
             let path = Arc::new(PathBuf::from("in.el"));
-            let line =
-                |i| Rejected { path: path.clone(), line: b * 10 + i, text: "x".into(), reason: "bad".into() };
+            let line = |i| Rejected {
+                path: path.clone(),
+                line: b * 10 + i,
+                text: "x".into(),
+                reason: "bad".into(),
+                edges_before: 0,
+            };
             batch.rejected = (0..if b % 2 == 1 { per_batch } else { 0 }).map(line).collect();
             batch
         })

@@ -39,8 +39,52 @@ fn each_loss_is_said_once() {
     }
     let report = place.json("export g.esker y.el --json");
     assert_eq!(report["losses"].as_array().unwrap().len(), 3, "{report}");
-    let report = place.json("export g.esker z.mtx --no-properties --json");
+    let report = place.json("export g.esker z.mtx --no-properties --vertices z.ids --json");
     assert_eq!(report["losses"], serde_json::json!([]));
+}
+
+#[test]
+fn what_a_reader_would_take_for_something_else_is_said() {
+    let place = Place::new();
+    place.file(
+        "ids.csv",
+        "source,target,kind,at\n01,2,7,2024-02-29T10:00:00+01:00\n2,03,8,2024-02-29T10:00:00Z\n",
+    );
+    place.ok("import ids.csv g.esker --ids text --schema kind:text,at:timestamp[us,Europe/Berlin]");
+    let said = |line: &str| {
+        let output = place.run(line);
+        assert!(output.status.success(), "{output:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        said.lines().filter(|line| !line.starts_with("Wrote")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        said("export g.esker x.csv"),
+        [
+            "Nothing in CSV says that these edge properties are texts: kind: import it with --schema NAME:text",
+            "CSV has no time zones, so times are in UTC: at; Parquet and Arrow have them",
+            "Nothing in CSV says that the ids are texts: import it with --ids text",
+        ]
+    );
+    assert_eq!(said("export g.esker x.parquet"), [""; 0]);
+    place.ok("import x.csv again.esker --ids text --schema kind:text,at:timestamp[us,UTC]");
+    assert_eq!(place.ok("export again.esker - --format csv"), place.ok("export g.esker - --format csv"));
+    place.file("d.csv", "source,target\n5,6\n6,7\n");
+    place.ok("import d.csv d.esker");
+    assert_eq!(
+        said("export d.esker d.gr"),
+        [
+            "DIMACS-9 graph has a weight for each edge: all are 1, as the graph has none",
+            "DIMACS-9 graph has numbers instead of ids, from 1 on: --vertices FILE writes the id of each, in order",
+        ]
+    );
+    assert_eq!(
+        said("export d.esker d.gr --force --vertices d.ids"),
+        ["DIMACS-9 graph has a weight for each edge: all are 1, as the graph has none"]
+    );
+    assert_eq!(
+        said("export d.esker d.graph500"),
+        ["Nothing in Graph500 edges of 12 bytes says that the graph is directed: import it with --directed"]
+    );
 }
 
 #[test]

@@ -244,11 +244,12 @@ fn what_was_read_before_an_error_is_committed() {
     let pipe = child.stdin.as_mut().unwrap();
     pipe.write_all(b"from,to,sent\n1,2,100\n2,3,101\n").unwrap();
     std::thread::sleep(Duration::from_millis(300));
-    pipe.write_all(b"garbage\n").unwrap();
+    // The first edge lies in one block of lines with the line that ends the stream.
+    pipe.write_all(b"3,1,101\ngarbage\n4,4,104\n").unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("garbage"));
-    assert_eq!(edges(&place), ["1,2,100", "2,3,101"]);
+    assert_eq!(edges(&place), ["1,2,100", "2,3,101", "3,1,101"]);
     // A file that is followed, and then renamed.
     place.file("a.csv", "from,to,sent\n3,4,102\n4,5,103\n");
     let mut child = start(&place, "stream s.esker a.csv --follow --commit-every 1w");
@@ -263,7 +264,35 @@ fn what_was_read_before_an_error_is_committed() {
     std::io::Read::read_to_string(&mut shown, &mut said).unwrap();
     assert!(said.contains("the file was removed or renamed while it was followed"), "{said}");
     assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(edges(&place).len(), 5);
+}
+
+#[test]
+fn times_of_another_unit_than_those_of_earlier_edges_are_refused() {
+    let place = place();
+    place.file("a.csv", &format!("from,to,sent\n{}", rows(0..3, |i| 1_704_067_200 + i)));
+    place.ok("stream s.esker a.csv");
+    place.file("b.csv", "from,to,sent\n7,8,1704067203000\n");
+    let line = "stream s.esker b.csv";
+    place.fails(1, line, "1704067203000 looks as if it were in milliseconds, but 1704067202, the latest");
+    assert_eq!(edges(&place).len(), 3);
+    place.ok(&format!("{line} --time-unit ms"));
     assert_eq!(edges(&place).len(), 4);
+}
+
+#[test]
+fn no_message_passes_for_the_position_of_a_stream() {
+    let place = place();
+    place.file("a.csv", "from,to,sent\n1,2,100\n");
+    place.ok("stream s.esker a.csv");
+    let forged = versions(&place).last().unwrap()["message"].as_str().unwrap().replace("1 edge", "9 edges");
+    let mut command = place.command("add s.esker a.csv -m");
+    let output = command.arg(&forged).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("would say how far a stream was read"), "{said}");
+    assert_eq!(versions(&place).len(), 2);
+    place.ok("add s.esker a.csv -m stream");
 }
 
 #[test]

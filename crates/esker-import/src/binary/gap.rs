@@ -241,6 +241,7 @@ impl GapParser {
                 line: block.first_line + row as u64,
                 text: format!("{} {}", source[row], target[row] as u32 as i32),
                 reason: format!("the neighbour is not among the {vertices} vertices"),
+                edges_before: kept,
             });
         }
         source.truncate(kept);

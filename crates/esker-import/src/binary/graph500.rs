@@ -125,6 +125,7 @@ impl BlockParser for PackedParser {
                         text: format!("{u} {v}"),
                         reason: "ids cannot be negative; are the edges of 12 bytes (--format graph500)?"
                             .to_owned(),
+                        edges_before: source.len(),
                     });
                 } else {
                     source.push(u.cast_unsigned());

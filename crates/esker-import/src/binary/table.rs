@@ -361,11 +361,12 @@ pub(super) fn batch(
         }
     }
     let (ends, values) = columns.split_at(2);
-    let rejected = faults.into_iter().map(|(row, (reason, text))| Rejected {
+    let rejected = faults.into_iter().enumerate().map(|(before, (row, (reason, text)))| Rejected {
         path: Arc::clone(origin.path),
         line: origin.first_row + row as u64,
         text,
         reason,
+        edges_before: row - before,
     });
     Ok(EdgeBatch {
         source: as_ids(&ends[0], ids),

@@ -153,6 +153,9 @@ pub trait ExportGraph: Sync {
     /// Formats that know only numbers then number the vertices by their ids.
     fn dense_base(&self) -> Option<u64>;
 
+    /// The least external id, if the ids are consecutive integers.
+    fn least_id(&self) -> Option<u64>;
+
     /// The external id of `v`, when ids are integers.
     ///
     /// # Errors

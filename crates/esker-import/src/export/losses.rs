@@ -1,8 +1,88 @@
 //! What a format cannot keep of a graph.
 
-use super::graph::ExportGraph;
-use super::options::ExportOptions;
+use std::fmt;
+
+use esker_format::Result;
+use esker_graph::vertex;
+
+use super::graph::{ExportGraph, PropertyInfo, PropertyKind};
+use super::options::{ExportOptions, WriteIds};
 use crate::format::Format;
+use crate::text::digits;
+use crate::typed::sniff;
+
+/// Vertices whose ids are looked at.
+const SAMPLE_IDS: u64 = 1000;
+
+/// What an export left out, or what a reader of its file takes for something else, though nothing asked for that. `Display` says it in a
+/// clause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Loss {
+    /// Edge properties for which the format has no place.
+    EdgeProperties(Format, Vec<String>),
+    /// Properties of vertices.
+    VertexProperties(Vec<String>),
+    /// That the graph is undirected.
+    Undirected(Format),
+    /// That the graph is directed.
+    Directed(Format),
+    /// The format needs weights, which the graph does not have.
+    Weights(Format),
+    /// The ids: the format has numbers from this one on instead.
+    Ids(Format, u64),
+    /// That ids are texts: they look like integers.
+    TextIds(Format),
+    /// That these edge properties are texts: they look like something else.
+    TextValues(Format, Vec<String>),
+    /// The time zones of these edge properties.
+    Zones(Format, Vec<String>),
+    /// This number of vertices, which have no edges.
+    Vertices(Format, u64),
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EdgeProperties(format, names) => {
+                let title = format.title();
+                let names = names.join(", ");
+                write!(
+                    f,
+                    "edge properties not written, as {title} has no place for them: {names}; CSV, Parquet and Arrow have"
+                )
+            }
+            Self::VertexProperties(names) => write!(f, "vertex properties not written: {}", names.join(", ")),
+            Self::Undirected(format) => {
+                write!(f, "nothing in {} says that the graph is undirected", format.title())
+            }
+            Self::Directed(format) => {
+                write!(f, "nothing in {} says that the graph is directed", format.title())
+            }
+            Self::Weights(format) => {
+                write!(f, "{} has a weight for each edge: all are 1, as the graph has none", format.title())
+            }
+            Self::Ids(format, first) => {
+                write!(f, "{} has numbers instead of ids, from {first} on", format.title())
+            }
+            Self::TextIds(format) => write!(f, "nothing in {} says that the ids are texts", format.title()),
+            Self::TextValues(format, names) => {
+                write!(
+                    f,
+                    "nothing in {} says that these edge properties are texts: {}",
+                    format.title(),
+                    names.join(", ")
+                )
+            }
+            Self::Zones(format, names) => {
+                write!(f, "{} has no time zones, so times are in UTC: {}", format.title(), names.join(", "))
+            }
+            Self::Vertices(format, vertices) => {
+                let vertices = esker_graph::counted(*vertices, "vertex", "vertices");
+                write!(f, "{vertices} without edges not written, as {} lists edges only", format.title())
+            }
+        }
+    }
+}
 
 /// Which edge properties a format keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,43 +108,117 @@ fn kept(format: Format) -> KeptProperties {
     }
 }
 
-/// Whether a reader of the format learns that a graph is undirected.
-fn says_undirected(format: Format) -> bool {
+/// How a reader of a format takes a graph; `None`: the file says.
+fn taken_as_directed(format: Format) -> Option<bool> {
     use Format::{Arrow, Graph500, Graph500Wide, Graphalytics, MatrixMarket, Metis, Parquet, Sg, Wsg};
-    matches!(
-        format,
-        MatrixMarket | Metis | Graphalytics | Sg | Wsg | Graph500 | Graph500Wide | Parquet | Arrow
-    )
+    match format {
+        MatrixMarket | Metis | Graphalytics | Sg | Wsg | Parquet | Arrow => None,
+        Graph500 | Graph500Wide => Some(false),
+        _ => Some(true),
+    }
 }
 
-/// What an export leaves out that was not asked to be left out, a sentence each.
-pub(super) fn of(graph: &dyn ExportGraph, format: Format, options: &ExportOptions) -> Vec<String> {
+/// The number of the first vertex in formats that know only numbers.
+fn first_number(format: Format) -> Option<u64> {
+    match format {
+        Format::MatrixMarket | Format::Metis | Format::Dimacs => Some(1),
+        Format::Adjacency | Format::Sg | Format::Wsg => Some(0),
+        _ => None,
+    }
+}
+
+/// What an export loses that was not asked to be left out, but for [`Loss::Vertices`].
+///
+/// # Errors
+/// If ids or texts cannot be read.
+pub(super) fn of(graph: &dyn ExportGraph, format: Format, options: &ExportOptions) -> Result<Vec<Loss>> {
     let mut losses = Vec::new();
-    let title = format.title();
-    let properties = graph.properties().iter().enumerate();
-    let is_lost = |index: usize| match kept(format) {
-        KeptProperties::All => false,
-        KeptProperties::Weight => graph.weight() != Some(index),
-        KeptProperties::Nothing => true,
-    };
-    let lost: Vec<&str> =
-        properties.filter(|(index, _)| is_lost(*index)).map(|(_, property)| property.name.as_str()).collect();
-    if options.properties && !lost.is_empty() {
-        losses.push(format!(
-            "Edge properties not written, as {title} has no place for them: {}; CSV, Parquet and Arrow have",
-            lost.join(", ")
-        ));
+    if options.properties {
+        losses.extend(of_properties(graph, format)?);
     }
-    let vertex_properties = graph.vertex_properties();
-    if options.properties && !vertex_properties.is_empty() {
-        losses.push(format!(
-            "Vertex properties not written: {}; --vertex-properties FILE writes a CSV for `esker set`",
-            vertex_properties.join(", ")
-        ));
+    match (graph.is_directed(), taken_as_directed(format)) {
+        (false, Some(true)) => losses.push(Loss::Undirected(format)),
+        (true, Some(false)) => losses.push(Loss::Directed(format)),
+        _ => {}
     }
-    if !graph.is_directed() && !says_undirected(format) {
-        losses
-            .push(format!("{title} does not say that the graph is undirected: import it with --undirected"));
+    if options.ids == WriteIds::External {
+        let first = first_number(format).filter(|_| options.vertices.is_none());
+        if let Some(first) = first
+            && graph.least_id() != Some(first)
+        {
+            losses.push(Loss::Ids(format, first));
+        }
+        if format.is_table() && graph.has_text_ids() && look_like_integers(graph)? {
+            losses.push(Loss::TextIds(format));
+        }
     }
-    losses
+    Ok(losses)
+}
+
+fn of_properties(graph: &dyn ExportGraph, format: Format) -> Result<Vec<Loss>> {
+    let mut losses = Vec::new();
+    let (mut lost, mut texts, mut zones) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, property) in graph.properties().iter().enumerate() {
+        let name = || property.name.clone();
+        match kept(format) {
+            KeptProperties::All => {}
+            KeptProperties::Weight if graph.weight() == Some(index) => {}
+            _ => {
+                lost.push(name());
+                continue;
+            }
+        }
+        if !format.is_table() {
+            continue;
+        }
+        if has_zone(property) {
+            zones.push(name());
+        }
+        if property.kind == PropertyKind::Text && look_like_others(graph, index)? {
+            texts.push(name());
+        }
+    }
+    if !lost.is_empty() {
+        losses.push(Loss::EdgeProperties(format, lost));
+    }
+    if !graph.vertex_properties().is_empty() {
+        losses.push(Loss::VertexProperties(graph.vertex_properties()));
+    }
+    if !texts.is_empty() {
+        losses.push(Loss::TextValues(format, texts));
+    }
+    if !zones.is_empty() {
+        losses.push(Loss::Zones(format, zones));
+    }
+    if format == Format::Dimacs && graph.weight().is_none() {
+        losses.push(Loss::Weights(format));
+    }
+    Ok(losses)
+}
+
+fn has_zone(property: &PropertyInfo) -> bool {
+    match &property.logical {
+        esker_format::LogicalType::Timestamp { zone, .. } => !matches!(zone.as_str(), "" | "UTC"),
+        _ => false,
+    }
+}
+
+/// Whether a reader takes the ids, which are texts, for integers: it allows one in ten of a sample to be something else.
+fn look_like_integers(graph: &dyn ExportGraph) -> Result<bool> {
+    let (mut id, mut others) = (Vec::new(), 0);
+    let sample = graph.num_vertices().min(SAMPLE_IDS);
+    for v in 0..sample {
+        id.clear();
+        graph.write_id(vertex(v as usize), &mut id)?;
+        others += u64::from(digits::id(&id).is_err());
+    }
+    Ok(sample > 0 && others * 10 <= sample)
+}
+
+/// Whether a reader takes the texts of a property for numbers, truth values or times.
+fn look_like_others(graph: &dyn ExportGraph, property: usize) -> Result<bool> {
+    let texts = graph.dictionary(property)?;
+    let texts = || texts.iter().flatten().filter(|text| !text.is_empty());
+    let are_numbers = texts().all(|text| digits::number(text).is_ok());
+    Ok(texts().next().is_some() && (are_numbers || sniff(texts()).is_some()))
 }

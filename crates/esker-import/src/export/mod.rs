@@ -32,6 +32,7 @@ use crate::format::Format;
 pub(crate) use generated::GeneratorExport;
 pub use graph::{BlockBuilder, ExportBlock, ExportGraph, PropertyInfo, PropertyKind};
 pub(crate) use graph::{EdgeStream, ListExport};
+pub use losses::Loss;
 pub use options::{ExportOptions, OutputCompression, WriteIds};
 pub use sink::OutputFile;
 pub use stored::StoredExport;
@@ -49,8 +50,8 @@ pub struct ExportReport {
     pub unnamed: u64,
     /// Edges written; an undirected one counts twice where it was written at both ends.
     pub edges: u64,
-    /// What the format cannot keep of the graph, a sentence each.
-    pub losses: Vec<String>,
+    /// What the format cannot keep of the graph.
+    pub losses: Vec<Loss>,
 }
 
 /// Writes a graph to `path`; `-` is standard output. The file gets its name when it is complete.
@@ -73,7 +74,10 @@ pub fn export(graph: &dyn ExportGraph, path: &Path, options: &ExportOptions) -> 
         None => None,
     };
     let mut report = export_edges(graph, format, path, options)?;
-    report.losses = losses::of(graph, format, options);
+    report.losses = losses::of(graph, format, options)?;
+    if report.unnamed > 0 {
+        report.losses.push(Loss::Vertices(format, report.unnamed));
+    }
     if let Some(vertices) = vertices {
         report.files.push(vertices.finish()?);
     }

@@ -156,8 +156,12 @@ impl ExportGraph for StoredExport<'_> {
 
     fn dense_base(&self) -> Option<u64> {
         let permuted = self.snapshot.manifest().ids.kind == IdMapKind::Permuted;
+        self.least_id().filter(|_| permuted)
+    }
+
+    fn least_id(&self) -> Option<u64> {
         // Where vertices are removed, ids have gaps.
-        self.snapshot.ids().dense_base().filter(|_| permuted && self.remaining.is_none())
+        self.snapshot.ids().dense_base().filter(|_| self.remaining.is_none())
     }
 
     fn int_id(&self, v: VertexId) -> Result<u64> {

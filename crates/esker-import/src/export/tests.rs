@@ -140,6 +140,10 @@ impl ExportGraph for Small {
         numbers.iter().enumerate().all(|(i, &id)| id == base + i as u64).then_some(base)
     }
 
+    fn least_id(&self) -> Option<u64> {
+        self.dense_base()
+    }
+
     fn int_id(&self, v: VertexId) -> Result<u64> {
         Ok(self.ids[v as usize].parse().unwrap())
     }

@@ -182,7 +182,8 @@ impl BlockParser for AdjacencyParser {
                 }
                 Err(reason) => {
                     let (path, line) = (Arc::clone(&self.path), block.first_line + (edge - first_edge));
-                    rejected.push(Rejected { path, line, text: excerpt(target), reason });
+                    let edges_before = sources.len();
+                    rejected.push(Rejected { path, line, text: excerpt(target), reason, edges_before });
                 }
             }
         }

@@ -376,6 +376,7 @@ impl ListBlock<'_> {
 
     fn reject(&mut self, word: &[u8], reason: String) {
         let (path, line) = (Arc::clone(&self.parser.path), self.place.line);
-        self.rejected.push(Rejected { path, line, text: excerpt(word), reason });
+        let edges_before = self.sources.len();
+        self.rejected.push(Rejected { path, line, text: excerpt(word), reason, edges_before });
     }
 }

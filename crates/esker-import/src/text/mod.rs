@@ -1,6 +1,6 @@
 //! Readers of text formats.
 
-mod digits;
+pub(crate) mod digits;
 mod line;
 mod column;
 mod names;

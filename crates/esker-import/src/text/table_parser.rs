@@ -333,12 +333,16 @@ impl<'a> RowBlock<'a> {
     /// Keeps the place of an integer of the last edge, which lies in the line at `at`.
     #[cold]
     fn note_wide(&mut self, at: usize, property: usize, value: i64) {
-        let edges = match &self.sources {
-            Ids::Int(ids) => ids.len(),
-            Ids::Text(ids) => ids.len(),
-        };
+        let edges = self.num_edges();
         let (path, line) = (Arc::clone(&self.parser.paths[self.block.file]), self.line_at(at));
         self.wide.push(WideInteger { property, row: edges - 1, value, path, line });
+    }
+
+    fn num_edges(&self) -> usize {
+        match &self.sources {
+            Ids::Int(ids) => ids.len(),
+            Ids::Text(ids) => ids.len(),
+        }
     }
 
     fn check_mark(&self) -> std::result::Result<(), String> {
@@ -419,11 +423,13 @@ impl<'a> RowBlock<'a> {
         let line = self.line_at(at);
         let bytes = &self.block.bytes[..];
         let described = self.rejected.len() < DESCRIBED_MAX;
+        let edges_before = self.num_edges();
         self.rejected.push(Rejected {
             path: Arc::clone(&self.parser.paths[self.block.file]),
             line,
             text: if described { excerpt(&bytes[at..end]) } else { String::new() },
             reason: if described { reason } else { String::new() },
+            edges_before,
         });
     }
 }

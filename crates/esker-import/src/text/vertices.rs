@@ -243,6 +243,7 @@ impl Parser {
                 line: line_number,
                 text: excerpt(line),
                 reason,
+                edges_before: 0,
             });
         }
         let ids = match self.ids {

@@ -1,6 +1,8 @@
 //! Imports as a user sees them: from a file to a whole database, or to none.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)] // The tests read and write files of their own.
 
+mod round_trips;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

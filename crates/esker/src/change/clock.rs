@@ -1,5 +1,6 @@
 //! The times of a stream, and its watermark.
 
+use esker_graph::Run;
 use esker_store::format::ElementType;
 use esker_store::property::PropertyValue;
 use esker_store::{Error, Result};
@@ -14,6 +15,8 @@ pub(super) struct Clock {
     place: usize,
     /// Unless it is known, guessed from the first edge.
     pub(super) unit: Option<TimeUnit>,
+    /// The latest time of the edges that the database has, if its unit has to be guessed too.
+    earlier: Option<i64>,
     asked_delay: Option<Span>,
     /// In the unit of the times.
     delay: i64,
@@ -57,13 +60,18 @@ impl Clock {
         })?;
         let place = target.edge_properties.iter().position(|one| one.number == found.number).unwrap_or(0);
         let unit = TimeUnit::of(found).or(options.unit);
-        Ok(Some(Self { place, unit, asked_delay: options.delay, delay: 0, first: None, greatest: None }))
+        let earlier = match unit {
+            None => newest.latest_time(&name, &Run::with_threads(1)?)?,
+            Some(_) => None,
+        };
+        let asked_delay = options.delay;
+        Ok(Some(Self { place, unit, earlier, asked_delay, delay: 0, first: None, greatest: None }))
     }
 
     /// Notes the time of an edge, and returns it.
     pub(super) fn take(&mut self, edge: &FedEdge<'_>) -> Result<i64> {
         let time = self.of_edge(edge);
-        let unit = *self.unit.get_or_insert_with(|| TimeUnit::guess(time));
+        let unit = self.unit_by(time)?;
         if let Some(delay) = self.asked_delay.take() {
             self.delay = unit.length(delay).map_err(|error| Error::Invalid(error.to_string()))?;
         }
@@ -80,10 +88,27 @@ impl Clock {
         }
     }
 
+    /// The unit of the times: as it is known, else as this one looks, if the times that the database has look the same.
+    fn unit_by(&mut self, time: i64) -> Result<TimeUnit> {
+        let guessed = TimeUnit::guess(time);
+        if let (None, Some(earlier)) = (self.unit, self.earlier) {
+            let known = TimeUnit::guess(earlier);
+            if known != guessed {
+                return Err(Error::Invalid(format!(
+                    "the time {time} looks as if it were in {}, but {earlier}, the latest in the database, as if it were in {}: \
+                     convert the times, or state their unit",
+                    guessed.name(),
+                    known.name()
+                )));
+            }
+        }
+        Ok(*self.unit.get_or_insert(guessed))
+    }
+
     pub(super) fn seconds_since_first(&mut self, edge: &FedEdge<'_>) -> f64 {
         let time = self.of_edge(edge);
         let first = *self.first.get_or_insert(time);
-        let unit = *self.unit.get_or_insert_with(|| TimeUnit::guess(time));
+        let unit = self.unit.unwrap_or_else(|| TimeUnit::guess(time));
         unit.seconds(time.saturating_sub(first))
     }
 

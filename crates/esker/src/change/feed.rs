@@ -281,7 +281,12 @@ impl Feeder<'_> {
 
     /// Takes the rows of a block; false: the end came before the last.
     fn take(&mut self, rows: &EdgeBatch) -> Result<bool> {
-        self.take_rejected(&rows.rejected)?;
+        let bad = rows.rejected.first().filter(|_| self.options.bad_lines == BadLines::Stop);
+        let edges = match bad {
+            None => rows.len(),
+            Some(bad) if self.course.commits_before_failure() => bad.edges_before.min(rows.len()),
+            Some(bad) => return Err(stopped_by(bad)),
+        };
         if let Some(vertices) = &rows.vertices {
             let mut text = String::new();
             for index in 0..vertices.len() {
@@ -296,9 +301,10 @@ impl Feeder<'_> {
         }
         if self.takes_many(rows) {
             self.take_many(rows)?;
+            self.count_rejected(&rows.rejected);
             return self.keep_time(false);
         }
-        for index in 0..rows.len() {
+        for index in 0..edges {
             if self.course.passes_over() {
                 continue;
             }
@@ -310,7 +316,13 @@ impl Feeder<'_> {
                 return Ok(false);
             }
         }
-        Ok(true)
+        match bad {
+            Some(bad) => Err(stopped_by(bad)),
+            None => {
+                self.count_rejected(&rows.rejected);
+                Ok(true)
+            }
+        }
     }
 
     /// Whether the edges of a block are taken together: they are added as they are, without properties.
@@ -376,19 +388,10 @@ impl Feeder<'_> {
         self.sizing.insert(CommitSizing::default()).add(self.database, &mut self.batch)
     }
 
-    fn take_rejected(&mut self, rejected: &[Rejected]) -> Result<()> {
-        if let (BadLines::Stop, Some(bad)) = (self.options.bad_lines, rejected.first()) {
-            return Err(Error::Input {
-                path: bad.path.to_path_buf(),
-                line: Some(bad.line),
-                text: bad.text.clone(),
-                reason: format!("{}; use --bad-lines skip to skip such lines", bad.reason),
-            });
-        }
+    fn count_rejected(&mut self, rejected: &[Rejected]) {
         self.report.rejected += rejected.len() as u64;
         let room = SAMPLE_MAX.saturating_sub(self.report.rejected_sample.len());
         self.report.rejected_sample.extend(rejected.iter().take(room).cloned());
-        Ok(())
     }
 
     /// Takes an edge when its time has come; false: the end came before.
@@ -485,6 +488,16 @@ impl Feeder<'_> {
         self.report.edges += pending.edges;
         self.report.vertices += pending.vertices;
         Ok(())
+    }
+}
+
+/// The error for the first bad line.
+fn stopped_by(bad: &Rejected) -> Error {
+    Error::Input {
+        path: bad.path.to_path_buf(),
+        line: Some(bad.line),
+        text: bad.text.clone(),
+        reason: format!("{}; use --bad-lines skip to skip such lines", bad.reason),
     }
 }
 

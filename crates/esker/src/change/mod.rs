@@ -21,7 +21,7 @@ pub use define::Definition;
 pub use expire::{ExpireReport, expire};
 pub use feed::{FeedOptions, FeedReport, OnFeed, feed};
 pub use script::{ScriptReport, commit_script, quoted};
-pub use stream::{StreamReport, newest_watermark, stream};
+pub use stream::{StreamReport, check_message, newest_watermark, stream};
 pub use stream_options::{CommitEvery, Expiry, Late, OnStream, Pace, StreamOptions, StreamState};
 pub use target::Target;
 pub use value::{Given, convert_or_widen};

@@ -230,6 +230,19 @@ fn position_of(database: &Database, options: &StreamOptions) -> Result<Position>
     Ok(Position { watermark, ..position.unwrap_or_default() })
 }
 
+/// Refuses the message of a version if it has the form of those by which a stream finds its position.
+///
+/// # Errors
+/// [`Error::Invalid`] if it has.
+pub fn check_message(message: &str) -> Result<()> {
+    match Position::parse(message) {
+        None => Ok(()),
+        Some(_) => Err(Error::Invalid(format!(
+            "the message {message:?} would say how far a stream was read, which only a stream may say: choose other words"
+        ))),
+    }
+}
+
 /// The watermark in the first of some messages of versions that a stream made.
 pub fn newest_watermark<'m>(messages: impl IntoIterator<Item = &'m str>) -> Option<i64> {
     messages.into_iter().find_map(|message| Position::parse(message)?.1.watermark)
