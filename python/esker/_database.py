@@ -370,18 +370,16 @@ class Database:
     ) -> int:
         """Writes a version to a file, in any format that :meth:`import_` reads, chosen by the file extension; returns the number of edges.
 
-        A format that lists edges only, such as CSV, does not name vertices without edges; a warning says how many. ``vertices`` is
+        A warning says what the format cannot keep: CSV, for one, lists edges only and does not name vertices without edges. ``vertices`` is
         a file for the ids of all vertices, one per line, which ``import_(..., vertices=file)`` reads.
         """
         for one in [file] if vertices is None else [file, vertices]:
             if not overwrite and os.path.lexists(one):
                 raise ExistsError(f"{os.fspath(one)} already exists; give another path, or pass overwrite=True")
         ids = None if vertices is None else os.fspath(vertices)
-        edges, unnamed = self._created().export(os.fspath(file), selector(None, at), format, properties, overwrite, ids)
-        if unnamed > 0:
-            named = f"{unnamed} {'vertex' if unnamed == 1 else 'vertices'} without edges not written to {os.fspath(file)}"
-            message = f"{named}; pass vertices=FILE to write the ids of all vertices"
-            warnings.warn(message, EskerWarning, stacklevel=2)
+        edges, losses = self._created().export(os.fspath(file), selector(None, at), format, properties, overwrite, ids)
+        for loss in losses:
+            warnings.warn(f"{os.fspath(file)}: {loss}", EskerWarning, stacklevel=2)
         return edges
 
     # -- writing

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use esker::answer::{Fact, Ranking, Value, Values};
 use esker::graph::Cancel;
 use esker::store::Snapshot;
-use esker::top::top;
+use esker::top::{TopVertex, top};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
 use crate::array::Array;
 use crate::failure::Outcome;
@@ -94,29 +94,28 @@ impl Answer {
     }
 
     /// The top rows of the principal column: keys and values, with external ids.
-    fn top<'py>(
-        &self,
-        py: Python<'py>,
-        count: usize,
-    ) -> Outcome<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+    fn top<'py>(&self, py: Python<'py>, count: usize) -> Outcome<Bound<'py, PyList>> {
         let cancel = Cancel::default();
         let rank = || Ok(top(&self.answer, count, &cancel)?);
         // To start a thread takes longer than to rank few rows.
         let ranked =
             if self.len() <= BRIEF_LEN { py.detach(rank) } else { watched(py, &cancel, None, rank) }?;
-        let (mut rows, mut turns) = (Vec::with_capacity(ranked.len()), Turns::new());
-        for one in ranked {
-            turns.step(py)?;
-            rows.push((self.show(py, one.key)?, self.show(py, one.value)?));
-        }
-        Ok(rows)
+        ranked_rows(py, &self.snapshot, ranked)
     }
 }
 
-impl Answer {
-    fn show<'py>(&self, py: Python<'py>, value: Value) -> Outcome<Bound<'py, PyAny>> {
-        shown(py, &self.snapshot, value)
+/// Keys and values, with external ids. The tuples are made one by one, so that Ctrl-C ends the loop.
+pub(crate) fn ranked_rows<'py>(
+    py: Python<'py>,
+    snapshot: &Snapshot,
+    ranked: Vec<TopVertex>,
+) -> Outcome<Bound<'py, PyList>> {
+    let (rows, mut turns) = (PyList::empty(py), Turns::new());
+    for one in ranked {
+        turns.step(py)?;
+        rows.append((shown(py, snapshot, one.key)?, shown(py, snapshot, one.value)?))?;
     }
+    Ok(rows)
 }
 
 /// A value as an object: vertices as their ids.

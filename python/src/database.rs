@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use esker::change::{Definition, FeedOptions, FeedReport, Purpose, Target, feed, open_edges};
+use esker::change::{Definition, FeedOptions, FeedReport, Purpose, Target, check_message, feed, open_edges};
 use esker::differences::{Differences, Style, summary_json};
-use esker::export::{ExportOptions, StoredExport, export};
+use esker::export::{ExportOptions, Loss, StoredExport, export};
 use esker::graph::{Cancel, Run, RunOptions};
 use esker::import::format::{Format, ReadOptions};
 use esker::import::options::ImportOptions;
@@ -265,6 +265,7 @@ impl Database {
         let writer = self.writer()?;
         let cancel = token(cancel.as_ref());
         let time_ms = time.map(event_time).transpose()?;
+        check_message(&message)?;
         let options = commit_options(message, time_ms, &cancel);
         let batch = batch.take()?;
         // Once the commit goes to the log, it finishes first.
@@ -424,8 +425,7 @@ impl Database {
         Ok((report.problems.iter().map(ToString::to_string).collect(), report.sound, left))
     }
 
-    /// Writes a version to a file, and the ids of all vertices to another; returns the numbers of edges and of vertices that no
-    /// file names.
+    /// Writes a version to a file, and the ids of all vertices to another; returns the number of edges and what was lost.
     #[allow(clippy::too_many_arguments)]
     fn export(
         &self,
@@ -436,7 +436,7 @@ impl Database {
         properties: bool,
         overwrite: bool,
         vertices: Option<PathBuf>,
-    ) -> Outcome<(u64, u64)> {
+    ) -> Outcome<(u64, Vec<String>)> {
         let open = self.open()?;
         let cancel = Cancel::default();
         let options = ExportOptions {
@@ -454,7 +454,7 @@ impl Database {
             let snapshot = Self::snapshot(&open, at)?;
             let graph = StoredExport::new(&snapshot, &run)?;
             let report = export(&graph, &file, &options)?;
-            Ok((report.edges, report.unnamed))
+            Ok((report.edges, report.losses.iter().map(lost).collect()))
         })
     }
 
@@ -471,6 +471,7 @@ impl Database {
         remove: bool,
     ) -> Outcome<String> {
         let (writer, begin) = (self.writer()?, Instant::now());
+        check_message(&message)?;
         let read: ReadOptions = read.options()?;
         let rule = build.duplicates()?;
         let (build, listener): (ImportOptions, Option<Listener>) = build.options()?;
@@ -496,4 +497,20 @@ impl Database {
             Ok(feed_facts(&report, &notes, begin.elapsed().as_secs_f64()))
         })
     }
+}
+
+/// What an export lost, and how to keep it.
+fn lost(loss: &Loss) -> String {
+    let remedy = match loss {
+        Loss::EdgeProperties(..) | Loss::Weights(_) => "",
+        Loss::VertexProperties(_) => "; db.graph().vertices() has them",
+        Loss::Undirected(_) => "; import it with directed=False",
+        Loss::Directed(_) => "; import it with directed=True",
+        Loss::Ids(..) => "; pass vertices=FILE to write the id of each, in order",
+        Loss::TextIds(_) => "; import it with ids=\"text\"",
+        Loss::TextValues(..) => "; import it with schema={NAME: \"text\"}",
+        Loss::Zones(..) => "; Parquet and Arrow have them",
+        Loss::Vertices(..) => "; pass vertices=FILE to write the ids of all vertices",
+    };
+    format!("{loss}{remedy}")
 }

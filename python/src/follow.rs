@@ -10,9 +10,9 @@ use esker::store::{Follower, Snapshot};
 use esker::top::top;
 use esker::window::{MovingWindow, TimeUnit};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
-use crate::answer::{facts_by_name, shown};
+use crate::answer::{facts_by_name, ranked_rows, shown};
 use crate::database::{Database, Handle};
 use crate::failure::{Failure, Outcome};
 use crate::graph::params;
@@ -194,19 +194,12 @@ impl Follow {
     }
 
     /// The vertices with the largest values, or the largest groups.
-    fn top<'py>(
-        &self,
-        py: Python<'py>,
-        count: usize,
-    ) -> Outcome<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+    fn top<'py>(&self, py: Python<'py>, count: usize) -> Outcome<Bound<'py, PyList>> {
         let (ranked, snapshot) = py.detach(|| {
             let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             let ranked = top(state.follow.answer(), count, &Cancel::default())?;
             Ok::<_, Failure>((ranked, state.follow.snapshot().clone()))
         })?;
-        ranked
-            .iter()
-            .map(|one| Ok((shown(py, &snapshot, one.key)?, shown(py, &snapshot, one.value)?)))
-            .collect()
+        ranked_rows(py, &snapshot, ranked)
     }
 }

@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 
 use esker::catalogue::Resources;
+use esker::change::check_message;
 use esker::graph::{Budget, Cancel, Progress, Run, RunOptions};
 use esker::import::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker::import::options::{BadLines, Duplicates, ImportOptions, ImportProgress, SelfLoops, VertexOrder};
@@ -160,6 +161,7 @@ impl BuildSettings {
 
     /// The options of the import, and the listener for its progress.
     pub(crate) fn options(self) -> Outcome<(ImportOptions, Option<Listener>)> {
+        self.message.as_deref().map_or(Ok(()), check_message)?;
         let default = ImportOptions::default();
         let duplicates = self.duplicates()?.unwrap_or_default();
         let listener = self.progress.map(|callback| Listener { callback, slot: ProgressSlot::default() });

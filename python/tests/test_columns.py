@@ -319,21 +319,54 @@ ATTRIBUTES = {
     "another order": [{"kind": "a", "weight": 1}, {"weight": 2, "kind": "b"}, {"kind": "c", "weight": 3}],
     "some missing": [{"weight": 2.5}, {}, {"weight": 3.5}],
     "truth values": [{"open": True}, {"open": False}, {"open": True}],
+    "integers": [{"weight": 1}, {"weight": -2}, {"weight": 2**62}],
+    "an integer that no float equals": [{"weight": 0.5}, {"weight": 2**53 + 1}, {"weight": 3}],
+    "other names": [{"weight": 1}, {"length": 2}, {"weight": 3}],
+    "texts": [{"kind": "a"}, {"kind": "b"}, {"kind": ""}],
 }
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
 @pytest.mark.parametrize("name", ATTRIBUTES)
-def test_attributes_of_networkx_are_read_in_one_pass_and_like_views(kind, name):
-    graph = kind()
-    graph.add_edges_from((u, v, dict(one)) for (u, v), one in zip([("a", "b"), ("c", "b"), ("b", "d")], ATTRIBUTES[name]))
+@pytest.mark.parametrize("nodes", ["abcd", [3, -1, 2, 5]])
+def test_attributes_of_networkx_are_read_in_one_pass_and_like_views(kind, name, nodes):
+    if nodes != "abcd":
+        nodes = [10 + node for node in nodes]
+    graph, (a, b, c, d) = kind(), nodes
+    graph.add_edges_from((u, v, dict(one)) for (u, v), one in zip([(a, b), (c, b), (b, d)], ATTRIBUTES[name]))
+    if name in ("an integer that no float equals", "other names"):
+        for one in (graph, graph.subgraph(list(graph))):
+            with pytest.raises(esker.InvalidError):
+                esker.from_edges(one)
+        return
     direct, view = (esker.from_edges(one).edges().to_arrow() for one in (graph, graph.subgraph(list(graph))))
     order = [("source", "ascending"), ("target", "ascending")]
     assert direct.select(view.column_names).sort_by(order) == view.sort_by(order)
     found = esker._columns.read_edges([graph._adj[node] for node in graph], {node: row for row, node in enumerate(graph)}, kind is nx.DiGraph)
-    usual = name in ("none", "weights", "integers and floats", "several")
+    usual = name in ("none", "weights", "integers and floats", "several", "integers", "texts")
     assert (found is not None) == usual
     assert not usual or [column for column, _ in found[2]] == list(ATTRIBUTES[name][0])
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_large_graphs_of_integers_are_read_like_views(directed):
+    from esker.networkx.graph import convert_from_nx
+
+    graph = nx.gnm_random_graph(300, 4000, seed=5, directed=directed)
+    graph.add_edges_from((v, v) for v in range(0, 300, 7))
+    for weights in ([1], [1, 2, 3], [0.5, 1.25], [1, 0.5]):
+        nx.set_edge_attributes(graph, {edge: weights[at % len(weights)] for at, edge in enumerate(graph.edges)}, "weight")
+        view = graph.subgraph(list(graph))
+        plain, viewed = (convert_from_nx(one, edge_attrs={"weight": 1})._lists for one in (graph, view))
+        for found, expected in zip(plain[:4], viewed[:4]):
+            assert (found is None) == (expected is None)
+            assert found is None or (found.dtype == expected.dtype and found.tolist() == expected.tolist())
+        assert nx.utils.graphs_equal(esker.from_edges(graph).to_networkx(), esker.from_edges(view).to_networkx())
+    # An object of another type far behind, and a node that is none.
+    graph.add_edge(250, 251, weight=True)
+    graph._adj[299][1000] = {"weight": 1}
+    with pytest.raises(KeyError, match="1000"):
+        convert_from_nx(graph, edge_attrs={"weight": 1})
 
 
 def test_equal_nodes_of_other_types_are_one_node():

@@ -343,7 +343,8 @@ def test_import_of_files(tmp_path, path):
         more.write_text("from,to,w,colour\nc,d,5,green\n")
         assert db.import_(more, source="from", target="to", message="more").versions == [2]
         assert db.graph().edge("c", "d") == {"w": 5, "colour": "green"}
-        assert db.export(tmp_path / "out.csv") == 3
+        with pytest.warns(esker.EskerWarning, match="says that the graph is undirected"):
+            assert db.export(tmp_path / "out.csv") == 3
         with pytest.raises(FileExistsError):
             db.export(tmp_path / "out.csv")
     assert esker.import_(tmp_path / "out.csv", ids="text").graph().num_edges == 3
@@ -483,11 +484,28 @@ def test_an_export_and_import_gives_the_same_vertices(tmp_path):
         batch.add_edges([10, 12], [12, 15])
     with db.batch() as batch:
         batch.add_vertices([11])
-    with pytest.warns(esker.EskerWarning, match="1 vertex without edges"):
+    with pytest.warns(esker.EskerWarning) as said:
         db.export(tmp_path / "g.csv")
-    assert db.export(tmp_path / "g.csv", vertices=tmp_path / "g.v", overwrite=True) == 2
+    assert [str(warning.message).split(": ", 1)[1] for warning in said] == [
+        "nothing in CSV says that the graph is undirected; import it with directed=False",
+        "1 vertex without edges not written, as CSV lists edges only; pass vertices=FILE to write the ids of all vertices",
+    ]
+    with pytest.warns(esker.EskerWarning, match="undirected"):
+        assert db.export(tmp_path / "g.csv", vertices=tmp_path / "g.v", overwrite=True) == 2
     with pytest.raises(esker.ExistsError):
         db.export(tmp_path / "other.csv", vertices=tmp_path / "g.v")
     again = esker.create(directed=False)
     again.import_(tmp_path / "g.csv", vertices=tmp_path / "g.v")
     assert sorted(again.graph().ids().tolist()) == [10, 11, 12, 15]
+
+
+def test_no_message_passes_for_the_position_of_a_stream(tmp_path):
+    forged = "stream /data/a.csv: 9 edges, 0 late, mark 1f"
+    db = esker.create()
+    before = len(db.versions())
+    with pytest.raises(esker.InvalidError, match="how far a stream was read"), db.batch(forged) as batch:
+        batch.add_edges([1], [2])
+    (tmp_path / "a.csv").write_text("source,target\n1,2\n")
+    with pytest.raises(esker.InvalidError, match="how far a stream was read"):
+        db.import_(tmp_path / "a.csv", message=forged)
+    assert len(db.versions()) == before and db.graph().num_edges == 0

@@ -73,6 +73,8 @@ const WINDOW: usize = 1 << 24;
 
 /// Number of rows between two checks for cancellation: less than a millisecond.
 const CHECK_LEN: usize = 1 << 16;
+/// The same, where each row goes through a heap that does not fit into the caches: some milliseconds.
+const HEAP_CHECK_LEN: usize = 1 << 12;
 
 /// The sizes of groups in ascending order of label, counted in an array; `None` if the largest label exceeds twice the number of labels.
 /// Once cancelled, the sizes are not whole.
@@ -165,7 +167,7 @@ impl Ord for Worst {
 fn first(items: impl Iterator<Item = Item>, count: usize, cancel: &Cancel) -> Result<Vec<TopVertex>, Stop> {
     let mut heap = BinaryHeap::new();
     for (number, item) in items.enumerate() {
-        if number % CHECK_LEN == 0 {
+        if number % HEAP_CHECK_LEN == 0 {
             cancel.check()?;
         }
         if heap.len() < count {
@@ -179,7 +181,7 @@ fn first(items: impl Iterator<Item = Item>, count: usize, cancel: &Cancel) -> Re
     cancel.check()?;
     let mut ranked = Vec::with_capacity(heap.len());
     while let Some(Worst(item)) = heap.pop() {
-        if heap.len() % CHECK_LEN == 0 {
+        if heap.len() % HEAP_CHECK_LEN == 0 {
             cancel.check()?;
         }
         ranked.push(TopVertex { key: item.key, value: item.value, row: item.row });
