@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use esker::change::{Definition, FeedOptions, FeedReport, Purpose, Target, check_message, feed, open_edges};
 use esker::differences::{Differences, Style, summary_json};
-use esker::export::{ExportOptions, Loss, StoredExport, export};
+use esker::export::{ExportOptions, StoredExport, export};
 use esker::graph::{Cancel, Run, RunOptions};
 use esker::import::format::{Format, ReadOptions};
 use esker::import::options::ImportOptions;
@@ -26,7 +26,7 @@ use crate::batch::Batch;
 use crate::differences::DifferenceStream;
 use crate::failure::{Failure, Outcome, invalid};
 use crate::graph::Graph;
-use crate::report::{feed_facts, version_facts};
+use crate::report::{feed_facts, lost, version_facts};
 use crate::settings::{
     BuildSettings, ReadSettings, Settings, WriteSettings, commit_options, duplicates, encoding, event_time,
 };
@@ -497,20 +497,4 @@ impl Database {
             Ok(feed_facts(&report, &notes, begin.elapsed().as_secs_f64()))
         })
     }
-}
-
-/// What an export lost, and how to keep it.
-fn lost(loss: &Loss) -> String {
-    let remedy = match loss {
-        Loss::EdgeProperties(..) | Loss::Weights(_) => "",
-        Loss::VertexProperties(_) => "; db.graph().vertices() has them",
-        Loss::Undirected(_) => "; import it with directed=False",
-        Loss::Directed(_) => "; import it with directed=True",
-        Loss::Ids(..) => "; pass vertices=FILE to write the id of each, in order",
-        Loss::TextIds(_) => "; import it with ids=\"text\"",
-        Loss::TextValues(..) => "; import it with schema={NAME: \"text\"}",
-        Loss::Zones(..) => "; Parquet and Arrow have them",
-        Loss::Vertices(..) => "; pass vertices=FILE to write the ids of all vertices",
-    };
-    format!("{loss}{remedy}")
 }

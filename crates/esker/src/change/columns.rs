@@ -1,10 +1,12 @@
 //! Finds the columns of an input that hold the edge properties of a database.
 
+use arrow_array::ArrayRef;
 use esker_import::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker_import::input::Input;
 use esker_import::open::{Opened, open, open_inputs};
-use esker_import::source::{Reader, Schema};
+use esker_import::source::{Reader, Rejected, Schema, id_at as external_id};
 use esker_store::format::ElementType;
+use esker_store::ids::ExternalId;
 use esker_store::{Error, Result};
 
 use super::target::Target;
@@ -249,4 +251,30 @@ fn index_of(schema: &Schema, name: &str, weight: bool) -> Option<usize> {
         .weight
         .filter(|_| weight)
         .or_else(|| schema.properties.iter().position(|property| property == name))
+}
+
+/// The error for the first bad line.
+pub(super) fn stopped_by(bad: &Rejected) -> Error {
+    Error::Input {
+        path: bad.path.to_path_buf(),
+        line: Some(bad.line),
+        text: bad.text.clone(),
+        reason: format!("{}; use --bad-lines skip to skip such lines", bad.reason),
+    }
+}
+
+/// An id as one of the kind that the database has; a number becomes a text in `buffer`.
+pub(super) fn id_at<'a>(
+    ids: &'a ArrayRef,
+    index: usize,
+    texts: bool,
+    buffer: &'a mut String,
+) -> ExternalId<'a> {
+    match external_id(ids, index) {
+        ExternalId::Int(id) if texts => {
+            *buffer = id.to_string();
+            ExternalId::Text(buffer.as_bytes())
+        }
+        id => id,
+    }
 }

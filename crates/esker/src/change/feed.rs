@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use arrow_array::{Array, ArrayRef};
+use arrow_array::Array;
 use esker_graph::Cancel;
 use esker_import::options::BadLines;
 use esker_import::source::{
@@ -16,7 +16,7 @@ use esker_store::ids::ExternalId;
 use esker_store::{CommitOptions, CommitSizing, Database, Error, Result};
 
 use super::bounds::{expect_borne_out, limit_decoding};
-use super::columns::{EdgeInput, Purpose};
+use super::columns::{EdgeInput, Purpose, id_at, stopped_by};
 use super::course::{Course, FedEdge};
 use super::target::Target;
 use super::value::{Given, convert_or_widen};
@@ -488,26 +488,5 @@ impl Feeder<'_> {
         self.report.edges += pending.edges;
         self.report.vertices += pending.vertices;
         Ok(())
-    }
-}
-
-/// The error for the first bad line.
-fn stopped_by(bad: &Rejected) -> Error {
-    Error::Input {
-        path: bad.path.to_path_buf(),
-        line: Some(bad.line),
-        text: bad.text.clone(),
-        reason: format!("{}; use --bad-lines skip to skip such lines", bad.reason),
-    }
-}
-
-/// An id as one of the kind that the database has; a number becomes a text in `buffer`.
-fn id_at<'a>(ids: &'a ArrayRef, index: usize, texts: bool, buffer: &'a mut String) -> ExternalId<'a> {
-    match external_id(ids, index) {
-        ExternalId::Int(id) if texts => {
-            *buffer = id.to_string();
-            ExternalId::Text(buffer.as_bytes())
-        }
-        id => id,
     }
 }
