@@ -7,6 +7,7 @@ use esker_format::io::{Disk, FaultyDisk, RealDisk};
 use esker_format::testing::rewrite_archive;
 use esker_format::{Edit, ElementType, Encoding, HeadOrder, HeadsRecord, IdMapKind, Result};
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};
+use esker_layers::graph::window::{Copies, TimeWindow};
 use esker_layers::graph::{Access, GraphEncoding, HeadedOptions};
 use esker_layers::ids::ExternalId;
 use esker_layers::pool::PoolOptions;
@@ -198,6 +199,41 @@ fn every_flipped_byte_is_reported() {
             let missed: Vec<usize> = offsets(&content).filter(is_missed).collect();
             assert_eq!(missed, [0; 0], "{name}: flipped bytes of {} that nothing reports", path.display());
         }
+    }
+}
+
+/// Damage must move neither the ends of a window nor the least and the greatest time, nor make a layer look as if it had none.
+#[test]
+fn a_flipped_byte_never_changes_the_edges_of_a_window() {
+    let run = Run::with_threads(1).unwrap();
+    let window = TimeWindow { after: 20, until: 120, copies: Copies::All };
+    let read = |disk: &FaultyDisk| -> Result<(Option<(i64, i64)>, usize, u64)> {
+        let snapshot = Snapshot::open(&shared(disk), Path::new(DB))?;
+        let range = snapshot.time_range("weight", &run)?;
+        let snapshot = snapshot.window("weight", window, true, &run)?;
+        let counts = snapshot.graph::<i32>(&run)?.scan(&run, Direction::Out, Select::All, &Count)?;
+        Ok((range, counts.into_iter().sum(), snapshot.num_edges()))
+    };
+    let layered_integers = layered(true, IdMapKind::Integers);
+    for (name, disk) in [
+        ("layered", layered_integers),
+        ("texts", layered(false, IdMapKind::Texts)),
+        ("tiled", tiled(false, true)),
+    ] {
+        let sound = read(&disk).unwrap();
+        assert!(sound.1 > 10, "{name}: {sound:?}");
+        let mut refused = 0;
+        for (path, content) in files(&disk) {
+            for at in offsets(&content).step_by(7) {
+                let damaged = disk.fork();
+                damaged.flip(&path, at as u64, (at % 8) as u8).unwrap();
+                match read(&damaged) {
+                    Ok(found) => assert_eq!(found, sound, "{name}: byte {at} of {}", path.display()),
+                    Err(_) => refused += 1,
+                }
+            }
+        }
+        assert!(refused > 0, "{name}: no damage was met");
     }
 }
 
