@@ -202,12 +202,15 @@ fn every_flipped_byte_is_reported() {
     }
 }
 
+/// The least and the greatest time of a version, the arcs in a window, and all edges.
+type WindowFound = (Option<(i64, i64)>, usize, u64);
+
 /// Damage must move neither the ends of a window nor the least and the greatest time, nor make a layer look as if it had none.
 #[test]
 fn a_flipped_byte_never_changes_the_edges_of_a_window() {
     let run = Run::with_threads(1).unwrap();
     let window = TimeWindow { after: 20, until: 120, copies: Copies::All };
-    let read = |disk: &FaultyDisk| -> Result<(Option<(i64, i64)>, usize, u64)> {
+    let read = |disk: &FaultyDisk| -> Result<WindowFound> {
         let snapshot = Snapshot::open(&shared(disk), Path::new(DB))?;
         let range = snapshot.time_range("weight", &run)?;
         let snapshot = snapshot.window("weight", window, true, &run)?;
@@ -233,7 +236,7 @@ fn a_flipped_byte_never_changes_the_edges_of_a_window() {
                 }
             }
         }
-        assert!(refused > 0, "{name}: no damage was met");
+        assert!(refused > 10, "{name}: only {refused} damages were met");
     }
 }
 
@@ -252,6 +255,7 @@ impl Visitor<i32> for Count {
         Flow::More
     }
 }
+
 /// The number of arcs, as analyses read them with an encoding and a residency.
 fn arcs(disk: &FaultyDisk, access: Access, run: &Run) -> Result<usize> {
     arcs_of(Snapshot::open(&shared(disk), Path::new(DB))?, access, run)
