@@ -44,7 +44,7 @@ pub enum Sources {
 }
 
 impl Sources {
-    /// How many they are in a graph of `num_vertices` vertices.
+    /// The number of sources in a graph of `num_vertices` vertices.
     pub(super) fn count(&self, num_vertices: u64) -> u64 {
         match self {
             Self::All => num_vertices,

@@ -7,9 +7,9 @@
 //! How sums over neighbours are computed: see `primitive/neighbour_sum.rs`. Scores are bit-equal for any number of threads.
 //!
 //! Shares (what a vertex gives along each of its edges) are kept in single precision if the tolerance is at least 10^-6. That changes each
-//! score by at most damping / (1 - damping) times 2^-24 of itself, 3.4 * 10^-7 at 0.85. With a smaller tolerance, they are so kept only
-//! while a round still changes the scores by 10^-6 or more in all (and where more than 32,768 of them would not fit a cache in double
-//! precision): then the scores are much farther than that from the limit. Later rounds keep shares in double precision, and each leaves at
+//! score by at most damping / (1 - damping) times 2^-24 of itself, 3.4 * 10^-7 at 0.85. With a smaller tolerance, shares stay in single
+//! precision only while a round changes the scores by 10^-6 or more in all, and only for more than 32,768 vertices: fewer fit a cache in
+//! double precision. In those rounds the scores are much farther than that from the limit. Later rounds keep shares in double precision, and each leaves at
 //! most `damping` of what single precision changed. Sums and scores are always double. Over tiles shares are fixed-point, in multiples of
 //! 2^-62, and scores follow from them.
 //!
@@ -61,7 +61,7 @@ pub struct PageRank {
 
 /// The least tolerance, and the least residual, for which shares are kept in single precision.
 const SINGLE_TOLERANCE_MIN: f64 = 1e-6;
-/// So many shares fit a second-level cache in double precision too.
+/// The number of shares that fit a second-level cache in double precision too.
 const DOUBLE_LEN_MAX: usize = 1 << 15;
 
 impl PageRankOptions {
@@ -216,10 +216,10 @@ impl<'g, G: Graph> Degrees<'g, G> {
     }
 }
 
-/// Makes the sums that the vertices of a chunk received their scores, and then their shares.
+/// Turns the sums of a chunk of vertices into scores, and the scores into shares.
 struct Damp<'a, J> {
     damping: f64,
-    /// The scores of vertices without out-edges together.
+    /// The sum of the scores of vertices without out-edges.
     dangling: f64,
     /// The chance of a jump to each vertex.
     jumps: J,

@@ -54,7 +54,7 @@ pub(super) trait Course {
         false
     }
 
-    /// The number of edges after which a commit is due, if that decides.
+    /// The number of edges after which a commit is due. `None`: something else decides.
     fn commit_edges(&self) -> Option<u64> {
         None
     }

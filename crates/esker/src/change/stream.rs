@@ -357,7 +357,7 @@ impl Course for StreamCourse<'_> {
     }
 
     fn options(&mut self, _part: usize) -> Result<CommitOptions> {
-        // Of what versions have: the edges that are about to be committed are among the newest.
+        // Only committed edges can expire: those about to be committed are among the newest.
         self.expire(false)?;
         // What was rejected is on the disk before a version says that it was read.
         if let Some(rejects) = &mut self.rejects {

@@ -63,7 +63,8 @@ pub struct StreamState {
 /// Called with the state once a second.
 pub type OnStream = Arc<dyn Fn(&StreamState) + Send + Sync>;
 
-/// Edges that are older than the latest by a length or more are removed: each time that a sixteenth of it has passed, and at the end.
+/// Removes edges whose age, counted from the latest edge, reaches a length: whenever the stream has advanced by a sixteenth of the length,
+/// and at its end.
 #[derive(Clone)]
 pub struct Expiry {
     /// The length.

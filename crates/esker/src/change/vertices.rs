@@ -295,7 +295,7 @@ impl TableCounts {
     }
 }
 
-/// The bytes of an input, or what there is in it if they do not fit.
+/// Reads an input whole. If it does not fit the limit, counts its rows and bytes instead.
 fn read_bytes(
     input: &Input,
     memory: &mut TableMemory,

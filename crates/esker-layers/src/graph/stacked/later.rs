@@ -30,7 +30,7 @@ const LIST_LEN: usize = 1 << 10;
 pub(super) struct LaterRows<W> {
     /// One for each [`UNIT_LEN`] vertices.
     units: Vec<LaterUnit<W>>,
-    /// Units and ranges of their lists, so that no two have vertices of the same 64.
+    /// Units of work for threads: a unit and a range of its lists. No two share a group of 64 vertices, so their bitmap words are apart.
     stretches: Vec<(usize, Range<usize>)>,
     _memory: Reservation,
 }
