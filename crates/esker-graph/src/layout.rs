@@ -110,10 +110,18 @@ impl<W, L: Layout<W>, V: Visitor<W>> ScanWorker<Stop> for LayoutWorker<'_, W, L,
         for first in vertices.clone().step_by(64) {
             let wanted = match bits {
                 None => {
+                    let block = first..vertices.end.min(first + 64);
                     let mut wanted = 0;
-                    for (i, v) in (first..vertices.end.min(first + 64)).enumerate() {
-                        let is = layout.may_have_arcs(v) & visitor.wants(vertex(v));
-                        wanted |= u64::from(is) << i;
+                    for (i, v) in block.clone().enumerate() {
+                        wanted |= u64::from(visitor.wants(vertex(v))) << i;
+                    }
+                    // Where nothing is wanted, the index of the lists is not read either.
+                    if wanted != 0 {
+                        let mut has_arcs = 0;
+                        for (i, v) in block.enumerate() {
+                            has_arcs |= u64::from(layout.may_have_arcs(v)) << i;
+                        }
+                        wanted &= has_arcs;
                     }
                     wanted
                 }

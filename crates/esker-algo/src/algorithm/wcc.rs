@@ -111,13 +111,12 @@ pub(super) fn unite<G: Graph>(graph: &G, run: &Run, options: &WccOptions) -> Res
         graph.scan(run, Direction::Out, Select::All, &Unite(&sets))?;
         return Ok(finish(sets, run)?);
     }
-    let sample = Link { sets: &sets, skip: NONE, head: options.sampled_neighbours };
+    let sample = Sample { sets: &sets, head: options.sampled_neighbours };
     graph.scan(run, Direction::Out, Select::All, &sample)?;
-    sets.flatten(run)?;
     run.round(n)?;
     let all_seen_from_elsewhere = graph.has(Direction::In);
     let skip = if all_seen_from_elsewhere { sets.frequent_root(options.sampled_vertices) } else { NONE };
-    let rest = Link { sets: &sets, skip, head: usize::MAX };
+    let rest = Rest { sets: &sets, skip };
     graph.scan(run, Direction::Out, Select::All, &rest)?;
     if graph.is_directed() && all_seen_from_elsewhere {
         graph.scan(run, Direction::In, Select::All, &rest)?;
@@ -126,37 +125,57 @@ pub(super) fn unite<G: Graph>(graph: &G, run: &Run, options: &WccOptions) -> Res
 }
 
 fn finish(sets: UnionFind, run: &Run) -> Result<Wcc, Stop> {
-    sets.flatten(run)?;
-    let components = sets.count(run)?;
+    let components = sets.flatten(run)?;
     Ok(Wcc { labels: sets.into_vec(), components })
 }
 
-struct Link<'a> {
+/// Links each vertex to its first neighbours. Links may be lost: those that matter are in lists that are not skipped later.
+struct Sample<'a> {
     sets: &'a UnionFind,
-    /// Lists of vertices that point here are left out.
-    skip: VertexId,
     /// Neighbours taken of each piece.
     head: usize,
 }
 
-impl<W: Weight> Visitor<W> for Link<'_> {
+impl<W: Weight> Visitor<W> for Sample<'_> {
+    type State = ();
+
+    fn new_state(&self) {}
+
+    #[inline(always)]
+    fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
+        let mut above = self.sets.above(v);
+        for &other in piece.targets.iter().take(self.head) {
+            above = self.sets.lean(v, above, other);
+        }
+        Flow::Enough
+    }
+}
+
+/// Links each vertex outside the largest set to all of its neighbours.
+struct Rest<'a> {
+    sets: &'a UnionFind,
+    /// The root of the largest set; [`NONE`]: no vertex is skipped.
+    skip: VertexId,
+}
+
+impl<W: Weight> Visitor<W> for Rest<'_> {
     type State = ();
 
     fn new_state(&self) {}
 
     #[inline(always)]
     fn wants(&self, v: VertexId) -> bool {
-        self.skip == NONE || self.sets.above(v) != self.skip
+        // That root may be linked to a lower one meanwhile, so the way up ends at it.
+        self.sets.settle(v, self.skip) != self.skip
     }
 
     #[inline(always)]
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let head = piece.targets.len().min(self.head);
-        for &other in &piece.targets[..head] {
+        for &other in piece.targets {
             self.sets.link(v, other);
             self.sets.shorten(v);
         }
-        if self.head == usize::MAX { Flow::More } else { Flow::Enough }
+        Flow::More
     }
 }
 

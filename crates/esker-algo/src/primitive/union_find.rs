@@ -9,7 +9,7 @@
 use esker_graph::{NONE, Run, Stop, VertexId, vertex};
 
 use super::array::VertexArray;
-use super::vertex_map::{each_vertex, vertex_count};
+use super::vertex_map::vertex_count;
 
 /// Disjoint sets of vertices. Memory: one id per vertex.
 pub(crate) struct UnionFind(VertexArray);
@@ -46,6 +46,41 @@ impl UnionFind {
         false
     }
 
+    /// Unites the sets of `v`, whose parent is `above`, and `other`, without a locked instruction. If two threads link one root at
+    /// the same moment, one of the two links is lost: for edges that will be linked again. Returns the parent of `v`.
+    #[inline(always)]
+    pub(crate) fn lean(&self, v: VertexId, above: VertexId, other: VertexId) -> VertexId {
+        let low = self.0.get(other);
+        if low == above {
+            return above;
+        }
+        if above == v && low < v {
+            // One step further up, which shortens later ways.
+            let lower = self.0.get(low);
+            self.0.set(v, lower);
+            return lower;
+        }
+        self.lean_roots(above, low);
+        self.shorten(v);
+        self.0.get(v)
+    }
+
+    /// Makes the higher of the roots above `p` and `q` point at a lower vertex of the other set, as [`UnionFind::lean`] does.
+    fn lean_roots(&self, mut p: VertexId, mut q: VertexId) {
+        while p != q {
+            let (high, low) = if p > q { (p, q) } else { (q, p) };
+            let above = self.0.get(high);
+            if above == high {
+                self.0.set(high, low);
+            }
+            if above == high || above == low {
+                return;
+            }
+            p = self.0.get(above);
+            q = self.0.get(low);
+        }
+    }
+
     /// Makes `v`, unless it is a root, point at its grandparent. This shortens later finds.
     #[inline(always)]
     pub(crate) fn shorten(&self, v: VertexId) {
@@ -56,32 +91,45 @@ impl UnionFind {
         }
     }
 
-    /// Makes every vertex point at its root.
-    pub(crate) fn flatten(&self, run: &Run) -> Result<(), Stop> {
-        each_vertex(run, self.0.len(), |v| {
-            let first = self.0.get(v);
-            let mut root = first;
-            loop {
-                let above = self.0.get(root);
-                if above == root {
-                    break;
-                }
-                root = above;
+    /// The root of the set of `v`.
+    #[inline(always)]
+    pub(crate) fn root(&self, v: VertexId) -> VertexId {
+        let mut root = v;
+        loop {
+            let above = self.0.get(root);
+            if above == root {
+                return root;
             }
-            if root != first {
-                self.0.set(v, root);
+            root = above;
+        }
+    }
+
+    /// Makes `v` point at its root, or at `end` if that is on the way; returns which.
+    #[inline(always)]
+    pub(crate) fn settle(&self, v: VertexId, end: VertexId) -> VertexId {
+        let first = self.0.get(v);
+        let mut at = first;
+        while at != end {
+            let above = self.0.get(at);
+            if above == at {
+                break;
             }
-        })
+            at = above;
+        }
+        if at != first {
+            self.0.set(v, at);
+        }
+        at
+    }
+
+    /// Makes every vertex point at its root; returns the number of roots.
+    pub(crate) fn flatten(&self, run: &Run) -> Result<usize, Stop> {
+        vertex_count(run, self.0.len(), |v| self.settle(v, NONE) == v)
     }
 
     /// The most frequent root among `count` evenly spaced vertices; [`NONE`] if there are no vertices.
     pub(crate) fn frequent_root(&self, count: usize) -> VertexId {
-        frequent(self.0.len(), count, |v| self.0.get(v))
-    }
-
-    /// Number of sets.
-    pub(crate) fn count(&self, run: &Run) -> Result<usize, Stop> {
-        vertex_count(run, self.0.len(), |v| self.0.get(v) == v)
+        frequent(self.0.len(), count, |v| self.root(v))
     }
 
     /// The parent of each vertex.
