@@ -55,6 +55,24 @@ pub struct Piece<'a, W> {
     pub exclusive: bool,
 }
 
+impl<'a, W> Piece<'a, W> {
+    /// Calls `f` with each list that is not empty, of those that [`Visitor::visit_rows`] takes.
+    #[inline(always)]
+    pub fn each_row(
+        first: VertexId,
+        offsets: &[u64],
+        (targets, weights): (&'a [VertexId], &'a [W]),
+        mut f: impl FnMut(VertexId, Self),
+    ) {
+        for (v, ends) in (first..).zip(offsets.windows(2)) {
+            let list = (ends[0] - offsets[0]) as usize..(ends[1] - offsets[0]) as usize;
+            if !list.is_empty() {
+                f(v, Piece { targets: &targets[list.clone()], weights: &weights[list], exclusive: true });
+            }
+        }
+    }
+}
+
 /// Whether a visitor wants the rest of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
@@ -148,6 +166,9 @@ pub trait Visitor<W>: Sync {
     /// percent longer, and the program is smaller and sooner built.
     const BOXED: bool = false;
 
+    /// Whether [`Visitor::visit_rows`] is called where whole lists lie one after another. Such a visitor wants every vertex.
+    const ROWS: bool = false;
+
     /// Whether [`Visitor::visit_patch`] is called where a graph has patches; if not, they are handed over row by row.
     const PATCHES: bool = !Self::BOXED;
 
@@ -169,6 +190,22 @@ pub trait Visitor<W>: Sync {
 
     /// Takes one piece of the list of `v`. Vertices without neighbours get no call.
     fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, W>) -> Flow;
+
+    /// Takes the lists of the vertices from `first` on: that of `first + i` is the part from `offsets[i]` to `offsets[i + 1]` of
+    /// `targets`, which begins at `offsets[0]`. The same as [`Visitor::visit`] for each list that is not empty, with an exclusive piece;
+    /// where lists are short, a loop over all of them is faster.
+    #[inline(always)]
+    fn visit_rows(
+        &self,
+        state: &mut Self::State,
+        first: VertexId,
+        offsets: &[u64],
+        lists: (&[VertexId], &[W]),
+    ) {
+        Piece::each_row(first, offsets, lists, |v, piece| {
+            self.visit(state, v, piece);
+        });
+    }
 
     /// Takes arcs from their other end: `u` is one neighbour of each of these vertices, in the list of each. A graph that keeps
     /// every edge once hands over the one end of its edges by [`Visitor::visit`] and the other by this; each vertex of the piece is

@@ -24,6 +24,10 @@ pub trait Layout<W>: Extents {
     /// What a worker decodes into.
     type Buffer: Send;
 
+    /// Whether blocks of vertices are handed over by [`Visitor::visit_rows`] to visitors that have it. Vertices that have no neighbours may
+    /// then be among those wanted.
+    const ROWS: bool = false;
+
     /// A buffer; `stops` is [`Visitor::STOPS`].
     fn new_buffer(&self, stops: bool, deterministic: bool) -> Self::Buffer;
 
@@ -116,7 +120,7 @@ impl<W, L: Layout<W>, V: Visitor<W>> ScanWorker<Stop> for LayoutWorker<'_, W, L,
                         wanted |= u64::from(visitor.wants(vertex(v))) << i;
                     }
                     // Where nothing is wanted, the index of the lists is not read either.
-                    if wanted != 0 {
+                    if wanted != 0 && !(V::ROWS && L::ROWS) {
                         let mut has_arcs = 0;
                         for (i, v) in block.enumerate() {
                             has_arcs |= u64::from(layout.may_have_arcs(v)) << i;

@@ -135,6 +135,8 @@ impl<W: Weight> Extents for Rows<'_, W> {
 impl<W: Weight> Layout<W> for Rows<'_, W> {
     type Buffer = ();
 
+    const ROWS: bool = true;
+
     fn new_buffer(&self, _stops: bool, _deterministic: bool) {}
 
     #[inline(always)]
@@ -153,6 +155,14 @@ impl<W: Weight> Layout<W> for Rows<'_, W> {
         wanted: u64,
         huge: &mut Vec<VertexId>,
     ) {
+        if V::ROWS && wanted == u64::MAX {
+            let offsets = &self.offsets[first..first + 65];
+            let block = offsets[0] as usize..offsets[64] as usize;
+            if block.len() <= HUGE_LEN {
+                let lists = (&self.targets[block.clone()], &self.weights[block]);
+                return visitor.visit_rows(state, vertex(first), offsets, lists);
+            }
+        }
         if V::STOPS {
             for i in ones(wanted) {
                 let start = self.offsets[first + i] as usize;

@@ -97,6 +97,22 @@ fn sum_over<S: Copy + std::ops::Add<Output = S> + Into<f64>>(shares: &[S], verti
     sum
 }
 
+/// Leaves the sum of each of some lists that lie one after another.
+#[inline(always)]
+fn sum_rows<S: Copy + std::ops::Add<Output = S> + Into<f64>>(
+    shares: &[S],
+    offsets: &[u64],
+    targets: &[VertexId],
+    sums: &[<f64 as ArrayValue>::Atomic],
+) {
+    let mut rest = targets;
+    for (ends, sum) in offsets.windows(2).zip(sums) {
+        let (list, after) = rest.split_at((ends[1] - ends[0]) as usize);
+        f64::store(sum, sum_over(shares, list));
+        rest = after;
+    }
+}
+
 /// Where shares and sums lie.
 enum Memory {
     Apart(Apart),
@@ -400,8 +416,30 @@ impl<G: Graph> Visitor<G::Weight> for SharePull<'_, G> {
 
     const STOPS: bool = false;
 
+    const ROWS: bool = true;
+
     fn new_state(&self) -> Block {
         Block::default()
+    }
+
+    #[inline(always)]
+    fn visit_rows(
+        &self,
+        block: &mut Block,
+        first: VertexId,
+        offsets: &[u64],
+        (targets, weights): (&[VertexId], &[G::Weight]),
+    ) {
+        if self.some_open {
+            return Piece::each_row(first, offsets, (targets, weights), |v, piece| {
+                self.visit(block, v, piece);
+            });
+        }
+        let sums = &self.apart.sums.cells()[first as usize..];
+        match self.shares {
+            Shares::Single(shares) => sum_rows(shares, offsets, targets, sums),
+            Shares::Double(shares) => sum_rows(shares, offsets, targets, sums),
+        }
     }
 
     #[inline(always)]

@@ -3,3 +3,4 @@
 mod generate;
 mod huge;
 mod regression;
+mod rows;
