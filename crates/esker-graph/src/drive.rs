@@ -14,6 +14,8 @@ use crate::stop::Stop;
 
 /// Entries (vertices plus arcs) below which a scan stays on the calling thread: a few tens of microseconds.
 const SERIAL_ENTRIES_MAX: usize = 1 << 13;
+/// The same for selected lists while the threads of the run are awake.
+const SHORT_ENTRIES_MAX: usize = 1 << 10;
 /// Entries below which each thread takes one part of a selected list.
 const FEW_ENTRIES_MAX: usize = 1 << 15;
 /// Vertices of a selected list in one unit, at most.
@@ -134,7 +136,8 @@ impl<'w, E: From<Stop> + Send> Drive<'_, 'w, E> {
         let threads = self.run.threads();
         // Of a few lists each thread takes one part, so that in the next round it meets what it left in its cache.
         let units = match self.few_entries(list) {
-            Some(entries) if entries <= SERIAL_ENTRIES_MAX => 1,
+            Some(entries) if entries <= SHORT_ENTRIES_MAX => 1,
+            Some(entries) if !self.run.short_step() && entries <= SERIAL_ENTRIES_MAX => 1,
             Some(_) => threads,
             None => threads * self.units.per_thread,
         };

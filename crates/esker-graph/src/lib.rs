@@ -44,6 +44,7 @@ mod id;
 mod stop;
 mod budget;
 mod reads;
+mod vigil;
 mod run;
 mod bitmap;
 mod graph;

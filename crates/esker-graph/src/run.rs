@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::budget::{Budget, Reservation};
 use crate::reads::ReadLog;
 use crate::stop::Stop;
+use crate::vigil::Vigil;
 
 /// A flag that stops a run from another thread. Clones share the flag.
 #[derive(Debug, Clone, Default)]
@@ -80,6 +81,7 @@ pub struct RunOptions {
 pub struct Run {
     options: RunOptions,
     pool: Arc<rayon::ThreadPool>,
+    vigil: Arc<Vigil>,
     stage: Arc<Stage>,
     /// Whether the items that [`Run::share`] hands out are the parts of the stage.
     measured: bool,
@@ -163,12 +165,12 @@ impl Run {
             .build()
             .map_err(|e| Stop::Threads(e.to_string()))?;
         let pool = Arc::new(pool);
-        Ok(Self::of(options, pool, Arc::default(), 0, None))
+        Ok(Self::of(options, (pool, Arc::default()), Arc::default(), 0, None))
     }
 
     fn of(
         options: RunOptions,
-        pool: Arc<rayon::ThreadPool>,
+        (pool, vigil): (Arc<rayon::ThreadPool>, Arc<Vigil>),
         stage: Arc<Stage>,
         reserved_bytes: u64,
         reservation: Option<Reservation>,
@@ -176,6 +178,7 @@ impl Run {
         let alone = Self {
             options: options.clone(),
             pool: Arc::clone(&pool),
+            vigil: Arc::clone(&vigil),
             stage: Arc::clone(&stage),
             measured: false,
             reserved_bytes,
@@ -183,7 +186,16 @@ impl Run {
             alone: None,
         };
         let alone = Some(Box::new(alone));
-        Self { options, pool, stage, measured: false, reserved_bytes, _reservation: reservation, alone }
+        Self {
+            options,
+            pool,
+            vigil,
+            stage,
+            measured: false,
+            reserved_bytes,
+            _reservation: reservation,
+            alone,
+        }
     }
 
     /// A run with `threads` threads and defaults for the rest.
@@ -258,8 +270,8 @@ impl Run {
     }
 
     fn derived(&self, stage: Arc<Stage>, reserved_bytes: u64, reservation: Option<Reservation>) -> Self {
-        let (options, pool) = (self.options.clone(), Arc::clone(&self.pool));
-        let mut run = Self::of(options, pool, stage, reserved_bytes, reservation);
+        let threads = (Arc::clone(&self.pool), Arc::clone(&self.vigil));
+        let mut run = Self::of(self.options.clone(), threads, stage, reserved_bytes, reservation);
         if self.alone.is_none() {
             run.alone = None;
         }
@@ -355,6 +367,12 @@ impl Run {
             (states, None) => Ok(states.into_iter().flatten().collect()),
             (_, Some(error)) => Err(error),
         }
+    }
+
+    /// Says that the next [`Run::share`] is a step of some ten microseconds that probably follows and precedes others. Returns whether the
+    /// threads of the run are awake, and stay so for a while. They are not on a busy machine, nor for callers outside [`Run::install`].
+    pub(crate) fn short_step(&self) -> bool {
+        self.threads() > 1 && self.vigil.step(&self.pool)
     }
 
     /// Calls `work` on `workers` threads with the number of the worker; 0 is the calling thread. A thread pool makes several kilobytes of

@@ -378,7 +378,7 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLi
 
 /// Whether a bucket, by its vertices and their out-arcs, is small enough for the calling thread.
 fn is_small<G: Graph>(graph: &G, bucket: &[VertexId]) -> bool {
-    const ENTRIES_MAX: usize = 1 << 12;
+    const ENTRIES_MAX: usize = 1 << 10;
     let mut entries = bucket.len();
     entries <= ENTRIES_MAX
         && bucket.iter().all(|&v| {

@@ -98,7 +98,9 @@ fn default_delta<G: Graph<Weight: Length>>(graph: &G, run: &Run) -> Result<f64, 
     let lengths = graph.scan(run, Direction::Out, Select::List(&list), &SampleLengths)?;
     let lengths = lengths.concat();
     let mean = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
-    let window = 2.0 * mean * (LIGHT_EDGES / degree.max(1.0)).min(1.0);
+    let fill = LIGHT_EDGES / degree.max(1.0);
+    // Where vertices have few edges, so have buckets few vertices: wider ones make fewer rounds.
+    let window = 2.0 * mean * if fill > 1.0 { fill * fill } else { fill };
     Ok(if window > 0.0 { window / BINS as f64 } else { 1.0 })
 }
 

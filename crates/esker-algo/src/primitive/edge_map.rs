@@ -28,8 +28,8 @@ const SCATTERED_PUSH_MAX: u64 = 1 << 16;
 /// A push that follows fewer arcs than one in this many vertices removes repeats by sorting; one that follows more, by
 /// a bitmap over all vertices.
 const SORT_FRACTION: u64 = 64;
-/// A push that follows fewer arcs stays on the calling thread: a few tens of microseconds.
-const ALONE_ARCS_MAX: u64 = 1 << 13;
+/// A push that follows fewer arcs stays on the calling thread: about ten microseconds.
+const ALONE_ARCS_MAX: u64 = 1 << 11;
 
 /// What is done at each edge, and which vertices enter the next frontier.
 pub trait EdgeOp<W: Weight>: Sync {

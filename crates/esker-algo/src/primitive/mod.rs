@@ -3,6 +3,7 @@
 mod requirements;
 mod array;
 mod flows;
+mod shares;
 mod neighbour_sum;
 mod frontier;
 mod vertex_map;
@@ -35,7 +36,7 @@ pub use frontier::Frontier;
 pub(crate) use histogram::{PeelStep, degrees_without_loops};
 pub(crate) use hubs::{BitLine, HubAdjacency, LINE_BITS, bit, clear_word, set_bit};
 pub(crate) use mode::ModeCounter;
-pub(crate) use neighbour_sum::{CHUNK_LEN, Chunk, NeighbourSum, Precision, each};
+pub(crate) use neighbour_sum::{CHUNK_LEN, Chunk, NeighbourSum, each};
 pub(crate) use neighbours::{
     concat, filter_list, is_small, neighbourhood_directions, num_entries, scan_neighbours,
 };
@@ -44,6 +45,7 @@ pub use rank::Ranked;
 pub(crate) use reach::reach;
 pub use reduce::edge_sum;
 pub(crate) use requirements::{need_in_edges, need_positive, need_source, need_target, need_undirected};
+pub(crate) use shares::Precision;
 pub(crate) use union_find::{UnionFind, frequent};
 pub(crate) use vectors::{VectorLoop, with_vectors};
 pub use vertex_map::{each_vertex, vertex_count, vertex_filter, vertex_map};
