@@ -499,7 +499,7 @@ class Database:
 
     def expire(
         self,
-        age: str | int | datetime.timedelta,
+        age: str | int | datetime.timedelta | None = None,
         *,
         message: str | None = None,
         time: str | None = None,
@@ -514,9 +514,9 @@ class Database:
         merge that follows. The version has the event time of the one before, and its message says what was removed.
 
         Args:
-            age: Such as ``"30d"``, or a number in the unit of the times.
+            age: Such as ``"30d"``, or a number in the unit of the times. By default that of :meth:`declare_stream`.
             message: The message of the version instead.
-            time: The edge property that holds the times. By default the only one that can.
+            time: The edge property that holds the times. By default that of :meth:`declare_stream`, or the only one that can.
             time_unit: The unit of times that are numbers. By default guessed from the latest.
             threads: Worker threads. By default one for each processor.
             memory: The memory limit, in bytes or as ``"2GiB"``.
@@ -524,7 +524,32 @@ class Database:
         """
         with _progress.listening(progress, "expire") as callback:
             settings = run_settings(threads=threads, memory=memory, progress=callback)
-            return _esker.expire(self._to_change(), length_text(age, "age"), (time, time_unit), message, settings)[1]
+            length = None if age is None else length_text(age, "age")
+            return _esker.expire(self._to_change(), length, (time, time_unit), message, settings)[1]
+
+    @property
+    def declared_stream(self) -> dict[str, Any] | None:
+        """The stream that the database was declared to be: ``time``, ``time_unit``, ``delay`` and ``expire``. See :meth:`declare_stream`."""
+        declared = _esker.declared_stream(self._created())
+        return None if declared is None else dict(zip(("time", "time_unit", "delay", "expire"), declared))
+
+    def declare_stream(
+        self,
+        *,
+        time: str | None = None,
+        time_unit: Literal["s", "ms", "us", "ns"] | None = None,
+        delay: str | int | datetime.timedelta | Literal[False] | None = None,
+        expire: str | int | datetime.timedelta | Literal[False] | None = None,
+    ) -> None:
+        """Declares the database a stream of timed edges; what is not given stays. The database keeps it for all processes: windows and streams
+        take the times from the edge property ``time``, in ``time_unit``; edges may be out of order by ``delay``; edges that are older than the
+        latest by ``expire`` or more are removed by streams, :meth:`expire` and :meth:`compact`. ``False`` stands for no delay, and for edges that
+        stay."""
+        lengths = [
+            "" if length is False else None if length is None else length_text(length, name)
+            for length, name in ((delay, "delay"), (expire, "expire"))
+        ]
+        _esker.declare_stream(self._to_change(), time, time_unit, *lengths)
 
     @property
     def write_options(self) -> dict[str, Any]:
@@ -558,7 +583,8 @@ class Database:
         memory: Memory = None,
         progress: ProgressOption = None,
     ) -> dict[str, int]:
-        """Merges all layers into one; all versions stay readable. ``encoding`` is the encoding of the merged layer, ``plain`` or ``compressed``,
+        """Merges all layers into one; all versions stay readable. Edges that reached the age of :meth:`declare_stream` are removed before, as a
+        new version. ``encoding`` is the encoding of the merged layer, ``plain`` or ``compressed``,
         unchanged by default; both remove tiles, and ``tiles`` builds them. ``heads`` stores neighbours of highest degree of each vertex, as many as
         given; ``True`` stores as many as the memory holds. Algorithms with ``residency="headed"`` then read them instead of all lists. A
         database with tiles or heads keeps them; groups of tiles in which no edge changed are copied. Returns the layers and bytes before and

@@ -63,8 +63,12 @@ def window(
     settings: dict[str, Any],
 ) -> Graph: ...
 def expire(
-    database: Database, length: str, times: tuple[str | None, str | None], message: str | None, settings: dict[str, Any]
+    database: Database, length: str | None, times: tuple[str | None, str | None], message: str | None, settings: dict[str, Any]
 ) -> tuple[int | None, int]: ...
+def declared_stream(database: Database) -> tuple[str, str | None, str | None, str | None] | None: ...
+def declare_stream(
+    database: Database, time: str | None, unit: str | None, delay: str | None, age: str | None
+) -> None: ...
 def window_answers(
     graph: Graph,
     property: str,

@@ -60,7 +60,7 @@ pub(crate) enum Handle {
 
 impl Handle {
     /// What the database says of itself.
-    fn manifest(&self) -> Outcome<Arc<Manifest>> {
+    pub(crate) fn manifest(&self) -> Outcome<Arc<Manifest>> {
         Ok(match self {
             Self::Reader(store) => Arc::clone(store.whole_manifest()?),
             Self::Writer(writer) => writer.manifest(),
@@ -329,6 +329,7 @@ impl Database {
         let memory_bytes = settings.resources().memory_bytes;
         let (run, cancel, listener) = settings.run("compact")?;
         let report = watched(py, &cancel, listener.as_ref(), || {
+            esker::change::expire_as_declared(&writer, &run)?;
             let report = writer.compact_with(options, &run)?;
             if let Some(length) = heads {
                 let head_len = Some(length).filter(|&length| length > 0);
@@ -337,8 +338,7 @@ impl Database {
             Ok(report)
         })?;
         let CompactReport { layers_before, layers, bytes_before, bytes, forms } = report;
-        let tiles = forms.tiles.unwrap_or_default();
-        let TileReport { groups_copied, groups_rebuilt, copied_bytes, .. } = tiles;
+        let TileReport { groups_copied, groups_rebuilt, copied_bytes, .. } = forms.tiles.unwrap_or_default();
         let left_out = forms.heads_left_out.filter(|_| heads.is_none()).map(|reason| reason.to_string());
         let sizes = (layers_before, layers, bytes_before, bytes, groups_copied, groups_rebuilt, copied_bytes);
         Ok((sizes, left_out))

@@ -71,7 +71,7 @@ mod _esker {
     #[pymodule_export]
     use super::stream::Stream;
     #[pymodule_export]
-    use super::streaming::{EdgeStream, expire, stream_edges};
+    use super::streaming::{EdgeStream, declare_stream, declared_stream, expire, stream_edges};
     #[pymodule_export]
     use super::tables::TableStream;
     #[pymodule_export]

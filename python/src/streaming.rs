@@ -11,7 +11,7 @@ use esker::change::{
 use esker::import::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema};
 use esker::store::Result;
 use esker::store::format::{ElementType, LogicalType, PropertyType};
-use esker::window::{Span, TimeUnit};
+use esker::window::{Declared, Span, TimeUnit};
 use pyo3::prelude::*;
 
 use crate::column::Column;
@@ -267,12 +267,19 @@ impl EdgeStream {
 pub(crate) fn expire(
     py: Python<'_>,
     database: &Database,
-    length: &str,
+    length: Option<&str>,
     times: (Option<String>, Option<String>),
     message: Option<String>,
     settings: Settings,
 ) -> Outcome<(Option<u64>, u64)> {
-    let (writer, length, (time, unit)) = (database.writer()?, span(length)?, times);
+    let (writer, (time, unit)) = (database.writer()?, times);
+    let length = match (length, Declared::of(&writer.manifest()).expire) {
+        (Some(given), _) => span(given)?,
+        (None, Some(kept)) => kept,
+        (None, None) => {
+            return invalid("the database keeps no age from which edges are removed: give one, such as 30d");
+        }
+    };
     let unit = unit.as_deref().map(|unit| one_of("time_unit", unit, &TimeUnit::ALL)).transpose()?;
     let (run, cancel, listener) = settings.run("expire")?;
     let options = commit_options(message.unwrap_or_default(), None, &cancel);
@@ -280,4 +287,38 @@ pub(crate) fn expire(
         Ok(change::expire(&writer, (time.as_deref(), unit), length, &options, &run)?)
     })?;
     Ok((report.version, report.edges))
+}
+
+/// The property of the times, the symbol of their unit, the delay and the age.
+type DeclaredStream = (String, Option<&'static str>, Option<String>, Option<String>);
+
+/// The stream that the database was declared to be: property, unit, delay and age, if it was.
+#[pyfunction]
+pub(crate) fn declared_stream(database: &Database) -> Outcome<Option<DeclaredStream>> {
+    let Declared { time, unit, delay, expire } = Declared::of(&*database.open()?.manifest()?);
+    let text = |length: Option<Span>| length.map(|length| length.to_string());
+    Ok(time.map(|time| (time, unit.map(symbol), text(delay), text(expire))))
+}
+
+/// Declares the database a stream. What is not given stays; an empty length stands for none.
+#[pyfunction]
+pub(crate) fn declare_stream(
+    py: Python<'_>,
+    database: &Database,
+    time: Option<String>,
+    unit: Option<&str>,
+    delay: Option<&str>,
+    age: Option<&str>,
+) -> Outcome<()> {
+    let writer = database.writer()?;
+    let kept = Declared::of(&writer.manifest());
+    let over = |given: Option<&str>, kept: Option<Span>| match given {
+        None => Ok(kept),
+        Some("") => Ok(None),
+        Some(length) => span(length).map(Some),
+    };
+    let unit = unit.map(|unit| one_of("time_unit", unit, &TimeUnit::ALL)).transpose()?;
+    let (delay, expire) = (over(delay, kept.delay)?, over(age, kept.expire)?);
+    let declared = Declared { delay, expire, ..kept.with_times(time, unit) };
+    py.detach(|| Ok(declared.keep(&writer)?))
 }

@@ -151,3 +151,24 @@ def test_old_edges_expire(stream):
     assert db.expire("6h", time="sent") == 0
     with pytest.raises(esker.InvalidError, match="length of time"):
         db.expire("a while", time="sent")
+
+
+def test_a_declared_stream_needs_no_names(stream):
+    db, messages = stream
+    assert db.declared_stream is None
+    with pytest.raises(esker.InvalidError, match="keeps no age"):
+        db.expire()
+    with pytest.raises(esker.InvalidError, match="no edge property that can hold times"):
+        db.declare_stream(time="nothing")
+    db.declare_stream(time="sent", time_unit="s", delay="10s", expire="6h")
+    assert db.declared_stream == {"time": "sent", "time_unit": "s", "delay": "10s", "expire": "6h"}
+    latest = max(t for _, _, t in messages)
+    young = [t for _, _, t in messages if t > latest - 6 * HOUR]
+    assert db.window("1h").num_edges == sum(t > latest - HOUR for t in young)
+    assert db.expire() == len(messages) - len(young)
+    db.declare_stream(delay=False, expire="3h")
+    assert db.declared_stream == {"time": "sent", "time_unit": "s", "delay": None, "expire": "3h"}
+    db.compact()
+    assert db.graph().num_edges == sum(t > latest - 3 * HOUR for t in young)
+    db.declare_stream(expire=False)
+    assert db.declared_stream["expire"] is None

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use esker::change::expire_as_declared;
 use esker::graph::Run;
 use esker::store::Database;
 use esker::store::database::{CompactOptions, CompactReport, Tiling};
@@ -24,7 +25,8 @@ use crate::tiling::describe;
 /// Merge all layers and reclaim space
 ///
 /// Merges all commits and layers into one layer. Every version stays readable, and the newest is read at full speed. The space of
-/// forgotten versions is freed. Other processes can read the database meanwhile. A database with tiles or heads keeps them; parts of the
+/// forgotten versions is freed. Where the database keeps an age from which edges are removed (`esker options --expire`), a new version
+/// without them comes first. Other processes can read the database meanwhile. A database with tiles or heads keeps them; parts of the
 /// tiles in which no edge changed are copied.
 #[derive(Debug, Args)]
 pub(crate) struct CompactCommand {
@@ -42,17 +44,24 @@ pub(crate) struct CompactCommand {
     resources: ResourceArgs,
 }
 
+/// What was done.
+struct Compacted {
+    report: CompactReport,
+    /// The heads that were asked for.
+    heads: Option<Heads>,
+    /// The bytes of the stored heads.
+    head_bytes: Option<u64>,
+    /// Edges that were removed because they were too old.
+    expired: u64,
+}
+
 impl CompactCommand {
-    /// Also returns the heads that were asked for, and the bytes of the stored ones.
-    fn compact(
-        &self,
-        database: &Database,
-        run: &Run,
-    ) -> Result<(CompactReport, Option<Heads>, Option<u64>), Failure> {
+    fn compact(&self, database: &Database, run: &Run) -> Result<Compacted, Failure> {
+        let expired = expire_as_declared(database, run)?.map_or(0, |report| report.edges);
         let report = database.compact_with(options_of(self.encoding), run)?;
         let heads = self.heads.make(database, &self.resources, run)?;
         let head_bytes = database.snapshot()?.stored_heads()?.map(StoredHeads::file_bytes);
-        Ok((report, heads, head_bytes))
+        Ok(Compacted { report, heads, head_bytes, expired })
     }
 
     pub(crate) fn carry_out(&self) -> Outcome {
@@ -65,20 +74,15 @@ impl CompactCommand {
         let database = Database::open_under(&self.database, options, &run)?;
         let report = self.compact(&database, &run);
         bar.finish();
-        let (report, heads, head_bytes) = report?;
+        let report = report?;
         let closed = database.close().map_err(Failure::from);
         let taken = begin.elapsed().as_secs_f64();
-        let reported = closed.and_then(|()| self.report(&report, heads, head_bytes, taken));
+        let reported = closed.and_then(|()| self.report(&report, taken));
         reported.map_err(|failure| failure.after("merged all layers"))
     }
 
-    fn report(
-        &self,
-        report: &CompactReport,
-        heads: Option<Heads>,
-        head_bytes: Option<u64>,
-        taken: f64,
-    ) -> Outcome {
+    fn report(&self, compacted: &Compacted, taken: f64) -> Outcome {
+        let Compacted { report, heads, head_bytes, expired } = *compacted;
         let tiles = report.forms.tiles;
         let kept_heads = report.forms.head_len.filter(|_| heads.is_none());
         let left_out = report.forms.heads_left_out.filter(|_| heads.is_none());
@@ -95,6 +99,7 @@ impl CompactCommand {
                 "tile_groups_rebuilt": tiles.map(|tiles| tiles.groups_rebuilt),
                 "head_length": heads.map(|heads| heads.length).or(kept_heads),
                 "head_bytes": head_bytes,
+                "expired": expired,
                 "heads_left_out": left_out.map(|reason| reason.to_string()),
                 "seconds": taken,
             }));
@@ -107,6 +112,9 @@ impl CompactCommand {
             report.layers,
             bytes(report.bytes)
         ))?;
+        if expired > 0 {
+            text::line(&format!("expired: {}", counted(expired, "edge", "edges")))?;
+        }
         if let Some(tiles) = tiles {
             text::line(&format!("tiles: {}; {}", describe(&tiles), work(&tiles)))?;
         }

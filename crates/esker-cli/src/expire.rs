@@ -7,11 +7,11 @@ use clap::Args;
 use esker::change::expire;
 use esker::graph::Cancel;
 use esker::store::CommitOptions;
-use esker::window::{Span, TimeUnit};
+use esker::window::{Declared, Span, TimeUnit};
 use serde_json::json;
 
 use crate::committing::Commits;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::size::counted;
 use crate::text;
 use crate::window_args::{TIME_HELP, UnitArg};
@@ -21,7 +21,7 @@ use crate::writing::WriteArgs;
 ///
 /// Removes each edge that is older than the latest edge by AGE or more, as a new version: what stays is the window of that length that ends
 /// with the latest edge. Older versions keep their edges as long as they are retained; `esker retain` says how long, and the next merge frees
-/// the space. `esker stream --expire` does so while edges come.
+/// the space. `esker stream --expire` does so while edges come, and `esker options --expire` makes the database keep the age.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker expire timed.esker 30d
@@ -29,8 +29,9 @@ use crate::writing::WriteArgs;
 pub(crate) struct ExpireCommand {
     /// The database
     database: PathBuf,
-    /// Age from which edges are removed, such as 90s, 15m, 1h, 30d, or a number in the unit of the times
-    age: Span,
+    /// Age from which edges are removed, such as 90s, 15m, 1h, 30d, or a number in the unit of the times [default: that which
+    /// `esker options --expire` set]
+    age: Option<Span>,
     #[arg(long, value_name = "NAME", help = TIME_HELP)]
     time: Option<String>,
     /// Unit of the times [default: guessed from the latest]
@@ -58,7 +59,14 @@ impl ExpireCommand {
             ..CommitOptions::default()
         };
         let times = (self.time.as_deref(), self.time_unit.map(TimeUnit::from));
-        let report = expire(&writing.database, times, self.age, &options, &run)?;
+        let age = self.age.or(Declared::of(&writing.database.manifest()).expire);
+        let age = age.ok_or_else(|| {
+            Failure::Usage(format!(
+                "{} keeps no age from which edges are removed: give one, such as 30d",
+                self.database.display()
+            ))
+        })?;
+        let report = expire(&writing.database, times, age, &options, &run)?;
         let written = self.write.finish(writing, report.edges)?;
         let until = report.until.map(|(until, unit)| unit.format(until));
         if self.json {

@@ -10,6 +10,7 @@ use esker::store::headed::StoredHeads;
 use esker::store::property::Dictionary;
 use esker::store::version::format_time;
 use esker::store::{Snapshot, Store};
+use esker::window::Declared;
 use serde_json::json;
 
 use crate::at::{AtArgs, InLog};
@@ -18,7 +19,7 @@ use crate::failure::{Failure, Outcome};
 use crate::heads::{missing as missing_heads, order_name};
 use crate::size::{bytes, count, counted, seconds};
 use crate::text;
-use crate::write_options::{describe, to_json};
+use crate::write_options::{describe, describe_stream, stream_json, to_json};
 
 /// Describe a database
 ///
@@ -75,6 +76,9 @@ impl InfoCommand {
         if options != WriteOptions::default() {
             rows.push(("options".to_owned(), describe(&options)));
         }
+        if let Some(stream) = describe_stream(&Declared::of(store.manifest())) {
+            rows.push(("stream".to_owned(), stream));
+        }
         for property in snapshot.edge_properties() {
             let texts = snapshot.dictionary(property.number).map(Dictionary::len);
             let kind = match texts {
@@ -127,11 +131,7 @@ impl InfoCommand {
         let properties: Vec<_> = snapshot
             .edge_properties()
             .map(|property| {
-                json!({
-                    "name": property.name,
-                    "type": property.type_name(),
-                    "weight": property.weight,
-                })
+                json!({ "name": property.name, "type": property.type_name(), "weight": property.weight })
             })
             .collect();
         let vertex_properties: Vec<_> = snapshot
@@ -167,6 +167,7 @@ impl InfoCommand {
             "committed": format_time(snapshot.version().committed_ms),
             "duplicates": snapshot.manifest().duplicates().name(),
             "options": to_json(&store.manifest().options()),
+            "stream": stream_json(&Declared::of(store.manifest())),
             "versions": store.versions()?.len(),
             "commits_in_log": InLog::of(store)?.commits,
             "changes_in_log": InLog::of(store)?.changes,

@@ -1,28 +1,35 @@
-//! `esker options`: shows or sets how commits become layers.
+//! `esker options`: shows or sets what a database keeps for all processes that write to it.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use esker::store::Store;
 use esker::store::format::WriteOptions;
+use esker::window::Declared;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};
 use crate::opening::open_for_change;
 use crate::text;
-use crate::write_options::{WriteOptionArgs, describe, to_json};
+use crate::write_options::{DeclareArgs, WriteOptionArgs, describe, describe_stream, stream_json, to_json};
 
-/// Show or set the options of a database: freezing, merging, copying
+/// Show or set the options of a database: freezing, merging, copying, streams
 ///
 /// The database keeps these options, and every process that writes to it obeys them. Layers that exist stay as they are. Without an
-/// option, prints the current ones.
+/// option, prints the current ones. With options of a stream, the database is declared one: `esker stream`, `window`, `run --window`,
+/// `follow --window` and `expire` find the times there without being told, and old edges are removed.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: esker options web.esker --freeze-size 16MiB --merge never")]
+#[command(after_help = "Examples:
+  esker options web.esker --freeze-size 16MiB --merge never
+  esker options timed.esker --time seconds --delay 10s --expire 30d
+  esker options timed.esker --expire never")]
 pub(crate) struct OptionsCommand {
     /// The database
     database: PathBuf,
     #[command(flatten)]
     writes: WriteOptionArgs,
+    #[command(flatten)]
+    stream: DeclareArgs,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -30,22 +37,35 @@ pub(crate) struct OptionsCommand {
 
 impl OptionsCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        if self.writes.over(WriteOptions::default()).is_none() {
-            return self.report(&Store::open(&self.database)?.whole_manifest()?.options());
+        let sets_writes = self.writes.over(WriteOptions::default()).is_some();
+        if !sets_writes && self.stream.over(Declared::default()).is_none() {
+            let store = Store::open(&self.database)?;
+            let manifest = store.whole_manifest()?;
+            return self.report(&manifest.options(), &Declared::of(manifest));
         }
         let database = open_for_change(&self.database)?;
-        let options = self.writes.over(database.write_options()).unwrap_or_default();
-        database.set_write_options(options)?;
+        // What can be refused comes first.
+        if let Some(stream) = self.stream.over(Declared::of(&database.manifest())) {
+            stream.keep(&database)?;
+        }
+        let options = self.writes.over(database.write_options());
+        options.map_or(Ok(()), |options| database.set_write_options(options))?;
+        let (options, stream) = (database.write_options(), Declared::of(&database.manifest()));
         let closed = database.close().map_err(Failure::from);
-        let reported = closed.and_then(|()| self.report(&options));
+        let reported = closed.and_then(|()| self.report(&options, &stream));
         reported.map_err(|failure| failure.after("the options are set"))
     }
 
-    fn report(&self, options: &WriteOptions) -> Outcome {
+    fn report(&self, options: &WriteOptions, stream: &Declared) -> Outcome {
         let name = self.database.display();
         if self.json {
-            return text::json(&json!({ "database": name.to_string(), "options": to_json(options) }));
+            return text::json(&json!({
+                "database": name.to_string(),
+                "options": to_json(options),
+                "stream": stream_json(stream),
+            }));
         }
-        text::line(&format!("{name}: {}", describe(options)))
+        text::line(&format!("{name}: {}", describe(options)))?;
+        describe_stream(stream).map_or(Ok(()), |stream| text::line(&format!("{name}: {stream}")))
     }
 }

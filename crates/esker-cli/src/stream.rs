@@ -15,7 +15,7 @@ use esker::graph::Cancel;
 use esker::import::live::Live;
 use esker::import::options::BadLines;
 use esker::store::Database;
-use esker::window::{Span, TimeUnit};
+use esker::window::{Declared, Span, TimeUnit};
 use serde_json::{Value, json};
 
 use crate::committing::describe_versions;
@@ -68,7 +68,8 @@ pub(crate) struct StreamCommand {
     /// Unit of the times [default: guessed from the first]
     #[arg(long, value_enum, value_name = "UNIT")]
     time_unit: Option<UnitArg>,
-    /// By how much edges may be out of order, such as 10s, or a number in the unit of the times
+    /// By how much edges may be out of order, such as 10s, or a number in the unit of the times [default: as `esker options --delay`
+    /// set]
     #[arg(long, value_name = "LENGTH")]
     delay: Option<Span>,
     /// What becomes of late edges: next (the next version gets them), reject:FILE (they are appended to a CSV file), or refuse (the
@@ -76,6 +77,7 @@ pub(crate) struct StreamCommand {
     #[arg(long, value_name = "WHAT", default_value = "next")]
     late: LateArg,
     /// Remove edges that are older than the latest by so much or more, such as 30d: whenever a sixteenth of it has passed, and at the end
+    /// [default: the age that `esker options --expire` set]
     #[arg(long, value_name = "AGE")]
     expire: Option<Span>,
     /// Read the file from its start, also if versions have edges of it
@@ -170,7 +172,7 @@ impl StreamCommand {
             input.notes.iter().for_each(|note| text::remark(note));
         }
         let mut report = None;
-        let options = self.options(&stop, begin)?;
+        let options = self.options(&database, &stop, begin)?;
         let done = stream(&database, &target, input, &options, &mut report);
         let taken = begin.elapsed();
         let Some(report) = report else { return Ok(done?) };
@@ -210,8 +212,8 @@ impl StreamCommand {
         }
     }
 
-    fn options(&self, stop: &Cancel, begin: Instant) -> Result<StreamOptions, Failure> {
-        let json = self.json;
+    fn options(&self, database: &Database, stop: &Cancel, begin: Instant) -> Result<StreamOptions, Failure> {
+        let (json, age) = (self.json, self.expire.or(Declared::of(&database.manifest()).expire));
         let on_state: OnStream = Arc::new(move |state: &StreamState| {
             let taken = begin.elapsed();
             if json {
@@ -228,7 +230,7 @@ impl StreamCommand {
             unit: self.time_unit.map(TimeUnit::from),
             delay: self.delay,
             late: self.late.0.clone(),
-            expire: self.expire.map(|length| self.expiry(length)).transpose()?,
+            expire: age.map(|length| self.expiry(length)).transpose()?,
             source: source_of(&self.input)?,
             from_start: self.from_start,
             duplicates: self.duplicates.map(Into::into),

@@ -78,8 +78,8 @@ pub(crate) struct WindowArgs {
 }
 
 /// The help of `--time`, of a command that reads databases.
-pub(crate) const TIME_HELP: &str =
-    "Edge property that holds the times, whole numbers since 1970 [default: the only one that can]";
+pub(crate) const TIME_HELP: &str = "Edge property that holds the times, whole numbers since 1970 [default: as `esker options --time` set, or the \
+     only one that can]";
 
 impl WindowArgs {
     /// The options, for `mut_arg`.

@@ -14,7 +14,7 @@ use super::manifest::{
     DictionaryRecord, EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, LogMark, ManifestHead,
     ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VertexOrder,
 };
-use super::options::{CopyPolicy, WriteOptions};
+use super::options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
 use super::tile::{KeptForms, TileCoding, TilesRecord};
 use super::version::{Duplicates, RetentionKind, RetentionRecord, TagRecord, UntimedVersion, VersionRecord};
 use super::{BLOCK_BYTES, ColumnKind, ElementType, FORMAT_VERSION, PAGE_BYTES};
@@ -206,6 +206,10 @@ fn render() -> String {
     chapter::<RetentionKind>(&mut out);
     chapter::<WriteOptions>(&mut out);
     chapter::<CopyPolicy>(&mut out);
+    chapter::<StreamRecord>(&mut out);
+    chapter::<StreamUnit>(&mut out);
+    chapter::<SpanRecord>(&mut out);
+    chapter::<SpanUnit>(&mut out);
     chapter::<LogMark>(&mut out);
     chapter::<SegmentHeader>(&mut out);
     chapter::<LogRecordHeader>(&mut out);

@@ -4,7 +4,7 @@ use super::field::{FieldInput, FieldValue};
 use super::header::IdSecret;
 use super::heads::{FirstHeads, HeadsRecord};
 use super::manifest::{EditKind, IdMapRecord, LayerRecord, LogMark, PropertyRecord};
-use super::options::WriteOptions;
+use super::options::{StreamRecord, WriteOptions};
 use super::tile::{KeptForms, TilesRecord};
 use super::version::{Duplicates, Retention, TagRecord, UntimedVersion, VersionRecord};
 use crate::error::Result;
@@ -65,6 +65,8 @@ pub enum Edit {
     KeepForms(KeptForms),
     /// Sets how commits become layers.
     SetOptions(WriteOptions),
+    /// Declares the database a stream.
+    SetStream(StreamRecord),
 }
 
 impl FieldValue for Edit {
@@ -98,6 +100,7 @@ impl FieldValue for Edit {
             Self::RemoveHeads { layer } => put(EditKind::RemoveHeads, &|out| layer.put(out)),
             Self::KeepForms(kept) => put(EditKind::KeepForms, &|out| kept.put(out)),
             Self::SetOptions(options) => put(EditKind::SetOptions, &|out| options.put(out)),
+            Self::SetStream(stream) => put(EditKind::SetStream, &|out| stream.put(out)),
         }
     }
 
@@ -124,6 +127,7 @@ impl FieldValue for Edit {
             EditKind::RemoveHeads => Self::RemoveHeads { layer: FieldValue::take(input)? },
             EditKind::KeepForms => Self::KeepForms(FieldValue::take(input)?),
             EditKind::SetOptions => Self::SetOptions(FieldValue::take(input)?),
+            EditKind::SetStream => Self::SetStream(FieldValue::take(input)?),
         })
     }
 }

@@ -58,7 +58,7 @@ pub use manifest::{
     DictionaryRecord, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord, LogMark, MANIFEST_MAGIC,
     ManifestHead, ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VertexOrder,
 };
-pub use options::{CopyPolicy, WriteOptions};
+pub use options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
 pub use prefetch::prefetch;
 pub use search::lower_bound;
 pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};

@@ -117,6 +117,8 @@ codes! {
         SetOptions = 20,
         /// A `HeadsRecord`: adds heads to a layer. Removing the layer removes them.
         SetHeads = 21,
+        /// A `StreamRecord`: declares the database a stream.
+        SetStream = 22,
     }
 }
 

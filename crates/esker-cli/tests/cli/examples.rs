@@ -117,7 +117,7 @@ fn the_examples_of_help_run() {
         for line in lines {
             let place = Place::new();
             shell(&base, &format!("cp -r . {}", place.path().display()));
-            if ["window", "stream", "follow", "expire"].contains(&verb) {
+            if ["window", "stream", "follow", "expire", "options"].contains(&verb) {
                 timed(&place);
             }
             if verb == "import" {

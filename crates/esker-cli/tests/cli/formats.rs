@@ -145,3 +145,22 @@ fn a_database_of_format_version_8_keeps_its_heads_until_they_are_chosen_by_degre
     depths();
     place.ok("run pagerank old.esker --at first --encoding lists --residency headed --head 1 --verify");
 }
+
+/// It declares no stream. Version 1 is an import of timed edges, version 2 a layer, version 3 in the log.
+#[test]
+fn a_database_of_format_version_9_becomes_a_declared_stream() {
+    let place = old("format-9");
+    place.ok("check old.esker");
+    assert_eq!(place.json("options old.esker --json")["stream"], json!(null));
+    place.ok("options old.esker --time-unit s --expire 15m");
+    place.file("more.csv", "source,target,sent\ndan,ann,1709292000\n");
+    assert!(place.ok("stream old.esker more.csv --json").contains("\"expired\":2"));
+    assert_eq!(place.json("info old.esker --json")["stream"]["expire"], "15m");
+    assert_eq!(
+        place.ok("export old.esker - --format csv"),
+        "source,target,sent\nann,cid,1709291400\ndan,ann,1709292000\n"
+    );
+    assert_eq!(place.json("info old.esker --at 3 --json")["edges"], 3);
+    place.ok("compact old.esker");
+    place.ok("check old.esker");
+}

@@ -390,3 +390,108 @@ fn old_edges_leave_a_stream() {
     let newest = versions(&place).pop().unwrap();
     assert_eq!(newest["message"], "expire 90 edges until 2024-01-01T00:16:29Z");
 }
+
+#[test]
+fn a_declared_stream_needs_no_options() {
+    let place = place();
+    assert_eq!(place.json("info s.esker --json")["stream"], Value::Null);
+    place.fails(2, "expire s.esker", "keeps no age from which edges are removed: give one, such as 30d");
+    place.fails(
+        2,
+        "options s.esker --time from",
+        "\"from\" is no edge property that can hold times: name one of sent",
+    );
+    place.fails(2, "options s.esker --time-unit s --expire 5001ms", "must be a whole number of them");
+    assert_eq!(place.json("info s.esker --json")["stream"], Value::Null, "a refused declaration is not kept");
+    assert_eq!(
+        place.ok("options s.esker --time-unit s --delay 10s --expire 100s"),
+        "s.esker: copy mixed, freeze at 64.00 MiB, merge auto\n\
+         s.esker: times in \"sent\" (seconds), delay 10s, edges expire after 100s\n"
+    );
+    assert!(place.ok("info s.esker").contains("edges expire after 100s"));
+    let text = rows(0..1000, |i| 1_704_067_200 + i);
+    place.file("a.csv", &format!("from,to,sent\n{text}"));
+    let found = report(&place, "stream s.esker a.csv --commit-every 50 --json");
+    assert_eq!((&found["edges"], &found["expired"]), (&1000.into(), &900.into()));
+    assert_eq!(found["watermark"], 1_704_067_200 + 999 - 10 - 1);
+    let young: String = text.lines().skip(900).map(|line| format!("{line}\n")).collect();
+    assert_eq!(sorted(edges(&place)), expected(&young));
+
+    // Small numbers would be seconds, too; milliseconds show that windows take the unit from the declaration.
+    place.ok("options s.esker --time-unit ms --delay none --expire never");
+    let kept =
+        serde_json::json!({ "time": "sent", "time_unit": "milliseconds", "delay": null, "expire": null });
+    assert_eq!(place.json("options s.esker --json")["stream"], kept);
+    let windowed = place.json("run wcc s.esker --window 1s --json");
+    assert_eq!(
+        (&windowed["window"]["unit"], &windowed["window"]["property"]),
+        (&"milliseconds".into(), &"sent".into())
+    );
+
+    // An age that is set later is obeyed by the next expiry or compaction, whoever wrote the edges.
+    place.ok("options s.esker --time-unit s --expire 50");
+    assert_eq!(
+        place.ok("expire s.esker").split(": ").nth(2),
+        Some("50 edges removed, until 2024-01-01T00:15:49Z\n")
+    );
+    place.ok("options s.esker --expire 20s");
+    assert_eq!(place.json("compact s.esker --json")["expired"], 30);
+    assert_eq!(newest_edges(&place), 20);
+    assert_eq!(place.json("info s.esker --json")["stream"]["expire"], "20s", "merging keeps the declaration");
+    assert_eq!(place.json("compact s.esker --json")["expired"], 0);
+    place.ok("check s.esker");
+}
+
+/// Kills come while edges are committed, while they expire, and between the two. `ESKER_TEST_KILLS`: how many.
+#[test]
+fn a_stream_that_is_killed_while_edges_expire_ends_with_the_same_edges() {
+    const EDGES: u64 = 12_000;
+    let wanted = std::env::var("ESKER_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(6);
+    let (mut kills, mut round) = (0_u64, 0_u64);
+    while kills < wanted {
+        round += 1;
+        let place = place();
+        place.ok("options s.esker --time-unit s --expire 500s --freeze-size 64KiB");
+        let text = rows(0..EDGES, |i| 1_000_000 + i / 3);
+        place.file("a.csv", &format!("from,to,sent\n{text}"));
+        let line = "stream s.esker a.csv --commit-every 100 --rate 30000/s";
+        let is_done = |place: &Place| {
+            let read = versions(place)
+                .iter()
+                .filter(|v| v["message"].as_str().unwrap().contains("a.csv: 12000 edges"))
+                .count();
+            read > 0
+        };
+        for kill in 0..12 {
+            let before = versions(&place).len();
+            let child = start(&place, line);
+            until("it commits", || versions(&place).len() > before || is_done(&place));
+            std::thread::sleep(Duration::from_millis((round * 31 + kill * 17) % 90));
+            end(child, rustix::process::Signal::KILL);
+            kills += 1;
+            // Each version is a window of the stream and the commits since: nothing young is missing.
+            let newest = edges(&place);
+            let latest =
+                newest.iter().map(|row| row.rsplit(',').next().unwrap().parse::<u64>().unwrap()).max();
+            let young = |row: &&str| {
+                row.rsplit(',').next().unwrap().parse::<u64>().unwrap() + 500 > latest.unwrap_or(0)
+            };
+            let came: Vec<&str> = text
+                .lines()
+                .filter(|row| row.rsplit(',').next().unwrap().parse::<u64>().unwrap() < latest.unwrap_or(0))
+                .collect();
+            for row in came.iter().filter(|row| young(row)) {
+                assert!(newest.iter().any(|found| found == row), "{row} is missing");
+            }
+            if is_done(&place) {
+                break;
+            }
+        }
+        // The last run may have been killed when all edges were committed and some had not expired.
+        place.ok("stream s.esker a.csv");
+        let young: String =
+            text.lines().skip(EDGES as usize - 1500).map(|line| format!("{line}\n")).collect();
+        assert_eq!(sorted(edges(&place)), expected(&young));
+        place.ok("check s.esker");
+    }
+}

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use esker_format::{Edit, Error, Result, Retention, TagRecord, VersionRecord, WriteOptions};
+use esker_format::{Edit, Error, Result, Retention, StreamRecord, TagRecord, VersionRecord, WriteOptions};
 
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
@@ -140,6 +140,15 @@ impl Database {
     pub fn set_write_options(&self, options: WriteOptions) -> Result<()> {
         let mut maintenance = locked(&self.core.maintenance);
         self.core.edit(&mut maintenance, &[Edit::SetOptions(options)])
+    }
+
+    /// Declares the database a stream, for this process and all later ones.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no edge property of the name; [`Error::Io`].
+    pub fn declare_stream(&self, stream: StreamRecord) -> Result<()> {
+        let mut maintenance = locked(&self.core.maintenance);
+        self.core.edit(&mut maintenance, &[Edit::SetStream(stream)])
     }
 }
 

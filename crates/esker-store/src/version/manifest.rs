@@ -8,7 +8,8 @@ use esker_format::io::Disk;
 use esker_format::{
     DatabaseId, Duplicates, Edit, ElementType, Encoding, Error, FORMAT_VERSION, HeadsRecord, IdMapRecord,
     IdSecret, KeptForms, LayerRecord, LogMark, LogicalType, MANIFEST_MAGIC, ManifestHead, ManifestHeader,
-    PAGE_BYTES, PropertyRecord, Result, Retention, TagRecord, TilesRecord, VersionRecord, WriteOptions,
+    Owner, PAGE_BYTES, PropertyRecord, Result, Retention, StreamRecord, TagRecord, TilesRecord,
+    VersionRecord, WriteOptions,
 };
 use esker_graph::NONE;
 
@@ -46,6 +47,8 @@ pub struct Manifest {
     pub(crate) duplicates: Option<Duplicates>,
     /// How commits become layers; `None` if nobody has set it. See [`Manifest::options`].
     pub(crate) options: Option<WriteOptions>,
+    /// The stream that the database was declared to be.
+    pub stream: Option<StreamRecord>,
     /// The tiles of layers, in order of layer number.
     pub tiles: Vec<TilesRecord>,
     /// The stored heads of layers, in order of layer number.
@@ -229,6 +232,7 @@ impl Manifest {
             + usize::from(self.log.is_some())
             + usize::from(self.duplicates.is_some())
             + usize::from(self.options.is_some())
+            + usize::from(self.stream.is_some())
     }
 
     /// The fewest edits that produce this state.
@@ -248,12 +252,20 @@ impl Manifest {
         edits.extend(self.log.map(Edit::SetLog));
         edits.extend(self.duplicates.map(Edit::SetDuplicates));
         edits.extend(self.options.map(Edit::SetOptions));
+        edits.extend(self.stream.clone().map(Edit::SetStream));
         edits
     }
 
     /// An inconsistency other than of tags. Time: O(layers + properties).
     fn contradiction(&self) -> Option<&'static str> {
-        self.wrong_property().or_else(|| self.wrong_layer()).or_else(|| self.wrong_version())
+        let wrong = self.wrong_property().or_else(|| self.wrong_layer());
+        wrong.or_else(|| self.wrong_version()).or_else(|| self.wrong_stream())
+    }
+
+    fn wrong_stream(&self) -> Option<&'static str> {
+        let time = &self.stream.as_ref()?.time;
+        let is_there = self.properties.iter().any(|one| one.owner == Owner::Edges && one.name == *time);
+        (!is_there).then_some("the times of the stream are in an edge property that does not exist")
     }
 
     fn wrong_property(&self) -> Option<&'static str> {
@@ -337,6 +349,7 @@ struct ManifestBuilder {
     retention: Retention,
     duplicates: Option<Duplicates>,
     options: Option<WriteOptions>,
+    stream: Option<StreamRecord>,
     forms: FormRecords,
     log: Option<LogMark>,
 }
@@ -355,6 +368,7 @@ impl ManifestBuilder {
             retention: Retention::All,
             duplicates: None,
             options: None,
+            stream: None,
             forms: FormRecords::default(),
             log: None,
         }
@@ -373,6 +387,7 @@ impl ManifestBuilder {
             retention: manifest.retention,
             duplicates: manifest.duplicates,
             options: manifest.options,
+            stream: manifest.stream.clone(),
             forms: FormRecords::of(&manifest.tiles, &manifest.heads, manifest.kept),
             log: manifest.log,
         }
@@ -443,6 +458,7 @@ impl ManifestBuilder {
             Edit::SetLog(mark) => self.log = Some(mark),
             Edit::SetDuplicates(rule) => self.duplicates = Some(rule),
             Edit::SetOptions(options) => self.options = Some(options),
+            Edit::SetStream(stream) => self.stream = Some(stream),
             _ => {}
         }
     }
@@ -450,7 +466,7 @@ impl ManifestBuilder {
     /// The manifest; `None` unless it has an id map, a layer and a version.
     fn finish(self, head: ManifestHead) -> Option<Manifest> {
         let Self { database, created_ms, id_secret, versions, tags, retention, .. } = self;
-        let Self { duplicates, options, log, .. } = self;
+        let Self { duplicates, options, stream, log, .. } = self;
         let mut properties = self.properties;
         let ManifestHead { records, chain } = head;
         let mut layers: Vec<LayerRecord> = self.layers.into_values().collect();
@@ -471,6 +487,7 @@ impl ManifestBuilder {
             retention,
             duplicates,
             options,
+            stream,
             tiles,
             heads,
             kept,

@@ -8,7 +8,7 @@ use esker_store::{Error, Result};
 use super::course::FedEdge;
 use super::stream_options::{Late, Pace, StreamOptions};
 use super::target::Target;
-use crate::window::{Span, TimeUnit};
+use crate::window::{Declared, Span, TimeUnit};
 
 /// The property of times, and what is known of the times.
 pub(super) struct Clock {
@@ -27,7 +27,8 @@ pub(super) struct Clock {
 impl Clock {
     pub(super) fn of(target: &Target, options: &StreamOptions) -> Result<Option<Self>> {
         let newest = &target.newest;
-        let name = match &options.time {
+        let declared = Declared::of(newest.manifest());
+        let name = match options.time.as_ref().or(declared.time.as_ref()) {
             Some(name) => name.clone(),
             None => match &newest.time_properties().filter(|one| !one.weight).collect::<Vec<_>>()[..] {
                 [only] => only.name.clone(),
@@ -59,12 +60,12 @@ impl Clock {
             ))
         })?;
         let place = target.edge_properties.iter().position(|one| one.number == found.number).unwrap_or(0);
-        let unit = TimeUnit::of(found).or(options.unit);
+        let unit = TimeUnit::of(found).or(options.unit).or(declared.unit_of(&name));
         let earlier = match unit {
             None => newest.latest_time(&name, &Run::with_threads(1)?)?,
             Some(_) => None,
         };
-        let asked_delay = options.delay;
+        let asked_delay = options.delay.or(declared.delay);
         Ok(Some(Self { place, unit, earlier, asked_delay, delay: 0, first: None, greatest: None }))
     }
 

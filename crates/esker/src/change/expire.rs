@@ -11,7 +11,7 @@ use esker_store::windows::{Copies, TimeWindow};
 use esker_store::{Batch, CommitOptions, Database, Snapshot};
 
 use crate::error::Result;
-use crate::window::{Span, TimeUnit, Times};
+use crate::window::{Declared, Span, TimeUnit, Times};
 
 /// Changes of one version at most, about: an expiry of more edges makes several versions.
 const CHANGES_MAX: usize = 1 << 20;
@@ -81,6 +81,15 @@ pub fn expire(
     }
     expiry.commit(&mut report)?;
     Ok(report)
+}
+
+/// Removes all edges that have reached the age that the database keeps, if it keeps one.
+///
+/// # Errors
+/// As [`expire`].
+pub fn expire_as_declared(database: &Database, run: &Run) -> Result<Option<ExpireReport>> {
+    let Some(length) = Declared::of(&database.manifest()).expire else { return Ok(None) };
+    expire(database, (None, None), length, &CommitOptions::default(), run).map(Some)
 }
 
 struct OldEdges<'a> {

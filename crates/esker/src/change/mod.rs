@@ -18,7 +18,7 @@ mod script;
 
 pub use columns::{EdgeInput, Purpose, open_edges};
 pub use define::Definition;
-pub use expire::{ExpireReport, expire};
+pub use expire::{ExpireReport, expire, expire_as_declared};
 pub use feed::{FeedOptions, FeedReport, OnFeed, feed};
 pub use script::{ScriptReport, commit_script, quoted};
 pub use stream::{StreamReport, check_message, newest_watermark, stream};

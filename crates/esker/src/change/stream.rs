@@ -5,8 +5,10 @@
 //! watermark of the version before it: a window that ended there was answered without it. The message of a version says how far the input
 //! was read, so that a stream that was stopped or killed goes on with the first edge that no version has.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use esker_graph::Run;
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{CommitOptions, Database, Error, Result};
@@ -18,10 +20,10 @@ use super::expire::expire;
 use super::feed::{FeedOptions, FeedReport, feed_by};
 use super::position::Position;
 use super::rejects::Rejects;
-use super::stream_options::{CommitEvery, Late, Pace, StreamOptions, StreamState};
+use super::stream_options::{CommitEvery, Expiry, Late, Pace, StreamOptions, StreamState};
 use super::target::Target;
 use crate::error::Error as FacadeError;
-use crate::window::TimeUnit;
+use crate::window::{Declared, TimeUnit};
 
 /// Edges between two looks at the clock.
 const LOOK_EVERY: u64 = 64;
@@ -74,6 +76,7 @@ struct StreamCourse<'a> {
     target: &'a Target,
     options: &'a StreamOptions,
     clock: Option<Clock>,
+    expiry: Option<Expiry>,
     rejects: Option<Rejects>,
     /// How far the input was read, counting what is not committed yet.
     position: Position,
@@ -115,6 +118,7 @@ impl<'a> StreamCourse<'a> {
             target,
             options,
             clock,
+            expiry: expiry_of(target, options)?,
             rejects,
             position,
             begun_at: position.edges,
@@ -135,23 +139,30 @@ impl<'a> StreamCourse<'a> {
 
     /// Removes edges that are too old, if enough time has passed since that was last done; at the end, if any has.
     fn expire(&mut self, is_end: bool) -> Result<()> {
-        let (Some(expiry), Some(clock)) = (&self.options.expire, &self.clock) else { return Ok(()) };
-        let Some(greatest) = self.committed_until else { return Ok(()) };
-        let unit = clock.unit.unwrap_or_else(|| TimeUnit::guess(greatest));
-        let length = unit.length(expiry.length).map_err(of_store)?;
-        let is_due = |last: i64| {
-            let passed = greatest.saturating_sub(last);
-            passed >= (length / EXPIRE_SHARE).max(1) || is_end && passed > 0
+        let (Some(expiry), Some(clock)) = (&self.expiry, &self.clock) else { return Ok(()) };
+        let unit = match self.committed_until {
+            Some(greatest) => {
+                let unit = clock.unit.unwrap_or_else(|| TimeUnit::guess(greatest));
+                let length = unit.length(expiry.length).map_err(of_store)?;
+                let is_due = |last: i64| {
+                    let passed = greatest.saturating_sub(last);
+                    passed >= (length / EXPIRE_SHARE).max(1) || is_end && passed > 0
+                };
+                if !self.expired_at.is_none_or(is_due) {
+                    return Ok(());
+                }
+                Some(unit)
+            }
+            // A run before this one may have been killed between its last commit and the expiry at its end.
+            None if is_end => clock.unit,
+            None => return Ok(()),
         };
-        if !self.expired_at.is_none_or(is_due) {
-            return Ok(());
-        }
-        let time = (Some(clock.property(self.target)), Some(unit));
+        let time = (Some(clock.property(self.target)), unit);
         let options = CommitOptions { time_ms: Some(self.newest_ms), ..CommitOptions::default() };
         let report = expire(self.database, time, expiry.length, &options, &expiry.run).map_err(of_store)?;
         self.expired += report.edges;
         self.version = report.version.or(self.version);
-        self.expired_at = Some(greatest);
+        self.expired_at = self.committed_until;
         Ok(())
     }
 
@@ -202,6 +213,15 @@ impl<'a> StreamCourse<'a> {
             self.told = now;
         }
     }
+}
+
+/// As asked for, or at the age that the database keeps.
+fn expiry_of(target: &Target, options: &StreamOptions) -> Result<Option<Expiry>> {
+    if let Some(asked) = &options.expire {
+        return Ok(Some(asked.clone()));
+    }
+    let Some(length) = Declared::of(target.newest.manifest()).expire else { return Ok(None) };
+    Ok(Some(Expiry { length, run: Arc::new(Run::with_threads(1)?) }))
 }
 
 /// An error of the facade as one of the store.

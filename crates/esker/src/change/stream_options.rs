@@ -86,16 +86,18 @@ pub struct StreamOptions {
     pub every: CommitEvery,
     /// How fast to read; `None`: as fast as possible.
     pub pace: Option<Pace>,
-    /// The edge property that holds the times; `None`: the only one that can, but for the weight. Without one, the event time is that of
-    /// the commit.
+    /// The edge property that holds the times; `None`: the one that was [`Declared`], or the only one that can, but for the weight. Without
+    /// one, the event time is that of the commit.
+    ///
+    /// [`Declared`]: crate::window::Declared
     pub time: Option<String>,
-    /// The unit of the times; `None`: guessed from the first.
+    /// The unit of the times; `None`: as declared, or guessed from the first.
     pub unit: Option<TimeUnit>,
-    /// By how much edges may be out of order.
+    /// By how much edges may be out of order; `None`: as declared, or not at all.
     pub delay: Option<Span>,
     /// What becomes of late edges.
     pub late: Late,
-    /// Removes edges that grow old.
+    /// Removes edges that grow old; `None`: at the age that was declared, if one was.
     pub expire: Option<Expiry>,
     /// The name under which versions say how far the input was read; `None` for one that cannot be read again.
     pub source: Option<String>,

@@ -5,9 +5,12 @@
 
 mod series;
 mod units;
+mod declared;
 
 use std::num::NonZeroU64;
 
+pub use declared::Declared;
+use declared::{known_unit, only_time};
 use esker_graph::Run;
 use esker_store::Snapshot;
 use esker_store::windows::{Copies, TimeWindow};
@@ -15,7 +18,7 @@ pub use series::{WindowAnswer, WindowJob, WindowSeries};
 use units::DAY_SECONDS;
 pub use units::{Span, TimePoint, TimeUnit};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// The first Monday after the first of January 1970, in days.
 const FIRST_MONDAY: i128 = 4;
@@ -41,8 +44,8 @@ pub struct Times {
 }
 
 impl Times {
-    /// Finds the times of a version: in the property of that name, or the only one that can hold times. What is read of them:
-    /// [`Snapshot::time_range`].
+    /// Finds the times of a version: in the property of that name, the one that was [`Declared`], or the only one that can hold times. What
+    /// is read of them: [`Snapshot::time_range`].
     ///
     /// # Errors
     /// [`Error::Usage`] if no property is named and several or none can hold times; as [`Snapshot::time_range`].
@@ -70,18 +73,15 @@ impl Times {
         unit: Option<TimeUnit>,
         range: impl FnOnce(&str) -> esker_store::format::Result<Option<(i64, i64)>>,
     ) -> Result<Self> {
-        let property = match name {
+        let declared = Declared::of(snapshot.manifest());
+        let property = match name.or(declared.time.as_deref()) {
             Some(name) => name.to_owned(),
             None => only_time(snapshot)?,
         };
         let range = range(&property)?;
-        let known = TimeUnit::of(snapshot.edge_property(&property)?);
-        if let (Some(known), Some(given)) = (known, unit.filter(|&given| known != Some(given))) {
-            let (known, given) = (known.name(), given.name());
-            return Err(Error::Usage(format!("the times in {property:?} are in {known}, not in {given}")));
-        }
+        let known = known_unit(snapshot, &property, unit)?;
         let guess = || TimeUnit::guess(range.map_or(0, |range| range.1));
-        let unit = known.or(unit).unwrap_or_else(guess);
+        let unit = known.or(unit).or(declared.unit_of(&property)).unwrap_or_else(guess);
         Ok(Self { property, unit, range })
     }
 
@@ -275,21 +275,6 @@ fn ends_of(mut times: &[i64], every: usize) -> (Vec<i64>, Option<i64>) {
 }
 
 /// The only edge property that can hold times.
-fn only_time(snapshot: &Snapshot) -> Result<String> {
-    let mut names: Vec<&str> = snapshot.time_properties().map(|property| property.name.as_str()).collect();
-    if names.len() > 1 {
-        let weight = snapshot.weight_property().map(|property| property.name.as_str());
-        names.retain(|name| Some(*name) != weight);
-    }
-    match names[..] {
-        [name] => Ok(name.to_owned()),
-        [] => Err(Error::Usage(
-            "no edge property can hold times: a window needs one with whole numbers".to_owned(),
-        )),
-        _ => Err(Error::Usage(format!("name the edge property that holds the times: {}", names.join(", ")))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -34,6 +34,16 @@ impl Span {
         self.unit.is_some()
     }
 
+    /// The number of units.
+    pub(super) fn number(self) -> u64 {
+        self.number
+    }
+
+    /// The symbol of the unit; empty for that of the times.
+    pub(super) fn symbol(self) -> &'static str {
+        self.unit.map_or("", |unit| unit.0)
+    }
+
     /// The length as a duration; `None` if it has no unit.
     pub fn duration(self) -> Option<std::time::Duration> {
         let (_, nanoseconds) = self.unit?;

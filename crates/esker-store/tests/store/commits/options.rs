@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_store::database::CommitWatch;
-use esker_store::format::{CopyPolicy, WriteOptions};
+use esker_store::format::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
 use esker_store::io::{Disk, FaultyDisk};
 use esker_store::property::PropertyValue;
 use esker_store::{CommitOptions, Database, DatabaseOptions, Store};
@@ -76,11 +76,19 @@ fn writers_obey_the_options_of_the_database() {
     assert!(layers(&disk).0 < 13, "layers are merged");
     let db = open(&disk, default());
     assert_eq!(db.write_options(), copy);
+    let time = db.manifest().properties[0].name.clone();
+    let (delay, expire) =
+        (SpanRecord { number: 0, unit: SpanUnit::OfTimes }, SpanRecord { number: 3, unit: SpanUnit::Days });
+    let stream = StreamRecord { time, unit: StreamUnit::Milliseconds, delay, expire };
+    db.declare_stream(stream.clone()).unwrap();
+    let wrong = db.declare_stream(StreamRecord { time: "nothing".to_owned(), ..stream.clone() }).unwrap_err();
+    assert!(wrong.to_string().contains("an edge property that does not exist"), "{wrong}");
     // The manifest keeps them when it is written anew.
     db.compact(&esker_graph::Run::with_threads(1).unwrap()).unwrap();
     (0..300).for_each(|number| db.tag(&format!("tag {}", number % 2), db.versions()[0].number).unwrap());
     db.close().unwrap();
-    assert_eq!(open(&disk, default()).write_options(), copy);
+    let db = open(&disk, default());
+    assert_eq!((db.write_options(), db.manifest().stream.as_ref()), (copy, Some(&stream)));
 }
 
 #[test]
