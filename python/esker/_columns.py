@@ -10,6 +10,9 @@ from ._errors import EskerWarning, InvalidError, MistypedError
 from ._esker import Column, columns_of_tuples, keys_of_dictionaries, read_edges, read_tuples
 from ._naming import roles
 
+#: Number of tuples that are freed at once.
+_FREED = 1 << 16
+
 
 def column(data: Any, what: str, kind: str | None = None) -> Column:
     """Makes a column from NumPy, Arrow, pandas, Polars, an object with ``__array__`` or the buffer protocol, or an iterable. ``kind`` is
@@ -422,6 +425,8 @@ def _of_igraph(data: Any, reading: Reading) -> Edges:
     if reading.directed in (None, directed):
         pairs = data.get_edgelist()
         ends = columns_of_tuples(pairs) if pairs else [column([], "source"), column([], "target")]
+        while pairs:  # freed at once, they would hold the interpreter's lock for long
+            del pairs[-_FREED:]
         assert ends is not None
         if named:
             ends = [vertices.take(end) for end in ends]

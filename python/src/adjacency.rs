@@ -6,7 +6,7 @@ use pyo3::types::{PyDict, PyFloat, PyList, PyString};
 
 use crate::array::Array;
 use crate::column::Column;
-use crate::entries::Entries;
+use crate::entries::{Entries, RowEntries, RowEntry, first_entries};
 use crate::failure::Outcome;
 use crate::node_rows::{RowOf, integer};
 use crate::objects::Usual;
@@ -23,9 +23,6 @@ struct ReadArc<'py> {
     attributes: Option<Bound<'py, PyAny>>,
 }
 
-/// Number of entries that are taken before any of them is looked at. The waits for their memory then overlap.
-const BATCH_LEN: usize = 64;
-
 /// Calls `visit` with the arcs in the dictionaries of rows, batch by batch, and with their attributes if `with_attributes`. Returns `false`
 /// if a row has no plain dictionary, or `visit` has returned `false`.
 fn walk<'py>(
@@ -35,32 +32,22 @@ fn walk<'py>(
     with_attributes: bool,
     mut visit: impl FnMut(&[ReadArc<'py>]) -> PyResult<bool>,
 ) -> PyResult<bool> {
-    let mut taken = Vec::with_capacity(BATCH_LEN);
-    let mut arcs = Vec::with_capacity(BATCH_LEN);
-    for source in 0..rows.len() {
-        let row = rows.get_item(source)?;
-        let Ok(others) = row.cast_exact::<PyDict>() else { return Ok(false) };
-        let mut entries = Entries::of(others);
-        let last = source + 1 == rows.len();
-        loop {
-            let entry = entries.next(with_attributes)?;
-            let ends = entry.is_none();
-            taken.extend(entry.map(|(node, attributes)| (source, node, attributes)));
-            if taken.len() == BATCH_LEN || (ends && last) {
-                for (source, node, attributes) in taken.drain(..) {
-                    arcs.push(ReadArc { source, target: row_of.get(&node)?, attributes });
-                    turns.step(rows.py())?;
-                }
-                if !visit(&arcs)? {
-                    return Ok(false);
-                }
-                arcs.clear();
-            }
-            if ends {
-                break;
-            }
+    let (mut taken, mut targets, mut arcs) = (Vec::new(), Vec::new(), Vec::new());
+    let mut entries = RowEntries::of(rows, with_attributes);
+    while !entries.is_done() {
+        if !entries.next_batch(&mut taken)? {
+            return Ok(false);
         }
-        turns.step(rows.py())?;
+        targets.clear();
+        row_of.get_all(&taken, |entry| &entry.key, &mut targets)?;
+        for (RowEntry { row, value, .. }, &target) in taken.drain(..).zip(&targets) {
+            arcs.push(ReadArc { source: row, target, attributes: value });
+        }
+        if !visit(&arcs)? {
+            return Ok(false);
+        }
+        turns.steps(rows.py(), 1 + arcs.len())?;
+        arcs.clear();
     }
     Ok(true)
 }
@@ -144,16 +131,19 @@ impl<'py> ReadLists<'_, 'py> {
                 self.addresses.push(values.as_ptr().addr());
             }
             let mirrored = !self.directed && arc.target < arc.source;
-            // The first entry is the attribute itself in most graphs. All first entries are taken before any is looked at.
-            wanted.push(if mirrored { None } else { Some((values, Entries::of(values).next(true)?)) });
+            wanted.push((!mirrored).then_some(values));
         }
-        for one in wanted {
-            let Some((values, first)) = one else {
+        let known: Vec<&Bound<'py, PyDict>> = wanted.iter().copied().flatten().collect();
+        // The first entry is the attribute itself in most graphs.
+        let mut firsts = first_entries(&known).into_iter();
+        for values in wanted {
+            let Some(values) = values else {
                 self.weights.push_unknown();
                 continue;
             };
+            let first = firsts.next().flatten();
             let weight = match first {
-                Some((name, Some(value))) if name.is(attribute) => Some(value),
+                Some((name, value)) if name.is(attribute) => Some(value),
                 _ => values.get_item(attribute)?.or_else(|| self.default.cloned()),
             };
             if !weight.is_some_and(|weight| self.weights.push(&weight)) {
@@ -250,6 +240,9 @@ pub(crate) fn read_adjacency<'py>(
     Ok(Some((Array::of(lists.lengths), Array::of(lists.targets), weights, whole)))
 }
 
+/// The name and the value of an attribute.
+type Attribute<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+
 /// The attributes of edges, in columns.
 #[derive(Default)]
 struct Attributes<'py> {
@@ -259,15 +252,21 @@ struct Attributes<'py> {
 }
 
 impl<'py> Attributes<'py> {
-    /// Appends the attributes of an edge. Returns `false` if their names are not those of the edges before, or a column needs a closer look.
-    fn push(&mut self, attributes: &Bound<'py, PyDict>) -> PyResult<bool> {
+    /// Appends the attributes of an edge, whose first is known. Returns `false` if their names are not those of the edges before, or a column
+    /// needs a closer look.
+    fn push(&mut self, attributes: &Bound<'py, PyDict>, first: Option<Attribute<'py>>) -> PyResult<bool> {
         self.edges += 1;
-        if self.edges > 1 && attributes.len() != self.names.len() {
+        let len = attributes.len();
+        if self.edges > 1 && len != self.names.len() {
             return Ok(false);
         }
         let mut entries = Entries::of(attributes);
-        let mut at = 0;
-        while let Some((name, value)) = entries.next(true)? {
+        for at in 0..len {
+            let entry = match &first {
+                Some((name, value)) if len == 1 => Some((name.clone(), Some(value.clone()))),
+                _ => entries.next(true)?,
+            };
+            let Some((name, value)) = entry else { return Ok(false) };
             let Ok(name) = name.cast_into_exact::<PyString>() else { return Ok(false) };
             if self.edges == 1 {
                 self.names.push(name);
@@ -278,7 +277,6 @@ impl<'py> Attributes<'py> {
             if !value.is_some_and(|value| self.values[at].push(&value)) {
                 return Ok(false);
             }
-            at += 1;
         }
         Ok(true)
     }
@@ -310,13 +308,12 @@ pub(crate) fn read_edges<'py>(
             sources.push(arc.source as i64);
             targets.push(arc.target as i64);
             match arc.attributes.as_ref().map(|values| values.cast_exact::<PyDict>()) {
-                // All first entries are taken before any is looked at.
-                Some(Ok(values)) => wanted.push((values, Entries::of(values).next(true)?)),
+                Some(Ok(values)) => wanted.push(values),
                 _ => return Ok(false),
             }
         }
-        for (values, _first) in wanted {
-            if !attributes.push(values)? {
+        for (values, first) in wanted.iter().zip(first_entries(&wanted)) {
+            if !attributes.push(values, first)? {
                 return Ok(false);
             }
         }

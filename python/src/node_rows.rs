@@ -44,17 +44,44 @@ impl<'a, 'py> RowOf<'a, 'py> {
         Ok(Self { nodes, table })
     }
 
+    /// Appends the row of the node of each element of a batch.
+    ///
+    /// # Errors
+    /// `KeyError` if one is no node; what its comparison raises.
+    pub(crate) fn get_all<T>(
+        &self,
+        batch: &[T],
+        node: impl Fn(&T) -> &Bound<'py, PyAny>,
+        found: &mut Vec<usize>,
+    ) -> PyResult<()> {
+        let Table::Integers(least, rows) = &self.table else {
+            return batch.iter().try_for_each(|one| {
+                found.push(self.get(node(one))?);
+                Ok(())
+            });
+        };
+        // Apart from each other, so that the waits for the table overlap.
+        let indices: Vec<Option<usize>> = batch.iter().map(|one| index_from(*least, node(one))).collect();
+        for (one, index) in batch.iter().zip(indices) {
+            match index.and_then(|index| rows.get(index)).filter(|row| **row != NO_ROW) {
+                Some(row) => found.push(*row as usize),
+                None => found.push(self.get(node(one))?),
+            }
+        }
+        Ok(())
+    }
+
     /// The row of a node.
     ///
     /// # Errors
     /// `KeyError` if it is no node; what its comparison raises.
-    pub(crate) fn get(&self, node: &Bound<'py, PyAny>) -> PyResult<usize> {
+    fn get(&self, node: &Bound<'py, PyAny>) -> PyResult<usize> {
         let found = match &self.table {
             Table::None => None,
-            Table::Integers(least, rows) => integer(node).and_then(|value| {
-                let index = value.checked_sub(*least).and_then(|index| usize::try_from(index).ok());
-                index.and_then(|index| rows.get(index)).copied().filter(|row| *row != NO_ROW)
-            }),
+            Table::Integers(least, rows) => {
+                let row = index_from(*least, node).and_then(|index| rows.get(index));
+                row.copied().filter(|row| *row != NO_ROW)
+            }
             Table::Texts(table) => table.get(node)?,
         };
         match found {
@@ -65,6 +92,11 @@ impl<'a, 'py> RowOf<'a, 'py> {
             },
         }
     }
+}
+
+/// By how much a node that is an integer exceeds another.
+fn index_from(least: i64, node: &Bound<'_, PyAny>) -> Option<usize> {
+    integer(node)?.checked_sub(least).and_then(|index| usize::try_from(index).ok())
 }
 
 pub(crate) fn integer(object: &Bound<'_, PyAny>) -> Option<i64> {

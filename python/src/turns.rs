@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 
 /// Steps between two looks at the clock.
-const STEPS: u32 = 1 << 10;
+const STEPS: usize = 1 << 10;
 /// How long a loop holds the lock. Other threads hold it for 5 ms, so they keep most of their rate.
 const HELD: Duration = Duration::from_millis(2);
 /// How long the lock is free, so that a waiting thread wakes up and takes it.
@@ -15,7 +15,7 @@ const FREE: Duration = Duration::from_micros(50);
 
 /// Gives other threads a turn every two milliseconds, and handles signals.
 pub(crate) struct Turns {
-    steps: u32,
+    steps: usize,
     since: Instant,
 }
 
@@ -30,7 +30,16 @@ impl Turns {
     /// What a signal handler raises: `KeyboardInterrupt` after Ctrl-C.
     #[inline]
     pub(crate) fn step(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.steps += 1;
+        self.steps(py, 1)
+    }
+
+    /// Counts several steps, like [`Self::step`].
+    ///
+    /// # Errors
+    /// Those of [`Self::step`].
+    #[inline]
+    pub(crate) fn steps(&mut self, py: Python<'_>, steps: usize) -> PyResult<()> {
+        self.steps += steps;
         if self.steps < STEPS { Ok(()) } else { self.pause(py) }
     }
 

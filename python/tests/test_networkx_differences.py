@@ -168,6 +168,12 @@ def test_pagerank_with_weights_starts_and_personalization():
     assert outcomes("pagerank", graph, personalization={0: 1}, max_iter=2) == [nx.PowerIterationFailedConvergence] * 2
 
 
+def test_pagerank_with_weights_that_cancel_each_other_out():
+    graph = nx.Graph([(0, 4, {"weight": 1}), (2, 1, {"weight": 8}), (4, 3, {"weight": -1}), (1, 3, {"weight": 1})])
+    found, expected = both("pagerank", graph)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
 def test_betweenness_of_a_sample():
     for graph in (nx.gnp_random_graph(30, 0.1, seed=2), nx.gnp_random_graph(30, 0.1, seed=2, directed=True)):
         for k in (1, 5, 30):

@@ -69,7 +69,8 @@ def _iterated(
     n, (source, target) = len(G), G.arcs
     share = np.ones(len(source)) if weights is None else np.asarray(weights, dtype=np.float64)
     total = np.bincount(source, share, minlength=n)
-    share = share / np.where(total != 0, total, 1)[source]
+    # As in NetworkX, edges whose weights cancel each other out at their source lead nowhere.
+    share = share * np.divide(1.0, total, out=np.zeros(n), where=total != 0)[source]
     same = np.full(n, 1 / n)
     teleport = same if teleport is None else teleport
     ends = teleport if ends is None else ends
