@@ -1,4 +1,4 @@
-"""Cancels runs and imports from another thread."""
+"""Cancels calls from another thread."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ._esker import CancelHandle
 
 
 class Cancel:
-    """Cancels runs and imports from any thread: those that begin in its ``with`` block raise :class:`Cancelled` soon after :meth:`cancel`.
+    """Cancels from any thread what runs in its ``with`` block, which raises :class:`Cancelled` soon after :meth:`cancel`: algorithms, imports,
+    commits, exports, and the reading of objects, also of an iterator that never ends.
 
     >>> handle = esker.Cancel()
     >>> def rank():
@@ -64,3 +65,9 @@ def current() -> CancelHandle | None:
     if handles[0].cancelled:
         raise Cancelled("cancelled")
     return handles[0]._native
+
+
+def is_cancelled() -> bool:
+    """Whether the handle of the innermost block was cancelled. The native half asks now and then."""
+    handles = _HANDLES.get()
+    return handles is not None and handles[0].cancelled

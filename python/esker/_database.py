@@ -11,8 +11,9 @@ import warnings
 from types import TracebackType
 from typing import Any, Iterable, Iterator, Literal, Mapping
 
-from . import _columns, _esker, _html, _progress
+from . import _cancel, _columns, _esker, _html, _progress
 from ._batch import Batch
+from ._collections import without_collections
 from ._counted import counted
 from ._errors import (
     ClosedError,
@@ -337,14 +338,17 @@ class Database:
             raise InvalidError("diff needs two versions")
         progress = settings.pop("progress", None)
         with _progress.listening(progress, "diff") as callback:
-            found = json.loads(
-                self._created().diff(first, last, summary_only, run_settings(**settings, progress=callback))
-            )
+            before, after, summary, lists = self._created().diff(first, last, summary_only, run_settings(**settings, progress=callback))
         tables = {
-            name: DifferenceTable(self._created().diff_stream(str(found["from"]), str(found["to"]), name == "edges"), name)
+            name: DifferenceTable(self._created().diff_stream(str(before), str(after), name == "edges"), name)
             for name in ("edges", "vertices")
         }
-        return Difference(found["changes"], **found["summary"], **tables)
+        changes: list[dict[str, Any]] = []
+        with without_collections():
+            for one in lists:
+                changes += json.loads(one)
+                _cancel.current()
+        return Difference(changes, **json.loads(summary), **tables)
 
     def check(self, *, threads: int | None = None, progress: ProgressOption = None) -> list[str]:
         """Verifies every byte of the layers of the newest version and of the log; returns the problems found, an empty list if there are none.

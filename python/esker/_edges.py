@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 from . import _columns
+from ._collections import without_collections
 from ._counted import counted
 from ._esker import TableStream, write_adjacency
 
@@ -230,15 +230,12 @@ def networkx_graph(
     }
     graph = kinds[directed, multigraph]()
     columns = [(name, _columns.objects(values)) for name, values in properties.items()]
-    collects = gc.isenabled()
-    gc.disable()  # or the collector looks at all dictionaries again and again while they are made
-    try:
+    # The list outlives the call: to free all dictionaries there would delay Ctrl-C.
+    made: list[Any] = []
+    with without_collections():
         graph.add_nodes_from(nodes)
         ends = _columns.column(source, "source"), _columns.column(target, "target")
-        write_adjacency(graph._adj, graph._pred if directed else None, nodes, *ends, columns, multigraph)
-    finally:
-        if collects:
-            gc.enable()
+        write_adjacency(graph._adj, graph._pred if directed else None, nodes, *ends, columns, None if multigraph else made)
     return graph
 
 

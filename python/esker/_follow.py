@@ -63,7 +63,9 @@ class Follow:
             raise MistypedError(f"count must be an integer, not {type(count).__name__}")
         if count < 0:
             raise InvalidError(f"count must not be negative, not {count}")
-        return self._native.top(count.__index__())
+        rows: list[tuple[Any, Any]] = []
+        self._native.top(count.__index__(), rows)
+        return rows
 
     def poll(self) -> FollowStep | None:
         """What the next version changed; ``None`` if there is no newer version. Does not wait."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Iterator
 
 from . import _esker, _html
+from ._collections import without_collections
 from ._counted import counted
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, UnsuitableError, VertexNotFoundError
 
@@ -360,7 +361,12 @@ class Result:
             raise InvalidError(f"k must not be negative, but is {k}")
         self.column()
         count = min(int(k), len(self))
-        return self._native.top(count, self) if isinstance(self._native, _Kept) else self._native.top(count)
+        if isinstance(self._native, _Kept):
+            return self._native.top(count, self)
+        rows: list[tuple[Any, Any]] = []
+        with without_collections():
+            self._native.top(count, rows)
+        return rows
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         if not self._columns and not self._has_edges:

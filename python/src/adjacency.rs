@@ -328,9 +328,9 @@ pub(crate) fn read_edges<'py>(
 /// Adds edges to the dictionaries of a graph of NetworkX that has its nodes, but no edges.
 ///
 /// Args: the dictionaries of neighbours, those of predecessors for a directed graph; the node of each row; the rows of sources and targets;
-/// the name and the values of each property; whether the graph keeps parallel edges.
+/// the name and the values of each property; a list for the attributes of each edge, `None` for a graph that keeps parallel edges.
 #[pyfunction]
-#[pyo3(signature = (adjacency, predecessors, nodes, source, target, properties, multigraph))]
+#[pyo3(signature = (adjacency, predecessors, nodes, source, target, properties, made))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn write_adjacency<'py>(
     py: Python<'py>,
@@ -340,7 +340,7 @@ pub(crate) fn write_adjacency<'py>(
     source: &Column,
     target: &Column,
     properties: Vec<(Bound<'py, PyString>, Bound<'py, PyList>)>,
-    multigraph: bool,
+    made: Option<Bound<'py, PyList>>,
 ) -> Outcome<()> {
     let nodes: Vec<Bound<'py, PyAny>> = nodes.iter().collect();
     let of_rows = |all: &Bound<'py, PyDict>| -> PyResult<Vec<Bound<'py, PyDict>>> {
@@ -359,18 +359,21 @@ pub(crate) fn write_adjacency<'py>(
     if let Some(row) = ends.iter().map(|&(u, v)| u.max(v)).find(|&row| row >= nodes.len()) {
         return Err(PyIndexError::new_err(format!("there is no row {row}")).into());
     }
-    let mut edges = WrittenEdges { py, nodes, properties, made: Vec::new(), turns: Turns::new() };
-    if multigraph {
+    let mut edges = WrittenEdges { py, nodes, properties, turns: Turns::new() };
+    let Some(made) = made else {
         return Ok(edges.add_parallel(&ends, &after, before.as_ref().unwrap_or(&after))?);
+    };
+    for _ in 0..ends.len() {
+        made.append(py.None())?;
     }
-    edges.made.resize_with(ends.len(), || None);
     let outgoing = ends.iter().enumerate().map(|(edge, &(u, v))| (u, v, edge));
     let incoming = ends.iter().enumerate().map(|(edge, &(u, v))| (v, u, edge));
     if let Some(before) = before {
-        edges.fill(&after, outgoing)?;
-        edges.fill(&before, incoming)?;
+        edges.fill(&after, outgoing, &made)?;
+        edges.fill(&before, incoming, &made)?;
     } else {
-        edges.fill(&after, outgoing.zip(incoming).flat_map(|(there, back)| [there, back]))?;
+        let both = outgoing.zip(incoming).flat_map(|(there, back)| [there, back]);
+        edges.fill(&after, both, &made)?;
     }
     Ok(())
 }
@@ -380,8 +383,6 @@ struct WrittenEdges<'py> {
     py: Python<'py>,
     nodes: Vec<Bound<'py, PyAny>>,
     properties: Vec<(Bound<'py, PyString>, Bound<'py, PyList>)>,
-    /// The attributes of each edge, once an end has them.
-    made: Vec<Option<Bound<'py, PyDict>>>,
     turns: Turns,
 }
 
@@ -395,11 +396,12 @@ impl<'py> WrittenEdges<'py> {
     }
 
     /// Adds arcs, given as row, other row and edge, to the dictionaries of rows. One dictionary after another is filled, which keeps it in
-    /// the cache; the order within each is that of the arcs.
+    /// the cache; the order within each is that of the arcs. `made` gets the attributes of each edge once an end has them.
     fn fill(
         &mut self,
         rows: &[Bound<'py, PyDict>],
         arcs: impl Iterator<Item = (usize, usize, usize)> + Clone,
+        made: &Bound<'py, PyList>,
     ) -> PyResult<()> {
         let mut ends = vec![0_usize; rows.len() + 1];
         for (row, ..) in arcs.clone() {
@@ -416,10 +418,12 @@ impl<'py> WrittenEdges<'py> {
         let mut begin = 0;
         for (row, &end) in rows.iter().zip(&ends) {
             for &(other, edge) in &by_row[begin..end] {
-                if self.made[edge].is_none() {
-                    self.made[edge] = Some(self.attributes(edge)?);
+                let mut attributes = made.get_item(edge)?;
+                if attributes.is_none() {
+                    attributes = self.attributes(edge)?.into_any();
+                    made.set_item(edge, &attributes)?;
                 }
-                row.set_item(&self.nodes[other], self.made[edge].as_ref())?;
+                row.set_item(&self.nodes[other], attributes)?;
                 self.turns.step(self.py)?;
             }
             begin = end;

@@ -93,29 +93,30 @@ impl Answer {
         facts_by_name(py, &self.answer.facts)
     }
 
-    /// The top rows of the principal column: keys and values, with external ids.
-    fn top<'py>(&self, py: Python<'py>, count: usize) -> Outcome<Bound<'py, PyList>> {
+    /// Appends the top rows of the principal column to `rows`: keys and values, with external ids.
+    fn top(&self, py: Python<'_>, count: usize, rows: &Bound<'_, PyList>) -> Outcome<()> {
         let cancel = Cancel::default();
         let rank = || Ok(top(&self.answer, count, &cancel)?);
         // To start a thread takes longer than to rank few rows.
         let ranked =
             if self.len() <= BRIEF_LEN { py.detach(rank) } else { watched(py, &cancel, None, rank) }?;
-        ranked_rows(py, &self.snapshot, ranked)
+        append_ranked(rows, &self.snapshot, ranked)
     }
 }
 
-/// Keys and values, with external ids. The tuples are made one by one, so that Ctrl-C ends the loop.
-pub(crate) fn ranked_rows<'py>(
-    py: Python<'py>,
+/// Appends keys and values, with external ids, one by one, so that Ctrl-C ends the loop. The caller keeps the list: to free many tuples takes
+/// longer than Ctrl-C may.
+pub(crate) fn append_ranked(
+    rows: &Bound<'_, PyList>,
     snapshot: &Snapshot,
     ranked: Vec<TopVertex>,
-) -> Outcome<Bound<'py, PyList>> {
-    let (rows, mut turns) = (PyList::empty(py), Turns::new());
+) -> Outcome<()> {
+    let (py, mut turns) = (rows.py(), Turns::new());
     for one in ranked {
         turns.step(py)?;
         rows.append((shown(py, snapshot, one.key)?, shown(py, snapshot, one.value)?))?;
     }
-    Ok(rows)
+    Ok(())
 }
 
 /// A value as an object: vertices as their ids.

@@ -1,6 +1,5 @@
 //! Databases: reading, changing, closing.
 
-use std::io::Write as _;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +22,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::batch::Batch;
-use crate::differences::DifferenceStream;
+use crate::differences::{DifferenceStream, JsonLists};
 use crate::failure::{Failure, Outcome, invalid};
 use crate::graph::Graph;
 use crate::report::{feed_facts, lost, version_facts};
@@ -370,24 +369,20 @@ impl Database {
         b: &str,
         summary_only: bool,
         settings: Settings,
-    ) -> Outcome<String> {
+    ) -> Outcome<(u64, u64, String, Vec<String>)> {
         let open = self.open()?;
         let (run, cancel, listener) = settings.run("diff")?;
         let run = Arc::new(run);
         let open = open.under(&run);
         watched(py, &cancel, listener.as_ref(), || {
             let (a, b) = (Self::snapshot(&open, Some(a))?, Self::snapshot(&open, Some(b))?);
-            let mut text =
-                format!("{{\"from\":{},\"to\":{},\"changes\":[", a.version().number, b.version().number)
-                    .into_bytes();
-            let mut differences = Differences::new(&a, &b, Style::Json, &mut text);
+            let mut lists = JsonLists::default();
+            let mut differences = Differences::new(&a, &b, Style::Json, &mut lists);
             let summary = diff(&a, &b, &run, |difference| match summary_only {
                 true => Ok(()),
                 false => differences.write(&difference),
             })?;
-            let end = writeln!(text, "],\"summary\":{}}}", summary_json(&summary));
-            end.map_err(|error| Failure::Named("Error", error.to_string()))?;
-            Ok(String::from_utf8_lossy(&text).into_owned())
+            Ok((a.version().number, b.version().number, summary_json(&summary).to_string(), lists.finish()))
         })
     }
 

@@ -1,5 +1,6 @@
 //! Differences between two versions as Arrow streams.
 
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, StringArray};
@@ -21,6 +22,42 @@ use crate::watch::watched;
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 16;
+
+/// Differences of a list of JSON. Python reads a list in a call that handles no signals.
+const LIST_LEN: usize = 1 << 13;
+
+/// Differences as lists of JSON, none of them long. The writer of differences writes each at once, after the first with a comma before it.
+#[derive(Default)]
+pub(crate) struct JsonLists {
+    lists: Vec<Vec<u8>>,
+    /// Number of differences in the last list.
+    len: usize,
+}
+
+impl JsonLists {
+    pub(crate) fn finish(self) -> Vec<String> {
+        let close = |list: Vec<u8>| format!("[{}]", String::from_utf8_lossy(&list));
+        self.lists.into_iter().map(close).collect()
+    }
+}
+
+impl Write for JsonLists {
+    fn write(&mut self, difference: &[u8]) -> io::Result<usize> {
+        match self.lists.last_mut().filter(|_| self.len < LIST_LEN) {
+            Some(list) => list.extend_from_slice(difference),
+            None => {
+                self.lists.push(difference.strip_prefix(b",").unwrap_or(difference).to_vec());
+                self.len = 0;
+            }
+        }
+        self.len += 1;
+        Ok(difference.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// The changes of edges or of vertices between two versions as a stream of Arrow record batches; every call compares the versions anew.
 #[pyclass(frozen, module = "esker._esker")]

@@ -12,7 +12,7 @@ use esker::window::{MovingWindow, TimeUnit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::answer::{facts_by_name, ranked_rows, shown};
+use crate::answer::{append_ranked, facts_by_name, shown};
 use crate::database::{Database, Handle};
 use crate::failure::{Failure, Outcome};
 use crate::graph::params;
@@ -193,13 +193,13 @@ impl Follow {
         facts_by_name(py, state.follow.facts())
     }
 
-    /// The vertices with the largest values, or the largest groups.
-    fn top<'py>(&self, py: Python<'py>, count: usize) -> Outcome<Bound<'py, PyList>> {
+    /// Appends the vertices with the largest values, or the largest groups, to `rows`.
+    fn top(&self, py: Python<'_>, count: usize, rows: &Bound<'_, PyList>) -> Outcome<()> {
         let (ranked, snapshot) = py.detach(|| {
             let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             let ranked = top(state.follow.answer(), count, &Cancel::default())?;
             Ok::<_, Failure>((ranked, state.follow.snapshot().clone()))
         })?;
-        ranked_rows(py, &snapshot, ranked)
+        append_ranked(rows, &snapshot, ranked)
     }
 }

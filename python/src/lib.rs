@@ -7,8 +7,8 @@
 #![allow(clippy::needless_pass_by_value, reason = "Python passes arguments by value")]
 
 mod failure;
-mod watch;
 mod turns;
+mod watch;
 mod entries;
 mod settings;
 mod array;

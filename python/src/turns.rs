@@ -4,7 +4,10 @@
 
 use std::time::{Duration, Instant};
 
+use esker::graph::Stop;
 use pyo3::prelude::*;
+
+use crate::failure::Failure;
 
 /// Steps between two looks at the clock.
 const STEPS: usize = 1 << 10;
@@ -13,7 +16,12 @@ const HELD: Duration = Duration::from_millis(2);
 /// How long the lock is free, so that a waiting thread wakes up and takes it.
 const FREE: Duration = Duration::from_micros(50);
 
-/// Gives other threads a turn every two milliseconds, and handles signals.
+/// Whether the handle of the block that the thread is in was cancelled.
+pub(crate) fn is_cancelled(py: Python<'_>) -> PyResult<bool> {
+    py.import("esker._cancel")?.call_method0("is_cancelled")?.extract()
+}
+
+/// Gives other threads a turn every two milliseconds, and handles signals and cancellation.
 pub(crate) struct Turns {
     steps: usize,
     since: Instant,
@@ -27,7 +35,7 @@ impl Turns {
     /// Counts a step of the loop. Other threads can change any object during the call.
     ///
     /// # Errors
-    /// What a signal handler raises: `KeyboardInterrupt` after Ctrl-C.
+    /// What a signal handler raises: `KeyboardInterrupt` after Ctrl-C; `Cancelled`.
     #[inline]
     pub(crate) fn step(&mut self, py: Python<'_>) -> PyResult<()> {
         self.steps(py, 1)
@@ -50,6 +58,9 @@ impl Turns {
             return Ok(());
         }
         py.check_signals()?;
+        if is_cancelled(py)? {
+            return Err(Failure::from(Stop::Cancelled).into());
+        }
         py.detach(|| std::thread::sleep(FREE));
         self.since = Instant::now();
         Ok(())

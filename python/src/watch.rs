@@ -9,6 +9,7 @@ use esker::graph::Cancel;
 use pyo3::prelude::*;
 
 use crate::failure::{Failure, Outcome};
+use crate::turns::is_cancelled;
 
 /// Interval between checks for signals and progress. An algorithm stops within 100 ms after that.
 const CHECK_EVERY: Duration = Duration::from_millis(25);
@@ -65,7 +66,8 @@ pub(crate) fn token(handle: Option<&Py<CancelHandle>>) -> Cancel {
 }
 
 /// Runs `work` on another thread, with the calling thread detached from the interpreter. If a signal handler or the callback raises an
-/// exception, `cancel` is set, and the exception is returned once the work has stopped.
+/// exception, `cancel` is set, and the exception is returned once the work has stopped. The handle of the block that the thread is in sets
+/// `cancel`, too.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     cancel: &Cancel,
@@ -93,9 +95,14 @@ pub(crate) fn watched<T: Send>(
                     }
                     Err(RecvTimeoutError::Timeout) if raised.is_some() => {}
                     Err(RecvTimeoutError::Timeout) => {
-                        if let Err(error) = Python::attach(|py| check_in(py, listener)) {
-                            cancel.cancel();
-                            raised = Some(error);
+                        match Python::attach(|py| check_in(py, listener).and_then(|()| is_cancelled(py))) {
+                            Ok(false) => {}
+                            // The outcome tells whether the work has stopped or was done.
+                            Ok(true) => cancel.cancel(),
+                            Err(error) => {
+                                cancel.cancel();
+                                raised = Some(error);
+                            }
                         }
                     }
                 }

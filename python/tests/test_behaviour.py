@@ -67,8 +67,12 @@ def test_signals_are_handled_while_many_objects_are_made():
     table = graph.edges()
     assert len(table.source) == 600_000
     ranks = esker.from_edges(np.arange(150_000), np.arange(150_000) + 1).pagerank()
+    db = esker.create()
+    for number in range(2):
+        with db.batch() as batch:
+            batch.add_edges(np.arange(100_000), np.arange(100_000) + number)
     before = signal.getsignal(signal.SIGALRM)
-    for work in (table.ids, lambda: ranks.top(150_000)):
+    for work in (table.ids, lambda: ranks.top(150_000), lambda: db.diff(1, 2)):
         handled = []
         signal.signal(signal.SIGALRM, lambda *_: handled.append(time.monotonic()))
         signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
@@ -77,7 +81,7 @@ def test_signals_are_handled_while_many_objects_are_made():
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
-        # Arrays of 600,000 texts, and rows of a ranking, took a call each that ended before any signal was handled.
+        # Arrays of 600,000 texts, rows of a ranking, and changes took a call each that ended before any signal was handled.
         assert len(handled) >= 5, len(handled)
 
 
@@ -108,6 +112,29 @@ def test_a_handle_cancels_from_another_thread(large):
             assert large.wcc().components >= 1 and not inner.cancelled
         with pytest.raises(esker.Cancelled):
             large.wcc()
+
+
+def test_a_handle_cancels_whatever_takes_long(tmp_path):
+    import itertools
+
+    db = esker.create()
+    with db.batch() as batch:
+        batch.add_edges(np.arange(400_000), np.arange(400_000) + 1)
+    nothing, file = db.graph(), tmp_path / "edges.csv"
+    for work in (
+        lambda: esker.from_edges((i, i + 1) for i in itertools.count()),
+        lambda: esker.from_edges(itertools.count(), itertools.count()),
+        lambda: [nothing.to_networkx() for _ in itertools.count()],
+        lambda: [db.export(file, overwrite=True) for _ in itertools.count()],
+        lambda: [db.diff(1, 1) for _ in itertools.count()],
+    ):
+        handle = esker.Cancel()
+        timer = threading.Timer(0.2, handle.cancel)
+        timer.start()
+        with handle, pytest.raises(esker.Cancelled):
+            work()
+        timer.join()
+    assert db.graph().num_edges == 400_000
 
 
 def test_interrupts_of_imports_leave_no_database(path, tmp_path):

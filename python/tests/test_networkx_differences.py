@@ -122,6 +122,12 @@ def test_nodes_that_cannot_be_nodes(name):
         assert found is expected
 
 
+def test_a_target_that_cannot_be_a_node_is_looked_at_after_the_search():
+    graph = nx.Graph([(0, 1, {"weight": -1})])
+    for name in ("bellman_ford_path", "bellman_ford_path_length"):
+        assert outcomes(name, graph, 0, [1]) == [nx.NetworkXUnbounded] * 2
+
+
 def test_weights_beyond_doubles():
     for weight in (2**53 + 1, 10**400):
         graph = nx.Graph([(0, 1, {"weight": weight})])

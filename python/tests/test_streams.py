@@ -137,3 +137,7 @@ def test_a_large_difference_comes_in_batches():
     stream = reader(db.diff(1, 2, summary_only=True).edges)
     rows = [batch.num_rows for batch in stream]
     assert sum(rows) == n and len(rows) > 2
+    found = db.diff(1, 2)
+    assert len(found.changes) == found.edges_added + found.vertices_added == 2 * n
+    added = [(one["source"], one["target"]) for one in found.changes if one["kind"] == "edge added"]
+    assert len(set(added)) == n and (n + 9, n + 10) in added

@@ -133,9 +133,17 @@ def _weighted_paths(G: NxGraph, source: int, method: str, cutoff: float | None =
     return tree_paths(G, source, method, keep)
 
 
+def _target_row(G: NxGraph, target: Node) -> int | None:
+    """The row of a node; ``None`` for what is no node, at which NetworkX, too, looks after the search only."""
+    try:
+        return G.row_of.get(target)
+    except TypeError:
+        return None
+
+
 def _to(G: NxGraph, source: int, target: Node, method: str, message: str, cutoff: float | None = None) -> tuple[Any, list[Node]]:
     """The length of a shortest path between a row and a node, and the path."""
-    row = G.row_of.get(target)
+    row = _target_row(G, target)
     try:
         if G.ordered is not None:
             lengths, paths = _in_order(G, source, method, cutoff, row, paths=True)
@@ -146,7 +154,7 @@ def _to(G: NxGraph, source: int, target: Node, method: str, message: str, cutoff
 
 
 def _length_to(G: NxGraph, source: int, target: Node, method: str, message: str) -> Any:
-    row = G.row_of.get(target)
+    row = _target_row(G, target)
     try:
         if G.ordered is not None:
             return _in_order(G, source, method, target=row)[0][target]
