@@ -89,6 +89,13 @@ impl<W: Weight> Lists for CsrGraph<'_, W> {
         let (targets, weights) = self.kept(direction)?.list(v);
         Ok(f(targets, weights))
     }
+
+    #[inline(always)]
+    fn touch(&self, direction: Direction, batch: &[VertexId]) {
+        if let Some(rows) = self.rows(direction) {
+            rows.touch_targets(batch);
+        }
+    }
 }
 
 /// The arrays of one direction, owned.

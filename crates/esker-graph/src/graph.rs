@@ -304,4 +304,9 @@ pub trait Lists: Graph {
         v: VertexId,
         f: impl FnOnce(&[VertexId], &[Self::Weight]) -> R,
     ) -> Result<R, Self::Error>;
+
+    /// Reads where the lists of at most [`crate::BATCH_LEN`] vertices begin, if that is memory: each of these reads may miss all caches;
+    /// the misses of one call overlap, where those of [`Lists::with_list`] come one after another. Without other effect.
+    #[inline(always)]
+    fn touch(&self, _direction: Direction, _batch: &[VertexId]) {}
 }

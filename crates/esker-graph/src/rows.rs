@@ -9,6 +9,9 @@ use crate::layout::{BATCH_LEN, HUGE_LEN, Layout, ones, scan};
 use crate::run::Run;
 use crate::stop::Stop;
 
+/// Entries of a cache line.
+const LINE_LEN: usize = 16;
+
 /// The lists of one direction: `targets[offsets[v]..offsets[v + 1]]` ascending, weights alongside.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a, W> {
@@ -100,6 +103,21 @@ impl<'a, W: Weight> Rows<'a, W> {
         }
         for &start in &starts[..batch.len()] {
             std::hint::black_box((self.targets.get(start).copied(), self.weights.get(start).copied()));
+        }
+    }
+
+    /// As [`Rows::touch`], for lists that will be read without their weights and probably not only at their beginning.
+    #[inline(always)]
+    pub fn touch_targets(&self, batch: &[VertexId]) {
+        let mut starts = [0; BATCH_LEN];
+        for (start, &v) in starts.iter_mut().zip(batch) {
+            *start = self.offsets[v as usize] as usize;
+        }
+        for &start in &starts[..batch.len()] {
+            std::hint::black_box((
+                self.targets.get(start).copied(),
+                self.targets.get(start + LINE_LEN).copied(),
+            ));
         }
     }
 

@@ -125,12 +125,15 @@ impl Stage {
     /// Notes that `done` of `total` parts are done, or more. Returns whether that is worth a report.
     fn set_done(&self, done: u64, total: u64) -> bool {
         let step = |done: u64| (u128::from(done) * u128::from(REPORTS_MAX)) / u128::from(total.max(1));
-        if self.total.swap(total, Ordering::Relaxed) != total {
+        // Threads come here for every part, so most calls only read what they share.
+        if self.total.load(Ordering::Relaxed) != total {
+            self.total.store(total, Ordering::Relaxed);
             self.done.store(done, Ordering::Relaxed);
             return true;
         }
-        // Threads may come here in another order than they took their parts.
-        step(self.done.fetch_max(done, Ordering::Relaxed)) < step(done)
+        // They may come in another order than they took their parts.
+        step(self.done.load(Ordering::Relaxed)) < step(done)
+            && step(self.done.fetch_max(done, Ordering::Relaxed)) < step(done)
     }
 
     /// The outermost stage whose parts are known, else this one.

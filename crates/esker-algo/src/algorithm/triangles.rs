@@ -16,7 +16,7 @@
 //! [1] M. Latapy, "Main-memory triangle computations for very large (sparse (power-law)) graphs", TCS 407, 2008.
 //! [2] T. Schank, D. Wagner, "Finding, counting and listing all triangles in large graphs", WEA 2005.
 
-use esker_graph::{Lists, Run, Stop, VertexId, vertex};
+use esker_graph::{BATCH_LEN, Lists, Run, Stop, VertexId, vertex};
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
@@ -112,6 +112,13 @@ pub(super) fn num_hubs<G: Lists>(graph: &G, run: &Run, bytes: u64) -> Result<usi
     Ok(worth.iter().sum::<usize>().min(HubAdjacency::len_within(bytes)))
 }
 
+/// Whether the first `count` vertices have more neighbours than others: rows of bits of any vertices are read too rarely to pay.
+fn begins_with_hubs<G: Lists>(graph: &G, count: usize) -> bool {
+    let arcs: usize = (0..count).map(|v| full_degree(graph, vertex(v))).sum();
+    let all = graph.num_arcs() as f64 * if graph.is_directed() { 2.0 } else { 1.0 };
+    arcs as f64 > 1.25 * all * count as f64 / graph.num_vertices().max(1) as f64
+}
+
 /// Decides whether to renumber vertices, and begins the computation with the memory for that choice.
 pub(super) fn begin<G: Lists>(
     graph: &G,
@@ -183,17 +190,42 @@ impl<E: EarlierNeighbours> TriangleCounter<'_, E> {
     /// Triangles whose last vertex is `v`.
     fn at(&self, v: VertexId, scratch: &mut TriangleScratch) -> Result<u64, E::Error> {
         let TriangleScratch { list, row, marks } = scratch;
-        list.clear();
-        self.lists.with_earlier(v, |earlier, _| list.extend_from_slice(earlier))?;
-        list.dedup();
-        if list.len() < 2 {
-            return Ok(0);
+        let mut few = [0; FEW];
+        let len = self.lists.with_earlier(v, |earlier, _| {
+            if earlier.len() <= FEW {
+                few.iter_mut().zip(earlier).for_each(|(few, &u)| *few = u);
+            } else {
+                list.clear();
+                list.extend_from_slice(earlier);
+            }
+            earlier.len()
+        })?;
+        if len <= FEW {
+            return self.of_few(&few[..len]);
         }
+        list.dedup();
         self.run.check()?;
         let in_hubs = list.partition_point(|&u| (u as usize) < self.hubs.len());
         let mut count = with_vectors(CountAmongHubs { hubs: &self.hubs, list: &list[..in_hubs], row, v });
         if in_hubs < list.len() {
             count += self.beyond_hubs(list, in_hubs, marks)?;
+        }
+        Ok(count)
+    }
+
+    /// Triangles of a vertex with few earlier neighbours, which may repeat: each is looked up in the lists of the others.
+    #[inline(always)]
+    fn of_few(&self, list: &[VertexId]) -> Result<u64, E::Error> {
+        let mut count = 0;
+        for i in (1..list.len()).filter(|&i| list[i] != list[i - 1]) {
+            count += self.lists.with_earlier(list[i], |others, _| {
+                let is_new = |k: &usize| *k == 0 || list[*k] != list[*k - 1];
+                let among = |&k: &usize| match others.len() {
+                    0..=SEARCH_RATIO => others.contains(&list[k]),
+                    _ => others.binary_search(&list[k]).is_ok(),
+                };
+                (0..i).filter(is_new).filter(among).count() as u64
+            })?;
         }
         Ok(count)
     }
@@ -204,9 +236,13 @@ impl<E: EarlierNeighbours> TriangleCounter<'_, E> {
             marks[u as usize / 64] |= 1 << (u % 64);
         }
         let mut count = 0;
-        for i in in_hubs.max(1)..list.len() {
+        for first in (in_hubs.max(1)..list.len()).step_by(BATCH_LEN) {
             self.run.check()?;
-            count += self.lists.with_earlier(list[i], |others, _| common(&list[..i], others, marks))?;
+            let batch = first..list.len().min(first + BATCH_LEN);
+            self.lists.touch(&list[batch.clone()]);
+            for i in batch {
+                count += self.lists.with_earlier(list[i], |others, _| common(&list[..i], others, marks))?;
+            }
         }
         for &u in list {
             marks[u as usize / 64] = 0;
@@ -214,6 +250,9 @@ impl<E: EarlierNeighbours> TriangleCounter<'_, E> {
         Ok(count)
     }
 }
+
+/// Earlier neighbours of a vertex for which marks do not pay.
+const FEW: usize = 4;
 
 /// How many times longer a list must be for binary searches in it to beat a pass over it.
 const SEARCH_RATIO: usize = 16;
@@ -298,7 +337,10 @@ pub fn triangles<G: Lists>(graph: &G, run: &Run, options: &TrianglesOptions) -> 
         memory_bytes(shape, by_degree, run.threads())
     })?;
     let run = &run;
-    let hubs = num_hubs(graph, run, hub_bytes_max(shape))?;
+    let mut hubs = num_hubs(graph, run, hub_bytes_max(shape))?;
+    if !renumber && !begins_with_hubs(graph, hubs) {
+        hubs = 0;
+    }
     run.round(graph.num_vertices())?;
     let triangles = if renumber || graph.is_directed() {
         let orientation = OrientedOptions { by_degree: renumber, mutual: false };

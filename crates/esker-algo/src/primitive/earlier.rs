@@ -6,7 +6,7 @@
 
 use std::sync::Mutex;
 
-use esker_graph::{Direction, Lists, Run, Stop, VertexId, vertex};
+use esker_graph::{BATCH_LEN, Direction, Lists, Run, Stop, VertexId, vertex};
 use rayon::prelude::*;
 
 use super::array::VertexValues;
@@ -25,9 +25,15 @@ pub(crate) trait EarlierNeighbours: Sync {
     fn with_earlier<R>(&self, v: VertexId, f: impl FnOnce(&[VertexId], &[u8]) -> R)
     -> Result<R, Self::Error>;
 
+    /// See [`Lists::touch`].
+    fn touch(&self, batch: &[VertexId]);
+
     /// The graph's id of the vertex with id `v` here.
     fn original(&self, v: VertexId) -> VertexId;
 }
+
+/// Entries of a few cache lines.
+const SHORT_LEN: usize = 64;
 
 /// The lists of an undirected graph, without a copy.
 pub(crate) struct InPlaceLists<'a, G>(pub(crate) &'a G);
@@ -41,7 +47,20 @@ impl<G: Lists> EarlierNeighbours for InPlaceLists<'_, G> {
 
     #[inline(always)]
     fn with_earlier<R>(&self, v: VertexId, f: impl FnOnce(&[VertexId], &[u8]) -> R) -> Result<R, G::Error> {
-        self.0.with_list(Direction::Out, v, |list, _| f(&list[..list.partition_point(|&u| u < v)], &[]))
+        self.0.with_list(Direction::Out, v, |list, _| {
+            // A search in a short list would read its middle first, which is not in a cache yet.
+            let earlier = if list.len() <= SHORT_LEN {
+                list.iter().take_while(|&&u| u < v).count()
+            } else {
+                list.partition_point(|&u| u < v)
+            };
+            f(&list[..earlier], &[])
+        })
+    }
+
+    #[inline(always)]
+    fn touch(&self, batch: &[VertexId]) {
+        self.0.touch(Direction::Out, batch);
     }
 
     fn original(&self, v: VertexId) -> VertexId {
@@ -97,6 +116,17 @@ impl<E: From<Stop> + Send> EarlierNeighbours for Oriented<E> {
         let range = start..start + self.lens[v as usize] as usize;
         let mutual = self.mutual.get(range.clone()).unwrap_or_default();
         Ok(f(&self.targets[range], mutual))
+    }
+
+    #[inline(always)]
+    fn touch(&self, batch: &[VertexId]) {
+        let mut starts = [0; BATCH_LEN];
+        for (start, &v) in starts.iter_mut().zip(batch) {
+            *start = self.starts[v as usize] as usize;
+        }
+        for &start in &starts[..batch.len()] {
+            std::hint::black_box(self.targets.get(start).copied());
+        }
     }
 
     #[inline(always)]

@@ -158,6 +158,16 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
         }
     }
 
+    /// See [`esker_graph::Lists::touch`].
+    #[inline(always)]
+    pub(super) fn touch(&self, batch: &[VertexId]) {
+        match self {
+            Self::Plain(side) => side.rows.get().into_iter().for_each(|rows| rows.touch_targets(batch)),
+            Self::Gathered(side) => side.rows().touch_targets(batch),
+            Self::Compressed(_) | Self::Source(_) => {}
+        }
+    }
+
     #[inline]
     pub(super) fn with_list<R>(&self, v: VertexId, f: impl FnOnce(&[VertexId], &[W]) -> R) -> Result<R> {
         match self {

@@ -462,4 +462,11 @@ impl<W: ColumnWeight> Lists for StoredGraph<'_, W> {
     ) -> Result<R> {
         self.side(direction)?.with_list(v, f)
     }
+
+    #[inline(always)]
+    fn touch(&self, direction: Direction, batch: &[VertexId]) {
+        if let Some(side) = self.kept(direction) {
+            side.touch(batch);
+        }
+    }
 }
