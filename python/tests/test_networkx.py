@@ -208,3 +208,14 @@ def test_conversions_are_cached():
     graph.add_edge(0, 99)
     assert nx.number_of_isolates(graph, backend="esker") == nx.number_of_isolates(graph)
     assert 99 in nx.node_connected_component(graph, 0, backend="esker")
+
+
+def test_a_graph_without_a_cache_is_taken():
+    # The residual graphs of NetworkX's flows are such.
+    graph = nx.path_graph(4)
+    graph.__networkx_cache__ = None
+    assert nx.shortest_path_length(graph, 0, 3, backend="esker") == 3
+    with nx.config.backends.esker(max_edges=2), pytest.raises(NotImplementedError):
+        nx.pagerank(graph, backend="esker")
+    with nx.config(backend_priority=["esker"]):
+        assert nx.node_connectivity(nx.gnp_random_graph(8, 0.5, seed=1)) == nx.node_connectivity(nx.gnp_random_graph(8, 0.5, seed=1), backend="networkx")

@@ -29,11 +29,15 @@ DEGREES = frozenset(
     "is_tree is_forest is_arborescence is_branching".split()
 )
 
-#: Functions that search from one node, and so look at no more than what is reached from it.
+#: Functions that search from one node, and so look at no more than what is reached from it, or that stop when a part of the graph tells.
 SEARCHES = frozenset(
     "single_source_shortest_path single_source_shortest_path_length single_target_shortest_path "
-    "single_target_shortest_path_length descendants ancestors".split()
+    "single_target_shortest_path_length single_source_dijkstra single_source_dijkstra_path single_source_dijkstra_path_length "
+    "single_source_bellman_ford single_source_bellman_ford_path single_source_bellman_ford_path_length descendants ancestors "
+    "is_strongly_connected is_aperiodic is_bipartite is_eulerian is_semieulerian has_eulerian_path".split()
 )
+#: Functions that NetworkX answers, or refuses, at once for an undirected graph.
+ONLY_DIRECTED = frozenset("is_directed_acyclic_graph is_aperiodic flow_hierarchy".split())
 #: How many searches in a graph NetworkX answers before the graph is converted. A conversion takes as long as one or two searches of
 #: everything, so the calls take at most about twice the time of the better choice.
 SEARCHES_BEFORE = 2
@@ -68,11 +72,13 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
         return f"{name} looks at a part of the graph, so NetworkX answers before the conversion ends"
     if name in DEGREES:
         return f"{name} only counts neighbours, so NetworkX answers before the conversion ends"
+    if name in ONLY_DIRECTED and isinstance(graph, nx.Graph) and not graph.is_directed():
+        return f"{name} is about directed graphs, so NetworkX answers at once"
     if name in SEARCHES and isinstance(graph, nx.Graph) and isinstance(cache, dict):
         searched = cache.get(SEARCHED, 0)
         if searched < SEARCHES_BEFORE:
             cache[SEARCHED] = searched + 1
-            return f"{name} looks only at what it reaches; the graph is converted if more such calls follow"
+            return f"{name} may look at a part of the graph only; the graph is converted if more such calls follow"
     if isinstance(graph, nx.Graph) and _is_small(graph):
         return "converting such a small graph takes longer than running NetworkX"
     return True

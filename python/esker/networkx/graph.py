@@ -374,7 +374,9 @@ def convert_from_nx(
     edges = sum(map(len, adjacency)) // (1 if G.is_directed() else 2)
     reason = too_large(edges)
     if reason is not None:
-        getattr(G, "__networkx_cache__", {})[EDGES] = edges
+        cache = getattr(G, "__networkx_cache__", None)
+        if cache is not None:
+            cache[EDGES] = edges
         raise NotImplementedError(reason)
     lists = _lists_of(adjacency, row_of, G.is_directed(), attribute, 1 if default is None else default)
     graph = NxGraph(None, nodes, G.is_directed(), attribute, lists=lists._replace(origin=weakref.ref(G)))

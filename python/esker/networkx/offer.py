@@ -41,7 +41,8 @@ class Offer(NamedTuple):
         if self.kinds == "undirected only" and graph.is_directed():
             return "esker supports this for undirected graphs only"
         if not isinstance(graph, (Graph, NxGraph)):
-            reason = too_large(getattr(graph, "__networkx_cache__", {}).get(EDGES, 0))
+            # Functions that change a graph without its methods set its cache to None.
+            reason = too_large((getattr(graph, "__networkx_cache__", None) or {}).get(EDGES, 0))
             if reason is not None:
                 return reason
         return self.refuse(given) if self.refuse else None
