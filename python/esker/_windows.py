@@ -29,7 +29,7 @@ Kind = Literal["all", "distinct", "count", "sum", "min", "max"]
 
 
 #: Windows whose results lie in memory at the same time.
-_AT_ONCE = 16
+_AT_ONCE = 64
 
 
 def _time(value: Time, name: str) -> str | None:

@@ -4,11 +4,13 @@
 //! read and computed once. The answers are those of the algorithms of the catalogue on each graph alone.
 
 mod series;
+mod lanes;
 mod components;
 mod pagerank;
 #[cfg(test)]
 mod tests;
 
 pub use components::components;
-pub use pagerank::{LANES, SeriesPageRank, pagerank, suits};
+pub use lanes::LANES;
+pub use pagerank::{SeriesPageRank, pagerank, suits};
 pub use series::GraphSeries;

@@ -10,6 +10,7 @@ mod vertex_map;
 mod edge_map;
 mod reach;
 mod vectors;
+mod prefetch;
 mod mode;
 mod neighbours;
 mod earlier;
@@ -40,6 +41,7 @@ pub(crate) use neighbour_sum::{CHUNK_LEN, Chunk, NeighbourSum, each};
 pub(crate) use neighbours::{
     concat, filter_list, is_small, neighbourhood_directions, num_entries, scan_neighbours,
 };
+pub(crate) use prefetch::prefetch;
 pub(crate) use random::CounterRng;
 pub use rank::Ranked;
 pub(crate) use reach::reach;
