@@ -3,7 +3,9 @@
 //! Beside each arc stands the slot of its time, in two bytes: the number of ends of windows before the time. The times of a window are a
 //! range of slots. So the times of the edges are read once, whatever the number of windows.
 
+use std::iter::Zip;
 use std::ops::Range;
+use std::slice::IterMut;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use esker_format::{Error, Result};
@@ -34,8 +36,8 @@ pub struct SharedLists {
 
 impl SharedLists {
     /// Reads the times of all edges of a graph of `num_vertices` vertices twice, and copies the edges of the windows.
-    pub(crate) fn new(
-        (out_side, in_side): (&Side<'_, i64>, Option<&Side<'_, i64>>),
+    pub(crate) fn new<'a>(
+        (out_side, in_side): (&Side<'a, i64>, Option<&Side<'a, i64>>),
         (num_vertices, directed): (usize, bool),
         windows: &[TimeWindow],
         run: &Run,
@@ -46,34 +48,17 @@ impl SharedLists {
             side.scan(run, Select::All, &CountingWanted { slots: &slots, counts: &counts[1..] })?;
             Ok::<_, Error>(Counted::of(counts, 0).sums)
         };
-        let room = offset_bytes(num_vertices, in_side.is_some());
-        let mut memory = run.budget().reserve("the edges of several windows", room)?;
-        let (out, incoming) = (count(out_side)?, in_side.map(count).transpose()?);
-        memory.absorb(
-            run.budget().reserve("the edges of several windows", arc_bytes(&out, incoming.as_ref()))?,
-        );
         let fill = |side: &Side<'_, i64>, sums| {
             side.prepare(run)?;
-            GatheredSide::fill(
-                sums,
-                run,
-                || (),
-                |(), unit: Unit<'_, u16>| {
-                    let mut room = unit.targets.iter_mut().zip(unit.weights);
-                    unit.places.map(vertex).try_for_each(|v| {
-                        side.with_list(v, |targets, times| {
-                            let arcs = targets.iter().zip(times.iter().map(|&time| slots.of_time(time)));
-                            let inside = arcs.filter(|arc| slots.wanted[usize::from(arc.1)]);
-                            inside.zip(&mut room).for_each(|((&target, slot), (into, beside))| {
-                                (*into, *beside) = (target, slot);
-                            });
-                        })
-                    })
-                },
-            )
+            copy_lists(sums, run, |v, room| {
+                side.with_list(v, |targets, times| {
+                    let arcs = targets.iter().zip(times.iter().map(|&time| slots.of_time(time)));
+                    arcs.filter(|arc| slots.wanted[usize::from(arc.1)])
+                        .for_each(|(&target, slot)| room.push(target, slot));
+                })
+            })
         };
-        let (out, in_sums) = (fill(out_side, out)?, incoming);
-        let incoming = in_side.zip(in_sums).map(|(side, sums)| fill(side, sums)).transpose()?;
+        let (out, incoming, memory) = copied((out_side, in_side), num_vertices, (count, fill), run)?;
         Ok(Self { num_vertices, directed, slots, out, incoming, _memory: memory })
     }
 
@@ -90,34 +75,17 @@ impl SharedLists {
             let is_wanted = |slot: u16| wanted[usize::from(slot)];
             count(&side.rows(), (is_wanted, false), None, run).map(|counted| counted.sums)
         };
-        let room = offset_bytes(self.num_vertices, self.incoming.is_some());
-        let mut memory = run.budget().reserve("the edges of several windows", room)?;
-        let (out, incoming) = (count(&self.out)?, self.incoming.as_ref().map(count).transpose()?);
-        memory.absorb(
-            run.budget().reserve("the edges of several windows", arc_bytes(&out, incoming.as_ref()))?,
-        );
         let fill = |side: &GatheredSide<u16>, sums| {
             let rows = side.rows();
-            GatheredSide::fill(
-                sums,
-                run,
-                || (),
-                |(), unit: Unit<'_, u16>| {
-                    let mut room = unit.targets.iter_mut().zip(unit.weights);
-                    for v in unit.places.map(vertex) {
-                        let (targets, slots) = rows.list(v);
-                        let inside = targets.iter().zip(slots).filter(|arc| wanted[usize::from(*arc.1)]);
-                        inside.zip(&mut room).for_each(|((&target, &slot), (into, beside))| {
-                            (*into, *beside) = (target, renamed[usize::from(slot)]);
-                        });
-                    }
-                    Ok(())
-                },
-            )
+            copy_lists(sums, run, |v, room| {
+                let (targets, slots) = rows.list(v);
+                let inside = targets.iter().zip(slots).filter(|arc| wanted[usize::from(*arc.1)]);
+                inside.for_each(|(&target, &slot)| room.push(target, renamed[usize::from(slot)]));
+                Ok(())
+            })
         };
-        let (out, in_sums) = (fill(&self.out, out)?, incoming);
-        let incoming =
-            self.incoming.as_ref().zip(in_sums).map(|(side, sums)| fill(side, sums)).transpose()?;
+        let sides = (&self.out, self.incoming.as_ref());
+        let (out, incoming, memory) = copied(sides, self.num_vertices, (count, fill), run)?;
         Ok(Self {
             num_vertices: self.num_vertices,
             directed: self.directed,
@@ -347,6 +315,51 @@ impl Visitor<i64> for CountingWanted<'_> {
         self.counts[v as usize].fetch_add(count as u64, Relaxed);
         Flow::More
     }
+}
+
+/// Counts the arcs of each list that are to be copied, reserves memory for them, and copies them: of both directions, if there are two.
+fn copied<S>(
+    (out, incoming): (&S, Option<&S>),
+    num_vertices: usize,
+    (count, fill): (impl Fn(&S) -> Result<Vec<u64>>, impl Fn(&S, Vec<u64>) -> Result<GatheredSide<u16>>),
+    run: &Run,
+) -> Result<(GatheredSide<u16>, Option<GatheredSide<u16>>, Reservation)> {
+    let reserve = |bytes| run.budget().reserve("the edges of several windows", bytes);
+    let mut memory = reserve(offset_bytes(num_vertices, incoming.is_some()))?;
+    let (out_sums, in_sums) = (count(out)?, incoming.map(&count).transpose()?);
+    memory.absorb(reserve(arc_bytes(&out_sums, in_sums.as_ref()))?);
+    let out = fill(out, out_sums)?;
+    let incoming = incoming.zip(in_sums).map(|(side, sums)| fill(side, sums)).transpose()?;
+    Ok((out, incoming, memory))
+}
+
+/// Where the arcs of successive lists go.
+struct Room<'u>(Zip<IterMut<'u, VertexId>, IterMut<'u, u16>>);
+
+impl Room<'_> {
+    #[inline(always)]
+    fn push(&mut self, target: VertexId, slot: u16) {
+        if let Some((into, beside)) = self.0.next() {
+            (*into, *beside) = (target, slot);
+        }
+    }
+}
+
+/// Copies lists: `list` hands over the arcs of a vertex that are to be copied, and their slots.
+fn copy_lists(
+    sums: Vec<u64>,
+    run: &Run,
+    list: impl Fn(VertexId, &mut Room<'_>) -> Result<()> + Sync,
+) -> Result<GatheredSide<u16>> {
+    GatheredSide::fill(
+        sums,
+        run,
+        || (),
+        |(), unit: Unit<'_, u16>| {
+            let mut room = Room(unit.targets.iter_mut().zip(unit.weights));
+            unit.places.map(vertex).try_for_each(|v| list(v, &mut room))
+        },
+    )
 }
 
 fn offset_bytes(num_vertices: usize, two: bool) -> u64 {
