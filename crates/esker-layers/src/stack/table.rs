@@ -4,14 +4,15 @@
 //! shares all pages that this layer does not touch. The disk holds only the directories of the layers; the table
 //! of any version follows from them, so old versions cost almost nothing.
 
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Reservation, Run, VertexId};
 
 use super::chain::Chains;
 use super::marks::Marks;
-use crate::lama::Lama;
+use crate::lama::{Lama, Paged};
 use crate::layer::{Address, Section};
 
 /// The vertex table of one direction of a stack.
@@ -33,6 +34,9 @@ pub struct Table {
     /// Held as long as the table.
     pub(super) memory: Option<Arc<Reservation>>,
 }
+
+/// Vertices of a layer that a thread looks at in one step.
+const UNIT_LEN: usize = 1 << 12;
 
 /// Bytes for each vertex, with the bits rounded up.
 const VERTEX_BYTES: usize = 8 + size_of::<VertexId>() + 1;
@@ -111,79 +115,55 @@ impl Table {
     fn apply(&mut self, stack: &Chains, layer: usize, direction: Direction, run: &Run) -> Result<()> {
         let section = stack.section(layer, direction)?;
         let partial = stack.rank().is_some() && layer + 1 == stack.layers().len();
-        let lists = section.main();
         let wrong = || {
             let path = stack.layers()[layer].directory();
             Error::corrupt(path, 0, "a layer above the complete one has no directory of vertices")
         };
-        let vertices = lists.vertices(run)?.ok_or_else(wrong)?;
+        let vertices = section.main().vertices(run)?.ok_or_else(wrong)?;
         let (degrees, previous) = section.links(run)?.ok_or_else(wrong)?;
         let number = stack.layers()[layer].record().number;
         self.skipped.push(Arc::new(Marks::new(vertices.len())));
-        let special = dead_vertices(section, run)?;
-        let mut special = special.iter().copied().peekable();
+        // Later versions in a partial layer's range added the vertices beyond the table.
+        let vertices = &vertices[..vertices.partition_point(|&v| (v as usize) < self.heads.len())];
+        let dead = dead_vertices(section, run)?;
         // Taken out, since `Arc::make_mut` for each vertex costs more than the marks.
-        let mut chained = Arc::unwrap_or_clone(std::mem::take(&mut self.chained));
-        let mut marks = Arc::unwrap_or_clone(std::mem::take(&mut self.special));
-        for (slot, &v) in vertices.iter().enumerate() {
-            let index = v as usize;
-            if index >= self.heads.len() {
-                break; // Later versions in a partial layer's range added these vertices.
+        let marks = Mutex::new(MarksInChange {
+            special: Arc::unwrap_or_clone(std::mem::take(&mut self.special)),
+            chained: Arc::unwrap_or_clone(std::mem::take(&mut self.chained)),
+            skipped: std::mem::take(&mut self.skipped),
+        });
+        let step =
+            LayerStep { heads: &self.heads, stack, direction, layer, vertices, previous, dead, partial };
+        run.share(
+            vertices.len().div_ceil(UNIT_LEN),
+            || (),
+            |(), unit| step.mark(unit * UNIT_LEN..vertices.len().min((unit + 1) * UNIT_LEN), &marks),
+        )?;
+        let marks = marks.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (self.special, self.chained) = (Arc::new(marks.special), Arc::new(marks.chained));
+        self.skipped = marks.skipped;
+        // The degrees of a layer that is read in part are counted along the chains.
+        let degree = |slot: usize| -> Result<VertexId> {
+            match partial {
+                true => Ok(stack.count(Some((layer, slot)), direction, vertices[slot])? as VertexId),
+                false => Ok(degrees[slot]),
             }
-            while special.next_if(|&dead| dead < v).is_some() {}
-            let buried = special.next_if_eq(&v).is_some();
-            let whole = previous[slot] == 0;
-            if whole || buried || partial {
-                self.skip_chain(stack, direction, v)?;
+        };
+        if vertices.len() < self.heads.num_pages().max(UNIT_LEN) {
+            for (slot, &v) in vertices.iter().enumerate() {
+                self.heads.set(v as usize, Address::new(number, slot).0);
+                self.degrees.set(v as usize, degree(slot)?);
             }
-            self.heads.set(index, Address::new(number, slot).0);
-            chained.insert(index);
-            if whole && !partial {
-                marks.remove(index);
-            } else if buried || partial || marks.has(index) {
-                marks.insert(index);
-                Arc::make_mut(&mut self.skipped[layer]).insert(slot);
-            }
-            let degree = if partial {
-                stack.count(Some((layer, slot)), direction, v)? as VertexId
-            } else {
-                degrees[slot]
-            };
-            self.degrees.set(index, degree);
+            return Ok(());
         }
-        (self.chained, self.special) = (Arc::new(chained), Arc::new(marks));
-        Ok(())
-    }
-
-    /// Marks all fragments of a vertex so far as skipped.
-    fn skip_chain(&mut self, stack: &Chains, direction: Direction, v: VertexId) -> Result<()> {
-        let mut above = self.skipped.len();
-        let mut next = self.head(v);
-        while let Some(address) = next {
-            let Some((layer, slot)) = stack.place(above, address, direction, v)? else { break };
-            let section = stack.section(layer, direction)?;
-            // `slot` can lie beyond the oldest layer's lists, for a vertex that the layer does not
-            // have.
-            let slots = section.main().num_lists().max(stack.num_vertices());
-            if slot >= slots {
-                let reason =
-                    format!("the list of vertex {v} goes on in fragment {slot}, but there are only {slots}");
-                return Err(Error::corrupt(stack.layers()[layer].directory(), 0, reason));
-            }
-            let marks = Arc::make_mut(&mut self.skipped[layer]);
-            marks.grow(slot + 1);
-            marks.insert(slot);
-            next = section.previous_at(slot)?;
-            above = layer;
-        }
-        Ok(())
+        edit(&mut self.heads, vertices, run, |slot| Ok(Address::new(number, slot).0))?;
+        edit(&mut self.degrees, vertices, run, degree)
     }
 
     /// The newest fragment of `v`; `None` if the list is empty.
     #[inline(always)]
     pub fn head(&self, v: VertexId) -> Option<Address> {
-        let head = self.heads.get(v as usize);
-        (head != 0).then_some(Address(head))
+        address(self.heads.get(v as usize))
     }
 
     /// The degree of `v`.
@@ -206,6 +186,125 @@ impl Table {
     pub(crate) fn skipped(&self, layer: usize) -> &Marks {
         &self.skipped[layer]
     }
+}
+
+/// The marks of a table while the threads of a run change them.
+struct MarksInChange {
+    special: Marks,
+    chained: Marks,
+    skipped: Vec<Arc<Marks>>,
+}
+
+/// One layer that is added to a table.
+struct LayerStep<'a> {
+    /// The newest fragments without the layer.
+    heads: &'a Lama<u64>,
+    stack: &'a Chains,
+    direction: Direction,
+    layer: usize,
+    /// The vertices of the layer that the version has, ascending.
+    vertices: &'a [VertexId],
+    /// Their previous fragments; 0: the list is whole.
+    previous: &'a [u64],
+    /// The vertices with tombstones in the layer, ascending.
+    dead: &'a [VertexId],
+    /// Whether the version reads the layer in part.
+    partial: bool,
+}
+
+impl LayerStep<'_> {
+    /// Marks the fragments in some slots of the layer, and the older fragments that they hide.
+    ///
+    /// Scans already skip all fragments of a vertex that is special before the layer, so its chain is not followed again.
+    fn mark(&self, slots: Range<usize>, marks: &Mutex<MarksInChange>) -> Result<()> {
+        let lock = || marks.lock().unwrap_or_else(PoisonError::into_inner);
+        let vertices = &self.vertices[slots.clone()];
+        let Some(&first) = vertices.first() else { return Ok(()) };
+        let were_special: Vec<bool> = {
+            let marks = lock();
+            vertices.iter().map(|&v| marks.special.has(v as usize)).collect()
+        };
+        let mut dead = self.dead[self.dead.partition_point(|&v| v < first)..].iter().copied().peekable();
+        let (mut hidden, mut special) = (Vec::new(), Vec::with_capacity(vertices.len()));
+        for ((slot, &v), was_special) in slots.clone().zip(vertices).zip(were_special) {
+            while dead.next_if(|&dead| dead < v).is_some() {}
+            let buried = dead.next_if_eq(&v).is_some();
+            let whole = self.previous[slot] == 0;
+            if (whole || buried || self.partial) && !was_special {
+                self.add_chain(v, &mut hidden)?;
+            }
+            special.push(self.partial || !whole && (buried || was_special));
+        }
+        hidden.sort_unstable();
+        let mut marks = lock();
+        for fragments in hidden.chunk_by(|a, b| a.0 == b.0) {
+            let skipped = Arc::make_mut(&mut marks.skipped[fragments[0].0]);
+            skipped.grow(fragments[fragments.len() - 1].1 + 1);
+            fragments.iter().for_each(|&(_, slot)| skipped.insert(slot));
+        }
+        let marks = &mut *marks;
+        let own = Arc::make_mut(&mut marks.skipped[self.layer]);
+        for ((slot, &v), is_special) in slots.zip(vertices).zip(special) {
+            marks.chained.insert(v as usize);
+            if is_special {
+                marks.special.insert(v as usize);
+                own.insert(slot);
+            } else {
+                marks.special.remove(v as usize);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the layer and slot of each fragment of a vertex below the layer.
+    fn add_chain(&self, v: VertexId, fragments: &mut Vec<(usize, usize)>) -> Result<()> {
+        let stack = self.stack;
+        let mut above = self.layer;
+        let mut next = address(self.heads.get(v as usize));
+        while let Some(address) = next {
+            let Some((layer, slot)) = stack.place(above, address, self.direction, v)? else { break };
+            let section = stack.section(layer, self.direction)?;
+            // `slot` can lie beyond the oldest layer's lists, for a vertex that the layer does not
+            // have.
+            let slots = section.main().num_lists().max(stack.num_vertices());
+            if slot >= slots {
+                let reason =
+                    format!("the list of vertex {v} goes on in fragment {slot}, but there are only {slots}");
+                return Err(Error::corrupt(stack.layers()[layer].directory(), 0, reason));
+            }
+            fragments.push((layer, slot));
+            next = section.previous_at(slot)?;
+            above = layer;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a value for each of some ascending vertices, found by the index of the vertex among them.
+fn edit<T: Paged>(
+    array: &mut Lama<T>,
+    vertices: &[VertexId],
+    run: &Run,
+    value: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<()> {
+    let slots = |range: Range<usize>| {
+        let from = vertices.partition_point(|&v| (v as usize) < range.start);
+        from..from + vertices[from..].partition_point(|&v| (v as usize) < range.end)
+    };
+    array.edit(
+        run,
+        |range| !slots(range).is_empty(),
+        |first, values| {
+            for slot in slots(first..first + values.len()) {
+                values[vertices[slot] as usize - first] = value(slot)?;
+            }
+            Ok(())
+        },
+    )
+}
+
+fn address(head: u64) -> Option<Address> {
+    (head != 0).then_some(Address(head))
 }
 
 fn dead_vertices<'a>(section: &'a Section, run: &Run) -> Result<&'a [VertexId]> {

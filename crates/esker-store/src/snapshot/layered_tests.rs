@@ -264,3 +264,25 @@ proptest! {
         history.verify(&run);
     }
 }
+
+/// Threads mark the fragments of the same layer, unit by unit, and lists are replaced after tombstones hid them. Random small graphs
+/// fit in one unit.
+#[test]
+fn layers_with_changes_of_many_thousand_vertices_are_what_their_commits_made() {
+    const N: u64 = 9000;
+    let run = Run::with_threads(4).unwrap();
+    let mut history = History::new(N as usize, 3 * N as usize, true, false, 5);
+    let policies =
+        [CopyPolicy::Chain, CopyPolicy::Chain, CopyPolicy::Copy, CopyPolicy::Chain, CopyPolicy::Mixed];
+    for (layer, policy) in (1..).zip(policies) {
+        // Removes a third of the edges, other ones in each layer. Half of the vertices get an edge or a new weight.
+        let edges = history.versions.last().unwrap().keys();
+        let old = edges.filter(|&&(u, v)| (u64::from(u) + u64::from(v)) % 3 == layer % 3);
+        let removed = old.map(|&(u, v)| (u, v, None)).collect();
+        let end = |v: u64| vertex((v % N) as usize);
+        let growing = (0..N).filter(|u| u / 7 % 2 == layer % 2);
+        let added = growing.map(|u| (end(u), end(u * 31 + layer), Some(3))).collect();
+        history.freeze(&[removed, added], policy, &run);
+    }
+    history.verify(&run);
+}
