@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use esker::change::{Definition, FeedOptions, FeedReport, Purpose, Target, check_message, feed, open_edges};
 use esker::differences::{Differences, Style, summary_json};
-use esker::export::{ExportOptions, StoredExport, export};
+use esker::export::{Caller, ExportOptions, StoredExport, export};
 use esker::graph::{Cancel, Run, RunOptions};
 use esker::import::format::{Format, ReadOptions};
 use esker::import::options::ImportOptions;
@@ -25,7 +25,7 @@ use crate::batch::Batch;
 use crate::differences::{DifferenceStream, JsonLists};
 use crate::failure::{Failure, Outcome, invalid};
 use crate::graph::Graph;
-use crate::report::{feed_facts, lost, version_facts};
+use crate::report::{feed_facts, version_facts};
 use crate::settings::{
     BuildSettings, ReadSettings, Settings, WriteSettings, commit_options, duplicates, encoding, event_time,
 };
@@ -449,7 +449,7 @@ impl Database {
             let snapshot = Self::snapshot(&open, at)?;
             let graph = StoredExport::new(&snapshot, &run)?;
             let report = export(&graph, &file, &options)?;
-            Ok((report.edges, report.losses.iter().map(lost).collect()))
+            Ok((report.edges, report.losses.iter().map(|loss| loss.sentence(Caller::Python)).collect()))
         })
     }
 

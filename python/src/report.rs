@@ -1,7 +1,6 @@
 //! Reports on graphs, versions and imports, as JSON that Python parses into dictionaries.
 
 use esker::change::FeedReport;
-use esker::export::Loss;
 use esker::graph::{Direction, VertexId};
 use esker::import::options::ImportReport;
 use esker::import::source::Rejected;
@@ -111,20 +110,4 @@ pub(crate) fn feed_facts(report: &FeedReport, notes: &[String], seconds: f64) ->
         "seconds": seconds,
     })
     .to_string()
-}
-
-/// What an export lost, and how to keep it.
-pub(crate) fn lost(loss: &Loss) -> String {
-    let remedy = match loss {
-        Loss::EdgeProperties(..) | Loss::Weights(_) => "",
-        Loss::VertexProperties(_) => "; db.graph().vertices() has them",
-        Loss::Undirected(_) => "; import it with directed=False",
-        Loss::Directed(_) => "; import it with directed=True",
-        Loss::Ids(..) => "; pass vertices=FILE to write the id of each, in order",
-        Loss::TextIds(_) => "; import it with ids=\"text\"",
-        Loss::TextValues(..) => "; import it with schema={NAME: \"text\"}",
-        Loss::Zones(..) => "; Parquet and Arrow have them",
-        Loss::Vertices(..) => "; pass vertices=FILE to write the ids of all vertices",
-    };
-    format!("{loss}{remedy}")
 }

@@ -140,7 +140,7 @@ impl<T: SharedArgs> Args for PerAlgorithm<T> {
 
 impl<T: SharedArgs> FromArgMatches for PerAlgorithm<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let unknown = |error: String| clap::Error::raw(ErrorKind::InvalidSubcommand, error);
+        let unknown = |error: String| clap::Error::raw(ErrorKind::InvalidSubcommand, error + "\n");
         let Some((name, matches)) = matches.subcommand() else {
             return match matches.get_flag("list") {
                 true => Ok(Self::List),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use esker::export::{ExportOptions, Loss, StoredExport, WriteIds, export};
+use esker::export::{Caller, ExportOptions, Loss, StoredExport, WriteIds, export};
 use esker::graph::Run;
 use esker::import::format::Format;
 use esker::output::vertex_properties;
@@ -128,20 +128,9 @@ impl ExportCommand {
     }
 }
 
-/// What was lost, and how to keep it.
+/// What was lost and how to keep it, as a sentence.
 fn sentence(loss: &Loss) -> String {
-    let remedy = match loss {
-        Loss::EdgeProperties(..) | Loss::Weights(_) => "",
-        Loss::VertexProperties(_) => "; --vertex-properties FILE writes a CSV for `esker set`",
-        Loss::Undirected(_) => ": import it with --undirected",
-        Loss::Directed(_) => ": import it with --directed",
-        Loss::Ids(..) => ": --vertices FILE writes the id of each, in order",
-        Loss::TextIds(_) => ": import it with --ids text",
-        Loss::TextValues(..) => ": import it with --schema NAME:text",
-        Loss::Zones(..) => "; Parquet and Arrow have them",
-        Loss::Vertices(..) => ": write their ids with --vertices FILE",
-    };
-    let said = format!("{loss}{remedy}");
+    let said = loss.sentence(Caller::Command);
     let first = said.chars().next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(said.chars().skip(1)).collect()
 }

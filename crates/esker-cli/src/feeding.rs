@@ -75,8 +75,10 @@ impl FeedArgs {
         if let Err(failure) = fed {
             remark_defined(path, &writing);
             if !report.versions.is_empty() {
-                text::remark(&format!(
-                    "{}: {} with {} had been committed before the failure and are kept",
+                // Also with --quiet: to repeat the command would commit these edges again.
+                let verb = if report.versions.len() == 1 { "is" } else { "are" };
+                text::warn(&format!(
+                    "{}: {} with {} had been committed before the failure and {verb} kept",
                     path.display(),
                     describe_versions(&report.versions),
                     counted(report.edges, "edge", "edges")
@@ -176,15 +178,12 @@ fn remark_defined(path: &Path, writing: &Writing) {
 }
 
 fn print(path: &Path, report: &FeedReport, written: &Written, taken: f64) -> Outcome {
+    let name = path.display();
     if report.versions.is_empty() {
-        return text::line(&format!("{}: nothing to commit", path.display()));
+        text::line(&format!("{name}: nothing to commit"))?;
+    } else {
+        text::line(&format!("{name}: {}: {}", describe_versions(&report.versions), written.describe()))?;
     }
-    text::line(&format!(
-        "{}: {}: {}",
-        path.display(),
-        describe_versions(&report.versions),
-        written.describe()
-    ))?;
     if report.duplicates > 0 {
         text::line(&format!("Skipped {}", counted(report.duplicates, "duplicate edge", "duplicate edges")))?;
     }
@@ -192,6 +191,9 @@ fn print(path: &Path, report: &FeedReport, written: &Written, taken: f64) -> Out
         text::line(&format!("Skipped {}", counted(report.rejected, "malformed line", "malformed lines")))?;
     }
     text::remark_rejected(&report.rejected_sample);
+    if report.versions.is_empty() {
+        return Ok(());
+    }
     let edges = counted(report.edges, "edge", "edges");
     text::remark(&format!(
         "Read {edges} in {} ({})",

@@ -372,16 +372,21 @@ impl RunArgs {
 
     /// Refuses options that would have no effect.
     fn check(&self, entry: &Entry) -> Outcome {
+        let refuse = |reason: &str| Err(Failure::Usage(reason.to_owned()));
         if self.histogram && entry.columns.is_empty() {
-            return Err(Failure::Usage(format!("--histogram has no effect: {} has no values", entry.name)));
+            return refuse(&format!("--histogram has no effect: {} has no values", entry.name));
         }
         if self.histogram && self.is_to_stdout() {
-            return Err(Failure::Usage("--histogram and --output - both go to standard output".to_owned()));
+            return refuse("--histogram and --output - both go to standard output");
         }
         if self.json && self.rows.is_some() && !self.is_to_stdout() {
-            return Err(Failure::Usage(
-                "--format has no effect with --json, which reports as JSON; rows are printed beside it with --output -".to_owned(),
-            ));
+            return refuse(
+                "--format has no effect with --json, which reports as JSON; rows are printed beside it with --output -",
+            );
+        }
+        let is_to_file = self.output.is_some() && !self.is_to_stdout();
+        if self.rows.is_some() && is_to_file && self.top.is_none() && !self.histogram {
+            return refuse("--format has no effect on --output FILE, only on the rows of --top N");
         }
         let option = match (self.top, &self.output) {
             (Some(_), _) if !entry.has_rows() => "--top",

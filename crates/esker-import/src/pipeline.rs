@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{ElementType, Error, Result};
-use esker_graph::{Direction, Reservation, Run, RunOptions, Stop, VertexId};
+use esker_graph::{Direction, Reservation, Run, RunOptions, VertexId};
 use esker_layers::ids::IdHasher;
 use esker_layers::layer::PlainWriter;
 
@@ -24,7 +24,7 @@ use super::output::{Output, Written};
 use super::present::PresentIds;
 use super::scatter::Arcs;
 use super::scratch::Work;
-use super::source::{IdKind, Reader, Schema};
+use super::source::{IdKind, Reader, Schema, limit_decoding};
 use super::spool::Spool;
 use super::text::is_time;
 
@@ -186,7 +186,7 @@ fn read_and_number(
 ) -> Result<NumberedInput> {
     tracker.stage("read", schema.input_bytes.unwrap_or(0));
     let (limit_bytes, threads) = (work.budget.limit_bytes(), work.run.threads());
-    let decoding_bytes = reader.limit_memory(limit_bytes / DECODING_SHARE, threads).map_err(of_whole)?;
+    let decoding_bytes = limit_decoding(reader.as_mut(), limit_bytes, threads)?;
     let parsing_bytes = (WORKER_BYTES * threads as u64).min(limit_bytes / 4);
     let parsing = work.budget.reserve("reading", parsing_bytes + decoding_bytes)?;
     let keep_free_bytes = work.budget.limit_bytes() / 2;
@@ -234,21 +234,6 @@ fn number_integers(
         (numbered.base, numbered.map) = (ids.min, None);
     }
     Ok(numbered)
-}
-
-/// The share of the memory limit that the decoding of an input may have.
-const DECODING_SHARE: u64 = 4;
-
-/// The error of a step that had only its share of the memory limit, in terms of the limit.
-fn of_whole(error: Error) -> Error {
-    match error {
-        Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes }) => {
-            let [needed_bytes, budget_bytes] =
-                [needed_bytes, budget_bytes].map(|bytes| bytes.saturating_mul(DECODING_SHARE));
-            Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes })
-        }
-        other => other,
-    }
 }
 
 fn numbered(gathered: Gathered, numbered: Numbered) -> NumberedInput {

@@ -8,7 +8,8 @@ use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, UInt64Array};
-use esker_format::{PropertyType, Result};
+use esker_format::{Error, PropertyType, Result};
+use esker_graph::Stop;
 use esker_layers::ids::ExternalId;
 
 /// The integers of a column of ids; `None` if its ids are texts.
@@ -244,4 +245,22 @@ pub trait BlockParser: Send + Sync {
     /// # Errors
     /// Damage that is not confined to one line.
     fn parse(&self, block: Block) -> Result<EdgeBatch>;
+}
+
+/// The share of a memory limit that decoding an input may take.
+const DECODING_SHARE: u64 = 4;
+
+/// Gives the decoding of an input on these threads its share of a memory limit; returns the memory that it takes.
+///
+/// # Errors
+/// [`Stop::OverBudget`], in terms of the whole limit, if the share is too little.
+pub fn limit_decoding(reader: &mut dyn Reader, limit_bytes: u64, threads: usize) -> Result<u64> {
+    reader.limit_memory(limit_bytes / DECODING_SHARE, threads).map_err(|error| match error {
+        Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes }) => {
+            let [needed_bytes, budget_bytes] =
+                [needed_bytes, budget_bytes].map(|bytes| bytes.saturating_mul(DECODING_SHARE));
+            Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes })
+        }
+        other => other,
+    })
 }

@@ -126,3 +126,39 @@ fn a_generated_undirected_graph_has_both_arcs_where_a_format_has_arcs() {
     };
     assert_eq!(sorted("r.gr"), sorted("again.gr"));
 }
+
+#[test]
+fn an_export_of_parallel_edges_says_how_to_get_them_back() {
+    let place = Place::new();
+    place.file("m.csv", "a,b,1\nb,a,2\na,a,3\na,a,4\n");
+    place.ok("import m.csv m.esker --undirected --duplicates keep");
+    for file in ["m.parquet", "m2.csv", "m.mtx"] {
+        let output = place.run(&format!("export m.esker {file}"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(said.matches("parallel edges: import it with --duplicates keep").count(), 1, "{said}");
+    }
+    place.ok("import m.parquet again.esker --duplicates keep");
+    assert_eq!(place.ok("export again.esker - --format csv"), place.ok("export m.esker - --format csv"));
+    place.ok("import m.csv simple.esker");
+    let output = place.run("export simple.esker s.parquet");
+    assert!(!String::from_utf8(output.stderr).unwrap().contains("parallel"));
+}
+
+#[test]
+fn an_export_that_nobody_can_read_or_an_option_without_effect_is_refused() {
+    let place = Place::new();
+    place.file("d.csv", "source,target\n5,6\n6,7\n");
+    place.ok("import d.csv d.esker");
+    for (line, words) in [
+        ("export d.esker x.parquet.gz", "x.parquet.gz would be compressed as a whole"),
+        ("export d.esker x.sg.zst", "leave out the ending .gz, .zst or .bz2"),
+        ("export d.esker y.csv --both-ends", "--both-ends) has no effect on a directed graph"),
+    ] {
+        let output = place.run(line);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains(words), "{line}: {said}");
+    }
+    assert!(!place.path().join("x.parquet.gz").exists() && !place.path().join("y.csv").exists());
+    place.ok("export d.esker x.csv.gz");
+    place.ok("import x.csv.gz again.esker");
+}

@@ -83,3 +83,99 @@ fn versions_and_times_that_mean_nothing_are_answered_with_what_would() {
     assert!(output.stdout.is_empty());
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "g.esker has no tags\n");
 }
+
+#[test]
+fn a_form_of_rows_that_are_not_printed_is_refused() {
+    let place = Place::new();
+    place.file("a.csv", "source,target\na,b\nb,c\n");
+    place.ok("import a.csv g.esker");
+    let told = ["--format has no effect", "--top N"];
+    fails(&place, 2, "run pagerank g.esker --output x.csv --format json", &told);
+    assert!(!place.path().join("x.csv").exists());
+    let rows = place.ok("run pagerank g.esker --output x.csv --format json --top 1");
+    assert!(rows.contains("\"vertex\"") && place.path().join("x.csv").exists(), "{rows}");
+    let unknown = place.run("run nosuch g.esker");
+    assert!(String::from_utf8(unknown.stderr).unwrap().ends_with("names all\n"), "the prompt begins a line");
+}
+
+#[test]
+fn a_column_is_not_both_ends_of_an_edge() {
+    let place = Place::new();
+    place.file("a.csv", "source,target\na,b\nb,c\n");
+    let told = ["the column \"source\" cannot be both ends"];
+    fails(&place, 2, "import a.csv g.esker --src source --dst source", &told);
+    fails(&place, 2, "import a.csv g.esker --src source --dst 1", &["cannot be both ends"]);
+    place.ok("import a.csv g.esker --src target --dst source");
+    assert_eq!(place.ok("export g.esker - --format csv"), "source,target\nb,a\nc,b\n");
+}
+
+#[test]
+fn a_first_line_whose_quote_never_closes_is_not_lost() {
+    let place = Place::new();
+    place.file("a.csv", "\"a,b\nc,d\n");
+    fails(&place, 1, "import a.csv g.esker", &["a.csv:1", "a quote opens a field and never closes"]);
+    let skipped = place.run("import a.csv g.esker --bad-lines skip");
+    assert!(String::from_utf8(skipped.stderr).unwrap().contains("a.csv:1"), "the line is named");
+    assert_eq!(place.ok("export g.esker - --format csv"), "source,target\nc,d\n");
+    place.file("b.csv", "\"title, of the table\nsource,target\nc,d\n");
+    fails(&place, 1, "import b.csv h.esker --bad-lines skip", &["above the header", "mend the line"]);
+    // A comment may hold any quotes.
+    place.file("c.csv", "# \"title, of the table\nsource,target\nc,d\n");
+    place.ok("import c.csv c.esker");
+    assert_eq!(place.ok("export c.esker - --format csv"), "source,target\nc,d\n");
+}
+
+#[test]
+fn zeros_before_an_id_make_it_a_text() {
+    let place = Place::new();
+    place.file("zip.csv", "src,dst\n01,1\n1,2\n");
+    place.file("calls.csv", "src,dst\n+4930,4930\n0,10\n");
+    for file in ["zip", "calls"] {
+        place.ok(&format!("import {file}.csv {file}.esker"));
+    }
+    assert_eq!(place.ok("export zip.esker - --format csv"), "source,target\n01,1\n1,2\n");
+    assert_eq!(place.ok("export calls.esker - --format csv"), "source,target\n+4930,4930\n0,10\n");
+    place.ok("import zip.csv numbers.esker --ids int");
+    assert_eq!(place.ok("export numbers.esker - --format csv"), "source,target\n1,1\n1,2\n");
+    place.file("plain.csv", "src,dst\n0,1\n1,10\n");
+    let said = place.run("import plain.csv plain.esker").stderr;
+    assert!(String::from_utf8(said).unwrap().contains("(integer ids)"), "0 itself is an integer");
+}
+
+#[test]
+fn an_index_without_a_name_is_no_sign_against_a_header() {
+    let place = Place::new();
+    place.file("pandas.csv", ",src,dst,w\n0,a,b,1\n1,b,c,2\n");
+    place.file("own.csv", ",who,whom\n0,a,b\n1,b,c\n");
+    place.ok("import pandas.csv p.esker");
+    assert_eq!(place.ok("export p.esker - --format csv"), "source,target,w\na,b,1\nb,c,2\n");
+    place.ok("import own.csv o.esker --src who --dst whom");
+    assert_eq!(place.ok("export o.esker - --format csv"), "source,target\na,b\nb,c\n");
+}
+
+#[test]
+fn what_a_failed_command_committed_is_said_even_in_quiet() {
+    let place = Place::new();
+    place.file("a.csv", "source,target\n1,2\n");
+    place.file("one.csv", "50,51\n");
+    place.file("two.csv", "52,53\nx,y\n");
+    place.ok("import a.csv g.esker");
+    let kept = "version 2 with 1 edge had been committed before the failure and is kept";
+    fails(&place, 1, "add g.esker one.csv two.csv --each-file --quiet", &[kept, "two.csv:2"]);
+    let output = place.run("add g.esker two.csv --bad-lines skip --quiet");
+    assert!(output.status.success(), "{output:?}");
+    place.file("bad.csv", "x,y\n");
+    let output = place.run("add g.esker bad.csv --bad-lines skip");
+    let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success() && out.contains("nothing to commit"), "{out}{err}");
+    assert!(out.contains("Skipped 1 malformed line") && err.contains("bad.csv:1"), "{out}{err}");
+}
+
+#[test]
+fn the_remedy_for_a_weight_that_is_no_number_works() {
+    let place = Place::new();
+    place.file("a.csv", "src,dst,w\na,b,x\n");
+    fails(&place, 1, "import a.csv g.esker", &["a.csv:2", "with --no-weight --schema w:text"]);
+    place.ok("import a.csv g.esker --no-weight --schema w:text");
+    assert_eq!(place.ok("export g.esker - --format csv"), "source,target,w\na,b,x\n");
+}

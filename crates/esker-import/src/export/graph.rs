@@ -107,6 +107,11 @@ pub trait ExportGraph: Sync {
     /// Whether out-lists and in-lists differ.
     fn is_directed(&self) -> bool;
 
+    /// Whether edges between the same two vertices are kept apart.
+    fn is_multigraph(&self) -> bool {
+        false
+    }
+
     /// The names of the properties of vertices, which no format holds.
     fn vertex_properties(&self) -> Vec<String> {
         Vec::new()

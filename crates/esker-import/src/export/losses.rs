@@ -38,6 +38,58 @@ pub enum Loss {
     Zones(Format, Vec<String>),
     /// This number of vertices, which have no edges.
     Vertices(Format, u64),
+    /// That edges between the same two vertices are kept apart.
+    Parallel(Format),
+}
+
+/// Whose options a remedy names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caller {
+    /// The command line.
+    Command,
+    /// Python.
+    Python,
+}
+
+impl Loss {
+    /// The loss and how to keep it, in a clause.
+    pub fn sentence(&self, caller: Caller) -> String {
+        let (command, python) = self.remedies();
+        let remedy = match caller {
+            Caller::Command => command,
+            Caller::Python => python,
+        };
+        format!("{self}{remedy}")
+    }
+
+    /// How to keep what is lost: with the command, and in Python.
+    fn remedies(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::EdgeProperties(..) | Self::Weights(_) => ("", ""),
+            Self::VertexProperties(_) => (
+                "; --vertex-properties FILE writes a CSV for `esker set`",
+                "; db.graph().vertices() has them",
+            ),
+            Self::Undirected(_) => (": import it with --undirected", "; import it with directed=False"),
+            Self::Directed(_) => (": import it with --directed", "; import it with directed=True"),
+            Self::Ids(..) => (
+                ": --vertices FILE writes the id of each, in order",
+                "; pass vertices=FILE to write the id of each, in order",
+            ),
+            Self::TextIds(_) => (": import it with --ids text", "; import it with ids=\"text\""),
+            Self::TextValues(..) => {
+                (": import it with --schema NAME:text", "; import it with schema={NAME: \"text\"}")
+            }
+            Self::Zones(..) => ("; Parquet and Arrow have them", "; Parquet and Arrow have them"),
+            Self::Vertices(..) => (
+                ": write their ids with --vertices FILE",
+                "; pass vertices=FILE to write the ids of all vertices",
+            ),
+            Self::Parallel(_) => {
+                (": import it with --duplicates keep", "; import it with duplicates=\"keep\"")
+            }
+        }
+    }
 }
 
 impl fmt::Display for Loss {
@@ -79,6 +131,9 @@ impl fmt::Display for Loss {
             Self::Vertices(format, vertices) => {
                 let vertices = esker_graph::counted(*vertices, "vertex", "vertices");
                 write!(f, "{vertices} without edges not written, as {} lists edges only", format.title())
+            }
+            Self::Parallel(format) => {
+                write!(f, "nothing in {} says that the graph keeps parallel edges", format.title())
             }
         }
     }
@@ -140,6 +195,9 @@ pub(super) fn of(graph: &dyn ExportGraph, format: Format, options: &ExportOption
         (false, Some(true)) => losses.push(Loss::Undirected(format)),
         (true, Some(false)) => losses.push(Loss::Directed(format)),
         _ => {}
+    }
+    if graph.is_multigraph() {
+        losses.push(Loss::Parallel(format));
     }
     if options.ids == WriteIds::External {
         let first = first_number(format).filter(|_| options.vertices.is_none());

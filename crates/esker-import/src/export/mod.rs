@@ -32,7 +32,7 @@ use crate::format::Format;
 pub(crate) use generated::GeneratorExport;
 pub use graph::{BlockBuilder, ExportBlock, ExportGraph, PropertyInfo, PropertyKind};
 pub(crate) use graph::{EdgeStream, ListExport};
-pub use losses::Loss;
+pub use losses::{Caller, Loss};
 pub use options::{ExportOptions, OutputCompression, WriteIds};
 pub use sink::OutputFile;
 pub use stored::StoredExport;
@@ -60,6 +60,11 @@ pub struct ExportReport {
 /// If the format cannot hold the graph (the message says why and what can), a file exists, or writing fails.
 pub fn export(graph: &dyn ExportGraph, path: &Path, options: &ExportOptions) -> Result<ExportReport> {
     let format = format_of(path, options)?;
+    if options.both_ends == Some(true) && graph.is_directed() {
+        return Err(Error::Usage(
+            "to write edges in both directions (--both-ends) has no effect on a directed graph: each edge has one".to_owned(),
+        ));
+    }
     let vertices = match &options.vertices {
         Some(path) => {
             let mut output = OutputFile::open(path, options)?;
@@ -167,15 +172,29 @@ pub fn export_generated(generator: &Generator, path: &Path, options: &ExportOpti
     export_stream(&mut GeneratorExport::new(generator, both_ends), path, options)
 }
 
+/// The format that is written.
+///
+/// # Errors
+/// Nothing names it, or no reader could read it compressed as a whole.
 fn format_of(path: &Path, options: &ExportOptions) -> Result<Format> {
     let name = path.to_string_lossy();
-    options.format.or_else(|| named(&name)).ok_or_else(|| {
+    let format = options.format.or_else(|| named(&name)).ok_or_else(|| {
         let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
         Error::Invalid(format!(
             "the ending of {name} names no format to write; name one with --format: {}",
             names.join(", ")
         ))
-    })
+    })?;
+    let is_compressed =
+        options.compression.unwrap_or_else(|| OutputCompression::from_name(&name)) != OutputCompression::None;
+    if is_compressed && matches!(format, Format::Parquet | Format::Sg | Format::Wsg) {
+        let title = format.title();
+        return Err(Error::Usage(format!(
+            "{name} would be compressed as a whole, but {title} is read from many places at once: leave out the \
+             ending .gz, .zst or .bz2"
+        )));
+    }
+    Ok(format)
 }
 
 /// The format that a name promises. `.txt` is taken as SNAP's, and `.v` and `.e` as Graphalytics'.

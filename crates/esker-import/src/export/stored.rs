@@ -82,6 +82,10 @@ impl ExportGraph for StoredExport<'_> {
         self.snapshot.is_directed()
     }
 
+    fn is_multigraph(&self) -> bool {
+        self.snapshot.layer().multigraph
+    }
+
     fn vertex_properties(&self) -> Vec<String> {
         self.snapshot.vertex_properties().map(|property| property.name.clone()).collect()
     }

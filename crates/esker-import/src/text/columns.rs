@@ -128,6 +128,11 @@ fn ends(shape: &Shape, options: &ReadOptions) -> Result<(usize, usize), Unfit> {
     if let Some(name) = &options.target {
         target = Some(find(shape, name)?);
     }
+    if let (Some(_), Some(name), true) = (&options.source, &options.target, source == target) {
+        return Err(Unfit::Option(format!(
+            "the column {name:?} cannot be both ends of the edges; name two columns with --src and --dst"
+        )));
+    }
     let other = |taken: Option<usize>| (0..).find(|column| Some(*column) != taken);
     let source = source
         .filter(|s| options.source.is_some() || Some(*s) != target)
@@ -249,7 +254,8 @@ fn find(shape: &Shape, name: &str) -> Result<usize, Unfit> {
     Err(Unfit::Option(reason))
 }
 
-/// Whether the ids of a sample are to be taken as texts: if more than one in ten is no integer. Fewer are bad lines.
+/// Whether the ids of a sample are to be taken as texts: if one would lose its zeros or its sign as an integer, or more than one in ten
+/// is no integer. Fewer are bad lines.
 pub(crate) fn ids_are_texts(shape: &Shape, columns: &Columns, options: &ReadOptions) -> bool {
     match options.ids {
         PickIds::Int => false,
@@ -258,7 +264,8 @@ pub(crate) fn ids_are_texts(shape: &Shape, columns: &Columns, options: &ReadOpti
             let ends = [columns.source, columns.target];
             let fields = || shape.rows.iter().flat_map(|row| ends.iter().filter_map(|&end| row.get(end)));
             let others = fields().filter(|field| digits::id(field).is_err()).count();
-            others * 10 > fields().count()
+            let is_padded = |field: &Vec<u8>| digits::is_padded(field) && digits::id(field).is_ok();
+            others * 10 > fields().count() || fields().any(is_padded)
         }
     }
 }

@@ -103,6 +103,12 @@ pub(crate) fn decimal_at(bytes: &[u8], at: usize) -> Option<(Number, usize)> {
     Some((Number::Float(value), stop))
 }
 
+/// Whether an id of digits is not written as integers are: it has zeros in front, as postcodes do, or a plus sign, as telephone numbers
+/// do. An integer does not keep them.
+pub(crate) fn is_padded(field: &[u8]) -> bool {
+    matches!(field, [b'0', b'0'..=b'9', ..] | [b'+', b'0'..=b'9', ..])
+}
+
 /// A whole field as an id.
 pub(crate) fn id(field: &[u8]) -> Result<u64, NotId> {
     let (digits, negative) = match field {

@@ -50,16 +50,20 @@ pub(crate) fn is_time(name: &str) -> bool {
     position(&[name.to_owned()], TIMES).is_some()
 }
 
+/// Whether both ends have usual names.
+pub(crate) fn names_both_ends(header: &[String]) -> bool {
+    position(header, SOURCES).is_some() && position(header, TARGETS).is_some()
+}
+
 /// Whether a name is usual for the source or the target. A single letter counts only beside its fellow, for it may
 /// well be an id.
 pub(crate) fn is_usual_header(header: &[String]) -> bool {
-    let both = position(header, SOURCES).is_some() && position(header, TARGETS).is_some();
     let long = |name: &&str| name.len() > 2;
     let named = |usual: &[&str]| {
         let usual: Vec<&str> = usual.iter().copied().filter(long).collect();
         position(header, &usual).is_some()
     };
-    both || named(SOURCES) || named(TARGETS)
+    names_both_ends(header) || named(SOURCES) || named(TARGETS)
 }
 
 /// The first column with the most usual name.

@@ -1,11 +1,14 @@
 //! What the first bytes of a table say: what separates columns, whether a header names them, what is a comment.
 
 use super::line::{BadQuote, Comments, Dialect, Field, Separator, split};
-use super::names::is_usual_header;
+use super::names::{is_usual_header, names_both_ends};
 use crate::format::{Format, ReadOptions};
 
 /// Lines of the sample that are looked at.
 const SAMPLE_LINES_MAX: usize = 1000;
+
+const BAD_QUOTE_ABOVE_HEADER: &str = "the quotes of a line above the header are wrong: a quote opens a field and never closes, or \
+                                      something follows a closing quote; mend the line, or turn quotes off";
 
 /// The shape of one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +34,7 @@ type Span = (usize, usize);
 /// larger head is needed: it holds no row yet.
 ///
 /// # Errors
-/// The text is UTF-16, or binary, in words for [`Error::Input`].
+/// The text is UTF-16, or binary, or has wrong quotes above its header, in words for [`Error::Input`].
 pub(crate) fn shape(
     head: &[u8],
     whole: bool,
@@ -50,7 +53,7 @@ pub(crate) fn shape(
         .map_or(Separator::Blank, |(_, separator)| separator);
     let quotes = options.quotes.unwrap_or_else(|| quotes_by_default(head, &lines, separator));
     let plain = Dialect { separator, quotes, comments: Comments::None };
-    let rows = rows(head, &lines, plain);
+    let (rows, first_bad) = rows(head, &lines, plain);
     let usual = usual_columns(&rows);
     let leading = rows.iter().take_while(|row| is_leading_comment(head, row, usual)).count();
     let rows = &rows[leading..];
@@ -59,7 +62,12 @@ pub(crate) fn shape(
     };
     let header = options.header.unwrap_or_else(|| has_header(rows, options));
     let body = &rows[usize::from(header).min(rows.len())..];
-    let skip_bytes = if header { first.next } else { first.start };
+    let first_bad = first_bad.filter(|&bad| bad < first.start);
+    if header && first_bad.is_some() {
+        return Err(BAD_QUOTE_ABOVE_HEADER.into());
+    }
+    // The parser reports a line whose quotes are wrong, so the rows begin there.
+    let skip_bytes = if header { first.next } else { first_bad.unwrap_or(first.start) };
     let ids_are_texts =
         unmarked(body).flat_map(|row| row.fields.iter().take(2)).any(|f| super::digits::id(f).is_err());
     let comments = match separator {
@@ -189,10 +197,11 @@ struct Row {
     fields: Vec<Vec<u8>>,
 }
 
-fn rows(head: &[u8], lines: &[Span], dialect: Dialect) -> Vec<Row> {
-    let Some(&(_, sample_end)) = lines.last() else { return Vec::new() };
+/// The rows of the sample, and where the first line begins whose quotes are wrong. Lines that begin as comments do may hold any quotes.
+fn rows(head: &[u8], lines: &[Span], dialect: Dialect) -> (Vec<Row>, Option<usize>) {
+    let Some(&(_, sample_end)) = lines.last() else { return (Vec::new(), None) };
     let sample = &head[..sample_end];
-    let mut rows = Vec::new();
+    let (mut rows, mut first_bad) = (Vec::new(), None);
     let mut fields = Vec::new();
     let mut at = lines[0].0;
     while at < sample.len() {
@@ -206,11 +215,16 @@ fn rows(head: &[u8], lines: &[Span], dialect: Dialect) -> Vec<Row> {
                 }
                 line.next
             }
-            Err((_, line)) => line.next,
+            Err((_, line)) => {
+                if !matches!(sample[at], b'#' | b'%') {
+                    first_bad = first_bad.or(Some(at));
+                }
+                line.next
+            }
         };
         at = next;
     }
-    rows
+    (rows, first_bad)
 }
 
 /// The text of a field, its doubled quotes undone.
@@ -259,15 +273,20 @@ fn has_text_ids(row: &Row) -> bool {
     row.fields.iter().skip(1).take(1).any(|field| super::digits::id(field).is_err())
 }
 
-/// A header has no number in it, and either stands above numbers or has the usual names.
+/// A header has no number in it, and either stands above numbers or has the usual names. Tables with an index, as pandas writes
+/// them, have no name above it: then usual names must stand above both ends.
 fn has_header(rows: &[Row], options: &ReadOptions) -> bool {
     let first = &rows[0].fields;
     let is_number = |field: &Vec<u8>| super::digits::number(field).is_ok();
-    if first.iter().any(|field| is_number(field) || field.is_empty()) || first.len() < 2 {
-        return false;
-    }
     let named =
         |pick: &Option<String>| pick.as_ref().is_some_and(|name| first.iter().any(|f| f == name.as_bytes()));
+    if first.iter().any(is_number) || first.len() < 2 {
+        return false;
+    }
+    let names: Vec<String> = first.iter().map(|f| String::from_utf8_lossy(f).into_owned()).collect();
+    if first.iter().any(Vec::is_empty) {
+        return named(&options.source) && named(&options.target) || names_both_ends(&names);
+    }
     if named(&options.source) || named(&options.target) {
         return true;
     }
@@ -276,6 +295,5 @@ fn has_header(rows: &[Row], options: &ReadOptions) -> bool {
             let mut values = rows[1..].iter().filter_map(|row| row.fields.get(column)).peekable();
             values.peek().is_some() && values.all(is_number)
         });
-    let names: Vec<String> = first.iter().map(|f| String::from_utf8_lossy(f).into_owned()).collect();
     above_numbers || is_usual_header(&names)
 }

@@ -148,7 +148,8 @@ impl TableReader {
         };
         let layouts = tables.iter().map(layout).collect();
         let (names, types) = (schema.properties.clone(), schema.types.clone());
-        let parser = Arc::new(TableParser::new(paths, layouts, is_text, names, types));
+        let parser =
+            Arc::new(TableParser::new(paths, layouts, is_text, names, types).with_weight(schema.weight));
         Ok((Self { schema, blocks: LineBlocks::new(parts, options), parser }, notes))
     }
 }

@@ -50,6 +50,8 @@ pub(crate) struct TableParser {
     names: Vec<String>,
     /// What each property holds; `None`: numbers.
     types: Vec<Option<PropertyType>>,
+    /// Index of the weight among the properties.
+    weight: Option<usize>,
     /// The integers that are ids.
     ids: RangeInclusive<u64>,
 }
@@ -62,7 +64,12 @@ impl TableParser {
         names: Vec<String>,
         types: Vec<Option<PropertyType>>,
     ) -> Self {
-        Self { paths, layouts, ids_are_texts, names, types, ids: 0..=u64::MAX }
+        Self { paths, layouts, ids_are_texts, names, types, weight: None, ids: 0..=u64::MAX }
+    }
+
+    /// The same where this property is the weight.
+    pub(crate) fn with_weight(self, weight: Option<usize>) -> Self {
+        Self { weight, ..self }
     }
 
     /// The same for ids that are integers of a range.
@@ -399,6 +406,10 @@ impl<'a> RowBlock<'a> {
                     why.reason()
                 )
             }
+            NotNumber::Other if self.parser.weight == Some(index) => format!(
+                "{name} {}, or keep the column as texts with --no-weight --schema {name}:text",
+                why.reason()
+            ),
             NotNumber::Other => {
                 format!("{name} {}, or keep the column as texts with --schema {name}:text", why.reason())
             }

@@ -104,7 +104,7 @@ fn lines_that_are_rejected_say_why() {
         ("a,b,1e999,x\n", "3: \"a,b,1e999,x\": weight is not a finite number"),
         (
             "a,b,\"1,5\",x\n",
-            "3: \"a,b,\\\"1,5\\\",x\": weight is not a number; write it like -1.5e3, or keep the column as texts with --schema weight:text",
+            "3: \"a,b,\\\"1,5\\\",x\": weight is not a number; write it like -1.5e3, or keep the column as texts with --no-weight --schema weight:text",
         ),
         (",b,1,x\n", "3: \",b,1,x\": the source is empty"),
         ("a,b\n", "3: \"a,b\": the line has 2 columns and needs 3"),

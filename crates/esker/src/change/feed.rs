@@ -9,13 +9,13 @@ use arrow_array::Array;
 use esker_graph::Cancel;
 use esker_import::options::BadLines;
 use esker_import::source::{
-    EdgeBatch, IdKind, Reader, Rejected, WideInteger, id_at as external_id, integer_ids,
+    EdgeBatch, IdKind, Reader, Rejected, WideInteger, id_at as external_id, integer_ids, limit_decoding,
 };
 use esker_store::format::Duplicates;
 use esker_store::ids::ExternalId;
 use esker_store::{CommitOptions, CommitSizing, Database, Error, Result};
 
-use super::bounds::{expect_borne_out, limit_decoding};
+use super::bounds::expect_borne_out;
 use super::columns::{EdgeInput, Purpose, id_at, stopped_by};
 use super::course::{Course, FedEdge};
 use super::target::Target;
@@ -142,7 +142,7 @@ pub(super) fn feed_by(
     options.duplicates.map_or(Ok(()), |rule| batch.set_duplicates(rule))?;
     let rule = batch.duplicates();
     let (total, reverse, once) = directions(target, reader.as_ref(), rule);
-    limit_decoding(reader.as_mut(), database.budget().limit_bytes())?;
+    limit_decoding(reader.as_mut(), database.budget().limit_bytes(), 1)?;
     let counted = match reader.schema().ids {
         IdKind::Numbered { first, num_vertices } if purpose == Purpose::Add => {
             first..first.saturating_add(num_vertices)
