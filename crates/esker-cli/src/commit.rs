@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::committing::Commits;
 use crate::failure::{Failure, Outcome};
+use crate::interrupt;
 use crate::text;
 use crate::writing::WriteArgs;
 
@@ -47,7 +48,7 @@ pub(crate) struct CommitCommand {
 impl CommitCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         // Read before catching signals and locking the database: the user may be typing the script.
-        let inputs = expand(&[&self.script])?;
+        let inputs = expand(&[&self.script], interrupt::token())?;
         let [input] = &inputs[..] else {
             return Err(Failure::Usage(format!("{} matches several files; give one file", self.script)));
         };
@@ -60,7 +61,7 @@ impl CommitCommand {
     fn commit(&self, input: &Input, script: &[u8], commits: &Arc<Commits>) -> Outcome {
         let writing = self.write.open(&self.database, commits)?;
         let options = self.write.commit(|| match input {
-            Input::Stdin => "commit".to_owned(),
+            Input::Stdin(_) => "commit".to_owned(),
             input => format!("commit {}", input.name()),
         });
         let path = input.path();

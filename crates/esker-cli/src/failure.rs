@@ -4,7 +4,7 @@ use esker::Error;
 use esker::graph::Stop;
 use esker::store;
 
-use crate::interrupt::EXIT_INTERRUPTED;
+use crate::interrupt::{self, EXIT_INTERRUPTED};
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -66,6 +66,8 @@ impl From<store::Error> for Failure {
             store::Error::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => {
                 Self::PipeClosed
             }
+            // A wait for input that a signal ended.
+            store::Error::Io { .. } if interrupt::token().is_cancelled() => Self::Interrupted,
             other => Self::Failed(other.to_string()),
         }
     }

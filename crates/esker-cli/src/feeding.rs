@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::committing::{Commits, describe_versions};
 use crate::failure::{Failure, Outcome};
 use crate::importing::BadLinesArg;
+use crate::interrupt;
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
 use crate::size::{counted, rate, seconds};
@@ -113,7 +114,9 @@ impl FeedArgs {
         report: &mut FeedReport,
     ) -> Outcome {
         let groups: Vec<Vec<String>> = match self.each_file {
-            true => expand(&self.inputs)?.iter().map(|input| vec![input.name()]).collect(),
+            true => {
+                expand(&self.inputs, interrupt::token())?.iter().map(|input| vec![input.name()]).collect()
+            }
             false => vec![self.inputs.clone()],
         };
         let read = self.read.options()?;

@@ -6,6 +6,8 @@ use clap::{Args, ValueEnum};
 use esker::import::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions, parse_schema};
 use esker::store::Error;
 
+use crate::interrupt;
+
 /// `--ids`: the type of external ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum IdsArg {
@@ -88,6 +90,7 @@ impl ReadArgs {
     /// An unknown format, or a delimiter of more than one byte.
     pub(crate) fn options(&self) -> Result<ReadOptions, Error> {
         Ok(ReadOptions {
+            cancel: interrupt::token().clone(),
             format: self.format.as_deref().map(str::parse::<Format>).transpose()?,
             source: self.src.clone(),
             target: self.dst.clone(),

@@ -1,6 +1,7 @@
 //! `esker retain`: shows or sets which versions are retained.
 
 use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
 
 use clap::Args;
 use esker::store::Store;
@@ -52,7 +53,16 @@ impl RetainCommand {
                     )));
                 }
             },
-            ["since", time] => Retention::Since(*parse_time(time).map_err(Failure::Usage)?.start()),
+            ["since", time] => {
+                let since = *parse_time(time).map_err(Failure::Usage)?.start();
+                let now = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis());
+                if u128::from(since) > now {
+                    return Err(Failure::Usage(format!(
+                        "{time} is still to come: every version but the newest would be forgotten, now and later; `last 1` says so"
+                    )));
+                }
+                Retention::Since(since)
+            }
             _ => {
                 return Err(Failure::Usage(
                     "unknown retention rule; give all, last N or since TIME".to_owned(),

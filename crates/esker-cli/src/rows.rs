@@ -37,9 +37,18 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// No rows yet, of columns with these names.
+    /// No rows yet, of columns with these names. A property that is called like a column before it becomes `property.NAME`, so that each
+    /// column can be told by its name.
     pub(crate) fn of<S: Into<String>>(header: impl IntoIterator<Item = S>) -> Self {
-        Self { header: header.into_iter().map(Into::into).collect(), rows: Vec::new(), bars: Vec::new() }
+        let mut names: Vec<String> = Vec::new();
+        for name in header {
+            let mut name = name.into();
+            while names.contains(&name) {
+                name.insert_str(0, "property.");
+            }
+            names.push(name);
+        }
+        Self { header: names, rows: Vec::new(), bars: Vec::new() }
     }
 
     /// Adds a row with a value for each column.
@@ -74,6 +83,8 @@ impl Rows {
     /// Prints all rows on standard output.
     pub(crate) fn print(&self, format: RowFormat) -> Outcome {
         match format {
+            // Nothing told the names of the columns.
+            RowFormat::Table | RowFormat::Csv if self.header.is_empty() => Ok(()),
             RowFormat::Table => self.print_table(),
             RowFormat::Csv => {
                 text::print(&fields(self.header.iter().map(|name| Cow::Borrowed(name.as_str()))))?;

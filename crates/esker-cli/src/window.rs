@@ -182,6 +182,11 @@ impl Series<'_> {
         let Self { command, times, .. } = self;
         let (mut rows, mut count) = (Rows::default(), 0);
         let range = (command.from.as_ref(), command.to.as_ref());
+        if let (Some(from), Some(to)) = range
+            && from.before(times.unit)? >= to.last(times.unit)?
+        {
+            return Err(Failure::Usage("--from is after --to".to_owned()));
+        }
         let mut ends = times.ends(&self.snapshot, command.step(times)?, range, &self.run)?;
         let at_once = (SHARED_WINDOWS_MAX / command.length.len()).max(1);
         loop {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use esker_format::{Error, PropertyType};
+use esker_graph::Cancel;
 
 use crate::live::Live;
 
@@ -277,6 +278,8 @@ pub enum PickIds {
 /// How to read inputs. The default leaves everything to the sniffer.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
+    /// Ends a wait for standard input.
+    pub cancel: Cancel,
     /// The format; sniffed if `None`.
     pub format: Option<Format>,
     /// Column of the source: a name from the header, or a number from 1.
@@ -312,6 +315,7 @@ pub struct ReadOptions {
 impl Default for ReadOptions {
     fn default() -> Self {
         Self {
+            cancel: Cancel::default(),
             format: None,
             source: None,
             target: None,

@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use esker_format::io::{Disk, RealDisk, input_bytes, input_id, open_input};
 use esker_format::{Error, Result};
+use esker_graph::Cancel;
+
+use crate::waiting::Waiting;
 
 /// Bytes that a decompressor reads at a time.
 const COMPRESSED_BUFFER_BYTES: usize = 1 << 18;
@@ -19,8 +22,8 @@ const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 pub enum Input {
     /// A file.
     File(Arc<PathBuf>),
-    /// Standard input, which can be read only once.
-    Stdin,
+    /// Standard input, which can be read only once. A cancelled token ends a wait for it.
+    Stdin(Cancel),
     /// Bytes in memory under a name. The path is for messages and its ending for the sniffer.
     Memory(Arc<PathBuf>, Arc<[u8]>),
 }
@@ -35,7 +38,7 @@ impl Input {
     pub fn path(&self) -> Arc<PathBuf> {
         match self {
             Self::File(path) | Self::Memory(path, _) => Arc::clone(path),
-            Self::Stdin => Arc::new(PathBuf::from("-")),
+            Self::Stdin(_) => Arc::new(PathBuf::from("-")),
         }
     }
 
@@ -48,7 +51,7 @@ impl Input {
     pub(crate) fn is_repeatable(&self) -> bool {
         match self {
             Self::File(path) => input_bytes(path).is_some(),
-            Self::Stdin => false,
+            Self::Stdin(_) => false,
             Self::Memory(..) => true,
         }
     }
@@ -57,7 +60,7 @@ impl Input {
     pub(crate) fn stored_bytes(&self) -> Option<u64> {
         match self {
             Self::File(path) => input_bytes(path),
-            Self::Stdin => None,
+            Self::Stdin(_) => None,
             Self::Memory(_, bytes) => Some(bytes.len() as u64),
         }
     }
@@ -97,7 +100,7 @@ impl Input {
                 }
                 open_input(path)?
             }
-            Self::Stdin => Box::new(io::stdin()),
+            Self::Stdin(cancel) => Box::new(Waiting::new(io::stdin(), cancel.clone())),
             Self::Memory(_, bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
         };
         Stream::new(path, raw, self.file_id())
@@ -109,16 +112,16 @@ impl Input {
 ///
 /// # Errors
 /// If there is nothing, a pattern matches no file or is malformed, or standard input is named twice.
-pub fn expand<S: AsRef<str>>(names: &[S]) -> Result<Vec<Input>> {
+pub fn expand<S: AsRef<str>>(names: &[S], cancel: &Cancel) -> Result<Vec<Input>> {
     let mut inputs = Vec::new();
     for name in names.iter().map(AsRef::as_ref) {
         if name == "-" {
-            if inputs.iter().any(|input| matches!(input, Input::Stdin)) {
+            if inputs.iter().any(|input| matches!(input, Input::Stdin(_))) {
                 return Err(Error::Invalid(
                     "standard input (-) is named twice; it can be read only once".into(),
                 ));
             }
-            inputs.push(Input::Stdin);
+            inputs.push(Input::Stdin(cancel.clone()));
         } else if name.contains(['*', '?', '[']) && RealDisk.look(Path::new(name))?.is_none() {
             let before = inputs.len();
             let matches =
@@ -390,8 +393,8 @@ mod tests {
             RealDisk.write(&place.join(name), b"1,2\n").unwrap();
         }
         let names = |pattern: &str| -> std::result::Result<Vec<String>, String> {
-            let inputs =
-                expand(&[place.join(pattern).to_str().unwrap()]).map_err(|error| error.to_string())?;
+            let inputs = expand(&[place.join(pattern).to_str().unwrap()], &Cancel::default())
+                .map_err(|error| error.to_string())?;
             let name = |input: &Input| input.path().file_name().unwrap().to_string_lossy().into_owned();
             Ok(inputs.iter().map(name).collect())
         };
@@ -399,11 +402,15 @@ mod tests {
         assert_eq!(names("odd[1].csv").unwrap(), ["odd[1].csv"], "a file of that very name is no pattern");
         assert!(names("*.mtx").unwrap_err().starts_with("no file matches the pattern "));
         assert!(names("***").unwrap_err().contains("is not a pattern"));
-        let failed = |names: &[&str]| expand(names).unwrap_err().to_string();
+        let failed = |names: &[&str]| expand(names, &Cancel::default()).unwrap_err().to_string();
         assert_eq!(failed(&["-", "-"]), "standard input (-) is named twice; it can be read only once");
         assert!(failed(&[]).starts_with("no input is named"));
         let open = |name: &str| {
-            expand(&[place.join(name).to_str().unwrap()]).unwrap()[0].open().err().unwrap().to_string()
+            expand(&[place.join(name).to_str().unwrap()], &Cancel::default()).unwrap()[0]
+                .open()
+                .err()
+                .unwrap()
+                .to_string()
         };
         assert!(open("").contains("is a directory; name its files, for example"), "{}", open(""));
         assert!(open("none.csv").starts_with("cannot open "), "{}", open("none.csv"));

@@ -31,6 +31,7 @@ pub mod scratch;
 pub mod spool;
 mod radix;
 mod sort;
+mod waiting;
 pub mod input;
 pub mod live;
 pub mod format;

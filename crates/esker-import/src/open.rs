@@ -37,7 +37,7 @@ pub fn open_reader<S: AsRef<str>>(inputs: &[S], options: &ReadOptions) -> Result
 /// # Errors
 /// As [`open_reader`].
 pub fn open<S: AsRef<str>>(inputs: &[S], options: &ReadOptions) -> Result<Opened> {
-    open_inputs(&expand(inputs)?, options)
+    open_inputs(&expand(inputs, &options.cancel)?, options)
 }
 
 /// The same for inputs of any kind. Several inputs are read one after another, as one; the first tells the format.
@@ -72,7 +72,7 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
         None => {}
         Some((_, Ok(count))) => reader = Box::new(WithCount::new(reader, count)?),
         Some((name, Err(_))) => {
-            let vertices = expand(&[name])?;
+            let vertices = expand(&[name], &options.cancel)?;
             let vertices = one(&vertices, "a file of vertices")?;
             reader = Box::new(WithVertices::open(vertices, reader, None, options)?);
         }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::workers::{explain, parse_memory, published_before_failure, supervised, workers_json};
 use crate::failure::Outcome;
-use crate::interrupt::stop_on_signals;
+use crate::interrupt::{self, stop_on_signals};
 use crate::progress::Bar;
 use crate::size::{counted, rate, seconds};
 use crate::text;
@@ -80,7 +80,7 @@ impl ChangeArgs {
         let cancel = stop_on_signals()?;
         let mut cluster = Cluster::open(&self.cluster)?;
         // Workers have the working directory of the command, so relative names will do.
-        let inputs: Vec<String> = expand(&self.inputs)?.iter().map(Input::name).collect();
+        let inputs: Vec<String> = expand(&self.inputs, interrupt::token())?.iter().map(Input::name).collect();
         let message = self.message.clone().unwrap_or_else(|| format!("{verb} {}", self.inputs.join(" ")));
         let job = ChangeJob { inputs, message, batch_edges: self.batch, memory_bytes: self.memory, ..job };
         let (begin, bar, mut report) = (Instant::now(), Bar::spinner(false), ChangeReport::default());

@@ -179,3 +179,63 @@ fn the_remedy_for_a_weight_that_is_no_number_works() {
     place.ok("import a.csv g.esker --no-weight --schema w:text");
     assert_eq!(place.ok("export g.esker - --format csv"), "source,target,w\na,b,x\n");
 }
+
+#[test]
+fn lines_that_end_in_carriage_returns_alone_are_refused() {
+    let place = Place::new();
+    place.file("a.csv", "1,2\r3,4\r");
+    fails(&place, 1, "import a.csv g.esker", &["carriage returns", "tr "]);
+    place.file("b.csv", "1,2\r\n3,4\r\n");
+    place.ok("import b.csv g.esker");
+    assert_eq!(place.ok("export g.esker - --format csv"), "source,target\n1,2\n3,4\n");
+    place.file("c.csv", "1,2\r");
+    place.ok("import c.csv c.esker");
+}
+
+#[test]
+fn weights_of_vertices_that_are_not_read_are_named() {
+    let place = Place::new();
+    place.file("a.graph", "3 2 11\n4 2 5 3 7\n1 1 5\n9 1 7\n");
+    place.file("b.graph", "3 2 1\n2 5 3 7\n1 5\n1 7\n");
+    for (file, said) in [("a", true), ("b", false)] {
+        let output = place.run(&format!("import {file}.graph {file}.esker"));
+        let facts = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(facts.contains("weights of the vertices are not read"), said, "{facts}");
+    }
+}
+
+#[test]
+fn a_range_of_windows_that_ends_before_it_begins_is_refused() {
+    let place = Place::new();
+    place.file("m.csv", "source,target,sent\n1,2,1704103200\n2,3,1704189600\n");
+    place.ok("import m.csv m.esker --duplicates keep --time sent");
+    let line = "window m.esker --time sent --length 1d --run wcc";
+    fails(&place, 2, &format!("{line} --from 2024-01-03 --to 2024-01-02"), &["--from is after --to"]);
+    place.ok(&format!("{line} --from 2024-01-02 --to 2024-01-02"));
+    assert_eq!(place.ok(&format!("{line} --from 2030-01-02 --format csv")), "", "no window, no row");
+}
+
+#[test]
+fn versions_are_not_retained_since_a_time_to_come() {
+    let place = Place::new();
+    place.file("a.csv", "source,target\n1,2\n");
+    place.file("b.csv", "2,3\n");
+    place.ok("import a.csv g.esker");
+    place.ok("add g.esker b.csv");
+    fails(&place, 2, "retain g.esker since 2999-01-01", &["2999-01-01 is still to come", "last 1"]);
+    assert_eq!(place.json("info g.esker --json")["versions"], 2);
+}
+
+#[test]
+fn properties_that_are_called_like_columns_hide_none() {
+    let place = Place::new();
+    place.file("a.csv", "a,b,source,target\n1,2,x,y\n");
+    place.ok("import a.csv g.esker --src a --dst b --property all");
+    place.ok("set g.esker --vertex 1 vertex=3 out_degree=4");
+    let vertex = place.json("get g.esker 1 --format json");
+    let told = |name: &str| vertex[0][name].as_i64();
+    assert_eq!(["vertex", "out_degree"].map(told), [Some(1), Some(1)], "{vertex}");
+    assert_eq!(["property.vertex", "property.out_degree"].map(told), [Some(3), Some(4)], "{vertex}");
+    let edges = place.ok("neighbors g.esker 1 --format csv");
+    assert_eq!(edges, "source,target,property.source,property.target\n1,2,x,y\n");
+}

@@ -154,6 +154,30 @@ fn a_writer_that_waits_for_input_ends_at_once_when_interrupted() {
     assert_eq!(versions(&place), 1);
 }
 
+#[test]
+fn a_reader_of_standard_input_that_stays_silent_ends_when_interrupted() {
+    let place = Place::new();
+    for line in ["import - g.esker", "import - g.esker --format csv --no-header", "run wcc -"] {
+        let mut child = place
+            .command(line)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"1 2\n").unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        let start = Instant::now();
+        interrupt(child.id());
+        let output = child.wait_with_output().unwrap();
+        assert!(start.elapsed() < Duration::from_secs(2), "{line}: {:?}", start.elapsed());
+        drop(stdin);
+        assert_eq!(output.status.code(), Some(130), "{line}: {}", said(&output));
+        assert!(!place.path().join("g.esker").exists());
+    }
+}
+
 /// Interruptions of additions to one database; then a new one begins.
 const INTERRUPTS_OF_ONE: u32 = 25;
 

@@ -77,7 +77,7 @@ impl Region {
                 (Content::File(file), bytes)
             }
             Input::Memory(_, bytes) => (Content::Memory(Arc::clone(bytes)), bytes.len() as u64),
-            Input::Stdin => {
+            Input::Stdin(_) => {
                 return Err(Error::Invalid(format!(
                     "{} cannot come from standard input, because it is read from many places at once: name a file",
                     format.title()

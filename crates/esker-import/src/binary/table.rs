@@ -41,12 +41,18 @@ const TIMES: [&str; 4] = ["time", "timestamp", "ts", "datetime"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holds {
     Numbers,
+    /// Dates, times or lengths of time: numbers in a file, but no ids.
+    Times,
     Texts,
     /// Something that a graph has no place for, such as lists.
     Other,
 }
 
 impl Holds {
+    fn is_numbers(self) -> bool {
+        matches!(self, Self::Numbers | Self::Times)
+    }
+
     pub(super) fn of(data_type: &DataType) -> Self {
         match data_type {
             DataType::Boolean | DataType::Float16 | DataType::Float32 | DataType::Float64 => Self::Numbers,
@@ -57,7 +63,8 @@ impl Holds {
             DataType::Dictionary(_, values) => Self::of(values),
             DataType::RunEndEncoded(_, values) => Self::of(values.data_type()),
             DataType::Interval(_) => Self::Other,
-            other if other.is_integer() || other.is_temporal() => Self::Numbers,
+            other if other.is_temporal() => Self::Times,
+            other if other.is_integer() => Self::Numbers,
             _ => Self::Other,
         }
     }
@@ -105,7 +112,7 @@ pub(super) fn choose(
     if let Some(weight) =
         weight.filter(|&weight| weight != source && weight != target || options.weight != Pick::Auto)
     {
-        if names[weight].1 != Holds::Numbers {
+        if !names[weight].1.is_numbers() {
             let reason = format!(
                 "the weight column {:?} does not hold numbers: name another with --weight, or none with --no-weight",
                 names[weight].0
@@ -252,7 +259,7 @@ fn pick(
         Pick::Skip => Ok(None),
         Pick::Column(name) => find(path, names, name).map(Some),
         Pick::Auto => Ok(usual.iter().find_map(|usual| {
-            names.iter().position(|(n, holds)| n.eq_ignore_ascii_case(usual) && *holds == Holds::Numbers)
+            names.iter().position(|(n, holds)| n.eq_ignore_ascii_case(usual) && holds.is_numbers())
         })),
     }
 }
@@ -282,8 +289,13 @@ fn list(names: &[(String, Holds)]) -> String {
 /// The kind of the ids when the two ends hold these.
 ///
 /// # Errors
-/// If integers are demanded of texts.
+/// If integers are demanded of texts, or an end holds dates or times and it is not said that their numbers are meant.
 pub(super) fn id_kind(path: &Arc<PathBuf>, ends: [Holds; 2], options: &ReadOptions) -> Result<IdKind> {
+    if options.ids != PickIds::Int && ends.contains(&Holds::Times) {
+        let reason = "the column of ids holds dates or times; write them as texts or integers, or pass --ids int for the numbers in \
+                      which the file keeps them";
+        return Err(unusable(path, reason.to_owned()));
+    }
     match (options.ids, ends.contains(&Holds::Texts)) {
         (PickIds::Int, true) => {
             Err(unusable(path, "integer ids are demanded, but the column of ids holds texts".to_owned()))

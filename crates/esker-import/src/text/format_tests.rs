@@ -285,7 +285,8 @@ fn read_files(files: &[(&str, &str)], name: &str, options: &ReadOptions) -> Resu
         RealDisk.write(&directory.path().join(name), text.as_bytes()).unwrap();
     }
     let path = directory.path().join(name).to_str().unwrap().to_owned();
-    let inputs = crate::input::expand(&[path]).map_err(|error| error.to_string())?;
+    let inputs =
+        crate::input::expand(&[path], &esker_graph::Cancel::default()).map_err(|error| error.to_string())?;
     let shown = |text: String| text.replace(&format!("{}/", directory.path().display()), "");
     read(&inputs, options).map_err(|error| shown(error.to_string()))
 }

@@ -177,6 +177,11 @@ impl Reader for MetisReader {
         &self.schema
     }
 
+    fn notes(&self) -> Vec<String> {
+        let skipped = "The sizes and weights of the vertices are not read";
+        if self.parser.header.skip > 0 { vec![skipped.to_owned()] } else { Vec::new() }
+    }
+
     fn parser(&self) -> Arc<dyn BlockParser> {
         Arc::clone(&self.parser) as _
     }

@@ -109,6 +109,10 @@ pub(crate) fn check_encoding(head: &[u8]) -> Result<(), String> {
     if even + odd > 0 {
         return Err("the file is binary, and of no known kind; name its format".into());
     }
+    if !head.contains(&b'\n') && head.iter().rev().skip(1).any(|&byte| byte == b'\r') {
+        let reason = "the lines end in carriage returns without line feeds; convert them first: tr '\\r' '\\n' < old > new";
+        return Err(reason.into());
+    }
     Ok(())
 }
 

@@ -88,7 +88,7 @@ pub fn set_from_table(
     add_missing: bool,
     commit: &CommitOptions,
 ) -> Result<SetReport> {
-    let input = match &expand(&[file])?[..] {
+    let input = match &expand(&[file], &options.cancel)?[..] {
         [input] => input.clone(),
         several => {
             return Err(Error::Invalid(format!(
