@@ -26,6 +26,11 @@ _CHUNK = 1 << 20
 _TAKEN = 1 << 15
 
 
+def _named(name: str) -> str:
+    """The name of the column of a property, which is no other column's."""
+    return f"property.{name}" if name in ("source", "target") else name
+
+
 class EdgeTable:
     """Edges as columns: ``source`` and ``target`` as vertex numbers, and properties by name.
 
@@ -99,18 +104,18 @@ class EdgeTable:
 
     def _columns(self) -> dict[str, Any]:
         source, target = self.ids()
-        return {"source": source, "target": target, **self.properties}
+        return {"source": source, "target": target, **{_named(name): values for name, values in self.properties.items()}}
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas data frame with the ids of sources and targets, and the properties."""
         import pandas
 
-        kinds = self.graph.edge_properties
+        kinds = {_named(name): kind for name, kind in self.graph.edge_properties.items()}
         text = pandas.Series([""]).dtype
         if self.graph._facts["text_ids"] and getattr(text, "storage", None) == "pyarrow":
             # pandas keeps texts as Arrow does; to make Python objects of them first takes five times as long.
             ends = {name: pandas.Series(pandas.array(texts, dtype=text)) for name, texts in self._arrow_texts().items()}
-            columns = {**ends, **self.properties}
+            columns = {**ends, **{_named(name): values for name, values in self.properties.items()}}
         else:
             columns = self._columns()
         return pandas.DataFrame({name: _columns.series(values, kinds.get(name)) for name, values in columns.items()}, copy=False)
@@ -124,7 +129,7 @@ class EdgeTable:
             columns = self._arrow_texts()
         else:
             columns = dict(zip(("source", "target"), map(pyarrow.array, self.ids())))
-        return pyarrow.table({**columns, **{name: _columns.arrow(values, kinds.get(name)) for name, values in self.properties.items()}})
+        return pyarrow.table({**columns, **{_named(name): _columns.arrow(values, kinds.get(name)) for name, values in self.properties.items()}})
 
     def _arrow_texts(self) -> dict[str, Any]:
         """The text ids of sources and targets as Arrow columns."""

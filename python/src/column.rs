@@ -212,6 +212,14 @@ impl Column {
 
     /// The elements of a range as ids.
     pub(crate) fn ids(&self, range: Range<usize>, texts: bool) -> Outcome<ArrayRef> {
+        if let Some(kind) = self.kind() {
+            let hint =
+                if kind == "bool" { "; a mask is no list of ids: take the ids that it marks" } else { "" };
+            return mistyped(format!(
+                "{}: ids must be strings or integers, not values of type {kind}{hint}",
+                self.what
+            ));
+        }
         if texts {
             return self.texts(range);
         }

@@ -93,7 +93,12 @@ impl TableBatches {
         let keys: &[&str] = if stream.of_edges { &["source", "target"] } else { &["vertex"] };
         let id = id_type(&snapshot, signed);
         let ids = keys.iter().map(|&key| Field::new(key, id.clone(), false));
-        let values = all.iter().map(|one| Field::new(&one.name, data_type(one), !stream.of_edges));
+        // As in the command: each column can be told by its name.
+        let named = |one: &PropertyRecord| match keys.contains(&one.name.as_str()) {
+            true => format!("property.{}", one.name),
+            false => one.name.clone(),
+        };
+        let values = all.iter().map(|one| Field::new(named(one), data_type(one), !stream.of_edges));
         let schema = Arc::new(Schema::new(ids.chain(values).collect::<Vec<_>>()));
         drop(graph);
         let of_edges = stream.of_edges;

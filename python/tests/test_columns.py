@@ -496,3 +496,27 @@ def test_types_come_from_the_columns_and_widen_by_themselves():
         assert db.graph().edge_properties == {"weight": kind}
     assert sorted(pa.table(db.graph().edges())["weight"].to_pylist()) == [0.1, 0.5, 1.0, 1.0, 2.0, float(1 << 40)]
     assert sorted(pa.table(db.graph(1).edges())["weight"].to_pylist()) == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("ids", "kind"),
+    [([True, False], "bool"), (np.array([True, False]), "bool"), (pd.date_range("2020", periods=2), "timestamp"), (pa.array([18262, 3], pa.date32()), "date")],
+)
+def test_truth_values_and_times_are_no_ids(ids, kind):
+    with pytest.raises(esker.Error, match=f"ids must be strings or integers, not values of type {kind}"):
+        esker.from_edges(ids, ids)
+    graph = esker.from_edges([0, 1], [1, 0])
+    with pytest.raises(esker.Error, match=kind):
+        graph.subgraph(ids)
+
+
+def test_properties_that_are_called_like_columns_hide_none():
+    graph = esker.from_edges([1, 2], [4, 5], properties={"source": [7, 8]})
+    for table in (graph.to_pandas(), graph.to_arrow().to_pandas(), graph.to_polars().to_pandas(), pa.table(graph.edges()).to_pandas()):
+        assert table.to_dict("list") == {"source": [1, 2], "target": [4, 5], "property.source": [7, 8]}
+    with esker.create() as db:
+        with db.batch() as batch:
+            batch.add_edges([1], [2])
+        with db.batch() as batch:
+            batch.set_vertices([1, 2], vertex=[5, 6])
+        assert db.graph().vertices().to_pandas().to_dict("list") == {"vertex": [1, 2], "property.vertex": [5, 6]}
