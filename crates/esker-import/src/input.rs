@@ -9,7 +9,7 @@ use esker_format::io::{Disk, RealDisk, input_bytes, input_id, open_input};
 use esker_format::{Error, Result};
 use esker_graph::Cancel;
 
-use crate::waiting::Waiting;
+use crate::waiting::WaitingInput;
 
 /// Bytes that a decompressor reads at a time.
 const COMPRESSED_BUFFER_BYTES: usize = 1 << 18;
@@ -100,7 +100,7 @@ impl Input {
                 }
                 open_input(path)?
             }
-            Self::Stdin(cancel) => Box::new(Waiting::new(io::stdin(), cancel.clone())),
+            Self::Stdin(cancel) => Box::new(WaitingInput::new(io::stdin(), cancel.clone())),
             Self::Memory(_, bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
         };
         Stream::new(path, raw, self.file_id())

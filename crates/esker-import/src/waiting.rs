@@ -15,7 +15,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A reader whose reads end soon after the token is cancelled, although what they wait for does not come. A thread waits in its place; it
 /// stays until the next byte comes or the process ends.
-pub(crate) struct Waiting {
+pub(crate) struct WaitingInput {
     blocks: Receiver<io::Result<Vec<u8>>>,
     cancel: Cancel,
     block: Vec<u8>,
@@ -23,7 +23,7 @@ pub(crate) struct Waiting {
     ended: bool,
 }
 
-impl Waiting {
+impl WaitingInput {
     pub(crate) fn new(mut input: impl Read + Send + 'static, cancel: Cancel) -> Self {
         let (send, blocks) = sync_channel(BLOCKS_MAX);
         std::thread::spawn(move || {
@@ -47,7 +47,7 @@ impl Waiting {
     }
 }
 
-impl Read for Waiting {
+impl Read for WaitingInput {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.taken == self.block.len() && !self.ended {
             if self.cancel.is_cancelled() {
@@ -93,7 +93,7 @@ mod tests {
     fn all_bytes_come_in_order() {
         let bytes: Vec<u8> = (0..3 * BLOCK_BYTES + 5).map(|i| (i * i) as u8).collect();
         let mut read = Vec::new();
-        let mut waiting = Waiting::new(io::Cursor::new(bytes.clone()), Cancel::default());
+        let mut waiting = WaitingInput::new(io::Cursor::new(bytes.clone()), Cancel::default());
         waiting.read_to_end(&mut read).expect("a cursor gives its bytes");
         assert!(read == bytes);
         assert_eq!(waiting.read(&mut [0; 9]).expect("nothing more"), 0);
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_wait_ends_when_it_is_cancelled() {
         let cancel = Cancel::default();
-        let mut waiting = Waiting::new(Silent(0), cancel.clone());
+        let mut waiting = WaitingInput::new(Silent(0), cancel.clone());
         let mut three = [0; 3];
         waiting.read_exact(&mut three).expect("three bytes come");
         assert_eq!(three, [1, 2, 3]);
