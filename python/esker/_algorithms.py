@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, Mapping, NamedTuple
 
 from . import _esker
 from ._errors import InvalidError, MistypedError
@@ -78,13 +78,15 @@ class Option(NamedTuple):
     def texts(self, value: Any, to_text: Callable[[Any], str]) -> list[str]:
         """A value as texts for the native half. ``to_text`` checks an id and formats it."""
         if self.kind == "vertex":
+            if isinstance(value, Mapping):
+                raise MistypedError(f"{self.keyword} takes vertices without weights: give a list of them")
             several = not isinstance(value, (str, bytes)) and hasattr(value, "__iter__")
             if several and not self.repeatable:
                 value = list(value)
                 if len(value) != 1:
                     raise InvalidError(f"{self.keyword} must be one vertex, not {len(value)}")
             ids = list(value) if several else [value]
-            if self.required and not ids:
+            if not ids:
                 raise InvalidError(f"{self.keyword} must name at least one vertex")
             return [to_text(one) for one in ids]
         if self.kind == "flag":

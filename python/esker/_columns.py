@@ -420,6 +420,8 @@ def _turned(pairs: list[tuple[Any, Any]], values: list[Mapping[str, Any]], data_
 def _of_igraph(data: Any, reading: Reading) -> Edges:
     named = "name" in data.vs.attributes()
     ids = data.vs["name"] if named else range(data.vcount())
+    if named and len(set(ids)) < len(ids):
+        raise InvalidError("several vertices of the igraph graph have the same name, and names are the ids; rename them, or delete the attribute")
     directed, several, names = data.is_directed(), data.has_multiple(), data.es.attributes()
     vertices = column(ids if named else _counted(len(ids)), "vertices")
     if reading.directed in (None, directed):

@@ -438,7 +438,8 @@ class Database:
         return streaming(self, commit_every, time, time_unit, delay, late, duplicates)
 
     def store(self, result: Result, name: str | None = None, *, column: str | None = None, message: str | None = None) -> int:
-        """Stores a column of a result as a vertex property; returns the number of the version. Missing values are not stored.
+        """Stores a column of a result as a vertex property; returns the number of the version. Missing values are not stored; those that a
+        property of this name has there are removed.
 
         Args:
             result: A result for a graph of this database.
@@ -459,8 +460,12 @@ class Database:
                 raise UnsuitableError("cannot store the column: a count exceeds 2^63 - 1")
             values = values.astype("int64")
         some = ~missing
-        with self.batch(message or f"{result.algorithm}: {name or kept.name}") as batch:
-            batch.set_vertices(ids[some], **{name or kept.name: values[some]})
+        name = name or kept.name
+        with self.batch(message or f"{result.algorithm}: {name}") as batch:
+            batch.set_vertices(ids[some], **{name: values[some]})
+            if missing.any() and name in self.graph().vertex_properties:
+                # Values of an earlier result of the same name.
+                batch.set_vertices(ids[missing], **{name: [None] * int(missing.sum())})
         assert batch.version is not None
         return batch.version
 

@@ -162,7 +162,8 @@ class EdgeTable:
         remaining = self.graph._remaining()
         ends = [_rows(remaining, end) for end in (self.source, self.target)]
         nodes = self.vertices().tolist()
-        graph = networkx_graph(nodes, *ends, self.properties, directed=self.graph.directed, multigraph=self.graph.multigraph)
+        properties = {name: _zoned(values, self.graph.edge_properties.get(name, "")) for name, values in self.properties.items()}
+        graph = networkx_graph(nodes, *ends, properties, directed=self.graph.directed, multigraph=self.graph.multigraph)
         if self.graph.vertex_properties:
             for one in nodes:
                 graph.nodes[one].update(self.graph.properties(one))
@@ -242,6 +243,19 @@ def networkx_graph(
         ends = _columns.column(source, "source"), _columns.column(target, "target")
         write_adjacency(graph._adj, graph._pred if directed else None, nodes, *ends, columns, None if multigraph else made)
     return graph
+
+
+def _zoned(values: Any, kind: str) -> Any:
+    """The values of a property; times with a zone, which NumPy does not have, as objects in UTC."""
+    if not (kind.startswith("timestamp[") and "," in kind):
+        return values
+    import datetime
+
+    import numpy
+
+    found = numpy.empty(len(values), dtype=object)
+    found[:] = [one.replace(tzinfo=datetime.timezone.utc) if isinstance(one, datetime.datetime) else one for one in _columns.objects(values)]
+    return found
 
 
 def _values(values: Any) -> numpy.ndarray:

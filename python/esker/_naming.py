@@ -8,11 +8,12 @@ from ._errors import InvalidError
 
 #: Usual names of the columns, letters and digits only, as for files.
 _SOURCES = frozenset(
-    "src source from u tail sourceid srcid fromid startid start fromnodeid fromnode sourcenode node1 vertex1 id1 v1".split()
+    "src source from u sourceid srcid fromid startid start fromnodeid fromnode sourcenode node1 vertex1 id1 v1".split()
 )
 _TARGETS = frozenset(
-    "dst target to v head targetid dstid toid endid end tonodeid tonode targetnode node2 vertex2 id2 v2 dest destination".split()
+    "dst target to v targetid dstid toid endid end tonodeid tonode targetnode node2 vertex2 id2 v2 dest destination".split()
 )
+_WEIGHTS = frozenset("weight w wgt edgeweight".split())
 
 
 class Roles(NamedTuple):
@@ -46,6 +47,8 @@ def roles(names: Sequence[Any], weight: str | bool | None, usual_weight: str, by
     if isinstance(weight, str) and weight not in names:
         raise InvalidError(f"no column is called {weight!r}; the columns are {list(names)}")
     chosen = weight if isinstance(weight, str) else usual_weight if usual_weight in names else None
+    if chosen is None and weight is None and usual_weight == "weight":
+        chosen = _named(names, usual_weight, _WEIGHTS)
     free = [name for name in names if name != chosen]
     source, target = _named(free, "source", _SOURCES), _named(free, "target", _TARGETS)
     rest = [name for name in free if name not in (source, target)]

@@ -28,12 +28,15 @@ _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECA
 
 
 def time_text(time: datetime.datetime | datetime.date) -> str:
-    """A time as the native half takes it; a time without a zone is local."""
+    """A time as the native half takes it; a time without a zone is in UTC, as in arrays."""
     if not isinstance(time, datetime.datetime):
         return time.isoformat()
+    if type(time) is not datetime.datetime and hasattr(time, "to_pydatetime"):  # pandas
+        time = time.to_pydatetime(warn=False)
     if time.tzinfo is None:
-        time = time.astimezone()
-    return time.astimezone(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        time = time.replace(tzinfo=datetime.timezone.utc)
+    # A text that ends with its seconds would mean the whole second.
+    return time.astimezone(datetime.timezone.utc).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def event_time_text(time: EventTime) -> str | None:

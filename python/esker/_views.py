@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ._edges import EdgeTable
     from ._graph import Graph
 
+#: Types of properties that are numbers.
+_NUMBERS = frozenset("i8 i16 i32 i64 u8 u16 u32 u64 f32 f64".split())
+
 #: Values of edge properties, a function of the edges, or a flag for each edge.
 Where = Union[Mapping[str, Any], Callable[["EdgeTable"], Any], Collection[bool]]
 
@@ -108,6 +111,8 @@ def chosen(graph: Graph, where: Where) -> Graph:
                 raise PropertyNotFoundError(f"no edge property {name!r}; the edge properties are {list(table.properties)}")
             several = list(wanted) if isinstance(wanted, (list, tuple, set, frozenset, numpy.ndarray)) else [wanted]
             values = table.properties[name]
+            for one in several:
+                _expect_comparable(one, name, graph.edge_properties[name])
             keep &= numpy.array([value in several for value in values], dtype=bool) if values.dtype == object else numpy.isin(values, several)
     else:
         keep = numpy.asarray(where(table) if callable(where) else where)
@@ -116,6 +121,14 @@ def chosen(graph: Graph, where: Where) -> Graph:
     if len(keep) != len(table):
         raise InvalidError(f"where gives {counted(len(keep), 'value')} for {counted(len(table), 'edge')}")
     return of_edges(graph, table._only(keep))
+
+
+def _expect_comparable(wanted: Any, name: str, kind: str) -> None:
+    """Checks that a value can equal one of a property of type ``kind``."""
+    is_text, is_number = isinstance(wanted, str), hasattr(wanted, "__float__") or hasattr(wanted, "__index__")
+    fits = is_text if kind == "text" else is_number if kind in _NUMBERS else not is_text and wanted is not None
+    if not fits:
+        raise MistypedError(f"the edge property {name!r} is of type {kind}, and no value of it equals {wanted!r}; give a value of that type")
 
 
 def rebuilt(settings: dict[str, Any], ids: Any, source: Any, target: Any, properties: Mapping[str, Any], values: dict[str, Any]) -> Graph:

@@ -520,3 +520,85 @@ def test_properties_that_are_called_like_columns_hide_none():
         with db.batch() as batch:
             batch.set_vertices([1, 2], vertex=[5, 6])
         assert db.graph().vertices().to_pandas().to_dict("list") == {"vertex": [1, 2], "property.vertex": [5, 6]}
+
+
+@pytest.mark.parametrize("name", ["Weight", "W", "edge_weight"])
+def test_a_usual_name_of_the_weight_counts_in_any_case_as_in_files(name):
+    graph = esker.from_edges(pd.DataFrame({"Src": [1, 2], "DST": [2, 3], name: [3.5, 1.0]}))
+    assert graph.weight == name and dict(graph.sssp(1).items()) == {1: 0.0, 2: 3.5, 3: 4.5}
+    with pytest.raises(esker.Error, match="could both be the weight"):
+        esker.from_edges(pd.DataFrame({"source": [1], "target": [2], "w": [1.0], "Weight": [2.0]}))
+
+
+def test_names_of_ends_are_those_of_files():
+    with pytest.raises(esker.Error, match="no column is called source|ambiguous"):
+        esker.from_edges(pd.DataFrame({"head": [9], "tail": [2], "more": [1]}))
+    assert edges_of(esker.from_edges(pd.DataFrame({"head": [9], "tail": [2]}))) == [(9, 2)]
+
+
+def test_names_of_igraph_that_repeat_are_no_ids():
+    igraph = pytest.importorskip("igraph")
+    graph = igraph.Graph([(0, 1), (0, 1)], directed=True, n=3)
+    graph.vs["name"] = ["a", "a", "b"]
+    with pytest.raises(esker.Error, match="same name"):
+        esker.from_edges(graph)
+
+
+def test_times_of_networkx_graphs_have_their_zone():
+    times = pd.Series(pd.date_range("2020-01-01", periods=2, tz="Asia/Tokyo"))
+    graph = esker.from_edges([0, 1], [1, 2], properties={"at": times})
+    found = [value["at"] for _, _, value in graph.to_networkx().edges(data=True)]
+    assert [one.tzinfo is not None for one in found] == [True, True] and sorted(found) == list(times)
+
+
+def test_a_filter_by_a_value_of_another_type_is_refused():
+    graph = esker.from_edges([0, 1], [1, 2], properties={"kind": ["a", "b"], "cost": [1, 2]})
+    for where in ({"cost": "1"}, {"cost": ">1"}, {"kind": 1}, {"kind": None}):
+        with pytest.raises(esker.Error, match="no value of it equals"):
+            graph.filter(where)
+    assert edges_of(graph.filter({"cost": np.int64(1)})) == edges_of(graph.filter({"kind": ["a"]})) == [(0, 1)]
+
+
+def test_vertices_of_teleport_have_no_weights_and_are_some():
+    graph = esker.from_edges([0, 1], [1, 2])
+    with pytest.raises(esker.Error, match="without weights"):
+        graph.pagerank(teleport_to={0: 1, 1: 2})
+    with pytest.raises(esker.Error, match="at least one vertex"):
+        graph.pagerank(teleport_to=[])
+
+
+def test_a_result_that_is_stored_again_replaces_the_first():
+    with esker.create() as db:
+        with db.batch() as batch:
+            batch.add_edges([0, 1], [1, 2])
+        db.store(db.graph().bfs(0), "depth")
+        db.store(db.graph().bfs(1), "depth")
+        depths = db.graph().vertices().to_pandas().set_index("vertex")["depth"]
+        assert depths.isna()[0] and depths[1] == 0 and depths[2] == 1
+
+
+def test_timestamps_of_pandas_are_times():
+    with esker.create() as db:
+        with db.batch("first", event_time=pd.Timestamp("2024-05-01")) as batch:
+            batch.add_edges([0], [1])
+        with db.batch("second", event_time=pd.Timestamp("2024-05-03", tz="UTC")) as batch:
+            batch.add_edges([1], [2])
+        assert db.graph(at=pd.Timestamp("2024-05-02")).num_edges == 1
+        assert db.graph(at=pd.Timestamp("2024-05-04")).num_edges == 2
+
+
+def test_networkx_never_ignores_a_weight():
+    graph = esker.from_edges([0, 1, 2], [1, 2, 0], properties={"toll": [1.0, 2.0, 3.0]})
+    for function, arguments in ((nx.single_source_dijkstra_path_length, (0,)), (nx.pagerank, ())):
+        with pytest.raises(NotImplementedError):
+            function(graph, *arguments, weight="toll")
+    assert dict(nx.single_source_dijkstra_path_length(graph, 0, weight="unknown")) == {0: 0, 1: 1, 2: 2}
+
+
+def test_a_datetime_names_its_own_version():
+    with esker.create() as db:
+        for step in range(12):
+            with db.batch() as batch:
+                batch.add_edges([step], [step + 1])
+        for version in db.versions():
+            assert db.graph(at=version.time).version == max(one.number for one in db.versions() if one.time == version.time)

@@ -53,7 +53,7 @@ def pagerank(
 
 def _arc_weights(G: NxGraph, weight: str | None) -> np.ndarray | None:
     """The weight of each arc; ``None`` if all are 1."""
-    if weight is None or not G.weighted:
+    if weight is None or not G.weighted and not G.has_property(weight):
         return None
     if G.weight != weight:
         raise NotImplementedError(f"the weight of this graph is {G.weight!r}, not {weight!r}")

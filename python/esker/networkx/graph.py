@@ -109,6 +109,10 @@ class NxGraph:
         """Whether edges have weights other than the integer 1."""
         return (self._weights if self._lists is None else self._lists.weights) is not None
 
+    def has_property(self, name: str) -> bool:
+        """Whether this is a graph of Esker whose edges have a property of this name other than its weight."""
+        return isinstance(self._given, Graph) and name != self.weight and name in self._given.edge_properties
+
     @property
     def weighted(self) -> bool:
         """Whether edges have weights other than 1."""

@@ -19,7 +19,7 @@ Node = Any
 
 def _check_weight(G: NxGraph, weight: str | None) -> str:
     """The algorithm for weights of this name: ``bfs`` without weights, ``sssp``, or ``bellman_ford`` if a weight is negative."""
-    if weight is None or not G.has_weights:
+    if weight is None or not G.has_weights and not G.has_property(weight):
         return "bfs"
     if G.weight != weight:
         raise NotImplementedError(f"the weight of this graph is {G.weight!r}, not {weight!r}")

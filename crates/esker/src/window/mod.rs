@@ -48,7 +48,7 @@ impl Times {
     /// is read of them: [`Snapshot::time_range`].
     ///
     /// # Errors
-    /// [`Error::Usage`] if no property is named and several or none can hold times; as [`Snapshot::time_range`].
+    /// [`crate::Error::Usage`] if no property is named and several or none can hold times; as [`Snapshot::time_range`].
     pub fn of(snapshot: &Snapshot, name: Option<&str>, unit: Option<TimeUnit>, run: &Run) -> Result<Self> {
         Self::ranging(snapshot, name, unit, |property| snapshot.time_range(property, run))
     }
@@ -88,7 +88,7 @@ impl Times {
     /// The window of a length that ends at a time; at the latest if none is given.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a length or an end that makes no sense in the unit.
+    /// [`crate::Error::Usage`] for a length or an end that makes no sense in the unit.
     pub fn window(&self, length: Span, until: Option<&TimePoint>, copies: Copies) -> Result<TimeWindow> {
         let until = match until {
             Some(until) => until.last(self.unit)?,
@@ -100,7 +100,7 @@ impl Times {
     /// As [`Times::window`], with an end in the unit of the times.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a length that makes no sense in the unit.
+    /// [`crate::Error::Usage`] for a length that makes no sense in the unit.
     pub fn window_until(&self, length: Span, until: i64, copies: Copies) -> Result<TimeWindow> {
         Ok(TimeWindow { after: until.saturating_sub(self.unit.length(length)?), until, copies })
     }
@@ -110,7 +110,7 @@ impl Times {
     /// the first and the last edge.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a length or an end that makes no sense in the unit.
+    /// [`crate::Error::Usage`] for a length or an end that makes no sense in the unit.
     pub fn steps(
         &self,
         every: Span,
