@@ -422,6 +422,7 @@ def _of_igraph(data: Any, reading: Reading) -> Edges:
     ids = data.vs["name"] if named else range(data.vcount())
     if named and len(set(ids)) < len(ids):
         raise InvalidError("several vertices of the igraph graph have the same name, and names are the ids; rename them, or delete the attribute")
+    _warn_of_attributes(set(data.vs.attributes()) - {"name"})
     directed, several, names = data.is_directed(), data.has_multiple(), data.es.attributes()
     vertices = column(ids if named else _counted(len(ids)), "vertices")
     if reading.directed in (None, directed):
@@ -447,8 +448,15 @@ def _counted(count: int) -> Any:
     return numpy.arange(count)
 
 
+def _warn_of_attributes(names: Any) -> None:
+    if names:
+        listed = ", ".join(map(repr, sorted(map(str, names))))
+        warnings.warn(f"left out the attributes {listed} of vertices: give their values to set_vertices", EskerWarning, stacklevel=6)
+
+
 def _of_networkx(data: Any, reading: Reading) -> Edges:
     directed, several = data.is_directed(), data.is_multigraph()
+    _warn_of_attributes({name for attributes in data.nodes._nodes.values() for name in attributes})
     found = None
     if not several and reading.directed in (None, directed) and isinstance(getattr(data, "_adj", None), dict):
         nodes = list(data)

@@ -13,6 +13,8 @@ import esker
 @pytest.fixture(scope="module")
 def karate():
     graph = nx.karate_club_graph()
+    for attributes in graph.nodes.values():
+        attributes.clear()
     return graph, esker.from_edges(graph)
 
 

@@ -252,3 +252,12 @@ def test_a_graph_of_esker_answers_local_questions_locally(web):
     assert nx.has_path(graph, "dave", "carol") is False and nx.efficiency(esker.from_edges(nx.path_graph(4)), 0, 3) == 1 / 3
     assert nx.is_isolate(graph, "dave") is False
     assert "edges" not in graph._nx_cache.__dict__ and "nodes" in graph._nx_cache.__dict__
+
+
+def test_a_view_is_converted_anew_after_its_graph_changed():
+    graph = nx.path_graph(6)
+    for view in (graph.subgraph([0, 1, 2, 3]), nx.subgraph_view(graph, filter_node=lambda node: node < 4)):
+        assert nx.single_source_shortest_path_length(view, 0, backend="esker") == {0: 0, 1: 1, 2: 2, 3: 3}
+        graph.remove_edge(1, 2)
+        assert nx.single_source_shortest_path_length(view, 0, backend="esker") == {0: 0, 1: 1}
+        graph.add_edge(1, 2)

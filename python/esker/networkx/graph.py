@@ -371,6 +371,9 @@ def convert_from_nx(
         return G
     if len(edge_attrs or {}) > 1:
         raise NotImplementedError("esker supports only one edge attribute at a time")
+    if hasattr(G, "_graph"):
+        # A view is not told when its graph changes, so no conversion of it is kept.
+        G.__networkx_cache__ = None
     nodes = list(G)
     row_of = {node: row for row, node in enumerate(nodes)}
     attribute, default = next(iter(edge_attrs.items())) if edge_attrs else (None, None)
