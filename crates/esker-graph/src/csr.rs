@@ -146,6 +146,14 @@ impl<W: Weight> Csr<W> {
     /// # Errors
     /// The first list that cannot be read.
     pub fn copy_of<G: Lists<Weight = W>>(graph: &G) -> Result<Self, G::Error> {
+        Self::copy_with(graph, graph.has(Direction::In))
+    }
+
+    /// A copy of any graph, with in-lists if it is directed and they are wanted. Tiles have in-edges, but no in-lists to read one by one.
+    ///
+    /// # Errors
+    /// The first list that cannot be read.
+    pub fn copy_with<G: Lists<Weight = W>>(graph: &G, in_lists: bool) -> Result<Self, G::Error> {
         let copy = |direction| -> Result<OwnedRows<W>, G::Error> {
             let mut rows = OwnedRows { offsets: vec![0], targets: Vec::new(), weights: Vec::new() };
             for v in (0..graph.num_vertices()).map(vertex) {
@@ -157,8 +165,7 @@ impl<W: Weight> Csr<W> {
             }
             Ok(rows)
         };
-        let two = graph.is_directed() && graph.has(Direction::In);
-        let incoming = if two { Some(copy(Direction::In)?) } else { None };
+        let incoming = if graph.is_directed() && in_lists { Some(copy(Direction::In)?) } else { None };
         Ok(Self { out: copy(Direction::Out)?, directed: graph.is_directed(), incoming })
     }
 

@@ -135,7 +135,7 @@ impl<'a> Job<'a> {
         let csr = match graph.csr(self.run)? {
             Some(csr) => csr,
             None => {
-                copy = Csr::copy_of(graph)?;
+                copy = Csr::copy_with(graph, self.snapshot.has(Direction::In))?;
                 copy.graph()
             }
         };

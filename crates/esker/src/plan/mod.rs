@@ -113,7 +113,8 @@ pub fn plan(
     };
     let Some(chosen) = possible().find(is_good).or_else(|| possible().next()) else {
         let allowed: Vec<_> = candidates.iter().filter(|one| request.allows(one)).collect();
-        return Err(refusal(entry, &allowed, resources));
+        let needed_bytes = |one: &Candidate| one.needed_bytes(&entry.reading(snapshot), request, resources);
+        return Err(refusal(entry, &allowed, needed_bytes, resources)?);
     };
     let limit = if chosen.is_mapped() { resources.mapped_bytes } else { resources.memory_bytes };
     let fits = chosen.whole_bytes <= limit;
@@ -135,9 +136,14 @@ pub fn plan(
 }
 
 /// The error when no candidate fits.
-fn refusal(entry: &Entry, candidates: &[&Candidate], resources: &Resources) -> Error {
+fn refusal(
+    entry: &Entry,
+    candidates: &[&Candidate],
+    needed_bytes: impl FnOnce(&Candidate) -> Result<u64>,
+    resources: &Resources,
+) -> Result<Error> {
     let possible = candidates.iter().filter(|one| one.obstacle.is_none()).min_by_key(|one| one.least_bytes);
-    match possible {
+    Ok(match possible {
         None => {
             // Every database has lists, so what hinders them is nearer to what the user asks for than the lack of tiles.
             let lists = |one: &&&Candidate| one.encoding == GraphEncoding::Lists;
@@ -153,14 +159,29 @@ fn refusal(entry: &Entry, candidates: &[&Candidate], resources: &Resources) -> E
                     format!("{} with {residency} {encoding}", entry.name)
                 }
             },
-            needed_bytes: one.least_bytes,
+            needed_bytes: needed_bytes(one)?,
             budget_bytes: resources.memory_bytes,
         }
         .into(),
-    }
+    })
 }
 
 impl Candidate {
+    /// The least limit that suffices for what is requested: heads of a requested length take more than the fixed costs.
+    fn needed_bytes(&self, snapshot: &Snapshot, request: &Request, resources: &Resources) -> Result<u64> {
+        if self.residency != Residency::Headed || request.head_len.is_none() {
+            return Ok(self.least_bytes);
+        }
+        let least = Resources { memory_bytes: self.least_bytes, ..*resources };
+        match self.access(snapshot, request, &least) {
+            Ok(_) => Ok(self.least_bytes),
+            Err(Error::Store(esker_store::Error::Stop(Stop::OverBudget { needed_bytes, .. }))) => {
+                Ok(needed_bytes)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// With the memory that the limit leaves next to the fixed costs.
     fn access(&self, snapshot: &Snapshot, request: &Request, resources: &Resources) -> Result<Access> {
         let spare = resources.memory_bytes.saturating_sub(self.least_bytes);

@@ -441,3 +441,18 @@ fn slow_scans_of_layers_make_a_copy_pay_sooner() {
     let slow = Rates::default().with(Rate::ScanLayers, 1e8);
     assert_eq!((chosen(slow, "15"), chosen(slow, "16")), (LISTS, MEMORY));
 }
+
+#[test]
+fn a_refusal_of_heads_of_a_requested_length_names_a_limit_that_holds_them() {
+    let (_directory, snapshot) = database(12, Encoding::Plain, false);
+    let request = Request { residency: Some(Residency::Headed), head_len: Some(40), ..Request::default() };
+    let needed = |memory_bytes| match choose(&snapshot, "bfs", &request, memory_bytes) {
+        Err(Error::Store(esker_store::Error::Stop(Stop::OverBudget { needed_bytes, .. }))) => needed_bytes,
+        other => panic!("{other:?}"),
+    };
+    let least = needed(1000);
+    assert_eq!(needed(least - 1), least);
+    choose(&snapshot, "bfs", &request, least).unwrap();
+    let shorter = choose(&snapshot, "bfs", &Request { head_len: Some(1), ..request }, least - 1);
+    assert!(shorter.is_ok(), "{shorter:?}");
+}

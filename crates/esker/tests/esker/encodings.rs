@@ -21,19 +21,23 @@ fn varies(algorithm: &str, model: &Model, form: &Form) -> bool {
 }
 
 /// Of several right answers, which one is given depends on the order in which lists come.
-const OF_MANY: &[&str] = &["parents", "claims"];
+pub(crate) const OF_MANY: &[&str] = &["parents", "claims"];
 
 /// Wedges to draw from a graph. The default suits graphs of any size, and drawing that many takes longer than all other algorithms.
 const SAMPLES: &str = "4096";
 
 fn requests_on(form: &Form, source: u64) -> Vec<Request> {
-    let source = (source * form.step + form.first).to_string();
-    let mut all = requests(&source);
+    requests_from(&(source * form.step + form.first).to_string())
+}
+
+/// All requests from one source, with options by which all forms of a graph answer alike.
+pub(crate) fn requests_from(source: &str) -> Vec<Request> {
+    let mut all = requests(source);
     for Request { entry, params, variant } in &mut all {
         match *variant {
             "sample" => params.add("samples", SAMPLES),
             // The same paths as by default, which has all sources, with the sums divided by another number.
-            "sum" | "pairs" | "fraction" => params.add("source", &source),
+            "sum" | "pairs" | "fraction" => params.add("source", source),
             _ => {}
         }
         // So small that sums in another order end in the same round, or as good.
@@ -56,7 +60,7 @@ struct Told {
 }
 
 /// Whether two numbers are the same but for the order in which sums were made.
-fn is_near(a: f64, b: f64) -> bool {
+pub(crate) fn is_near(a: f64, b: f64) -> bool {
     a == b || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-3)
 }
 

@@ -14,6 +14,7 @@ mod dynamic;
 mod encodings;
 mod follow;
 mod limits;
+mod matrix;
 mod removed;
 mod residencies;
 mod windows;

@@ -53,7 +53,7 @@ impl Weights {
     ];
 
     /// That of edge number `i`. That of the first settles the type of all.
-    fn of(self, i: usize) -> f64 {
+    pub(crate) fn of(self, i: usize) -> f64 {
         let noise = (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         let one_of = |values: &[f64]| values[noise as usize % values.len()];
         match self {
@@ -73,7 +73,7 @@ impl Weights {
     }
 
     /// The columns of an import.
-    fn columns(self, weights: &[f64]) -> Vec<ArrayRef> {
+    pub(crate) fn columns(self, weights: &[f64]) -> Vec<ArrayRef> {
         match self {
             Self::None => Vec::new(),
             _ if self.is_integral() => {
@@ -84,7 +84,7 @@ impl Weights {
     }
 
     /// The values of an edge in a commit.
-    fn values(self, weight: f64) -> Vec<PropertyValue<'static>> {
+    pub(crate) fn values(self, weight: f64) -> Vec<PropertyValue<'static>> {
         match self {
             Self::None => Vec::new(),
             _ if self.is_integral() => vec![PropertyValue::from(weight as i64)],

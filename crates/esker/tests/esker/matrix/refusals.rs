@@ -1,0 +1,140 @@
+//! What is refused, and where the documents say so.
+
+use esker::catalogue::{Entry, ReadPattern};
+use esker::plan::Request as Reading;
+use esker::store::format::Encoding;
+use esker::store::{GraphEncoding, Residency};
+
+use super::axes::{Combination, Directions, Place};
+use crate::forms::Weights;
+use crate::requests::Request;
+
+/// One cell of the matrix.
+pub(super) struct Cell<'a> {
+    pub(super) combination: Combination,
+    pub(super) reading: &'a Reading,
+    pub(super) request: &'a Request,
+    /// Whether some weight of the version is less than 0, and whether some is no integer.
+    pub(super) has_negative: bool,
+    pub(super) has_fractions: bool,
+    /// Whether the same is refused on plain lists of the same graph. A search may not meet a negative length.
+    pub(super) is_refused_on_plain: bool,
+    /// Whether the weights are read.
+    pub(super) reads_weights: bool,
+}
+
+/// A reason to refuse cells.
+pub(super) struct Refusal {
+    pub(super) reason: &'static str,
+    /// A part of the message.
+    pub(super) message: &'static str,
+    /// The page that says so, and how it does.
+    pub(super) page: &'static str,
+    pub(super) sentence: &'static str,
+    pub(super) applies: fn(&Cell<'_>) -> bool,
+}
+
+impl Cell<'_> {
+    fn entry(&self) -> &Entry {
+        self.request.entry
+    }
+
+    fn reads(&self, encoding: GraphEncoding) -> bool {
+        self.reading.encoding == Some(encoding)
+    }
+
+    fn is_directed(&self) -> bool {
+        self.combination.is_directed() && self.combination.directions != Directions::Dropped
+    }
+
+    /// Whether the algorithm, with these options, is for undirected graphs.
+    fn needs_undirected(&self) -> bool {
+        self.entry().undirected || matches!(self.request.variant, "contraction" | "filter" | "sample")
+    }
+
+    /// Whether lengths or weights have to be zero or more.
+    fn needs_no_negative(&self) -> bool {
+        self.reads_weights && matches!(self.entry().name, "sssp" | "wbfs" | "pagerank")
+    }
+}
+
+/// Algorithms that follow the edges of a directed graph in both directions.
+const NEED_IN_LISTS: &[&str] =
+    &["cdlp", "cliques", "colouring", "densest", "kcore", "lcc", "mis", "triangles", "truss"];
+
+pub(super) const REFUSALS: &[Refusal] = &[
+    Refusal {
+        reason: "an algorithm for undirected graphs on a directed one",
+        message: "undirected",
+        page: "docs/algorithms.md",
+        sentence: "the algorithms that need undirected graphs run",
+        applies: |cell| cell.needs_undirected() && cell.is_directed(),
+    },
+    Refusal {
+        reason: "an algorithm that reads in-lists, without them",
+        message: "needs in-edges",
+        page: "docs/concepts/residency.md",
+        sentence: "lists without in-lists (`--no-in-edges`) | they follow edges in both directions; tiles of one layer have both",
+        applies: |cell| {
+            // Tiles of one layer are read by columns too.
+            let has_in_edges = cell.reads(GraphEncoding::Tiles) && cell.combination.place == Place::Whole;
+            cell.combination.directions == Directions::OutOnly
+                && !has_in_edges
+                && NEED_IN_LISTS.contains(&cell.entry().name)
+        },
+    },
+    Refusal {
+        reason: "an algorithm that reads single lists, on tiles",
+        message: "tiles hold no lists",
+        page: "docs/concepts/residency.md",
+        sentence: "they read single lists at random, and tiles hold no lists",
+        applies: |cell| cell.reads(GraphEncoding::Tiles) && cell.entry().reads.pattern == ReadPattern::Points,
+    },
+    Refusal {
+        reason: "heads of compressed lists",
+        message: "heads",
+        page: "docs/concepts/heads.md",
+        sentence: "Heads work on plain lists.",
+        applies: |cell| {
+            cell.reading.residency == Some(Residency::Headed)
+                && cell.combination.encoding == Encoding::Compressed
+        },
+    },
+    Refusal {
+        reason: "a directed graph as undirected, other than from mapped lists or a copy",
+        message: "read as undirected from mapped lists",
+        page: "docs/memory.md",
+        sentence: "With `--as-undirected`, a directed graph is read from mapped lists only",
+        applies: |cell| {
+            let from_lists = matches!(cell.reading.residency, Some(Residency::Mapped | Residency::Memory));
+            cell.combination.directions == Directions::Dropped
+                && !(cell.reads(GraphEncoding::Lists) && from_lists)
+        },
+    },
+    Refusal {
+        reason: "negative lengths or weights",
+        message: "negative",
+        page: "docs/algorithms/sssp.md",
+        sentence: "over edges with lengths that are not negative",
+        applies: |cell| cell.needs_no_negative() && cell.has_negative && cell.is_refused_on_plain,
+    },
+    Refusal {
+        reason: "weights that are no integers, where small integers are lengths",
+        message: "integer",
+        page: "docs/algorithms/wbfs.md",
+        sentence: "Weights must be integers and not negative.",
+        applies: |cell| cell.entry().name == "wbfs" && cell.has_fractions,
+    },
+];
+
+/// Whether a page contains a sentence, wherever its lines break.
+pub(super) fn is_on_page(refusal: &Refusal) -> bool {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(refusal.page);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", refusal.page));
+    text.split_whitespace().collect::<Vec<_>>().join(" ").contains(refusal.sentence)
+}
+
+/// Whether weights of this kind may be no integers.
+pub(super) fn has_fractions(weights: Weights) -> bool {
+    matches!(weights, Weights::Halves | Weights::Extreme)
+}

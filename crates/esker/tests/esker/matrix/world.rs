@@ -1,0 +1,354 @@
+//! The database of a combination, and the same graph without a history.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use esker::graph::Run;
+use esker::import::install::import;
+use esker::import::options::{ImportOptions, VertexOrder};
+use esker::import::source::{EdgeBatch, IdKind, Schema, id_column, text_column};
+use esker::store::format::Encoding;
+use esker::store::ids::ExternalId;
+use esker::store::io::{Disk, MemoryDisk};
+use esker::store::tiles::ConvertOptions;
+use esker::store::version::StagingOptions;
+use esker::store::{Batch, Database, DatabaseOptions, HeadedOptions, Snapshot};
+
+use super::axes::{Combination, Directions, Ids, Place, Removed};
+use crate::forms::{Listed, Weights};
+
+/// Weights by ends; of an undirected edge the lesser end first.
+type Edges = BTreeMap<(usize, usize), f64>;
+
+/// The vertices of a graph lie at places among those that were removed.
+pub(super) struct World {
+    combination: Combination,
+    /// The place of each vertex that is left.
+    left: Vec<usize>,
+    num_places: usize,
+    /// The edges of the version, by places.
+    edges: Edges,
+    /// Edges of other versions.
+    others: Edges,
+}
+
+/// Layers of [`Place::ManyLayers`].
+const LAYERS: usize = 200;
+/// Commits before the version.
+const COMMITS: usize = 4;
+
+/// Numbers drawn from a seed.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (self.0 >> 33) as usize % limit.max(1)
+    }
+
+    /// A place; small ones are drawn more often.
+    fn end(&mut self, limit: usize) -> usize {
+        let most = self.below(limit) + 1;
+        self.below(most)
+    }
+}
+
+/// Seeds of graphs: the same for all combinations of one graph.
+fn graph_seed(combination: Combination) -> u64 {
+    let Combination { weights, directions, removed, .. } = combination;
+    (weights as u64 * 64 + directions as u64 * 8 + removed as u64 + 1).wrapping_mul(0x2545_f491_4f6c_dd1d)
+}
+
+impl World {
+    pub(super) fn of(combination: Combination) -> Self {
+        let mut draw = Draw(graph_seed(combination));
+        let num_vertices = 9 + draw.below(40);
+        let left: Vec<usize> = match combination.removed {
+            Removed::None => (0..num_vertices).collect(),
+            Removed::Few => (0..num_vertices).map(|v| v + usize::from(v >= 4)).collect(),
+            Removed::Many => (0..num_vertices).map(|v| 2 * v + 1).collect(),
+        };
+        let num_places =
+            left.last().map_or(0, |&last| last + 1) + usize::from(combination.removed == Removed::Many);
+        let ordered =
+            |u: usize, v: usize| if combination.is_directed() { (u, v) } else { (u.min(v), u.max(v)) };
+        let mut edges = Edges::new();
+        for _ in 0..num_vertices * (1 + draw.below(5)) {
+            let ends = ordered(left[draw.end(num_vertices)], left[draw.below(num_vertices)]);
+            edges.insert(ends, 0.0);
+        }
+        let mut others = Edges::new();
+        for _ in 0..num_vertices + 3 {
+            let ends = ordered(draw.end(num_places), draw.below(num_places));
+            if !edges.contains_key(&ends) {
+                others.insert(ends, combination.weights.of(0));
+            }
+        }
+        for v in (0..num_places).filter(|v| left.binary_search(v).is_err()) {
+            for end in [draw.end(num_places), draw.below(num_places)] {
+                others.insert(ordered(v, end), combination.weights.of(0));
+            }
+        }
+        for (i, weight) in edges.values_mut().enumerate() {
+            *weight = combination.weights.of(i);
+        }
+        Self { combination, left, num_places, edges, others }
+    }
+
+    /// Whether another combination has the same graph, among the same vertices.
+    pub(super) fn is_of(&self, other: Combination) -> bool {
+        let graph = |of: Combination| (of.directions, of.removed, of.weights as usize);
+        graph(self.combination) == graph(other)
+    }
+
+    /// The vertices that are left, in ascending order of their ids.
+    pub(super) fn num_vertices(&self) -> usize {
+        self.left.len()
+    }
+
+    pub(super) fn weights(&self) -> Vec<f64> {
+        self.edges.values().copied().collect()
+    }
+
+    /// The id of a place.
+    fn id(&self, place: usize) -> String {
+        match self.combination.ids {
+            Ids::Dense => place.to_string(),
+            Ids::Sparse => (1000 * place + 7).to_string(),
+            Ids::Text => format!("v{place:03}"),
+        }
+    }
+
+    /// The id of a vertex.
+    pub(super) fn id_of(&self, vertex: usize) -> String {
+        self.id(self.left[vertex])
+    }
+
+    /// The vertex with an id.
+    pub(super) fn vertex(&self, id: ExternalId<'_>) -> usize {
+        let place = match (id, self.combination.ids) {
+            (ExternalId::Int(id), Ids::Sparse) => (id as usize - 7) / 1000,
+            (ExternalId::Int(id), _) => id as usize,
+            (ExternalId::Text(text), _) => {
+                std::str::from_utf8(&text[1..]).ok().and_then(|text| text.parse().ok()).expect("an id")
+            }
+        };
+        self.left.binary_search(&place).expect("a vertex that is left")
+    }
+
+    /// Calls `change` with the id of a place, as batches take it.
+    fn with_id<T>(&self, place: usize, change: impl FnOnce(ExternalId<'_>) -> T) -> T {
+        let text = self.id(place);
+        match self.combination.ids {
+            Ids::Text => change(ExternalId::Text(text.as_bytes())),
+            _ => change(ExternalId::Int(text.parse().expect("an integer"))),
+        }
+    }
+
+    fn add(&self, batch: &mut Batch, (u, v): (usize, usize), weight: f64) {
+        let values = self.combination.weights.values(weight);
+        self.with_id(u, |u| self.with_id(v, |v| batch.add_edge(u, v, &values))).expect("an edge");
+    }
+
+    fn delete(&self, batch: &mut Batch, (u, v): (usize, usize)) {
+        self.with_id(u, |u| self.with_id(v, |v| batch.remove_edge(u, v))).expect("an edge");
+    }
+
+    /// A column of the ids of places; `as_left`, the numbers of the vertices that are left.
+    fn column(&self, places: impl Iterator<Item = usize>, as_left: bool) -> ArrayRef {
+        if as_left {
+            let number = |place| self.left.binary_search(&place).expect("a vertex that is left") as u64;
+            return id_column(places.map(number).collect());
+        }
+        match self.combination.ids {
+            Ids::Text => text_column(places.map(|place| self.id(place))),
+            _ => id_column(places.map(|place| self.id(place).parse().expect("an integer")).collect()),
+        }
+    }
+
+    /// These edges as an input: among all places, or among the vertices that are left, which are then numbered.
+    fn reader(&self, edges: &Edges, as_left: bool) -> Listed {
+        let Combination { weights, ids, .. } = self.combination;
+        let numbered = |count: usize| IdKind::Numbered { first: 0, num_vertices: count as u64 };
+        let kind = match ids {
+            _ if as_left => numbered(self.left.len()),
+            Ids::Dense => numbered(self.num_places),
+            Ids::Sparse => IdKind::Int,
+            Ids::Text => IdKind::Text,
+        };
+        let values: Vec<f64> = edges.values().copied().collect();
+        let is_listed = !matches!(kind, IdKind::Numbered { .. });
+        let batch = EdgeBatch {
+            source: self.column(edges.keys().map(|ends| ends.0), as_left),
+            target: self.column(edges.keys().map(|ends| ends.1), as_left),
+            properties: weights.columns(&values),
+            vertices: is_listed.then(|| self.column(0..self.num_places, as_left)),
+            ..EdgeBatch::of_integers(Vec::new(), Vec::new(), 0)
+        };
+        let weighted = weights != Weights::None;
+        let schema = Schema {
+            format: "list",
+            ids: kind,
+            properties: if weighted { vec!["weight".to_owned()] } else { Vec::new() },
+            weight: weighted.then_some(0),
+            types: Vec::new(),
+            directed: Some(self.combination.is_directed()),
+            both_ends: false,
+            input_bytes: None,
+        };
+        Listed::of(schema, batch)
+    }
+
+    /// A database of these edges.
+    fn imported(&self, edges: &Edges, encoding: Encoding, as_left: bool) -> Database {
+        let Combination { directions, policy, by_degree, .. } = self.combination;
+        let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
+        let options = ImportOptions {
+            directed: Some(self.combination.is_directed()),
+            in_edges: as_left || directions != Directions::OutOnly,
+            order: if by_degree && !as_left { VertexOrder::Degree } else { VertexOrder::Keep },
+            encoding,
+            threads: 1,
+            memory_bytes: 16 << 20,
+            ..ImportOptions::default()
+        };
+        let path = Path::new("/g.esker");
+        let reader = Box::new(self.reader(edges, as_left));
+        import(&disk, reader, path, &options, StagingOptions::default()).expect("an import");
+        let options = DatabaseOptions {
+            policy: Some(policy),
+            auto_merge: Some(false),
+            threads: 1,
+            ..DatabaseOptions::default()
+        };
+        Database::open_on(disk, path, options).expect("a database")
+    }
+
+    /// The graph as plain lists of one layer, whose vertices have the numbers of [`World::vertex`].
+    pub(super) fn reference(&self) -> Snapshot {
+        let mut edges = self.edges.clone();
+        if self.combination.directions == Directions::Dropped {
+            edges.clear();
+            for (&(u, v), &weight) in &self.edges {
+                let least = edges.entry((u.min(v), u.max(v))).or_insert(weight);
+                *least = weight.min(*least);
+            }
+            let world = Self {
+                combination: Combination { directions: Directions::Undirected, ..self.combination },
+                left: self.left.clone(),
+                others: Edges::new(),
+                edges,
+                ..*self
+            };
+            return world.reference();
+        }
+        self.imported(&edges, Encoding::Plain, true).snapshot().expect("a version")
+    }
+
+    /// The version of the combination, in a database that has tiles, and heads if it can.
+    pub(super) fn version(&self, run: &Run) -> Snapshot {
+        let Combination { place, removed, encoding, .. } = self.combination;
+        let is_direct = place == Place::Whole && removed == Removed::None;
+        // The first layer has some edges, some with another weight, and some that go later.
+        let mut base = if is_direct { Edges::new() } else { self.others.clone() };
+        for (i, (&ends, &weight)) in self.edges.iter().enumerate() {
+            match i % 4 {
+                _ if is_direct => base.insert(ends, weight),
+                0 => base.insert(ends, weight),
+                1 => base.insert(ends, self.combination.weights.of(0)),
+                _ => None,
+            };
+        }
+        let database = self.imported(&base, encoding, false);
+        database.make_tiles(&ConvertOptions::default(), run).expect("tiles");
+        if encoding == Encoding::Plain {
+            let heads = HeadedOptions { head_len: Some(2), memory_bytes: 64 << 20 };
+            database.make_heads(heads, run).expect("heads");
+        }
+        if !is_direct {
+            self.change(&database, run);
+        }
+        let version = database.snapshot().expect("a version").version().number;
+        match place {
+            Place::Whole if !is_direct => {
+                database.compact(run).expect("one layer");
+            }
+            Place::Below | Place::Buried | Place::BuriedBelow => {
+                self.move_on(&database, 0);
+                database.freeze(run).expect("a layer");
+                if place != Place::Below {
+                    database.compact(run).expect("one layer");
+                }
+                if place == Place::BuriedBelow {
+                    self.move_on(&database, 1);
+                    database.freeze(run).expect("a layer");
+                }
+            }
+            _ => {}
+        }
+        let snapshot = database.at(version).expect("a version that is kept");
+        if self.combination.directions == Directions::Dropped { snapshot.as_undirected() } else { snapshot }
+    }
+
+    /// From the first layer to the version, in commits that add and delete edges and remove vertices.
+    fn change(&self, database: &Database, run: &Run) {
+        let place = self.combination.place;
+        let commits = if place == Place::ManyLayers { LAYERS - 1 } else { COMMITS };
+        let gone: BTreeSet<usize> =
+            (0..self.num_places).filter(|v| self.left.binary_search(v).is_err()).collect();
+        let stays = |&&(u, v): &&(usize, usize)| !gone.contains(&u) && !gone.contains(&v);
+        let others: Vec<_> = self.others.keys().filter(stays).collect();
+        for commit in 0..commits {
+            let is_last = commit + 1 == commits;
+            let mut batch = database.batch();
+            for (i, (&ends, &weight)) in self.edges.iter().enumerate() {
+                // Some come, go and come back.
+                let returns = i % 7 == 0 && is_last;
+                if returns || i % 4 != 0 && i % commits == commit {
+                    self.add(&mut batch, ends, weight);
+                } else if i % 7 == 0 && (i / 7) % (commits - 1) == commit {
+                    self.delete(&mut batch, ends);
+                }
+            }
+            for (i, &&ends) in others.iter().enumerate() {
+                // Of many layers, each adds or deletes one of them, until the last deletes all.
+                match place {
+                    Place::ManyLayers if !is_last && i != commit % others.len() => {}
+                    Place::ManyLayers if !is_last && commit % 2 == 1 => {
+                        self.add(&mut batch, ends, self.combination.weights.of(1));
+                    }
+                    Place::ManyLayers => self.delete(&mut batch, ends),
+                    _ if i % commits == commit => self.delete(&mut batch, ends),
+                    _ => {}
+                }
+            }
+            for (_, &v) in gone.iter().enumerate().filter(|(i, _)| i % commits == commit) {
+                self.with_id(v, |id| batch.remove_vertex(id)).expect("a vertex");
+            }
+            database.commit(batch, "more, and less").expect("a commit");
+            if place == Place::OverMerged && commit == commits / 2 {
+                database.compact(run).expect("one layer");
+            } else if !(place == Place::Log && is_last) {
+                database.freeze(run).expect("a layer");
+            }
+        }
+    }
+
+    /// Another commit, after which most edges are others.
+    fn move_on(&self, database: &Database, parity: usize) {
+        let mut batch = database.batch();
+        for (i, &ends) in self.edges.keys().enumerate() {
+            if i % 2 == parity {
+                self.delete(&mut batch, ends);
+            } else {
+                self.add(&mut batch, ends, self.combination.weights.of(0));
+            }
+        }
+        for &ends in self.others.keys() {
+            self.add(&mut batch, ends, self.combination.weights.of(0));
+        }
+        database.commit(batch, "other edges").expect("a commit");
+    }
+}
