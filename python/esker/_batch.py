@@ -34,7 +34,9 @@ class Batch:
         self._database, self._message = database, message
         self._duplicates, self._event_time = duplicates, event_time
         self._native: Any = None
-        self._first: tuple[_columns.Edges, Any] | None = None
+        # Edges and changes of vertices for a database that the first edges will create.
+        self._first: _columns.Edges | None = None
+        self._vertices: list[tuple[Any, dict[str, Any]]] = []
         self._ended = False
         # The settings of the database, if this batch has created it.
         self._created_with: dict[str, Any] | None = None
@@ -56,38 +58,54 @@ class Batch:
             self._database._undo_creation(self._created_with)
         self._ended = True
         self._native = self._first = None
+        self._vertices = []
 
     def __repr__(self) -> str:
         return f"<esker.Batch of {len(self):,} changes>"
 
     def __len__(self) -> int:
         """Number of changes so far."""
-        edges = self._first[0] if self._first is not None else None
-        return (len(self._native) if self._native is not None else 0) + (len(edges.source) if edges is not None else 0)
+        edges = 0 if self._first is None else len(self._first.source)
+        vertices = sum(len(ids) * max(1, len(values)) for ids, values in self._vertices)
+        return (0 if self._native is None else len(self._native)) + edges + vertices
 
     def _expect_open(self) -> None:
         if self._ended:
             raise ClosedError("the batch was committed or dropped; begin a new batch")
         self._database._expect_open()
 
+    @property
+    def _is_first(self) -> bool:
+        """Whether the database is new and has no edges yet."""
+        return self._database._native is None and self._native is None and self._first is None
+
     def _changes(self) -> Any:
-        """The native batch. Edges of a first ``add_edges`` on a new database are imported before."""
+        """The native batch, after what creates the database."""
         self._expect_open()
         if self._first is not None or self._database._native is None:
             self._flush()
         if self._native is None:
             self._native = self._database._created().batch(self._duplicates)
+        vertices, self._vertices = self._vertices, []
+        for ids, values in vertices:
+            if not values:
+                self._native.add_vertices(ids)
+            for name, column in values.items():
+                self._native.set_vertices(ids, name, column)
         return self._native
 
     def _flush(self) -> None:
-        """Creates the database from the first edges, if it is new."""
+        """Creates the database, if it is new, from the first edges, or from vertices."""
         if self._database._native is not None:
             return
-        empty = _columns.Edges(_columns.column([], "source"), _columns.column([], "target"), [])
-        edges, vertices = self._first or (empty, None)
+        edges = self._first or _columns.no_edges()
+        if edges.vertices is None and self._vertices and edges.num_vertices is None:
+            edges = edges._replace(vertices=self._vertices[0][0])
+            if not self._vertices[0][1]:
+                del self._vertices[0]
         created_with = self._database._new
         with _progress.listening((self._database._new or {}).get("progress"), "import") as callback:
-            self.report = self._database._create(edges, vertices, self._message, callback, self._duplicates, self._event_time)
+            self.report = self._database._create(edges, self._message, callback, self._duplicates, self._event_time)
         self.version, self._first, self._created_with = 1, None, created_with
 
     @overload
@@ -114,11 +132,11 @@ class Batch:
             raise InvalidError(
                 f"columns must have the same length: source has {counted(len(edges.source), 'element')}, target has {len(edges.target)}"
             )
-        if self._database._native is None and self._native is None and self._first is None:
+        if self._is_first:
             for name, values in edges.properties:
                 if len(values) != len(edges.source):
                     raise InvalidError(f"{name} has {counted(len(values), 'element')} for {counted(len(edges.source), 'edge')}")
-            self._first = (edges, edges.vertices)
+            self._first = edges
             return self
         changes = self._changes()
         if edges.vertices is not None:
@@ -137,8 +155,8 @@ class Batch:
             return _columns.edges(source, target, properties, weight, graph.weight or "weight", graph.directed)
         new = self._database._new or {}
         if self._first is not None:
-            usual = self._first[0].weight or "weight"
-            directed = new.get("directed") if new.get("directed") is not None else self._first[0].directed
+            usual = self._first.weight or "weight"
+            directed = new.get("directed") if new.get("directed") is not None else self._first.directed
         else:
             usual, directed = new.get("weight") or "weight", new.get("directed")
         return _columns.edges(source, target, properties, weight, usual, directed)
@@ -174,8 +192,7 @@ class Batch:
 
     def add_vertices(self, ids: Any) -> Batch:
         """Adds vertices; existing ones are ignored. Returns the batch."""
-        self._changes().add_vertices(_columns.column(ids, "ids"))
-        return self
+        return self._change_vertices(_columns.column(ids, "ids"), {})
 
     def delete_vertices(self, ids: Any) -> Batch:
         """Removes vertices with their edges. Returns the batch."""
@@ -187,19 +204,32 @@ class Batch:
         A missing value (``None``, null, ``NaN``) removes the property's value. Returns the batch."""
         if not properties:
             raise InvalidError("give at least one property to set, as in set_vertices(ids, rank=ranks)")
-        changes = self._changes()
         column = _columns.column(ids, "ids")
-        for name, values in properties.items():
-            if values is None or isinstance(values, (str, int, float)) or getattr(values, "shape", None) == ():
-                values = [values] * len(column)
-            changes.set_vertices(column, name, _columns.column(values, name))
+        return self._change_vertices(column, {name: _columns.for_all(values, name, len(column)) for name, values in properties.items()})
+
+    def _change_vertices(self, ids: Any, values: dict[str, Any]) -> Batch:
+        """Adds vertices and sets values; in a new database after the first edges, which decide the types of ids and weights."""
+        self._expect_open()
+        for name, column in values.items():
+            if len(column) != len(ids):
+                raise InvalidError(
+                    f"columns must have the same length: ids has {counted(len(ids), 'element')}, {name} has {len(column)}"
+                )
+        self._vertices.append((ids, values))
+        if not self._is_first:
+            self._changes()
         return self
 
-    def commit(self) -> int:
-        """Commits the changes as one version; returns its number. The end of a ``with`` block commits automatically."""
+    def commit(self) -> int | None:
+        """Commits the changes as one version; returns its number: ``None`` if there is nothing that could decide what ids the vertices of a new
+        database have. The end of a ``with`` block commits automatically."""
         self._expect_open()
-        if self._first is not None or self._database._native is None:
-            self._flush()
+        if self._database._native is None and not self._vertices and not _columns.decide(self._first):
+            self._first, self._ended = None, True
+            return None
+        self._flush()
+        if self._vertices:
+            self._changes()
         self._database._expect_in_place()
         if self._native is not None:
             self._finish(self._native)
@@ -211,5 +241,7 @@ class Batch:
     def _finish(self, changes: Any) -> None:
         """Commits native changes."""
         self.version, self.duplicates = self._database._created().commit(changes, self._message, self._event_time, _cancel.current())
-        if self.duplicates and self._duplicates is None:
-            warnings.warn(duplicates_message(self.duplicates, self._database._native.rule()), EskerWarning, stacklevel=4)
+        rule = self._database._native.rule()
+        # Who has chosen a rule knows that edges come several times.
+        if self.duplicates and self._duplicates is None and rule == "last":
+            warnings.warn(duplicates_message(self.duplicates, rule), EskerWarning, stacklevel=4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import sys
 import warnings
 from typing import Any, Mapping, NamedTuple
@@ -142,6 +144,26 @@ class Edges(NamedTuple):
     multigraph: bool = False
     weight: str | None = None
     """The name of the property that is the weight."""
+
+
+def no_edges() -> Edges:
+    """No edges, between ids of any kind."""
+    return Edges(column([], "source"), column([], "target"), [])
+
+
+def decide(found: Edges | None) -> bool:
+    """Whether edges, which may be none, say of which kind ids and properties are."""
+    if found is None:
+        return False
+    has_vertices = found.vertices is not None or found.num_vertices is not None
+    return bool(len(found.source) or has_vertices or found.properties or found.source.holds == "texts")
+
+
+def for_all(values: Any, what: str, count: int) -> Column:
+    """A column of values, or of one value for so many elements."""
+    if values is None or isinstance(values, (str, int, float, datetime.date, decimal.Decimal)) or getattr(values, "shape", None) == ():
+        values = [values] * count
+    return column(values, what)
 
 
 class Reading(NamedTuple):

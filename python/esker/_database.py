@@ -112,7 +112,7 @@ class Database:
         if self._closed:
             return
         if self._native is None and self._path is not None:
-            self._create(_columns.Edges(_columns.column([], "source"), _columns.column([], "target"), []), None)
+            self._create(_columns.no_edges())
         if self._native is not None:
             self._native.close()
         self._closed = True
@@ -151,7 +151,7 @@ class Database:
         """The native database; creates an empty one if it is new."""
         self._expect_open()
         if self._native is None:
-            self._create(_columns.Edges(_columns.column([], "source"), _columns.column([], "target"), []), None)
+            self._create(_columns.no_edges())
         return self._native
 
     # -- reading
@@ -411,14 +411,15 @@ class Database:
         time: str | None = None,
         time_unit: Literal["s", "ms", "us", "ns"] | None = None,
         delay: str | int | datetime.timedelta | None = None,
-        late: Literal["next", "refuse"] | os.PathLike[str] = "next",
+        late: Literal["next", "refuse"] | Path = "next",
         duplicates: Duplicates | None = None,
     ) -> EdgeStream:
         """Starts a stream of edges, which a thread commits as they are handed over. It ends with the ``with`` block, after a last commit, also
         of what was handed over before an exception.
 
         Each version has as its event time the watermark: the last time of which all edges have come, if they come in order but for the delay.
-        An edge is late if its time is not after the watermark of an earlier version.
+        An edge is late if its time is not after the watermark of an earlier version. In a new database, the types of the first edges become
+        those of the database, whose version 1 is empty and of 1970.
 
         Args:
             commit_every: A time, such as ``"500ms"``, after which a version is made, or a number of edges.
@@ -426,7 +427,7 @@ class Database:
             time_unit: The unit of times that are numbers; guessed from the first if not given.
             delay: By how much edges may be out of order, such as ``"10s"``, or a number in the unit of the times.
             late: What becomes of late edges, which are always counted: the next version gets them, ``"refuse"`` ends the stream with an
-                error, and a path is a CSV file to which they are appended.
+                error, and a path, such as ``"late.csv"``, is a CSV file to which they are appended.
             duplicates: What becomes of edges that exist or are given several times; by default the rule of the database.
 
         >>> with db.stream(commit_every="500ms", delay="10s") as stream:
@@ -726,7 +727,6 @@ class Database:
     def _create(
         self,
         edges: _columns.Edges,
-        vertices: Any,
         message: str = "",
         progress: Any = None,
         duplicates: Duplicates | None = None,
@@ -738,6 +738,11 @@ class Database:
         if directed is None:
             directed = edges.directed
         expected = new.get("weight")
+        if not len(edges.source) and not edges.properties:
+            # What was declared holds for later edges.
+            names = {**dict(schema_items(new.get("schema"))), **({} if expected is None else {expected: None})}
+            weight = expected if expected is not None else "weight" if "weight" in names else None
+            edges = edges._replace(properties=[(name, _columns.column([], name)) for name in names], weight=weight)
         if expected is not None and edges.weight is None and len(edges.source) and expected not in dict(edges.properties):
             raise InvalidError(f"the database was created with weight={expected!r}, but the edges have no such property")
         settings = build_settings(
@@ -761,10 +766,10 @@ class Database:
             edges.source,
             edges.target,
             edges.properties,
-            vertices if vertices is not None else edges.vertices,
+            edges.vertices,
             edges.weight,
             count,
-            schema_items(new.get("schema")) if edges.properties or len(edges.source) else [],
+            schema_items(new.get("schema")),
             self._path,
             settings,
             bool(new.get("replace")),

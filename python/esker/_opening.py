@@ -119,6 +119,8 @@ def create(
         raise ExistsError(f"{name} already exists; open it, give another path, or pass replace=True")
     if num_vertices is not None and (isinstance(num_vertices, bool) or not hasattr(num_vertices, "__index__") or num_vertices < 0):
         raise InvalidError(f"num_vertices must be a non-negative integer, not {num_vertices!r}")
+    if not isinstance(multigraph, bool):
+        raise MistypedError(f"multigraph must be True or False, not {multigraph!r}")
     rule = _rule(multigraph, duplicates)
     new = {
         "directed": directed,
@@ -137,7 +139,7 @@ def create(
     }
     if weight is not None and not isinstance(weight, str):
         raise MistypedError(f"weight must be the name of a property, not {type(weight).__name__}")
-    checked = build_settings(directed=directed, duplicates=rule, order=order, encoding=encoding, threads=threads, memory=memory)
+    checked = build_settings(directed=directed, in_edges=in_edges, duplicates=rule, order=order, encoding=encoding, threads=threads, memory=memory)
     _esker.check_settings(checked, sync)
     return Database(None, name, new)
 
@@ -162,6 +164,7 @@ def from_edges(
     order: Order = "auto",
     encoding: Encoding = "plain",
     num_vertices: int | None = None,
+    vertices: Any = None,
     schema: Mapping[str, str] | None = None,
     threads: int | None = None,
     memory: Memory = None,
@@ -181,6 +184,7 @@ def from_edges(
     order: Order = "auto",
     encoding: Encoding = "plain",
     num_vertices: int | None = None,
+    vertices: Any = None,
     schema: Mapping[str, str] | None = None,
     threads: int | None = None,
     memory: Memory = None,
@@ -199,17 +203,22 @@ def from_edges(
     order: Order = "auto",
     encoding: Encoding = "plain",
     num_vertices: int | None = None,
+    vertices: Any = None,
     schema: Mapping[str, str] | None = None,
     threads: int | None = None,
     memory: Memory = None,
     progress: ProgressOption = None,
 ) -> Graph:
     """Makes a graph in memory from edges, given as for :meth:`Batch.add_edges`, with the options of :func:`esker.create`.
+    ``vertices`` are the ids of vertices that need no edges.
 
     >>> g = esker.from_edges([0, 1, 2], [1, 2, 0], properties={"kind": ["a", "b", "a"]})
     >>> g = esker.from_edges(table, weight="cost")
     >>> g = esker.from_edges(scipy_matrix, directed=False)
     """
+    for name, value in (("directed", directed), ("multigraph", multigraph)):
+        if value is not None and not isinstance(value, bool):
+            raise MistypedError(f"{name} must be True or False, not {value!r}")
     edges = _columns.edges(source, target, properties, weight, directed=directed)
     if directed is None:
         directed = edges.directed if edges.directed is not None else True
@@ -229,8 +238,12 @@ def from_edges(
         memory=memory,
         progress=progress,
     )
+    if vertices is not None:
+        if edges.vertices is not None or edges.num_vertices is not None:
+            raise InvalidError(f"a {type(source).__name__} says itself which vertices there are; leave out vertices")
+        edges = edges._replace(vertices=_columns.column(vertices, "vertices"))
     with database.batch() as batch:
-        batch._first = (edges, edges.vertices)
+        batch._first = edges
     return database.graph()
 
 

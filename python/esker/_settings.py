@@ -94,11 +94,13 @@ def run_settings(
         raise MistypedError(f"seed must be an integer, not {type(seed).__name__}")
     if not 0 <= seed < 1 << 64:
         raise InvalidError(f"seed must be from 0 to 2^64 - 1, not {seed}")
+    if not isinstance(deterministic, bool):
+        raise MistypedError(f"deterministic must be True or False, not {deterministic!r}")
     return {
         "threads": thread_count(threads),
         "memory": memory_bytes(memory),
         "seed": int(seed),
-        "deterministic": bool(deterministic),
+        "deterministic": deterministic,
         "progress": progress,
         "cancel": _cancel.current(),
     }
@@ -120,14 +122,15 @@ def build_settings(
     progress: Any = None,
 ) -> dict[str, Any]:
     """The settings of an import. Checks types; the native half checks names."""
-    if directed is not None and not isinstance(directed, bool):
-        raise MistypedError(f"directed must be True or False, not {directed!r}")
+    for name, flag in (("directed", directed), ("in_edges", in_edges)):
+        if not isinstance(flag, bool) and (name != "directed" or flag is not None):
+            raise MistypedError(f"{name} must be True or False, not {flag!r}")
     for name, value in (("order", order), ("encoding", encoding), ("duplicates", duplicates), ("self_loops", self_loops), ("bad_lines", bad_lines)):
         if not isinstance(value, str) and (name != "duplicates" or value is not None):
             raise MistypedError(f"{name} must be a string, not {type(value).__name__}")
     return {
         "directed": directed,
-        "in_edges": bool(in_edges),
+        "in_edges": in_edges,
         "order": order,
         "encoding": encoding,
         "duplicates": duplicates,

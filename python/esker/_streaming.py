@@ -55,11 +55,13 @@ class StreamReport(NamedTuple):
 class EdgeStream:
     """A stream of edges, made by :meth:`esker.Database.stream`: a context manager. A thread commits what :meth:`add_edges` hands over."""
 
-    __slots__ = ("_batch", "_native", "report")
+    __slots__ = ("_batch", "_options", "_native", "report")
 
-    def __init__(self, database: Database, native: Any) -> None:
+    def __init__(self, database: Database, options: tuple[Any, ...]) -> None:
         # Reads edges of any form as columns for this database; it is never committed.
-        self._batch, self._native = Batch(database, ""), native
+        self._batch, self._options = Batch(database, ""), options
+        # A stream into a new database begins with its first edges, which decide the types of ids and properties.
+        self._native: Any = None if database._native is None else stream_edges(database._created(), *options)
         self.report: StreamReport | None = None
         """What was committed, once the stream has ended."""
 
@@ -92,7 +94,7 @@ class EdgeStream:
     ) -> EdgeStream:
         """Hands edges over, given as for :meth:`esker.Batch.add_edges`. Returns the stream.
 
-        Waits while the stream is some chunks behind. Raises the error that ended the stream, such as that of a late edge with
+        Waits while the stream is some chunks behind. What does not fit the database is refused, and the stream goes on. Raises the error that ended the stream, such as that of a late edge with
         ``late="refuse"``.
         """
         if self.report is not None:
@@ -103,13 +105,28 @@ class EdgeStream:
             import numpy
 
             vertices = _columns.column(numpy.arange(edges.num_vertices), "vertices")
+        if self._native is None:
+            self._begin(edges)
         self._native.push(edges.source, edges.target, self._batch._fitting(edges, target is None), vertices)
         return self
+
+    def _begin(self, edges: _columns.Edges) -> None:
+        """Creates the database, without edges but with the types of these, and begins the stream."""
+        database = self._batch._database
+        if database._native is None:
+            nothing = _columns.column([], "rows")
+            properties = [(name, values.take(nothing)) for name, values in edges.properties]
+            first = edges._replace(
+                source=edges.source.take(nothing), target=edges.target.take(nothing), properties=properties, vertices=None, num_vertices=None
+            )
+            # Later versions have the times of their edges.
+            database._create(first, event_time="1970-01-01T00:00:00Z")
+        self._native = stream_edges(database._created(), *self._options)
 
     @property
     def state(self) -> StreamState | None:
         """How far the stream is, as known about once a second, and at its end; ``None`` before."""
-        found = self._native.state()
+        found = None if self._native is None else self._native.state()
         if found is None:
             return None
         version, edges, committed, late, watermark, lag = found
@@ -124,9 +141,11 @@ class EdgeStream:
         if self.report is not None:
             return
         try:
-            self._native.close()
+            if self._native is not None:
+                self._native.close()
         finally:
-            self.report = StreamReport(*(self._native.report() or ([], 0, 0, 0)))
+            ended = None if self._native is None else self._native.report()
+            self.report = StreamReport(*(ended or ([], 0, 0, 0)))
 
 
 def started(
@@ -139,10 +158,10 @@ def started(
     duplicates: Duplicates | None,
 ) -> EdgeStream:
     """Begins a stream."""
-    if isinstance(late, os.PathLike):
+    if isinstance(late, os.PathLike) or isinstance(late, str) and ("." in late or os.sep in late):
         late = f"reject:{os.fspath(late)}"
     elif not isinstance(late, str):
         raise MistypedError(f"late must be 'next', 'refuse' or a path, not {type(late).__name__}")
     every = length_text(commit_every, "commit_every")
     waits = None if delay is None else length_text(delay, "delay")
-    return EdgeStream(database, stream_edges(database._created(), every, time, time_unit, waits, late, duplicates))
+    return EdgeStream(database, (every, time, time_unit, waits, late, duplicates))

@@ -143,7 +143,7 @@ def rebuilt(settings: dict[str, Any], ids: Any, source: Any, target: Any, proper
     others = {name: _columns.column(column, name, schema[name]) for name, column in properties.items() if name != weight}
     with database.batch() as batch:
         batch.add_edges(source, target, weight=properties.get(weight) if weight is not None else None, properties=others)
-        batch._first = None if batch._first is None else (batch._first[0], _columns.column(ids, "ids"))
+        batch._first = None if batch._first is None else batch._first._replace(vertices=_columns.column(ids, "ids"))
     if values:
         with database.batch() as batch:
             batch.set_vertices(ids, **{name: _columns.column(column, name, kinds.get(name)) for name, column in values.items()})

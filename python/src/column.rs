@@ -168,10 +168,17 @@ impl Column {
 
     /// The elements of a range as values of an existing property. Numbers may need a wider type.
     pub(crate) fn values_for(&self, range: Range<usize>, property: &PropertyRecord) -> Outcome<ArrayRef> {
-        if property.is_number() || property.is_text() || self.logical.as_ref() == Some(&property.logical) {
-            return self.values_or_unsigned(range);
+        match &self.logical {
+            Some(_) if property.is_text() => mistyped(format!(
+                "{}: the property {:?} holds texts, not values of type {}",
+                self.what,
+                property.name,
+                self.kind().unwrap_or_default()
+            )),
+            None if property.is_number() || property.is_text() => self.values_or_unsigned(range),
+            Some(logical) if *logical == property.logical => self.values_or_unsigned(range),
+            _ => self.values_as(range, &property.property_type()),
         }
-        self.values_as(range, &property.property_type())
     }
 
     /// The name of the column in messages.

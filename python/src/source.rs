@@ -15,7 +15,7 @@ use crate::failure::{Failure, Outcome, invalid, mistyped};
 /// Number of edges per block.
 pub(crate) const BLOCK_EDGES: usize = 1 << 16;
 /// Bytes per edge in reports of progress: two ids.
-const EDGE_BYTES: u64 = 16;
+pub(crate) const EDGE_BYTES: u64 = 16;
 
 /// The columns to import.
 pub(crate) struct Columns {
@@ -28,12 +28,12 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.source.len()
     }
 
     /// The larger of the numbers of edges and of vertices.
-    fn num_rows(&self) -> usize {
+    pub(crate) fn num_rows(&self) -> usize {
         self.len().max(self.vertices.as_ref().map_or(0, Column::len))
     }
 
@@ -52,7 +52,7 @@ impl Columns {
             }
         }
         for column in [Some(&self.source), Some(&self.target), self.vertices.as_ref()].into_iter().flatten() {
-            if column.column_type() == ColumnType::Floats {
+            if column.column_type() == ColumnType::Floats && column.len() > 0 {
                 return mistyped(format!("{}: ids must be integers or strings, not floats", column.what()));
             }
             column.expect_ids(self.has_texts())?;
@@ -81,6 +81,9 @@ impl Columns {
             if !is_weight && column.is_wide() {
                 return Ok(Some(ElementType::U64.into()));
             }
+            if column.len() == 0 && column.column_type() == ColumnType::Texts {
+                return Ok(Some(PropertyType::text()));
+            }
             // A truth value as a weight is 0 or 1.
             Ok(column.logical().filter(|_| !is_weight).cloned().map(PropertyType::from))
         };
@@ -88,9 +91,9 @@ impl Columns {
     }
 
     fn has_texts(&self) -> bool {
-        let vertices = self.vertices.as_ref().filter(|vertices| vertices.len() > 0);
-        let first = if self.len() > 0 { Some(&self.source) } else { vertices };
-        first.is_some_and(|column| column.column_type() == ColumnType::Texts)
+        // A column without ids can have a type, too.
+        let vertices = self.vertices.as_ref().filter(|vertices| vertices.len() > 0 && self.len() == 0);
+        vertices.unwrap_or(&self.source).column_type() == ColumnType::Texts
     }
 }
 
@@ -156,7 +159,7 @@ impl Reader for ColumnReader {
 }
 
 /// Makes batches of the rows of columns.
-pub(crate) struct ColumnParser {
+struct ColumnParser {
     columns: Arc<Columns>,
     ids: IdKind,
     types: Vec<Option<PropertyType>>,
@@ -194,13 +197,8 @@ impl BlockParser for ColumnParser {
 }
 
 impl ColumnParser {
-    pub(crate) fn new(columns: Arc<Columns>, schema: &Schema) -> Self {
+    fn new(columns: Arc<Columns>, schema: &Schema) -> Self {
         Self { columns, ids: schema.ids, types: schema.types.clone() }
-    }
-
-    /// The larger of the numbers of edges and of vertices.
-    pub(crate) fn num_rows(&self) -> usize {
-        self.columns.num_rows()
     }
 
     /// Checks that ids are less than the given number of vertices.

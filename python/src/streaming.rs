@@ -1,16 +1,18 @@
 //! Edges that are committed as they are handed over.
 
+use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use esker::change::{
-    self, CommitEvery, EdgeInput, Late, StreamOptions, StreamReport, StreamState, Target, stream,
+    self, CommitEvery, EdgeInput, Given, Late, StreamOptions, StreamReport, StreamState, Target,
+    convert_or_widen, stream,
 };
 use esker::import::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema};
 use esker::store::Result;
-use esker::store::format::{ElementType, LogicalType, PropertyType};
+use esker::store::format::PropertyRecord;
 use esker::window::{Declared, Span, TimeUnit};
 use pyo3::prelude::*;
 
@@ -18,7 +20,7 @@ use crate::column::Column;
 use crate::database::Database;
 use crate::failure::{Failure, Outcome, invalid};
 use crate::settings::{Settings, commit_options, duplicates, one_of};
-use crate::source::{BLOCK_EDGES, ColumnParser, Columns};
+use crate::source::{BLOCK_EDGES, Columns, EDGE_BYTES};
 use crate::watch::watched;
 use crate::windows::{span, symbol};
 
@@ -28,15 +30,18 @@ const CHUNKS_AHEAD: usize = 4;
 /// Time between two looks whether there is room for a chunk.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// A slot that the reader and the parser of the chunks share: one thread calls both.
-type Current = Arc<Mutex<Option<ColumnParser>>>;
+/// Edges that were handed over together, in blocks.
+type Chunk = VecDeque<EdgeBatch>;
 
-/// Reads the chunks that are handed over. A block carries the index of its first row in the current chunk.
+/// The block that is parsed next: one thread calls both the reader and the parser.
+type Current = Arc<Mutex<Option<EdgeBatch>>>;
+
+/// Reads the chunks that are handed over, which are converted and checked already.
 struct ChunkReader {
     schema: Schema,
-    chunks: Receiver<Columns>,
+    chunks: Receiver<Chunk>,
+    waiting: Chunk,
     current: Current,
-    next: usize,
 }
 
 struct ChunkParser(Current);
@@ -51,26 +56,21 @@ impl Reader for ChunkReader {
     }
 
     fn next_block(&mut self) -> Result<Option<Block>> {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        while current.as_ref().is_none_or(|parser| self.next >= parser.num_rows()) {
-            let Ok(columns) = self.chunks.recv() else { return Ok(None) };
-            *current = Some(ColumnParser::new(Arc::new(columns), &self.schema));
-            self.next = 0;
+        loop {
+            if let Some(block) = self.waiting.pop_front() {
+                *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(block);
+                return Ok(Some(Block { bytes: Vec::new(), first_line: 0, file: 0, input_bytes: 0 }));
+            }
+            let Ok(chunk) = self.chunks.recv() else { return Ok(None) };
+            self.waiting = chunk;
         }
-        let first_line = self.next as u64;
-        self.next += BLOCK_EDGES;
-        Ok(Some(Block { bytes: Vec::new(), first_line, file: 0, input_bytes: 0 }))
     }
 }
 
 impl BlockParser for ChunkParser {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
-        let current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A block follows the chunk that it is of.
-        current.as_ref().map_or_else(
-            || Ok(EdgeBatch::of_integers(Vec::new(), Vec::new(), 0)),
-            |parser| parser.parse(block),
-        )
+    fn parse(&self, _block: Block) -> Result<EdgeBatch> {
+        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(current.take().unwrap_or_else(|| EdgeBatch::of_integers(Vec::new(), Vec::new(), 0)))
     }
 }
 
@@ -81,24 +81,18 @@ type Ended = (Option<StreamReport>, Result<()>);
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct EdgeStream {
     /// `None` once the stream is closed.
-    chunks: Mutex<Option<SyncSender<Columns>>>,
+    chunks: Mutex<Option<SyncSender<Chunk>>>,
     thread: Mutex<Option<JoinHandle<Ended>>>,
     /// As told last, about once a second.
     state: Arc<Mutex<Option<StreamState>>>,
     report: Mutex<Option<StreamReport>>,
-    /// Names of the edge properties.
-    names: Vec<String>,
+    /// The edge properties of the database.
+    properties: Vec<PropertyRecord>,
     has_texts: bool,
 }
 
 /// The version, edges taken, edges committed, late edges, watermark with its unit, and seconds that the last commit made an edge wait.
 type StateObjects = (Option<u64>, u64, u64, u64, Option<(i64, &'static str)>, f64);
-
-/// The type that the columns of a property have to be converted to; numbers and texts are as they come.
-fn declared(property_type: PropertyType) -> Option<PropertyType> {
-    let is_plain = property_type.logical == LogicalType::Number || property_type.logical.is_text();
-    (!is_plain || property_type.element == ElementType::U64).then_some(property_type)
-}
 
 /// Begins to stream into a database that is open for writing. `every` is a time or a number of edges; `late` is `next`, `refuse`, or
 /// `reject:` and a file.
@@ -124,13 +118,13 @@ pub(crate) fn stream_edges(
     };
     let writer = database.writer()?;
     let target = Target::of(&writer)?;
-    let properties = || target.edge_properties.iter();
+    let properties = &target.edge_properties;
     let schema = Schema {
         format: "columns",
         ids: if target.text_ids { IdKind::Text } else { IdKind::Int },
-        properties: properties().map(|property| property.name.clone()).collect(),
-        types: properties().map(|property| declared(property.property_type())).collect(),
-        weight: properties().position(|property| property.weight),
+        properties: properties.iter().map(|property| property.name.clone()).collect(),
+        types: vec![None; properties.len()],
+        weight: properties.iter().position(|property| property.weight),
         directed: None,
         both_ends: false,
         input_bytes: None,
@@ -154,8 +148,8 @@ pub(crate) fn stream_edges(
         ..StreamOptions::default()
     };
     let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
-    let (names, has_texts) = (schema.properties.clone(), target.text_ids);
-    let reader = ChunkReader { schema, chunks, current: Arc::default(), next: 0 };
+    let (properties, has_texts) = (target.edge_properties.clone(), target.text_ids);
+    let reader = ChunkReader { schema, chunks, waiting: Chunk::new(), current: Arc::default() };
     let input = EdgeInput::of_reader(&target, Box::new(reader));
     let committing = move || {
         let mut report = None;
@@ -170,7 +164,7 @@ pub(crate) fn stream_edges(
         thread: Mutex::new(Some(thread)),
         state,
         report: Mutex::default(),
-        names,
+        properties,
         has_texts,
     })
 }
@@ -192,6 +186,37 @@ impl EdgeStream {
         *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
         Ok(done?)
     }
+
+    /// Converts edges to the types of the database. What does not fit is refused here, where it does not end the stream.
+    fn chunk(&self, columns: &Columns) -> Outcome<Chunk> {
+        (0..columns.num_rows()).step_by(BLOCK_EDGES).map(|first| self.block(columns, first)).collect()
+    }
+
+    fn block(&self, columns: &Columns, first: usize) -> Outcome<EdgeBatch> {
+        let range = |len: usize| first.min(len)..(first + BLOCK_EDGES).min(len);
+        let edges = range(columns.len());
+        let values = |(property, (_, column)): (&PropertyRecord, &(String, Column))| {
+            let values = column.values_for(edges.clone(), property)?;
+            (0..edges.len())
+                .try_for_each(|at| convert_or_widen(property, Given::of(&values, at)).map(drop))?;
+            Ok(values)
+        };
+        let vertices = columns.vertices.as_ref();
+        Ok(EdgeBatch {
+            input_bytes: edges.len() as u64 * EDGE_BYTES,
+            source: columns.source.ids(edges.clone(), self.has_texts)?,
+            target: columns.target.ids(edges.clone(), self.has_texts)?,
+            properties: self
+                .properties
+                .iter()
+                .zip(&columns.properties)
+                .map(values)
+                .collect::<Outcome<_>>()?,
+            vertices: vertices.map(|column| column.ids(range(column.len()), self.has_texts)).transpose()?,
+            rejected: Vec::new(),
+            wide: Vec::new(),
+        })
+    }
 }
 
 #[pymethods]
@@ -205,7 +230,7 @@ impl EdgeStream {
         properties: Vec<(String, Bound<'_, Column>)>,
         vertices: Option<&Column>,
     ) -> Outcome<()> {
-        let of_name = |name: &String| {
+        let of_name = |PropertyRecord { name, .. }: &PropertyRecord| {
             let found = properties.iter().find(|(own, _)| own == name);
             found.map(|(_, column)| (name.clone(), column.get().clone())).ok_or_else(|| {
                 let message = format!("the edges have no property {name:?}: every edge needs a value for it");
@@ -215,7 +240,7 @@ impl EdgeStream {
         let columns = Columns {
             source: source.clone(),
             target: target.clone(),
-            properties: self.names.iter().map(of_name).collect::<Outcome<_>>()?,
+            properties: self.properties.iter().map(of_name).collect::<Outcome<_>>()?,
             vertices: vertices.cloned(),
         };
         columns.check()?;
@@ -226,12 +251,12 @@ impl EdgeStream {
         let Some(sender) = sender else {
             return Err(Failure::Named("ClosedError", "the stream is closed; begin a new one".to_owned()));
         };
-        let mut waiting = columns;
+        let mut waiting = py.detach(|| self.chunk(&columns))?;
         loop {
             match sender.try_send(waiting) {
                 Ok(()) => return Ok(()),
                 Err(TrySendError::Disconnected(_)) => return py.detach(|| self.end()),
-                Err(TrySendError::Full(columns)) => waiting = columns,
+                Err(TrySendError::Full(chunk)) => waiting = chunk,
             }
             // If a signal comes, these edges are not handed over.
             py.check_signals()?;

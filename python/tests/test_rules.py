@@ -102,3 +102,15 @@ def test_a_history_has_the_times_of_its_events(path, tmp_path):
         assert [version.time.year for version in db.versions()] == [2011, 2012, 2013]
         assert all(begin <= version.committed for version in db.versions())
         assert db.graph(2).time == noon and db.graph(2).committed >= begin
+
+
+def test_sums_over_commits_are_exact():
+    for weights, expected in (((16777216.0, 1.0), 16777217.0), ((2**31 - 1, 1), 2**31), ((0.5, 2.0**-30), 0.5 + 2.0**-30), ((2.0**127,) * 4, 2.0**129)):
+        db = esker.create(duplicates="sum")
+        for weight in weights:
+            with warnings.catch_warnings():
+                # The rule was chosen, so nobody is warned of it.
+                warnings.simplefilter("error")
+                with db.batch() as batch:
+                    batch.add_edges([0], [1], weight=[weight])
+        assert db.graph().edge(0, 1) == {"weight": expected}

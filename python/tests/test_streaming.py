@@ -130,3 +130,51 @@ def test_a_database_that_is_read_is_not_streamed_into(tmp_path):
     stream_database(tmp_path / "s.esker").close()
     with pytest.raises(esker.ReadOnlyError):
         esker.open(tmp_path / "s.esker").stream()
+
+
+def test_what_does_not_fit_the_types_of_the_database_is_refused_and_nothing_after_it_is_lost():
+    db = stream_database()
+    with db.stream(commit_every="1s", time_unit="s") as stream:
+        stream.add_edges(chunk(1, 5))
+        ends = {"source": ["a"], "target": ["b"]}
+        for wrong, message in (
+            ("x", '"time" holds 64-bit integers, but the value is "x"'),
+            (float("nan"), r"time\[0\] is NaN"),
+            (datetime.date(2024, 1, 1), "2024-01-01.*not of type i64"),
+            (None, r"time\[0\] is null"),
+        ):
+            with pytest.raises(esker.InvalidError, match=message):
+                stream.add_edges(ends["source"], ends["target"], properties={"time": [wrong]})
+        stream.add_edges(chunk(6, 5))
+    assert stream.report.edges == 10 and db.graph().num_edges == 11
+    numbers = esker.create()
+    with numbers.batch() as batch:
+        batch.add_edges([0], [1])
+    with numbers.stream() as stream:
+        with pytest.raises(esker.InvalidError, match=r"source\[1\] is -1"):
+            stream.add_edges([2, -1], [3, 4])
+        stream.add_edges([4], [5])
+    assert stream.report.edges == 1
+
+
+def test_the_first_edges_of_a_stream_decide_the_types_of_a_new_database(tmp_path):
+    start = int(datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone.utc).timestamp())
+    for path in (None, tmp_path / "s.esker"):
+        with esker.create(path) as db:
+            with db.stream(commit_every=2, time="time", time_unit="s") as stream:
+                assert stream.state is None
+                stream.add_edges(["a", "b"], ["b", "c"], weight=[5, 0.5], properties={"time": [start, start + 1], "kind": ["x", "y"]})
+            graph = db.graph()
+            assert stream.report.edges == 2 and graph.weight == "weight" and graph.edge("a", "b") == {"weight": 5.0, "time": start, "kind": "x"}
+            # The versions are of the times of their edges.
+            assert db.graph(at="2024-01-02").num_edges == 2 and db.graph(version=1).num_edges == 0
+    with esker.create(duplicates="sum") as db, db.stream() as stream:
+        stream.add_edges([0, 0], [1, 1], weight=[2, 3])
+    assert stream.report.edges == 2 and esker.create().stream().report is None
+
+
+def test_a_path_of_late_edges_is_a_text_too(tmp_path):
+    db = stream_database()
+    with db.stream(commit_every=10, late=str(tmp_path / "late.csv")) as stream:
+        stream.add_edges(chunk(1, 20)).add_edges({"source": ["x"], "target": ["y"], "time": [3]})
+    assert stream.report.late == 1 and "x,y,3" in (tmp_path / "late.csv").read_text()

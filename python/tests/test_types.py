@@ -191,3 +191,74 @@ def test_list_columns_are_named_as_left_out(tmp_path):
     pq.write_table(found, tmp_path / "t.parquet")
     with pytest.warns(esker.EskerWarning, match="Leaving out columns of .*t.parquet that hold neither numbers nor texts: tags"):
         esker.import_(tmp_path / "t.parquet", properties="all").close()
+
+
+def test_numbers_and_times_are_not_taken_for_each_other():
+    day, moment = datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1)
+    for first, second in ((1, day), (day, 7), (moment, 7), (1, moment), ("x", day), (True, day), (day, True), (0.5, day)):
+        db = esker.create()
+        with db.batch() as batch:
+            batch.add_edges([0], [1], properties={"k": [first]}).set_vertices([0], k=first)
+        with pytest.raises((ValueError, TypeError), match="not of type|not values of type"), db.batch() as batch:
+            batch.add_edges([1], [2], properties={"k": [second]})
+        with pytest.raises((ValueError, TypeError), match="not of type|not values of type"), db.batch() as batch:
+            batch.set_vertices([1], k=second)
+        assert db.graph().num_edges == 1 and db.graph().edge(0, 1) == {"k": first}
+    with pytest.raises(ValueError, match="not of type date"):
+        esker.from_edges([0], [1], properties={"k": [7]}, schema={"k": "date"})
+    # A truth value is a number where numbers are asked for.
+    db = esker.create()
+    with db.batch() as batch:
+        batch.add_edges([0], [1], properties={"k": [5]})
+    with db.batch() as batch:
+        batch.add_edges([1], [2], properties={"k": [True]})
+    assert db.graph().edge(1, 2) == {"k": 1}
+
+
+def test_the_first_edges_decide_the_types_also_after_batches_that_have_none():
+    for nothing in (lambda batch: None, lambda batch: batch.add_edges([], []), lambda batch: batch.add_edges(pd.DataFrame({"source": [], "target": []}))):
+        db = esker.create()
+        with db.batch() as batch:
+            nothing(batch)
+        assert batch.version is None
+        with db.batch() as batch:
+            batch.add_edges(["a"], ["b"], weight=[2])
+        assert batch.version == 1 and db.graph().edge("a", "b") == {"weight": 2}
+    empty = pa.table({"source": pa.array([], pa.string()), "target": pa.array([], pa.string()), "k": pa.array([], pa.string())})
+    db = esker.create()
+    with db.batch() as batch:
+        batch.add_edges(empty)
+    with db.batch() as batch:
+        batch.add_edges(["a"], ["b"], properties={"k": ["x"]})
+    assert batch.version == 2 and db.graph().edge("a", "b") == {"k": "x"}
+    assert esker.from_edges([], []).num_vertices == 0
+
+
+def test_vertices_may_come_before_the_first_edges():
+    db = esker.create()
+    with db.batch() as batch:
+        batch.add_vertices(["z"]).set_vertices(["a", "y"], age=[1, 2]).add_edges(["a"], ["b"], weight=[3])
+        assert len(batch) == 4
+    graph = db.graph()
+    assert sorted(graph) == ["a", "b", "y", "z"] and graph.weight == "weight" and graph.properties("y") == {"age": 2}
+    db = esker.create(weight="cost", schema={"since": "date"})
+    with db.batch() as batch:
+        batch.add_vertices(["z", "a"])
+    assert batch.version == 1 and list(db.graph()) == ["z", "a"]
+    with db.batch() as batch:
+        batch.add_edges(["a"], ["z"], weight=[2.5], properties={"since": [datetime.date(2020, 1, 1)]})
+    assert db.graph().weight == "cost" and db.graph().edge("a", "z") == {"cost": 2.5, "since": datetime.date(2020, 1, 1)}
+    with pytest.raises(esker.InvalidError, match="same length"), esker.create().batch() as batch:
+        batch.set_vertices([1, 2], age=[1])
+    assert esker.from_edges([0], [1], vertices=[7, 1]).num_vertices == 3
+    with pytest.raises(esker.InvalidError, match="leave out vertices"):
+        import networkx
+
+        esker.from_edges(networkx.path_graph(3), vertices=[7])
+
+
+def test_one_value_of_any_type_serves_all_vertices():
+    db = esker.create()
+    with db.batch() as batch:
+        batch.add_edges([0], [1]).set_vertices([0, 1], day=datetime.date(2020, 1, 1), at=pd.Timestamp("2020-01-01"), on=True)
+    assert db.graph().properties(1)["day"] == datetime.date(2020, 1, 1) and db.schema["vertices"]["at"].startswith("timestamp")

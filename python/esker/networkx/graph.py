@@ -332,7 +332,7 @@ def _of_rows(source: np.ndarray, target: np.ndarray, count: int, directed: bool,
     database = create(None, directed=directed, order="keep", num_vertices=count, threads=1 if len(source) < _SINGLE_THREAD_EDGES else None)
     edges = _columns.edges(source, target, {}, weights)
     with database.batch() as batch:
-        batch._first = (edges, None)
+        batch._first = edges
     return database.graph()
 
 

@@ -3,12 +3,15 @@
 use std::collections::HashMap;
 
 use esker_format::memory::{no_memory, reserve};
-use esker_format::{Duplicates, ElementType, Error, PropertyRecord, PropertyType, Result, Widening};
+use esker_format::{
+    Duplicates, ElementType, Error, PropertyRecord, PropertyType, Result, VertexValue, Widening,
+};
 use esker_graph::{Cancel, Reservation};
 use esker_layers::ids::ExternalId;
 use esker_layers::property::PropertyValue;
 
 use super::content::NewIds;
+use super::exact::{exact_bits, exact_number, wider_for};
 use crate::freeze::REMOVAL;
 
 /// Options of a commit.
@@ -44,6 +47,25 @@ pub(crate) enum BatchOp {
 pub(crate) enum BatchValue {
     Number(PropertyValue<'static>),
     Text(Vec<u8>),
+}
+
+impl BatchValue {
+    /// The value in the type of a vertex property.
+    pub(crate) fn stored(&self, property: &PropertyRecord) -> Result<VertexValue> {
+        let wrong = |shown: &dyn std::fmt::Display| {
+            let wanted = property.type_name();
+            Error::Invalid(format!("the vertex property {:?} takes {wanted}, not {shown}", property.name))
+        };
+        match self {
+            Self::Text(text) if property.is_text() => Ok(VertexValue { bits: 0, text: Some(text.clone()) }),
+            Self::Text(text) => Err(wrong(&PropertyValue::Text(text))),
+            Self::Number(number) if property.is_text() => Err(wrong(number)),
+            Self::Number(number) => {
+                let bits = exact_bits(property, *number).ok_or_else(|| wrong(number))?;
+                Ok(VertexValue { bits, text: None })
+            }
+        }
+    }
 }
 
 /// Changes to commit together with [`crate::Database::commit`].
@@ -450,51 +472,5 @@ impl Batch {
                 Err(Error::Invalid(format!("the number {id} is not a vertex id: this database has text ids")))
             }
         }
-    }
-}
-
-/// The narrowest type to which a type can be widened so that it holds a number.
-pub(crate) fn wider_for(property: &PropertyRecord, value: PropertyValue<'_>) -> Option<ElementType> {
-    [ElementType::I64, ElementType::F64].into_iter().find(|&to| {
-        let fits = || value.is_number() && exact_number(to, value).is_some();
-        property.is_number() && Widening::is_possible(property.element, to) && fits()
-    })
-}
-
-/// The bits of a value that is no text in a property, if the type of the property represents it exactly.
-pub(crate) fn exact_bits(property: &PropertyRecord, value: PropertyValue<'_>) -> Option<u64> {
-    if property.is_number() && value.is_number() {
-        return exact_number(property.element, value);
-    }
-    let bits = value.bits().filter(|_| value.element() == Some(property.element))?;
-    (value.is_number() || PropertyValue::of(property, bits) == value).then_some(bits)
-}
-
-/// The bits of a number converted to a type, if the type represents it exactly.
-pub(crate) fn exact_number(element: ElementType, value: PropertyValue<'_>) -> Option<u64> {
-    if value.element() == Some(element) {
-        return value.bits();
-    }
-    PropertyValue::parse(element, &value.to_string())
-        .filter(|_| !matches!(value, PropertyValue::Text(_)))
-        .filter(|converted| {
-            // A float must keep its value: 0.1 as f32 is another number than 0.1 as f64.
-            let wide = |value: &PropertyValue<'_>| match value {
-                PropertyValue::F32(x) => Some(f64::from(*x)),
-                PropertyValue::F64(x) => Some(*x),
-                other => other.to_string().parse::<f64>().ok(),
-            };
-            let is_float = |element| matches!(element, ElementType::F32 | ElementType::F64);
-            !is_float(element) || wide(converted) == wide(&value) && exact_integer(&value)
-        })
-        .and_then(|converted| converted.bits())
-}
-
-/// Whether a float represents the integer exactly.
-fn exact_integer(value: &PropertyValue<'_>) -> bool {
-    match value {
-        PropertyValue::I64(x) => x.unsigned_abs() <= 1 << 53,
-        PropertyValue::U64(x) => *x <= 1 << 53,
-        _ => true,
     }
 }

@@ -1,11 +1,14 @@
 //! Applies the rule for duplicate edges to a commit, so that neither the log nor a layer needs to know the rule.
 
+use std::cell::Cell;
+
 use esker_format::memory::filled;
-use esker_format::{Duplicates, ElementType, Error, PropertyRecord, Result};
+use esker_format::{Duplicates, ElementType, Error, PropertyRecord, Result, Widening};
 use esker_graph::{Cancel, Run, VertexId};
 use esker_layers::property::PropertyValue;
 
 use super::content::{Commit, EdgeOp};
+use super::exact::exact_number;
 use crate::freeze::{EdgeChange, REMOVAL, sorted_edges};
 
 /// A rule, and what its application needs to know.
@@ -24,6 +27,16 @@ pub(crate) struct DuplicateRule<'a> {
     pub(crate) run: &'a Run,
     /// The number of vertices, those of the commit included.
     pub(crate) num_vertices: u64,
+    /// Set with an error if the rule can be applied once a property has a wider type.
+    pub(crate) wider: &'a Cell<Option<WiderSum>>,
+}
+
+/// The wider type that an edge property needs for a sum.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WiderSum {
+    /// The number of the property.
+    pub(crate) property: usize,
+    pub(crate) element: ElementType,
 }
 
 /// The number of edges to unite between two checks for cancellation.
@@ -160,14 +173,19 @@ impl DuplicateRule<'_> {
             }
             (Duplicates::Sum, Some(weight)) => {
                 let property = &self.properties[weight];
-                let sum = sum(property.element, before[weight], added[weight]).ok_or_else(|| {
-                    Error::Invalid(format!(
-                        "the weights of the edges {} add up to more than the property {:?} holds, whose type is {}",
-                        names(),
-                        property.name,
-                        property.element.name()
-                    ))
-                })?;
+                let sum = match sum(property.element, before[weight], added[weight]) {
+                    Sum::Held(bits) => bits,
+                    refused => {
+                        if let Sum::Wider(element) = refused {
+                            self.wider.set(Some(WiderSum { property: weight, element }));
+                        }
+                        return Err(Error::Invalid(format!(
+                            "the weights {:?} of the edges {} add up to more than 64 bits hold: choose another rule for duplicates",
+                            property.name,
+                            names()
+                        )));
+                    }
+                };
                 added.copy_from_slice(before);
                 added[weight] = sum;
                 Ok(Some(added))
@@ -207,22 +225,37 @@ fn is_less(element: ElementType, a: u64, b: u64) -> bool {
     }
 }
 
-/// The sum of two numbers of a type, if the type holds it.
-fn sum(element: ElementType, a: u64, b: u64) -> Option<u64> {
+/// The sum of two numbers of a type.
+enum Sum {
+    /// Its bits in that type.
+    Held(u64),
+    /// This wider type holds it, or is as near as numbers get.
+    Wider(ElementType),
+    /// No type holds it.
+    Beyond,
+}
+
+fn sum(element: ElementType, a: u64, b: u64) -> Sum {
     if let (Some(a), Some(b)) = (integer(element, a), integer(element, b)) {
-        let sum = PropertyValue::I64(i64::try_from(a + b).ok()?);
-        return super::batch::exact_number(element, sum);
+        let sum = i64::try_from(a + b).ok().map(PropertyValue::I64);
+        let held = |element| sum.and_then(|sum| exact_number(element, sum));
+        return match (held(element), held(ElementType::I64)) {
+            (Some(bits), _) => Sum::Held(bits),
+            (None, Some(_)) if Widening::is_possible(element, ElementType::I64) => {
+                Sum::Wider(ElementType::I64)
+            }
+            _ => Sum::Beyond,
+        };
     }
     let (a, b) = (float(element, a), float(element, b));
-    let (sum, is_finite, bits) = match element {
-        ElementType::F32 => {
-            let sum = (a + b) as f32;
-            (f64::from(sum), sum.is_finite(), u64::from(sum.to_bits()))
-        }
-        _ => (a + b, (a + b).is_finite(), (a + b).to_bits()),
-    };
-    let is_infinite_as_given = a.is_infinite() || b.is_infinite();
-    (is_finite || (is_infinite_as_given && !sum.is_nan())).then_some(bits)
+    let sum = a + b;
+    let is_infinite_as_given = (a.is_infinite() || b.is_infinite()) && !sum.is_nan();
+    match element {
+        _ if !sum.is_finite() && !is_infinite_as_given => Sum::Beyond,
+        ElementType::F32 if f64::from(sum as f32) == sum => Sum::Held(u64::from((sum as f32).to_bits())),
+        ElementType::F32 => Sum::Wider(ElementType::F64),
+        _ => Sum::Held(sum.to_bits()),
+    }
 }
 
 fn integer(element: ElementType, bits: u64) -> Option<i128> {

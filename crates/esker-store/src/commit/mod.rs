@@ -2,13 +2,14 @@
 
 mod content;
 mod logged;
+mod exact;
 mod batch;
 mod duplicates;
 mod assemble;
 
 pub(crate) use assemble::{Assembled, LayerLocation, assemble, value_of};
 pub use batch::{Batch, CommitOptions};
-pub(crate) use batch::{BatchOp, BatchValue, TEXT_BYTES, exact_bits};
+pub(crate) use batch::{BatchOp, TEXT_BYTES};
 pub(crate) use content::{Commit, EdgeOp, NewIds};
-pub(crate) use duplicates::{DuplicateRule, reads_edges};
+pub(crate) use duplicates::{DuplicateRule, WiderSum, reads_edges};
 pub(crate) use logged::LoggedCommit;

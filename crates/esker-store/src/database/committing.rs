@@ -1,5 +1,6 @@
 //! Commits: from a batch to a durable, visible version.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use esker_format::{Error, Owner, PropertyRecord, Result, Widening};
@@ -7,7 +8,7 @@ use esker_graph::{Direction, VertexId};
 
 use super::handle::{CommitWatch, Core, Database, DatabaseOptions, locked};
 use super::write::{Earlier, Writer};
-use crate::commit::{Batch, CommitOptions, reads_edges};
+use crate::commit::{Batch, CommitOptions, WiderSum, reads_edges};
 
 /// Report of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,15 +64,23 @@ impl Database {
     /// next opening shows it, and [`DatabaseOptions::watch`] was told. [`esker_graph::Stop::OverBudget`] if the commit does not fit into
     /// [`DatabaseOptions::budget`].
     pub fn commit_with(&self, mut batch: Batch, options: &CommitOptions) -> Result<Committed> {
-        self.agree_on_types(&mut batch)?;
-        self.agree_on_vertex_types(&mut batch)?;
-        let reservation = self.core.reserve_for(&mut batch)?;
-        let committed = self.commit_reserved(batch, options);
-        drop(reservation);
-        self.core.settle();
-        let (committed, is_frozen) = committed?;
-        self.maintain_if_due(is_frozen);
-        Ok(committed)
+        loop {
+            self.agree_on_types(&mut batch)?;
+            self.agree_on_vertex_types(&mut batch)?;
+            let reservation = self.core.reserve_for(&mut batch)?;
+            let wider = Cell::new(None);
+            let committed = self.commit_reserved(&mut batch, options, &wider);
+            drop(reservation);
+            self.core.settle();
+            if let Some(WiderSum { property, element }) = wider.get() {
+                // Nothing has happened yet. The database follows the type of the batch.
+                batch.widen(property, element)?;
+                continue;
+            }
+            let (committed, is_frozen) = committed?;
+            self.maintain_if_due(is_frozen);
+            return Ok(committed);
+        }
     }
 
     /// Gives the edge properties of the database and of a batch the wider of their types.
@@ -120,13 +129,19 @@ impl Database {
         }
     }
 
-    /// Commits a batch whose memory is reserved. Also returns whether the commit is in a layer.
-    fn commit_reserved(&self, batch: Batch, options: &CommitOptions) -> Result<(Committed, bool)> {
+    /// Commits a batch whose memory is reserved, and takes the changes out of it. Also returns whether the commit is in a layer. `wider` is set
+    /// with an error if the commit is possible once a property has a wider type.
+    fn commit_reserved(
+        &self,
+        batch: &mut Batch,
+        options: &CommitOptions,
+        wider: &Cell<Option<WiderSum>>,
+    ) -> Result<(Committed, bool)> {
         let core = &self.core;
         let (committed, is_large, mut watched) = {
             let mut writer = locked(&core.writer);
             writer.expect_sound()?;
-            core.expect_types(&batch)?;
+            core.expect_types(batch)?;
             if batch.removes_vertices() || reads_edges(batch.duplicates()) || options.follows.is_some() {
                 // The removal of a vertex and some rules for duplicates need edges, so earlier commits must be visible.
                 let before = writer.next_version - 1;
@@ -140,9 +155,10 @@ impl Database {
                 directed: core.view().below.is_directed(),
                 neighbours: &|v| core.all_edges(v),
                 edge: &|source, target| Ok(core.view().edge_bits(source, target)?.pop()),
+                wider,
             };
-            let (commit, payload, duplicates) = writer.resolve(&batch, options, &earlier)?;
-            drop(batch);
+            let (commit, payload, duplicates) = writer.resolve(batch, options, &earlier)?;
+            batch.forget_changes();
             core.count_kept(&writer);
             let (version, commit) = (commit.version, Arc::new(commit));
             let watched = Watched::begin(&core.options);

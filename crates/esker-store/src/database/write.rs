@@ -1,6 +1,7 @@
 //! Turns batches into commits: external ids become vertices, texts become codes, and removed vertices lose their
 //! edges.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::time::UNIX_EPOCH;
 
@@ -10,11 +11,9 @@ use esker_format::{
 };
 use esker_graph::{Cancel, NONE, Run, VertexId};
 use esker_layers::ids::{ExternalId, IdMap, IdTail};
-use esker_layers::property::{PropertyValue, REMOVED_NUMBER};
+use esker_layers::property::REMOVED_NUMBER;
 
-use crate::commit::{
-    Batch, BatchOp, BatchValue, Commit, CommitOptions, DuplicateRule, EdgeOp, NewIds, exact_bits,
-};
+use crate::commit::{Batch, BatchOp, Commit, CommitOptions, DuplicateRule, EdgeOp, NewIds, WiderSum};
 use crate::freeze::REMOVAL;
 use crate::snapshot::Snapshot;
 use crate::version::{check_event_time, format_time};
@@ -71,6 +70,8 @@ pub(super) struct Earlier<'a> {
     pub(super) neighbours: Neighbours<'a>,
     /// The property bits of an edge.
     pub(super) edge: &'a dyn Fn(VertexId, VertexId) -> Result<Option<Vec<u64>>>,
+    /// Set with an error if the commit is possible once a property has a wider type.
+    pub(super) wider: &'a Cell<Option<WiderSum>>,
 }
 
 /// A commit while it is built.
@@ -295,7 +296,7 @@ impl CommitBuilder<'_> {
                 BatchOp::SetVertex(name, value) => {
                     let v = self.vertex(id())?;
                     let value =
-                        value.as_ref().map(|value| stored(value, &names[*name as usize])).transpose()?;
+                        value.as_ref().map(|value| value.stored(&names[*name as usize])).transpose()?;
                     let property = names[*name as usize].number;
                     push(&mut self.commit.vertices, VertexChange { property, vertex: u64::from(v), value })?;
                 }
@@ -317,9 +318,19 @@ impl CommitBuilder<'_> {
             if u64::from(source.max(target)) >= first_new { Ok(None) } else { (earlier.edge)(source, target) }
         };
         let (rule, directed, properties) = (batch.duplicates(), earlier.directed, batch.edge_properties());
-        let (run, num_vertices) = (earlier.run, writer.num_vertices());
-        DuplicateRule { rule, directed, properties, earlier: &edge, name: &name, cancel, run, num_vertices }
-            .apply(commit)
+        let (run, num_vertices, wider) = (earlier.run, writer.num_vertices(), earlier.wider);
+        let rule = DuplicateRule {
+            rule,
+            directed,
+            properties,
+            earlier: &edge,
+            name: &name,
+            cancel,
+            run,
+            num_vertices,
+            wider,
+        };
+        rule.apply(commit)
     }
 
     fn define(&mut self, name: &str, property_type: PropertyType) -> Result<()> {
@@ -479,21 +490,4 @@ pub(super) fn kept_bytes_of(snapshot: &Snapshot, run: &Run) -> Result<u64> {
     let codes: usize = dictionaries.map(|dictionary| slots(dictionary.len())).sum();
     let removed = slots(snapshot.removed(run)?.list().len());
     Ok((text_bytes_of(snapshot)? + codes * CODE_BYTES + removed * REMOVED_BYTES) as u64)
-}
-
-/// Converts a value to the type of a vertex property.
-fn stored(value: &BatchValue, property: &PropertyRecord) -> Result<VertexValue> {
-    let wrong = |shown: &dyn std::fmt::Display| {
-        let wanted = property.type_name();
-        Error::Invalid(format!("the vertex property {:?} takes {wanted}, not {shown}", property.name))
-    };
-    match value {
-        BatchValue::Text(text) if property.is_text() => Ok(VertexValue { bits: 0, text: Some(text.clone()) }),
-        BatchValue::Text(text) => Err(wrong(&PropertyValue::Text(text))),
-        BatchValue::Number(number) if property.is_text() => Err(wrong(number)),
-        BatchValue::Number(number) => {
-            let bits = exact_bits(property, *number).ok_or_else(|| wrong(number))?;
-            Ok(VertexValue { bits, text: None })
-        }
-    }
 }

@@ -9,6 +9,7 @@ use esker_import::format::ReadOptions;
 use esker_import::install::import;
 use esker_import::open::open_reader;
 use esker_import::options::{Duplicates, ImportOptions};
+use esker_store::format::ElementType;
 use esker_store::ids::ExternalId;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::property::PropertyValue;
@@ -45,13 +46,17 @@ impl Case {
     }
 
     fn import(self, directory: &Path, edges: &[Edge]) -> Result<PathBuf> {
-        let (input, target) = (directory.join("in.csv"), directory.join("out.esker"));
         let mut lines =
             String::from(if self.weighted { "source,target,weight\n" } else { "source,target\n" });
         for &(u, v, w) in edges {
             let weight = if self.weighted { format!(",{w}") } else { String::new() };
             lines += &format!("{},{}{weight}\n", self.id(u), self.id(v));
         }
+        self.import_text(directory, &lines)
+    }
+
+    fn import_text(self, directory: &Path, lines: &str) -> Result<PathBuf> {
+        let (input, target) = (directory.join("in.csv"), directory.join("out.esker"));
         std::fs::write(&input, lines).unwrap();
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
         let reader = open_reader(&[input.to_str().unwrap()], &ReadOptions::default())?;
@@ -244,11 +249,6 @@ fn a_batch_may_follow_another_rule_that_the_database_can_follow() {
     case.add(&mut batch, (1, 2, 8));
     db.commit(batch, "").unwrap();
     assert_eq!(case.read(&db.snapshot().unwrap())[&("1".to_owned(), "2".to_owned())], [13]);
-    let mut batch = db.batch();
-    batch.set_duplicates(Duplicates::Sum).unwrap();
-    case.add(&mut batch, (1, 2, i32::MAX));
-    let error = db.commit(batch, "").unwrap_err().to_string();
-    assert!(error.contains("from 1 to 2") && error.contains("i32"), "{error}");
 
     drop(db);
     let case = Case { rule: Duplicates::Keep, ..case };
@@ -259,6 +259,56 @@ fn a_batch_may_follow_another_rule_that_the_database_can_follow() {
     let case = Case { rule: Duplicates::Last, weighted: false, ..case };
     let db = open(case);
     assert!(db.batch().set_duplicates(Duplicates::Min).unwrap_err().to_string().contains("no weight"));
+}
+
+/// The type and the weight of the edge from 1 to 2.
+fn weight_of(db: &Database) -> (ElementType, PropertyValue<'static>) {
+    let snapshot = db.snapshot().unwrap();
+    let property = snapshot.edge_properties().next().unwrap().clone();
+    let source = snapshot.ids().vertex_of(1_u64.into()).unwrap().unwrap();
+    let bits = snapshot.edges(Direction::Out, source).unwrap().bits(0, 0).unwrap();
+    (property.element, PropertyValue::from_bits(property.element, bits))
+}
+
+/// A sum was rounded to the type of the first values, or refused for ever.
+#[test]
+fn a_sum_of_weights_gives_them_a_wider_type() {
+    use ElementType::{F32, F64, I64};
+    let directory = tempfile::tempdir().unwrap();
+    for directed in [true, false] {
+        let case = Case { rule: Duplicates::Sum, directed, weighted: true, texts: false };
+        let add = |db: &Database, weights: &[PropertyValue<'_>]| {
+            let mut batch = db.batch();
+            for (weight, ends) in weights.iter().zip([(1_u64, 2_u64), (2, 1)].iter().cycle()) {
+                let (source, target) = if directed { (1, 2) } else { *ends };
+                batch.add_edge(source, target, &[*weight]).unwrap();
+            }
+            db.commit(batch, "").map_err(|error| error.to_string())
+        };
+        let target = case.import(directory.path(), &[(1, 2, i32::MAX)]).unwrap();
+        let db = Database::open(&target, options()).unwrap();
+        assert_eq!(add(&db, &[PropertyValue::I32(1)]), Ok(2));
+        assert_eq!(weight_of(&db), (I64, PropertyValue::I64(1 << 31)));
+        // Within one commit, too; and no type holds more than 64 bits.
+        add(&db, &[PropertyValue::I64(1 << 62), PropertyValue::I64((1 << 62) - (1 << 31) - 1)]).unwrap();
+        assert_eq!(weight_of(&db), (I64, PropertyValue::I64(i64::MAX)));
+        let error = add(&db, &[PropertyValue::I32(1)]).unwrap_err();
+        assert!(error.contains("from 1 to 2 add up to more than 64 bits hold: choose another"), "{error}");
+        let before = db.at(1).unwrap();
+        let old = before.edge_properties().next().unwrap().element;
+        assert_eq!(old, I64, "in all versions");
+        db.close().unwrap();
+
+        let lines = "source,target,weight\n1,2,16777216.0\n7,8,0.5\n";
+        let target = case.import_text(directory.path(), lines).unwrap();
+        let db = Database::open(&target, options()).unwrap();
+        assert_eq!(weight_of(&db), (F32, PropertyValue::F32(16_777_216.0)));
+        add(&db, &[PropertyValue::F32(1.0)]).unwrap();
+        assert_eq!(weight_of(&db), (F64, PropertyValue::F64(16_777_217.0)));
+        db.close().unwrap();
+        let store = Store::open(&target).unwrap();
+        assert!(store.check(&Run::with_threads(1).unwrap()).unwrap().problems.is_empty());
+    }
 }
 
 #[test]
