@@ -153,6 +153,12 @@ impl<T: Element> Column<T> {
         self.map.release();
     }
 
+    /// Hint: elements will be read in no order, so the system reads only the pages that are accessed; `false` takes it back. See
+    /// [`Column::will_need`] for ranges of more than a page.
+    pub fn read_at_random(&self, at_random: bool) {
+        self.map.read_at_random(at_random);
+    }
+
     /// The elements of a range, after verifying their blocks.
     ///
     /// # Errors
@@ -213,7 +219,6 @@ impl<T: Element> Column<T> {
             || (),
             |(), unit| {
                 let range = unit * UNIT_BLOCKS..((unit + 1) * UNIT_BLOCKS).min(blocks);
-                self.map.will_need(self.block_bytes(range.start).start..self.block_bytes(range.end - 1).end);
                 self.load(range.clone())?;
                 for block in range {
                     if !self.is_verified(block) {
@@ -316,7 +321,10 @@ impl<T: Element> Column<T> {
     /// Has the system read some blocks and their checksums.
     fn load(&self, blocks: Range<usize>) -> Result<()> {
         self.map.load(self.checksums(blocks.clone()))?;
-        self.map.load(self.block_bytes(blocks.start).start..self.block_bytes(blocks.end - 1).end)?;
+        let bytes = self.block_bytes(blocks.start).start..self.block_bytes(blocks.end - 1).end;
+        // In one read, even where pages are read at random.
+        self.map.will_need(bytes.clone());
+        self.map.load(bytes)?;
         Ok(())
     }
 

@@ -217,6 +217,14 @@ impl Map {
         }
     }
 
+    /// Hint: pages will be read in no order, so the system reads none around those that are accessed; `false` takes it back.
+    pub(crate) fn read_at_random(&self, at_random: bool) {
+        if let MapContent::Mapped(map) = &self.bytes.content {
+            let advice = if at_random { memmap2::Advice::Random } else { memmap2::Advice::Normal };
+            let _ = map.advise_range(advice, self.range.start, self.range.len());
+        }
+    }
+
     /// Hint: unmaps the bytes' pages from the process. The next access maps them again from the page cache, which keeps them as long as
     /// the system decides.
     pub(crate) fn release(&self) {

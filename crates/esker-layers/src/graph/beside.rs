@@ -5,17 +5,20 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use esker_format::{BLOCK_BYTES, Result};
+use esker_format::{BLOCK_BYTES, PAGE_BYTES, Result};
 
 use super::weight::ColumnWeight;
 use crate::layer::ListColumns;
 
 /// The most bytes of mapped weights of one direction that stay in memory.
-pub const WEIGHTS_MAX: u64 = if cfg!(test) { 3 * BLOCK_BYTES as u64 } else { 16 << 20 };
+pub const WEIGHTS_MAX: u64 = if cfg!(test) { 3 * BLOCK_BYTES as u64 } else { 4 << 20 };
+/// Blocks that the system is asked to read ahead where blocks are read one after another.
+const AHEAD_BLOCKS: usize = 2;
 
 /// The mapped weights of one direction. A block is verified when it is first read. Once the blocks that were read have [`WEIGHTS_MAX`]
-/// bytes, the memory of all of them is given up.
-pub(crate) struct WeightsBeside<'a, W> {
+/// bytes, the memory of all of them is given up. Weights of single lists are read at random: the system reads no more than the pages that
+/// are accessed, because the memory that it may take for others is needed elsewhere.
+pub(crate) struct WeightsBeside<'a, W: ColumnWeight> {
     lists: &'a ListColumns,
     property: u32,
     /// The most bytes that reads can have brought to memory since it was given up last.
@@ -32,6 +35,7 @@ impl<'a, W: ColumnWeight> WeightsBeside<'a, W> {
     /// [`esker_format::Error::Invalid`] if there is no such property of this type.
     pub(crate) fn new(lists: &'a ListColumns, property: u32) -> Result<Self> {
         W::some(lists, property, 0..0)?;
+        W::read_at_random(lists, property, true);
         Ok(Self { lists, property, touched: AtomicU64::new(0), weight: PhantomData })
     }
 
@@ -45,10 +49,15 @@ impl<'a, W: ColumnWeight> WeightsBeside<'a, W> {
         if width > 0 && !arcs.is_empty() {
             let blocks = arcs.start * width / BLOCK_BYTES..(arcs.end * width).div_ceil(BLOCK_BYTES);
             let fresh = blocks.len() - usize::from(last.0 == Some(blocks.start));
-            last.0 = Some(blocks.end - 1);
             if fresh > 0 {
                 self.touch((fresh * BLOCK_BYTES) as u64);
+                let follows = last.0.is_some_and(|last| last == blocks.start || last + 1 == blocks.start);
+                let ahead = if follows { AHEAD_BLOCKS * BLOCK_BYTES / width } else { 0 };
+                if follows || arcs.len() * width > PAGE_BYTES {
+                    W::will_need(self.lists, self.property, arcs.start..arcs.end + ahead);
+                }
             }
+            last.0 = Some(blocks.end - 1);
         }
         W::some(self.lists, self.property, arcs)
     }
@@ -59,5 +68,11 @@ impl<'a, W: ColumnWeight> WeightsBeside<'a, W> {
             self.touched.store(bytes, Relaxed);
             W::release(self.lists, self.property);
         }
+    }
+}
+
+impl<W: ColumnWeight> Drop for WeightsBeside<'_, W> {
+    fn drop(&mut self) {
+        W::read_at_random(self.lists, self.property, false);
     }
 }

@@ -37,6 +37,12 @@ pub trait ColumnWeight: Weight {
     /// Gives up the memory of the weights of some lists; they are read again when needed.
     fn release(lists: &ListColumns, property: u32);
 
+    /// Hint: some weights will be read soon.
+    fn will_need(lists: &ListColumns, property: u32, range: Range<usize>);
+
+    /// Hint: weights will be read in no order; `false` takes it back.
+    fn read_at_random(lists: &ListColumns, property: u32, at_random: bool);
+
     /// The smaller of two weights.
     #[must_use]
     fn smaller(self, other: Self) -> Self;
@@ -65,6 +71,10 @@ impl ColumnWeight for () {
     }
 
     fn release(_: &ListColumns, _property: u32) {}
+
+    fn will_need(_: &ListColumns, _property: u32, _range: Range<usize>) {}
+
+    fn read_at_random(_: &ListColumns, _property: u32, _at_random: bool) {}
 
     fn smaller(self, (): Self) -> Self {}
 
@@ -102,6 +112,18 @@ macro_rules! stored_weights {
             fn release(lists: &ListColumns, property: u32) {
                 if let Some(Values::$code(column)) = lists.property(property as usize) {
                     column.release();
+                }
+            }
+
+            fn will_need(lists: &ListColumns, property: u32, range: Range<usize>) {
+                if let Some(Values::$code(column)) = lists.property(property as usize) {
+                    column.will_need(range);
+                }
+            }
+
+            fn read_at_random(lists: &ListColumns, property: u32, at_random: bool) {
+                if let Some(Values::$code(column)) = lists.property(property as usize) {
+                    column.read_at_random(at_random);
                 }
             }
 

@@ -29,7 +29,7 @@ const PENDING_MAX: usize = 1 << 15;
 const PIECE_LEN_MAX: usize = 1 << 16;
 
 /// Plain lists with their heads in memory. Weights are mapped, and released as scans pass them.
-pub(crate) struct HeadedSource<'a, W> {
+pub(crate) struct HeadedSource<'a, W: ColumnWeight> {
     lists: HeadedSide<'a>,
     weights: WeightsBeside<'a, W>,
     /// Idle readers.
@@ -184,7 +184,7 @@ impl<W: ColumnWeight> Source<W, Error> for HeadedSource<'_, W> {
 }
 
 /// One thread of a scan.
-struct HeadedWorker<'p, 'a, W> {
+struct HeadedWorker<'p, 'a, W: ColumnWeight> {
     of: &'p HeadedSource<'a, W>,
     run: &'p Run,
     visitor: &'p dyn AnyVisitor<W>,
@@ -200,7 +200,7 @@ struct HeadedWorker<'p, 'a, W> {
     block: LastBlock,
 }
 
-impl<W> Drop for HeadedWorker<'_, '_, W> {
+impl<W: ColumnWeight> Drop for HeadedWorker<'_, '_, W> {
     fn drop(&mut self) {
         self.of.readers.lock().unwrap_or_else(PoisonError::into_inner).extend(self.reader.take());
     }

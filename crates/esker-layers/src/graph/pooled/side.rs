@@ -25,7 +25,7 @@ use crate::pool::{Held, Pool, PoolOptions};
 const GROUP_LEN: usize = 64;
 
 /// One direction.
-pub(crate) struct PooledSide<'a, W> {
+pub(crate) struct PooledSide<'a, W: ColumnWeight> {
     pool: Pool<ListPages<'a>>,
     lists: &'a ListColumns,
     weights: WeightsBeside<'a, W>,
