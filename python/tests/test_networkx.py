@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import networkx as nx
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -219,3 +220,54 @@ def test_a_graph_without_a_cache_is_taken():
         nx.pagerank(graph, backend="esker")
     with nx.config(backend_priority=["esker"]):
         assert nx.node_connectivity(nx.gnp_random_graph(8, 0.5, seed=1)) == nx.node_connectivity(nx.gnp_random_graph(8, 0.5, seed=1), backend="networkx")
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_any_property_of_an_esker_graph_is_a_weight(directed):
+    rng = np.random.default_rng(3)
+    source, target = rng.integers(0, 40, 160), rng.integers(0, 40, 160)
+    properties = {"toll": rng.random(160) + 0.1, "steps": rng.integers(1, 5, 160), "kind": ["x"] * 160}
+    for weight in (None, rng.integers(1, 9, 160)):
+        g = esker.from_edges(source, target, weight=weight, properties=properties, directed=directed, duplicates="last")
+        other = g.to_networkx()
+        for name in ("toll", "steps", *(() if weight is None else ("weight",)), None):
+            ranks = nx.pagerank(other, weight=name, tol=1e-10, backend="networkx")
+            assert nx.pagerank(g, weight=name, tol=1e-10) == pytest.approx(ranks, abs=1e-7)
+            assert nx.single_source_dijkstra_path_length(g, 0, weight=name) == pytest.approx(
+                nx.single_source_dijkstra_path_length(other, 0, weight=name, backend="networkx")
+            )
+            assert nx.bellman_ford_path_length(g, 0, 1, weight=name) == pytest.approx(nx.bellman_ford_path_length(other, 0, 1, weight=name, backend="networkx"))
+            assert not nx.negative_edge_cycle(g, weight=name)
+            if name is not None:
+                length = nx.path_weight(other, nx.dijkstra_path(g, 0, 1, weight=name), name)
+                assert length == pytest.approx(nx.dijkstra_path_length(g, 0, 1, weight=name))
+        with pytest.raises(NotImplementedError) as refused:
+            nx.pagerank(g, weight="kind", backend="esker")
+        assert "'kind' is of type text, but weights are numbers" in str(refused.value.__cause__)
+    with pytest.raises(NotImplementedError) as refused:
+        nx.betweenness_centrality(g, weight="toll", backend="esker")
+    assert "does not support weight='toll'" in str(refused.value.__cause__)
+
+
+def test_pagerank_with_what_is_no_probability_or_tolerance():
+    graph = nx.gnp_random_graph(60, 0.1, seed=1, directed=True)
+    for options in ({"alpha": 1.5}, {"alpha": -0.5}, {"tol": -1.0}, {"alpha": 1.5, "max_iter": 3}, {"tol": 0}):
+        outcomes = []
+        for backend in ("networkx", "esker"):
+            try:
+                outcomes.append(nx.pagerank(graph, backend=backend, **options))
+            except nx.PowerIterationFailedConvergence as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == pytest.approx(outcomes[1]) if isinstance(outcomes[0], dict) else outcomes[0] == outcomes[1], options
+
+
+def test_questions_about_few_nodes_convert_no_graph():
+    graph = nx.gnp_random_graph(300, 0.1, seed=1)
+    for name, args in (("clustering", (0,)), ("triangles", (0,)), ("clustering", ([0, 1],)), ("average_clustering", ([0],)), ("shortest_path_length", (0, 1))):
+        assert isinstance(backend.should_run(name, (graph, *args), {}), str), name
+        assert isinstance(backend.should_run(name, (graph,), dict(zip(("nodes",) if len(args) == 1 else ("source", "target"), args))), str), name
+    for name, args in (("clustering", ()), ("triangles", (None,)), ("average_clustering", (range(200),))):
+        assert backend.should_run(name, (graph, *args), {}) is True
+    # Of a graph of Esker, all nodes are computed once.
+    g = esker.from_edges(graph)
+    assert [nx.clustering(g, node) for node in range(300)] == [value for value in nx.clustering(graph).values()]

@@ -23,6 +23,10 @@ LOCAL = frozenset(
     "shortest_path bidirectional_shortest_path has_path efficiency dijkstra_path dijkstra_path_length "
     "bellman_ford_path bellman_ford_path_length descendants_at_distance".split()
 )
+#: Functions of nodes and their neighbours, by the argument that names the nodes.
+OF_NODES = {"triangles": "nodes", "clustering": "nodes", "average_clustering": "nodes"}
+#: Up to this number of nodes, NetworkX answers before the conversion ends.
+FEW_NODES = 16
 #: Functions of degrees.
 DEGREES = frozenset(
     "isolates number_of_isolates number_of_selfloops degree_centrality in_degree_centrality out_degree_centrality is_regular is_k_regular "
@@ -53,6 +57,9 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
     offered = OFFERED.get(name)
     if offered is None:
         return f"esker does not offer {name}"
+    if getattr(args[0] if args else kwargs.get("G"), "__networkx_backend__", "networkx") == "esker":
+        # The function itself raises the reason, which NetworkX shows then. Nothing has to be converted.
+        return True
     reason = offered.refusal(args, {key: value for key, value in kwargs.items() if key != "backend"})
     return True if reason is None else reason
 
@@ -64,11 +71,14 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
         return True
     if name in CONSTANT:
         return f"{name} looks at one node only, so NetworkX answers faster"
+    if name in OF_NODES and _are_few(graph, args, kwargs, OF_NODES[name]):
+        return f"{name} looks at a few nodes only, so NetworkX answers faster"
     cache = getattr(graph, "__networkx_cache__", None)
     cache = {} if cache is None else cache
     if cache.get("backends", {}).get("esker"):
         return True
-    if name in LOCAL or kwargs.get("cutoff") is not None:
+    has_target = name == "shortest_path_length" and (kwargs.get("target") is not None or args[2:3] not in ((), (None,)))
+    if name in LOCAL or has_target or kwargs.get("cutoff") is not None:
         return f"{name} looks at a part of the graph, so NetworkX answers before the conversion ends"
     if name in DEGREES:
         return f"{name} only counts neighbours, so NetworkX answers before the conversion ends"
@@ -82,6 +92,17 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     if isinstance(graph, nx.Graph) and _is_small(graph):
         return "converting such a small graph takes longer than running NetworkX"
     return True
+
+
+def _are_few(graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any], argument: str) -> bool:
+    """Whether a call names few nodes: as its second argument."""
+    nodes = args[1] if len(args) > 1 else kwargs.get(argument)
+    if nodes is None:
+        return False
+    try:
+        return nodes in graph or len(nodes) <= FEW_NODES
+    except TypeError:  # what is no node, or has no length
+        return not hasattr(nodes, "__iter__")
 
 
 def _is_small(graph: Any) -> bool:

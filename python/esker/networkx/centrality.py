@@ -42,7 +42,9 @@ def pagerank(
     weights = _arc_weights(G, weight)
     if max_iter < 1:
         raise nx.PowerIterationFailedConvergence(max_iter)
-    if weights is None and teleport is None and start is None and ends is None:
+    # What is no probability makes sense to NetworkX alone.
+    is_usual = 0 <= alpha <= 1 and tol >= 0
+    if is_usual and weights is None and teleport is None and start is None and ends is None:
         settings = run_settings(threads=G.threads, deterministic=True)
         found, converged = G.graph._native.pagerank(float(alpha), len(G) * float(tol), int(max_iter), None, settings)
         if not converged:
@@ -57,9 +59,7 @@ def _arc_weights(G: NxGraph, weight: str | None) -> np.ndarray | None:
         return None
     if G.weight != weight:
         raise NotImplementedError(f"the weight of this graph is {G.weight!r}, not {weight!r}")
-    if G._lists is not None:
-        return G._lists.weights
-    raise NotImplementedError("esker's PageRank does not support weights of a graph of Esker; pass weight=None")
+    return G.arc_weights
 
 
 def _iterated(

@@ -113,6 +113,24 @@ class NxGraph:
         """Whether this is a graph of Esker whose edges have a property of this name other than its weight."""
         return isinstance(self._given, Graph) and name != self.weight and name in self._given.edge_properties
 
+    def weighed_by(self, name: str | None) -> NxGraph:
+        """This graph with another property of the edges of a graph of Esker as its weight, if it has one of this name."""
+        if name is None or not self.has_property(name):
+            return self
+        known = self.__dict__.setdefault("_by_property", {})
+        if name not in known:
+            known[name] = NxGraph(self._given, None, self._directed, name, name)
+        return known[name]
+
+    @cached_property
+    def weight_values(self) -> np.ndarray:
+        """The weight of each edge of a graph of Esker."""
+        values = np.asarray(self.graph.edges().properties[self.weight])
+        if values.dtype.kind not in "iufb":
+            kind = self.graph.edge_properties[self.weight]
+            raise NotImplementedError(f"the edge property {self.weight!r} is of type {kind}, but weights are numbers")
+        return values
+
     @property
     def weighted(self) -> bool:
         """Whether edges have weights other than 1."""
@@ -212,6 +230,8 @@ class NxGraph:
 
     def run(self, method: str, sources: Iterable[int] | None = None, **options: Any) -> Result:
         """Runs an algorithm; sources are rows."""
+        if method in ("sssp", "bellman_ford") and isinstance(self._given, Graph) and self.weight != self._given.weight:
+            options["weight"] = self.weight
         if sources is not None:
             options["source"] = [self._ids[row] for row in sources]
             if len(options["source"]) == 1:
@@ -268,6 +288,11 @@ class NxGraph:
         return np.array(labels, dtype=np.int64)
 
     @cached_property
+    def clustering(self) -> np.ndarray:
+        """The local clustering coefficient of each row."""
+        return self.values("lcc")
+
+    @cached_property
     def num_components(self) -> int:
         """Number of components."""
         return len(np.unique(self.components))
@@ -282,6 +307,14 @@ class NxGraph:
             apart = source != target
             source, target = np.concatenate([source, target[apart]]), np.concatenate([target, source[apart]])
         return source, target
+
+    @cached_property
+    def arc_weights(self) -> np.ndarray:
+        """The weight of each arc, in the order of :attr:`arcs`."""
+        if self._lists is not None:
+            return self._lists.weights
+        values, (source, target) = self.weight_values, self.edges
+        return values if self.is_directed() else np.concatenate([values, values[source != target]])
 
     @cached_property
     def loops(self) -> np.ndarray:

@@ -69,7 +69,8 @@ def offer(kinds: str = "any", refuse: Refusal | None = None) -> Callable[[Callab
             if reason is not None:
                 raise NotImplementedError(reason)
             bound = signature.bind(*args, **kwargs)
-            graph = bound.arguments["G"] = NxGraph.of(bound.arguments["G"])
+            bound.apply_defaults()
+            graph = bound.arguments["G"] = NxGraph.of(bound.arguments["G"]).weighed_by(bound.arguments.get("weight"))
             if kinds == "undirected" and graph.is_directed():
                 raise nx.NetworkXNotImplemented("not implemented for directed type")
             if kinds == "directed" and not graph.is_directed():

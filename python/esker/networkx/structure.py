@@ -304,13 +304,13 @@ def _pairs(G: NxGraph) -> np.ndarray:
 
 @offer("undirected")
 def triangles(G: Any, nodes: Any = None) -> Any:
-    found = np.rint(G.values("lcc") * _pairs(G) / 2).astype(np.int64)
+    found = np.rint(G.clustering * _pairs(G) / 2).astype(np.int64)
     return _chosen(G, found, nodes)
 
 
 def _clustering(G: NxGraph, nodes: Any) -> Any:
     """The clustering of nodes; the integer 0 without triangles, as in NetworkX."""
-    found = _chosen(G, np.where(_pairs(G) > 0, G.values("lcc"), 0.0), nodes)
+    found = _chosen(G, np.where(_pairs(G) > 0, G.clustering, 0.0), nodes)
     return {node: value or 0 for node, value in found.items()} if isinstance(found, dict) else found or 0
 
 

@@ -25,7 +25,7 @@ def _check_weight(G: NxGraph, weight: str | None) -> str:
         raise NotImplementedError(f"the weight of this graph is {G.weight!r}, not {weight!r}")
     least = G.__dict__.get("least_weight")
     if least is None:
-        values = G._lists.weights if G._lists is not None else np.asarray(G.graph.edges().properties[G.graph.weight])
+        values = G._lists.weights if G._lists is not None else G.weight_values
         least = G.__dict__["least_weight"] = values.min() if len(values) else 0
     return "bellman_ford" if least < 0 else "sssp"
 
@@ -314,7 +314,7 @@ def negative_edge_cycle(G: Any, weight: Any = "weight", heuristic: bool = True) 
     n = len(G)
     table = G.graph.edges()
     source, target = (G.rows_of_vertices(end).astype(np.int64) for end in (table.source, table.target))
-    values = np.concatenate([np.asarray(table.properties[G.graph.weight]), np.zeros(n)])
+    values = np.concatenate([G.weight_values, np.zeros(n)])
     ends = np.concatenate([source, np.full(n, n)]), np.concatenate([target, np.arange(n)])
     try:
         _search(NxGraph(ends, list(range(n + 1)), True, "weight", values), n, "bellman_ford")
