@@ -27,7 +27,7 @@ SETTINGS: tuple[tuple[str, str, Any, str], ...] = (
     ),
     ("weight", "str | None", None, "Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike)."),
 )
-_OF_ESTIMATES = ("threads", "deterministic", "undirected", "weight")
+_OF_ESTIMATES = ("threads", "memory", "deterministic", "encoding", "residency", "head", "undirected", "weight")
 _TYPES = {"vertex": "Id | None", "integer": "int | None", "float": "float | None", "flag": "bool"}
 
 

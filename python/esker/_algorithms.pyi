@@ -692,7 +692,7 @@ class Algorithms:
 class Estimates:
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Any: ...
 
-    def bfs(self, source: Id | Iterable[Id] | None = None, *, max_depth: int | None = None, target: Id | None = None, parents: bool = False, alpha: float | None = None, beta: float | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def bfs(self, source: Id | Iterable[Id] | None = None, *, max_depth: int | None = None, target: Id | None = None, parents: bool = False, alpha: float | None = None, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``bfs``.
 
         Args:
@@ -703,7 +703,11 @@ class Estimates:
             alpha: Pull once the load of a growing frontier exceeds that of a pull divided by this [default: chosen each round; 20 if beta is given].
             beta: Push again once the load of a shrinking frontier is below that of a pull divided by this [default: chosen each round; 20 if alpha is given].
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -713,7 +717,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def sssp(self, source: Id | None = None, *, delta: float | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, deterministic: bool = False, undirected: bool = False, weight: str | None = None) -> Estimate:
+    def sssp(self, source: Id | None = None, *, delta: float | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``sssp``.
 
         Args:
@@ -722,7 +726,11 @@ class Estimates:
             target: Stop at the distance of this vertex; vertices farther away count as unreached [default: none].
             parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
             weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
@@ -733,14 +741,18 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def wbfs(self, source: Id | None = None, *, parents: bool = False, threads: int | None = None, deterministic: bool = False, undirected: bool = False, weight: str | None = None) -> Estimate:
+    def wbfs(self, source: Id | None = None, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``wbfs``.
 
         Args:
             source: Vertex to start from.
             parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
             weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
@@ -751,14 +763,18 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def bellman_ford(self, source: Id | None = None, *, parents: bool = False, threads: int | None = None, deterministic: bool = False, undirected: bool = False, weight: str | None = None) -> Estimate:
+    def bellman_ford(self, source: Id | None = None, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``bellman_ford``.
 
         Args:
             source: Vertex to start from.
             parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
             weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
@@ -769,7 +785,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def widest(self, source: Id | None = None, *, method: Literal['buckets', 'rounds'] | None = None, parents: bool = False, threads: int | None = None, deterministic: bool = False, undirected: bool = False, weight: str | None = None) -> Estimate:
+    def widest(self, source: Id | None = None, *, method: Literal['buckets', 'rounds'] | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``widest``.
 
         Args:
@@ -777,7 +793,11 @@ class Estimates:
             method: buckets: the widest first; rounds: as Bellman-Ford ('buckets', 'rounds') [default: buckets].
             parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
             weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
@@ -788,7 +808,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def pagerank(self, *, damping: float | None = None, tolerance: float | None = None, rounds: int | None = None, teleport_to: Id | Iterable[Id] | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False, weight: str | None = None) -> Estimate:
+    def pagerank(self, *, damping: float | None = None, tolerance: float | None = None, rounds: int | None = None, teleport_to: Id | Iterable[Id] | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``pagerank``.
 
         Args:
@@ -797,7 +817,11 @@ class Estimates:
             rounds: Greatest number of rounds [default: 100].
             teleport_to: Jump to this vertex (personal PageRank); one or several [default: any vertex].
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
             weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
@@ -808,7 +832,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def betweenness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, scale: Literal['sum', 'pairs', 'fraction'] | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def betweenness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, scale: Literal['sum', 'pairs', 'fraction'] | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``betweenness``.
 
         Args:
@@ -816,7 +840,11 @@ class Estimates:
             samples: Only paths from this many vertices, drawn at random by the seed.
             scale: sum over the sources; pairs of vertices; fraction of all pairs, as NetworkX normalises ('sum', 'pairs', 'fraction') [default: sum with source, else fraction].
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -826,14 +854,18 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def closeness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def closeness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``closeness``.
 
         Args:
             source: Only distances from this vertex; one or several [default: all vertices: exact].
             samples: Only distances from this many vertices, drawn at random by the seed.
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -843,14 +875,18 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def wcc(self, *, method: Literal['union-find', 'contraction'] | None = None, beta: float | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def wcc(self, *, method: Literal['union-find', 'contraction'] | None = None, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``wcc``.
 
         Args:
             method: union-find, or contraction of the clusters of a decomposition (undirected graphs only) ('union-find', 'contraction') [default: union-find].
             beta: Rate of the decomposition, with contraction [default: 0.2].
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -860,12 +896,16 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def scc(self, *, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def scc(self, *, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``scc``.
 
         Args:
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -875,13 +915,17 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def cdlp(self, *, iterations: int | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def cdlp(self, *, iterations: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``cdlp``.
 
         Args:
             iterations: Number of iterations [default: 10].
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -891,14 +935,18 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def triangles(self, *, method: Literal['lists', 'filter', 'sample'] | None = None, samples: int | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def triangles(self, *, method: Literal['lists', 'filter', 'sample'] | None = None, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``triangles``.
 
         Args:
             method: lists, on a copy by degree if that pays; filter: a bit for each edge and no copy; sample: an estimate (the last two for undirected graphs only) ('lists', 'filter', 'sample') [default: lists].
             samples: Pairs of neighbours to draw, with sample [default: 100000].
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -908,12 +956,16 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def lcc(self, *, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def lcc(self, *, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``lcc``.
 
         Args:
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -923,12 +975,16 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def kcore(self, *, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def kcore(self, *, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``kcore``.
 
         Args:
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -938,12 +994,16 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def truss(self, *, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def truss(self, *, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``truss``.
 
         Args:
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -953,13 +1013,17 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def cliques(self, *, k: int | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def cliques(self, *, k: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``cliques``.
 
         Args:
             k: Vertices of a clique [default: 4].
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -969,13 +1033,17 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def densest(self, *, epsilon: float | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def densest(self, *, epsilon: float | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``densest``.
 
         Args:
             epsilon: The density is at least 1 / (2 + 2 epsilon) of the largest [default: 0.001].
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -985,13 +1053,17 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def mis(self, *, first: Literal['degree', 'random'] | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def mis(self, *, first: Literal['degree', 'random'] | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``mis``.
 
         Args:
             first: Order in which vertices are taken: by ascending degree, or at random ('degree', 'random') [default: degree].
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -1001,7 +1073,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def colouring(self, *, first: Literal['llf', 'lf', 'sl', 'random'] | None = None, ties: Literal['random', 'number'] | None = None, passes: int | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def colouring(self, *, first: Literal['llf', 'lf', 'sl', 'random'] | None = None, ties: Literal['random', 'number'] | None = None, passes: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``colouring``.
 
         Args:
@@ -1009,7 +1081,11 @@ class Estimates:
             ties: Who of equal degree (llf, lf) is first: random, or number (the first imported) ('random', 'number') [default: random].
             passes: Passes; each after the first begins with the last colours, and may save some [default: 2].
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -1019,13 +1095,17 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def matching(self, *, method: Literal['claims', 'priorities'] | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def matching(self, *, method: Literal['claims', 'priorities'] | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``matching``.
 
         Args:
             method: claims, or priorities (random ones, over a filter) ('claims', 'priorities') [default: claims; priorities if deterministic].
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -1035,13 +1115,17 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def setcover(self, *, epsilon: float | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def setcover(self, *, epsilon: float | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``setcover``.
 
         Args:
             epsilon: Relative difference below which gains count as equal; larger is faster [default: 0.01].
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -1051,13 +1135,17 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def biconnectivity(self, *, bridges: bool = False, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def biconnectivity(self, *, bridges: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``biconnectivity``.
 
         Args:
             bridges: Answer with the bridges instead of the vertices.
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -1067,13 +1155,17 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def forest(self, *, method: Literal['union-find', 'search'] | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def forest(self, *, method: Literal['union-find', 'search'] | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``forest``.
 
         Args:
             method: union-find, or search (a breadth-first search of each component) ('union-find', 'search') [default: union-find; search if deterministic].
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -1083,12 +1175,16 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def msf(self, *, threads: int | None = None, deterministic: bool = False, undirected: bool = False, weight: str | None = None) -> Estimate:
+    def msf(self, *, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``msf``.
 
         Args:
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
             weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
@@ -1099,13 +1195,17 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def spanner(self, *, k: int | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def spanner(self, *, k: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``spanner``.
 
         Args:
             k: Stretch of distances is O(k), the number of edges about n^(1 + 1/k) [default: the logarithm of n].
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
@@ -1115,13 +1215,17 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def ldd(self, *, beta: float | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
+    def ldd(self, *, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``ldd``.
 
         Args:
             beta: About this part of the edges lies between clusters, whose radius is about log n / beta [default: 0.2].
             threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:

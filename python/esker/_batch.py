@@ -152,14 +152,14 @@ class Batch:
         """Edges as columns, for this database."""
         if self._database._native is not None or self._native is not None:
             graph = self._database.graph()
-            return _columns.edges(source, target, properties, weight, graph.weight or "weight", graph.directed)
+            return _columns.edges(source, target, properties, weight, graph.weight or "weight", graph.directed, self._duplicates)
         new = self._database._new or {}
         if self._first is not None:
             usual = self._first.weight or "weight"
             directed = new.get("directed") if new.get("directed") is not None else self._first.directed
         else:
             usual, directed = new.get("weight") or "weight", new.get("directed")
-        return _columns.edges(source, target, properties, weight, usual, directed)
+        return _columns.edges(source, target, properties, weight, usual, directed, self._duplicates)
 
     def _fitting(self, edges: _columns.Edges, is_object: bool) -> list[tuple[str, Any]]:
         """The properties of edges by their names in the database."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextvars
+import threading
 from types import TracebackType
-from typing import Any
+from typing import Iterator, NamedTuple
 
 from ._errors import Cancelled
 from ._esker import CancelHandle
@@ -21,53 +22,87 @@ class Cancel:
     >>> task = asyncio.create_task(asyncio.to_thread(rank))
     >>> handle.cancel()
 
-    One handle serves any number of threads. In nested blocks, the inner handle counts. A commit stops as well,
+    One handle serves any number of threads. In nested blocks, each of the handles cancels. A commit stops as well,
     and changes nothing, unless it is being written to the log: then it finishes first.
     """
 
     def __init__(self) -> None:
-        self._native = CancelHandle()
+        self._cancelled = False
+        # The native handles of the open blocks that this handle cancels: its own, and those within them.
+        self._blocks: set[CancelHandle] = set()
 
     def __enter__(self) -> Cancel:
-        _HANDLES.set((self, _HANDLES.get()))
+        outer = _HANDLES.get()
+        block = _Block(CancelHandle(), self, outer)
+        with _LOCK:
+            for one in block.handles():
+                one._blocks.add(block.native)
+                if one._cancelled:
+                    block.native.cancel()
+        _HANDLES.set(block)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        outer = _HANDLES.get()
-        _HANDLES.set(outer[1] if outer else None)
+        block = _HANDLES.get()
+        if block is None:
+            return
+        with _LOCK:
+            for one in block.handles():
+                one._blocks.discard(block.native)
+        _HANDLES.set(block.outer)
 
     def __repr__(self) -> str:
         return f"<esker.Cancel, {'cancelled' if self.cancelled else 'not cancelled'}>"
 
     def cancel(self) -> None:
         """Cancels what runs, and what begins later in a block of this handle."""
-        self._native.cancel()
+        with _LOCK:
+            self._cancelled = True
+            for block in self._blocks:
+                block.cancel()
 
     @property
     def cancelled(self) -> bool:
         """Whether :meth:`cancel` was called."""
-        return self._native.cancelled
+        return self._cancelled
 
 
-#: The handles of the blocks that this thread or task is in: the innermost, and those around it.
-_HANDLES: contextvars.ContextVar[Any] = contextvars.ContextVar("esker_cancel", default=None)
+class _Block(NamedTuple):
+    """An open block."""
+
+    native: CancelHandle
+    owner: Cancel
+    outer: _Block | None
+
+    def handles(self) -> Iterator[Cancel]:
+        """The handles that cancel what runs in the block."""
+        block: _Block | None = self
+        while block is not None:
+            yield block.owner
+            block = block.outer
+
+
+#: Held for moments only.
+_LOCK = threading.Lock()
+#: The innermost block that this thread or task is in.
+_HANDLES: contextvars.ContextVar[_Block | None] = contextvars.ContextVar("esker_cancel", default=None)
 
 
 def current() -> CancelHandle | None:
-    """The handle of the innermost block.
+    """The native handle of the innermost block.
 
     Raises:
         Cancelled: It was cancelled already.
     """
-    handles = _HANDLES.get()
-    if handles is None:
+    block = _HANDLES.get()
+    if block is None:
         return None
-    if handles[0].cancelled:
+    if block.native.cancelled:
         raise Cancelled("cancelled")
-    return handles[0]._native
+    return block.native
 
 
 def is_cancelled() -> bool:
-    """Whether the handle of the innermost block was cancelled. The native half asks now and then."""
-    handles = _HANDLES.get()
-    return handles is not None and handles[0].cancelled
+    """Whether the innermost block was cancelled. The native half asks now and then."""
+    block = _HANDLES.get()
+    return block is not None and block.native.cancelled

@@ -31,7 +31,9 @@ def column(data: Any, what: str, kind: str | None = None) -> Column:
         return Column(data.tolist(), what)
     library = type(data).__module__.partition(".")[0]
     if library == "pandas":
-        data = _from_pandas(data)
+        data, kind = _from_pandas(data, kind)
+        if kind is not None and isinstance(data, list):
+            return Column(data, what, kind)
     elif library == "polars" and str(getattr(data, "dtype", "")) == "Null":
         data = data.to_list()
     if not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
@@ -46,7 +48,13 @@ def column(data: Any, what: str, kind: str | None = None) -> Column:
                     numbers = [None if gone else one for one, gone in zip(numbers.tolist(), numpy.isnat(data).tolist())]
                 return Column(numbers, what, kind or logical)
             data = _from_numpy(data, what)
-    return Column(data, what)
+    try:
+        return Column(data, what)
+    except Exception as error:
+        if isinstance(error, (InvalidError, MistypedError)) and "C Data interface" not in str(error) or not hasattr(data, "dtype"):
+            raise
+        # Of another library, which names no column.
+        raise MistypedError(f"{what}: values of type {data.dtype} cannot be read ({error}); convert the column, or leave it out") from error
 
 
 def _numbers(data: Any, what: str) -> tuple[Any, str]:
@@ -91,6 +99,17 @@ def arrow(values: Any, kind: str | None) -> Any:
     return pyarrow.array(values).cast(pyarrow.timestamp(unit, zone))
 
 
+def for_polars(table: Any) -> Any:
+    """An Arrow table whose times with an offset as their zone, which Polars does not take, are in UTC."""
+    import pyarrow
+
+    for at, field in enumerate(table.schema):
+        if pyarrow.types.is_timestamp(field.type) and (field.type.tz or "").startswith(("+", "-")):
+            kind = pyarrow.timestamp(field.type.unit, "UTC")
+            table = table.set_column(at, pyarrow.field(field.name, kind, field.nullable), table.column(at).cast(kind))
+    return table
+
+
 def series(values: Any, kind: str | None) -> Any:
     """The values of a property of type ``kind`` for a data frame of pandas."""
     zone = _unit_and_zone(kind)[1] if kind is not None and kind.startswith("timestamp[") else None
@@ -109,13 +128,20 @@ def objects(values: Any) -> list[Any]:
     return micro.tolist() if (micro.astype(values.dtype) == values).all() else list(values)
 
 
-def _from_pandas(data: Any) -> Any:
-    """The NumPy array of a pandas series if it is backed by one; otherwise Arrow data or a list, which keep missing values."""
+def _from_pandas(data: Any, kind: str | None) -> tuple[Any, str | None]:
+    """The NumPy array of a pandas series or index if it is backed by one; otherwise Arrow data or a list, which keep missing values; and
+    the type of times with a zone."""
+    zone = getattr(data.dtype, "tz", None)
+    if zone is not None and hasattr(data.dtype, "unit"):
+        times = data.to_numpy(f"datetime64[{data.dtype.unit}]")
+        numbers = times.view("int64").tolist()
+        missing = data.isna()
+        return [None if gone else one for one, gone in zip(numbers, missing)], kind or f"timestamp[{data.dtype.unit}, {zone}]"
     if getattr(data.dtype, "kind", "O") in "iufbM" and hasattr(data.dtype, "byteorder"):
-        return data.to_numpy()
+        return data.to_numpy(), kind
     if hasattr(data, "__arrow_c_stream__") and "pyarrow" in sys.modules:
-        return data
-    return [None if missing else value for value, missing in zip(data, data.isna())]
+        return data, kind
+    return [None if missing else value for value, missing in zip(data, data.isna())], None
 
 
 def _from_numpy(data: Any, what: str) -> Any:
@@ -174,6 +200,8 @@ class Reading(NamedTuple):
     usual_weight: str = "weight"
     directed: bool | None = None
     """Whether the edges will be directed; ``None``: as the object says."""
+    duplicates: str | None = None
+    """The rule for duplicates, if the call gives one."""
 
     @property
     def name(self) -> str:
@@ -188,6 +216,7 @@ def edges(
     weight: Any = None,
     usual_weight: str = "weight",
     directed: bool | None = None,
+    duplicates: str | None = None,
 ) -> Edges:
     """Makes columns of edges from two columns and properties, or from one object that contains edges.
 
@@ -198,6 +227,7 @@ def edges(
         weight: The column of the weight; for an object, the name of its weight, or ``False`` to ignore its values.
         usual_weight: The name of the weight where `weight` gives none.
         directed: Whether the edges will be directed, if that is known.
+        duplicates: The rule for duplicates, if the call gives one.
     """
     if properties is not None and not isinstance(properties, Mapping):
         raise MistypedError(f"properties must be columns by name, as in {{'kind': kinds}}, not {type(properties).__name__}")
@@ -206,16 +236,23 @@ def edges(
             raise InvalidError("property columns need both source and target columns")
         if weight is not None and weight is not False and not isinstance(weight, str):
             raise InvalidError("a weight column needs both source and target columns; otherwise weight must be the name of a column")
-        return _with_numbers_as_weight(_of_object(source, Reading(weight, usual_weight, directed)))
+        return _with_numbers_as_weight(_of_object(source, Reading(weight, usual_weight, directed, duplicates)))
     if isinstance(weight, (str, bool)):
         raise MistypedError(f"weight must be a column of numbers if source and target are columns, not {weight!r}")
-    columns = [(name, column(values, name)) for name, values in (properties or {}).items() if values is not None]
+    columns = [(_checked(name), column(values, name)) for name, values in (properties or {}).items() if values is not None]
     if weight is not None:
         if usual_weight in dict(columns):
             raise InvalidError(f"weight and properties[{usual_weight!r}] are both the weight; give one of them")
         columns.insert(0, (usual_weight, column(weight, "weight")))
     found = Edges(column(source, "source"), column(target, "target"), columns)
     return _with_numbers_as_weight(found._replace(weight=usual_weight if usual_weight in dict(columns) else None))
+
+
+def _checked(name: Any) -> str:
+    """The name of a property."""
+    if not isinstance(name, str):
+        raise MistypedError(f"the names of properties must be strings, not {name!r}")
+    return name
 
 
 def _with_numbers_as_weight(found: Edges) -> Edges:
@@ -231,6 +268,10 @@ def _with_numbers_as_weight(found: Edges) -> Edges:
 
 
 def _of_object(data: Any, reading: Reading) -> Edges:
+    from ._graph import Graph
+
+    if isinstance(data, Graph):
+        return _of_graph(data, reading)
     if hasattr(data, "tocoo") and hasattr(data, "shape"):
         return _of_matrix(data, reading)
     if hasattr(data, "get_edgelist") and hasattr(data, "vs"):
@@ -247,6 +288,22 @@ def _of_object(data: Any, reading: Reading) -> Edges:
     if shape is not None and len(shape) == 2:
         return _of_array(data, reading)
     return _of_tuples(data, reading)
+
+
+def _of_graph(graph: Any, reading: Reading) -> Edges:
+    """The edges of a graph of Esker."""
+    if reading.directed not in (None, graph.directed):
+        raise InvalidError("the graph is directed; pass graph.undirected()" if graph.directed else "the graph is undirected; leave out directed=True")
+    table, kinds = graph.edges(), graph.edge_properties
+    source, target = (column(end, what) for end, what in zip(table.ids(), ("source", "target")))
+    edges = Edges(source, target, [], vertices=column(graph.ids(), "vertices"), directed=graph.directed, multigraph=graph.multigraph)
+    if reading.weight is False:
+        return edges
+    weight = reading.weight if isinstance(reading.weight, str) else graph.weight
+    if weight is not None and weight not in kinds:
+        raise InvalidError(f"no edge has the property {weight!r}; the properties are {list(kinds)}")
+    _warn_of_attributes(set(graph.vertex_properties))
+    return edges._replace(properties=[(name, column(values, name, kinds[name])) for name, values in table.properties.items()], weight=weight)
 
 
 def _of_array(data: Any, reading: Reading) -> Edges:
@@ -269,7 +326,7 @@ def _table(data: Any) -> Any:
     kind = type(data).__module__.partition(".")[0]
     if kind == "polars" and hasattr(data, "collect"):
         return data.collect()
-    if kind == "pandas" and hasattr(data, "iloc") and len(data.columns) in (2, 3) and not any(isinstance(name, str) for name in data.columns):
+    if kind == "pandas" and hasattr(data, "iloc") and hasattr(data, "columns") and len(data.columns) in (2, 3) and not any(isinstance(name, str) for name in data.columns):
         return data.set_axis(["source", "target", "weight"][: len(data.columns)], axis=1)
     if hasattr(data, "__arrow_c_stream__") and kind not in ("pandas", "polars") and not hasattr(data, "column_names"):
         import pyarrow
@@ -344,7 +401,7 @@ def _with_columns(ends: Edges, columns: Mapping[str, Any], reading: Reading) -> 
         return ends
     if len(ends.source) and isinstance(reading.weight, str) and reading.weight not in columns:
         raise InvalidError(f"no edge has the property {reading.weight!r}; the properties are {list(columns)}")
-    properties = [(name, column(values, str(name))) for name, values in columns.items()]
+    properties = [(_checked(name), column(values, name)) for name, values in columns.items()]
     return ends._replace(properties=properties, weight=reading.name if reading.name in columns else None)
 
 
@@ -377,7 +434,10 @@ def _of_table(data: Any, names: list[Any], reading: Reading, by_position: bool |
 def _kept(data: Any, name: Any) -> list[Column]:
     """The column of a table as a property; none, with a warning, if it holds lists or the like."""
     kind = str(getattr(data[name], "type", None) or getattr(data[name], "dtype", "")).lower()
-    if kind.startswith(("list", "large_list", "fixed_size_list", "struct", "array(", "map")):
+    if kind == "object":
+        first = next((value for value in data[name] if value is not None), None)
+        kind = type(first).__name__ if isinstance(first, (list, dict, tuple, set)) or getattr(first, "ndim", 0) else kind
+    if kind.startswith(("list", "large_list", "fixed_size_list", "struct", "array(", "map", "dict", "tuple", "set", "ndarray")):
         message = f"left out the column {name!r}: it holds values of type {kind}, and properties are numbers, texts, truth values, dates or times"
         warnings.warn(message, EskerWarning, stacklevel=5)
         return []
@@ -385,10 +445,9 @@ def _kept(data: Any, name: Any) -> list[Column]:
 
 
 def _of_matrix(data: Any, reading: Reading) -> Edges:
-    if data.shape[0] != data.shape[1]:
-        raise InvalidError(f"an adjacency matrix must be square, not {data.shape[0]} x {data.shape[1]}")
-    matrix = data.tocoo(copy=True)
-    matrix.sum_duplicates()
+    if len(data.shape) != 2 or data.shape[0] != data.shape[1]:
+        raise InvalidError(f"an adjacency matrix must be square, not {' x '.join(map(str, data.shape))}")
+    matrix = _summed(data.tocoo(copy=True), reading.duplicates)
     row, col, values = matrix.row, matrix.col, matrix.data
     if reading.directed is False:
         row, col, values = _once(row, col, values, reading.weight is not False)
@@ -396,6 +455,33 @@ def _of_matrix(data: Any, reading: Reading) -> Edges:
     if reading.weight is False:
         return ends
     return ends._replace(properties=[(reading.name, column(values, "weight"))], weight=reading.name)
+
+
+def _summed(matrix: Any, rule: str | None) -> Any:
+    """A matrix with one entry for each pair: the sum, which no type cuts short."""
+    import numpy
+
+    values = matrix.data
+    if values.dtype.kind in "iu" and values.dtype.itemsize < 8:
+        matrix.data = values.astype(numpy.int64)
+    elif values.dtype.kind == "f" and values.dtype.itemsize < 8:
+        matrix.data = values.astype(numpy.float64)
+    about = matrix.copy()
+    matrix.sum_duplicates()
+    if matrix.nnz == len(values):
+        return matrix
+    if rule not in (None, "sum"):
+        raise InvalidError(
+            f"the entries of a matrix for one pair are summed, so duplicates={rule!r} has no effect; pass the columns matrix.row and "
+            "matrix.col with weight=matrix.data, after matrix = matrix.tocoo()"
+        )
+    if matrix.data.dtype.kind in "iu":
+        about.data = about.data.astype(numpy.float64)
+        about.sum_duplicates()
+        # An integer that wrapped around is off by 2^64.
+        if (numpy.abs(about.data - matrix.data.astype(numpy.float64)) > 2.0**62).any():
+            raise InvalidError("the entries of the matrix for one pair add up to more than 64 bits hold; convert it to floats")
+    return matrix
 
 
 def _once(row: Any, col: Any, values: Any, compare: bool) -> tuple[Any, Any, Any]:

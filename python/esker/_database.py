@@ -330,15 +330,15 @@ class Database:
         graph = self.graph()
         return {"edges": graph.edge_properties, "vertices": graph.vertex_properties}
 
-    def diff(self, a: At, b: At = "latest", *, summary_only: bool = False, **settings: Any) -> Difference:
+    def diff(self, a: At, b: At = "latest", *, summary_only: bool = False, threads: int | None = None, memory: Memory = None, progress: ProgressOption = None) -> Difference:
         """The differences from version ``a`` to version ``b``, given as in :meth:`graph`: as a list, and as Arrow tables
         ``edges`` and ``vertices``. With ``summary_only``, the list is empty."""
         first, last = selector(a, None), selector(b, None)
         if first is None or last is None:
             raise InvalidError("diff needs two versions")
-        progress = settings.pop("progress", None)
         with _progress.listening(progress, "diff") as callback:
-            before, after, summary, lists = self._created().diff(first, last, summary_only, run_settings(**settings, progress=callback))
+            settings = run_settings(threads=threads, memory=memory, progress=callback)
+            before, after, summary, lists = self._created().diff(first, last, summary_only, settings)
         tables = {
             name: DifferenceTable(self._created().diff_stream(str(before), str(after), name == "edges"), name)
             for name in ("edges", "vertices")
@@ -377,6 +377,9 @@ class Database:
         A warning says what the format cannot keep: CSV, for one, lists edges only and does not name vertices without edges. ``vertices`` is
         a file for the ids of all vertices, one per line, which ``import_(..., vertices=file)`` reads.
         """
+        for flag, value in (("properties", properties), ("overwrite", overwrite)):
+            if not isinstance(value, bool):
+                raise MistypedError(f"{flag} must be True or False, not {value!r:.60}")
         for one in [file] if vertices is None else [file, vertices]:
             if not overwrite and os.path.lexists(one):
                 raise ExistsError(f"{os.fspath(one)} already exists; give another path, or pass overwrite=True")
@@ -448,6 +451,8 @@ class Database:
             column: The column; by default the principal one.
             message: The message of the version.
         """
+        if name is not None and not isinstance(name, str):
+            raise MistypedError(f"name must be a string, not {name!r:.60}")
         if not isinstance(result, Result):
             raise MistypedError(f"store needs a result of an algorithm, not {type(result).__name__}")
         self._expect_own(result)
@@ -616,6 +621,9 @@ class Database:
     ) -> None:
         """Adds an edge property. ``type`` is ``text`` or a number type as shown by ``info`` (``i64``, ``f64`` and so on). Existing edges get 0 or the
         empty text, in all versions. With ``weight=True``, the property becomes the weight. This merges all layers."""
+        for what, text in (("name", name), ("type", type)):
+            if not isinstance(text, str):
+                raise MistypedError(f"{what} must be a string, not {text!r:.60}")
         with _progress.listening(progress, "define") as callback:
             self._to_change().define(name, type, weight, run_settings(threads=threads, progress=callback))
 
@@ -721,8 +729,21 @@ class Database:
                 self._adopt(created)
             else:
                 self._expect_in_place()
-                text = self._native.feed(inputs, read, settings, message, batch_edges, False)
+                before = self.graph()
+                self._expect_no_layout(before, directed, in_edges, order, encoding)
+                report = json.loads(self._native.feed(inputs, read, settings, message, batch_edges, False))
+                # What the changes made of the graph, as in the report of a new database.
+                report.update(vertices=self.graph().num_vertices - before.num_vertices, edges=report["rows"])
+                text = json.dumps(report)
         return read_report(text, settings["duplicates"], self._native.rule())
+
+    def _expect_no_layout(self, graph: Graph, directed: bool | None, in_edges: bool, order: str, encoding: str | None) -> None:
+        """Refuses arguments that only a new database can follow."""
+        if directed not in (None, graph.directed):
+            raise InvalidError(f"{self.path} is {'directed' if graph.directed else 'undirected'}; leave out directed={directed}")
+        for given, what in ((not in_edges, "in_edges=False"), (order != "auto", f"order={order!r}"), (encoding is not None, f"encoding={encoding!r}")):
+            if given:
+                raise InvalidError(f"{what} has no effect on a database with edges; leave it out (compact() changes the encoding)")
 
     def _create(
         self,

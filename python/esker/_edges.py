@@ -148,7 +148,7 @@ class EdgeTable:
         import polars
 
         try:
-            return polars.from_arrow(self.to_arrow())
+            return polars.from_arrow(_columns.for_polars(self.to_arrow()))
         except ImportError:  # without pyarrow
             return polars.DataFrame({n: v.tolist() if v.dtype == object else v for n, v in self._columns().items()})
 
@@ -202,7 +202,10 @@ class VertexTable:
         """A Polars data frame with the ids and the properties."""
         import polars
 
-        return polars.DataFrame(self)
+        try:
+            return polars.from_arrow(_columns.for_polars(self.to_arrow()))
+        except ImportError:  # without pyarrow
+            return polars.DataFrame(self)
 
 
 def _taken(texts: numpy.ndarray, rows: numpy.ndarray) -> numpy.ndarray:

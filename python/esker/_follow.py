@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Iterator, NamedTuple
 
-from . import _progress
+from . import _cancel, _progress
 from ._algorithms import ALGORITHMS
 from ._errors import InvalidError, MistypedError
 from ._esker import follow
@@ -86,6 +86,7 @@ class Follow:
         while (step := self.poll()) is None:
             if not self._wait:
                 raise StopIteration
+            _cancel.current()
             time.sleep(_LOOK_EVERY)
         return step
 

@@ -35,6 +35,9 @@ class Estimate(NamedTuple):
     """Bytes of neighbour lists read by the whole run, from the page cache if they fit."""
     graph_bytes: int
     """Bytes of the neighbour lists on disk, which are mapped."""
+    plan: dict[str, Any] | None = None
+    """What a run would read, where it would keep it, why, the predicted seconds, and the other candidates, for the given ``memory``,
+    ``encoding``, ``residency`` and ``head``; ``None`` if none of these is given."""
 
     def fits(self, memory: Memory) -> bool:
         """Whether the run fits a memory limit such as ``'2GiB'``."""
@@ -60,6 +63,19 @@ def _choice(weight: Any, undirected: Any) -> tuple[str | None, bool]:
     return weight, undirected
 
 
+def _reading(given: dict[str, Any]) -> tuple[str | None, str | None, int | None]:
+    """What is read and how it is kept, taken out of the arguments of a run; checked."""
+    encoding, residency, head = given.pop("encoding", None), given.pop("residency", None), given.pop("head", None)
+    for name, value in (("encoding", encoding), ("residency", residency)):
+        if value is not None and not isinstance(value, str):
+            raise MistypedError(f"{name} must be a string, not {type(value).__name__}")
+    if head is not None and (isinstance(head, bool) or not hasattr(head, "__index__")):
+        raise MistypedError(f"head must be a number of neighbours, not {type(head).__name__}")
+    if head is not None and head < 1:
+        raise InvalidError(f"head must be at least 1, not {head}")
+    return encoding, residency, None if head is None else head.__index__()
+
+
 class _Estimates(Estimates):
     __slots__ = ("_graph",)
 
@@ -67,10 +83,13 @@ class _Estimates(Estimates):
         self._graph = graph
 
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Estimate:
-        settings = run_settings(**{name: given.pop(name) for name in ("threads", "deterministic") if name in given})
+        settings = run_settings(**{name: given.pop(name) for name in ("threads", "deterministic", "memory") if name in given})
+        reading = _reading(given)
         choice = _choice(given.pop("weight", None), given.pop("undirected", False))
         texts = algorithm.texts(given, self._graph._id_text, estimating=True)
-        return Estimate(*self._graph._native.estimate(algorithm.name, texts, settings, choice))
+        planned = settings["memory"] is not None or reading != (None, None, None)
+        *sizes, plan = self._graph._native.estimate(algorithm.name, texts, settings, choice, reading if planned else None)
+        return Estimate(*sizes, None if plan is None else json.loads(plan))
 
 
 class Graph(Algorithms):
@@ -188,7 +207,8 @@ class Graph(Algorithms):
 
     @property
     def estimate(self) -> _Estimates:
-        """Estimates memory and reads of the algorithms: ``g.estimate.pagerank()``."""
+        """Estimates memory and reads of the algorithms: ``g.estimate.pagerank()``. With ``memory``, ``encoding``, ``residency`` or ``head``, also
+        plans the run, as ``esker run --explain`` does, or raises the :class:`MemoryLimitError` that would refuse it."""
         return _Estimates(self)
 
     # -- algorithms
@@ -216,7 +236,7 @@ class Graph(Algorithms):
         options, texts, settings = self._prepared(algorithm, given)
         with _progress.listening(given.get("progress"), algorithm.name) as callback:
             settings = run_settings(**settings, progress=callback)
-            residency = given.get("encoding"), given.get("residency"), given.get("head")
+            residency = _reading(dict(given))
             graph, choice = native_of(*_choice(given.get("weight"), given.get("undirected", False)))
             native = graph.run(algorithm.name, texts, settings, bool(given.get("verify")), residency, choice)
         again = None
@@ -425,6 +445,9 @@ class Graph(Algorithms):
         """A NetworkX graph with ids as nodes and all properties."""
         return self.edges().to_networkx()
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.edges().__arrow_c_stream__(requested_schema)
+
     def to_arrow(self) -> pyarrow.Table:
         """The edges as an Arrow table."""
         return self.edges().to_arrow()
@@ -437,8 +460,9 @@ class Graph(Algorithms):
         """The edges as a Polars data frame: the ids of sources and targets, and the properties."""
         return self.edges().to_polars()
 
-    def to_scipy(self, *, direction: Literal["out", "in"] = "out", weight: bool = True) -> scipy.sparse.csr_array:
-        """The adjacency matrix by vertex numbers. Rows are sources, or targets with ``direction="in"``.
+    def to_scipy(self, *, direction: Literal["out", "in"] = "out", weight: bool | str = True) -> scipy.sparse.csr_array:
+        """The adjacency matrix by vertex numbers. Rows are sources, or targets with ``direction="in"``. ``weight`` names the edge property that
+        gives the values: by default the weight; ``False``: ones.
 
         For a version in a single plain layer, targets and weights are mapped, not copied, if SciPy's index type has the same width. Do not
         write to them. Without weights, the values are ones.
@@ -446,12 +470,18 @@ class Graph(Algorithms):
         import numpy
         import scipy.sparse
 
-        rows = self._native.csr(direction, weight, run_settings())
+        if not isinstance(weight, (bool, str)):
+            raise MistypedError(f"weight must be the name of an edge property, True or False, not {type(weight).__name__}")
+        name = self.weight if weight is True else weight or None
+        if name is not None and self.edge_properties.get(name, "text") not in _views.NUMBERS:
+            kind = self.edge_properties.get(name)
+            raise InvalidError(f"no edge property of numbers is called {name!r}: {'there is none' if kind is None else f'its type is {kind}'}")
+        rows = self._native.csr(direction, name is not None, run_settings()) if name in (None, self.weight) else None
         n = self._facts["vertex_numbers"]
         if rows is None:
             table = self.edges()
             ends = (table.source, table.target) if direction == "out" else (table.target, table.source)
-            values = numpy.asarray(table.properties[self.weight]) if weight and self.weight else numpy.ones(len(table))
+            values = numpy.ones(len(table)) if name is None else numpy.asarray(table.properties[name])
             if not self.directed:
                 loops = ends[0] != ends[1]
                 ends = tuple(numpy.concatenate([ends[i], ends[1 - i][loops]]) for i in (0, 1))

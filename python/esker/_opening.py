@@ -219,7 +219,7 @@ def from_edges(
     for name, value in (("directed", directed), ("multigraph", multigraph)):
         if value is not None and not isinstance(value, bool):
             raise MistypedError(f"{name} must be True or False, not {value!r}")
-    edges = _columns.edges(source, target, properties, weight, directed=directed)
+    edges = _columns.edges(source, target, properties, weight, directed=directed, duplicates=duplicates)
     if directed is None:
         directed = edges.directed if edges.directed is not None else True
     if multigraph is False and duplicates is None:

@@ -424,6 +424,8 @@ class Result:
             if self._again is None:
                 raise UnsuitableError(f"{self.algorithm} is not a search, so its result has no paths")
             again = self._again()
+            if "parent" not in again._columns:
+                raise UnsuitableError(f"{self.algorithm} found no paths: {self.facts}")
             self._native, self._columns = again._native, {
                 name: Column(self, column._index, name, column.kind, column.ranking) for name, column in again._columns.items()
             }

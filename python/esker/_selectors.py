@@ -47,6 +47,12 @@ def read_settings(
     def pick(column: Any) -> str | None:
         return None if column is None or column is True else "" if column is False else str(column)
 
+    for name, flag in (("header", header), ("quotes", quotes)):
+        if flag is not None and not isinstance(flag, bool):
+            raise MistypedError(f"{name} must be True or False, not {flag!r}")
+    for name, text in (("format", format), ("ids", ids), ("delimiter", delimiter)):
+        if text is not None and not isinstance(text, str):
+            raise MistypedError(f"{name} must be a string, not {type(text).__name__}")
     return {
         "format": format,
         "source": None if source is None else str(source),

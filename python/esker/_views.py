@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ._graph import Graph
 
 #: Types of properties that are numbers.
-_NUMBERS = frozenset("i8 i16 i32 i64 u8 u16 u32 u64 f32 f64".split())
+NUMBERS = frozenset("i8 i16 i32 i64 u8 u16 u32 u64 f32 f64".split())
 
 #: Values of edge properties, a function of the edges, or a flag for each edge.
 Where = Union[Mapping[str, Any], Callable[["EdgeTable"], Any], Collection[bool]]
@@ -126,7 +126,7 @@ def chosen(graph: Graph, where: Where) -> Graph:
 def _expect_comparable(wanted: Any, name: str, kind: str) -> None:
     """Checks that a value can equal one of a property of type ``kind``."""
     is_text, is_number = isinstance(wanted, str), hasattr(wanted, "__float__") or hasattr(wanted, "__index__")
-    fits = is_text if kind == "text" else is_number if kind in _NUMBERS else not is_text and wanted is not None
+    fits = is_text if kind == "text" else is_number if kind in NUMBERS else not is_text and wanted is not None
     if not fits:
         raise MistypedError(f"the edge property {name!r} is of type {kind}, and no value of it equals {wanted!r}; give a value of that type")
 

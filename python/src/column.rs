@@ -112,13 +112,16 @@ impl Column {
     }
 
     pub(crate) fn of(what: String, chunks: Vec<ArrayRef>) -> Outcome<Self> {
+        let chunks =
+            chunks.into_iter().map(|chunk| without_decimals(chunk, &what)).collect::<Outcome<Vec<_>>>()?;
         let column_type = match chunks.first().map(|chunk| chunk.data_type().clone()) {
             None => ColumnType::Integers,
             Some(data_type) => match column_type(&data_type) {
                 Some(column_type) => column_type,
                 None => {
                     return mistyped(format!(
-                        "{what}: expected integers, floats or strings, got Arrow type {data_type}"
+                        "{what}: expected integers, floats, strings, truth values, dates or times, got Arrow type {data_type}; convert \
+                         the column, or leave it out"
                     ));
                 }
             },
@@ -367,6 +370,21 @@ impl Column {
         let only = Self::of(self.what.clone(), chunks)?;
         Ok(Self { logical: self.logical.clone(), ..only })
     }
+}
+
+/// Decimals as integers if they have no digits behind the point, else as the nearest floats; other values as they are.
+fn without_decimals(chunk: ArrayRef, what: &str) -> Outcome<ArrayRef> {
+    use DataType::{Decimal32, Decimal64, Decimal128};
+    let (Decimal32(_, scale) | Decimal64(_, scale) | Decimal128(_, scale)) = *chunk.data_type() else {
+        return Ok(chunk);
+    };
+    let numbers = simplified(&chunk)?;
+    if scale == 0 && *numbers.data_type() != DataType::Int64 {
+        return invalid(format!(
+            "{what}: a decimal without digits behind the point exceeds 64 bits; convert the column to floats if it may be rounded"
+        ));
+    }
+    Ok(numbers)
 }
 
 /// Whether an element exceeds 2^63 - 1.

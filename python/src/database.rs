@@ -89,7 +89,12 @@ impl Database {
             Some(Handle::Writer(_)) if self.process != std::process::id() => Err(Failure::Named(
                 "ForkedError",
                 format!(
-                    "{name} was opened for writing before the process forked; open it again in this process"
+                    "{name} was opened for writing before the process forked; {}",
+                    match self.path.to_str() {
+                        Some(IN_MEMORY | ":memory:") =>
+                            "a database in memory stays in that process, but its graphs can be read here",
+                        _ => "open it again in this process",
+                    }
                 ),
             )),
             Some(handle) => Ok(handle),

@@ -7,8 +7,8 @@ use arrow_array::Array as _;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use esker::algo::algorithm::pagerank::{PageRankOptions, pagerank};
-use esker::catalogue::{Job, Params, find};
-use esker::graph::{Bitmap, Cancel, Direction, NONE, Rows, Run, VertexId, vertex};
+use esker::catalogue::{Entry, Job, Params, Resources, find};
+use esker::graph::{Bitmap, Cancel, Direction, NONE, Rows, Run, Stop, VertexId, vertex};
 use esker::import::source::{id_at, integer_ids};
 use esker::plan::{estimate_on, plan, shape_of};
 use esker::store::format::{ElementType, IdMapKind};
@@ -68,7 +68,8 @@ impl Graph {
             snapshot = plan(&snapshot, entry, &params, &request, &resources)?.apply(&snapshot)?;
         }
         let answer = watched(py, &cancel, listener.as_ref(), || {
-            Ok(entry.run(&Job { snapshot: &snapshot, run: &run, params: &params, verify })?)
+            let job = Job { snapshot: &snapshot, run: &run, params: &params, verify };
+            entry.run(&job).or_else(|error| Err(with_whole_need(error, &job, entry, &resources)?))
         })?;
         Ok(Answer { answer: Arc::new(answer), snapshot: self.snapshot.clone() })
     }
@@ -108,13 +109,23 @@ impl Graph {
         options: Vec<(String, String)>,
         settings: Settings,
         choice: Choice,
-    ) -> Outcome<(u64, u64, u64)> {
-        let (entry, params) = (find(name)?, params(options));
+        reading: Option<Reading>,
+    ) -> Outcome<(u64, u64, u64, Option<String>)> {
+        let (entry, params, resources) = (find(name)?, params(options), settings.resources());
         let snapshot = choice.of(&self.snapshot)?;
-        let estimate = estimate_on(&snapshot, entry, &params, &settings.resources())?;
+        let plan = reading.map(|reading| {
+            plan(&snapshot, entry, &params, &reading.request()?, &resources).map_err(Failure::from)
+        });
+        let plan = plan.transpose()?;
+        let estimate = match &plan {
+            Some(plan) => plan.estimate,
+            None => estimate_on(&snapshot, entry, &params, &resources)?,
+        };
+        let plan = plan.map(|plan| plan.to_json(&snapshot, &resources)).transpose()?;
         let shape = shape_of(&snapshot, entry.reads_weights(&snapshot))?;
         let sides = if shape.directed && shape.in_edges { 2 } else { 1 };
-        Ok((estimate.memory_bytes, estimate.read_bytes, shape.weighted_list_bytes() * sides))
+        let plan = plan.map(|plan| plan.to_string());
+        Ok((estimate.memory_bytes, estimate.read_bytes, shape.weighted_list_bytes() * sides, plan))
     }
 
     /// The vertex with an id.
@@ -355,6 +366,26 @@ impl Graph {
             Some(_) => self.weighted_csr::<f64>(direction, &run),
         })
     }
+}
+
+/// The refusal of a run with the limit that the whole of it needs. A graph that is read as undirected reserves memory before the algorithm does.
+fn with_whole_need(
+    error: esker::Error,
+    job: &Job<'_>,
+    entry: &Entry,
+    resources: &Resources,
+) -> Outcome<Failure> {
+    use esker::store::Error::Stop as Stopped;
+    Ok(match error {
+        esker::Error::Store(Stopped(Stop::OverBudget { what, needed_bytes, budget_bytes }))
+            if job.snapshot.drops_directions() =>
+        {
+            let all = estimate_on(job.snapshot, entry, job.params, resources)?.memory_bytes;
+            let needed_bytes = needed_bytes.max(all);
+            Stop::OverBudget { what, needed_bytes, budget_bytes }.into()
+        }
+        other => other.into(),
+    })
 }
 
 pub(crate) fn params(options: Vec<(String, String)>) -> Params {

@@ -174,7 +174,7 @@ fn from_unusual(list: &Bound<'_, PyList>, what: &str) -> Outcome<ArrayRef> {
     for (at, item) in items.iter().enumerate() {
         turns.step(py)?;
         match item.extract::<Option<f64>>() {
-            Ok(Some(float)) if is_int(item) && !item.eq(float)? => {
+            Ok(Some(float)) if (is_int(item) || float.abs() > MAX_EXACT) && !item.eq(float)? => {
                 return invalid(format!(
                     "{what}[{at}] is {}, an integer beyond 2^53, but other elements are floats, and no number type holds both exactly; \
                      pass it as a float if it may be rounded",
@@ -182,13 +182,47 @@ fn from_unusual(list: &Bound<'_, PyList>, what: &str) -> Outcome<ArrayRef> {
                 ));
             }
             Ok(float) if !item.is_instance_of::<PyString>() => floats.push(float),
-            _ => {
-                let found = item.get_type().name()?.to_string();
-                return mistyped(format!("{what}[{at}] has type {found}, unlike the elements before it"));
-            }
+            _ => return odd(&items, what),
         }
     }
     Ok(Arc::new(Float64Array::from(floats)))
+}
+
+/// The largest number up to which a float holds every integer.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// The error for elements that no column holds, or not together.
+fn odd<T>(items: &[Bound<'_, PyAny>], what: &str) -> Outcome<T> {
+    let datetime = items.first().map(|first| first.py().import("datetime")).transpose()?;
+    let kind = |item: &Bound<'_, PyAny>| -> PyResult<Option<&'static str>> {
+        let Some(datetime) = &datetime else { return Ok(None) };
+        Ok(Some(match item {
+            _ if item.is_instance_of::<PyString>() => "strings",
+            _ if item.is_instance_of::<PyBool>() => "truth values",
+            _ if item.is_instance(&datetime.getattr("datetime")?)? => "times",
+            _ if item.is_instance(&datetime.getattr("date")?)? => "dates",
+            _ if item.extract::<f64>().is_ok() => "numbers",
+            _ => return Ok(None),
+        }))
+    };
+    let mut first = None;
+    for (at, item) in items.iter().enumerate().filter(|(_, item)| !item.is_none()) {
+        let found = item.get_type().name()?.to_string();
+        match (kind(item)?, first) {
+            (None, _) => {
+                return mistyped(format!(
+                    "{what}: expected integers, floats, strings, truth values, dates or times, but {what}[{at}] has type {found}"
+                ));
+            }
+            (Some(own), Some(before)) if own != before => {
+                return mistyped(format!(
+                    "{what}[{at}] has type {found}, but the elements before it are {before}"
+                ));
+            }
+            (own, _) => first = own,
+        }
+    }
+    mistyped(format!("{what}: the elements are of types that no column holds together"))
 }
 
 /// Formats an integer for a message; an integer of more than 200 bits is only described.
@@ -214,7 +248,8 @@ fn from_integers(items: &[Bound<'_, PyAny>], what: &str) -> Outcome<ArrayRef> {
             Ok(value) => wide.push(value),
             Err(_) => {
                 return invalid(format!(
-                    "{what}[{at}] is {}, but ids must be strings or integers from 0 to 2^64 - 1, and values must be less than 2^63",
+                    "{what}[{at}] is {}, but integers must be less than 2^64, and from 0 as ids; pass values as floats if they may be rounded, \
+                     and ids as strings",
                     shown(item)?
                 ));
             }

@@ -16,8 +16,8 @@ pub(crate) fn from_objects(items: &[Bound<'_, PyAny>], what: &str) -> Outcome<Op
     let module = first.py().import("datetime")?;
     let (datetime, date) = (module.getattr("datetime")?, module.getattr("date")?);
     let logical = if first.is_instance(&datetime)? {
-        let zone = if first.call_method0("utcoffset")?.is_none() { "" } else { "UTC" };
-        LogicalType::Timestamp { unit: TimeUnit::Micro, zone: zone.to_owned() }
+        let zone = if first.call_method0("utcoffset")?.is_none() { String::new() } else { zone_of(items)? };
+        LogicalType::Timestamp { unit: TimeUnit::Micro, zone }
     } else if first.is_instance(&date)? {
         LogicalType::Date
     } else {
@@ -33,6 +33,7 @@ pub(crate) fn from_objects(items: &[Bound<'_, PyAny>], what: &str) -> Outcome<Op
             true => item.call_method0("isoformat")?.extract()?,
             false => item.str()?.to_string(),
         };
+        // The zone of all only says how times are shown; in a text, each has an offset of its own.
         match PropertyValue::parse_logical(&logical, &text) {
             Ok(PropertyValue::Date(days)) => values.push(Some(days.into())),
             Ok(value) => values.push(value.bits().map(u64::cast_signed)),
@@ -46,4 +47,18 @@ pub(crate) fn from_objects(items: &[Bound<'_, PyAny>], what: &str) -> Outcome<Op
     }
     let numbers: ArrayRef = Arc::new(Int64Array::from(values));
     Ok(Some(arrow_column(&logical, &numbers)))
+}
+
+/// The zone that all times of a column have, by the name in the database of zones; else UTC.
+fn zone_of(items: &[Bound<'_, PyAny>]) -> PyResult<String> {
+    let mut zone: Option<String> = None;
+    for item in items.iter().filter(|item| !item.is_none()) {
+        let key = item.getattr_opt("tzinfo")?.and_then(|zone| zone.getattr_opt("key").ok().flatten());
+        let own = key.and_then(|key| key.extract::<Option<String>>().ok().flatten());
+        if own.is_none() || zone.as_ref().is_some_and(|known| Some(known) != own.as_ref()) {
+            return Ok("UTC".to_owned());
+        }
+        zone = own;
+    }
+    Ok(zone.unwrap_or_else(|| "UTC".to_owned()))
 }

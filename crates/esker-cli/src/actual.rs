@@ -7,7 +7,7 @@ use esker::catalogue::Resources;
 use esker::graph::{Run, SourceReads};
 use esker::plan::{PROCESS_BYTES, Plan, Price};
 use esker::store::Snapshot;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::resources::{bytes_read, peak_memory_bytes};
 use crate::size::{bytes, seconds};
@@ -87,15 +87,6 @@ pub(crate) fn price_rows(price: &Price) -> Vec<(String, String)> {
             format!("{} predicted, without what the page cache holds", bytes(price.disk_bytes)),
         ),
     ]
-}
-
-/// The same as JSON.
-pub(crate) fn price_json(price: &Price) -> Value {
-    let mut report: Map<_, _> =
-        price.parts().iter().map(|(name, taken)| (format!("{name}_seconds"), json!(taken))).collect();
-    report.insert("seconds".to_owned(), json!(price.seconds()));
-    report.insert("disk_bytes".to_owned(), json!(price.disk_bytes));
-    report.into()
 }
 
 /// What a run read and took, beside what was predicted, in rows of a name and a value.

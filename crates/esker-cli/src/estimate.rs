@@ -13,7 +13,7 @@ use crate::choice::{ChoiceArgs, needs_window};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::opening::open_store;
-use crate::residency::{AccessArgs, estimate_rows, explain, list_bytes, plan_json, summary};
+use crate::residency::{AccessArgs, estimate_rows, explain, list_bytes, summary};
 use crate::resources::ResourceArgs;
 use crate::text;
 use crate::window_args::TIME_HELP;
@@ -98,7 +98,7 @@ impl EstimateArgs {
                 "fits": plan.is_ok(),
                 "memory_limit_bytes": resources.memory_bytes,
                 "vertex_id_bytes": size_of::<VertexId>(),
-                "plan": plan.as_ref().ok().map(|plan| plan_json(plan, &snapshot, &resources)).transpose()?,
+                "plan": plan.as_ref().ok().map(|plan| plan.to_json(&snapshot, &resources)).transpose()?,
                 "refusal": plan.as_ref().err(),
             }));
         }

@@ -4,15 +4,12 @@ use clap::{Args, ValueEnum};
 use esker::algo::Estimate;
 use esker::catalogue::{Entry, Params, Resources};
 use esker::graph::Run;
-use esker::plan::{
-    Candidate, PROCESS_BYTES, Plan, Request, encoding_name, name, plan, residency_name, shape_of,
-};
+use esker::plan::{Candidate, PROCESS_BYTES, Plan, Request, name, plan, shape_of};
 use esker::rates::Known;
 use esker::store::version::format_time;
 use esker::store::{GraphEncoding, Residency, Snapshot};
-use serde_json::{Value, json};
 
-use crate::actual::{price_json, price_rows};
+use crate::actual::price_rows;
 use crate::failure::Failure;
 use crate::size::{bytes, seconds};
 
@@ -200,41 +197,6 @@ fn describe(one: &Candidate, resources: &Resources) -> String {
         text += &format!(", but chosen only on request: {unsuited}");
     }
     text
-}
-
-/// The same as JSON.
-pub(crate) fn plan_json(plan: &Plan, snapshot: &Snapshot, resources: &Resources) -> Result<Value, Failure> {
-    let candidate = |one: &Candidate| {
-        json!({
-            "encoding": encoding_name(one.encoding),
-            "residency": residency_name(one.residency),
-            "graph_bytes": one.graph_bytes,
-            "read_bytes": one.read_bytes,
-            "least_memory_bytes": one.least_bytes,
-            "whole_memory_bytes": one.whole_bytes,
-            "predicted": one.obstacle.is_none().then(|| price_json(&one.price)),
-            "obstacle": one.obstacle,
-            "unsuited": one.unsuited,
-        })
-    };
-    let heads = plan.heads(snapshot, &Run::with_threads(1)?)?;
-    Ok(json!({
-        "encoding": encoding_name(plan.access.encoding()),
-        "residency": residency_name(plan.access.residency()),
-        "reason": plan.reason.to_string(),
-        "fits": plan.fits,
-        "arrays_bytes": plan.estimate.memory_bytes,
-        "memory_limit_bytes": resources.memory_bytes,
-        "mapped_limit_bytes": resources.mapped_bytes,
-        "graph_memory_bytes": plan.graph_memory_bytes(),
-        "predicted": price_json(&plan.chosen().price),
-        "heads": heads.map(|heads| json!({
-            "length": heads.length,
-            "share": heads.share,
-            "memory_bytes": heads.memory_bytes,
-        })),
-        "candidates": plan.candidates.iter().map(candidate).collect::<Vec<_>>(),
-    }))
 }
 
 /// The name of the default: mapped lists.

@@ -28,7 +28,7 @@ use crate::interrupt::{self, cancel_on_signals};
 use crate::opening::{GraphArgs, INPUT_FORMAT, open_graph, open_store, refuse_reading};
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
-use crate::residency::{AccessArgs, explain, plan_json};
+use crate::residency::{AccessArgs, explain};
 use crate::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
 use crate::rows::{RowFormat, Rows, bars};
 use crate::selecting::WhereArgs;
@@ -190,7 +190,7 @@ impl RunArgs {
             answer_rows(snapshot, &answer, self.top, self.row_format())?.print(self.row_format())?;
         }
         if self.json {
-            let mut report = plan_json(&plan, snapshot, &resources)?;
+            let mut report = plan.to_json(snapshot, &resources)?;
             report["actual"] = actual_json(&plan, snapshot, &resources, &run, &actual);
             return self.print_json(entry, (snapshot, version), times.as_ref(), &answer, &report);
         }

@@ -15,6 +15,14 @@ use super::source::{Numbers, text_column};
 /// Key and value by which the metadata of an Arrow schema says that edges are undirected.
 pub(crate) const UNDIRECTED: [&str; 2] = ["esker.directed", "false"];
 
+/// Key by which the metadata of an Arrow schema names the column of the weight, if it is not called `weight`.
+pub(crate) const WEIGHT: &str = "esker.weight";
+
+/// The column that the metadata of a schema calls the weight.
+pub(crate) fn said_weight(schema: &Schema) -> Option<&str> {
+    schema.metadata().get(WEIGHT).map(String::as_str)
+}
+
 /// Whether the metadata of a schema says that the edges are undirected.
 pub(crate) fn says_undirected(schema: &Schema) -> bool {
     let [key, value] = UNDIRECTED;

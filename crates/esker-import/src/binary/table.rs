@@ -85,7 +85,7 @@ pub(super) struct Chosen {
     pub(super) left_out: Vec<String>,
 }
 
-/// Chooses columns by the user's options and by the usual names.
+/// Chooses columns by the user's options, by what the file says of the weight, and by the usual names.
 ///
 /// # Errors
 /// If a column that was asked for is not there or cannot serve, or the ends cannot be told.
@@ -93,6 +93,7 @@ pub(super) fn choose(
     path: &Arc<PathBuf>,
     names: &[(String, Holds)],
     types: &[Option<PropertyType>],
+    said_weight: Option<&str>,
     options: &ReadOptions,
 ) -> Result<Chosen> {
     let (source, target) = choose_ends(path, names, options)?;
@@ -104,7 +105,9 @@ pub(super) fn choose(
         left_out: Vec::new(),
     };
     let usual = |&&usual: &&&str| names.iter().any(|(name, _)| name.eq_ignore_ascii_case(usual));
+    let said = said_weight.and_then(|said| names.iter().position(|(name, _)| name == said));
     let weight = match (&options.weight, WEIGHTS.iter().find(usual)) {
+        (Pick::Auto, _) if said.is_some() => said,
         // A column that is called so but holds no numbers is an error, as in text files.
         (Pick::Auto, Some(usual)) => Some(find(path, names, usual)?),
         (choice, _) => pick(path, names, choice, &WEIGHTS)?,

@@ -1,4 +1,5 @@
-//! Parquet and Arrow IPC: columns `source`, `target` and the properties. The metadata of the schema says that a graph is undirected.
+//! Parquet and Arrow IPC: columns `source`, `target` and the properties. The metadata of the schema says that a graph is undirected, and
+//! what its weight is called.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use parquet::file::properties::WriterProperties;
 use super::graph::{ExportBlock, PropertyInfo, PropertyKind};
 use super::sink::OutputFile;
 use super::writer::{EdgeWriter, ExportShape, VertexNames};
-use crate::typed::{UNDIRECTED, arrow_column, arrow_type};
+use crate::typed::{UNDIRECTED, WEIGHT, arrow_column, arrow_type};
 
 /// Rows of a Parquet row group: few enough to be buffered, many enough to compress well.
 const ROW_GROUP_ROWS: usize = 1 << 20;
@@ -121,6 +122,10 @@ impl EdgeTable {
         if !shape.directed {
             let [key, value] = UNDIRECTED;
             schema.metadata.insert(key.to_owned(), value.to_owned());
+        }
+        let weight = shape.weight.map(|weight| &shape.properties[weight].name);
+        if let Some(name) = weight.filter(|name| *name != "weight") {
+            schema.metadata.insert(WEIGHT.to_owned(), name.clone());
         }
         Ok(Self {
             schema: Arc::new(schema),

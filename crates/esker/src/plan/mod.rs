@@ -9,6 +9,7 @@ mod memory;
 mod price;
 mod candidate;
 mod needs;
+mod report;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +18,7 @@ use esker_graph::{Direction, Run, Stop};
 use esker_store::headed::Heads;
 use esker_store::pool::PoolOptions;
 use esker_store::{Access, GraphEncoding, HeadedOptions, Residency, Snapshot};
+use serde_json::{Value, json};
 
 use crate::catalogue::{Entry, Params, Resources};
 use crate::error::{Error, Result};
@@ -251,6 +253,31 @@ impl Plan {
         let layer = snapshot.complete_layer();
         let needs = snapshot.clone().reading(self.only).headed_needs(run.threads())?;
         Ok(Some(needs.heads(layer, options, run)?))
+    }
+
+    /// What was chosen, why, and the candidates, as JSON.
+    ///
+    /// # Errors
+    /// As [`Plan::heads`].
+    pub fn to_json(&self, snapshot: &Snapshot, resources: &Resources) -> Result<Value> {
+        let heads = self.heads(snapshot, &Run::with_threads(1)?)?;
+        Ok(json!({
+            "encoding": encoding_name(self.access.encoding()),
+            "residency": residency_name(self.access.residency()),
+            "reason": self.reason.to_string(),
+            "fits": self.fits,
+            "arrays_bytes": self.estimate.memory_bytes,
+            "memory_limit_bytes": resources.memory_bytes,
+            "mapped_limit_bytes": resources.mapped_bytes,
+            "graph_memory_bytes": self.graph_memory_bytes(),
+            "predicted": self.chosen().price.to_json(),
+            "heads": heads.map(|heads| json!({
+                "length": heads.length,
+                "share": heads.share,
+                "memory_bytes": heads.memory_bytes,
+            })),
+            "candidates": self.candidates.iter().map(Candidate::to_json).collect::<Vec<_>>(),
+        }))
     }
 }
 

@@ -26,7 +26,7 @@ use super::table::{self, Chosen, Holds};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
 use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
-use crate::typed::{says_undirected, type_of};
+use crate::typed::{said_weight, says_undirected, type_of};
 
 /// Long record batches that are kept for the runs that follow, at most.
 const KEPT_MAX: usize = 2;
@@ -93,7 +93,7 @@ impl ArrowFile {
             fields.map(|field| (field.name().clone(), Holds::of(field.data_type()))).collect();
         let types: Vec<_> = schema.fields().iter().map(|field| type_of(field.data_type())).collect();
         let chosen = match first {
-            None => table::choose(&path, &names, &types, options)?,
+            None => table::choose(&path, &names, &types, said_weight(&schema), options)?,
             Some((chosen, own)) => chosen.in_file(&path, own, &names)?,
         };
         let mut projection = chosen.columns.clone();

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::ArrayRef;
+use arrow_schema::Schema as ArrowSchema;
 use esker_format::{Error, LogicalType, PropertyType, Result};
 use footer::check_footer;
 use parquet::arrow::parquet_to_arrow_schema;
@@ -31,7 +32,7 @@ use super::table::{self, Chosen, Holds};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
 use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
-use crate::typed::{logical_of, says_undirected, type_of};
+use crate::typed::{logical_of, said_weight, says_undirected, type_of};
 
 /// Opens Parquet files with the same columns. See [`ReadOptions`] for which columns are taken.
 ///
@@ -71,9 +72,13 @@ pub(crate) fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Bo
 
 /// Whether Arrow's schema in a file says that the edges are undirected, as an export writes it.
 fn is_undirected(reader: &SerializedFileReader<Region>) -> bool {
+    arrow_schema(reader).is_some_and(|arrow| says_undirected(&arrow))
+}
+
+/// Arrow's schema in a file, or that of its columns.
+fn arrow_schema(reader: &SerializedFileReader<Region>) -> Option<ArrowSchema> {
     let metadata = reader.metadata().file_metadata();
-    let arrow = parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata());
-    arrow.is_ok_and(|arrow| says_undirected(&arrow))
+    parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata()).ok()
 }
 
 /// What the values of columns are, if more than numbers or texts. The zones of times stand in what Arrow's writers add to a file.
@@ -81,8 +86,7 @@ fn logical_types(
     reader: &SerializedFileReader<Region>,
     leaves: &[Option<Leaf>],
 ) -> Vec<Option<PropertyType>> {
-    let metadata = reader.metadata().file_metadata();
-    let arrow = parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata()).ok();
+    let arrow = arrow_schema(reader);
     let own = |(index, leaf): (usize, &Option<Leaf>)| {
         let data_type = leaf.as_ref()?.data_type();
         let Some(plain) = logical_of(data_type) else { return type_of(data_type) };
@@ -140,7 +144,10 @@ impl ParquetFile {
         let holds = |leaf: &Option<Leaf>| leaf.as_ref().map_or(Holds::Other, Leaf::holds);
         let names: Vec<_> = roots.map(|(root, leaf)| (root.name().to_owned(), holds(leaf))).collect();
         let chosen = match first {
-            None => table::choose(&path, &names, &logical_types(&reader, &leaves), options)?,
+            None => {
+                let (types, schema) = (logical_types(&reader, &leaves), arrow_schema(&reader));
+                table::choose(&path, &names, &types, schema.as_ref().and_then(said_weight), options)?
+            }
             Some((chosen, own)) => chosen.in_file(&path, own, &names)?,
         };
         // Columns that hold something else are never chosen.
