@@ -108,6 +108,7 @@ impl Words {
 impl Deref for Words {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
         &bytemuck::cast_slice(&self.words)[..self.bytes]
     }
@@ -245,6 +246,7 @@ impl Map {
 impl Deref for Map {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
         &self.bytes.content[self.range.clone()]
     }
@@ -253,6 +255,7 @@ impl Deref for Map {
 impl Deref for MapContent {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
         match self {
             Self::Mapped(map) => map,

@@ -1,17 +1,17 @@
 //! A batch: changes that together become one version.
 
-use std::collections::HashMap;
+use std::ops::Range;
 
-use esker_format::memory::{no_memory, reserve};
-use esker_format::{
-    Duplicates, ElementType, Error, PropertyRecord, PropertyType, Result, VertexValue, Widening,
-};
+use esker_format::memory::reserve;
+use esker_format::{Duplicates, ElementType, Error, PropertyRecord, PropertyType, Result, Widening};
 use esker_graph::{Cancel, Reservation};
 use esker_layers::ids::ExternalId;
 use esker_layers::property::PropertyValue;
 
+use super::change::{BatchOp, BatchValue};
 use super::content::NewIds;
 use super::exact::{exact_bits, exact_number, wider_for};
+use super::texts::{TEXT_BYTES, Texts};
 use crate::freeze::REMOVAL;
 
 /// Options of a commit.
@@ -29,48 +29,9 @@ pub struct CommitOptions {
     pub cancel: Cancel,
 }
 
-/// A change in a batch. The batch stores the external ids separately, in the order of the changes.
-#[derive(Debug, Clone)]
-pub(crate) enum BatchOp {
-    /// Two ids. Adds or sets an edge with the values of a row, or removes it.
-    Edge(u32),
-    /// One id.
-    AddVertex,
-    /// One id.
-    RemoveVertex,
-    /// One id. Sets the property with this index among the names of the batch.
-    SetVertex(u32, Option<BatchValue>),
-}
-
-/// A value of a vertex property.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum BatchValue {
-    Number(PropertyValue<'static>),
-    Text(Vec<u8>),
-}
-
-impl BatchValue {
-    /// The value in the type of a vertex property.
-    pub(crate) fn stored(&self, property: &PropertyRecord) -> Result<VertexValue> {
-        let wrong = |shown: &dyn std::fmt::Display| {
-            let wanted = property.type_name();
-            Error::Invalid(format!("the vertex property {:?} takes {wanted}, not {shown}", property.name))
-        };
-        match self {
-            Self::Text(text) if property.is_text() => Ok(VertexValue { bits: 0, text: Some(text.clone()) }),
-            Self::Text(text) => Err(wrong(&PropertyValue::Text(text))),
-            Self::Number(number) if property.is_text() => Err(wrong(number)),
-            Self::Number(number) => {
-                let bits = exact_bits(property, *number).ok_or_else(|| wrong(number))?;
-                Ok(VertexValue { bits, text: None })
-            }
-        }
-    }
-}
-
 /// Changes to commit together with [`crate::Database::commit`].
 ///
-/// The changes take effect in the order given: an edge that is added and then removed does not exist. Memory: 40
+/// The changes take effect in the order given: an edge that is added and then removed does not exist. Memory: 28
 /// bytes for an edge between integer ids.
 #[derive(Debug, Clone)]
 pub struct Batch {
@@ -86,6 +47,8 @@ pub struct Batch {
     pub(crate) texts: Vec<Texts>,
     /// The names of the vertex properties that the batch sets.
     pub(crate) names: Vec<String>,
+    /// The values that it sets, in order.
+    values: Vec<BatchValue>,
     /// The vertex properties that the batch defines: name and type.
     pub(crate) defined: Vec<(String, PropertyType)>,
     /// Memory of the texts that the batch sets as properties of vertices.
@@ -104,33 +67,6 @@ impl Clone for BatchMemory {
     }
 }
 
-/// What a text takes in addition to its bytes: its allocation, and an entry of a list or a table.
-pub(crate) const TEXT_BYTES: usize = 80;
-
-/// A list of distinct texts.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Texts {
-    pub(crate) list: Vec<Vec<u8>>,
-    indexes: HashMap<Vec<u8>, u32>,
-    /// Memory of both.
-    bytes: usize,
-}
-
-impl Texts {
-    fn index_of(&mut self, text: &[u8]) -> Result<u32> {
-        if let Some(&index) = self.indexes.get(text) {
-            return Ok(index);
-        }
-        reserve(&mut self.list, 1)?;
-        self.indexes.try_reserve(1).map_err(no_memory)?;
-        let index = self.list.len() as u32;
-        self.list.push(text.to_vec());
-        self.indexes.insert(text.to_vec(), index);
-        self.bytes += 2 * (text.len() + TEXT_BYTES);
-        Ok(index)
-    }
-}
-
 impl Batch {
     /// An empty batch for a database with these edge properties and this rule for duplicate edges.
     pub(crate) fn new(edge_properties: Vec<PropertyRecord>, text_ids: bool, duplicates: Duplicates) -> Self {
@@ -144,6 +80,7 @@ impl Batch {
             num_rows: 0,
             texts: vec![Texts::default(); count],
             names: Vec::new(),
+            values: Vec::new(),
             defined: Vec::new(),
             value_bytes: 0,
             memory: BatchMemory::default(),
@@ -158,7 +95,8 @@ impl Batch {
     /// The memory of the changes.
     pub(crate) fn bytes(&self) -> usize {
         let rows: usize = self.rows.iter().map(|column| column.capacity() * size_of::<u64>()).sum();
-        self.ids.bytes() + self.ops.capacity() * size_of::<BatchOp>() + rows + self.text_bytes()
+        let values = self.values.capacity() * size_of::<BatchValue>();
+        self.ids.bytes() + self.ops.capacity() * size_of::<BatchOp>() + values + rows + self.text_bytes()
     }
 
     /// The memory of the texts among the changes.
@@ -255,56 +193,93 @@ impl Batch {
         values: &[PropertyValue<'_>],
     ) -> Result<()> {
         let (source, target) = (self.expect_kind(source.into())?, self.expect_kind(target.into())?);
-        if values.len() != self.edge_properties.len() {
-            let names: Vec<_> = self.edge_properties.iter().map(|property| property.name.as_str()).collect();
-            return Err(Error::Invalid(format!(
-                "{} for an edge, but edges have {}: {}",
-                esker_graph::counted(values.len(), "value", "values"),
-                esker_graph::counted(names.len(), "property", "properties"),
-                if names.is_empty() { "none".to_owned() } else { names.join(", ") }
-            )));
-        }
-        let row = self.next_row()?;
         self.make_room(&[source, target])?;
-        self.rows.iter_mut().try_for_each(|column| reserve(column, 1))?;
-        for (number, value) in values.iter().enumerate() {
-            match self.bits_of(number, *value) {
-                Ok(bits) => self.rows[number].push(bits),
-                Err(error) => {
-                    self.rows.iter_mut().for_each(|column| column.truncate(row as usize));
-                    return Err(error);
-                }
-            }
-        }
-        self.num_rows += 1;
+        let row = self.add_rows(1, values.len(), |number| std::slice::from_ref(&values[number]))?.start;
         self.push_edge(source, target, row);
         Ok(())
     }
 
-    /// Adds edges without properties: as [`Batch::add_edge`] for each, at a fraction of its time. After an error the first of them are added.
+    /// Adds rows with the values of each property; returns their indexes. After an error none is added.
+    fn add_rows<'v>(
+        &mut self,
+        count: usize,
+        num_values: usize,
+        values_of: impl Fn(usize) -> &'v [PropertyValue<'v>],
+    ) -> Result<Range<u32>> {
+        if num_values != self.edge_properties.len() {
+            let names: Vec<_> = self.edge_properties.iter().map(|property| property.name.as_str()).collect();
+            return Err(Error::Invalid(format!(
+                "{} for an edge, but edges have {}: {}",
+                esker_graph::counted(num_values, "value", "values"),
+                esker_graph::counted(names.len(), "property", "properties"),
+                if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+            )));
+        }
+        let rows = match u32::try_from(count).ok().and_then(|count| self.num_rows.checked_add(count)) {
+            Some(end) if end < REMOVAL => self.num_rows..end,
+            _ => {
+                let reason = "a batch takes at most 2^32 - 2 edges: commit it in parts";
+                return Err(Error::Invalid(reason.to_owned()));
+            }
+        };
+        self.rows.iter_mut().try_for_each(|column| reserve(column, count))?;
+        for number in 0..num_values {
+            for value in values_of(number) {
+                match self.bits_of(number, *value) {
+                    Ok(bits) => self.rows[number].push(bits),
+                    Err(error) => {
+                        self.rows.iter_mut().for_each(|column| column.truncate(rows.start as usize));
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        self.num_rows = rows.end;
+        Ok(rows)
+    }
+
+    /// Adds edges between text ids: as [`Batch::add_edge`] for each, at a fraction of its time. `values` are those of each property, by
+    /// number, one for each edge. After an error no edge is added.
     ///
     /// # Errors
-    /// As [`Batch::add_edge`]; [`Error::Invalid`] if edges have properties.
-    pub fn add_edges<'i>(
+    /// As [`Batch::add_edge`].
+    pub fn add_text_edges(&mut self, ends: &[[&[u8]; 2]], values: &[Vec<PropertyValue<'_>>]) -> Result<()> {
+        let NewIds::Texts(texts, places) = &mut self.ids else {
+            let text = ends.first().map_or(&b""[..], |ends| ends[0]);
+            return self.expect_kind(ExternalId::Text(text)).map(drop);
+        };
+        reserve(texts, ends.as_flattened().iter().map(|id| id.len()).sum())?;
+        reserve(places, 2 * ends.len())?;
+        reserve(&mut self.ops, ends.len())?;
+        let rows = self.add_rows(ends.len(), values.len(), |number| &values[number])?;
+        for id in ends.as_flattened() {
+            self.ids.push(ExternalId::Text(id));
+        }
+        self.ops.extend(rows.map(BatchOp::Edge));
+        Ok(())
+    }
+
+    /// As [`Batch::add_text_edges`], between integer ids: from `sources[i]` to `targets[i]`.
+    ///
+    /// # Errors
+    /// As [`Batch::add_edge`].
+    pub fn add_integer_edges(
         &mut self,
-        mut edges: impl ExactSizeIterator<Item = [ExternalId<'i>; 2]>,
+        sources: &[u64],
+        targets: &[u64],
+        values: &[Vec<PropertyValue<'_>>],
     ) -> Result<()> {
-        if !self.edge_properties.is_empty() {
-            return edges.try_for_each(|[source, target]| self.add_edge(source, target, &[]));
-        }
-        reserve(&mut self.ops, edges.len())?;
-        if let NewIds::Integers(ids) = &mut self.ids {
-            reserve(ids, 2 * edges.len())?;
-        }
-        for [source, target] in edges {
-            let ends = [self.expect_kind(source)?, self.expect_kind(target)?];
-            if matches!(self.ids, NewIds::Texts(..)) {
-                self.ids.make_room(&ends)?;
-            }
-            let row = self.next_row()?;
-            self.num_rows += 1;
-            self.push_edge(ends[0], ends[1], row);
-        }
+        let ends = sources.iter().zip(targets);
+        let NewIds::Integers(ids) = &mut self.ids else {
+            let integer = sources.first().copied().unwrap_or(0);
+            return self.expect_kind(ExternalId::Int(integer)).map(drop);
+        };
+        reserve(ids, 2 * ends.len())?;
+        reserve(&mut self.ops, ends.len())?;
+        let rows = self.add_rows(ends.len(), values.len(), |number| &values[number])?;
+        let NewIds::Integers(ids) = &mut self.ids else { return Ok(()) };
+        ids.extend(ends.flat_map(|(&source, &target)| [source, target]));
+        self.ops.extend(rows.map(BatchOp::Edge));
         Ok(())
     }
 
@@ -366,7 +341,12 @@ impl Batch {
             PropertyValue::Text(text) => BatchValue::Text(text.to_vec()),
             number => BatchValue::Number(number.to_owned_number()),
         });
-        self.push(id.into(), BatchOp::SetVertex(name as u32, value))?;
+        let index = match value {
+            None => REMOVAL,
+            Some(_) => self.next_value()?,
+        };
+        self.push(id.into(), BatchOp::SetVertex(name as u32, index))?;
+        self.values.extend(value);
         self.value_bytes += value_bytes;
         Ok(())
     }
@@ -396,12 +376,19 @@ impl Batch {
         self.ops.push(BatchOp::Edge(row));
     }
 
-    /// The index of the next row.
-    fn next_row(&self) -> Result<u32> {
-        if self.num_rows + 1 < REMOVAL {
-            return Ok(self.num_rows);
+    /// The index of the next value of a vertex property, for which there is room.
+    fn next_value(&mut self) -> Result<u32> {
+        if self.values.len() >= REMOVAL as usize {
+            let reason = "a batch takes at most 2^32 - 1 values of vertices: commit it in parts";
+            return Err(Error::Invalid(reason.to_owned()));
         }
-        Err(Error::Invalid("a batch takes at most 2^32 - 2 edges: commit it in parts".to_owned()))
+        reserve(&mut self.values, 1)?;
+        Ok(self.values.len() as u32)
+    }
+
+    /// The value that a change sets; `None` if it takes a value away.
+    pub(crate) fn value(&self, index: u32) -> Option<&BatchValue> {
+        self.values.get(index as usize)
     }
 
     fn bits_of(&mut self, number: usize, value: PropertyValue<'_>) -> Result<u64> {
@@ -438,8 +425,9 @@ impl Batch {
         let mut properties: Vec<(Option<PropertyRecord>, bool)> =
             self.names.iter().map(|name| (find(name), false)).collect();
         for op in &self.ops {
-            let BatchOp::SetVertex(name, Some(BatchValue::Number(value))) = op else { continue };
-            let (Some(property), is_widened) = &mut properties[*name as usize] else { continue };
+            let BatchOp::SetVertex(name, value) = *op else { continue };
+            let Some(BatchValue::Number(value)) = self.value(value) else { continue };
+            let (Some(property), is_widened) = &mut properties[name as usize] else { continue };
             if exact_bits(property, *value).is_none()
                 && let Some(wider) = wider_for(property, *value)
             {

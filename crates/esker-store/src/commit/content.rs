@@ -224,19 +224,11 @@ impl Commit {
                 }
             }
         }
-        for end in [|edge: &EdgeOp| edge.source, |edge: &EdgeOp| edge.target] {
-            for edges in self.edges.chunks(VALUES_PER_CHECK) {
-                cancel.check()?;
-                edges.iter().for_each(|edge| out.extend_from_slice(&end(edge).to_le_bytes()));
-            }
-        }
-        for edges in self.edges.chunks(VALUES_PER_CHECK) {
-            cancel.check()?;
-            edges.iter().for_each(|edge| edge.row.put(&mut out));
-        }
-        for bits in self.rows.iter().flat_map(|column| column.chunks(VALUES_PER_CHECK)) {
-            cancel.check()?;
-            bits.iter().for_each(|bits| bits.put(&mut out));
+        put_all(&mut out, &self.edges, |edge| edge.source.to_le_bytes(), cancel)?;
+        put_all(&mut out, &self.edges, |edge| edge.target.to_le_bytes(), cancel)?;
+        put_all(&mut out, &self.edges, |edge| edge.row.to_le_bytes(), cancel)?;
+        for column in &self.rows {
+            put_all(&mut out, column, |bits| bits.to_le_bytes(), cancel)?;
         }
         Ok(out)
     }
@@ -298,6 +290,23 @@ impl Commit {
             vertices,
         })
     }
+}
+
+/// Appends a field of all items.
+fn put_all<T, const N: usize>(
+    out: &mut Vec<u8>,
+    items: &[T],
+    field: impl Fn(&T) -> [u8; N],
+    cancel: &Cancel,
+) -> Result<()> {
+    for items in items.chunks(VALUES_PER_CHECK) {
+        cancel.check()?;
+        let first = out.len();
+        out.resize(first + N * items.len(), 0);
+        let places = out[first..].as_chunks_mut::<N>().0;
+        places.iter_mut().zip(items).for_each(|(place, item)| *place = field(item));
+    }
+    Ok(())
 }
 
 /// The record of a version that is in the log alone. The counts of edges are 0, because only the freeze computes them.

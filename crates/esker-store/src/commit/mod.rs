@@ -3,13 +3,16 @@
 mod content;
 mod logged;
 mod exact;
+mod texts;
+mod change;
 mod batch;
 mod duplicates;
 mod assemble;
 
 pub(crate) use assemble::{Assembled, LayerLocation, assemble, value_of};
 pub use batch::{Batch, CommitOptions};
-pub(crate) use batch::{BatchOp, TEXT_BYTES};
+pub(crate) use change::{BatchOp, BatchValue};
 pub(crate) use content::{Commit, EdgeOp, NewIds};
 pub(crate) use duplicates::{DuplicateRule, WiderSum, reads_edges};
 pub(crate) use logged::LoggedCommit;
+pub(crate) use texts::TEXT_BYTES;

@@ -36,6 +36,8 @@ struct Workload {
     has_forms: bool,
     /// Whether each commit is so large that it becomes a layer at once.
     freezes_at_once: bool,
+    /// Whether that layer is merged at once where a merge is due.
+    merges_at_once: bool,
     run: Run,
 }
 
@@ -52,6 +54,7 @@ impl Workload {
             requests,
             has_forms: false,
             freezes_at_once: false,
+            merges_at_once: false,
             run: Run::with_threads(1).unwrap(),
         }
     }
@@ -80,7 +83,10 @@ impl Workload {
 
     fn open(&self, disk: &FaultyDisk) -> Result<Database> {
         let options = match self.freezes_at_once {
-            true => DatabaseOptions { freeze_bytes: Some(1), auto_merge: Some(false), ..options() },
+            true => {
+                let auto_merge = Some(self.merges_at_once);
+                DatabaseOptions { freeze_bytes: Some(1), auto_merge, ..options() }
+            }
             false => options(),
         };
         Database::open_on(Arc::new(disk.clone()), Path::new(DB), options)
@@ -99,9 +105,15 @@ impl Workload {
                 db.close()?;
                 db = self.open(disk)?;
             }
-            possible.advance(&db, request, &self.run)?;
+            self.advance(&db, possible, request)?;
         }
         db.close()
+    }
+
+    /// Performs a request, and waits for merges in the background, so that the operations have one order.
+    fn advance(&self, db: &Database, possible: &mut PossibleContents, request: &Request) -> Result<()> {
+        possible.advance(db, request, &self.run)?;
+        if self.merges_at_once { db.join_maintainer() } else { Ok(()) }
     }
 
     /// Recovers, checks the content, and continues from there.
@@ -273,7 +285,7 @@ fn fail(workload: &Workload, disk: &FaultyDisk, power_is_lost: bool) -> u64 {
             db = workload.open(disk).ok();
         }
         let Some(db) = &db else { break };
-        if possible.advance(db, request, &workload.run).is_err() {
+        if workload.advance(db, &mut possible, request).is_err() {
             go_on(workload, db, &mut possible);
             break;
         }
@@ -347,6 +359,34 @@ fn a_commit_that_becomes_a_layer_at_once_outlives_a_failure_of_any_operation() {
                 .unwrap()
                 .is_empty()
         );
+        die_or_fail_at_each_operation(&workload, seed);
+    }
+}
+
+#[test]
+fn a_commit_whose_layer_is_merged_at_once_outlives_a_failure_of_any_operation() {
+    for seed in 1..=2 * rounds() {
+        let mut random = Random(seed);
+        let mut workload =
+            Workload { freezes_at_once: true, merges_at_once: true, ..Workload::random(seed, 5) };
+        workload.has_forms = workload.sample.encoding == Encoding::Plain;
+        for position in [1, 3, 5] {
+            let changes = many_changes(NUM_VERTICES, &mut random);
+            workload.requests.insert(position, Request::Commit(changes));
+        }
+        let disk = workload.prepare(seed);
+        let db = workload.open(&disk).unwrap();
+        let layers = || db.manifest().layers.iter().map(|layer| layer.number).collect::<Vec<_>>();
+        let (before, mut possible) = (layers(), workload.possible());
+        let add = (0..NUM_VERTICES).map(|v| ModelChange::Add(v, (v + 3) % NUM_VERTICES, 3, 1));
+        workload.advance(&db, &mut possible, &Request::Commit(add.collect())).unwrap();
+        let last = before.last().unwrap();
+        assert_eq!(
+            (before.len(), layers()),
+            (1, vec![last + 1]),
+            "the commit alone was never a layer on the disk"
+        );
+        possible.verify(&db, &workload.run);
         die_or_fail_at_each_operation(&workload, seed);
     }
 }

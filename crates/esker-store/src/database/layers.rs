@@ -8,7 +8,7 @@ use esker_format::{CopyPolicy, Edit, Error, Result};
 use esker_graph::Run;
 
 use crate::commit::{Assembled, Commit, LayerLocation, assemble};
-use crate::freeze::KnownEdges;
+use crate::freeze::{ChangeCounts, KnownEdges};
 use crate::snapshot::{Layer, State};
 use crate::version::{Manifest, ManifestWriter, not_retained};
 
@@ -47,15 +47,42 @@ pub(crate) fn with_commits_in_memory(
     policy: CopyPolicy,
     run: &Run,
 ) -> Result<Arc<State>> {
+    Ok(layer_of_commits(state, commits, disk, (0, None), policy, run)?.state)
+}
+
+/// A layer in memory.
+pub(super) struct CommitLayer {
+    /// The state with it, without versions that the retention does not keep.
+    pub(super) state: Arc<State>,
+    /// Its number.
+    pub(super) number: u32,
+    /// The edits that a manifest would need for it; they forget no version.
+    pub(super) edits: Vec<Edit>,
+    /// What the counted commits changed.
+    pub(super) counts: ChangeCounts,
+}
+
+/// Makes a layer in memory that holds `commits`. `counting` has the first version whose changes are counted, and the filter of edges
+/// in the layers below.
+pub(super) fn layer_of_commits(
+    state: &Arc<State>,
+    commits: &[Arc<Commit>],
+    disk: &Arc<dyn Disk>,
+    counting: (u64, Option<&Mutex<KnownEdges>>),
+    policy: CopyPolicy,
+    run: &Run,
+) -> Result<CommitLayer> {
     let number = state.manifest().layers.iter().map(|layer| layer.number).max().unwrap_or(0) + 1;
     let directory = Path::new("/layer");
-    let location = LayerLocation { disk, directory, number, counted_from: 0, known: None };
+    let (counted_from, known) = counting;
+    let location = LayerLocation { disk, directory, number, counted_from, known };
     let assembled = assemble(state, commits, location, policy, run)?;
     let edits = edits_of(&assembled);
     let mut manifest = state.manifest().with(&edits).map_err(Error::Invalid)?;
     let hidden = not_retained(&manifest, []).into_iter().map(|number| Edit::RemoveVersion { number });
     manifest = manifest.with(&hidden.collect::<Vec<_>>()).map_err(Error::Invalid)?;
-    with_layer(state, manifest, disk, directory, &assembled)
+    let state = with_layer(state, manifest, disk, directory, &assembled)?;
+    Ok(CommitLayer { state, number, edits, counts: assembled.counts })
 }
 
 /// The manifest edits that add a new layer.

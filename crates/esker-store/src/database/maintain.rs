@@ -1,18 +1,15 @@
 //! Freezing and merging: turns commits into layers, and many layers into few.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{RecvTimeoutError, SendError, sync_channel};
-use std::sync::{Arc, TryLockError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use esker_format::{Edit, Error, LayerRecord, LogMark, Result, archive_path};
-use esker_graph::{Cancel, Run};
+use esker_graph::Run;
 use esker_layers::own::OwnDirectory;
 
 use super::forms::FormReport;
 use super::handle::{Core, Database, locked};
 use super::layers::{LAYERS_MAX, Maintenance, all_layers_used, edits_of};
-use super::reservation::CommitCosts;
 use super::write::Writer;
 use crate::commit::{Commit, LayerLocation, assemble};
 use crate::freeze::ChangeCounts;
@@ -22,9 +19,6 @@ use crate::version::{Manifest, layer_directory, not_retained};
 /// Under a memory limit, the database freezes commits in the background once they take one part in this many of
 /// it.
 const DELTA_SHARE: u64 = 4;
-
-/// Interval between checks for cancellation while a commit is frozen.
-const CANCEL_EVERY: Duration = Duration::from_millis(10);
 
 /// A layer whose files are written, with its position among the layers.
 pub(super) struct WrittenLayer {
@@ -74,44 +68,6 @@ impl Database {
         core.unfrozen().1.is_empty().then(|| *locked(&core.frozen))
     }
 
-    /// [`Core::freeze_at_once`] on another thread, so that the caller need not wait once it is cancelled: a large commit takes seconds. The
-    /// thread then goes on in the background, and shows the commit. Returns `true` if so.
-    pub(super) fn freeze_attended(&self, version: u64, cancel: &Cancel) -> Result<bool> {
-        let (core, shared) = (&self.core, Arc::clone(&self.core));
-        let (sender, receiver) = sync_channel(0);
-        let work = move || {
-            let outcome = shared.freeze_at_once(version);
-            match sender.send(outcome) {
-                Ok(()) => Ok(()),
-                // The caller went away.
-                Err(SendError(Ok(true))) => Ok(()),
-                Err(SendError(Ok(false))) => shared.make_visible(version),
-                Err(SendError(Err(error))) => Err(error),
-            }
-        };
-        let thread = std::thread::Builder::new().name("esker-freeze".to_owned());
-        let Ok(thread) = thread.spawn(work) else { return core.freeze_at_once(version) };
-        loop {
-            let outcome = match receiver.recv_timeout(CANCEL_EVERY) {
-                Ok(outcome) => outcome,
-                Err(RecvTimeoutError::Timeout) if cancel.is_cancelled() => break,
-                Err(RecvTimeoutError::Timeout) => continue,
-                Err(RecvTimeoutError::Disconnected) => {
-                    Err(Error::Invalid("the thread that freezes a commit panicked".to_owned()))
-                }
-            };
-            let _ = thread.join(); // A panic is in the outcome.
-            return outcome;
-        }
-        drop(receiver);
-        let before = locked(&core.maintainer).replace(thread);
-        // Usually none is there: had it been at work, the thread would not have begun to freeze.
-        if let Some(Ok(Err(error))) = before.map(std::thread::JoinHandle::join) {
-            locked(&core.writer).fail(error);
-        }
-        Ok(true)
-    }
-
     /// Starts freezing and merging in the background if the commits take enough memory, or a commit became a layer of its own.
     pub(super) fn maintain_if_due(&self, is_frozen: bool) {
         let core = &self.core;
@@ -150,54 +106,6 @@ impl Core {
     /// Commits that take this much memory are due for a freeze.
     pub(super) fn unfrozen_bytes_max(&self) -> u64 {
         self.write_options().freeze_bytes.min(self.options.budget.limit_bytes() / DELTA_SHARE)
-    }
-
-    /// Whether a commit alone would be due for a freeze as soon as it is visible.
-    pub(super) fn is_large(&self, commit: &Commit) -> bool {
-        let index_bytes = CommitCosts::of(&self.view()).index_bytes.saturating_mul(commit.edges.len() as u64);
-        index_bytes.saturating_add(commit.bytes() as u64) >= self.unfrozen_bytes_max()
-    }
-
-    /// Writes the durable commits up to `version`, a large one, straight to a layer and shows them, so that they never enter the dynamic
-    /// graph. Returns whether it did: not if a freeze or merge is under way, another thread has shown them, or the layer cannot be
-    /// written; then nothing has changed.
-    ///
-    /// # Errors
-    /// If the new layer cannot be shown. Then commits are refused.
-    pub(super) fn freeze_at_once(&self, version: u64) -> Result<bool> {
-        let mut maintenance = match self.maintenance.try_lock() {
-            Ok(maintenance) => maintenance,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Ok(false),
-        };
-        let (state, commits) = {
-            // Commits leave this queue when they become visible.
-            let pending = locked(&self.pending);
-            let (state, mut commits) = self.unfrozen();
-            let count = pending.partition_point(|commit| commit.version <= version);
-            if count == 0 {
-                return Ok(false);
-            }
-            commits.extend(pending.range(..count).cloned());
-            (state, commits)
-        };
-        let recorded = self.record_these(&mut maintenance, &state, &commits, Vec::new(), &self.run);
-        let Ok((next, counts)) = recorded else { return Ok(false) };
-        locked(&self.frozen).add(&counts);
-        drop(commits);
-        {
-            let mut writer = locked(&self.writer);
-            let mut pending = locked(&self.pending);
-            self.show(&next, &mut writer, Some(version))?;
-            let count = pending.partition_point(|commit| commit.version <= version);
-            pending.drain(..count);
-        }
-        self.settle();
-        if let Err(error) = self.log.remove_through(version) {
-            // The commit is durable and visible; later ones are refused, as if the background thread had failed.
-            locked(&self.writer).fail(error);
-        }
-        Ok(true)
     }
 
     fn maintain(&self) -> Result<()> {

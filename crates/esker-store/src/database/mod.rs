@@ -18,6 +18,7 @@ mod replay;
 mod tiling;
 mod heads;
 mod merging;
+mod at_once;
 mod undo;
 mod define;
 mod recover;

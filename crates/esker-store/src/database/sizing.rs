@@ -6,13 +6,13 @@ use esker_graph::Stop;
 
 use super::handle::{Core, Database};
 use super::reservation::{COMMIT_BYTES, CommitCosts};
-use crate::commit::{Batch, BatchOp, TEXT_BYTES};
+use crate::commit::{Batch, BatchOp, BatchValue, TEXT_BYTES};
 
 /// How the refusal of a commit that does not fit begins.
 pub(super) const REFUSED: &str = "a commit of ";
 /// At most this much of a batch is a change, without the bytes of its ids and values; and as many copies of these are made.
 const BATCH_CHANGE_BYTES: u64 =
-    2 * (size_of::<BatchOp>() + size_of::<usize>()) as u64 + 3 * TEXT_BYTES as u64;
+    2 * (size_of::<BatchOp>() + size_of::<BatchValue>() + size_of::<usize>()) as u64 + 3 * TEXT_BYTES as u64;
 const TEXT_COPIES_MAX: u64 = 6;
 /// A reservation is rounded up by at most this.
 pub(super) const BATCH_STEP_BYTES: u64 = 1 << 20;

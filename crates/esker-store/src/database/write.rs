@@ -295,8 +295,8 @@ impl CommitBuilder<'_> {
                 }
                 BatchOp::SetVertex(name, value) => {
                     let v = self.vertex(id())?;
-                    let value =
-                        value.as_ref().map(|value| value.stored(&names[*name as usize])).transpose()?;
+                    let value = batch.value(*value);
+                    let value = value.map(|value| value.stored(&names[*name as usize])).transpose()?;
                     let property = names[*name as usize].number;
                     push(&mut self.commit.vertices, VertexChange { property, vertex: u64::from(v), value })?;
                 }

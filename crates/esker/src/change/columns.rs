@@ -4,7 +4,7 @@ use arrow_array::ArrayRef;
 use esker_import::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker_import::input::Input;
 use esker_import::open::{Opened, open, open_inputs};
-use esker_import::source::{Reader, Rejected, Schema, id_at as external_id};
+use esker_import::source::{EdgeBatch, Reader, Rejected, Schema, WideInteger, id_at as external_id};
 use esker_store::format::ElementType;
 use esker_store::ids::ExternalId;
 use esker_store::{Error, Result};
@@ -276,5 +276,26 @@ pub(super) fn id_at<'a>(
             ExternalId::Text(buffer.as_bytes())
         }
         id => id,
+    }
+}
+
+/// The error for an edge whose value cannot be taken: that at `place` among the properties of the row `index`.
+pub(super) fn not_added(
+    rows: &EdgeBatch,
+    (place, index): (usize, usize),
+    text_ids: bool,
+    error: &Error,
+) -> Error {
+    let (mut from, mut to) = (String::new(), String::new());
+    let source = id_at(&rows.source, index, text_ids, &mut from);
+    let target = id_at(&rows.target, index, text_ids, &mut to);
+    let reason = format!(
+        "cannot add the edge from {source} to {target}: {error}; for another type, import all edges into a new database"
+    );
+    match rows.wide.iter().find(|wide| (wide.property, wide.row) == (place, index)) {
+        Some(WideInteger { path, line, .. }) => {
+            Error::Input { path: path.to_path_buf(), line: Some(*line), text: String::new(), reason }
+        }
+        None => Error::Invalid(reason),
     }
 }

@@ -8,15 +8,14 @@ use std::time::Duration;
 use arrow_array::Array;
 use esker_graph::Cancel;
 use esker_import::options::BadLines;
-use esker_import::source::{
-    EdgeBatch, IdKind, Reader, Rejected, WideInteger, id_at as external_id, integer_ids, limit_decoding,
-};
-use esker_store::format::Duplicates;
+use esker_import::source::{EdgeBatch, IdKind, Reader, Rejected, integer_ids, limit_decoding, texts};
+use esker_store::format::{Duplicates, PropertyRecord};
 use esker_store::ids::ExternalId;
+use esker_store::property::PropertyValue;
 use esker_store::{CommitOptions, CommitSizing, Database, Error, Result};
 
 use super::bounds::expect_borne_out;
-use super::columns::{EdgeInput, Purpose, id_at, stopped_by};
+use super::columns::{EdgeInput, Purpose, id_at, not_added, stopped_by};
 use super::course::{Course, FedEdge};
 use super::target::Target;
 use super::value::{Given, convert_or_widen};
@@ -325,35 +324,46 @@ impl Feeder<'_> {
         }
     }
 
-    /// Whether the edges of a block are taken together: they are added as they are, without properties.
+    /// Whether the edges of a block are taken together: they are added as they are.
     fn takes_many(&self, rows: &EdgeBatch) -> bool {
-        let is_number = integer_ids(&rows.source).is_some() || integer_ids(&rows.target).is_some();
+        let are_texts = [&rows.source, &rows.target].map(|ids| integer_ids(ids).is_none());
         self.purpose == Purpose::Add
             && self.course.takes_all()
-            && self.target.edge_properties.is_empty()
-            && !(self.reverse || self.once || (self.target.text_ids && is_number))
+            && !(self.reverse || self.once)
+            && are_texts == [self.target.text_ids; 2]
     }
 
     fn take_many(&mut self, rows: &EdgeBatch) -> Result<()> {
+        let mut named = texts(&rows.source).zip(texts(&rows.target)).map(|(from, to)| from.zip(to));
         for first in (0..rows.len()).step_by(ROOM_EVERY) {
             let indexes = first..rows.len().min(first + ROOM_EVERY);
-            let count = indexes.len() as u64;
-            match (integer_ids(&rows.source), integer_ids(&rows.target)) {
-                (Some(sources), Some(targets)) => {
-                    let ends = sources[indexes.clone()].iter().zip(&targets[indexes]);
-                    let ends = ends.map(|(&source, &target)| [source, target].map(ExternalId::Int));
-                    self.batch.add_edges(ends)?;
-                }
-                _ => {
-                    let ends =
-                        indexes.map(|at| [external_id(&rows.source, at), external_id(&rows.target, at)]);
-                    self.batch.add_edges(ends)?;
-                }
+            let values = self.values_of(rows, indexes.clone())?;
+            if let Some(named) = &mut named {
+                let ends = named.map(|(from, to)| [from, to]).take(indexes.len());
+                self.batch.add_text_edges(&ends.collect::<Vec<_>>(), &values)?;
+            } else if let (Some(from), Some(to)) = (integer_ids(&rows.source), integer_ids(&rows.target)) {
+                self.batch.add_integer_edges(&from[indexes.clone()], &to[indexes.clone()], &values)?;
             }
-            self.pending.edges += count;
+            self.pending.edges += indexes.len() as u64;
             self.make_room()?;
         }
         Ok(())
+    }
+
+    /// The values of a range of edges, for each property.
+    fn values_of<'r>(&self, rows: &'r EdgeBatch, edges: Range<usize>) -> Result<Vec<Vec<PropertyValue<'r>>>> {
+        let text_ids = self.target.text_ids;
+        let columns = self.target.edge_properties.iter().zip(&self.places);
+        let column = |(property, &place): (&PropertyRecord, &usize)| {
+            Given::all(&rows.properties[place], edges.clone())
+                .zip(edges.clone())
+                .map(|(given, index)| {
+                    convert_or_widen(property, given)
+                        .map_err(|error| not_added(rows, (place, index), text_ids, &error))
+                })
+                .collect()
+        };
+        columns.map(column).collect()
     }
 
     /// Reserves now and then the memory of the changes so far.
@@ -402,25 +412,12 @@ impl Feeder<'_> {
         if self.once && source > target {
             return Ok(true);
         }
-        let mut values = Vec::with_capacity(self.places.len());
+        let (text_ids, mut values) = (self.target.text_ids, Vec::with_capacity(self.places.len()));
         if self.purpose == Purpose::Add {
             for (property, &place) in self.target.edge_properties.iter().zip(&self.places) {
                 let given = Given::of(&rows.properties[place], index);
-                let value = convert_or_widen(property, given).map_err(|error| {
-                    let reason = format!(
-                        "cannot add the edge from {source} to {target}: {error}; for another type, import all edges \
-                         into a new database"
-                    );
-                    match rows.wide.iter().find(|wide| (wide.property, wide.row) == (place, index)) {
-                        Some(WideInteger { path, line, .. }) => Error::Input {
-                            path: path.to_path_buf(),
-                            line: Some(*line),
-                            text: String::new(),
-                            reason,
-                        },
-                        None => Error::Invalid(reason),
-                    }
-                })?;
+                let value = convert_or_widen(property, given)
+                    .map_err(|error| not_added(rows, (place, index), text_ids, &error))?;
                 values.push(value);
             }
         }

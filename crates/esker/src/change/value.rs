@@ -1,8 +1,10 @@
 //! Converts input values to the type of a property.
 
-use arrow_array::ArrayRef;
+use std::ops::Range;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::{ArrayRef, BinaryArray};
 use arrow_schema::DataType;
 use esker_import::decimal::float;
 use esker_import::typed;
@@ -26,11 +28,41 @@ pub enum Given<'a> {
 impl<'a> Given<'a> {
     /// The value at `index` of a column of an import.
     pub fn of(column: &'a ArrayRef, index: usize) -> Self {
+        let values = GivenColumn::of(column);
+        values.get(index)
+    }
+
+    /// The values of a range of a column of an import.
+    pub(super) fn all(column: &'a ArrayRef, range: Range<usize>) -> impl Iterator<Item = Self> {
+        let values = GivenColumn::of(column);
+        range.map(move |index| values.get(index))
+    }
+}
+
+/// A column of an import, by the type of its values.
+enum GivenColumn<'a> {
+    Unsigned(&'a [u64]),
+    Int(&'a [i64]),
+    Float(&'a [f64]),
+    Text(&'a BinaryArray),
+}
+
+impl<'a> GivenColumn<'a> {
+    fn of(column: &'a ArrayRef) -> Self {
         match column.data_type() {
-            DataType::UInt64 => Self::Unsigned(column.as_primitive::<UInt64Type>().value(index)),
-            DataType::Int64 => Self::Int(column.as_primitive::<Int64Type>().value(index)),
-            DataType::Float64 => Self::Float(column.as_primitive::<Float64Type>().value(index)),
-            _ => Self::Text(column.as_binary::<i32>().value(index)),
+            DataType::UInt64 => Self::Unsigned(column.as_primitive::<UInt64Type>().values()),
+            DataType::Int64 => Self::Int(column.as_primitive::<Int64Type>().values()),
+            DataType::Float64 => Self::Float(column.as_primitive::<Float64Type>().values()),
+            _ => Self::Text(column.as_binary::<i32>()),
+        }
+    }
+
+    fn get(&self, index: usize) -> Given<'a> {
+        match self {
+            Self::Unsigned(values) => Given::Unsigned(values[index]),
+            Self::Int(values) => Given::Int(values[index]),
+            Self::Float(values) => Given::Float(values[index]),
+            Self::Text(values) => Given::Text(values.value(index)),
         }
     }
 }

@@ -10,7 +10,6 @@ use esker_import::install::import;
 use esker_import::open::open_reader;
 use esker_import::options::{Duplicates, ImportOptions};
 use esker_store::format::ElementType;
-use esker_store::ids::ExternalId;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::property::PropertyValue;
 use esker_store::version::StagingOptions;
@@ -323,13 +322,21 @@ fn a_large_batch_is_that_of_many_small_ones() {
             let db = Database::open(&target, options()).unwrap();
             for part in edges.chunks(edges.len() / parts) {
                 let mut batch = db.batch();
-                if parts == 1 && !weighted {
-                    let ids: Vec<_> = part.iter().map(|edge| [edge.0, edge.1].map(|v| case.id(v))).collect();
-                    let ends = part.iter().zip(&ids).map(|(edge, ids)| match texts {
-                        true => [ExternalId::from(&*ids[0]), ExternalId::from(&*ids[1])],
-                        false => [ExternalId::from(edge.0), ExternalId::from(edge.1)],
-                    });
-                    batch.add_edges(ends).unwrap();
+                if parts == 1 {
+                    let weights = part.iter().map(|edge| PropertyValue::I32(edge.2)).collect();
+                    let values: &[Vec<_>] = if weighted { &[weights] } else { &[] };
+                    if texts {
+                        let ids: Vec<_> =
+                            part.iter().map(|edge| [edge.0, edge.1].map(|v| case.id(v))).collect();
+                        let ends: Vec<_> = ids.iter().map(|[a, b]| [a.as_bytes(), b.as_bytes()]).collect();
+                        batch.add_text_edges(&ends, values).unwrap();
+                        batch.add_integer_edges(&[1], &[2], &[]).unwrap_err();
+                    } else {
+                        let (sources, targets): (Vec<u64>, Vec<u64>) =
+                            part.iter().map(|edge| (edge.0, edge.1)).unzip();
+                        batch.add_integer_edges(&sources, &targets, values).unwrap();
+                        batch.add_text_edges(&[[b"a", b"b"]], &[]).unwrap_err();
+                    }
                 } else {
                     part.iter().for_each(|&edge| case.add(&mut batch, edge));
                 }
