@@ -92,7 +92,7 @@ def text() -> str:
 CHAPTERS = (
     ("Functions", ("create", "open", "recover", "import_", "from_edges")),
     ("Databases", ("Database", "Batch", "Version", "Difference", "DifferenceTable", "Recovery", "ImportReport")),
-    ("Graphs", ("Graph", "EdgeTable", "VertexTable", "Estimate")),
+    ("Graphs", ("Graph", "EdgeTable", "VertexTable", "Estimate", "ShortestPath")),
     ("Windows", ("Window", "Windows", "WindowTable")),
     ("Streams and live answers", ("EdgeStream", "StreamState", "StreamReport", "Follow", "FollowStep")),
     ("Results", ("Result", "Column", "Progress")),

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         WrongAnswerError,
     )
     from ._follow import Follow, FollowStep
-    from ._graph import Estimate, Graph
+    from ._graph import Estimate, Graph, ShortestPath
     from ._opening import create, from_edges, import_, open, recover
     from ._progress import Progress
     from ._reports import Difference, DifferenceTable, ImportReport, Recovery, Version
@@ -88,6 +88,7 @@ _HOMES = {
     "ReadOnlyError": "_errors",
     "Recovery": "_reports",
     "Result": "_result",
+    "ShortestPath": "_graph",
     "StorageError": "_errors",
     "StreamReport": "_streaming",
     "StreamState": "_streaming",
@@ -140,6 +141,7 @@ __all__ = [
     "ReadOnlyError",
     "Recovery",
     "Result",
+    "ShortestPath",
     "StorageError",
     "StreamReport",
     "StreamState",

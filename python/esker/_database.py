@@ -350,13 +350,15 @@ class Database:
                 _cancel.current()
         return Difference(changes, **json.loads(summary), **tables)
 
-    def check(self, *, threads: int | None = None, progress: ProgressOption = None) -> list[str]:
-        """Verifies every byte of the layers of the newest version and of the log; returns the problems found, an empty list if there are none.
+    def check(self, *, at: At = None, threads: int | None = None, progress: ProgressOption = None) -> list[str]:
+        """Verifies every byte of the layers of a version, by default the newest, and of the log; returns the problems found, an empty list if there
+        are none.
 
         A warning names what a writer that died has left: the next writer removes it.
         """
         with _progress.listening(progress, "check") as callback:
-            problems, _, left = self._created().check(run_settings(threads=threads, progress=callback))
+            settings = run_settings(threads=threads, progress=callback)
+            problems, _, left = _esker.check_database(self._created(), selector(None, at), settings)
         for path, num_bytes in left:
             message = f"{path} ({counted(num_bytes, 'byte')}) is in no version: a writer died, or is writing there; the next writer removes it"
             warnings.warn(message, EskerWarning, stacklevel=2)
@@ -368,23 +370,39 @@ class Database:
         *,
         at: At = None,
         format: str | None = None,
+        ids: Literal["external", "numbers"] = "external",
         properties: bool = True,
+        both_ends: bool = False,
         overwrite: bool = False,
         vertices: Path | None = None,
+        vertex_properties: Path | None = None,
     ) -> int:
         """Writes a version to a file, in any format that :meth:`import_` reads, chosen by the file extension; returns the number of edges.
 
         A warning says what the format cannot keep: CSV, for one, lists edges only and does not name vertices without edges. ``vertices`` is
-        a file for the ids of all vertices, one per line, which ``import_(..., vertices=file)`` reads.
+        a file for the ids of all vertices, one per line, which ``import_(..., vertices=file)`` reads; ``vertex_properties`` is a CSV of their
+        properties, which ``esker set`` reads. ``ids="numbers"`` writes vertex numbers; ``both_ends`` writes undirected edges in both directions;
+        ``properties=False`` omits weights and other properties.
         """
-        for flag, value in (("properties", properties), ("overwrite", overwrite)):
+        for flag, value in (("properties", properties), ("both_ends", both_ends), ("overwrite", overwrite)):
             if not isinstance(value, bool):
                 raise MistypedError(f"{flag} must be True or False, not {value!r:.60}")
-        for one in [file] if vertices is None else [file, vertices]:
-            if not overwrite and os.path.lexists(one):
+        for what, text in (("format", format), ("ids", ids)):
+            if not isinstance(text, str) and (what == "ids" or text is not None):
+                raise MistypedError(f"{what} must be a string, not {text!r:.60}")
+        for one in (file, vertices, vertex_properties):
+            if one is not None and not overwrite and os.path.lexists(one):
                 raise ExistsError(f"{os.fspath(one)} already exists; give another path, or pass overwrite=True")
-        ids = None if vertices is None else os.fspath(vertices)
-        edges, losses = self._created().export(os.fspath(file), selector(None, at), format, properties, overwrite, ids)
+        settings = {
+            "format": format,
+            "ids": ids,
+            "properties": properties,
+            "both_ends": both_ends,
+            "overwrite": overwrite,
+            "vertices": None if vertices is None else os.fspath(vertices),
+            "vertex_properties": None if vertex_properties is None else os.fspath(vertex_properties),
+        }
+        edges, losses = _esker.export_version(self._created(), os.fspath(file), selector(None, at), settings)
         for loss in losses:
             warnings.warn(f"{os.fspath(file)}: {loss}", EskerWarning, stacklevel=2)
         return edges

@@ -11,6 +11,7 @@ from ._algorithms import Algorithm, Algorithms, Estimates
 from ._counted import counted
 from ._edges import EdgeTable, VertexTable
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, VertexNotFoundError
+from ._esker import shortest_paths
 from ._result import _UNKNOWN, Result
 from ._settings import Direction, Memory, memory_bytes, run_settings
 
@@ -43,6 +44,17 @@ class Estimate(NamedTuple):
         """Whether the run fits a memory limit such as ``'2GiB'``."""
         limit = memory_bytes(memory)
         return limit is None or self.memory_bytes <= limit
+
+
+class ShortestPath(NamedTuple):
+    """A path between two vertices."""
+
+    vertices: list[Any]
+    """The ids of its vertices, both ends included."""
+    length: int | float
+    """Its length; an exact integer if the lengths of edges are integers."""
+    lengths: list[int | float]
+    """The length from its start to each of its vertices."""
 
 
 def _is_id(value: object) -> bool:
@@ -265,6 +277,40 @@ class Graph(Algorithms):
         text = self._id_text(vertex)
         self.vertex(vertex)
         return text
+
+    def shortest_paths(
+        self,
+        source: Id,
+        target: Id,
+        count: int = 1,
+        *,
+        weight: str | Literal[False] | None = None,
+        progress: ProgressOption = None,
+    ) -> list[ShortestPath]:
+        """The shortest paths between two vertices, the shortest first, each without a vertex twice; fewer than ``count`` if there are no more, and
+        none if the target is not reached. Reads no more of the graph than the search meets.
+
+        Args:
+            source: The id where paths begin.
+            target: The id where they end.
+            count: The number of paths.
+            weight: The edge property that is the length of an edge, by default the weight of the graph; ``False`` counts steps.
+            progress: As for the algorithms.
+
+        >>> for path in g.shortest_paths("alice", "bob", 3):
+        ...     print(path.length, path.vertices)
+        """
+        if isinstance(count, bool) or not hasattr(count, "__index__"):
+            raise MistypedError(f"count must be an integer, not {type(count).__name__}")
+        if count < 1:
+            raise InvalidError(f"count must be at least 1, not {count}")
+        if weight is not None and weight is not False and not isinstance(weight, str):
+            raise MistypedError(f"weight must be the name of an edge property, or False, not {weight!r}")
+        ends = self.vertex(source), self.vertex(target)
+        with _progress.listening(progress, "paths") as callback:
+            settings = run_settings(threads=1, progress=callback)
+            found = shortest_paths(self._native, *ends, count.__index__(), weight or None, weight is False, settings)
+        return [ShortestPath(self.ids(vertices).tolist(), lengths[-1], lengths) for vertices, lengths in found]
 
     # -- vertices
 

@@ -7,17 +7,15 @@ use std::time::Instant;
 
 use esker::change::{Definition, FeedOptions, FeedReport, Purpose, Target, check_message, feed, open_edges};
 use esker::differences::{Differences, Style, summary_json};
-use esker::export::{Caller, ExportOptions, StoredExport, export};
-use esker::graph::{Cancel, Run, RunOptions};
-use esker::import::format::{Format, ReadOptions};
+use esker::graph::Run;
+use esker::import::format::ReadOptions;
 use esker::import::options::ImportOptions;
-use esker::store::check::check;
 use esker::store::database::{CompactOptions, CompactReport, Tiling};
 use esker::store::diff::diff;
 use esker::store::format::{Retention, VersionRecord};
 use esker::store::tiles::TileReport;
 use esker::store::version::{Manifest, VersionSelector, check_tag, parse_time};
-use esker::store::{Database as Writer, Error, HeadedOptions, Store};
+use esker::store::{Database as Writer, HeadedOptions, Store};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -35,9 +33,6 @@ use crate::watch::{CancelHandle, Listener, token, watched};
 pub(crate) const IN_MEMORY: &str = "/memory";
 /// The stage of reading the commits in the log, for progress.
 pub(crate) const READING_LOG: &str = "reading the log";
-
-/// The problems that a check found, the checks passed, and the files that a writer that died has left, with their bytes.
-type Checked = (Vec<String>, Vec<String>, Vec<(String, u64)>);
 
 /// What a compaction did, and why it left out kept heads.
 type Compacted = ((usize, usize, u64, u64, u64, u64, u64), Option<String>);
@@ -67,7 +62,7 @@ impl Handle {
     }
 
     /// The same; a reader reads the commits in the log under `run`.
-    fn under(self, run: &Arc<Run>) -> Self {
+    pub(crate) fn under(self, run: &Arc<Run>) -> Self {
         match self {
             Self::Reader(store) => Self::Reader(store.under(Arc::clone(run))),
             writer => writer,
@@ -396,66 +391,6 @@ impl Database {
         let open = self.open()?;
         let (a, b) = (Self::snapshot(&open, Some(a))?, Self::snapshot(&open, Some(b))?);
         Ok(DifferenceStream { a, b, of_edges })
-    }
-
-    /// Verifies every byte of the layers and of the log.
-    fn check(&self, py: Python<'_>, settings: Settings) -> Outcome<Checked> {
-        let open = self.open()?;
-        let (run, cancel, listener) = settings.run("check")?;
-        let (report, left) = watched(py, &cancel, listener.as_ref(), || {
-            let store = match &open {
-                Handle::Reader(store) => store,
-                // The writer's own log is in order, it left nothing, and a database in memory has no other readers.
-                Handle::Writer(writer) => return Ok((check(&writer.snapshot()?, &run)?, Vec::new())),
-            };
-            let log = store.check_log(&run);
-            let mut report = check(&store.frozen()?, &run)?;
-            let left = match log {
-                Ok(_) => store.strays()?.left,
-                // No writer opens the database as it is.
-                Err(problem @ (Error::Corrupt { .. } | Error::Lost { .. })) => {
-                    report.problems.push(problem);
-                    Vec::new()
-                }
-                Err(error) => return Err(error.into()),
-            };
-            Ok((report, left))
-        })?;
-        let left = left.into_iter().map(|(path, bytes)| (path.display().to_string(), bytes)).collect();
-        Ok((report.problems.iter().map(ToString::to_string).collect(), report.sound, left))
-    }
-
-    /// Writes a version to a file, and the ids of all vertices to another; returns the number of edges and what was lost.
-    #[allow(clippy::too_many_arguments)]
-    fn export(
-        &self,
-        py: Python<'_>,
-        file: PathBuf,
-        at: Option<&str>,
-        format: Option<&str>,
-        properties: bool,
-        overwrite: bool,
-        vertices: Option<PathBuf>,
-    ) -> Outcome<(u64, Vec<String>)> {
-        let open = self.open()?;
-        let cancel = Cancel::default();
-        let options = ExportOptions {
-            format: format.map(str::parse::<Format>).transpose()?,
-            properties,
-            overwrite,
-            vertices,
-            cancel: cancel.clone(),
-            ..ExportOptions::default()
-        };
-        let run =
-            Arc::new(Run::new(RunOptions { threads: 1, cancel: cancel.clone(), ..RunOptions::default() })?);
-        let open = open.under(&run);
-        watched(py, &cancel, None, || {
-            let snapshot = Self::snapshot(&open, at)?;
-            let graph = StoredExport::new(&snapshot, &run)?;
-            let report = export(&graph, &file, &options)?;
-            Ok((report.edges, report.losses.iter().map(|loss| loss.sentence(Caller::Python)).collect()))
-        })
     }
 
     /// Adds or removes the edges of files, as one or more versions; returns a report as JSON.

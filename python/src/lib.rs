@@ -26,11 +26,13 @@ mod stream;
 mod edges;
 mod report;
 mod graph;
+mod paths;
 mod tables;
 mod windows;
 mod batch;
 mod differences;
 mod database;
+mod reading;
 mod follow;
 mod streaming;
 mod opening;
@@ -66,6 +68,10 @@ mod _esker {
     use super::opening::{check_settings, import_columns, import_files, open, recover};
     #[pymodule_export]
     use super::order::OrderedLists;
+    #[pymodule_export]
+    use super::paths::shortest_paths;
+    #[pymodule_export]
+    use super::reading::{check_database, export_version};
     #[pymodule_export]
     use super::rows::{columns_of_tuples, keys_of_dictionaries, read_tuples};
     #[pymodule_export]

@@ -1,0 +1,54 @@
+//! The shortest paths between two vertices.
+
+use esker::graph::VertexId;
+use esker::local::{Path, PathLength, PathOptions, paths};
+use pyo3::prelude::*;
+
+use crate::failure::Outcome;
+use crate::graph::Graph;
+use crate::settings::Settings;
+use crate::watch::watched;
+
+/// A length as an object of Python: exact for integers.
+#[derive(IntoPyObject)]
+pub(crate) enum LengthObject {
+    Whole(i128),
+    Real(f64),
+}
+
+impl From<PathLength> for LengthObject {
+    fn from(length: PathLength) -> Self {
+        match length {
+            PathLength::Whole(length) => Self::Whole(length),
+            PathLength::Real(length) => Self::Real(length),
+        }
+    }
+}
+
+/// The vertices of each path, and the length from its start to each of them, shortest first. `weight`: the edge property that is the length of
+/// an edge; `steps`: each edge has the length 1; else the weight of the graph counts, if it has one.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn shortest_paths(
+    py: Python<'_>,
+    graph: &Graph,
+    from: VertexId,
+    to: VertexId,
+    count: usize,
+    weight: Option<&str>,
+    steps: bool,
+    settings: Settings,
+) -> Outcome<Vec<(Vec<VertexId>, Vec<LengthObject>)>> {
+    let snapshot = &graph.snapshot;
+    let weight = match weight {
+        Some(name) => Some(snapshot.edge_property(name)?),
+        None => snapshot.weight_property().filter(|_| !steps),
+    };
+    let (run, cancel, listener) = settings.run("paths")?;
+    let found = watched(py, &cancel, listener.as_ref(), || {
+        Ok(paths(snapshot, from, to, PathOptions { count, weight }, &run)?)
+    })?;
+    let objects =
+        |Path { vertices, lengths }: Path| (vertices, lengths.into_iter().map(LengthObject::from).collect());
+    Ok(found.into_iter().map(objects).collect())
+}
