@@ -99,26 +99,26 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
         Ok(Self { stack, direction, table, base, layers, floor, filter })
     }
 
+    /// Calls `take` with the pieces of the list of `v`. Returns the targets of the tombstones for the layers below the first that is read,
+    /// ascending; `None` if the chain does not go on there, or `take` has enough.
     pub(super) fn visit_chain(
         &self,
         v: VertexId,
         mut take: impl FnMut(Stretch<'a>, &'a [W]) -> Result<Flow>,
-    ) -> Result<()> {
-        let Some(head) = self.table.head(v) else { return Ok(()) };
+    ) -> Result<Option<Vec<VertexId>>> {
+        let Some(head) = self.table.head(v) else { return Ok(None) };
         let place = self.stack.place(self.layers.len(), head, self.direction, v)?;
-        self.stack
-            .visit_above(self.floor, place, self.direction, v, &mut |stretch| {
-                if self.stack.is_left_out(stretch.layer) {
-                    return Ok(Flow::More);
-                }
-                let range = stretch.start..stretch.start + stretch.targets.len();
-                let weights = match (stretch.area, &self.filter) {
-                    (Area::Past, Some(filter)) => &filter.past.weights[range],
-                    _ => &self.layers[stretch.layer].weights[range],
-                };
-                take(stretch, weights)
-            })
-            .map(drop)
+        self.stack.visit_above(self.floor, place, self.direction, v, &mut |stretch| {
+            if self.stack.is_left_out(stretch.layer) {
+                return Ok(Flow::More);
+            }
+            let range = stretch.start..stretch.start + stretch.targets.len();
+            let weights = match (stretch.area, &self.filter) {
+                (Area::Past, Some(filter)) => &filter.past.weights[range],
+                _ => &self.layers[stretch.layer].weights[range],
+            };
+            take(stretch, weights)
+        })
     }
 
     /// Calls `f` with the whole list of `v`, sorted.

@@ -343,7 +343,8 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
                 }
             }
             Ok(Flow::More)
-        })
+        })?;
+        Ok(())
     }
 }
 

@@ -10,6 +10,7 @@ use esker_graph::{
     AnyVisitor, Bitmap, Flow, Piece, Reservation, Run, SINK_BATCH_MAX, Select, Sink, VertexId, vertex,
 };
 
+use super::overlay::RangeChanges;
 use crate::graph::layered::Layered;
 use crate::graph::weight::ColumnWeight;
 use crate::stack::Stack;
@@ -53,8 +54,8 @@ struct LaterMaker<W> {
     ends: Vec<usize>,
     targets: Vec<VertexId>,
     weights: Vec<W>,
-    /// The units that this worker has finished.
-    units: Vec<(usize, LaterUnit<W>)>,
+    /// The units that this worker has finished, and what is left out of the complete layer's lists of their vertices.
+    units: Vec<(usize, LaterUnit<W>, RangeChanges<W>)>,
 }
 
 impl<W: ColumnWeight> LaterRows<W> {
@@ -75,8 +76,13 @@ impl<W: ColumnWeight> LaterRows<W> {
         Ok(bytes as u64)
     }
 
-    /// Gathers the lists. `None` if there is no memory for them, or the complete layer is the only one: its past is not on chains.
-    pub(super) fn gather(of: &Layered<'_, W>, property: u32, run: &Run) -> Result<Option<Self>> {
+    /// Gathers the lists. Their chains also say what is left out of the complete layer's lists, of consecutive ranges of vertices. `None` if
+    /// there is no memory for the lists, or the complete layer is the only one: its past is not on chains.
+    pub(super) fn gather(
+        of: &Layered<'_, W>,
+        property: u32,
+        run: &Run,
+    ) -> Result<Option<(Self, Vec<RangeChanges<W>>)>> {
         if of.stack.layers().len() < 2 {
             return Ok(None);
         }
@@ -94,12 +100,12 @@ impl<W: ColumnWeight> LaterRows<W> {
         release(of.stack, of, property)?;
         let mut units: Vec<_> = workers.into_iter().flat_map(|worker| worker.units).collect();
         units.sort_unstable_by_key(|unit| unit.0);
-        let units: Vec<_> = units.into_iter().map(|unit| unit.1).collect();
+        let (units, left_out): (Vec<_>, Vec<_>) = units.into_iter().map(|unit| (unit.1, unit.2)).unzip();
         let stretches = units
             .iter()
             .enumerate()
             .flat_map(|(at, unit)| unit.stretches().into_iter().map(move |range| (at, range)));
-        Ok(Some(Self { stretches: stretches.collect(), units, _memory: memory }))
+        Ok(Some((Self { stretches: stretches.collect(), units, _memory: memory }, left_out)))
     }
 
     /// Hands over the lists of the selected vertices.
@@ -159,12 +165,16 @@ impl<W: ColumnWeight> LaterMaker<W> {
         ends.clear();
         targets.clear();
         weights.clear();
+        let mut left_out = RangeChanges::default();
         for v in of.table.chained().iter_range(vertices.start, vertices.end).map(vertex) {
-            of.visit_chain(v, |stretch, some| {
+            let dead = of.visit_chain(v, |stretch, some| {
                 targets.extend_from_slice(&stretch.targets);
                 weights.extend_from_slice(some);
                 Ok(Flow::More)
             })?;
+            if of.table.skipped(0).has(v as usize) {
+                left_out.replace(v, dead.filter(|_| of.table.special().has(v as usize)));
+            }
             if targets.len() > ends.last().copied().unwrap_or(0) {
                 sources.push(v);
                 ends.push(targets.len());
@@ -176,7 +186,7 @@ impl<W: ColumnWeight> LaterMaker<W> {
             targets: targets.as_slice().into(),
             weights: weights.as_slice().into(),
         };
-        units.push((unit, made));
+        units.push((unit, made, left_out));
         Ok(())
     }
 }

@@ -11,6 +11,9 @@ use crate::graph::weight::ColumnWeight;
 use crate::layer::Section;
 use crate::stack::{Stack, Table};
 
+/// What the memory is for.
+const WHAT: &str = "arcs that changed since the complete layer";
+
 /// Vertices that a thread looks at in one step.
 const UNIT_LEN: usize = 1 << 14;
 
@@ -29,8 +32,8 @@ pub(super) struct Overlay<W> {
 }
 
 /// The same, of a range of vertices.
-#[derive(Debug)]
-struct RangeChanges<W> {
+#[derive(Debug, Default)]
+pub(super) struct RangeChanges<W> {
     gone: Vec<VertexId>,
     lists: Vec<(VertexId, u32)>,
     dead: Vec<VertexId>,
@@ -68,33 +71,42 @@ pub(super) fn bytes(stack: &Stack, direction: Direction, num_arcs: u64) -> Resul
 }
 
 impl<W: ColumnWeight> Overlay<W> {
-    /// Of a version over its complete layer. Reads the tombstones; in the middle of the layer, when its arcs were born, and the lists
-    /// with arcs that were born later.
-    pub(super) fn new(
+    /// The memory for what a version leaves out.
+    pub(super) fn reserve(
         stack: &Stack,
-        table: &Table,
         direction: Direction,
-        (property, num_arcs): (u32, u64),
+        num_arcs: u64,
+        run: &Run,
+    ) -> Result<Reservation> {
+        Ok(run.budget().reserve(WHAT, bytes(stack, direction, num_arcs)?)?)
+    }
+
+    /// Of a version over its complete layer: what was found of consecutive ranges of its vertices while their later lists were gathered.
+    /// Without that, reads the tombstones; in the middle of the layer, when its arcs were born, and the lists with arcs that were born
+    /// later.
+    pub(super) fn new(
+        (stack, table, direction): (&Stack, &Table, Direction),
+        property: u32,
+        found: Option<Vec<RangeChanges<W>>>,
         with_tiles: bool,
+        memory: Reservation,
         run: &Run,
     ) -> Result<Self> {
-        const WHAT: &str = "arcs that changed since the complete layer";
-        let memory = run.budget().reserve(WHAT, bytes(stack, direction, num_arcs)?)?;
         let section = stack.section(0, direction)?;
-        let points = PointReads::new(section.main(), property, true);
-        let maker = Maker { stack, table, direction, section, points, run };
         let n = section.main().num_lists();
-        let parts = run.share(n.div_ceil(UNIT_LEN), Vec::new, |parts, unit| {
-            let first = unit * UNIT_LEN;
-            parts.push((first, maker.part::<W>(first, n.min(first + UNIT_LEN))?));
-            Ok::<_, esker_format::Error>(())
-        })?;
-        maker.points.release();
-        section.born().into_iter().for_each(|born| born.column().release());
-        let mut parts: Vec<(usize, RangeChanges<W>)> = parts.into_iter().flatten().collect();
-        parts.sort_unstable_by_key(|part| part.0);
+        let parts = match found {
+            Some(mut found) => {
+                found.push(RangeChanges::of_gone((stack.num_vertices()..n).map(vertex)));
+                found
+            }
+            None => {
+                let points = PointReads::new(section.main(), property, true);
+                let maker = Maker { stack, table, direction, section, points, run };
+                maker.parts()?
+            }
+        };
         let (mut gone, mut lists, mut dead, mut kept) = (Gone::new(n), Vec::new(), Vec::new(), Vec::new());
-        for (_, part) in parts {
+        for part in parts {
             part.gone.iter().for_each(|&v| gone.insert(v));
             lists.extend(part.lists);
             dead.extend(part.dead);
@@ -138,11 +150,24 @@ impl<W: ColumnWeight> Overlay<W> {
 }
 
 impl Maker<'_> {
+    /// The parts of all vertices, in order.
+    fn parts<W: ColumnWeight>(&self) -> Result<Vec<RangeChanges<W>>> {
+        let n = self.section.main().num_lists();
+        let parts = self.run.share(n.div_ceil(UNIT_LEN), Vec::new, |parts, unit| {
+            let first = unit * UNIT_LEN;
+            parts.push((first, self.part::<W>(first, n.min(first + UNIT_LEN))?));
+            Ok::<_, esker_format::Error>(())
+        })?;
+        self.points.release();
+        self.section.born().into_iter().for_each(|born| born.column().release());
+        let mut parts: Vec<_> = parts.into_iter().flatten().collect();
+        parts.sort_unstable_by_key(|part| part.0);
+        Ok(parts.into_iter().map(|part| part.1).collect())
+    }
+
     fn part<W: ColumnWeight>(&self, first: usize, end: usize) -> Result<RangeChanges<W>> {
-        let (gone, lists, dead, kept) = Default::default();
-        let mut part = RangeChanges { gone, lists, dead, kept };
         let n = self.stack.num_vertices();
-        part.gone.extend((first.max(n)..end).map(vertex));
+        let mut part = RangeChanges::of_gone((first.max(n)..end).map(vertex));
         let end = end.min(n);
         match self.stack.rank().filter(|_| self.stack.layers().len() == 1) {
             Some(rank) => self.unborn(rank, first..end, &mut part)?,
@@ -156,18 +181,14 @@ impl Maker<'_> {
         let layers = self.stack.layers().len();
         for v in self.table.skipped(0).iter_range(first, end).map(vertex) {
             let head = self.table.head(v).filter(|_| self.table.special().has(v as usize));
-            let Some(head) = head else {
-                part.gone.push(v);
-                continue;
-            };
-            let place = self.stack.place(layers, head, self.direction, v)?;
-            match self.stack.visit_above(1, place, self.direction, v, &mut |_| Ok(Flow::More))? {
-                Some(mut dead) => {
-                    dead.dedup();
-                    part.add(v, &dead);
+            let dead = match head {
+                Some(head) => {
+                    let place = self.stack.place(layers, head, self.direction, v)?;
+                    self.stack.visit_above(1, place, self.direction, v, &mut |_| Ok(Flow::More))?
                 }
-                None => part.gone.push(v),
-            }
+                None => None,
+            };
+            part.replace(v, dead);
         }
         Ok(())
     }
@@ -217,6 +238,23 @@ impl Maker<'_> {
 }
 
 impl<W> RangeChanges<W> {
+    /// Of vertices whose lists are left out as a whole.
+    fn of_gone(gone: impl Iterator<Item = VertexId>) -> Self {
+        Self { gone: gone.collect(), lists: Vec::new(), dead: Vec::new(), kept: Vec::new() }
+    }
+
+    /// Of a vertex that has fragments in later layers: the targets of the tombstones for its oldest list, ascending. `None`: none of that
+    /// list is left.
+    pub(super) fn replace(&mut self, v: VertexId, dead: Option<Vec<VertexId>>) {
+        match dead {
+            Some(mut dead) => {
+                dead.dedup();
+                self.add(v, &dead);
+            }
+            None => self.gone.push(v),
+        }
+    }
+
     fn add(&mut self, v: VertexId, dead: &[VertexId]) {
         if !dead.is_empty() {
             self.lists.push((v, dead.len() as u32));

@@ -1,10 +1,10 @@
 //! Scans over a complete layer and what changed since.
 
 use std::borrow::Cow;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use esker_format::{Error, Result};
-use esker_graph::{AnyVisitor, Bitmap, Direction, Flow, Piece, Run, Select, Source, VertexId};
+use esker_graph::{AnyVisitor, Bitmap, Direction, Flow, Piece, Reservation, Run, Select, Source, VertexId};
 
 use super::filter::{Filtering, Reusing};
 use super::later::LaterRows;
@@ -26,11 +26,20 @@ pub(crate) struct StackedSide<'a, W> {
     property: u32,
     /// Arcs of the version.
     num_arcs: u64,
-    overlay: Overlay<W>,
     /// Counts what is read of the complete layer's lists beside its source.
     points: PointReads<'a>,
-    /// The later layers, or the past of the complete one, once they are verified.
-    later: OnceLock<Later<'a, W>>,
+    /// The memory for what is left out of the complete layer, until that is known.
+    memory: Mutex<Option<Reservation>>,
+    /// Known once the later layers are verified.
+    changes: OnceLock<Changes<'a, W>>,
+}
+
+/// What changed since the complete layer.
+struct Changes<'a, W> {
+    /// What is left out of its lists.
+    overlay: Overlay<W>,
+    /// The later layers, or the past of the complete one.
+    later: Later<'a, W>,
 }
 
 /// What is read beside the complete layer's lists.
@@ -51,20 +60,29 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         run: &Run,
     ) -> Result<Self> {
         let table = stack.table(direction, run)?;
-        let overlay = Overlay::new(stack, &table, direction, (property, num_arcs), base.is_scattered(), run)?;
+        let memory = Mutex::new(Some(Overlay::<W>::reserve(stack, direction, num_arcs, run)?));
         let points = PointReads::new(stack.section(0, direction)?.main(), property, true);
-        let later = OnceLock::new();
-        Ok(Self { base, stack, direction, table, property, num_arcs, overlay, points, later })
+        let changes = OnceLock::new();
+        Ok(Self { base, stack, direction, table, property, num_arcs, points, memory, changes })
     }
 
-    fn later(&self, run: &Run) -> Result<&Later<'a, W>> {
-        if let Some(later) = self.later.get() {
-            return Ok(later);
+    /// Follows the chains of all lists that changed, at the first call.
+    fn changes(&self, run: &Run) -> Result<&Changes<'a, W>> {
+        if let Some(changes) = self.changes.get() {
+            return Ok(changes);
         }
-        let table = Arc::clone(&self.table);
-        let later = Layered::above(1, self.stack, self.direction, table, self.property, run)?;
-        let rows = LaterRows::gather(&later, self.property, run)?;
-        Ok(self.later.get_or_init(|| rows.map_or_else(|| Later::Swept(Box::new(later)), Later::Rows)))
+        let (stack, direction, table) = (self.stack, self.direction, Arc::clone(&self.table));
+        let layers = Layered::above(1, stack, direction, table, self.property, run)?;
+        let (rows, found) = LaterRows::gather(&layers, self.property, run)?.unzip();
+        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let memory = match memory {
+            Some(memory) => memory,
+            None => Overlay::<W>::reserve(stack, direction, self.num_arcs, run)?,
+        };
+        let (of, with_tiles) = ((stack, &*self.table, direction), self.base.is_scattered());
+        let overlay = Overlay::new(of, self.property, found, with_tiles, memory, run)?;
+        let later = rows.map_or_else(|| Later::Swept(Box::new(layers)), Later::Rows);
+        Ok(self.changes.get_or_init(|| Changes { overlay, later }))
     }
 
     /// Calls `take` with the pieces of the list of `v`, newest first.
@@ -109,12 +127,13 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
             }
             select => select,
         };
-        match self.later(run)? {
+        let changes = self.changes(run)?;
+        match &changes.later {
             Later::Rows(rows) => rows.scan(run, select, visitor)?,
             Later::Swept(layers) => sweep(layers, run, select, visitor)?,
         }
         let mut sink = None;
-        for arcs in self.overlay.kept() {
+        for arcs in changes.overlay.kept() {
             let v = arcs[0].0;
             let selected = match select {
                 Select::Bits(bits) => bits.get(v),
@@ -133,7 +152,8 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
     fn scan_base(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
         let (n, base_n) =
             (self.stack.num_vertices(), self.stack.section(0, self.direction)?.main().num_lists());
-        let visitor = Filtering { visitor, overlay: &self.overlay, num_vertices: n };
+        let overlay = &self.changes(run)?.overlay;
+        let visitor = Filtering { visitor, overlay, num_vertices: n };
         match select {
             Select::Bits(bits) if n != base_n => {
                 let same = Bitmap::new(base_n);
@@ -141,7 +161,7 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
                 self.base.scan_any(run, Select::Bits(&same), &visitor)
             }
             Select::List(list) => {
-                let is_there = |v: &VertexId| (*v as usize) < base_n && !self.overlay.gone().has(*v);
+                let is_there = |v: &VertexId| (*v as usize) < base_n && !overlay.gone().has(*v);
                 let list: Vec<_> = list.iter().copied().filter(is_there).collect();
                 self.base.scan_any(run, Select::List(&list), &visitor)
             }
@@ -166,7 +186,7 @@ impl<W: ColumnWeight> Source<W, Error> for StackedSide<'_, W> {
     }
 
     fn prepare(&self, run: &Run) -> Result<()> {
-        self.later(run)?;
+        self.changes(run)?;
         self.base.prepare(run)
     }
 
