@@ -132,6 +132,7 @@ impl ColumnReader {
             properties,
             types,
             directed: None,
+            time: None,
             both_ends: false,
             input_bytes: Some(columns.len() as u64 * EDGE_BYTES),
         };

@@ -126,6 +126,7 @@ pub(crate) fn stream_edges(
         types: vec![None; properties.len()],
         weight: properties.iter().position(|property| property.weight),
         directed: None,
+        time: None,
         both_ends: false,
         input_bytes: None,
     };

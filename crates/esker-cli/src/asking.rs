@@ -46,6 +46,11 @@ impl AskArgs {
         Ok(Asked { snapshot, run: Run::new(RunOptions { threads: 1, cancel, ..RunOptions::default() })? })
     }
 
+    /// Prints the answer if it was asked for as one JSON value.
+    pub(crate) fn print_if_json(&self, rows: &Rows) -> Outcome {
+        if self.json || self.format == RowFormat::Json { self.print(rows) } else { Ok(()) }
+    }
+
     /// Prints the answer.
     pub(crate) fn print(&self, rows: &Rows) -> Outcome {
         rows.print(if self.json { RowFormat::Json } else { self.format })

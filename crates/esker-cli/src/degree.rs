@@ -33,7 +33,8 @@ impl DegreeCommand {
             return self.ask.print(&bars("degree", &self.distribution(&asked)?));
         }
         let is_directed = asked.snapshot.is_directed();
-        let names = if is_directed { &["vertex", "out", "in"][..] } else { &["vertex", "degree"] };
+        let names =
+            if is_directed { &["vertex", "out_degree", "in_degree"][..] } else { &["vertex", "degree"] };
         let mut rows = Rows::of(names.iter().copied());
         for v in asked.vertices(&self.vertices)? {
             let (out, incoming) = degrees(&asked.snapshot, v)?;

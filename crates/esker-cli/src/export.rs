@@ -15,6 +15,7 @@ use crate::importing::PolicyArgs;
 use crate::interrupt::cancel_on_signals;
 use crate::opening::open_store_with;
 use crate::progress::Bar;
+use crate::reading::parse_format;
 use crate::resources::ResourceArgs;
 use crate::selecting::WhereArgs;
 use crate::size::counted;
@@ -77,7 +78,7 @@ impl ExportCommand {
         let cancel = cancel_on_signals()?;
         let snapshot = self.at.snapshot(&open_store_with(&self.database, &cancel)?)?;
         let options = ExportOptions {
-            format: self.format.as_deref().map(str::parse::<Format>).transpose()?,
+            format: self.format.as_deref().map(parse_format).transpose()?,
             ids: match self.ids {
                 OutputIds::External => WriteIds::External,
                 OutputIds::Numbers => WriteIds::Numbers,

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use esker::answer::Value;
+use esker::answer::{Value, Values};
 use esker::catalogue::{Entry, Params};
-use esker::follow::{Follow, FollowStep, Method};
-use esker::graph::Run;
+use esker::follow::{Changed, Follow, FollowStep, Method};
+use esker::graph::{Run, vertex};
 use esker::store::io::RealDisk;
 use esker::store::version::VersionSelector;
 use esker::store::{Follower, Snapshot, Store};
@@ -64,6 +64,9 @@ pub(crate) struct FollowCommand {
     /// Form of the rows on standard output [default: jsonl; with --once table]
     #[arg(long, value_enum, value_name = "FORM")]
     format: Option<RowFormat>,
+    /// Print the values of the first version too, as changes from nothing
+    #[arg(long, conflicts_with = "top")]
+    initial: bool,
     /// Begin with this version instead of the newest: a number, a tag or a time
     #[arg(long, value_name = "VERSION", value_parser = parse_version)]
     from: Option<VersionSelector>,
@@ -142,10 +145,12 @@ impl FollowCommand {
         params: &Params,
         run: &Arc<Run>,
     ) -> Result<(Follower, Follow, Option<TimeUnit>), Failure> {
+        // Its errors name what is no database.
+        let store = Store::open(&self.database)?;
         let follower = Follower::open(Arc::new(RealDisk), &self.database, Arc::clone(run))?;
         let first = match &self.from {
             None => follower.newest(),
-            Some(selector) => number_of(&Store::open(&self.database)?, selector)?,
+            Some(selector) => number_of(&store, selector)?,
         };
         let snapshot = self.options.weighted(follower.at(first)?)?;
         let moved = self.moving()?.map(|window| window.of(&snapshot, None, run)).transpose()?.flatten();
@@ -239,7 +244,28 @@ impl Printed<'_> {
         let (name, version) = (follow.entry().name, follow.version());
         let method = if follow.updates() { "" } else { ", computed anew at each step" };
         text::remark(&format!("following {name} from version {version}{method}: {}", figures.join(", ")));
-        self.print_top(follow)
+        match follow.answer().columns.first() {
+            Some(column) if self.command.initial => self.print_initial(follow, &column.values),
+            _ => self.print_top(follow),
+        }
+    }
+
+    /// Prints the values of the first version, as changes from nothing.
+    fn print_initial(&mut self, follow: &Follow, values: &Values) -> Outcome {
+        let all = (0..values.len()).map(|v| (vertex(v), values.get(v)));
+        let present = all.filter(|(_, new)| !new.is_same(Value::Missing));
+        let changed = present.map(|(vertex, new)| Changed { vertex, old: Value::Missing, new });
+        self.print_changed(follow, changed)
+    }
+
+    fn print_changed(&mut self, follow: &Follow, changed: impl Iterator<Item = Changed>) -> Outcome {
+        let mut rows = Rows::of(["vertex", "old", "new"]);
+        let value = |value| value_json(follow.snapshot(), value);
+        for changed in changed {
+            let [vertex, old, new] = [Value::Vertex(changed.vertex), changed.old, changed.new].map(value);
+            rows.push(vec![vertex?, old?, new?]);
+        }
+        self.print_of(follow, rows)
     }
 
     fn update(&mut self, follow: &Follow, update: &FollowStep) -> Outcome {
@@ -248,13 +274,7 @@ impl Printed<'_> {
         if self.command.top.is_some() || follow.answer().columns.is_empty() {
             return self.print_top(follow);
         }
-        let mut rows = Rows::of(["vertex", "old", "new"]);
-        let value = |value| value_json(follow.snapshot(), value);
-        for changed in &update.changed {
-            let [vertex, old, new] = [Value::Vertex(changed.vertex), changed.old, changed.new].map(value);
-            rows.push(vec![vertex?, old?, new?]);
-        }
-        self.print_of(follow, rows)
+        self.print_changed(follow, update.changed.iter().copied())
     }
 
     /// Prints rows under the version, and the end of its window.

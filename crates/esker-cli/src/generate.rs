@@ -13,7 +13,9 @@ use esker::store::format::WriteOptions;
 
 use crate::encoding::StoredEncoding;
 use crate::failure::{Failure, Outcome};
-use crate::importing::{PolicyArgs, import_reader};
+use crate::importing::{
+    BadLinesArg, OrderArg, PolicyArgs, SelfLoopsArg, import_reader, refuse_standard_output,
+};
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
@@ -125,6 +127,7 @@ impl GenerateCommand {
             .map_err(|stop| Failure::Usage(stop.to_string()))?;
         let name = self.output.to_string_lossy();
         if Format::from_name(&name).is_none() && !name.ends_with(".txt") {
+            refuse_standard_output(&name)?;
             let reader = Box::new(GeneratorReader::new(generator));
             let (report, _) = import_reader(
                 reader,
@@ -136,11 +139,7 @@ impl GenerateCommand {
             )?;
             return report_size(&name, report.vertices, report.edges);
         }
-        if self.writes.over(WriteOptions::default()).is_some() {
-            return Err(Failure::Usage(format!(
-                "--copy, --freeze-size and --merge have no effect on {name}: they are options of a database, and this is a file"
-            )));
-        }
+        self.refuse_options_of_databases(&name)?;
         let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };
         let bar = Bar::spinner(false);
         let report = export_generated(&generator, &self.output, &options);
@@ -149,8 +148,30 @@ impl GenerateCommand {
         report_size(&name, report.vertices, report.edges)
     }
 
+    /// Refuses options that a file cannot obey.
+    fn refuse_options_of_databases(&self, file: &str) -> Outcome {
+        let policy = &self.policy;
+        let options = [
+            ("--copy, --freeze-size and --merge have", self.writes.over(WriteOptions::default()).is_some()),
+            ("--encoding has", self.encoding != StoredEncoding::default()),
+            ("--duplicates has", policy.duplicates.is_some()),
+            ("--self-loops has", policy.self_loops != SelfLoopsArg::default()),
+            ("--order has", policy.order != OrderArg::default()),
+            ("--no-in-edges has", policy.no_in_edges),
+        ];
+        match options.into_iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(Failure::Usage(format!(
+                "{option} no effect on {file}: this is for a database, and {file} is a file"
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses options that the family does not have.
     fn refuse_ineffective(&self) -> Outcome {
+        if self.policy.bad_lines != BadLinesArg::default() {
+            return Err(Failure::Usage("--bad-lines has no effect: nothing is read".to_owned()));
+        }
         use Family::{Ba, Complete, Grid, Kron, Path, Rmat, Road, Star, Torus, Uniform, Ws};
         let options: [(&str, bool, &[Family]); 12] = [
             ("--scale", self.scale.is_some(), &[Kron, Rmat]),

@@ -10,15 +10,15 @@ use serde_json::json;
 use crate::encoding::StoredEncoding;
 use crate::failure::{Failure, Outcome};
 use crate::heads::{HeadsArgs, describe as describe_heads};
-use crate::importing::{Imported, PolicyArgs, import_files};
+use crate::importing::{DuplicatesArg, Imported, PolicyArgs, import_files, refuse_standard_output};
 use crate::interrupt::cancel_on_signals;
-use crate::reading::ReadArgs;
+use crate::reading::{IdsArg, ReadArgs};
 use crate::resources::{ResourceArgs, peak_memory_bytes};
 use crate::size::{bytes, count, counted, rate, seconds};
 use crate::text;
 use crate::tiling::describe;
 use crate::write_options::WriteOptionArgs;
-use crate::writing::parse_event_time;
+use crate::writing::{parse_event_time, remark_future};
 
 /// Import edges from files into a new database
 ///
@@ -66,6 +66,8 @@ impl ImportCommand {
             ));
         };
         self.heads.check(Some(self.encoding))?;
+        refuse_standard_output(target)?;
+        remark_future(self.event_time);
         let target = PathBuf::from(target);
         let cancel = cancel_on_signals()?;
         let imported = import_files(
@@ -80,7 +82,16 @@ impl ImportCommand {
         let heads = self.heads.make_at(&target, &self.resources, &cancel)?;
         if imported.report.vertices == 0 {
             let name = target.display();
-            text::warn(&format!("warning: {name} is empty: the input has no edges and no vertices"));
+            let ids = match imported.report.integer_ids && self.read.ids == IdsArg::Auto {
+                true => "; its ids are integers, so import with --ids text if texts will follow",
+                false => "",
+            };
+            text::warn(&format!("warning: {name} is empty: the input has no edges and no vertices{ids}"));
+        }
+        if let Some((time, held)) = &imported.report.no_time {
+            text::warn(&format!(
+                "warning: {time} holds {held}, and no window takes that for times: give whole numbers, dates or timestamps"
+            ));
         }
         if self.policy.duplicates.is_none() {
             remark_duplicates(
@@ -89,8 +100,10 @@ impl ImportCommand {
                 imported.report.time.as_deref(),
             );
         }
-        let printed =
-            if self.json { print_json(&target, &imported, heads) } else { print(&target, &imported, heads) };
+        let printed = match self.json {
+            true => print_json(&target, &imported, heads),
+            false => print(&target, &imported, heads, self.policy.duplicates),
+        };
         printed.map_err(|failure| failure.after(&format!("imported to {}", target.display())))
     }
 }
@@ -112,7 +125,12 @@ fn remark_duplicates(duplicates: u64, rows: u64, time: Option<&str>) {
 }
 
 /// How the input was read on standard error, what became of it as a table on standard output.
-fn print(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outcome {
+fn print(
+    target: &Path,
+    imported: &Imported,
+    heads: Option<Heads>,
+    duplicates: Option<DuplicatesArg>,
+) -> Outcome {
     let report = &imported.report;
     for note in &imported.notes {
         text::remark(note);
@@ -123,8 +141,13 @@ fn print(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outcome {
         ("vertices", count(report.vertices)),
         ("edges", format!("{} {kind}", count(report.edges))),
     ];
+    let fate = match duplicates {
+        Some(DuplicatesArg::Sum) => "added up: --duplicates keep keeps them",
+        Some(DuplicatesArg::Min | DuplicatesArg::Max) => "compared: --duplicates keep keeps them",
+        _ => "skipped: --duplicates keep keeps them",
+    };
     let skipped = [
-        ("duplicates", report.duplicates, "skipped: --duplicates keep keeps them"),
+        ("duplicates", report.duplicates, fate),
         ("self-loops", report.self_loops, "skipped"),
         ("bad lines", report.rejected, "skipped"),
     ];
@@ -154,6 +177,7 @@ fn print_json(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outco
         "database": target.display().to_string(),
         "format": imported.format.map(Format::name),
         "notes": imported.notes,
+        "warnings": report.warnings,
         "rows": report.rows,
         "vertices": report.vertices,
         "edges": report.edges,

@@ -24,6 +24,7 @@ use crate::progress::Bar;
 use crate::reading::ReadArgs;
 use crate::resources::ResourceArgs;
 use crate::size::rate;
+use crate::text;
 use crate::tiling::make_tiles_at;
 use crate::write_options::WriteOptionArgs;
 
@@ -103,7 +104,7 @@ pub(crate) struct PolicyArgs {
     #[arg(long)]
     pub(crate) undirected: bool,
     /// Do not store in-edges of a directed graph: half the size, but some analyses become slower or impossible
-    #[arg(long)]
+    #[arg(long, conflicts_with = "undirected")]
     pub(crate) no_in_edges: bool,
     /// Internal numbering of the vertices; results always use your ids
     #[arg(long, value_enum, default_value_t)]
@@ -192,6 +193,17 @@ pub(crate) struct Imported {
     pub(crate) seconds: f64,
 }
 
+/// Refuses `-` as a database.
+pub(crate) fn refuse_standard_output(target: &str) -> Result<(), Failure> {
+    match target {
+        "-" => Err(Failure::Usage(
+            "a database is a directory, so it cannot be written to -, standard output: name it, as in web.esker (for a directory called - write ./-)"
+                .to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Imports files into a new database at `target`.
 pub(crate) fn import_files(
     inputs: &[String],
@@ -206,6 +218,7 @@ pub(crate) fn import_files(
     let opened = open(inputs, &read.options()?)?;
     let (report, tiles) = import_reader(opened.reader, target, policy, resources, cancel, replace)?;
     let seconds = begin.elapsed().as_secs_f64();
+    report.warnings.iter().for_each(|warning| text::warn(&format!("warning: {warning}")));
     Ok(Imported { report, tiles, format: Some(opened.format), notes: opened.notes, seconds })
 }
 

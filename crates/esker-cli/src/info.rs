@@ -62,7 +62,6 @@ impl InfoCommand {
             (true, true) => ", in-edges stored".to_owned(),
             (true, false) => ", in-edges not stored".to_owned(),
         };
-        let arcs = snapshot.num_arcs().max(1);
         let mut rows = vec![
             ("vertices".to_owned(), describe_vertices(snapshot)?),
             ("edges".to_owned(), format!("{} {kind}{in_edges}", count(snapshot.num_edges()))),
@@ -99,7 +98,7 @@ impl InfoCommand {
         match &tiles {
             Ok(None) => {}
             Ok(Some(tiles)) => {
-                let described = format!("{}, {:.2} bytes/arc", bytes(*tiles), per_arc(snapshot, *tiles));
+                let described = format!("{}{}", bytes(*tiles), share_of_arc(snapshot, *tiles));
                 rows.push(("tiles".to_owned(), described));
             }
             Err(problem) => rows.push(("tiles".to_owned(), format!("UNREADABLE: {problem}"))),
@@ -111,10 +110,7 @@ impl InfoCommand {
             let words = format!("none: {}", missing_heads(length, &self.database));
             rows.push(("heads".to_owned(), words));
         }
-        rows.push((
-            "on disk".to_owned(),
-            format!("{}, {:.2} bytes/arc", bytes(total), total as f64 / arcs as f64),
-        ));
+        rows.push(("on disk".to_owned(), format!("{}{}", bytes(total), share_of_arc(snapshot, total))));
         rows.push(("opened in".to_owned(), seconds(opened)));
         text::facts(&rows)?;
         fail_without(tiles)
@@ -205,7 +201,10 @@ fn list_bytes_per_arc(snapshot: &Snapshot) -> f64 {
 
 fn describe_lists(snapshot: &Snapshot) -> String {
     let lists = name_of(base_layer(snapshot).encoding);
-    format!("{lists}, {:.2} bytes/arc", list_bytes_per_arc(snapshot))
+    match snapshot.num_arcs() {
+        0 => lists.to_owned(),
+        _ => format!("{lists}, {:.2} bytes/arc", list_bytes_per_arc(snapshot)),
+    }
 }
 
 fn heads_row(heads: &StoredHeads) -> (String, String) {
@@ -236,6 +235,14 @@ fn fail_without(tiles: esker::store::Result<Option<u64>>) -> Outcome {
     tiles
         .map(drop)
         .map_err(|problem| Failure::Failed(format!("the tiles are unreadable: {problem} ({remedy})")))
+}
+
+/// `, 4.20 bytes/arc`; nothing for a graph without arcs.
+fn share_of_arc(snapshot: &Snapshot, bytes: u64) -> String {
+    match snapshot.num_arcs() {
+        0 => String::new(),
+        _ => format!(", {:.2} bytes/arc", per_arc(snapshot, bytes)),
+    }
 }
 
 fn per_arc(snapshot: &Snapshot, bytes: u64) -> f64 {

@@ -92,11 +92,18 @@ impl LogCommand {
                 counted(vertices_of(version), "vertex", "vertices"),
             ],
             names: tags_of(version).iter().map(|name| format!("[{name}] ")).collect(),
-            message: version.message.lines().next().unwrap_or_default().to_owned(),
+            message: first_line(&version.message),
             committed: (version.committed_ms != version.time_ms).then(|| format_time(version.committed_ms)),
         };
         print(&shown.iter().map(row).collect::<Vec<_>>())
     }
+}
+
+/// The first line of a message, with a mark if there are others.
+fn first_line(message: &str) -> String {
+    let mut lines = message.lines();
+    let first = lines.next().unwrap_or_default();
+    if lines.next().is_some() { format!("{first} ...") } else { first.to_owned() }
 }
 
 /// A line of the list.

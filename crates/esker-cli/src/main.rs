@@ -140,10 +140,18 @@ fn clarify(error: &clap::Error) -> ! {
         ("number too large to fit in target type", "the number is too large"),
         ("invalid float literal", "it takes a number"),
     ];
-    let said = error.to_string();
+    // A number of 1 or more, without the end of the range of its type.
+    let said = error
+        .to_string()
+        .replace(" is not in 1..18446744073709551615", ": it takes a whole number, 1 or more");
+    let said = said.replace(" is not in 1..4294967295", ": it takes a whole number, 1 or more");
     match WORDS.iter().find(|(rust, _)| said.contains(rust)) {
         Some((rust, clear)) => {
             text::warn(said.replace(rust, clear).trim_end());
+            std::process::exit(error.exit_code())
+        }
+        None if said != error.to_string() => {
+            text::warn(said.trim_end());
             std::process::exit(error.exit_code())
         }
         None => error.exit(),

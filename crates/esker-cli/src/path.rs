@@ -44,12 +44,14 @@ impl PathCommand {
         let (from, to) = (asked.vertex(&self.from)?, asked.vertex(&self.to)?);
         let options = PathOptions { count: self.count as usize, weight };
         let found = paths(snapshot, from, to, options, &asked.run)?;
+        let number = (self.count > 1).then_some("path");
+        let length = if weight.is_some() { "distance" } else { "steps" };
+        let mut rows = Rows::of(number.into_iter().chain(["vertex", length]));
         if found.is_empty() {
+            // A program that reads JSON reads an answer without paths.
+            self.ask.print_if_json(&rows)?;
             return Err(Failure::Failed(format!("no path leads from {:?} to {:?}", self.from, self.to)));
         }
-        let length = weight.map_or("steps", |weight| &weight.name);
-        let number = (self.count > 1).then_some("path");
-        let mut rows = Rows::of(number.into_iter().chain(["vertex", length]));
         for (place, path) in found.iter().enumerate() {
             for (&v, &length) in path.vertices.iter().zip(&path.lengths) {
                 let mut row: Vec<Value> = number.map(|_| json!(place + 1)).into_iter().collect();

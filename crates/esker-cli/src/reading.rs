@@ -52,7 +52,8 @@ pub(crate) struct ReadArgs {
     /// Ignore weights
     #[arg(long)]
     pub(crate) no_weight: bool,
-    /// Column of the time, stored as an edge property
+    /// Column of the time, stored as an edge property: whole numbers, timestamps, or dates, which become the beginnings of their
+    /// days. The database remembers it for windows and streams
     #[arg(long, value_name = "COLUMN")]
     pub(crate) time: Option<String>,
     /// Column to store as an edge property, or `all` for all columns; may be repeated
@@ -91,7 +92,7 @@ impl ReadArgs {
     pub(crate) fn options(&self) -> Result<ReadOptions, Error> {
         Ok(ReadOptions {
             cancel: interrupt::token().clone(),
-            format: self.format.as_deref().map(str::parse::<Format>).transpose()?,
+            format: self.format.as_deref().map(parse_format).transpose()?,
             source: self.src.clone(),
             target: self.dst.clone(),
             weight: match &self.weight {
@@ -134,11 +135,19 @@ impl ReadArgs {
     }
 }
 
+/// The format of this name.
+///
+/// # Errors
+/// [`Error::Usage`] that names all formats.
+pub(crate) fn parse_format(name: &str) -> Result<Format, Error> {
+    name.parse().map_err(|error: Error| Error::Usage(error.to_string()))
+}
+
 fn delimiter(text: &str) -> Result<u8, Error> {
     match text {
         "tab" | "\\t" => Ok(b'\t'),
         "space" => Ok(b' '),
         _ if text.len() == 1 => Ok(text.as_bytes()[0]),
-        _ => Err(Error::Invalid(format!("{text:?} is not a delimiter; give one character, tab or space"))),
+        _ => Err(Error::Usage(format!("{text:?} is not a delimiter; give one character, tab or space"))),
     }
 }

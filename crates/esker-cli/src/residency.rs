@@ -122,7 +122,7 @@ pub(crate) fn estimate_rows(
     resources: &Resources,
 ) -> Vec<(String, String)> {
     let limit = resources.memory_bytes;
-    let verdict = if estimate.memory_bytes <= limit { "fits" } else { "does NOT fit" };
+    let verdict = if estimate.memory_bytes + PROCESS_BYTES <= limit { "fits" } else { "does NOT fit" };
     let memory = format!("{} ({verdict} the limit of {})", bytes(estimate.memory_bytes), bytes(limit));
     let reads = format!("{} of lists at most, from memory where they fit", bytes(estimate.read_bytes));
     vec![

@@ -38,6 +38,9 @@ pub(crate) struct SetCommand {
     /// Character between columns; `\t` or `tab` for a tab
     #[arg(long, value_name = "CHAR")]
     delimiter: Option<String>,
+    /// The first line names the columns, though it looks like values
+    #[arg(long, conflicts_with = "vertex")]
+    header: bool,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -62,16 +65,24 @@ impl SetCommand {
             None => {
                 let file = &self.values[0];
                 let commit = self.write.commit(|| format!("set {file}"));
-                let options = ReadArgs::of_table(self.delimiter.as_deref())?;
+                let mut options = ReadArgs::of_table(self.delimiter.as_deref())?;
+                options.header = self.header.then_some(true);
                 set_from_table(&writing.database, &writing.target, file, &options, self.new, &commit)?
             }
         };
+        if report.repeated > 0 {
+            text::warn(&format!(
+                "warning: {} a vertex that an earlier row names too: the last values count",
+                counted(report.repeated, "row names", "rows name")
+            ));
+        }
         let written = self.write.finish(writing, report.set + report.unset)?;
         if self.json {
             return text::json(&json!({
                 "database": self.database.display().to_string(),
                 "version": report.version,
                 "vertices": report.vertices,
+                "repeated": report.repeated,
                 "set": report.set,
                 "unset": report.unset,
                 "new_properties": report.defined.iter().map(|(name, _)| name).collect::<Vec<_>>(),

@@ -49,7 +49,8 @@ impl TagCommand {
                 }
                 database.untag(name)?;
                 let closed = database.close().map_err(Failure::from);
-                closed.map_err(|failure| failure.after(&format!("deleted the tag {name:?}")))
+                let reported = closed.and_then(|()| self.report_deleted(name));
+                reported.map_err(|failure| failure.after(&format!("deleted the tag {name:?}")))
             }
             _ => self.list(),
         }
@@ -66,6 +67,13 @@ impl TagCommand {
         let closed = database.close().map_err(Failure::from);
         let reported = closed.and_then(|()| self.report(name, number, before));
         reported.map_err(|failure| failure.after(&format!("tagged version {number}")))
+    }
+
+    fn report_deleted(&self, name: &str) -> Outcome {
+        match self.json {
+            true => text::json(&json!({ "tag": name, "deleted": true })),
+            false => text::line(&format!("{name}: deleted")),
+        }
     }
 
     fn report(&self, name: &str, number: u64, before: Option<u64>) -> Outcome {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 use clap::Args;
 use esker::change::{Target, check_message};
@@ -10,7 +11,7 @@ use esker::graph::{Cancel, Run};
 use esker::store::database::CommitWatch;
 use esker::store::diff::{DiffSummary, diff, diff_vertices};
 use esker::store::freeze::ChangeCounts;
-use esker::store::version::parse_time;
+use esker::store::version::{format_time, parse_time};
 use esker::store::{CommitOptions, Database, DatabaseOptions};
 use serde_json::{Value, json};
 
@@ -46,6 +47,17 @@ pub(crate) struct WriteArgs {
 /// Parses the time of an event; a day, minute or second means its start.
 pub(crate) fn parse_event_time(text: &str) -> Result<u64, String> {
     parse_time(text).map(|range| *range.start())
+}
+
+/// Warns of an event time that is still to come: later versions cannot be of an earlier one.
+pub(crate) fn remark_future(event_time: Option<u64>) {
+    let now = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis());
+    if let Some(time) = event_time.filter(|&time| u128::from(time) > now) {
+        text::warn(&format!(
+            "warning: the event time {} is still to come: no later version can be of an earlier time, and --at finds this one only then",
+            format_time(time)
+        ));
+    }
 }
 
 /// A database open for writing.
@@ -104,6 +116,7 @@ fn parse_message(text: &str) -> Result<String, String> {
 impl WriteArgs {
     /// Opens a database for writing.
     pub(crate) fn open(&self, path: &Path, commits: &Arc<Commits>) -> Result<Writing, Failure> {
+        remark_future(self.event_time);
         let cancel = Cancel::default(); // A signal ends the process.
         let run = self.resources.run(&cancel, 0, false, None)?;
         let watch: Arc<dyn CommitWatch> = Arc::<Commits>::clone(commits);

@@ -167,6 +167,7 @@ impl PartsReader {
             types: weights.iter().map(|kind| Some(kind.element().into())).collect(),
             weight: weights.map(|_| 0),
             directed: Some(directed),
+            time: None,
             both_ends: false,
             input_bytes: None,
         };

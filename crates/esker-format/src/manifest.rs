@@ -352,6 +352,15 @@ impl PropertyRecord {
         self.logical.is_number()
     }
 
+    /// Whether its values can be times: timestamps, and integers whose unit is not known.
+    pub fn can_be_time(&self) -> bool {
+        match self.logical {
+            LogicalType::Number => matches!(self.element, ElementType::I32 | ElementType::I64),
+            LogicalType::Timestamp { .. } => true,
+            _ => false,
+        }
+    }
+
     /// The type of its values.
     pub fn property_type(&self) -> PropertyType {
         PropertyType { element: self.element, logical: self.logical.clone() }

@@ -89,6 +89,8 @@ pub(crate) struct Built {
     pub(crate) properties: Vec<BuiltProperty>,
     /// Which of them is the weight.
     pub(crate) weight: Option<usize>,
+    /// Which of them was named as the time.
+    pub(crate) time: Option<usize>,
     /// Memory and threads for what remains to be done.
     pub(crate) work: Work,
 }

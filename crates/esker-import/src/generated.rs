@@ -31,6 +31,7 @@ impl GeneratorReader {
             weight: weighted.then_some(0),
             types: Vec::new(),
             directed: Some(generator.is_directed()),
+            time: None,
             both_ends: false,
             input_bytes: Some(generator.num_edges() * EDGE_BYTES),
         };

@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 use esker_format::io::Disk;
 use esker_format::{
     DictionaryRecord, Edit, Error, GraphShape, IdMapKind, IdMapRecord, LayerRecord, Owner, PropertyRecord,
-    Result, VersionRecord, VertexOrder as StoredOrder,
+    Result, SpanRecord, SpanUnit, StreamRecord, StreamUnit, VersionRecord, VertexOrder as StoredOrder,
 };
 use esker_graph::{Stop, VertexId};
 use esker_layers::ids::{IdFiles, PermutationWriter};
@@ -61,7 +61,7 @@ pub fn import(
             dictionaries.push(DictionaryRecord { property: number, first: 0, count });
         }
     }
-    let Built { report, loops, in_edges, ids, properties, weight, work } = built;
+    let Built { mut report, loops, in_edges, ids, properties, weight, time, work } = built;
     let id_map = write_ids(&work, &staging.id_files(), ids, report.order.order)?;
     work.check()?;
     drop(work);
@@ -78,15 +78,30 @@ pub fn import(
     record.encoding = options.encoding;
     record.dictionaries = dictionaries;
     let mut edits = vec![Edit::AddLayer(record.clone()), Edit::SetIdMap(id_map)];
+    let mut stream = None;
     edits.push(Edit::SetDuplicates(options.duplicates));
     edits.extend(options.writes.map(Edit::SetOptions));
-    edits.extend(property_records(properties, weight).map(Edit::AddProperty));
+    let properties: Vec<PropertyRecord> = property_records(properties, weight).collect();
+    if let Some(time) = time.map(|time| &properties[time]) {
+        match time.can_be_time() {
+            true => stream = Some(Edit::SetStream(timed_by(&time.name))),
+            false => report.no_time = Some((time.name.clone(), time.type_name())),
+        }
+    }
+    edits.extend(properties.into_iter().map(Edit::AddProperty));
+    edits.extend(stream);
     let now_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
     let time_ms = options.time_ms.unwrap_or(now_ms);
     let message = options.message.clone().unwrap_or_else(|| format!("import of {format}"));
     edits.push(Edit::AddVersion(VersionRecord::at_end_of(&record, time_ms, now_ms, message)));
     staging.install(&edits)?;
     Ok(report)
+}
+
+/// The declaration of a database whose edges have their times in a property.
+fn timed_by(property: &str) -> StreamRecord {
+    let nothing = SpanRecord { number: 0, unit: SpanUnit::OfTimes };
+    StreamRecord { time: property.to_owned(), unit: StreamUnit::Guessed, delay: nothing, expire: nothing }
 }
 
 fn property_records(

@@ -6,10 +6,11 @@ use super::binary::{open_arrow, open_gap, open_graph500, open_parquet};
 use super::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 use super::input::{Input, expand};
 use super::sniff::sniff;
-use super::source::Reader;
+use super::source::{IdKind, Reader};
 use super::text::adjacency::AdjacencyReader;
 use super::text::headed::HeadedReader;
 use super::text::metis::MetisReader;
+use super::text::named::Named;
 use super::text::table::{Head, TableReader};
 use super::text::vertices::{WithCount, WithVertices};
 use super::text::{dimacs, graphalytics, matrix_market};
@@ -74,7 +75,12 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
         Some((name, Err(_))) => {
             let vertices = expand(&[name], &options.cancel)?;
             let vertices = one(&vertices, "a file of vertices")?;
-            reader = Box::new(WithVertices::open(vertices, reader, None, options)?);
+            reader = match reader.schema().ids {
+                IdKind::Numbered { first, num_vertices } => {
+                    Box::new(Named::open(vertices, reader, (first, num_vertices), options)?)
+                }
+                _ => Box::new(WithVertices::open(vertices, reader, None, options)?),
+            };
         }
     }
     Ok(Opened { reader, format, notes })
@@ -109,8 +115,14 @@ fn open_as(
             }
         }
     };
-    let note = |input: &Input| format!("Reading {} as {title}", input.path().display());
-    let notes = inputs.iter().map(note).chain(reader.notes()).collect();
+    let notes = match format {
+        // Its reader says which columns it takes.
+        Format::Parquet | Format::Arrow => reader.notes(),
+        _ => {
+            let note = |input: &Input| format!("Reading {} as {title}", input.path().display());
+            inputs.iter().map(note).chain(reader.notes()).collect()
+        }
+    };
     Ok((reader, notes))
 }
 
@@ -122,7 +134,7 @@ fn refuse_columns(title: &str, options: &ReadOptions) -> Result<()> {
         ("--time", matches!(options.time, Pick::Column(_))),
         ("--property", options.properties != PickProperties::None),
         ("--schema", !options.schema.is_empty()),
-        ("--ids text", options.ids == PickIds::Text),
+        ("--ids text", options.ids == PickIds::Text && options.vertices.is_none()),
     ];
     match chosen.into_iter().find(|(_, chosen)| *chosen) {
         Some((flag, _)) => Err(Error::Invalid(format!(

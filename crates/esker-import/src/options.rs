@@ -160,6 +160,12 @@ pub struct ImportReport {
     pub duplicates: u64,
     /// The edge property that probably holds times, judging by its name.
     pub time: Option<String>,
+    /// The edge property that was named as the time, and its type, if no window can use that.
+    pub no_time: Option<(String, String)>,
+    /// Whether ids are integers; else they are texts.
+    pub integer_ids: bool,
+    /// What a person should know of the input, although all of it was taken.
+    pub warnings: Vec<String>,
     /// Self-loops left out.
     pub self_loops: u64,
     /// Lines or rows left out because they could not be understood.

@@ -60,7 +60,10 @@ pub(crate) fn build_layer(
     })?;
     let work = Work::on(place.disk, Arc::new(run), options.memory_bytes, place.directory);
     let tracker = Tracker::new(options.on_progress.clone());
+    let parser = reader.parser();
     let numbered = read_and_number(&work, hasher, reader, &schema, options, &tracker)?;
+    let warnings = parser.warnings();
+    drop(parser);
     let NumberedInput { gathered, base, num_vertices, pairs, map } = numbered;
     let mut edges = Edges::new(gathered, &schema, options.duplicates, base, num_vertices, pairs)?;
     let directed = options.directed.or(schema.directed).unwrap_or(true);
@@ -94,6 +97,9 @@ pub(crate) fn build_layer(
         directed,
         duplicates: both(written.duplicates, written.duplicate_loops),
         time: schema.properties.iter().find(|name| is_time(name)).cloned(),
+        no_time: None,
+        integer_ids: schema.ids != IdKind::Text,
+        warnings,
         self_loops: loops_dropped,
         rejected,
         rejected_sample,
@@ -111,7 +117,8 @@ pub(crate) fn build_layer(
         },
     };
     let in_edges = directed && options.in_edges;
-    Ok(Built { report, loops, in_edges, ids, properties, weight: schema.weight, work })
+    let (weight, time) = (schema.weight, schema.time);
+    Ok(Built { report, loops, in_edges, ids, properties, weight, time, work })
 }
 
 /// The error for an edge between the vertices `ends` that the input has more than once; `is_either`: in either direction.

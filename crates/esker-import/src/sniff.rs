@@ -48,12 +48,55 @@ fn by_magic(head: &[u8]) -> Result<Option<Format>, String> {
         _ if starts_with_word(head, b"<?xml") || starts_with_word(head, b"<graphml") => {
             refused("XML, perhaps GraphML", "export its edges as CSV")
         }
+        _ if is_json_lines(head) => refused(
+            "JSON with an object a line",
+            "make a CSV of its edges first, for example: jq -r '[.source, .target] | @csv' file | esker import - ...",
+        ),
         _ if is_json(head) => refused(
             "JSON",
             "make a CSV of its edges first, for example: jq -r '.links[] | [.source, .target] | @csv' file | esker import - ...",
         ),
-        _ => Ok(None),
+        _ => match foreign(head) {
+            Some(what) => refused(what, "export its edges as CSV, for example with NetworkX"),
+            None => Ok(None),
+        },
     }
+}
+
+/// The name of a text format of graphs that is not read, if a text begins as one does.
+fn foreign(head: &[u8]) -> Option<&'static str> {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let is_comment =
+        |line: &&[u8]| line.is_empty() || [&b"//"[..], b"/*", b"#"].iter().any(|mark| line.starts_with(mark));
+    let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).skip_while(is_comment);
+    let first = lines.next()?.to_ascii_lowercase();
+    if first.starts_with(b"*vertices") || first.starts_with(b"*network") {
+        return Some("a Pajek network");
+    }
+    // What lies behind the first words, also if that is a line of its own.
+    let mut words = first.splitn(2, |byte| !byte.is_ascii_alphanumeric());
+    let (word, rest) = (words.next()?, words.next().unwrap_or_default().trim_ascii());
+    let opens = |sign: u8| {
+        first.contains(&sign) || lines.clone().next().is_some_and(|line| line.first() == Some(&sign))
+    };
+    match word {
+        b"strict" if rest.starts_with(b"graph") || rest.starts_with(b"digraph") => Some("Graphviz DOT"),
+        b"graph" | b"digraph" if opens(b'{') => Some("Graphviz DOT"),
+        b"graph" if first.len() == 5 || rest == b"[" => opens(b'[').then_some("GML"),
+        b"creator" | b"version" => lines
+            .map(<[u8]>::to_ascii_lowercase)
+            .take(4)
+            .any(|line| line.starts_with(b"graph") && (line.len() == 5 || line.ends_with(b"[")))
+            .then_some("GML"),
+        _ => None,
+    }
+}
+
+/// Whether a text is JSON whose first line is an object of its own.
+fn is_json_lines(head: &[u8]) -> bool {
+    let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii();
+    let ends = first.starts_with(b"{") && first.ends_with(b"}");
+    ends && is_json(first) && first.len() > 2 && !memchr::memmem::find(first, b"[").is_some()
 }
 
 fn starts_with_word(head: &[u8], word: &[u8]) -> bool {
@@ -131,6 +174,24 @@ mod tests {
             ["{\"nodes\": [], \"links\": []}", " {\n  \"a\": 1}", "{}", "[{\"source\": 1}]", "[[1, 2]]", "[]"]
         {
             assert!(sniff("a.json", json.as_bytes()).unwrap_err().starts_with("the file is JSON"), "{json}");
+        }
+        for (head, what) in [
+            ("digraph { a -> b; b -> c; }\n", "Graphviz DOT"),
+            ("// drawn\nstrict graph \"g\"\n{\n a -- b\n}\n", "Graphviz DOT"),
+            ("graph G {\n a -- b\n}\n", "Graphviz DOT"),
+            ("graph\n[\n node [ id 1 ]\n", "GML"),
+            ("Creator \"igraph\"\nVersion 1\ngraph\n[\n", "GML"),
+            ("graph [\n", "GML"),
+            ("*Vertices 3\n1 \"a\"\n", "a Pajek network"),
+            ("{\"source\": \"a\", \"target\": \"b\"}\n{", "JSON with an object a line"),
+        ] {
+            let told = sniff("a.txt", head.as_bytes()).unwrap_err();
+            assert!(told.starts_with(&format!("the file is {what}; ")), "{head}: {told}");
+        }
+        assert!(sniff("a", b"{\"source\": 1}\n").unwrap_err().contains("jq -r '[.source, .target]"));
+        for text in ["graph theory\n", "graph,network\n", "digraph 1\n", "creator work\n", "version 1\n2 3\n"]
+        {
+            assert!(sniff("a", text.as_bytes()).is_ok(), "{text}");
         }
         assert_eq!(sniff("a.csv", b"[a],{b}\n"), Ok(Format::Csv));
         assert!(sniff("a.graph", b"\x01\0").unwrap_err().starts_with("a binary .graph"));

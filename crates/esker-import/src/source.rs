@@ -179,6 +179,8 @@ pub struct Schema {
     pub types: Vec<Option<PropertyType>>,
     /// Index in `properties` of the weight, if there is one.
     pub weight: Option<usize>,
+    /// Index in `properties` of the time, if the user named it: the database remembers it.
+    pub time: Option<usize>,
     /// Whether the format itself says that edges are directed (`Some(true)`), or undirected with each edge given once
     /// or at both ends (`Some(false)`). `None`: it does not say.
     pub directed: Option<bool>,
@@ -245,6 +247,11 @@ pub trait BlockParser: Send + Sync {
     /// # Errors
     /// Damage that is not confined to one line.
     fn parse(&self, block: Block) -> Result<EdgeBatch>;
+
+    /// What a person should know of the blocks that were parsed, although all of their edges were taken.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// The share of a memory limit that decoding an input may take.

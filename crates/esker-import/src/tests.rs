@@ -109,6 +109,7 @@ fn schema(ids: IdKind, weighted: bool) -> Schema {
         weight: weighted.then_some(0),
         types: Vec::new(),
         directed: None,
+        time: None,
         both_ends: false,
         input_bytes: None,
     }

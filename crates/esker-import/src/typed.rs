@@ -185,6 +185,8 @@ pub(crate) fn parse(text: &[u8], wanted: &PropertyType) -> Result<Typed, String>
     fit(value, wanted.element)
 }
 
+const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
+
 /// Checks that a weight can have a type.
 pub fn weight_fits(declared: &PropertyType) -> Result<(), String> {
     use ElementType::{F32, F64, I32, I64};
@@ -192,6 +194,14 @@ pub fn weight_fits(declared: &PropertyType) -> Result<(), String> {
     is_weight
         .then_some(())
         .ok_or_else(|| format!("a weight has the type i32, i64, f32 or f64, not {declared}; take it as a property, with --no-weight"))
+}
+
+/// The type of a column that is named as the time: a date is the beginning of its day.
+pub(crate) fn as_time(found: PropertyType) -> PropertyType {
+    match found.logical {
+        LogicalType::Date => LogicalType::Timestamp { unit: TimeUnit::Second, zone: String::new() }.into(),
+        _ => found,
+    }
 }
 
 /// Guesses the logical type of a sample of texts: one that all of them fit, other than plain numbers and texts.
@@ -284,6 +294,13 @@ fn value(
         (_, _, Typed::Float(_) | Typed::Unsigned(_)) => refused(),
         (LogicalType::Boolean, None | Some(LogicalType::Boolean), Typed::Int(0 | 1)) => Ok(number),
         (LogicalType::Date, Some(LogicalType::Date), number) => fit(number, ElementType::I32),
+        (LogicalType::Timestamp { unit, zone }, Some(LogicalType::Date), Typed::Int(days))
+            if zone.is_empty() =>
+        {
+            let count =
+                days.checked_mul(SECONDS_PER_DAY).and_then(|seconds| seconds.checked_mul(unit.per_second()));
+            count.map(Typed::Int).ok_or_else(|| format!("is a day that {wanted} does not reach"))
+        }
         (
             LogicalType::Timestamp { unit, zone },
             Some(LogicalType::Timestamp { unit: own, zone: own_zone }),

@@ -190,6 +190,7 @@ impl SelectionReader {
             weight: properties.iter().position(|property| property.weight),
             types: properties.iter().map(|property| Some(property.property_type())).collect(),
             directed: Some(snapshot.is_directed()),
+            time: None,
             both_ends: false,
             input_bytes: Some(snapshot.num_arcs() * ARC_BYTES),
         };

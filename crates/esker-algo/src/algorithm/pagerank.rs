@@ -277,7 +277,7 @@ pub(super) fn until_converged<E: From<Stop>>(
     mut totals: Vec<Totals>,
     mut round: impl FnMut(f64, f64) -> Result<Vec<Totals>, E>,
 ) -> Result<PageRank, E> {
-    let (mut rounds, mut residual) = (0, f64::INFINITY);
+    let (mut rounds, mut residual) = (0, if n == 0 { 0.0 } else { f64::INFINITY });
     while rounds < options.rounds_max && n > 0 && residual >= options.tolerance {
         run.round(n)?;
         run.set_done(rounds as u64, options.rounds_in_all(rounds, residual));

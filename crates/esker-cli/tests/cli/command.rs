@@ -118,11 +118,16 @@ fn estimates_tell_whether_a_run_fits_and_runs_keep_to_it() {
     place.ok("generate grid --rows 50 --columns 50 g.esker");
     let estimate = place.json("estimate pagerank g.esker --json --memory 1KiB");
     assert_eq!(estimate["fits"], false);
-    let needed = estimate["memory_bytes"].as_u64().unwrap();
-    let refused = place.run("run pagerank g.esker --memory 1KiB");
-    assert_eq!(refused.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains(&needed.to_string()));
+    // The arrays, and the process itself.
+    let needed = estimate["memory_bytes"].as_u64().unwrap() + (32 << 20);
+    for limit in [1024, 31 << 20, needed - 1] {
+        let refused = place.run(&format!("run pagerank g.esker --memory {limit}"));
+        assert_eq!(refused.status.code(), Some(1), "{limit}");
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(said.contains("raise the limit to at least 33 MiB"), "{limit}: {said}");
+    }
     place.ok(&format!("run pagerank g.esker --memory {needed}"));
+    assert_eq!(place.json(&format!("estimate pagerank g.esker --json --memory {needed}"))["fits"], true);
 }
 
 #[test]

@@ -209,3 +209,40 @@ fn options_of_other_families_are_refused_by_generate() {
     place.ok("generate uniform --vertices 50 --edges 9 g.esker");
     assert!(place.ok("generate path g.el").ends_with(", 999 edges\n"));
 }
+
+#[test]
+fn options_that_the_output_or_the_graph_makes_void_are_refused() {
+    let place = Place::new();
+    place.file("a.csv", "source,target\n1,2\n");
+    place.ok("import a.csv g.esker --undirected");
+    for (line, told) in [
+        ("generate complete --vertices 5 g.csv --encoding tiles", "--encoding has no effect on g.csv"),
+        ("generate complete --vertices 5 g.csv --duplicates keep", "--duplicates has no effect on g.csv"),
+        ("generate complete --vertices 5 g.csv --self-loops drop", "--self-loops has no effect on g.csv"),
+        ("generate complete --vertices 5 g.csv --order degree", "--order has no effect on g.csv"),
+        ("generate complete --vertices 5 g.csv --no-in-edges", "--no-in-edges has no effect on g.csv"),
+        ("generate complete --vertices 5 h.esker --bad-lines skip", "--bad-lines has no effect"),
+        ("generate complete --vertices 5 -", "a database is a directory"),
+        ("import a.csv -", "a database is a directory"),
+        ("import a.csv h.esker --undirected --no-in-edges", "cannot be used with"),
+        ("run wcc g.esker --as-undirected", "--as-undirected has no effect: the graph is undirected"),
+        ("import a.csv h.esker --format csvv", "no format is called \"csvv\""),
+        ("import a.csv h.esker --delimiter ;;", "is not a delimiter"),
+        ("export g.esker - --format xml", "no format is called \"xml\""),
+        ("add g.esker a.csv --batch 0", "it takes a whole number, 1 or more"),
+    ] {
+        place.fails(2, line, told);
+    }
+    assert!(!place.path().join("-").exists() && !place.path().join("g.csv").exists());
+    place.fails(2, "run bsf g.esker", "did you mean bfs?");
+}
+
+#[test]
+fn a_graph_without_edges_has_no_shares_of_edges() {
+    let place = Place::new();
+    place.file("a.csv", "source,target\n");
+    place.ok("import a.csv g.esker");
+    let info = place.ok("info g.esker");
+    assert!(!info.contains("bytes/arc"), "{info}");
+    assert_eq!(place.json("run pagerank g.esker --json")["answers"]["residual"], 0.0);
+}

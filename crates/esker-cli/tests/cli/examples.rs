@@ -24,11 +24,21 @@ fn command_of(line: &str) -> String {
         let smaller = match words[i - 1].as_str() {
             "--scale" => "6",
             "--rows" | "--columns" => "9",
+            "--samples" => "10",
             _ => continue,
         };
         words[i] = smaller.to_owned();
     }
     words.join(" ")
+}
+
+/// A command that runs until it is stopped, stopped soon; any other as it is.
+fn ended(command: &str) -> String {
+    let waits = command.starts_with("esker follow ") && !command.contains("--once");
+    match waits || command.contains("--follow") {
+        true => format!("timeout --preserve-status 2 {command} || test $? = 130"),
+        false => command.to_owned(),
+    }
 }
 
 /// The files that examples read.
@@ -126,15 +136,98 @@ fn the_examples_of_help_run() {
             let line = line.split("   ").next().unwrap();
             let line = line.replace("2026-11-01", today.trim()).replace("2026-11-21", today.trim());
             let command = command_of(&line);
-            let waits = verb == "follow" && !command.contains("--once");
-            let line = match waits || command.contains("--follow") {
-                // It runs until it is stopped.
-                true => format!("timeout --preserve-status 2 {command} || test $? = 130"),
-                false => command,
-            };
-            shell(&place, &line);
+            shell(&place, &ended(&command));
             count += 1;
         }
     }
     assert!(count >= 35, "{count} examples");
+}
+
+/// The commands of a page, in order, each with the first line of the output that it shows, if it shows any: those of blocks of shell
+/// commands, those behind a `$` in blocks of output, and those of comments that begin with `first:`. `$ cat FILE` with its lines is a command
+/// that writes the file.
+fn commands_of(page: &str) -> Vec<(String, Option<String>)> {
+    let mut found: Vec<(String, Option<String>)> = Vec::new();
+    let mut lines = page.lines().peekable();
+    while let Some(line) = lines.next() {
+        if let Some(first) = line.strip_prefix("<!-- first: ") {
+            // The page may have made the database before.
+            found.push((format!("rm -rf *.esker; {}", first.trim_end_matches(" -->")), None));
+        }
+        let kind = line.strip_prefix("```");
+        if kind.is_none() {
+            continue;
+        }
+        let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        match kind {
+            // A text that a command reads belongs to it.
+            Some("sh") if block.iter().any(|line| line.contains("<<")) => {
+                found.push((block.join("\n"), None))
+            }
+            Some("sh") => found.extend(block.iter().map(|line| (command_of(line), None))),
+            Some("text") => {
+                for example in block.join("\n").split("$ ").skip(1) {
+                    let (command, shown) = example.split_once('\n').unwrap_or((example, ""));
+                    let shown = shown.trim_end();
+                    match command.strip_prefix("cat ") {
+                        Some(file) => found.push((format!("cat > {file} <<'END'\n{shown}\nEND"), None)),
+                        None => {
+                            let shown = shown.lines().next().unwrap_or_default().to_owned();
+                            found.push((command_of(command), Some(shown)));
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    found.retain(|(command, _)| !command.is_empty());
+    found
+}
+
+/// What the commands of the pages about streams and windows find in their directory.
+fn streams(place: &Place) {
+    let row = |i: u64| format!("p{},p{},{}\n", i % 7, (i * 3 + 1) % 7, 1_704_067_200 + i * 40_000);
+    let rows = |range: std::ops::Range<u64>| range.map(row).collect::<String>();
+    place.file("messages.csv", &format!("from,to,sent\n{}", rows(0..200)));
+    place.file("today.csv", &format!("from,to,sent\n{}", rows(200..260)));
+    place.file("roads.csv", "from,to,minutes\ndepot,inn,5\ninn,mill,7\n");
+    place.ok("import roads.csv roads.esker --property minutes");
+}
+
+#[test]
+fn the_commands_of_the_tutorials_run_in_order() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let expected = [
+        ("import", 9),
+        ("rank", 8),
+        ("larger-than-memory", 9),
+        ("time-travel", 15),
+        ("windows", 16),
+        ("follow", 6),
+    ];
+    for (name, least) in expected {
+        let page = std::fs::read_to_string(repository.join(format!("docs/tutorials/{name}.md"))).unwrap();
+        let place = match name {
+            "follow" => world(),
+            _ => Place::new(),
+        };
+        streams(&place);
+        if name == "follow" {
+            place.ok("import messages.csv messages.esker --duplicates keep --time sent");
+        }
+        let commands = commands_of(&page);
+        assert!(commands.len() >= least, "{name}: {commands:?}");
+        for (command, shown) in commands {
+            let command = command.replace("$REPO", repository.to_str().unwrap());
+            let command =
+                command.replace("examples/debian/", &format!("{}/examples/debian/", repository.display()));
+            // What comes is read at once here; a person would wait for more.
+            let command = ended(&command.replace("tail -f ", "cat "));
+            match shown.is_some_and(|shown| shown.starts_with("esker: ")) {
+                true => shell(&place, &format!("({command}) || test $? -lt 3")),
+                false => shell(&place, &command),
+            }
+        }
+    }
 }

@@ -212,3 +212,20 @@ fn any_algorithm_is_followed_and_says_that_it_is_computed_anew() {
     assert!(done.status.success() && said.contains("computed anew at each step"), "{said}");
     place.fails(2, "follow g.esker forest", "answers with edges and cannot be followed");
 }
+
+#[test]
+fn the_first_values_are_printed_on_request_and_what_is_no_database_is_named() {
+    let place = Place::new();
+    place.file("a.csv", "source,target\na,b\nc,d\n");
+    place.file("b.csv", "source,target\nb,c\n");
+    place.ok("import a.csv g.esker");
+    place.ok("add g.esker b.csv");
+    let rows = place.ok("follow g.esker wcc --from 1 --once --format csv");
+    assert_eq!(rows, "version,vertex,old,new\n2,c,c,a\n2,d,c,a\n");
+    let rows = place.ok("follow g.esker wcc --from 1 --once --format csv --initial");
+    assert_eq!(rows, "version,vertex,old,new\n1,a,,a\n1,b,,a\n1,c,,c\n1,d,,c\n2,c,c,a\n2,d,c,a\n");
+    let unreached = place.ok("follow g.esker bfs -p source=c --once --format csv --initial");
+    assert_eq!(unreached, "version,vertex,old,new\n2,c,,0\n2,d,,1\n");
+    place.fails(2, "follow g.esker wcc --initial --top 3", "--top");
+    place.fails(1, "follow nosuch.esker wcc --once", "nosuch.esker does not exist: check the path");
+}

@@ -22,9 +22,11 @@ mod graphalytics;
 mod versions;
 mod writers;
 mod vertices;
+mod inputs;
 mod limits;
 mod rates;
 mod numbers;
+mod times;
 mod types;
 #[cfg(feature = "cluster")]
 mod cluster;

@@ -163,7 +163,7 @@ fn unsigned_properties_get_wider_types_like_others() {
     place.ok("add a.esker b.csv");
     let types = place.json("info a.esker --json");
     let edges: Vec<String> = place.ok("export a.esker - --format csv").lines().map(str::to_owned).collect();
-    assert_eq!(edges[1..], ["1,2,3,4,5", "2,3,256,70000,-1", "3,4,1,0.5,4294967296"], "{types}");
+    assert_eq!(edges[1..], ["1,2,3,4.0,5", "2,3,256,70000.0,-1", "3,4,1,0.5,4294967296"], "{types}");
 }
 
 #[test]

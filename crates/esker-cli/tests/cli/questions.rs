@@ -20,7 +20,10 @@ fn vertices_and_their_edges() {
     let place = town();
     place.ok("set w.esker ages.csv");
     assert_eq!(place.ok("get w.esker a --format csv"), "vertex,out_degree,in_degree,age\na,1,2,7\n");
-    assert_eq!(place.ok("degree w.esker a c --at 1 --format csv"), "vertex,out,in\na,2,1\nc,1,2\n");
+    assert_eq!(
+        place.ok("degree w.esker a c --at 1 --format csv"),
+        "vertex,out_degree,in_degree\na,2,1\nc,1,2\n"
+    );
     let edges = place.ok("neighbors w.esker a --at 1 --format csv");
     assert_eq!(edges, "source,target,weight,kind\na,b,3,road\na,c,9,road\n");
     let edges = place.json("neighbors w.esker a --direction in --json");
@@ -39,7 +42,7 @@ fn vertices_and_their_edges() {
     place.ok("import w.csv half.esker --no-in-edges");
     let refused = place.run("neighbors half.esker a --direction in");
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
-    assert_eq!(place.ok("degree half.esker a --format csv"), "vertex,out,in\na,2,\n");
+    assert_eq!(place.ok("degree half.esker a --format csv"), "vertex,out_degree,in_degree\na,2,\n");
 }
 
 #[test]
@@ -66,14 +69,21 @@ fn searches_stop_at_a_depth_or_a_target() {
 #[test]
 fn paths_follow_weights_or_steps_and_versions() {
     let place = town();
-    assert_eq!(place.ok("path w.esker a d --at 1 --format csv"), "vertex,weight\na,0\nb,3\nc,7\nd,8\n");
-    assert_eq!(place.ok("path w.esker a d --format csv"), "vertex,weight\na,0\nc,9\nd,10\n");
+    assert_eq!(place.ok("path w.esker a d --at 1 --format csv"), "vertex,distance\na,0\nb,3\nc,7\nd,8\n");
+    assert_eq!(place.ok("path w.esker a d --format csv"), "vertex,distance\na,0\nc,9\nd,10\n");
     assert_eq!(place.ok("path w.esker a d --at 1 --steps --format csv"), "vertex,steps\na,0\nc,1\nd,2\n");
     let two = place.ok("path w.esker a d --at 1 --k 5 --format csv");
-    assert_eq!(two, "path,vertex,weight\n1,a,0\n1,b,3\n1,c,7\n1,d,8\n2,a,0\n2,c,9\n2,d,10\n");
+    assert_eq!(two, "path,vertex,distance\n1,a,0\n1,b,3\n1,c,7\n1,d,8\n2,a,0\n2,c,9\n2,d,10\n");
     let none = place.run("path w.esker d a --at 1");
     assert_eq!(none.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&none.stderr).contains("no path leads from \"d\" to \"a\""), "{none:?}");
+    assert_eq!(none.stdout, b"");
+    let none = place.run("path w.esker d a --at 1 --json");
+    assert_eq!(
+        (none.status.code(), none.stdout),
+        (Some(1), b"[]\n".to_vec()),
+        "a program reads an answer without paths"
+    );
     let text = place.run("path w.esker a d --weight kind");
     assert_eq!(text.status.code(), Some(2), "{text:?}");
 }

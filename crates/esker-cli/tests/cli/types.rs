@@ -158,3 +158,31 @@ fn vertex_properties_have_types_too_and_widen_by_themselves() {
     let diff = place.ok("diff trips.esker 2 3");
     assert!(diff.contains("3 age=4.5") && diff.contains("born=1980-01-01"), "{diff}");
 }
+
+#[test]
+fn types_of_numbers_come_back_from_text_or_their_loss_is_said() {
+    let place = Place::new();
+    place.file("a.csv", "source,target,weight,count\na,b,1.0,18446744073709551615\nb,c,-0.0,7\nc,a,3e15,0\n");
+    place.ok("import a.csv g.esker --schema count:u64");
+    let properties = |name: &str| place.json(&format!("info {name} --json"))["edge_properties"].clone();
+    for (file, again) in
+        [("x.csv", "--schema count:u64"), ("x.tsv", "--schema count:u64"), ("x.parquet", "--property count")]
+    {
+        let output = place.run(&format!("export g.esker {file}"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        let told = "says that these edge properties are u64: count: import it with --schema NAME:u64";
+        assert_eq!(said.contains(told), file != "x.parquet", "{file}: {said}");
+        place.ok(&format!("import {file} again.esker --force {again}"));
+        assert_eq!(properties("again.esker"), properties("g.esker"), "{file}");
+        assert_eq!(place.ok("export again.esker - --format csv"), place.ok("export g.esker - --format csv"));
+    }
+    let text = std::fs::read_to_string(place.path().join("x.csv")).unwrap();
+    assert!(text.contains("a,b,1.0,18446744073709551615\n") && text.contains(",-0e0,"), "{text}");
+    place.file("b.csv", "source,target,weight\na,b,1.0\nb,c,2.0\n");
+    place.ok("import b.csv b.esker");
+    for file in ["b.wel", "b.mtx", "b2.csv"] {
+        place.ok(&format!("export b.esker {file}"));
+        place.ok(&format!("import {file} again.esker --force"));
+        assert_eq!(properties("again.esker")[0]["type"], properties("b.esker")[0]["type"], "{file}");
+    }
+}

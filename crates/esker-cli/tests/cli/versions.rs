@@ -471,3 +471,24 @@ fn an_older_manifest_is_refused() {
     place.ok("recover --accept-loss f.esker");
     assert_eq!(place.json("tag f.esker --json")["tags"], json!({ "first": 1 }));
 }
+
+#[test]
+fn a_time_to_come_is_said_and_so_is_what_is_left_out_of_a_list() {
+    let place = Place::new();
+    place.file("a.csv", "source,target\na,b\n");
+    place.file("script", "+ b c\n");
+    let said = |line: &str| {
+        let output = place.run(line);
+        assert!(output.status.success(), "{line}: {output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let told = "warning: the event time 2199-01-01T00:00:00.000Z is still to come";
+    assert!(said("import a.csv late.esker --event-time 2199-01-01").contains(told));
+    assert!(!said("import a.csv g.esker --event-time 2019-01-01").contains("warning"));
+    assert!(said("commit g.esker script --event-time 2199-01-01").contains(told));
+    let mut command = place.command("add g.esker a.csv -m");
+    assert!(command.arg("first\nsecond").output().unwrap().status.success());
+    assert!(place.ok("log g.esker").contains("first ..."));
+    place.ok("tag g.esker 1 one");
+    assert_eq!(place.ok("tag g.esker --delete one"), "one: deleted\n");
+}

@@ -164,3 +164,47 @@ fn an_undirected_graph_comes_back_as_it_was_from_columns() {
     place.ok("import one.parquet g.parquet both.esker");
     assert_eq!(place.json("info both.esker --json")["directed"], true);
 }
+
+#[test]
+fn a_row_of_values_is_not_taken_for_the_header_of_a_table_of_vertices() {
+    let place = Place::new();
+    place.file("a.csv", "source,target\nalice,bob\nbob,carol\n");
+    place.file("b.csv", "source,target\n1,2\n2,3\n");
+    place.ok("import a.csv a.esker");
+    place.ok("import b.csv b.esker");
+    for (database, table, why) in [
+        ("a.esker", "alice,41\nbob,42\n", "\"alice\" is a vertex"),
+        ("a.esker", "dave,41\nbob,42\n", "\"41\" is a number"),
+        ("b.esker", "1,old\n2,new\n", "\"1\" is a vertex"),
+        ("b.esker", "9,old\n2,new\n", "\"9\" is an id"),
+    ] {
+        place.file("t.csv", table);
+        place.fails(
+            1,
+            &format!("set {database} t.csv --new"),
+            &format!("t.csv:1: the first line must name the columns, but {why}"),
+        );
+        assert_eq!(place.json(&format!("info {database} --json"))["version"], 1);
+    }
+    place.file("years.csv", "name,2023,2024\nalice,1,2\n");
+    place.fails(1, "set a.esker years.csv", "pass --header if it does name them");
+    place.ok("set a.esker years.csv --header");
+    place.ok("set a.esker years.csv");
+    assert_eq!(place.json("get a.esker alice --format json")[0]["2023"], 1);
+    place.fails(2, "set a.esker --vertex alice age=3 --header", "--header");
+}
+
+#[test]
+fn a_vertex_that_a_table_names_twice_is_said() {
+    let place = Place::new();
+    place.file("b.csv", "source,target\n1,2\n2,3\n");
+    place.ok("import b.csv b.esker");
+    place.file("t.csv", "id,age\n1,7\n 1 ,8\n2,9\n1,10\n");
+    let output = place.run("set b.esker t.csv");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("warning: 2 rows name a vertex that an earlier row names too"), "{said}");
+    assert!(String::from_utf8(output.stdout).unwrap().ends_with("4 values set on 2 vertices\n"));
+    assert_eq!(place.json("get b.esker 1 --format json")[0]["age"], 10);
+    let report = place.json("set b.esker t.csv --json");
+    assert_eq!((&report["vertices"], &report["repeated"]), (&2.into(), &2.into()));
+}

@@ -136,7 +136,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
     place.ok("import two.csv two.esker --property a --property b");
     for (code, line, fragment) in [
         (2, "run wcc plain.esker --window 1h", "no edge property can hold times"),
-        (2, "run wcc two.esker --window 1h", "name the edge property that holds the times: a, b"),
+        (2, "run wcc two.esker --window 1h", "name the edge property that holds the times with --time: a, b"),
         (2, "run wcc two.esker --window 1h --time c", "they have a, b"),
         (2, "run wcc m.esker --kind distinct", "--window"),
         (2, "run wcc m.esker --window 1h --combine sum", "--combine has no effect without --kind weighted"),

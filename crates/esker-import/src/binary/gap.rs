@@ -38,6 +38,7 @@ pub(crate) fn open_gap(inputs: &[Input], format: Format, _options: &ReadOptions)
         weight: graph.weighted.then_some(0),
         types: Vec::new(),
         directed: Some(graph.directed),
+        time: None,
         both_ends: !graph.directed,
         input_bytes: Some(graph.region.bytes()),
     };

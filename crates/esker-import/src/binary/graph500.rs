@@ -32,6 +32,7 @@ pub(crate) fn open_graph500(
         weight: None,
         types: Vec::new(),
         directed: Some(false),
+        time: None,
         both_ends: false,
         input_bytes,
     };

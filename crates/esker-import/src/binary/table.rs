@@ -15,9 +15,9 @@ use super::contain::damaged;
 use super::region::unusable;
 use super::runs::Origin;
 use super::simple::{mapped, same_bits, simplified};
-use crate::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
+use crate::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
 use crate::source::{EdgeBatch, IdKind, Rejected, Schema};
-use crate::typed::{cast, is_unsigned, logical_of, weight_fits};
+use crate::typed::{as_time, cast, is_unsigned, logical_of, weight_fits};
 
 /// Pairs of names that say where edges leave and arrive, the likeliest first. Compared without regard to case.
 const ENDS: [(&str, &str); 12] = [
@@ -75,14 +75,20 @@ impl Holds {
 pub(super) struct Chosen {
     /// Source, target, then the properties.
     pub(super) columns: Vec<usize>,
+    /// Names of the columns of the ends.
+    pub(super) ends: [String; 2],
     /// Names of the properties.
     pub(super) properties: Vec<String>,
     /// For each property, its type if it is declared or more than a number or a text.
     pub(super) types: Vec<Option<PropertyType>>,
     /// Which property is the weight.
     pub(super) weight: Option<usize>,
+    /// Which property is the time, if the user named it.
+    pub(super) time: Option<usize>,
     /// Names of columns that hold nothing that a graph has a place for, although all were asked for.
     pub(super) left_out: Vec<String>,
+    /// Names of columns that nothing asked for.
+    pub(super) unread: Vec<String>,
 }
 
 /// Chooses columns by the user's options, by what the file says of the weight, and by the usual names.
@@ -99,10 +105,13 @@ pub(super) fn choose(
     let (source, target) = choose_ends(path, names, options)?;
     let mut chosen = Chosen {
         columns: vec![source, target],
+        ends: [names[source].0.clone(), names[target].0.clone()],
         properties: Vec::new(),
         types: Vec::new(),
         weight: None,
+        time: None,
         left_out: Vec::new(),
+        unread: Vec::new(),
     };
     let usual = |&&usual: &&&str| names.iter().any(|(name, _)| name.eq_ignore_ascii_case(usual));
     let said = said_weight.and_then(|said| names.iter().position(|(name, _)| name == said));
@@ -127,6 +136,8 @@ pub(super) fn choose(
     }
     let time = pick(path, names, &options.time, &TIMES)?;
     time.into_iter().for_each(|time| chosen.add(names, time));
+    let named = time.filter(|_| matches!(options.time, Pick::Column(_)));
+    chosen.time = named.and_then(|named| chosen.columns[2..].iter().position(|&index| index == named));
     let declared = chosen.add_others(path, names, options)?;
     chosen.types = chosen.columns[2..]
         .iter()
@@ -139,10 +150,14 @@ pub(super) fn choose(
                     || (is_weight || time == Some(index)) && is_unsigned(own)
             };
             let own = types[index].clone().filter(|own| !is_plain(own));
+            let own = if named == Some(index) { own.map(as_time) } else { own };
             declared[index].clone().or(own)
         })
         .collect();
     check_weight_type(path, &chosen)?;
+    let is_unread =
+        |index: &usize| !chosen.columns.contains(index) && !chosen.left_out.contains(&names[*index].0);
+    chosen.unread = (0..names.len()).filter(is_unread).map(|index| names[index].0.clone()).collect();
     Ok(chosen)
 }
 
@@ -200,12 +215,30 @@ impl Chosen {
         Ok(declared)
     }
 
-    /// A note about the columns that are left out.
-    pub(super) fn note(&self, path: &Arc<PathBuf>) -> Option<String> {
-        (!self.left_out.is_empty()).then(|| {
-            let (path, names) = (path.display(), self.left_out.join(", "));
+    /// How a file is read, for the user: which columns are taken for what, and which are left out.
+    pub(super) fn notes(&self, path: &Arc<PathBuf>, format: Format, ids: IdKind) -> Vec<String> {
+        let role = |role: &str, name: &str| match name == role {
+            true => name.to_owned(),
+            false => format!("{role} {name}"),
+        };
+        let mut taken = vec![role("source", &self.ends[0]), role("target", &self.ends[1])];
+        taken.extend(self.properties.iter().enumerate().map(|(index, name)| {
+            match self.weight == Some(index) {
+                true => role("weight", name),
+                false => name.clone(),
+            }
+        }));
+        let (path, ids) = (path.display(), if ids == IdKind::Text { "text ids" } else { "integer ids" });
+        let unread = match self.unread.len() {
+            0 => String::new(),
+            _ => format!("; not read: {}", shortened(&self.unread)),
+        };
+        let reading = format!("Reading {path} as {}: {} ({ids}){unread}", format.title(), taken.join(", "));
+        let left_out = (!self.left_out.is_empty()).then(|| {
+            let names = self.left_out.join(", ");
             format!("Leaving out columns of {path} that hold neither numbers nor texts: {names}")
-        })
+        });
+        [reading].into_iter().chain(left_out).collect()
     }
 
     /// The same columns, by name, in another file of the same import.
@@ -218,6 +251,14 @@ impl Chosen {
         let columns = self.columns.iter().map(|&i| find(path, other, &own[i].0)).collect::<Result<_>>()?;
         Ok(Self { columns, ..self.clone() })
     }
+}
+
+/// The first names of a list, and how many more there are.
+fn shortened(names: &[String]) -> String {
+    const SHOWN_MAX: usize = 10;
+    let more = names.len().saturating_sub(SHOWN_MAX);
+    let shown = names[..names.len() - more].join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
 }
 
 fn choose_ends(
@@ -323,6 +364,7 @@ pub(super) fn schema(
         types: chosen.types.clone(),
         weight: chosen.weight,
         directed: is_undirected.then_some(false),
+        time: chosen.time,
         both_ends: false,
         input_bytes: Some(input_bytes),
     }
@@ -343,7 +385,7 @@ pub(super) fn batch(
     chosen: &Chosen,
     mut columns: Vec<ArrayRef>,
 ) -> Result<EdgeBatch> {
-    let Chosen { properties, types, .. } = chosen;
+    let Chosen { ends, properties, types, .. } = chosen;
     let rows = columns.first().map_or(0, arrow_array::Array::len);
     if columns.len() != properties.len() + 2 || columns.iter().any(|column| column.len() != rows) {
         return Err(unusable(origin.path, "its columns differ in length: it is damaged"));
@@ -351,8 +393,7 @@ pub(super) fn batch(
     let mut faults = Faults::new();
     for (index, column) in columns.iter_mut().enumerate() {
         let name = match index {
-            0 => "source",
-            1 => "target",
+            0 | 1 => &ends[index],
             _ => &properties[index - 2],
         };
         check_shared(origin, column, name)?;
@@ -430,8 +471,9 @@ fn find_faults(
         // One pass without branches finds that nothing is wrong, as is usual.
         if is_id && ids != IdKind::Text && values.values().iter().fold(0, |all, v| all | v) < 0 {
             for (row, value) in bad(values, |value| value < 0) {
-                let reason = "ids cannot be negative; take the ids as texts (--ids text)";
-                fault(row, reason.to_owned(), value.to_string());
+                let reason =
+                    format!("the column {name:?} has a negative id; take the ids as texts (--ids text)");
+                fault(row, reason, value.to_string());
             }
         }
     } else if let Some(values) = column.as_primitive_opt::<UInt64Type>() {
@@ -451,8 +493,8 @@ fn find_faults(
     } else if let Some(values) = column.as_primitive_opt::<Float64Type>() {
         let is_bad = |v: f64| if is_id { !(0.0..9e15).contains(&v) || v.fract() != 0.0 } else { v.is_nan() };
         for (row, value) in bad(values, is_bad) {
-            let reason = if is_id { "an id must be an integer or a text" } else { "not a number" };
-            fault(row, reason.to_owned(), value.to_string());
+            let wanted = if is_id { "no id, which must be an integer or a text" } else { "not a number" };
+            fault(row, format!("the column {name:?} has a value here that is {wanted}"), value.to_string());
         }
     }
 }

@@ -57,6 +57,23 @@ pub(super) fn push_f64(out: &mut Vec<u8>, value: f64) {
     written.expect("writing to a vector does not fail");
 }
 
+/// Appends a number so that a reader takes it for a float, also if it is whole: `2.0`, not `2`.
+fn push_float(out: &mut Vec<u8>, value: f64) {
+    let start = out.len();
+    push_f64(out, value);
+    if value.is_finite() && out[start..].iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') {
+        out.extend_from_slice(b".0");
+    }
+}
+
+/// Appends a number of a column of `Int64`, `UInt64` or `Float64`, for a reader that tells types from values.
+pub(super) fn push_typed(out: &mut Vec<u8>, values: &ArrayRef, row: usize) {
+    match values.as_primitive_opt::<Float64Type>() {
+        Some(values) => push_float(out, values.value(row)),
+        None => push_number(out, values, row),
+    }
+}
+
 /// Appends a number of a column of `Int64`, `UInt64` or `Float64`.
 pub(super) fn push_number(out: &mut Vec<u8>, values: &ArrayRef, row: usize) {
     match (values.as_primitive_opt::<Int64Type>(), values.as_primitive_opt::<UInt64Type>()) {
@@ -91,6 +108,12 @@ mod tests {
             value = value.wrapping_mul(7).wrapping_add(1 << step);
         }
         assert_eq!(written(&|out| push_f64(out, 2.0)), "2");
+        for (value, text) in
+            [(2.0, "2.0"), (-0.0, "-0e0"), (0.5, "0.5"), (1e15, "1000000000000000.0"), (1e300, "1e300")]
+        {
+            assert_eq!(written(&|out| push_float(out, value)), text);
+        }
+        assert_eq!(written(&|out| push_float(out, f64::INFINITY)), "inf");
         assert_eq!(written(&|out| push_f64(out, 0.1)), "0.1");
         assert_eq!(written(&|out| push_f64(out, 1e300)), "1e300");
         assert_eq!(written(&|out| push_f64(out, 36_028_797_018_963_968.0)), "3.602879701896397e16");

@@ -7,7 +7,7 @@ use arrow_array::types::{Int64Type, UInt32Type};
 use arrow_array::{ArrayRef, BinaryArray};
 use esker_format::{Error, LogicalType, Result};
 
-use super::digits::{push_number, push_u64};
+use super::digits::{push_typed, push_u64};
 use super::graph::{ExportBlock, PropertyKind};
 use super::sink::OutputFile;
 use super::writer::{EdgeWriter, ExportShape, VertexNames};
@@ -232,7 +232,7 @@ impl LineWriter<'_> {
             (Some(logical), Some(number)) if logical.element().is_some() => {
                 self.buffer.extend_from_slice(logical_value(logical, number).to_string().as_bytes());
             }
-            _ => push_number(&mut self.buffer, values, row),
+            _ => push_typed(&mut self.buffer, values, row),
         }
     }
 

@@ -34,6 +34,8 @@ pub enum Loss {
     TextIds(Format),
     /// That these edge properties are texts: they look like something else.
     TextValues(Format, Vec<String>),
+    /// That these edge properties are integers from 0 to 2^64 - 1: a reader takes them for smaller ones, or for texts.
+    Unsigned(Format, Vec<String>),
     /// The time zones of these edge properties.
     Zones(Format, Vec<String>),
     /// This number of vertices, which have no edges.
@@ -80,6 +82,9 @@ impl Loss {
             Self::TextValues(..) => {
                 (": import it with --schema NAME:text", "; import it with schema={NAME: \"text\"}")
             }
+            Self::Unsigned(..) => {
+                (": import it with --schema NAME:u64", "; import it with schema={NAME: \"u64\"}")
+            }
             Self::Zones(..) => ("; Parquet and Arrow have them", "; Parquet and Arrow have them"),
             Self::Vertices(..) => (
                 ": write their ids with --vertices FILE",
@@ -121,6 +126,14 @@ impl fmt::Display for Loss {
                 write!(
                     f,
                     "nothing in {} says that these edge properties are texts: {}",
+                    format.title(),
+                    names.join(", ")
+                )
+            }
+            Self::Unsigned(format, names) => {
+                write!(
+                    f,
+                    "nothing in {} says that these edge properties are u64: {}",
                     format.title(),
                     names.join(", ")
                 )
@@ -215,7 +228,7 @@ pub(super) fn of(graph: &dyn ExportGraph, format: Format, options: &ExportOption
 
 fn of_properties(graph: &dyn ExportGraph, format: Format) -> Result<Vec<Loss>> {
     let mut losses = Vec::new();
-    let (mut lost, mut texts, mut zones) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut lost, mut texts, mut unsigned, mut zones) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (index, property) in graph.properties().iter().enumerate() {
         let name = || property.name.clone();
         match kept(format) {
@@ -235,6 +248,9 @@ fn of_properties(graph: &dyn ExportGraph, format: Format) -> Result<Vec<Loss>> {
         if property.kind == PropertyKind::Text && look_like_others(graph, index)? {
             texts.push(name());
         }
+        if property.kind == PropertyKind::U64 {
+            unsigned.push(name());
+        }
     }
     if !lost.is_empty() {
         losses.push(Loss::EdgeProperties(format, lost));
@@ -244,6 +260,9 @@ fn of_properties(graph: &dyn ExportGraph, format: Format) -> Result<Vec<Loss>> {
     }
     if !texts.is_empty() {
         losses.push(Loss::TextValues(format, texts));
+    }
+    if !unsigned.is_empty() {
+        losses.push(Loss::Unsigned(format, unsigned));
     }
     if !zones.is_empty() {
         losses.push(Loss::Zones(format, zones));

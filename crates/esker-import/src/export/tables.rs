@@ -80,8 +80,13 @@ impl EdgeWriter for ArrowEdges<'_> {
     }
 }
 
-fn failed(error: &impl std::fmt::Display) -> Error {
-    Error::Invalid(format!("cannot write the table: {error}"))
+/// A failure to write; one of the output itself stays what it is.
+fn failed(error: &(dyn std::error::Error + 'static)) -> Error {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    match causes.filter_map(|error| error.downcast_ref::<std::io::Error>()).next() {
+        Some(found) => Error::Io { action: "write", path: "the table".into(), source: found.kind().into() },
+        None => Error::Invalid(format!("cannot write the table: {error}")),
+    }
 }
 
 /// The columns of a table of edges.

@@ -207,20 +207,20 @@ fn directed_text_formats() {
     assert_eq!(place.text(&plain, "a.adj"), "AdjacencyGraph\n3\n3\n0\n2\n2\n1\n2\n2\n");
 
     let weighted = Small::new(&["10", "20", "30"], true, &edges, Some(PropertyKind::F64));
-    assert_eq!(place.text(&weighted, "b.wel"), "10 20 2\n10 30 7\n30 30 1\n");
+    assert_eq!(place.text(&weighted, "b.wel"), "10 20 2.0\n10 30 7.0\n30 30 1.0\n");
     assert_eq!(
         place.text(&weighted, "b.csv"),
-        "source,target,weight,\"the, kind\"\n10,20,2,x\n10,30,7,y z\n30,30,1,x\n"
+        "source,target,weight,\"the, kind\"\n10,20,2.0,x\n10,30,7.0,y z\n30,30,1.0,x\n"
     );
     assert!(
         place
             .text(&weighted, "b.mtx")
-            .starts_with("%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 2\n")
+            .starts_with("%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 2.0\n")
     );
     assert_eq!(place.text(&weighted, "b.adj"), "WeightedAdjacencyGraph\n3\n3\n0\n2\n2\n1\n2\n2\n2\n7\n1\n");
     assert_eq!(place.text(&weighted, "b.v"), "10\n20\n30\n");
     let read = |name: &str| String::from_utf8(RealDisk.read(&place.path(name)).unwrap()).unwrap();
-    assert_eq!(read("b.e"), "10 20 2\n10 30 7\n30 30 1\n");
+    assert_eq!(read("b.e"), "10 20 2.0\n10 30 7.0\n30 30 1.0\n");
     assert_eq!(
         read("b.properties"),
         "graphs = b\ngraph.b.vertex-file = b.v\ngraph.b.edge-file = b.e\ngraph.b.meta.vertices = 3\n\

@@ -80,6 +80,7 @@ impl AdjacencyReader {
             weight: weighted.then_some(0),
             types: Vec::new(),
             directed: None,
+            time: None,
             both_ends: false,
             input_bytes: input.stored_bytes(),
         };
@@ -202,7 +203,7 @@ impl AdjacencyParser {
         target: &[u8],
         weight: Option<&[u8]>,
     ) -> std::result::Result<(u64, Option<digits::Number>), String> {
-        let id = digits::id(target).map_err(|why| not_id("target", why))?;
+        let id = digits::id(target).map_err(|why| not_id("target", why, false))?;
         // There is an edge, so there is a vertex.
         let ids = 0..=self.offsets.len() as u64 - 1;
         if !ids.contains(&id) {

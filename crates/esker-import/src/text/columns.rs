@@ -10,7 +10,7 @@ use super::digits;
 use super::names::{SOURCES, TARGETS, TIMES, WEIGHTS, position};
 use super::shape::Shape;
 use crate::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
-use crate::typed::{self, weight_fits};
+use crate::typed::{self, as_time, weight_fits};
 
 /// A column that becomes an edge property.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub(crate) struct Columns {
     pub(crate) properties: Vec<Property>,
     /// Index of the weight in `properties`.
     pub(crate) weight: Option<usize>,
+    /// Index of the time in `properties`, if the user named it.
+    pub(crate) time: Option<usize>,
 }
 
 /// Why the columns of a table cannot be taken, in words.
@@ -86,6 +88,10 @@ pub(crate) fn columns(shape: &Shape, options: &ReadOptions) -> Result<Columns, U
         taken.push(column);
         // A time that is a text is a bad line, not a category.
         let property_type = sniffed(shape, column).filter(|found| !found.logical.is_text());
+        let property_type = match &options.time {
+            Pick::Column(_) => property_type.map(as_time),
+            _ => property_type,
+        };
         properties.push(Property { name: name_of(shape, column, "time"), column, property_type });
     }
     others(shape, options, &taken, &mut properties)?;
@@ -102,12 +108,37 @@ pub(crate) fn columns(shape: &Shape, options: &ReadOptions) -> Result<Columns, U
     {
         weight_fits(declared)?;
     }
-    Ok(Columns { source, target, properties, weight: weight.map(|_| 0) })
+    let time = match &options.time {
+        Pick::Column(_) => properties.iter().position(|property| Some(property.column) == time),
+        _ => None,
+    };
+    if let Some(property) = time.map(|time| &properties[time]) {
+        are_whole(shape, property)?;
+    }
+    Ok(Columns { source, target, properties, weight: weight.map(|_| 0), time })
 }
 
 /// The names of columns for a message: as much as fits a line.
 fn listed(header: &[String]) -> String {
     excerpt(header.join(", ").as_bytes())
+}
+
+/// Refuses times with fractions: no window takes them.
+fn are_whole(shape: &Shape, property: &Property) -> Result<(), Unfit> {
+    let fields =
+        || shape.rows.iter().filter_map(|row| row.get(property.column)).map(|field| field.trim_ascii());
+    let is_whole = |field: &[u8]| std::str::from_utf8(field).is_ok_and(|field| field.parse::<i64>().is_ok());
+    let broken = |field: &&[u8]| digits::number(field).is_ok() && !is_whole(field) && !field.is_empty();
+    match fields().find(broken).filter(|_| property.property_type.is_none()) {
+        None => Ok(()),
+        Some(field) => Err(Unfit::Option(format!(
+            "{:?} holds {}, but times are whole numbers, dates or timestamps: convert it, to whole milliseconds for example, or take \
+             it as a number with --property {}",
+            property.name,
+            excerpt(field),
+            property.name
+        ))),
+    }
 }
 
 fn ends(shape: &Shape, options: &ReadOptions) -> Result<(usize, usize), Unfit> {

@@ -7,7 +7,7 @@
 use std::ops::RangeInclusive;
 
 use super::column::NumberColumn;
-use super::digits::{Number, decimal_at, uint_at};
+use super::digits::{Number, decimal_at, is_padded, uint_at};
 use super::line::Separator;
 
 /// The form of the lines.
@@ -20,6 +20,8 @@ pub(crate) struct Fast {
     pub(crate) weighted: bool,
     /// The integers that are ids.
     pub(crate) ids: RangeInclusive<u64>,
+    /// Whether a line is of another form if an id has zeros in front.
+    pub(crate) plain: bool,
 }
 
 /// Where the parts of an edge go.
@@ -57,7 +59,11 @@ impl Fast {
             let Some((source, end)) = uint_at(bytes, start).filter(|&(_, end)| separated(end)) else {
                 return at;
             };
-            let Some((target, mut end)) = uint_at(bytes, end + 1) else { return at };
+            let second = end + 1;
+            let Some((target, mut end)) = uint_at(bytes, second) else { return at };
+            if self.plain && (is_padded(&bytes[start..end]) || is_padded(&bytes[second..end])) {
+                return at;
+            }
             let mut weight = Number::Int(0);
             if WEIGHTED {
                 let number = if separated(end) { decimal_at(bytes, end + 1) } else { None };

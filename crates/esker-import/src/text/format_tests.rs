@@ -131,7 +131,7 @@ fn dimacs_roads() {
         read.rejected,
         [
             "3: \"e 1 2 3\": the line begins with neither a (an edge) nor c (a comment)",
-            "4: \"a 1 x 3\": the target is not an integer; to take all ids as texts, pass --ids text",
+            "4: \"a 1 x 3\": the target is not an integer",
             "5: \"a 1 2\": the line has 3 columns and needs 4",
         ]
     );
@@ -206,7 +206,7 @@ fn metis_that_is_wrong() {
     assert_eq!(
         read.rejected,
         [
-            "2: \"x\": the neighbour is not an integer; to take all ids as texts, pass --ids text",
+            "2: \"x\": the neighbour is not an integer",
             "2: \"3\": the neighbour is 3, but the header promises ids from 1 to 2; mend the header or the line",
             "3: \"\": the last neighbour of the line has no weight",
             "5: \"1\": the header promises 2 vertices, but more lines follow",
@@ -272,7 +272,7 @@ fn adjacency_graphs() {
             vec!["1 0".to_owned()],
             vec![
                 "6: \"7\": the target is 7, but the header promises ids from 0 to 1; mend the header or the line".to_owned(),
-                "7: \"x\": the target is not an integer; to take all ids as texts, pass --ids text".to_owned(),
+                "7: \"x\": the target is not an integer".to_owned(),
             ]
         )
     );
@@ -358,12 +358,39 @@ fn vertices_without_edges() {
     let read = read_text("a.csv", "1,2\n", &options).unwrap();
     assert_eq!(
         read.rejected[0],
-        "2: \"zoe\": the vertex is not an integer; to take all ids as texts, pass --ids text"
+        "2: \"zoe\": the vertex is not an integer; import with --ids text to take all ids as texts"
     );
     RealDisk.remove_file(&path).unwrap();
-    RealDisk.write(&path, b"1\n9\n").unwrap();
-    let read = read_text("a.gr", "p sp 3 1\na 1 2 1\n", &options).unwrap();
-    assert_eq!((read.vertices, read.rejected.len()), (vec!["1".into()], 1));
+}
+
+#[test]
+fn formats_that_number_their_vertices_take_the_ids_of_all() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("vertices");
+    let read = |ids: &str, options: ReadOptions| {
+        let _ = RealDisk.remove_file(&path);
+        RealDisk.write(&path, ids.as_bytes()).unwrap();
+        let options = ReadOptions { vertices: Some(path.to_str().unwrap().to_owned()), ..options };
+        read_text("a.gr", "p sp 3 2\na 1 2 1\na 3 1 4\n", &options)
+    };
+    let named = read("# ids\nzoe\nbob\n\nann", default()).unwrap();
+    assert_eq!(
+        (named.lines(), named.vertices),
+        (vec!["zoe bob 1".into(), "ann zoe 4".into()], vec!["zoe".into(), "bob".into(), "ann".into()])
+    );
+    let ints = read("70\n5\n6\n", default()).unwrap();
+    assert_eq!(
+        (ints.lines(), ints.vertices),
+        (vec!["70 5 1".into(), "6 70 4".into()], vec!["70".into(), "5".into(), "6".into()])
+    );
+    assert_eq!(read("007\n5\n6\n", default()).unwrap().vertices[0], "007");
+    let refused = |ids: &str, options| read(ids, options).unwrap_err().to_string();
+    assert!(
+        refused("1\n9\n", default()).contains("the file has 2 ids, but the edges are between 3 vertices")
+    );
+    assert!(refused("a\nb\na\n", default()).contains(":3: the id stands in the file twice"));
+    let ints_only = ReadOptions { ids: PickIds::Int, ..default() };
+    assert!(refused("a\nb\nc\n", ints_only).contains("leave --ids int out"));
 }
 
 #[test]

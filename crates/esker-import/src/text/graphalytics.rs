@@ -222,4 +222,8 @@ impl BlockParser for CountedTableParser {
         }
         Ok(batch)
     }
+
+    fn warnings(&self) -> Vec<String> {
+        self.table.warnings()
+    }
 }

@@ -106,6 +106,7 @@ impl HeadedReader {
             weight: weighted.then_some(0),
             types: Vec::new(),
             directed: header.directed,
+            time: None,
             both_ends: false,
             input_bytes: input.stored_bytes(),
         };

@@ -84,6 +84,7 @@ impl MetisReader {
             weight: keep_weights.then_some(0),
             types: Vec::new(),
             directed: Some(false),
+            time: None,
             both_ends: true,
             input_bytes: input.stored_bytes(),
         };
@@ -344,7 +345,7 @@ impl ListBlock<'_> {
                 }
                 Ok(id) if weighted => self.pending = Some(id),
                 Ok(id) => self.push(id),
-                Err(why) => self.reject(&self.text[at..end], not_id("neighbour", why)),
+                Err(why) => self.reject(&self.text[at..end], not_id("neighbour", why, false)),
             }
         }
         end

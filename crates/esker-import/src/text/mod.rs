@@ -18,6 +18,7 @@ pub(crate) mod metis;
 mod words;
 pub(crate) mod adjacency;
 pub(crate) mod vertices;
+pub(crate) mod named;
 pub(crate) mod graphalytics;
 
 pub(crate) use column::beside_fractions;

@@ -13,7 +13,7 @@ use super::blocks::{LineBlocks, Part, count_lines, excerpt, input_error};
 use super::columns::{Columns, columns, ids_are_texts};
 use super::shape::{Shape, shape};
 use super::table_parser::{Layout, TableParser};
-use crate::format::{Format, Pick, ReadOptions};
+use crate::format::{Format, Pick, PickIds, ReadOptions};
 use crate::input::{Compression, Input, Stream};
 use crate::live::Live;
 use crate::source::{Block, BlockParser, IdKind, Reader, Schema};
@@ -143,13 +143,14 @@ impl TableReader {
             weight: tables[model].columns.weight,
             types: properties.iter().map(|property| property.property_type.clone()).collect(),
             directed: None,
+            time: tables[model].columns.time,
             both_ends: false,
             input_bytes: inputs.iter().map(Input::stored_bytes).sum(),
         };
         let layouts = tables.iter().map(layout).collect();
         let (names, types) = (schema.properties.clone(), schema.types.clone());
-        let parser =
-            Arc::new(TableParser::new(paths, layouts, is_text, names, types).with_weight(schema.weight));
+        let parser = TableParser::new(paths, layouts, is_text, names, types).with_weight(schema.weight);
+        let parser = Arc::new(parser.with_plain_ids(options.ids == PickIds::Auto));
         Ok((Self { schema, blocks: LineBlocks::new(parts, options), parser }, notes))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::builder::{ArrayBuilder, BinaryBuilder};
 use esker_format::{Error, PropertyType, Result};
@@ -54,6 +54,10 @@ pub(crate) struct TableParser {
     weight: Option<usize>,
     /// The integers that are ids.
     ids: RangeInclusive<u64>,
+    /// Whether an id with zeros or a plus sign in front is refused, because it is not known that integers are meant.
+    plain: bool,
+    /// The first line with something that is not UTF-8: its input, its number, and what it has.
+    odd: Mutex<Option<(usize, u64, String)>>,
 }
 
 impl TableParser {
@@ -64,12 +68,27 @@ impl TableParser {
         names: Vec<String>,
         types: Vec<Option<PropertyType>>,
     ) -> Self {
-        Self { paths, layouts, ids_are_texts, names, types, weight: None, ids: 0..=u64::MAX }
+        Self {
+            paths,
+            layouts,
+            ids_are_texts,
+            names,
+            types,
+            weight: None,
+            ids: 0..=u64::MAX,
+            plain: false,
+            odd: Mutex::new(None),
+        }
     }
 
     /// The same where this property is the weight.
     pub(crate) fn with_weight(self, weight: Option<usize>) -> Self {
         Self { weight, ..self }
+    }
+
+    /// The same where ids with zeros or a plus sign in front are refused, if ids are integers.
+    pub(crate) fn with_plain_ids(self, plain: bool) -> Self {
+        Self { plain, ..self }
     }
 
     /// The same for ids that are integers of a range.
@@ -82,12 +101,45 @@ impl BlockParser for TableParser {
     fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let layout = &self.layouts[block.file];
         let lines = count_lines(&block.bytes) as usize + 1;
+        self.note_odd(&block);
         let mut sink = RowBlock::new(self, layout, &block, lines);
         match fast_of(self, layout) {
             Some(fast) => sink.parse_fast(&fast),
             None => sink.parse_from(0),
         }
         sink.finish(block.input_bytes)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let odd = self.odd.lock().unwrap_or_else(PoisonError::into_inner);
+        let odd = odd.as_ref().map(|(file, line, text)| {
+            let path = self.paths[*file].display();
+            format!(
+                "{path}:{line}: the line is not UTF-8, so its texts are not shown right, and Parquet has no place for them; convert the \
+                 file, for example: iconv -f LATIN1 -t UTF-8 old > new: {text:?}"
+            )
+        });
+        odd.into_iter().collect()
+    }
+}
+
+impl TableParser {
+    /// Keeps the first line that is not UTF-8, where texts are kept.
+    fn note_odd(&self, block: &Block) {
+        let has_texts = self.ids_are_texts
+            || self.types.iter().flatten().any(|property_type| property_type.logical.is_text());
+        let Some(error) = has_texts.then(|| std::str::from_utf8(&block.bytes).err()).flatten() else {
+            return;
+        };
+        let at = error.valid_up_to();
+        let (before, rest) = block.bytes.split_at(at);
+        let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+        let end = memchr::memchr(b'\n', rest).map_or(block.bytes.len(), |newline| at + newline);
+        let place = (block.file, block.first_line + count_lines(before));
+        let mut odd = self.odd.lock().unwrap_or_else(PoisonError::into_inner);
+        if odd.as_ref().is_none_or(|(file, line, _)| place < (*file, *line)) {
+            *odd = Some((place.0, place.1, excerpt(&block.bytes[start..end])));
+        }
     }
 }
 
@@ -103,7 +155,8 @@ fn fast_of(parser: &TableParser, layout: &Layout) -> Option<Fast> {
         && !parser.ids_are_texts
         && (weighted || layout.properties.is_empty());
     let Layout { dialect: Dialect { separator, .. }, mark, .. } = *layout;
-    fits.then(|| Fast { separator, mark, weighted, ids: parser.ids.clone() })
+    let plain = parser.plain;
+    fits.then(|| Fast { separator, mark, weighted, ids: parser.ids.clone(), plain })
 }
 
 /// The ids of one end, as they come.
@@ -284,10 +337,12 @@ impl<'a> RowBlock<'a> {
         match (&mut self.sources, &mut self.targets) {
             (Ids::Int(sources), Ids::Int(targets)) => {
                 let ids = &self.parser.ids;
+                let is_padded = |field: Field| digits::is_padded(&bytes[field.start..field.end]);
                 let id = |field: Field, end| match digits::id(&bytes[field.start..field.end]) {
+                    Ok(_) if self.parser.plain && is_padded(field) => Err(not_plain(end)),
                     Ok(id) if ids.contains(&id) => Ok(id),
                     Ok(id) => Err(not_in_range(end, id, ids)),
-                    Err(why) => Err(not_id(end, why)),
+                    Err(why) => Err(not_id(end, why, *ids == (0..=u64::MAX))),
                 };
                 let (source, target) = (id(source, "source")?, id(target, "target")?);
                 sources.push(source);
@@ -476,14 +531,22 @@ fn check_text(id: &[u8], end: &str) -> std::result::Result<(), String> {
 }
 
 /// Why a field is no id, in words.
-pub(crate) fn not_id(end: &str, why: NotId) -> String {
-    let ids = "to take all ids as texts, pass --ids text";
+pub(crate) fn not_id(end: &str, why: NotId, may_be_text: bool) -> String {
+    let remedy = if may_be_text { "; import with --ids text to take all ids as texts" } else { "" };
     match why {
         NotId::Empty => format!("the {end} is empty"),
-        NotId::Negative => format!("the {end} is negative; {ids}"),
-        NotId::TooLarge => format!("the {end} is larger than {}; {ids}", u64::MAX),
-        NotId::Other => format!("the {end} is not an integer; {ids}"),
+        NotId::Negative => format!("the {end} is negative{remedy}"),
+        NotId::TooLarge => format!("the {end} is larger than {}{remedy}", u64::MAX),
+        NotId::Other => format!("the {end} is not an integer{remedy}"),
     }
+}
+
+/// Why an id is refused that an integer does not keep as it is written, in words.
+pub(crate) fn not_plain(end: &str) -> String {
+    format!(
+        "the {end} has zeros or a plus sign in front, which integers do not keep; import with --ids text to take all ids as texts, or \
+         with --ids int to leave them out"
+    )
 }
 
 /// Why an integer is no id of a format that numbers its vertices, in words.

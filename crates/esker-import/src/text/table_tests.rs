@@ -83,7 +83,7 @@ fn every_block_size_gives_the_same() {
 
 #[test]
 fn lines_that_are_rejected_say_why() {
-    let texts = "to take all ids as texts, pass --ids text";
+    let texts = "import with --ids text to take all ids as texts";
     let rows: String = (0..40).map(|i| format!("{i} {}\n", i + 1)).collect();
     let table: &[(&str, &str, String)] = &[
         ("a.el", "5 x\n", format!("41: \"5 x\": the target is not an integer; {texts}")),

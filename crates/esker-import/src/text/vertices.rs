@@ -9,20 +9,20 @@ use arrow_array::{Array, ArrayRef};
 use esker_format::{Error, Result};
 
 use super::blocks::{LineBlocks, Part, count_lines, excerpt};
-use super::digits::{self, uint_at};
+use super::digits::{self, is_padded, uint_at};
 use super::line::line_end;
 use super::shape::check_encoding;
 use super::table::Head;
-use super::table_parser::{not_id, not_in_range};
+use super::table_parser::{not_id, not_in_range, not_plain};
 use super::tally::Tally;
-use crate::format::ReadOptions;
+use crate::format::{PickIds, ReadOptions};
 use crate::input::Input;
 use crate::source::{
     Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Rejected, Schema, id_column, integer_ids,
 };
 
 /// The number of the vertex file among the files of a reader, which count from 0.
-const VERTEX_FILE: usize = usize::MAX;
+pub(super) const VERTEX_FILE: usize = usize::MAX;
 
 /// First the vertices, then the edges.
 pub(crate) struct WithVertices {
@@ -39,6 +39,8 @@ struct Parser {
     num_properties: usize,
     tally: Option<Arc<Tally>>,
     edges: Arc<dyn BlockParser>,
+    /// Whether an id with zeros or a plus sign in front is refused, because it is not known that integers are meant.
+    is_plain: bool,
 }
 
 impl WithVertices {
@@ -71,6 +73,7 @@ impl WithVertices {
             ids: schema.ids,
             num_properties: schema.properties.len(),
             edges: edges.parser(),
+            is_plain: options.ids == PickIds::Auto && schema.ids == IdKind::Int,
         };
         let vertices = Some(LineBlocks::new(vec![part], options));
         Ok(Self { schema, vertices, handed_out: 0, edges, parser: Arc::new(parser) })
@@ -158,6 +161,11 @@ impl Reader for WithCount {
     }
 }
 
+/// Whether a line of a file of vertices is a comment; a `#` before anything but a blank belongs to an id.
+pub(super) fn is_comment(line: &[u8]) -> bool {
+    matches!(line, [b'#'] | [b'#', b' ' | b'\t' | b'#', ..])
+}
+
 impl BlockParser for CountedParser {
     fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let batch = self.edges.parse(block)?;
@@ -172,9 +180,17 @@ impl BlockParser for CountedParser {
             ))),
         }
     }
+
+    fn warnings(&self) -> Vec<String> {
+        self.edges.warnings()
+    }
 }
 
 impl BlockParser for Parser {
+    fn warnings(&self) -> Vec<String> {
+        self.edges.warnings()
+    }
+
     fn parse(&self, block: Block) -> Result<EdgeBatch> {
         if block.file != VERTEX_FILE {
             return self.edges.parse(block);
@@ -213,6 +229,7 @@ impl Parser {
                 && let Some((id, end)) = uint_at(bytes, at)
                 && bytes.get(end) == Some(&b'\n')
                 && ids.contains(&id)
+                && !(self.is_plain && is_padded(&bytes[at..end]))
             {
                 ints.push(id);
                 at = end + 1;
@@ -221,7 +238,7 @@ impl Parser {
             let (end, next) = line_end(bytes, at);
             at = next;
             let line = bytes[start..end].trim_ascii();
-            if line.is_empty() || matches!(line, [b'#'] | [b'#', b' ' | b'\t' | b'#', ..]) {
+            if line.is_empty() || is_comment(line) {
                 continue;
             }
             let reason = if self.ids == IdKind::Text {
@@ -229,12 +246,13 @@ impl Parser {
                 continue;
             } else {
                 match digits::id(line) {
+                    Ok(_) if self.is_plain && is_padded(line) => not_plain("vertex"),
                     Ok(id) if ids.contains(&id) => {
                         ints.push(id);
                         continue;
                     }
                     Ok(id) => not_in_range("vertex", id, &ids),
-                    Err(why) => not_id("vertex", why),
+                    Err(why) => not_id("vertex", why, self.ids == IdKind::Int),
                 }
             };
             let line_number = block.first_line + count_lines(&bytes[..start]);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use esker_format::{ElementType, Error, LogicalType, PropertyRecord, Result};
+use esker_format::{ElementType, Error, PropertyRecord, Result};
 use esker_graph::{Reservation, Run, VertexId};
 use esker_layers::graph::window::{Copies, SharedLists, TimeWindow, WindowIndex};
 use esker_layers::graph::{Access, StoredGraph, StoredWeight};
@@ -11,9 +11,6 @@ use esker_layers::stack::Stack;
 
 use super::choice::WindowPart;
 use super::state::Snapshot;
-
-/// The types of numbers that times can have.
-const TIME_ELEMENTS: [ElementType; 2] = [ElementType::I32, ElementType::I64];
 
 impl Snapshot {
     /// The same version, of which the graphs, and their numbers of edges and vertices, are those of a window: the edges whose value in
@@ -141,11 +138,7 @@ impl Snapshot {
 
     /// The edge properties that can hold times: timestamps, and integers whose unit is not known.
     pub fn time_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
-        self.edge_properties().filter(|one| match one.logical {
-            LogicalType::Number => TIME_ELEMENTS.contains(&one.element),
-            LogicalType::Timestamp { .. } => true,
-            _ => false,
-        })
+        self.edge_properties().filter(|one| one.can_be_time())
     }
 
     /// The edge property that holds times.

@@ -46,8 +46,8 @@ impl Clock {
                 [] => return Ok(None),
                 several => {
                     let names: Vec<_> = several.iter().map(|one| one.name.as_str()).collect();
-                    return Err(Error::Invalid(format!(
-                        "several edge properties can hold times: name one of {}",
+                    return Err(Error::Usage(format!(
+                        "several edge properties can hold times: name one with --time: {}",
                         names.join(", ")
                     )));
                 }
@@ -97,7 +97,7 @@ impl Clock {
             if known != guessed {
                 return Err(Error::Invalid(format!(
                     "the time {time} looks as if it were in {}, but {earlier}, the latest in the database, as if it were in {}: \
-                     convert the times, or state their unit",
+                     convert the times, or state their unit with --time-unit",
                     guessed.name(),
                     known.name()
                 )));

@@ -139,8 +139,11 @@ fn by_name(target: &Target, base: &ReadOptions) -> ReadOptions {
 fn ids(target: &Target, inputs: &[String], given: &ReadOptions) -> Result<PickIds> {
     let known = if target.text_ids { PickIds::Text } else { PickIds::Int };
     if given.ids != PickIds::Auto && given.ids != known {
-        let kind = if target.text_ids { "text" } else { "integer" };
-        return Err(Error::Usage(format!("{} has {kind} ids; leave --ids out", target.name)));
+        let (kind, other) = if target.text_ids { ("text", "int") } else { ("integer", "text") };
+        return Err(Error::Usage(format!(
+            "{} has {kind} ids, which do not change: leave --ids out, or import all edges again with --ids {other}",
+            target.name
+        )));
     }
     let format = given.format.or_else(|| inputs.first().and_then(|name| Format::from_name(name)));
     // Formats with integer ids only: `feed` converts them to text.

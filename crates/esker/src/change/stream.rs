@@ -186,7 +186,7 @@ impl<'a> StreamCourse<'a> {
         let source = self.options.source.as_deref().unwrap_or("the input");
         Error::Invalid(format!(
             "versions of the database have the first {} of {source}, but {how}: the file was replaced or changed; read it from its \
-             start, or restore it",
+             start with --from-start, or restore it",
             esker_graph::counted(self.begun_at, "edge", "edges")
         ))
     }
@@ -242,7 +242,7 @@ fn position_of(database: &Database, options: &StreamOptions) -> Result<Position>
     let has_all = versions.last().is_none_or(|newest| newest.number == versions.len() as u64);
     if let (Some(source), None, false) = (source, position, has_all) {
         return Err(Error::Invalid(format!(
-            "versions of {} were forgotten, and none that is left says how far {source} was read: to read it from its start, say so",
+            "versions of {} were forgotten, and none that is left says how far {source} was read: to read it from its start, pass --from-start",
             database.path().display()
         )));
     }
@@ -342,7 +342,7 @@ impl Course for StreamCourse<'_> {
                 let mark = self.position.watermark.unwrap_or(i64::MIN);
                 Err(Error::Invalid(format!(
                     "the edge from {} to {} is late: its time is {}, but a version says that all edges until {} have come; take late \
-                     edges, or set them apart",
+                     edges with --late next, or set them apart with --late reject:FILE",
                     edge.source,
                     edge.target,
                     unit.format(time),

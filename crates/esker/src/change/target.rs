@@ -59,6 +59,11 @@ impl Target {
         Ok(())
     }
 
+    /// An id as it stands in a table: spaces around integers are not part of them.
+    pub(super) fn trimmed<'t>(&self, text: &'t str) -> &'t str {
+        if self.text_ids { text } else { text.trim() }
+    }
+
     /// Parses an id written by the user.
     ///
     /// # Errors

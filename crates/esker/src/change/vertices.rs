@@ -10,7 +10,7 @@ use esker_store::format::{PropertyRecord, PropertyType};
 use esker_store::{Batch, CommitOptions, CommitSizing, Database, Error, Result};
 
 use super::target::Target;
-use super::value::{Given, convert_or_widen, describe, sniff};
+use super::value::{Given, convert_or_widen, describe, number, sniff};
 
 /// Report of [`set_from_table`] and [`set_vertex`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct SetReport {
     pub version: Option<u64>,
     /// Number of vertices.
     pub vertices: u64,
+    /// Number of rows of vertices that an earlier row names too: the last values count.
+    pub repeated: u64,
     /// Number of values set.
     pub set: u64,
     /// Number of values removed.
@@ -78,8 +80,8 @@ impl<'a> Definitions<'a> {
 /// Memory: the table.
 ///
 /// # Errors
-/// [`Error::Input`] with the number of the invalid line; [`Error::Invalid`] if a vertex does not exist and `add_missing` is not set. Nothing
-/// is committed then.
+/// [`Error::Input`] with the number of the invalid line, or if the first line looks like values and `options` do not say that it is a
+/// header; [`Error::Invalid`] if a vertex does not exist and `add_missing` is not set. Nothing is committed then.
 pub fn set_from_table(
     database: &Database,
     target: &Target,
@@ -98,6 +100,9 @@ pub fn set_from_table(
         }
     };
     let table = Table::read(&input, options, database)?;
+    if options.header != Some(true) {
+        names_columns(target, &table.header).map_err(|reason| input_error(&input, Some(1), reason))?;
+    }
     let mut setter = Setter::new(database, target, add_missing);
     let properties: Vec<PropertyRecord> = (1..table.header.len())
         .map(|column| {
@@ -129,6 +134,7 @@ pub fn set_from_table(
         sizing.add(database, &mut setter.batch)?;
         return Err(sizing.refusal(database, table.memory.held.bytes()));
     }
+    setter.count_repeated(&table);
     drop(table);
     setter.commit(commit)
 }
@@ -189,7 +195,7 @@ impl<'a> Setter<'a> {
         let text = std::str::from_utf8(text).map_err(|_| {
             Error::Invalid("the vertex id is not UTF-8; convert the file to UTF-8".to_owned())
         })?;
-        let text = if self.target.text_ids { text } else { text.trim() };
+        let text = self.target.trimmed(text);
         let id = self.target.id(text)?;
         if !self.add_missing {
             self.target
@@ -211,12 +217,47 @@ impl<'a> Setter<'a> {
         Ok(())
     }
 
+    /// Counts the rows whose vertex an earlier row names.
+    fn count_repeated(&mut self, table: &Table) {
+        let id = |row: &usize| {
+            let text = table.rows[*row].1.get(0).and_then(|text| std::str::from_utf8(text).ok());
+            text.and_then(|text| self.target.id(self.target.trimmed(text)).ok())
+        };
+        let mut rows: Vec<usize> = (0..table.rows.len()).collect();
+        rows.sort_unstable_by_key(&id);
+        let repeated = rows.windows(2).filter(|pair| id(&pair[0]) == id(&pair[1])).count() as u64;
+        self.report.repeated = repeated;
+        self.report.vertices -= repeated;
+    }
+
     fn commit(mut self, options: &CommitOptions) -> Result<SetReport> {
         if self.report.vertices > 0 {
             self.report.version = Some(self.database.commit_with(self.batch, options)?.version);
         }
         Ok(self.report)
     }
+}
+
+/// Checks that a header does not look like a row of values.
+///
+/// # Errors
+/// It does, in words.
+fn names_columns(target: &Target, header: &[String]) -> std::result::Result<(), String> {
+    let first = target.trimmed(&header[0]);
+    let is_value =
+        |name: &&String| number(name.as_bytes()).is_some() && target.vertex_property(name).is_none();
+    let why = if target.expect_vertex(first).is_ok() {
+        format!("{first:?} is a vertex")
+    } else if !target.text_ids && target.id(first).is_ok() {
+        format!("{first:?} is an id")
+    } else if let Some(value) = header[1..].iter().find(is_value) {
+        format!("{value:?} is a number")
+    } else {
+        return Ok(());
+    };
+    Err(format!(
+        "the first line must name the columns, but {why}: put a line like \"id,age\" before it, or pass --header if it does name them"
+    ))
 }
 
 /// Rows after which the memory of a batch is looked at.

@@ -204,7 +204,7 @@ pub(super) fn candidates(
     };
     let base = arrays_bytes + PROCESS_BYTES;
     let mapped = (GraphEncoding::Lists, Residency::Mapped);
-    let lists = common.candidate(mapped, common.list_bytes, arrays_bytes, base + common.list_bytes);
+    let lists = common.candidate(mapped, common.list_bytes, base, base + common.list_bytes);
     let stacked = StackedNeeds::of(snapshot.stack(), snapshot.version().num_arcs, weight_bytes)?;
     let changes = stacked.fixed_bytes + stacked.mapped_bytes;
     let [tiles, pooled_tiles] = tiles(&common, estimate(GraphEncoding::Tiles)?.memory_bytes, changes);
@@ -325,7 +325,8 @@ fn tiles(common: &Common<'_>, arrays_bytes: u64, changes: u64) -> [Candidate; 2]
     let base = arrays_bytes + changes + PROCESS_BYTES + shared * common.threads as u64;
     let least = base + tiles.resident_bytes() + mapped + PoolOptions::default().bytes_min();
     both.map(|which| {
-        let least_bytes = if which.1 == Residency::Mapped { arrays_bytes + changes } else { least };
+        let mapped = arrays_bytes + changes + PROCESS_BYTES;
+        let least_bytes = if which.1 == Residency::Mapped { mapped } else { least };
         common.candidate(which, graph_bytes, least_bytes, base + graph_bytes)
     })
 }

@@ -96,9 +96,13 @@ pub(super) fn only_time(snapshot: &Snapshot) -> Result<String> {
     match names[..] {
         [name] => Ok(name.to_owned()),
         [] => Err(Error::Usage(
-            "no edge property can hold times: a window needs one with whole numbers".to_owned(),
+            "no edge property can hold times: a window needs one with whole numbers or timestamps, as --time of an import makes of dates"
+                .to_owned(),
         )),
-        _ => Err(Error::Usage(format!("name the edge property that holds the times: {}", names.join(", ")))),
+        _ => Err(Error::Usage(format!(
+            "name the edge property that holds the times with --time: {}",
+            names.join(", ")
+        ))),
     }
 }
 

@@ -107,6 +107,7 @@ impl Stream {
             weight: Some(1),
             types: Vec::new(),
             directed: Some(self.directed),
+            time: None,
             both_ends: false,
             input_bytes: None,
         };

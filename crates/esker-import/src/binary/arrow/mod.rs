@@ -58,7 +58,7 @@ pub(crate) fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<
     };
     let is_undirected = files.iter().all(|file| says_undirected(&file.schema));
     let schema = table::schema(Format::Arrow.name(), ids, &first.chosen, bytes_all, is_undirected);
-    let notes = first.chosen.note(&first.path).into_iter().collect();
+    let notes = files.iter().flat_map(|file| file.chosen.notes(&file.path, Format::Arrow, ids)).collect();
     let parser = ArrowParser { files, ids, kept: Mutex::default(), shared: SharedTexts::new(bytes_all) };
     Ok(Box::new(SectionReader::new(schema, parser, notes, sections)))
 }

@@ -64,7 +64,7 @@ pub(crate) fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Bo
     };
     let is_undirected = files.iter().all(|file| is_undirected(&file.reader));
     let schema = table::schema(Format::Parquet.name(), ids, &first.chosen, bytes_all, is_undirected);
-    let notes = first.chosen.note(&first.path).into_iter().collect();
+    let notes = files.iter().flat_map(|file| file.chosen.notes(&file.path, Format::Parquet, ids)).collect();
     let shared = SharedTexts::new(bytes_all);
     let parser = ParquetParser { files, ids, waiting_max, shared };
     Ok(Box::new(SectionReader::new(schema, parser, notes, sections)))

@@ -409,6 +409,7 @@ impl Listed {
             weight: weighted.then_some(0),
             types: Vec::new(),
             directed: Some(model.directed),
+            time: None,
             both_ends: false,
             input_bytes: None,
         };

@@ -1,0 +1,141 @@
+//! What an import makes of its input: ids, texts, columns, and files that it does not take.
+
+use crate::place::Place;
+
+fn said(place: &Place, line: &str) -> String {
+    let output = place.run(line);
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn zeros_in_front_of_a_late_id_are_not_lost() {
+    let place = Place::new();
+    let rows: String = (0..3000).map(|row| format!("{row},{}\n", row + 1)).collect();
+    for (row, late) in [("0007,5", "source"), ("5,0007", "target"), ("+5,6", "source")] {
+        for end in ["\n", "\n1,2\n2,3\n3,4\n4,5\n5,6\n"] {
+            place.file("a.csv", &format!("{rows}{row}{end}"));
+            let told = format!("a.csv:3001: the {late} has zeros or a plus sign in front");
+            place.fails(1, "import a.csv g.esker", &told);
+        }
+    }
+    place.ok("import a.csv g.esker --ids int");
+    assert_eq!(place.json("info g.esker --json")["vertices"], 3001);
+    assert!(said(&place, "import a.csv h.esker --ids text").contains("text ids"));
+    place.file("v", "1\n007\n");
+    place.file("b.csv", "1,2\n");
+    place.fails(1, "import b.csv i.esker --vertices v", "v:2: the vertex has zeros");
+    place.file("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n01 2\n");
+    place.ok("import a.mtx i.esker");
+}
+
+#[test]
+fn texts_that_are_not_utf8_are_said_with_their_line() {
+    let place = Place::new();
+    let latin = |name: &str, text: &[u8]| std::fs::write(place.path().join(name), text).unwrap();
+    latin("a.csv", b"src,dst\na,b\nM\xfcller,b\nK\xf6ln,b\n");
+    let told = said(&place, "import a.csv g.esker");
+    assert!(
+        told.contains("warning: a.csv:3: the line is not UTF-8") && told.contains("iconv -f LATIN1"),
+        "{told}"
+    );
+    assert_eq!(told.matches("warning").count(), 1, "{told}");
+    assert!(said(&place, "run wcc a.csv").contains("a.csv:3: the line is not UTF-8"));
+    latin("b.csv", b"src,dst,name\n1,2,K\xf6ln\n");
+    assert!(!said(&place, "import b.csv b.esker").contains("UTF-8"), "the column is not read");
+    assert!(said(&place, "import b.csv c.esker --property name").contains("b.csv:2: the line is not UTF-8"));
+    place.file("c.csv", "src,dst\nMüller,b\n");
+    assert!(!said(&place, "import c.csv d.esker").contains("UTF-8"));
+}
+
+#[test]
+fn the_columns_of_parquet_and_arrow_are_said_and_named() {
+    let place = Place::new();
+    place.file("a.csv", "source,target,weight,kind,note\na,b,1,x,y\nb,c,2,x,z\n");
+    place.ok("import a.csv g.esker --property all");
+    for (file, title) in [("a.parquet", "Parquet"), ("a.arrow", "Arrow IPC")] {
+        place.ok(&format!("export g.esker {file}"));
+        let told = said(&place, &format!("import {file} h.esker --force --property kind"));
+        let expected =
+            format!("Reading {file} as {title}: source, target, weight, kind (text ids); not read: note\n");
+        assert!(told.contains(&expected), "{told}");
+        let told = said(&place, &format!("run wcc {file} --src target --dst source --no-weight"));
+        assert!(
+            told.contains("source target, target source (text ids); not read: weight, kind, note"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn ids_come_back_from_formats_that_have_numbers() {
+    let place = Place::new();
+    place.file("a.csv", "source,target\nzoe,bob\nbob,ann\nann,zoe\n");
+    place.file("ids", "lonely\n");
+    place.ok("import a.csv g.esker --vertices ids");
+    place.file("b.csv", "source,target\n70,5\n5,9\n");
+    place.ok("import b.csv b.esker");
+    let sorted = |database: &str| {
+        let text = place.ok(&format!("export {database} - --format csv"));
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    for database in ["g.esker", "b.esker"] {
+        for file in ["x.mtx", "x.graph", "x.gr", "x.adj", "x.sg"] {
+            let undirected = if file == "x.graph" { " --undirected" } else { "" };
+            place.ok(&format!("export {database} whole.csv --force --vertices whole.ids"));
+            place.ok(&format!("import whole.csv whole.esker --force --vertices whole.ids{undirected}"));
+            place.ok(&format!("export whole.esker {file} --force --vertices x.ids"));
+            // DIMACS has a weight for each edge.
+            let weights = if file == "x.gr" { " --no-weight" } else { "" };
+            place.ok(&format!("import {file} again.esker --force --vertices x.ids{undirected}{weights}"));
+            assert_eq!(sorted("again.esker"), sorted("whole.esker"), "{database} {file}");
+            let vertices = |name: &str| place.json(&format!("info {name} --json"))["vertices"].clone();
+            assert_eq!(vertices("again.esker"), vertices("whole.esker"), "{database} {file}");
+        }
+    }
+    place.file("few.ids", "zoe\nbob\n");
+    place.fails(1, "import x.mtx again.esker --force --vertices few.ids", "few.ids: the file has 2 ids, but");
+    place.ok("import x.mtx again.esker --force --vertices x.ids --ids text");
+}
+
+#[test]
+fn formats_of_other_programs_are_named_with_a_way_here() {
+    let place = Place::new();
+    place.file("a.dot", "digraph { a -> b; b -> c; }\n");
+    place.file("a.gml", "graph [\n node [ id 1 ]\n edge [ source 1 target 2 ]\n]\n");
+    place.file("a.net", "*Vertices 2\n1 \"a\"\n2 \"b\"\n*Arcs\n1 2 1\n");
+    place.file("a.jsonl", "{\"source\":\"a\",\"target\":\"b\"}\n{\"source\":\"b\",\"target\":\"c\"}\n");
+    for (file, told) in [
+        ("a.dot", "the file is Graphviz DOT; export its edges as CSV"),
+        ("a.gml", "the file is GML; export its edges as CSV"),
+        ("a.net", "the file is a Pajek network; export its edges as CSV"),
+        ("a.jsonl", "jq -r '[.source, .target] | @csv'"),
+    ] {
+        place.fails(1, &format!("import {file} g.esker"), told);
+        assert!(!place.path().join("g.esker").exists());
+    }
+}
+
+#[test]
+fn an_empty_database_says_what_its_ids_are() {
+    let place = Place::new();
+    place.file("a.csv", "source,target\n");
+    let told = said(&place, "import a.csv g.esker");
+    assert!(told.contains("its ids are integers, so import with --ids text if texts will follow"), "{told}");
+    assert!(!said(&place, "import a.csv t.esker --ids text").contains("its ids are"));
+    place.file("b.csv", "source,target\na,b\n");
+    place.fails(1, "add g.esker b.csv", "import with --ids text");
+    place.fails(2, "add g.esker b.csv --ids text", "g.esker has integer ids, which do not change");
+    place.ok("add t.esker b.csv");
+}
+
+#[test]
+fn duplicates_that_are_added_up_are_not_called_skipped() {
+    let place = Place::new();
+    place.file("a.wel", "1 2 5\n1 2 7\n");
+    assert!(place.ok("import a.wel g.esker --duplicates sum").contains("1 added up"));
+    assert!(place.ok("import a.wel h.esker --duplicates min").contains("1 compared"));
+    assert!(place.ok("import a.wel i.esker").contains("1 skipped"));
+}
