@@ -94,6 +94,22 @@ pub(crate) struct EdgeStream {
 /// The version, edges taken, edges committed, late edges, watermark with its unit, and seconds that the last commit made an edge wait.
 type StateObjects = (Option<u64>, u64, u64, u64, Option<(i64, &'static str)>, f64);
 
+/// The columns of a stream: those of the edges of a database.
+fn schema_of(target: &Target) -> Schema {
+    let properties = &target.edge_properties;
+    Schema {
+        format: "columns",
+        ids: if target.text_ids { IdKind::Text } else { IdKind::Int },
+        properties: properties.iter().map(|property| property.name.clone()).collect(),
+        types: vec![None; properties.len()],
+        weight: properties.iter().position(|property| property.weight),
+        directed: None,
+        time: None,
+        both_ends: false,
+        input_bytes: None,
+    }
+}
+
 /// Begins to stream into a database that is open for writing. `every` is a time or a number of edges; `late` is `next`, `refuse`, or
 /// `reject:` and a file.
 #[pyfunction]
@@ -118,18 +134,7 @@ pub(crate) fn stream_edges(
     };
     let writer = database.writer()?;
     let target = Target::of(&writer)?;
-    let properties = &target.edge_properties;
-    let schema = Schema {
-        format: "columns",
-        ids: if target.text_ids { IdKind::Text } else { IdKind::Int },
-        properties: properties.iter().map(|property| property.name.clone()).collect(),
-        types: vec![None; properties.len()],
-        weight: properties.iter().position(|property| property.weight),
-        directed: None,
-        time: None,
-        both_ends: false,
-        input_bytes: None,
-    };
+    let schema = schema_of(&target);
     let state = Arc::new(Mutex::new(None));
     let told = Arc::clone(&state);
     let options = StreamOptions {

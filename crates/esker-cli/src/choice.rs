@@ -70,9 +70,6 @@ impl ChoiceArgs {
             Some(name) => snapshot.weighted_by(name)?,
             None => snapshot,
         };
-        if self.as_undirected && !snapshot.is_directed() {
-            return Err(Failure::Usage("--as-undirected has no effect: the graph is undirected".to_owned()));
-        }
         let snapshot = if self.as_undirected { snapshot.as_undirected() } else { snapshot };
         let Some(length) = self.window else { return Ok(Chosen { snapshot, times: None }) };
         let times = self.of_window.times_ending(&snapshot, time, run)?;

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use esker::export::{Caller, ExportOptions, Loss, StoredExport, WriteIds, export};
 use esker::graph::Run;
-use esker::import::format::Format;
 use esker::output::vertex_properties;
 use serde_json::json;
 

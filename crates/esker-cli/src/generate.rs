@@ -152,7 +152,7 @@ impl GenerateCommand {
     fn refuse_options_of_databases(&self, file: &str) -> Outcome {
         let policy = &self.policy;
         let options = [
-            ("--copy, --freeze-size and --merge have", self.writes.over(WriteOptions::default()).is_some()),
+            ("--copy, --freeze-size or --merge has", self.writes.over(WriteOptions::default()).is_some()),
             ("--encoding has", self.encoding != StoredEncoding::default()),
             ("--duplicates has", policy.duplicates.is_some()),
             ("--self-loops has", policy.self_loops != SelfLoopsArg::default()),
@@ -161,7 +161,7 @@ impl GenerateCommand {
         ];
         match options.into_iter().find(|(_, given)| *given) {
             Some((option, _)) => Err(Failure::Usage(format!(
-                "{option} no effect on {file}: this is for a database, and {file} is a file"
+                "{option} no effect on {file}: it is an option of a database, and this is a file"
             ))),
             None => Ok(()),
         }

@@ -7,6 +7,8 @@ use crate::asking::{AskArgs, DirectionArg};
 use crate::failure::Outcome;
 
 /// List the edges of a vertex, with their properties
+///
+/// A property that is called `source` or `target` is shown as `property.source` or `property.target`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: esker neighbors web.esker alice --direction both")]
 pub(crate) struct NeighborsCommand {

@@ -108,14 +108,7 @@ pub(crate) fn build_layer(
         reserved_bytes: work.budget.peak_bytes(),
     };
     let properties = BuiltProperty::all(&schema, types, dictionaries);
-    let ids = match (map, order.renumbered) {
-        (Some(map), renumbered) => BuiltIds::Mapped { map, renumbered: into_spool(&work, renumbered)? },
-        (None, Renumbered::No) => BuiltIds::Identity { base },
-        (None, renumbered) => match into_spool(&work, renumbered)? {
-            Some(renumbered) => BuiltIds::Permuted { base, renumbered },
-            None => BuiltIds::Identity { base },
-        },
-    };
+    let ids = ids_of(&work, map, order.renumbered, base)?;
     let in_edges = directed && options.in_edges;
     let (weight, time) = (schema.weight, schema.time);
     Ok(Built { report, loops, in_edges, ids, properties, weight, time, work })
@@ -213,6 +206,23 @@ fn read_and_number(
         return Ok(NumberedInput { gathered, base: first, num_vertices, pairs: None, map: None });
     }
     number_integers(work, hasher, gathered, tracker)
+}
+
+/// The ids of vertices that were numbered so.
+fn ids_of(
+    work: &Work,
+    map: Option<Box<dyn NumberedIds>>,
+    renumbered: Renumbered,
+    base: u64,
+) -> Result<BuiltIds> {
+    Ok(match (map, renumbered) {
+        (Some(map), renumbered) => BuiltIds::Mapped { map, renumbered: into_spool(work, renumbered)? },
+        (None, Renumbered::No) => BuiltIds::Identity { base },
+        (None, renumbered) => match into_spool(work, renumbered)? {
+            Some(renumbered) => BuiltIds::Permuted { base, renumbered },
+            None => BuiltIds::Identity { base },
+        },
+    })
 }
 
 /// Numbers integer ids in ascending order. What is found does not depend on the memory; the way there does.

@@ -96,7 +96,7 @@ fn foreign(head: &[u8]) -> Option<&'static str> {
 fn is_json_lines(head: &[u8]) -> bool {
     let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii();
     let ends = first.starts_with(b"{") && first.ends_with(b"}");
-    ends && is_json(first) && first.len() > 2 && !memchr::memmem::find(first, b"[").is_some()
+    ends && is_json(first) && first.len() > 2 && !first.contains(&b'[')
 }
 
 fn starts_with_word(head: &[u8], word: &[u8]) -> bool {

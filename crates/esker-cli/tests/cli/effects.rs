@@ -225,7 +225,6 @@ fn options_that_the_output_or_the_graph_makes_void_are_refused() {
         ("generate complete --vertices 5 -", "a database is a directory"),
         ("import a.csv -", "a database is a directory"),
         ("import a.csv h.esker --undirected --no-in-edges", "cannot be used with"),
-        ("run wcc g.esker --as-undirected", "--as-undirected has no effect: the graph is undirected"),
         ("import a.csv h.esker --format csvv", "no format is called \"csvv\""),
         ("import a.csv h.esker --delimiter ;;", "is not a delimiter"),
         ("export g.esker - --format xml", "no format is called \"xml\""),

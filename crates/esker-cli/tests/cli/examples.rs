@@ -162,7 +162,7 @@ fn commands_of(page: &str) -> Vec<(String, Option<String>)> {
         match kind {
             // A text that a command reads belongs to it.
             Some("sh") if block.iter().any(|line| line.contains("<<")) => {
-                found.push((block.join("\n"), None))
+                found.push((block.join("\n"), None));
             }
             Some("sh") => found.extend(block.iter().map(|line| (command_of(line), None))),
             Some("text") => {
@@ -219,9 +219,10 @@ fn the_commands_of_the_tutorials_run_in_order() {
         let commands = commands_of(&page);
         assert!(commands.len() >= least, "{name}: {commands:?}");
         for (command, shown) in commands {
-            let command = command.replace("$REPO", repository.to_str().unwrap());
+            let at_home = format!("{}/", repository.display());
             let command =
-                command.replace("examples/debian/", &format!("{}/examples/debian/", repository.display()));
+                command.replace("$REPO/", "").replace("docs/towns", &format!("{at_home}docs/towns"));
+            let command = command.replace("examples/debian/", &format!("{at_home}examples/debian/"));
             // What comes is read at once here; a person would wait for more.
             let command = ended(&command.replace("tail -f ", "cat "));
             match shown.is_some_and(|shown| shown.starts_with("esker: ")) {

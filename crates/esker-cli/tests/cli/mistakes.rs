@@ -236,6 +236,8 @@ fn properties_that_are_called_like_columns_hide_none() {
     let told = |name: &str| vertex[0][name].as_i64();
     assert_eq!(["vertex", "out_degree"].map(told), [Some(1), Some(1)], "{vertex}");
     assert_eq!(["property.vertex", "property.out_degree"].map(told), [Some(3), Some(4)], "{vertex}");
+    assert!(place.ok("get --help").contains("`property.vertex`"));
+    assert!(place.ok("neighbors --help").contains("`property.source`"));
     let edges = place.ok("neighbors g.esker 1 --format csv");
     assert_eq!(edges, "source,target,property.source,property.target\n1,2,x,y\n");
 }

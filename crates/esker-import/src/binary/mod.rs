@@ -9,6 +9,7 @@ mod shared;
 mod runs;
 mod simple;
 mod table;
+mod notes;
 mod parquet;
 mod arrow;
 mod gap;

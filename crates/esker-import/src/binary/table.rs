@@ -15,7 +15,7 @@ use super::contain::damaged;
 use super::region::unusable;
 use super::runs::Origin;
 use super::simple::{mapped, same_bits, simplified};
-use crate::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
+use crate::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
 use crate::source::{EdgeBatch, IdKind, Rejected, Schema};
 use crate::typed::{as_time, cast, is_unsigned, logical_of, weight_fits};
 
@@ -215,32 +215,6 @@ impl Chosen {
         Ok(declared)
     }
 
-    /// How a file is read, for the user: which columns are taken for what, and which are left out.
-    pub(super) fn notes(&self, path: &Arc<PathBuf>, format: Format, ids: IdKind) -> Vec<String> {
-        let role = |role: &str, name: &str| match name == role {
-            true => name.to_owned(),
-            false => format!("{role} {name}"),
-        };
-        let mut taken = vec![role("source", &self.ends[0]), role("target", &self.ends[1])];
-        taken.extend(self.properties.iter().enumerate().map(|(index, name)| {
-            match self.weight == Some(index) {
-                true => role("weight", name),
-                false => name.clone(),
-            }
-        }));
-        let (path, ids) = (path.display(), if ids == IdKind::Text { "text ids" } else { "integer ids" });
-        let unread = match self.unread.len() {
-            0 => String::new(),
-            _ => format!("; not read: {}", shortened(&self.unread)),
-        };
-        let reading = format!("Reading {path} as {}: {} ({ids}){unread}", format.title(), taken.join(", "));
-        let left_out = (!self.left_out.is_empty()).then(|| {
-            let names = self.left_out.join(", ");
-            format!("Leaving out columns of {path} that hold neither numbers nor texts: {names}")
-        });
-        [reading].into_iter().chain(left_out).collect()
-    }
-
     /// The same columns, by name, in another file of the same import.
     pub(super) fn in_file(
         &self,
@@ -251,14 +225,6 @@ impl Chosen {
         let columns = self.columns.iter().map(|&i| find(path, other, &own[i].0)).collect::<Result<_>>()?;
         Ok(Self { columns, ..self.clone() })
     }
-}
-
-/// The first names of a list, and how many more there are.
-fn shortened(names: &[String]) -> String {
-    const SHOWN_MAX: usize = 10;
-    let more = names.len().saturating_sub(SHOWN_MAX);
-    let shown = names[..names.len() - more].join(", ");
-    if more > 0 { format!("{shown} and {more} more") } else { shown }
 }
 
 fn choose_ends(
@@ -471,8 +437,7 @@ fn find_faults(
         // One pass without branches finds that nothing is wrong, as is usual.
         if is_id && ids != IdKind::Text && values.values().iter().fold(0, |all, v| all | v) < 0 {
             for (row, value) in bad(values, |value| value < 0) {
-                let reason =
-                    format!("the column {name:?} has a negative id; take the ids as texts (--ids text)");
+                let reason = format!("the column {name:?} has a negative id; import it with --ids text");
                 fault(row, reason, value.to_string());
             }
         }
@@ -480,14 +445,10 @@ fn find_faults(
         let above = |value: u64| value > i64::MAX as u64;
         if !may_be_wide && above(values.values().iter().fold(0, |all, v| all | v)) {
             for (row, value) in bad(values, above) {
-                fault(
-                    row,
-                    format!(
-                        "the column {name:?} exceeds {}; take it as a property with --schema {name}:u64",
-                        i64::MAX
-                    ),
-                    value.to_string(),
-                );
+                let most = i64::MAX;
+                let reason =
+                    format!("the column {name:?} exceeds {most}; take it as a property with --schema {name}:u64");
+                fault(row, reason, value.to_string());
             }
         }
     } else if let Some(values) = column.as_primitive_opt::<Float64Type>() {

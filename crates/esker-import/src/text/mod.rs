@@ -8,6 +8,8 @@ mod blocks;
 mod shape;
 mod columns;
 mod fast;
+mod odd;
+mod reasons;
 mod table_parser;
 pub(crate) mod table;
 mod tally;

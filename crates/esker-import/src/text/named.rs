@@ -171,6 +171,6 @@ fn read_names(input: &Input, num_vertices: u64, options: &ReadOptions) -> Result
             let reason = "the file has ids that are no integers: leave --ids int out, to take them as texts";
             Err(input_error(&path, None, b"", reason.to_owned()))
         }
-        None => Ok(text_column(names.into_iter())),
+        None => Ok(text_column(names)),
     }
 }

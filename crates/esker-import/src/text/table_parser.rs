@@ -2,16 +2,18 @@
 
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::builder::{ArrayBuilder, BinaryBuilder};
 use esker_format::{Error, PropertyType, Result};
 
 use super::blocks::{count_lines, excerpt, input_error};
 use super::column::NumberColumn;
-use super::digits::{self, NotId, NotNumber, Number};
+use super::digits::{self, NotNumber, Number};
 use super::fast::{EdgeParts, Fast};
 use super::line::{BadQuote, Comments, Dialect, Field, Line, Separator, line_end, split};
+use super::odd::OddLine;
+use super::reasons::{check_text, not_id, not_in_range, not_plain};
 use crate::source::{Block, BlockParser, EdgeBatch, Numbers, Rejected, WideInteger, id_column};
 use crate::typed::{self, Typed};
 
@@ -56,8 +58,8 @@ pub(crate) struct TableParser {
     ids: RangeInclusive<u64>,
     /// Whether an id with zeros or a plus sign in front is refused, because it is not known that integers are meant.
     plain: bool,
-    /// The first line with something that is not UTF-8: its input, its number, and what it has.
-    odd: Mutex<Option<(usize, u64, String)>>,
+    /// The first line that is not UTF-8, where texts are kept.
+    odd: OddLine,
 }
 
 impl TableParser {
@@ -77,7 +79,7 @@ impl TableParser {
             weight: None,
             ids: 0..=u64::MAX,
             plain: false,
-            odd: Mutex::new(None),
+            odd: OddLine::default(),
         }
     }
 
@@ -101,7 +103,10 @@ impl BlockParser for TableParser {
     fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let layout = &self.layouts[block.file];
         let lines = count_lines(&block.bytes) as usize + 1;
-        self.note_odd(&block);
+        let has_texts = |one: &PropertyType| one.logical.is_text();
+        if self.ids_are_texts || self.types.iter().flatten().any(has_texts) {
+            self.odd.look(&block);
+        }
         let mut sink = RowBlock::new(self, layout, &block, lines);
         match fast_of(self, layout) {
             Some(fast) => sink.parse_fast(&fast),
@@ -111,35 +116,7 @@ impl BlockParser for TableParser {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let odd = self.odd.lock().unwrap_or_else(PoisonError::into_inner);
-        let odd = odd.as_ref().map(|(file, line, text)| {
-            let path = self.paths[*file].display();
-            format!(
-                "{path}:{line}: the line is not UTF-8, so its texts are not shown right, and Parquet has no place for them; convert the \
-                 file, for example: iconv -f LATIN1 -t UTF-8 old > new: {text:?}"
-            )
-        });
-        odd.into_iter().collect()
-    }
-}
-
-impl TableParser {
-    /// Keeps the first line that is not UTF-8, where texts are kept.
-    fn note_odd(&self, block: &Block) {
-        let has_texts = self.ids_are_texts
-            || self.types.iter().flatten().any(|property_type| property_type.logical.is_text());
-        let Some(error) = has_texts.then(|| std::str::from_utf8(&block.bytes).err()).flatten() else {
-            return;
-        };
-        let at = error.valid_up_to();
-        let (before, rest) = block.bytes.split_at(at);
-        let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-        let end = memchr::memchr(b'\n', rest).map_or(block.bytes.len(), |newline| at + newline);
-        let place = (block.file, block.first_line + count_lines(before));
-        let mut odd = self.odd.lock().unwrap_or_else(PoisonError::into_inner);
-        if odd.as_ref().is_none_or(|(file, line, _)| place < (*file, *line)) {
-            *odd = Some((place.0, place.1, excerpt(&block.bytes[start..end])));
-        }
+        self.odd.warning(&self.paths).into_iter().collect()
     }
 }
 
@@ -518,41 +495,4 @@ fn push_text(column: &mut BinaryBuilder, bytes: &[u8], field: Field) {
     } else {
         column.append_value(&bytes[field.start..field.end]);
     }
-}
-
-fn check_text(id: &[u8], end: &str) -> std::result::Result<(), String> {
-    if id.is_empty() {
-        return Err(format!("the {end} is empty"));
-    }
-    if memchr::memchr(0, id).is_some() {
-        return Err(format!("the {end} has a zero byte in it; the file may be damaged or binary"));
-    }
-    Ok(())
-}
-
-/// Why a field is no id, in words.
-pub(crate) fn not_id(end: &str, why: NotId, may_be_text: bool) -> String {
-    let remedy = if may_be_text { "; import with --ids text to take all ids as texts" } else { "" };
-    match why {
-        NotId::Empty => format!("the {end} is empty"),
-        NotId::Negative => format!("the {end} is negative{remedy}"),
-        NotId::TooLarge => format!("the {end} is larger than {}{remedy}", u64::MAX),
-        NotId::Other => format!("the {end} is not an integer{remedy}"),
-    }
-}
-
-/// Why an id is refused that an integer does not keep as it is written, in words.
-pub(crate) fn not_plain(end: &str) -> String {
-    format!(
-        "the {end} has zeros or a plus sign in front, which integers do not keep; import with --ids text to take all ids as texts, or \
-         with --ids int to leave them out"
-    )
-}
-
-/// Why an integer is no id of a format that numbers its vertices, in words.
-pub(crate) fn not_in_range(end: &str, id: u64, ids: &RangeInclusive<u64>) -> String {
-    let (first, last) = (ids.start(), ids.end());
-    format!(
-        "the {end} is {id}, but the header promises ids from {first} to {last}; mend the header or the line"
-    )
 }

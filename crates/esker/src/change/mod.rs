@@ -1,6 +1,7 @@
 //! Changes to a database from user input: files and streams of edges, tables of vertex properties, scripts.
 
 mod target;
+mod room;
 mod define;
 mod value;
 mod columns;

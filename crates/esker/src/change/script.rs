@@ -20,8 +20,9 @@ use std::path::Path;
 
 use esker_store::format::PropertyType;
 use esker_store::property::PropertyValue;
-use esker_store::{Batch, CommitOptions, CommitSizing, Database, Error, Result};
+use esker_store::{Batch, CommitOptions, Database, Error, Result};
 
+use super::room::Room;
 use super::target::Target;
 use super::value::{Given, convert_or_widen, sniff};
 use super::vertices::Definitions;
@@ -74,8 +75,7 @@ pub fn commit_script(
         added: HashSet::new(),
     };
     let mut line = Vec::new();
-    // Since the changes did not fit: the script is read for the limit that would do.
-    let mut sizing: Option<CommitSizing> = None;
+    let mut room = Room::default();
     for number in 1.. {
         line.clear();
         if script.read_until(b'\n', &mut line).map_err(Error::io("read", path))? == 0 {
@@ -95,21 +95,9 @@ pub fn commit_script(
         if number % ROOM_EVERY != 0 {
             continue;
         }
-        if let Some(sizing) = &mut sizing {
-            sizing.add(database, &mut parser.batch)?;
-            continue;
-        }
-        match database.make_room(&mut parser.batch) {
-            Err(error) if CommitSizing::is_refusal(&error) => {
-                sizing.insert(CommitSizing::default()).add(database, &mut parser.batch)?;
-            }
-            made => made?,
-        }
+        room.make(database, &mut parser.batch)?;
     }
-    if let Some(mut sizing) = sizing {
-        sizing.add(database, &mut parser.batch)?;
-        return Err(sizing.refusal(database, 0));
-    }
+    room.finish(database, &mut parser.batch, 0)?;
     let ScriptParser { batch, mut report, .. } = parser;
     if report.changes > 0 {
         report.version = Some(database.commit_with(batch, options)?.version);

@@ -9,6 +9,7 @@ use esker_import::input::{Input, expand};
 use esker_store::format::{PropertyRecord, PropertyType};
 use esker_store::{Batch, CommitOptions, CommitSizing, Database, Error, Result};
 
+use super::room::Room;
 use super::target::Target;
 use super::value::{Given, convert_or_widen, describe, number, sniff};
 
@@ -110,30 +111,16 @@ pub fn set_from_table(
             setter.define(&table.header[column], sniff(values))
         })
         .collect();
-    // Since the values did not fit: the table is read for the limit that would do.
-    let mut sizing: Option<CommitSizing> = None;
+    let mut room = Room::default();
     for (index, (line, row)) in table.rows.iter().enumerate() {
         setter
             .set_row(row, &properties)
             .map_err(|reason| input_error(&input, Some(*line), reason.to_string()))?;
-        if index % ROWS_PER_LOOK != 0 {
-            continue;
-        }
-        if let Some(sizing) = &mut sizing {
-            sizing.add(database, &mut setter.batch)?;
-            continue;
-        }
-        match database.make_room(&mut setter.batch) {
-            Err(error) if CommitSizing::is_refusal(&error) => {
-                sizing.insert(CommitSizing::default()).add(database, &mut setter.batch)?;
-            }
-            made => made?,
+        if index % ROWS_PER_LOOK == 0 {
+            room.make(database, &mut setter.batch)?;
         }
     }
-    if let Some(mut sizing) = sizing {
-        sizing.add(database, &mut setter.batch)?;
-        return Err(sizing.refusal(database, table.memory.held.bytes()));
-    }
+    room.finish(database, &mut setter.batch, table.memory.held.bytes())?;
     setter.count_repeated(&table);
     drop(table);
     setter.commit(commit)

@@ -195,6 +195,7 @@ impl World {
             weight: weighted.then_some(0),
             types: Vec::new(),
             directed: Some(self.combination.is_directed()),
+            time: None,
             both_ends: false,
             input_bytes: None,
         };

@@ -1,0 +1,44 @@
+//! What is said of a table of edges: which columns are taken for what.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::table::Chosen;
+use crate::format::Format;
+use crate::source::IdKind;
+
+impl Chosen {
+    /// How a file is read, for the user: which columns are taken for what, and which are left out.
+    pub(super) fn notes(&self, path: &Arc<PathBuf>, format: Format, ids: IdKind) -> Vec<String> {
+        let role = |role: &str, name: &str| match name == role {
+            true => name.to_owned(),
+            false => format!("{role} {name}"),
+        };
+        let mut taken = vec![role("source", &self.ends[0]), role("target", &self.ends[1])];
+        taken.extend(self.properties.iter().enumerate().map(|(index, name)| {
+            match self.weight == Some(index) {
+                true => role("weight", name),
+                false => name.clone(),
+            }
+        }));
+        let (path, ids) = (path.display(), if ids == IdKind::Text { "text ids" } else { "integer ids" });
+        let unread = match self.unread.len() {
+            0 => String::new(),
+            _ => format!("; not read: {}", shortened(&self.unread)),
+        };
+        let reading = format!("Reading {path} as {}: {} ({ids}){unread}", format.title(), taken.join(", "));
+        let left_out = (!self.left_out.is_empty()).then(|| {
+            let names = self.left_out.join(", ");
+            format!("Leaving out columns of {path} that hold neither numbers nor texts: {names}")
+        });
+        [reading].into_iter().chain(left_out).collect()
+    }
+}
+
+/// The first names of a list, and how many more there are.
+fn shortened(names: &[String]) -> String {
+    const SHOWN_MAX: usize = 10;
+    let more = names.len().saturating_sub(SHOWN_MAX);
+    let shown = names[..names.len() - more].join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
+}

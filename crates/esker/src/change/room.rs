@@ -1,0 +1,35 @@
+//! Memory for a batch that grows as its input is read.
+
+use esker_store::{Batch, CommitSizing, Database, Result};
+
+/// Makes room for the changes of a batch. Once they do not fit, the rest of the input is only counted, for the limit that would do.
+#[derive(Default)]
+pub(super) struct Room(Option<CommitSizing>);
+
+impl Room {
+    /// Makes room for the changes so far, or counts them.
+    ///
+    /// # Errors
+    /// Those of [`Database::make_room`] that are no refusal, and of [`CommitSizing::add`].
+    pub(super) fn make(&mut self, database: &Database, batch: &mut Batch) -> Result<()> {
+        if let Some(sizing) = &mut self.0 {
+            return sizing.add(database, batch);
+        }
+        match database.make_room(batch) {
+            Err(error) if CommitSizing::is_refusal(&error) => {
+                self.0.insert(CommitSizing::default()).add(database, batch)
+            }
+            made => made,
+        }
+    }
+
+    /// Ends the input, of which `beside_bytes` were held beside the batch.
+    ///
+    /// # Errors
+    /// The refusal of a batch that did not fit, with a limit that is enough.
+    pub(super) fn finish(self, database: &Database, batch: &mut Batch, beside_bytes: u64) -> Result<()> {
+        let Some(mut sizing) = self.0 else { return Ok(()) };
+        sizing.add(database, batch)?;
+        Err(sizing.refusal(database, beside_bytes))
+    }
+}
