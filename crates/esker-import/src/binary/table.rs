@@ -445,9 +445,8 @@ fn find_faults(
         let above = |value: u64| value > i64::MAX as u64;
         if !may_be_wide && above(values.values().iter().fold(0, |all, v| all | v)) {
             for (row, value) in bad(values, above) {
-                let most = i64::MAX;
-                let reason =
-                    format!("the column {name:?} exceeds {most}; take it as a property with --schema {name}:u64");
+                let remedy = format!("take it as a property with --schema {name}:u64");
+                let reason = format!("the column {name:?} exceeds {}; {remedy}", i64::MAX);
                 fault(row, reason, value.to_string());
             }
         }
