@@ -45,7 +45,7 @@ impl<'a> PointReads<'a> {
     pub(crate) const LIST_BYTES: usize = 2 * BLOCK_BYTES;
 
     /// Bytes that reads bring to memory where that is limited.
-    pub(crate) const TOUCHED_BYTES_MAX: u64 = 4 << 20;
+    pub(crate) const TOUCHED_BYTES_MAX: u64 = 8 << 20;
 
     /// Of some lists. If `limited`, what was read does not stay in memory.
     pub(crate) fn new(lists: &'a ListColumns, property: u32, limited: bool) -> Self {
