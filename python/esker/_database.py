@@ -268,7 +268,7 @@ class Database:
 
         The answer is computed once; then each version costs what it changed, unless computing anew is cheaper, or there is no update for the
         algorithm and its options. Values are those of a run on that version. With ``window``, they are those of the edges of one length of
-        time until the latest edge, computed anew as the window moves.
+        time until the latest edge; edges that age are taken out as those that come are taken in.
 
         Args:
             algorithm: The name of an algorithm whose values belong to vertices, or that has figures only.

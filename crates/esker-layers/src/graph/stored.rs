@@ -25,7 +25,7 @@ use super::weight::ColumnWeight;
 use super::widened::WidenedSide;
 use super::window::{
     SORTED_TIME_BYTES, SharedLists, TimeWindow, TimedLists, WindowIndex, WindowSide, gather, sorted_times,
-    time_range,
+    sources_within, time_range,
 };
 use crate::pool::PoolOptions;
 use crate::stack::Stack;
@@ -362,6 +362,14 @@ impl StoredGraph<'_, i64> {
     /// [`Error::Corrupt`]; [`Error::Io`]; cancellation.
     pub fn time_range(&self, run: &Run) -> Result<Option<(i64, i64)>> {
         time_range(&self.out, run)
+    }
+
+    /// The vertices with an out-edge in a window, ascending. Reads all times once.
+    ///
+    /// # Errors
+    /// As [`StoredGraph::time_range`].
+    pub fn sources_within(&self, window: &TimeWindow, run: &Run) -> Result<Vec<VertexId>> {
+        sources_within(&self.out, window, run)
     }
 
     /// The times of the edges in a window, ascending, and their memory; copies of an edge count each. Reads all times once. Memory: 24 bytes

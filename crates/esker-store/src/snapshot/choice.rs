@@ -41,12 +41,22 @@ pub(super) struct WindowPart {
     stack: Stack,
     /// Lists in memory that it shares with other windows.
     shared: Option<Arc<SharedLists>>,
+    /// Whether vertices without an edge in the window are kept.
+    all_vertices: bool,
 }
 
 impl WindowPart {
-    pub(super) fn new(time: u32, index: WindowIndex, stack: Stack, shared: Option<Arc<SharedLists>>) -> Self {
+    pub(super) fn new(time: u32, index: WindowIndex, stack: Stack, all_vertices: bool) -> Self {
         let removed = RemovedVertices::of(index.absent());
-        Self { time, index, removed, stack, shared }
+        Self { time, index, removed, stack, shared: None, all_vertices }
+    }
+
+    pub(super) fn with_shared(self, shared: &Arc<SharedLists>) -> Self {
+        Self { shared: Some(Arc::clone(shared)), ..self }
+    }
+
+    pub(super) fn all_vertices(&self) -> bool {
+        self.all_vertices
     }
 
     pub(super) fn shared(&self) -> Option<&SharedLists> {

@@ -22,3 +22,4 @@ pub(crate) use layer::Layer;
 pub(crate) use layer::vertex_property;
 pub(crate) use left::LostLayers;
 pub use state::{Snapshot, State};
+pub use window::WindowLists;

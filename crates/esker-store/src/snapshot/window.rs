@@ -3,14 +3,73 @@
 use std::sync::Arc;
 
 use esker_format::{ElementType, Error, PropertyRecord, Result};
-use esker_graph::{Reservation, Run, VertexId};
+use esker_graph::{Direction, Flow, Reservation, Run, VertexId};
 use esker_layers::graph::window::{Copies, SharedLists, TimeWindow, WindowIndex};
 use esker_layers::graph::{Access, StoredGraph, StoredWeight};
+use esker_layers::layer::ListColumns;
 use esker_layers::pool::PoolOptions;
 use esker_layers::stack::Stack;
 
 use super::choice::WindowPart;
 use super::state::Snapshot;
+
+/// Vertices between two checks for cancellation.
+const CHECK_VERTICES: usize = 1 << 14;
+
+/// The lists of a window, all of whose copies are edges.
+#[derive(Debug, Clone, Copy)]
+pub struct WindowLists<'a> {
+    /// What was counted.
+    pub index: &'a WindowIndex,
+    /// The property that holds the times.
+    pub time: &'a PropertyRecord,
+    /// Whether vertices without an edge in the window are kept.
+    pub all_vertices: bool,
+    stack: &'a Stack,
+}
+
+impl WindowLists<'_> {
+    /// The time of the bits of a value.
+    pub fn time_of(&self, bits: u64) -> i64 {
+        match self.time.element {
+            ElementType::I32 => i64::from(bits as i32),
+            _ => bits as i64,
+        }
+    }
+
+    /// Calls `take` with each arc of the list of `v` that lies in the window: its target, and the lists and the index there of its
+    /// properties. The time is that of the whole list.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; what `take` returns.
+    pub fn visit(
+        &self,
+        direction: Direction,
+        v: VertexId,
+        take: impl FnMut(VertexId, &ListColumns, usize) -> Result<()>,
+    ) -> Result<()> {
+        self.visit_range(self.index.window(), direction, v, take)
+    }
+
+    fn visit_range(
+        &self,
+        range: &TimeWindow,
+        direction: Direction,
+        v: VertexId,
+        mut take: impl FnMut(VertexId, &ListColumns, usize) -> Result<()>,
+    ) -> Result<()> {
+        self.stack.visit(direction, v, |stretch| {
+            let times = stretch.lists.property(self.time.number as usize);
+            for (index, &target) in (stretch.start..).zip(stretch.targets.iter()) {
+                let time = times.map_or(Ok(0), |times| times.bits_at(index))?;
+                if range.contains(self.time_of(time)) {
+                    take(target, stretch.lists, index)?;
+                }
+            }
+            Ok(Flow::More)
+        })
+    }
+}
 
 impl Snapshot {
     /// The same version, of which the graphs, and their numbers of edges and vertices, are those of a window: the edges whose value in
@@ -33,7 +92,7 @@ impl Snapshot {
             let absent: Option<&[VertexId]> = all_vertices.then(|| absent.list());
             times.window(window, absent, run)?
         };
-        self.2.window = Some(Arc::new(WindowPart::new(record.number, index, stack, None)));
+        self.2.window = Some(Arc::new(WindowPart::new(record.number, index, stack, all_vertices)));
         Ok(self)
     }
 
@@ -70,7 +129,8 @@ impl Snapshot {
         let absent = self.removed(run)?.clone();
         let stack = self.stack().within(number, window.after.saturating_add(1)..=window.until);
         let index = shared.window(window, all_vertices.then(|| absent.list()), run)?;
-        self.2.window = Some(Arc::new(WindowPart::new(number, index, stack, Some(Arc::clone(shared)))));
+        let part = WindowPart::new(number, index, stack, all_vertices).with_shared(shared);
+        self.2.window = Some(Arc::new(part));
         Ok(self)
     }
 
@@ -158,6 +218,41 @@ impl Snapshot {
     /// The window that [`Snapshot::window`] chose.
     pub fn window_index(&self) -> Option<&WindowIndex> {
         self.2.window.as_deref().map(WindowPart::index)
+    }
+
+    /// Calls `take` with each edge of the version whose time lies in a range: its source, and what [`WindowLists::visit`] hands over; an
+    /// undirected edge from its end with the smaller number. Reads the times in the layers that reach into the range once, and the lists of the
+    /// sources. This must have a window.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] without a window; those of [`WindowLists::visit`]; cancellation.
+    pub fn edges_within(
+        &self,
+        range: &TimeWindow,
+        run: &Run,
+        mut take: impl FnMut(VertexId, VertexId, &ListColumns, usize) -> Result<()>,
+    ) -> Result<()> {
+        let lists = self.window_lists().ok_or_else(|| Error::Invalid("there is no window".to_owned()))?;
+        let stack = self.stack().within(lists.time.number, range.after.saturating_add(1)..=range.until);
+        let times = self.times(&stack, lists.time, &Access::default(), run)?;
+        let is_directed = self.is_directed();
+        for (visited, source) in times.sources_within(range, run)?.into_iter().enumerate() {
+            if visited % CHECK_VERTICES == 0 {
+                run.check()?;
+            }
+            lists.visit_range(range, Direction::Out, source, |target, columns, index| {
+                if is_directed || source <= target { take(source, target, columns, index) } else { Ok(()) }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The lists of the window that [`Snapshot::window`] chose, for reading them one by one.
+    pub fn window_lists(&self) -> Option<WindowLists<'_>> {
+        let part = self.2.window.as_deref()?;
+        let time = self.edge_properties().find(|property| property.number == part.time())?;
+        let (index, stack, all_vertices) = (part.index(), self.stack(), part.all_vertices());
+        Some(WindowLists { index, time, all_vertices, stack })
     }
 
     /// Whether graphs of a window are copied to memory when they are made: faster for algorithms that read them more than once.

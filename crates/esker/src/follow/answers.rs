@@ -9,6 +9,7 @@ use esker_algo::algorithm::wcc::{WccOptions, wcc};
 use esker_algo::live::{LiveColouring, LiveComponents, LiveCores, LivePageRank, LiveTriangles};
 use esker_graph::{NONE, VertexId, vertex};
 use esker_store::Snapshot;
+use esker_store::windows::{Copies, WindowIndex};
 
 use super::anew::Anew;
 use super::change::VersionChange;
@@ -34,7 +35,11 @@ pub(super) const UPDATED: &[(&str, &[&str])] = &[
 fn has_update(entry: &Entry, params: &Params, snapshot: &Snapshot) -> Result<bool> {
     let Some((_, options)) = UPDATED.iter().find(|(name, _)| *name == entry.name) else { return Ok(false) };
     let is_other = |option: &Opt| params.text(option.name).is_some() && !options.contains(&option.name);
-    if snapshot.window_index().is_some() || snapshot.drops_directions() || entry.options.iter().any(is_other)
+    // The colours of a window follow from the numbers of its own vertices, which slides change.
+    let is_suitable = |index: &WindowIndex| index.window().copies == Copies::All && entry.name != "colouring";
+    if !snapshot.window_index().is_none_or(is_suitable)
+        || snapshot.drops_directions()
+        || entry.options.iter().any(is_other)
     {
         return Ok(false);
     }

@@ -4,17 +4,21 @@ use esker_algo::live::ChangedEdges;
 use esker_graph::{Run, VertexId};
 use esker_store::Snapshot;
 use esker_store::diff::{DiffEdge, Difference, diff};
+use esker_store::snapshot::WindowLists;
+use esker_store::windows::{Copies, TimeWindow};
 
 use super::points::LiveWeight;
 use crate::error::Result;
 
-/// The differences between two versions. Memory: 16 bytes (24 with 64-bit ids) for each edge.
+/// The differences between two versions, or between two windows. Memory: 16 bytes (24 with 64-bit ids) for each edge.
 #[derive(Debug, Default)]
 pub(super) struct VersionChange {
     /// Vertices that were removed.
     pub(super) left: Vec<VertexId>,
     /// Vertices that were added or restored.
     pub(super) came: Vec<VertexId>,
+    /// Whether there are new vertices, also such as are not in a window.
+    grew: bool,
     /// Edges of the older version only, with the bits of their weights.
     removed: Vec<(VertexId, VertexId, u64)>,
     /// Edges of the newer version only.
@@ -24,10 +28,14 @@ pub(super) struct VersionChange {
 }
 
 impl VersionChange {
-    /// Compares two versions, with the weights that the algorithm reads. Costs time linear in the lists of the changed vertices.
+    /// Compares two versions, with the weights that the algorithm reads. Costs time linear in the lists of the changed vertices. Of windows, it
+    /// also reads the times in the layers that reach into what the window left or came to.
     pub(super) fn between(older: &Snapshot, newer: &Snapshot, weighted: bool, run: &Run) -> Result<Self> {
         let mut change = Self::default();
         let weight = newer.weight_property().filter(|_| weighted).map(|property| property.number);
+        if let (Some(before), Some(after)) = (older.window_lists(), newer.window_lists()) {
+            return Slide { older, newer, before, after, weight, run }.change();
+        }
         let bits = |edge: &DiffEdge<'_>| weight.map_or(Ok(0), |weight| edge.bits(weight));
         diff(older, newer, run, |difference| {
             match difference {
@@ -52,7 +60,7 @@ impl VersionChange {
 
     /// Whether nothing that an algorithm reads changed.
     pub(super) fn is_empty(&self) -> bool {
-        self.num_edges() == 0 && self.left.is_empty() && self.came.is_empty()
+        self.num_edges() == 0 && self.left.is_empty() && self.came.is_empty() && !self.grew
     }
 
     /// The number of edges that changed.
@@ -74,5 +82,147 @@ impl VersionChange {
             changes.added.push((u, v, W::of_bits(new)));
         }
         changes
+    }
+}
+
+/// Whether a state of one window can be taken to the other edge by edge: both or none is a window, and they differ in their range only.
+pub(super) fn is_slide(older: &Snapshot, newer: &Snapshot) -> bool {
+    match (older.window_lists(), newer.window_lists()) {
+        (None, None) => true,
+        (Some(before), Some(after)) => {
+            let is_kept = |lists: &WindowLists<'_>| lists.index.window().copies == Copies::All;
+            is_kept(&before)
+                && is_kept(&after)
+                && before.all_vertices == after.all_vertices
+                && (before.time.number, before.time.element) == (after.time.number, after.time.element)
+        }
+        _ => false,
+    }
+}
+
+/// A window that moves by more than one part in this many of its length is computed anew: what aged and came is then so much that finding
+/// it takes as long.
+const FAR: u64 = 64;
+
+/// Whether a window moved so far that it is computed anew.
+pub(super) fn is_far(older: &Snapshot, newer: &Snapshot) -> bool {
+    let (Some(before), Some(after)) = (older.window_index(), newer.window_index()) else { return false };
+    let TimeWindow { after: start, until, .. } = *after.window();
+    until.abs_diff(before.window().until) > until.abs_diff(start) / FAR
+}
+
+/// A window that moved, perhaps with the version.
+///
+/// An edge that both versions have belongs to the change if its time lies in one of the two ranges only. Of the edges that only one version
+/// has, those of both ranges do; the others are found by the range that they alone lie in.
+struct Slide<'a> {
+    older: &'a Snapshot,
+    newer: &'a Snapshot,
+    before: WindowLists<'a>,
+    after: WindowLists<'a>,
+    /// The property of the weights.
+    weight: Option<u32>,
+    run: &'a Run,
+}
+
+impl Slide<'_> {
+    fn change(&self) -> Result<VersionChange> {
+        let grew = self.newer.num_vertices() > self.older.num_vertices();
+        let mut change = VersionChange { grew, ..VersionChange::default() };
+        let (before, after) = (*self.before.index.window(), *self.after.index.window());
+        let mut named = Vec::new();
+        let in_both = |edge: &DiffEdge<'_>| {
+            let time = self.after.time_of(edge.bits(self.after.time.number)?);
+            Ok::<_, esker_store::Error>(before.contains(time) && after.contains(time))
+        };
+        let put = |to: &mut Vec<_>, edge: &DiffEdge<'_>| {
+            if in_both(edge)? {
+                let bits = self.weight.map_or(Ok(0), |weight| edge.bits(weight))?;
+                to.push((edge.source, edge.target, bits));
+            }
+            Ok::<_, esker_store::Error>(())
+        };
+        diff(self.older, self.newer, self.run, |difference| {
+            match difference {
+                Difference::VertexAdded(v) | Difference::VertexRemoved(v) => named.push(v),
+                Difference::ValueChanged(..) => {}
+                Difference::EdgeAdded(edge) => put(&mut change.added, &edge)?,
+                Difference::EdgeRemoved(edge) => put(&mut change.removed, &edge)?,
+                Difference::EdgeChanged(old, new) => {
+                    put(&mut change.removed, &old)?;
+                    put(&mut change.added, &new)?;
+                }
+            }
+            Ok(())
+        })?;
+        for part in left_out(before, after) {
+            self.take(self.older, part, &mut change.removed)?;
+        }
+        for part in left_out(after, before) {
+            self.take(self.newer, part, &mut change.added)?;
+        }
+        self.move_vertices(named, &mut change)?;
+        Ok(change)
+    }
+
+    /// Takes the edges of a version whose times lie in a range.
+    fn take(
+        &self,
+        version: &Snapshot,
+        range: TimeWindow,
+        edges: &mut Vec<(VertexId, VertexId, u64)>,
+    ) -> Result<()> {
+        version.edges_within(&range, self.run, |source, target, columns, index| {
+            let values = self.weight.and_then(|weight| columns.property(weight as usize));
+            edges.push((source, target, values.map_or(Ok(0), |values| values.bits_at(index))?));
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Finds the vertices that are in one of the two windows only. `named` are those that one version added, removed or restored.
+    fn move_vertices(&self, mut named: Vec<VertexId>, change: &mut VersionChange) -> Result<()> {
+        let edges = change.removed.iter().chain(&change.added);
+        named.extend(edges.flat_map(|&(source, target, _)| [source, target]));
+        named.sort_unstable();
+        named.dedup();
+        let (before, after) = (self.older.removed(self.run)?, self.newer.removed(self.run)?);
+        for v in named {
+            let was_there = (v as usize) < self.older.num_vertices() && !before.is_removed(v);
+            match (was_there, !after.is_removed(v)) {
+                (true, false) => change.left.push(v),
+                (false, true) => change.came.push(v),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The parts of a range of times that lie outside of another.
+fn left_out(range: TimeWindow, other: TimeWindow) -> impl Iterator<Item = TimeWindow> {
+    let first = TimeWindow { until: range.until.min(other.after), ..range };
+    let last = TimeWindow { after: range.after.max(other.until), ..range };
+    // Ranges that do not meet leave one part, the whole.
+    let is_apart = other.until <= range.after || range.until <= other.after;
+    let parts = if is_apart { [Some(range), None] } else { [Some(first), Some(last)] };
+    parts.into_iter().flatten().filter(|part| part.after < part.until)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_range_has_alone_is_in_its_parts_and_nothing_else_is() {
+        let range = |after, until| TimeWindow { after, until, copies: Copies::All };
+        let ends = || (0..7_i64).flat_map(|after| (after..7).map(move |until| range(after, until)));
+        for (one, other) in ends().flat_map(|one| ends().map(move |other| (one, other))) {
+            for time in -1..8 {
+                let found = left_out(one, other).filter(|part| part.contains(time)).count();
+                let expected = one.contains(time) && !other.contains(time);
+                assert_eq!(found, usize::from(expected), "{time} of {one:?} without {other:?}");
+            }
+        }
     }
 }

@@ -30,7 +30,7 @@
 //!
 //! A step takes the differences between two versions, at a cost in proportion to what changed, and either updates the state
 //! ([`esker_algo::live`]) or computes the answer anew, whichever the costs of earlier steps say is cheaper. The values are those of a
-//! recomputation in either case. Algorithms without an update, and windows, are computed anew at each step.
+//! recomputation in either case. Algorithms without an update, and windows that join edges, are computed anew at each step.
 
 mod points;
 mod change;
@@ -45,13 +45,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use esker_graph::{Reservation, Run, VertexId};
-use esker_store::Snapshot;
+use esker_store::windows::WindowIndex;
+use esker_store::{Access, Snapshot};
 
 use crate::answer::{Answer, AnswerColumn, Fact, Value};
 use crate::catalogue::{Entry, Params};
 use crate::error::Result;
+use anew::Anew;
 use answers::live;
-use change::VersionChange;
+use change::{VersionChange, is_far, is_slide};
 use cost::{Choice, CostModel};
 use given::set;
 use live::{At, Live, Updated};
@@ -158,7 +160,7 @@ impl Follow {
         let mut follow = Self { entry, params, live, snapshot, run, answer, choice, costs, memory };
         follow.reserve()?;
         let begin = Instant::now();
-        follow.live.recompute(At { snapshot: &follow.snapshot, run: &follow.run })?;
+        follow.recompute()?;
         follow.costs = CostModel::new(begin.elapsed().as_secs_f64());
         if let Some(mut values) = follow.live.values() {
             for &v in follow.snapshot.removed(&follow.run)?.list() {
@@ -197,8 +199,8 @@ impl Follow {
         &self.answer
     }
 
-    /// Whether steps may be updates. If not, each is a recomputation: of algorithms and options without an update, on windows, and on edges
-    /// without their directions.
+    /// Whether steps may be updates. If not, each is a recomputation: of algorithms and options without an update, on windows that join edges,
+    /// and on edges without their directions.
     pub fn updates(&self) -> bool {
         self.live.updates()
     }
@@ -210,10 +212,16 @@ impl Follow {
     pub fn advance(&mut self, to: Snapshot) -> Result<FollowStep> {
         if !to.continues(&self.snapshot) {
             self.check_same_vertices(&to)?;
+            self.live = live(self.entry, &self.params, &to)?;
             return self.advance_anew(to);
         }
-        if !self.live.updates() || self.live.is_weighted() && to.weight_type() != self.snapshot.weight_type()
-        {
+        if self.choice == MethodChoice::Cheaper && is_far(&self.snapshot, &to) {
+            self.live = Box::new(Anew::new(self.entry, &self.params)?);
+            return self.advance_anew(to);
+        }
+        let keeps_weights = !self.live.is_weighted() || to.weight_type() == self.snapshot.weight_type();
+        if !(self.live.updates() && keeps_weights && is_slide(&self.snapshot, &to)) {
+            self.live = live(self.entry, &self.params, &to)?;
             return self.advance_anew(to);
         }
         let begin = Instant::now();
@@ -274,18 +282,30 @@ impl Follow {
         .into())
     }
 
-    /// As [`Follow::advance`], to a version with unknown differences or another type of weights.
+    /// As [`Follow::advance`], to a version with unknown differences or another type of weights, or a window far away.
     fn advance_anew(&mut self, to: Snapshot) -> Result<FollowStep> {
         let begin = Instant::now();
-        self.live = live(self.entry, &self.params, &to)?;
         self.snapshot = to;
         self.reserve()?;
-        self.live.recompute(At { snapshot: &self.snapshot, run: &self.run })?;
+        self.recompute()?;
         let changed = self.report_all()?;
         self.take_facts()?;
         let (version, seconds) = (self.version(), begin.elapsed().as_secs_f64());
         let method = Method::Recompute;
         Ok(FollowStep { version, changed, method, num_edges: 0, diff_seconds: 0.0, seconds })
+    }
+
+    /// Makes the state of the version or window. The edges of a window are copied to memory first, if half of what is free suffices.
+    fn recompute(&mut self) -> Result<()> {
+        let run = &self.run;
+        let fits = |index: &WindowIndex| {
+            index.gathered_bytes(size_of::<u64>() as u64) <= run.budget().free_bytes() / 2
+        };
+        let copied = match self.snapshot.window_index().filter(|_| self.live.updates()) {
+            Some(index) if fits(index) => Some(self.snapshot.clone().resident(Access::Memory)?),
+            _ => None,
+        };
+        self.live.recompute(At { snapshot: copied.as_ref().unwrap_or(&self.snapshot), run })
     }
 
     /// Updates or recomputes the state. Returns the vertices that may have changed; `None`: any may have.
@@ -310,7 +330,7 @@ impl Follow {
             }
         }
         let begin = Instant::now();
-        self.live.recompute(at)?;
+        self.recompute()?;
         self.costs.recomputed(num_edges, begin.elapsed().as_secs_f64());
         Ok((Method::Recompute, None))
     }

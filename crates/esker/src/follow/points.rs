@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use esker_algo::live;
 use esker_graph::{Direction, Flow, VertexId};
+use esker_store::layer::ListColumns;
 use esker_store::{Error, Result, Snapshot, StoredWeight};
 
 /// A weight that can be made from its bits in a column.
@@ -43,7 +44,13 @@ impl LiveWeight for f64 {
     }
 }
 
-/// The lists of a version, with weights of type `W`. Removed vertices keep their numbers and have no edges. Blocks that are read are
+/// The bits of the weight of an arc.
+fn weight_bits(lists: &ListColumns, property: u32, index: usize) -> Result<u64> {
+    let values = lists.property(property as usize);
+    values.ok_or_else(|| Error::Invalid("the edges have no weights".to_owned()))?.bits_at(index)
+}
+
+/// The lists of a version, or of a window of it, with weights of type `W`. Removed vertices keep their numbers and have no edges. Blocks that are read are
 /// verified, each once.
 pub(super) struct Points<'a, W> {
     snapshot: &'a Snapshot,
@@ -76,19 +83,27 @@ impl<W: LiveWeight> live::Version for Points<'_, W> {
     }
 
     fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
-        self.snapshot.degree(direction, v)
+        match self.snapshot.window_index() {
+            Some(index) => Ok(index.degree(direction, v)),
+            None => self.snapshot.degree(direction, v),
+        }
     }
 
     fn each(&self, direction: Direction, v: VertexId, mut take: impl FnMut(VertexId, W)) -> Result<()> {
+        if let Some(window) = self.snapshot.window_lists() {
+            return window.visit(direction, v, |target, lists, index| {
+                let bits = if W::IS_READ { weight_bits(lists, self.property, index)? } else { 0 };
+                take(target, W::of_bits(bits));
+                Ok(())
+            });
+        }
         self.snapshot.stack().visit(direction, v, |stretch| {
             if !W::IS_READ {
                 stretch.targets.iter().for_each(|&target| take(target, W::of_bits(0)));
                 return Ok(Flow::More);
             }
-            let values = stretch.lists.property(self.property as usize);
-            let values = values.ok_or_else(|| Error::Invalid("the edges have no weights".to_owned()))?;
             for (index, &target) in (stretch.start..).zip(stretch.targets.iter()) {
-                take(target, W::of_bits(values.bits_at(index)?));
+                take(target, W::of_bits(weight_bits(stretch.lists, self.property, index)?));
             }
             Ok(Flow::More)
         })

@@ -53,10 +53,10 @@ impl Kind {
     }
 }
 
-struct Noise(u64);
+pub(crate) struct Noise(pub(crate) u64);
 
 impl Noise {
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
     }
@@ -195,7 +195,7 @@ fn error_of(follow: &Follow) -> f64 {
 }
 
 /// The tolerance of scores.
-const TOLERANCE: f64 = 1e-7;
+pub(crate) const TOLERANCE: f64 = 1e-7;
 
 /// Whether the certificate of scores holds: one more round by the verifier.
 fn certified(follow: &Follow, run: &Run, present: &BTreeMap<VertexId, Value>, at: &str) {
@@ -215,7 +215,13 @@ fn certified(follow: &Follow, run: &Run, present: &BTreeMap<VertexId, Value>, at
     check::pagerank(rows, 0.85, None, &scores, TOLERANCE).unwrap_or_else(|wrong| panic!("{wrong}: {at}"));
 }
 
-fn agree(follow: &Follow, run: &Run, params: &Params, given: &BTreeMap<VertexId, Value>, at: &str) {
+pub(crate) fn agree(
+    follow: &Follow,
+    run: &Run,
+    params: &Params,
+    given: &BTreeMap<VertexId, Value>,
+    at: &str,
+) {
     let algorithm = follow.entry().name;
     let (mut expected, answer) = computed(follow.snapshot(), run, algorithm, params);
     if algorithm == "colouring" {
@@ -231,11 +237,12 @@ fn agree(follow: &Follow, run: &Run, params: &Params, given: &BTreeMap<VertexId,
     }
     let values = follow.answer().columns.first().map(|column| &column.values);
     let error = error_of(follow);
-    if error > 0.0 {
+    let is_ranks = algorithm == "pagerank";
+    if is_ranks {
         certified(follow, run, &expected, at);
     }
     // What is computed anew is off by no more than this, itself.
-    let error = error + 6.0 * TOLERANCE * f64::from(u8::from(error > 0.0));
+    let error = error + 6.0 * TOLERANCE * f64::from(u8::from(is_ranks));
     for (&v, &value) in &expected {
         let live = values.map_or(Value::Missing, |values| values.get(v as usize));
         assert!(is_same(live, value, error), "{algorithm} of {v}: {live:?}, not {value:?}: {at}");

@@ -17,4 +17,5 @@ mod limits;
 mod matrix;
 mod removed;
 mod residencies;
+mod slides;
 mod windows;

@@ -46,7 +46,7 @@ pub enum Combine {
 impl TimeWindow {
     /// Whether a time lies in the window.
     #[inline(always)]
-    pub(crate) fn contains(&self, time: i64) -> bool {
+    pub fn contains(&self, time: i64) -> bool {
         self.after < time && time <= self.until
     }
 

@@ -99,6 +99,12 @@ impl WindowIndex {
         self.out.last().copied().unwrap_or(0)
     }
 
+    /// Number of arcs of a vertex in the window, in lists of a direction that the graph has.
+    pub fn degree(&self, direction: Direction, v: VertexId) -> usize {
+        let sums = self.sums(direction);
+        (sums[v as usize + 1] - sums[v as usize]) as usize
+    }
+
     /// The vertices that are in the window, numbered anew without gaps; `None` if all are.
     pub fn remaining(&self) -> Option<&Remaining> {
         self.remaining.as_ref()
@@ -270,6 +276,36 @@ impl Visitor<i64> for Gathering<'_> {
         let arcs = piece.targets.iter().zip(piece.weights);
         let edges = arcs.filter(|arc| self.directed || *arc.0 >= v).map(|arc| *arc.1);
         times.extend(edges.filter(|&time| self.window.contains(time)));
+        Flow::More
+    }
+}
+
+/// The vertices with an arc whose time lies in a window, ascending.
+pub(crate) fn sources_within(side: &Side<'_, i64>, window: &TimeWindow, run: &Run) -> Result<Vec<VertexId>> {
+    let mut sources = side.scan(run, Select::All, &Naming { window })?.concat();
+    run.install(|| sources.par_sort_unstable());
+    sources.dedup();
+    Ok(sources)
+}
+
+/// Names the vertices with arcs in a window.
+struct Naming<'w> {
+    window: &'w TimeWindow,
+}
+
+impl Visitor<i64> for Naming<'_> {
+    type State = Vec<VertexId>;
+
+    const STOPS: bool = false;
+
+    fn new_state(&self) -> Vec<VertexId> {
+        Vec::new()
+    }
+
+    fn visit(&self, sources: &mut Vec<VertexId>, v: VertexId, piece: Piece<'_, i64>) -> Flow {
+        if self.window.count(piece.weights) > 0 {
+            sources.push(v);
+        }
         Flow::More
     }
 }

@@ -13,7 +13,7 @@ mod gather;
 pub use copies::{Combine, Copies, TimeWindow};
 pub(super) use gather::gather;
 pub use index::WindowIndex;
-pub(super) use index::{SORTED_TIME_BYTES, sorted_times, time_range};
+pub(super) use index::{SORTED_TIME_BYTES, sorted_times, sources_within, time_range};
 pub(super) use lists::TimedLists;
 pub use shared::{SHARED_WINDOWS_MAX, SharedLists};
 pub(super) use streamed::WindowSide;

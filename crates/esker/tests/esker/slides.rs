@@ -1,0 +1,190 @@
+//! Live answers on windows that move with the versions, against a run on each window.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use esker::answer::{Value, Values};
+use esker::catalogue::{Params, find};
+use esker::follow::{Follow, Method, MethodChoice};
+use esker::graph::{Run, RunOptions, VertexId};
+use esker::import::install::import;
+use esker::import::options::{ImportOptions, VertexOrder};
+use esker::import::source::{EdgeBatch, IdKind, Numbers, Schema};
+use esker::store::format::{Duplicates, Encoding};
+use esker::store::io::{Disk, MemoryDisk};
+use esker::store::property::PropertyValue;
+use esker::store::version::StagingOptions;
+use esker::store::windows::{Combine, Copies, TimeWindow};
+use esker::store::{Database, DatabaseOptions};
+
+use crate::follow::{Noise, TOLERANCE, agree};
+use crate::forms::Listed;
+
+/// Ids of the imported graph; later ones are new.
+const IMPORTED: u64 = 40;
+/// The length of a window; every step of a stream adds up to six.
+const LENGTH: i64 = 24;
+
+struct Stream {
+    directed: bool,
+    in_edges: bool,
+    noise: Noise,
+    database: Database,
+    ids: u64,
+    now: i64,
+}
+
+impl Stream {
+    fn new(seed: u64) -> Self {
+        let mut noise = Noise(seed);
+        let (directed, in_edges) = (seed & 1 == 1, seed % 5 != 3);
+        let count = 3 * IMPORTED as usize;
+        // Every vertex is a source, those with small numbers have many edges.
+        let source = (0..IMPORTED).cycle().take(count).collect();
+        let targets = (0..count).map(|_| {
+            let most = noise.below(IMPORTED);
+            noise.below(1 + most)
+        });
+        let target = targets.collect();
+        let mut column =
+            |bound: u64| Numbers::Int((0..count).map(|_| noise.below(bound) as i64).collect()).finish();
+        let batch = EdgeBatch {
+            properties: vec![column(LENGTH as u64), column(9)],
+            ..EdgeBatch::of_integers(source, target, 0)
+        };
+        let schema = Schema {
+            format: "list",
+            ids: IdKind::Numbered { first: 0, num_vertices: IMPORTED },
+            properties: vec!["sent".to_owned(), "weight".to_owned()],
+            weight: Some(1),
+            time: None,
+            types: Vec::new(),
+            directed: Some(directed),
+            both_ends: false,
+            input_bytes: None,
+        };
+        let options = ImportOptions {
+            order: VertexOrder::Keep,
+            in_edges,
+            encoding: if seed & 2 > 0 { Encoding::Compressed } else { Encoding::Plain },
+            duplicates: if seed.is_multiple_of(3) { Duplicates::Last } else { Duplicates::Keep },
+            threads: 1,
+            memory_bytes: 16 << 20,
+            ..ImportOptions::default()
+        };
+        let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
+        let path = Path::new("/g.esker");
+        import(&disk, Box::new(Listed::of(schema, batch)), path, &options, StagingOptions::default())
+            .unwrap();
+        let options =
+            DatabaseOptions { threads: 1, auto_merge: Some(seed % 4 < 2), ..DatabaseOptions::default() };
+        let database = Database::open_on(disk, path, options).unwrap();
+        Self { directed, in_edges, noise, database, ids: IMPORTED, now: LENGTH }
+    }
+
+    /// Commits edges of about now, and changes of others, and now and then freezes or merges what there is.
+    fn step(&mut self, run: &Run) {
+        self.now += self.noise.below(7) as i64;
+        let mut batch = self.database.batch();
+        for _ in 0..1 + self.noise.below(12) {
+            self.ids += u64::from(self.noise.below(12) == 0);
+            let noise = &mut self.noise;
+            let (u, most) = (noise.below(self.ids), noise.below(self.ids));
+            let v = noise.below(1 + most);
+            match noise.below(16) {
+                0 if u % 9 != 0 && (self.in_edges || !self.directed) => batch.remove_vertex(u).unwrap(),
+                1..=3 => batch.remove_edge(u, v).unwrap(),
+                // Some are late, some already too old, and some change the time of an edge.
+                choice => {
+                    let late = if choice == 4 { noise.below(2 * LENGTH as u64) } else { noise.below(4) };
+                    let values = [self.now - late as i64, noise.below(9) as i64].map(PropertyValue::from);
+                    batch.add_edge(u, v, &values).unwrap();
+                }
+            }
+        }
+        let values = [self.now, 1].map(PropertyValue::from);
+        batch.add_edge(0_u64, 9_u64, &values).unwrap();
+        self.database.commit(batch, "a step").unwrap();
+        match self.noise.below(12) {
+            0 => drop(self.database.freeze(run).unwrap()),
+            1 => drop(self.database.merge(run).unwrap()),
+            2 => drop(self.database.compact(run).unwrap()),
+            _ => {}
+        }
+    }
+}
+
+/// What was handed on for each vertex.
+fn values_of(follow: &Follow) -> BTreeMap<VertexId, Value> {
+    let values: Option<&Values> = follow.answer().columns.first().map(|column| &column.values);
+    values.map(|values| (0..).zip((0..values.len()).map(|v| values.get(v))).collect()).unwrap_or_default()
+}
+
+/// Follows an algorithm over windows that move over a random stream. Returns the number of updates.
+fn updates_of(algorithm: &str, seed: u64, copies: Copies, params: &Params) -> usize {
+    let run = Arc::new(Run::new(RunOptions { threads: 1, seed: 7, ..RunOptions::default() }).unwrap());
+    let mut stream = Stream::new(seed);
+    // Searches begin at vertices that have to be there.
+    let all_vertices = params.text("source").is_some() || seed & 4 > 0;
+    let window = |stream: &Stream, until: i64| {
+        let window = TimeWindow { after: until - LENGTH, until, copies };
+        stream.database.snapshot().unwrap().window("sent", window, all_vertices, &run).unwrap()
+    };
+    let mut until = stream.now;
+    let choice = if seed.is_multiple_of(3) { MethodChoice::Cheaper } else { MethodChoice::Update };
+    let first = window(&stream, until);
+    let follow = Follow::start(first, find(algorithm).unwrap(), params, Arc::clone(&run)).unwrap();
+    let mut follow = follow.with_choice(choice);
+    let (mut given, mut updates) = (values_of(&follow), 0);
+    for step in 0..30 {
+        let steps = if stream.noise.below(15) == 0 { 2 * LENGTH } else { 1 };
+        (0..steps).for_each(|_| stream.step(&run));
+        // Now and then the window stays where it was while versions come.
+        if stream.noise.below(4) > 0 {
+            until = stream.now - stream.noise.below(3) as i64;
+        }
+        let at = format!("{algorithm}, seed {seed}, step {step}, until {until}");
+        let update = follow.advance(window(&stream, until)).unwrap_or_else(|error| panic!("{error}: {at}"));
+        updates += usize::from(update.method == Method::Update);
+        for changed in &update.changed {
+            let before = given.insert(changed.vertex, changed.new).unwrap_or(Value::Missing);
+            assert_eq!(before, changed.old, "{}: {at}", changed.vertex);
+        }
+        agree(&follow, &run, params, &given, &at);
+    }
+    updates
+}
+
+#[test]
+fn windows_that_move_are_followed_by_updates() {
+    let source = || Params::default().with("source", "0");
+    let within = Params::default().with("tolerance", TOLERANCE.to_string());
+    for (algorithm, params) in [
+        ("wcc", Params::default()),
+        ("bfs", source()),
+        ("sssp", source()),
+        ("widest", source()),
+        ("pagerank", within),
+        ("kcore", Params::default()),
+        ("triangles", Params::default()),
+    ] {
+        let needs_in = ["kcore", "triangles"].contains(&algorithm);
+        let seeds = (0..6).filter(|seed| !needs_in || seed & 1 == 0 || seed % 5 != 3);
+        let updates: usize = seeds.map(|seed| updates_of(algorithm, seed, Copies::All, &params)).sum();
+        assert!(updates > 40, "{updates} updates of {algorithm}");
+    }
+}
+
+#[test]
+fn windows_that_join_edges_are_computed_anew() {
+    for (seed, copies) in [(1, Copies::Distinct), (2, Copies::Weighted(Combine::Count))] {
+        assert_eq!(updates_of("wcc", seed, copies, &Params::default()), 0);
+    }
+    // Colours follow from the numbers of the vertices of a window.
+    let (run, stream) = (Arc::new(Run::with_threads(1).unwrap()), Stream::new(2));
+    let window = TimeWindow { after: 0, until: LENGTH, copies: Copies::All };
+    let shown = stream.database.snapshot().unwrap().window("sent", window, false, &run).unwrap();
+    let params = Params::default().with("passes", "1");
+    assert!(!Follow::start(shown, find("colouring").unwrap(), &params, run).unwrap().updates());
+}
