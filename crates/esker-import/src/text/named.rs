@@ -121,10 +121,20 @@ impl BlockParser for NamedParser {
 }
 
 impl NamedParser {
-    /// The ids of numbers, which their format promised to be in range.
+    /// The ids of numbers. Not every format has checked that they are in the range that it promised.
     fn named(&self, numbers: &ArrayRef) -> Result<ArrayRef> {
-        let numbers = integer_ids(numbers).unwrap_or_default().iter().map(|number| number - self.first);
-        let places = UInt64Array::from_iter_values(numbers);
+        let place = |&number: &u64| {
+            let place = number.checked_sub(self.first).filter(|&place| place < self.names.len() as u64);
+            place.ok_or_else(|| {
+                let last = (self.first + self.names.len() as u64).saturating_sub(1);
+                Error::Invalid(format!(
+                    "the edges name vertex {number}, but the file of vertices has the ids of {} to {last}",
+                    self.first
+                ))
+            })
+        };
+        let numbers = integer_ids(numbers).unwrap_or_default();
+        let places = UInt64Array::from(numbers.iter().map(place).collect::<Result<Vec<u64>>>()?);
         take(&self.names, &places, None)
             .map_err(|error| Error::Invalid(format!("the ids of the vertices: {error}")))
     }
@@ -172,5 +182,32 @@ fn read_names(input: &Input, num_vertices: u64, options: &ReadOptions) -> Result
             Err(input_error(&path, None, b"", reason.to_owned()))
         }
         None => Ok(text_column(names)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct NoEdges;
+
+    impl BlockParser for NoEdges {
+        fn parse(&self, _: Block) -> Result<EdgeBatch> {
+            Ok(EdgeBatch::of_integers(Vec::new(), Vec::new(), 0))
+        }
+    }
+
+    #[test]
+    fn numbers_without_an_id_are_an_error() {
+        let names = text_column(["a", "b"]);
+        let parser = NamedParser { names, first: 1, num_properties: 0, edges: Arc::new(NoEdges) };
+        let named = parser.named(&id_column(vec![2, 1, 2])).unwrap();
+        assert!(crate::source::texts(&named).unwrap().eq([b"b", b"a", b"b"]));
+        for number in [0, 3, u64::MAX] {
+            let error = parser.named(&id_column(vec![1, number])).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("vertex {number}, but the file of vertices has the ids of 1 to 2"))
+            );
+        }
     }
 }
