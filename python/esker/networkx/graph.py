@@ -124,11 +124,13 @@ class NxGraph:
 
     @cached_property
     def weight_values(self) -> np.ndarray:
-        """The weight of each edge of a graph of Esker."""
-        values = np.asarray(self.graph.edges().properties[self.weight])
+        """The weight of each edge of :attr:`graph`."""
+        # A graph that was made here has a weight of its own name.
+        name = self.weight if isinstance(self._given, Graph) else self.graph.weight
+        values = np.asarray(self.graph.edges().properties[name])
         if values.dtype.kind not in "iufb":
-            kind = self.graph.edge_properties[self.weight]
-            raise NotImplementedError(f"the edge property {self.weight!r} is of type {kind}, but weights are numbers")
+            kind = self.graph.edge_properties[name]
+            raise NotImplementedError(f"the edge property {name!r} is of type {kind}, but weights are numbers")
         return values
 
     @property
