@@ -61,6 +61,9 @@ use live::{At, Live, Updated};
 /// Bytes of a reported value, and of another while all values are compared.
 const VALUE_BYTES: usize = 16;
 
+/// After a slide of a window for which a recomputation was cheaper, so many are computed anew without looking for what changed.
+const SLIDES_ANEW: u32 = 16;
+
 /// The names of the algorithms whose answers are updated; those of others are computed anew at each step.
 pub fn updated_names() -> impl Iterator<Item = &'static str> {
     answers::UPDATED.iter().map(|(name, _)| *name)
@@ -131,6 +134,8 @@ pub struct Follow {
     answer: Answer,
     choice: MethodChoice,
     costs: CostModel,
+    /// Slides to compute anew before an update is tried again.
+    slides_anew: u32,
     memory: Reservation,
 }
 
@@ -157,7 +162,8 @@ impl Follow {
         let choice = MethodChoice::default();
         let answer = Answer::default();
         let params = params.clone();
-        let mut follow = Self { entry, params, live, snapshot, run, answer, choice, costs, memory };
+        let mut follow =
+            Self { entry, params, live, snapshot, run, answer, choice, costs, slides_anew: 0, memory };
         follow.reserve()?;
         let begin = Instant::now();
         follow.recompute()?;
@@ -215,7 +221,8 @@ impl Follow {
             self.live = live(self.entry, &self.params, &to)?;
             return self.advance_anew(to);
         }
-        if self.choice == MethodChoice::Cheaper && is_far(&self.snapshot, &to) {
+        if self.choice == MethodChoice::Cheaper && (self.slides_anew > 0 || is_far(&self.snapshot, &to)) {
+            self.slides_anew = self.slides_anew.saturating_sub(1);
             self.live = Box::new(Anew::new(self.entry, &self.params)?);
             return self.advance_anew(to);
         }
@@ -239,6 +246,7 @@ impl Follow {
             None => self.report_all()?,
         };
         if method == Method::Recompute {
+            self.slides_anew = if self.snapshot.window_index().is_some() { SLIDES_ANEW } else { 0 };
             self.costs.reported_all(reporting.elapsed().as_secs_f64());
         }
         let seconds = begin.elapsed().as_secs_f64();
