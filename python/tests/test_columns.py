@@ -471,6 +471,27 @@ def test_threads_go_on_while_objects_are_read():
     assert max(shares) > 0.3, shares
 
 
+def test_objects_that_were_made_in_numbers_are_not_looked_at_at_once():
+    # The collector took 200 ms for them after Ctrl-C.
+    import gc
+
+    from esker._collections import without_collections
+
+    assert gc.isenabled() and not gc.get_freeze_count()
+    with without_collections():
+        made = [[] for _ in range(200_000)]
+        assert not gc.isenabled() and gc.get_count()[0] >= len(made)
+    assert gc.isenabled() and gc.get_count()[0] < 10_000 and not gc.get_freeze_count()
+    gc.freeze()
+    try:
+        with without_collections():
+            made = [[] for _ in range(2_000)]
+        assert gc.get_freeze_count(), "what the program froze stays so"
+    finally:
+        gc.unfreeze()
+    del made
+
+
 def test_endless_iterators_end_on_an_interrupt():
     # In a process of its own: Hypothesis looks on at every garbage collection, and an interrupt that arrives meanwhile is lost.
     program = """

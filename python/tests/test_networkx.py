@@ -271,3 +271,13 @@ def test_questions_about_few_nodes_convert_no_graph():
     # Of a graph of Esker, all nodes are computed once.
     g = esker.from_edges(graph)
     assert [nx.clustering(g, node) for node in range(300)] == [value for value in nx.clustering(graph).values()]
+
+
+def test_negative_cycles_are_found_by_a_weight_of_any_name():
+    graph = nx.DiGraph()
+    graph.add_edge("a", "b", cost=-2)
+    graph.add_edge("b", "a", cost=1)
+    graph.add_edge("b", "c", cost=5)
+    assert nx.negative_edge_cycle(graph, weight="cost", backend="esker")
+    graph["b"]["a"]["cost"] = 3
+    assert not nx.negative_edge_cycle(graph.copy(), weight="cost", backend="esker")
