@@ -80,9 +80,13 @@ class Column:
         return ~numpy.isfinite(raw) if self.kind == "float" else raw == _MISSING[self.kind]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
+        """The values, in the order of :meth:`to_numpy`. Missing ones are NaN, so integers are floats where some are missing."""
         import numpy
 
-        return numpy.array(self.to_numpy(), dtype=dtype, copy=copy)
+        values = self.to_numpy()
+        if values.dtype.kind in "iu" and (missing := self.is_missing()).any():
+            values = numpy.where(missing, numpy.nan, values)
+        return numpy.array(values, dtype=dtype, copy=copy)
 
     def _value(self, row: int) -> Any:
         value = self._raw()[row].item()

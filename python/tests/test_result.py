@@ -175,3 +175,11 @@ def test_a_column_is_an_array(graph):
     ranks = graph.pagerank()
     assert np.asarray(ranks).sum() == pytest.approx(1.0)
     assert np.log(ranks.rank).shape == (5_100,)
+
+
+def test_arrays_of_other_libraries_have_no_number_for_what_is_missing():
+    depths = esker.from_edges(["a", "b", "c"], ["b", "c", "d"]).bfs("b")
+    for values in (np.asarray(depths), pd.Series(depths).to_numpy()):
+        known = dict(zip(depths.ids(), values))
+        assert np.isnan(known["a"]) and known["d"] == 2
+    assert np.asarray(esker.from_edges([0], [1]).bfs(0)).dtype.kind in "iu"
