@@ -23,6 +23,8 @@ use crate::snapshot::State;
 
 /// Interval between checks for cancellation while a commit is frozen.
 const CANCEL_EVERY: Duration = Duration::from_millis(10);
+/// A merge of more than this many times the size of the commits is left to the background: the committer would wait for it.
+const MERGED_MAX: u64 = 4;
 /// A changed list of a layer in memory, at most: where it lies, and which list it continues.
 const LIST_BYTES: u64 = 64;
 
@@ -164,12 +166,14 @@ impl Core {
     }
 }
 
-/// Whether the layer of the commits, with all their edges new, would be merged.
+/// Whether the layer of the commits, with all their edges new, would be merged, with layers that are not much larger.
 fn may_merge(state: &State, commits: &[Arc<Commit>]) -> bool {
     let (arcs, lists) = arcs_of(state, commits);
+    let own = arcs.saturating_add(lists);
     let mut sizes: Vec<u64> = state.layers().iter().map(|layer| policy::size_of(layer.record())).collect();
-    sizes.push(arcs.saturating_add(lists));
-    policy::due(&sizes).last().is_some_and(|which| which.end == sizes.len())
+    sizes.push(own);
+    let merged = policy::due(&sizes).pop().filter(|which| which.end == sizes.len());
+    merged.is_some_and(|which| sizes[which].iter().sum::<u64>() <= own.saturating_mul(MERGED_MAX))
 }
 
 /// The memory that the layer of the commits takes, at most.
