@@ -1,6 +1,6 @@
 //! What a version leaves out of its complete layer.
 
-use esker_format::Result;
+use esker_format::{Error, Result};
 use esker_graph::{Direction, Flow, Reservation, Run, VertexId, vertex};
 
 use super::dead::DeadTiles;
@@ -94,16 +94,14 @@ impl<W: ColumnWeight> Overlay<W> {
     ) -> Result<Self> {
         let section = stack.section(0, direction)?;
         let n = section.main().num_lists();
+        let points = PointReads::new(section.main(), property, true);
+        let maker = Maker { stack, table, direction, section, points, run };
         let parts = match found {
             Some(mut found) => {
                 found.push(RangeChanges::of_gone((stack.num_vertices()..n).map(vertex)));
                 found
             }
-            None => {
-                let points = PointReads::new(section.main(), property, true);
-                let maker = Maker { stack, table, direction, section, points, run };
-                maker.parts()?
-            }
+            None => maker.parts()?,
         };
         let (mut gone, mut lists, mut dead, mut kept) = (Gone::new(n), Vec::new(), Vec::new(), Vec::new());
         for part in parts {
@@ -112,10 +110,13 @@ impl<W: ColumnWeight> Overlay<W> {
             dead.extend(part.dead);
             kept.extend(part.kept);
         }
+        let mut dead = Missing::new(n, &lists, dead);
+        let directed = stack.layers()[0].is_directed();
+        if with_tiles && !directed {
+            dead = maker.with_both_ends(dead, &gone, &mut kept)?;
+        }
         let kept_bytes = kept.capacity() * size_of::<(VertexId, VertexId, W)>();
         let memory = [memory, run.budget().reserve(WHAT, kept_bytes as u64)?];
-        let dead = Missing::new(n, &lists, dead);
-        let directed = stack.layers()[0].is_directed();
         let direction = directed.then_some(direction);
         let dead_tiles = with_tiles.then(|| DeadTiles::new(&dead, &gone, direction, run));
         Ok(Self { gone, dead, kept, dead_tiles, _memory: memory })
@@ -156,7 +157,7 @@ impl Maker<'_> {
         let parts = self.run.share(n.div_ceil(UNIT_LEN), Vec::new, |parts, unit| {
             let first = unit * UNIT_LEN;
             parts.push((first, self.part::<W>(first, n.min(first + UNIT_LEN))?));
-            Ok::<_, esker_format::Error>(())
+            Ok::<_, Error>(())
         })?;
         self.points.release();
         self.section.born().into_iter().for_each(|born| born.column().release());
@@ -174,6 +175,60 @@ impl Maker<'_> {
             None => self.replaced(first, end, &mut part)?,
         }
         Ok(part)
+    }
+
+    /// The dead arcs, with those that only the list of their other end leaves out: a tile has an edge once, for both ends.
+    ///
+    /// Both ends have the same arcs in each version. But of an edge that was deleted and added again with the same properties, the
+    /// one list may have the first copy among its past arcs, and the other have a copy that was never dead: merges take lists that
+    /// were written whole by what they contain.
+    fn with_both_ends<W: ColumnWeight>(
+        &self,
+        dead: Missing,
+        gone: &Gone,
+        kept: &mut Vec<(VertexId, VertexId, W)>,
+    ) -> Result<Missing> {
+        let n = self.section.main().num_lists();
+        let arcs = || dead.iter().flat_map(|(v, targets)| targets.iter().map(move |&target| (v, target)));
+        let is_one_sided = |&(v, target): &(VertexId, VertexId)| {
+            (target as usize) < n && !gone.has(target) && dead.of(target).binary_search(&v).is_err()
+        };
+        let mut added: Vec<_> = arcs().filter(is_one_sided).map(|(v, target)| (target, v)).collect();
+        if added.is_empty() {
+            return Ok(dead);
+        }
+        added.sort_unstable();
+        for arcs in added.chunk_by(|a, b| a.0 == b.0) {
+            self.keep_living(arcs, kept)?;
+        }
+        kept.sort_by_key(|arc| arc.0);
+        let mut all: Vec<_> = arcs().chain(added).collect();
+        all.sort_unstable();
+        let lists: Vec<_> =
+            all.chunk_by(|a, b| a.0 == b.0).map(|arcs| (arcs[0].0, arcs.len() as u32)).collect();
+        let targets = all.iter().map(|arc| arc.1).collect();
+        Ok(Missing::new(n, &lists, targets))
+    }
+
+    /// Adds the copies of some arcs of one vertex that the version has to those that are kept.
+    fn keep_living<W: ColumnWeight>(
+        &self,
+        arcs: &[(VertexId, VertexId)],
+        kept: &mut Vec<(VertexId, VertexId, W)>,
+    ) -> Result<()> {
+        let v = arcs[0].0;
+        let list = self.section.main().list(v as usize)?;
+        let range = list.start..list.start + list.targets.len();
+        let born = self.section.born().zip(self.stack.rank().filter(|_| self.stack.layers().len() == 1));
+        let codes = born.map(|(born, rank)| Ok::<_, Error>((born.get(range)?, rank))).transpose()?;
+        self.points.with_list(v, |targets, weights: &[W]| {
+            for (at, &target) in targets.iter().enumerate() {
+                let is_alive = codes.as_ref().is_none_or(|(codes, rank)| codes.at(at) <= *rank);
+                if is_alive && arcs.binary_search(&(v, target)).is_ok() {
+                    kept.push((v, target, weights[at]));
+                }
+            }
+        })
     }
 
     /// What later layers replaced or deleted.

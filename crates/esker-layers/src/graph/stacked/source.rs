@@ -137,7 +137,8 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
             let v = arcs[0].0;
             let selected = match select {
                 Select::Bits(bits) => bits.get(v),
-                _ => true,
+                Select::List(list) => list.contains(&v),
+                Select::All => true,
             };
             if selected && visitor.wants(v) {
                 let (targets, weights): (Vec<_>, Vec<_>) =
