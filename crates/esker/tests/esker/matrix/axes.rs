@@ -63,6 +63,8 @@ pub(super) enum Place {
 pub(super) struct Combination {
     pub(super) directions: Directions,
     pub(super) weights: Weights,
+    /// Whether several edges may lead from one vertex to another.
+    pub(super) parallel: bool,
     pub(super) removed: Removed,
     pub(super) ids: Ids,
     pub(super) encoding: Encoding,
@@ -90,7 +92,7 @@ const PLACES: [Place; 8] = [
 
 /// The number of combinations.
 pub(super) const COMBINATIONS: usize =
-    DIRECTIONS.len() * Weights::ALL.len() * REMOVED.len() * IDS.len() * ENCODINGS.len() * PLACES.len();
+    2 * DIRECTIONS.len() * Weights::ALL.len() * REMOVED.len() * IDS.len() * ENCODINGS.len() * PLACES.len();
 
 impl Combination {
     pub(super) fn of(number: usize) -> Self {
@@ -108,6 +110,7 @@ impl Combination {
             removed: REMOVED[digit(REMOVED.len())],
             directions: DIRECTIONS[digit(DIRECTIONS.len())],
             weights: Weights::ALL[digit(Weights::ALL.len())],
+            parallel: digit(2) == 1,
             encoding,
             place,
             policy: CopyPolicy::ALL[seed as usize % 3],

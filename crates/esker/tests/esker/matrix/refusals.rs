@@ -52,6 +52,11 @@ impl Cell<'_> {
         self.entry().undirected || matches!(self.request.variant, "contraction" | "filter" | "sample")
     }
 
+    /// Whether the search ends early, so that it depends on the order of its lists whether it meets a negative length.
+    pub(super) fn may_miss_negative(&self) -> bool {
+        self.needs_no_negative() && self.request.variant == "target"
+    }
+
     /// Whether lengths or weights have to be zero or more.
     fn needs_no_negative(&self) -> bool {
         self.reads_weights && matches!(self.entry().name, "sssp" | "wbfs" | "pagerank")

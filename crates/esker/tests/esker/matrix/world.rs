@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use esker::graph::Run;
 use esker::import::install::import;
-use esker::import::options::{ImportOptions, VertexOrder};
+use esker::import::options::{Duplicates, ImportOptions, VertexOrder};
 use esker::import::source::{EdgeBatch, IdKind, Schema, id_column, text_column};
 use esker::store::format::Encoding;
 use esker::store::ids::ExternalId;
@@ -19,8 +19,8 @@ use esker::store::{Batch, Database, DatabaseOptions, HeadedOptions, Snapshot};
 use super::axes::{Combination, Directions, Ids, Place, Removed};
 use crate::forms::{Listed, Weights};
 
-/// Weights by ends; of an undirected edge the lesser end first.
-type Edges = BTreeMap<(usize, usize), f64>;
+/// The weights of the copies of each edge, by ends; of an undirected edge the lesser end first.
+type Edges = BTreeMap<(usize, usize), Vec<f64>>;
 
 /// The vertices of a graph lie at places among those that were removed.
 pub(super) struct World {
@@ -57,8 +57,9 @@ impl Draw {
 
 /// Seeds of graphs: the same for all combinations of one graph.
 fn graph_seed(combination: Combination) -> u64 {
-    let Combination { weights, directions, removed, .. } = combination;
-    (weights as u64 * 64 + directions as u64 * 8 + removed as u64 + 1).wrapping_mul(0x2545_f491_4f6c_dd1d)
+    let Combination { weights, directions, removed, parallel, .. } = combination;
+    (u64::from(parallel) * 1024 + weights as u64 * 64 + directions as u64 * 8 + removed as u64 + 1)
+        .wrapping_mul(0x2545_f491_4f6c_dd1d)
 }
 
 impl World {
@@ -77,21 +78,22 @@ impl World {
         let mut edges = Edges::new();
         for _ in 0..num_vertices * (1 + draw.below(5)) {
             let ends = ordered(left[draw.end(num_vertices)], left[draw.below(num_vertices)]);
-            edges.insert(ends, 0.0);
+            let copies = if combination.parallel { [1, 1, 2, 3][draw.below(4)] } else { 1 };
+            edges.insert(ends, vec![0.0; copies]);
         }
         let mut others = Edges::new();
         for _ in 0..num_vertices + 3 {
             let ends = ordered(draw.end(num_places), draw.below(num_places));
             if !edges.contains_key(&ends) {
-                others.insert(ends, combination.weights.of(0));
+                others.insert(ends, vec![combination.weights.of(0)]);
             }
         }
         for v in (0..num_places).filter(|v| left.binary_search(v).is_err()) {
             for end in [draw.end(num_places), draw.below(num_places)] {
-                others.insert(ordered(v, end), combination.weights.of(0));
+                others.insert(ordered(v, end), vec![combination.weights.of(0)]);
             }
         }
-        for (i, weight) in edges.values_mut().enumerate() {
+        for (i, weight) in edges.values_mut().flatten().enumerate() {
             *weight = combination.weights.of(i);
         }
         Self { combination, left, num_places, edges, others }
@@ -99,7 +101,7 @@ impl World {
 
     /// Whether another combination has the same graph, among the same vertices.
     pub(super) fn is_of(&self, other: Combination) -> bool {
-        let graph = |of: Combination| (of.directions, of.removed, of.weights as usize);
+        let graph = |of: Combination| (of.directions, of.removed, of.parallel, of.weights as usize);
         graph(self.combination) == graph(other)
     }
 
@@ -109,7 +111,7 @@ impl World {
     }
 
     pub(super) fn weights(&self) -> Vec<f64> {
-        self.edges.values().copied().collect()
+        self.edges.values().flatten().copied().collect()
     }
 
     /// The id of a place.
@@ -178,11 +180,13 @@ impl World {
             Ids::Sparse => IdKind::Int,
             Ids::Text => IdKind::Text,
         };
-        let values: Vec<f64> = edges.values().copied().collect();
+        let values: Vec<f64> = edges.values().flatten().copied().collect();
+        let ends: Vec<(usize, usize)> =
+            edges.iter().flat_map(|(&ends, copies)| copies.iter().map(move |_| ends)).collect();
         let is_listed = !matches!(kind, IdKind::Numbered { .. });
         let batch = EdgeBatch {
-            source: self.column(edges.keys().map(|ends| ends.0), as_left),
-            target: self.column(edges.keys().map(|ends| ends.1), as_left),
+            source: self.column(ends.iter().map(|ends| ends.0), as_left),
+            target: self.column(ends.iter().map(|ends| ends.1), as_left),
             properties: weights.columns(&values),
             vertices: is_listed.then(|| self.column(0..self.num_places, as_left)),
             ..EdgeBatch::of_integers(Vec::new(), Vec::new(), 0)
@@ -204,13 +208,14 @@ impl World {
 
     /// A database of these edges.
     fn imported(&self, edges: &Edges, encoding: Encoding, as_left: bool) -> Database {
-        let Combination { directions, policy, by_degree, .. } = self.combination;
+        let Combination { directions, policy, by_degree, parallel, .. } = self.combination;
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
         let options = ImportOptions {
             directed: Some(self.combination.is_directed()),
             in_edges: as_left || directions != Directions::OutOnly,
             order: if by_degree && !as_left { VertexOrder::Degree } else { VertexOrder::Keep },
             encoding,
+            duplicates: if parallel { Duplicates::Keep } else { Duplicates::default() },
             threads: 1,
             memory_bytes: 16 << 20,
             ..ImportOptions::default()
@@ -232,9 +237,13 @@ impl World {
         let mut edges = self.edges.clone();
         if self.combination.directions == Directions::Dropped {
             edges.clear();
-            for (&(u, v), &weight) in &self.edges {
-                let least = edges.entry((u.min(v), u.max(v))).or_insert(weight);
-                *least = weight.min(*least);
+            for (&(u, v), weights) in &self.edges {
+                let copies = edges.entry((u.min(v), u.max(v))).or_default();
+                copies.extend(weights);
+                if !self.combination.parallel {
+                    let least = copies.iter().copied().fold(f64::INFINITY, f64::min);
+                    *copies = vec![least];
+                }
             }
             let world = Self {
                 combination: Combination { directions: Directions::Undirected, ..self.combination },
@@ -254,11 +263,12 @@ impl World {
         let is_direct = place == Place::Whole && removed == Removed::None;
         // The first layer has some edges, some with another weight, and some that go later.
         let mut base = if is_direct { Edges::new() } else { self.others.clone() };
-        for (i, (&ends, &weight)) in self.edges.iter().enumerate() {
+        for (i, (&ends, weights)) in self.edges.iter().enumerate() {
             match i % 4 {
-                _ if is_direct => base.insert(ends, weight),
-                0 => base.insert(ends, weight),
-                1 => base.insert(ends, self.combination.weights.of(0)),
+                _ if is_direct => base.insert(ends, weights.clone()),
+                0 => base.insert(ends, weights.clone()),
+                1 => base.insert(ends, vec![self.combination.weights.of(0)]),
+                2 if weights.len() > 1 => base.insert(ends, weights[..1].to_vec()),
                 _ => None,
             };
         }
@@ -295,7 +305,7 @@ impl World {
 
     /// From the first layer to the version, in commits that add and delete edges and remove vertices.
     fn change(&self, database: &Database, run: &Run) {
-        let place = self.combination.place;
+        let Combination { place, parallel, .. } = self.combination;
         let commits = if place == Place::ManyLayers { LAYERS - 1 } else { COMMITS };
         let gone: BTreeSet<usize> =
             (0..self.num_places).filter(|v| self.left.binary_search(v).is_err()).collect();
@@ -304,11 +314,18 @@ impl World {
         for commit in 0..commits {
             let is_last = commit + 1 == commits;
             let mut batch = database.batch();
-            for (i, (&ends, &weight)) in self.edges.iter().enumerate() {
+            for (i, (&ends, weights)) in self.edges.iter().enumerate() {
                 // Some come, go and come back.
                 let returns = i % 7 == 0 && is_last;
                 if returns || i % 4 != 0 && i % commits == commit {
-                    self.add(&mut batch, ends, weight);
+                    // An edge that is added is one more where edges may be parallel, else it replaces the one that is there.
+                    let has_first = i % 4 == 2 && i % 7 != 0 && weights.len() > 1;
+                    if parallel && !has_first {
+                        self.delete(&mut batch, ends);
+                    }
+                    weights[usize::from(has_first)..]
+                        .iter()
+                        .for_each(|&weight| self.add(&mut batch, ends, weight));
                 } else if i % 7 == 0 && (i / 7) % (commits - 1) == commit {
                     self.delete(&mut batch, ends);
                 }
