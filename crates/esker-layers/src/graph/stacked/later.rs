@@ -10,6 +10,7 @@ use esker_graph::{
     AnyVisitor, Bitmap, Flow, Piece, Reservation, Run, SINK_BATCH_MAX, Select, Sink, VertexId, vertex,
 };
 
+use super::chains::{ChainBuffers, LaterLayers};
 use super::overlay::RangeChanges;
 use crate::graph::layered::Layered;
 use crate::graph::weight::ColumnWeight;
@@ -54,6 +55,7 @@ struct LaterMaker<W> {
     ends: Vec<usize>,
     targets: Vec<VertexId>,
     weights: Vec<W>,
+    chains: ChainBuffers,
     /// The units that this worker has finished, and what is left out of the complete layer's lists of their vertices.
     units: Vec<(usize, LaterUnit<W>, RangeChanges<W>)>,
 }
@@ -90,12 +92,13 @@ impl<W: ColumnWeight> LaterRows<W> {
             return Ok(None);
         };
         let n = of.stack.num_vertices();
+        let layers = LaterLayers::new(of, run)?;
         release(of.stack, of, property)?;
         let workers = run.share(n.div_ceil(UNIT_LEN), LaterMaker::default, |into, unit| {
             if unit % UNITS_MAPPED == UNITS_MAPPED - 1 {
                 release(of.stack, of, property)?;
             }
-            into.gather(of, unit, unit * UNIT_LEN..n.min((unit + 1) * UNIT_LEN))
+            into.gather(of, layers.as_ref(), unit, unit * UNIT_LEN..n.min((unit + 1) * UNIT_LEN))
         })?;
         release(of.stack, of, property)?;
         let mut units: Vec<_> = workers.into_iter().flat_map(|worker| worker.units).collect();
@@ -159,25 +162,38 @@ fn release<W: ColumnWeight>(stack: &Stack, of: &Layered<'_, W>, property: u32) -
 }
 
 impl<W: ColumnWeight> LaterMaker<W> {
-    fn gather(&mut self, of: &Layered<'_, W>, unit: usize, vertices: Range<usize>) -> Result<()> {
-        let Self { vertices: sources, ends, targets, weights, units } = self;
+    fn gather(
+        &mut self,
+        of: &Layered<'_, W>,
+        layers: Option<&LaterLayers<'_, W>>,
+        unit: usize,
+        vertices: Range<usize>,
+    ) -> Result<()> {
+        let Self { vertices: sources, ends, targets, weights, units, chains } = self;
         sources.clear();
         ends.clear();
         targets.clear();
         weights.clear();
         let mut left_out = RangeChanges::default();
-        for v in of.table.chained().iter_range(vertices.start, vertices.end).map(vertex) {
-            let dead = of.visit_chain(v, |stretch, some| {
-                targets.extend_from_slice(&stretch.targets);
-                weights.extend_from_slice(some);
-                Ok(Flow::More)
-            })?;
+        let mut end_list = |v: VertexId, len: usize, dead: Option<&[VertexId]>| {
             if of.table.skipped(0).has(v as usize) {
                 left_out.replace(v, dead.filter(|_| of.table.special().has(v as usize)));
             }
-            if targets.len() > ends.last().copied().unwrap_or(0) {
+            if len > ends.last().copied().unwrap_or(0) {
                 sources.push(v);
-                ends.push(targets.len());
+                ends.push(len);
+            }
+        };
+        if let Some(layers) = layers {
+            layers.for_each(vertices, chains, (targets, weights), end_list);
+        } else {
+            for v in of.table.chained().iter_range(vertices.start, vertices.end).map(vertex) {
+                let dead = of.visit_chain(v, |stretch, some| {
+                    targets.extend_from_slice(&stretch.targets);
+                    weights.extend_from_slice(some);
+                    Ok(Flow::More)
+                })?;
+                end_list(v, targets.len(), dead.as_deref());
             }
         }
         let made = LaterUnit {

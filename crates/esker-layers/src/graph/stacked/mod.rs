@@ -13,6 +13,7 @@ mod dead;
 mod patches;
 mod overlay;
 mod filter;
+mod chains;
 mod later;
 mod source;
 mod needs;

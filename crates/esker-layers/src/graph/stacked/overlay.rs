@@ -112,7 +112,7 @@ impl<W: ColumnWeight> Overlay<W> {
         }
         let mut dead = Missing::new(n, &lists, dead);
         let directed = stack.layers()[0].is_directed();
-        if with_tiles && !directed {
+        if with_tiles && !directed && stack.layers().len() == 1 {
             dead = maker.with_both_ends(dead, &gone, &mut kept)?;
         }
         let kept_bytes = kept.capacity() * size_of::<(VertexId, VertexId, W)>();
@@ -177,7 +177,8 @@ impl Maker<'_> {
         Ok(part)
     }
 
-    /// The dead arcs, with those that only the list of their other end leaves out: a tile has an edge once, for both ends.
+    /// Of a version in the middle of the complete layer: the dead arcs, with those that only the list of their other end leaves out. A
+    /// tile has an edge once, for both ends.
     ///
     /// Both ends have the same arcs in each version. But of an edge that was deleted and added again with the same properties, the
     /// one list may have the first copy among its past arcs, and the other have a copy that was never dead: merges take lists that
@@ -243,7 +244,7 @@ impl Maker<'_> {
                 }
                 None => None,
             };
-            part.replace(v, dead);
+            part.replace(v, dead.as_deref());
         }
         Ok(())
     }
@@ -300,20 +301,28 @@ impl<W> RangeChanges<W> {
 
     /// Of a vertex that has fragments in later layers: the targets of the tombstones for its oldest list, ascending. `None`: none of that
     /// list is left.
-    pub(super) fn replace(&mut self, v: VertexId, dead: Option<Vec<VertexId>>) {
-        match dead {
-            Some(mut dead) => {
-                dead.dedup();
-                self.add(v, &dead);
-            }
-            None => self.gone.push(v),
-        }
+    pub(super) fn replace(&mut self, v: VertexId, dead: Option<&[VertexId]>) {
+        let Some(dead) = dead else { return self.gone.push(v) };
+        let before = self.dead.len();
+        self.dead.extend(
+            dead.iter()
+                .enumerate()
+                .filter(|&(i, target)| i == 0 || dead[i - 1] != *target)
+                .map(|(_, &target)| target),
+        );
+        self.note(v, before);
     }
 
     fn add(&mut self, v: VertexId, dead: &[VertexId]) {
-        if !dead.is_empty() {
-            self.lists.push((v, dead.len() as u32));
-            self.dead.extend_from_slice(dead);
+        let before = self.dead.len();
+        self.dead.extend_from_slice(dead);
+        self.note(v, before);
+    }
+
+    /// Records that the dead arcs from `before` on are those of `v`.
+    fn note(&mut self, v: VertexId, before: usize) {
+        if self.dead.len() > before {
+            self.lists.push((v, (self.dead.len() - before) as u32));
         }
     }
 }

@@ -1,0 +1,169 @@
+//! The lists of later layers, vertex by vertex.
+//!
+//! Where all lists that changed are read, their chains need not be followed by addresses: each layer has its vertices in order, so the
+//! fragments of a range of vertices are ranges of the layers' directories.
+
+use std::ops::Range;
+
+use esker_format::Result;
+use esker_graph::{Run, VertexId, vertex};
+
+use crate::graph::arcs::{Arcs, seek};
+use crate::graph::layered::Layered;
+use crate::graph::weight::ColumnWeight;
+
+/// A later layer as slices, all of which the version sees.
+struct LaterLayer<'a, W> {
+    vertices: &'a [VertexId],
+    arcs: Arcs<'a, W>,
+    /// Of each fragment, the next older one; 0: the fragment is the whole list.
+    previous: &'a [u64],
+    /// Vertices with tombstones, and these.
+    dead: Arcs<'a, ()>,
+}
+
+/// The later layers of a version, newest first.
+pub(super) struct LaterLayers<'a, W>(Vec<LaterLayer<'a, W>>);
+
+/// What a thread keeps from one range of vertices to the next.
+#[derive(Default)]
+pub(super) struct ChainBuffers {
+    /// Where the fragments of each vertex begin.
+    starts: Vec<u32>,
+    /// Layer and slot, vertex by vertex, newest first.
+    fragments: Vec<(u32, u32)>,
+    /// Where the tombstones of the vertices of each layer were found last.
+    dead_at: Vec<usize>,
+    /// Targets of the tombstones of newer layers, ascending.
+    dead: Vec<VertexId>,
+}
+
+impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
+    /// `None` if the version sees a layer in part, or leaves one out.
+    pub(super) fn new(of: &Layered<'a, W>, run: &Run) -> Result<Option<Self>> {
+        let count = of.stack.layers().len();
+        if of.filter.is_some() || (0..count).any(|layer| of.stack.is_left_out(layer)) {
+            return Ok(None);
+        }
+        let mut layers = Vec::with_capacity(count - 1);
+        for layer in (1..count).rev() {
+            let section = of.stack.section(layer, of.direction)?;
+            let arcs = of.layers[layer];
+            let (Some(vertices), Some((_, previous))) = (arcs.vertices, section.links(run)?) else {
+                return Ok(None);
+            };
+            let dead = section.dead().map(|dead| Arcs::new(&dead.lists, 0, run)).transpose()?;
+            let dead = dead.unwrap_or_else(Arcs::none);
+            if u32::try_from(vertices.len()).is_err() {
+                return Ok(None);
+            }
+            layers.push(LaterLayer { vertices, arcs, previous, dead });
+        }
+        Ok(Some(Self(layers)))
+    }
+
+    /// Appends the list of each vertex of a range that has fragments to `targets` and `weights`, without what tombstones delete. Then calls
+    /// `take` with the vertex, the end of its list, and what the tombstones delete of the complete layer's list; `None` if all of it is
+    /// replaced.
+    pub(super) fn for_each(
+        &self,
+        range: Range<usize>,
+        buffers: &mut ChainBuffers,
+        (targets, weights): (&mut Vec<VertexId>, &mut Vec<W>),
+        mut take: impl FnMut(VertexId, usize, Option<&[VertexId]>),
+    ) {
+        self.place(range.clone(), buffers);
+        let ChainBuffers { starts, fragments, dead_at, dead } = buffers;
+        for (v, bounds) in range.map(vertex).zip(starts.windows(2)) {
+            let fragments = &fragments[bounds[0] as usize..bounds[1] as usize];
+            if fragments.is_empty() {
+                continue;
+            }
+            dead.clear();
+            let mut is_replaced = false;
+            for &(at, slot) in fragments {
+                let (at, slot) = (at as usize, slot as usize);
+                let layer = &self.0[at];
+                let arcs = layer.arcs.range(slot);
+                copy_living(&layer.arcs, arcs, dead, targets, weights);
+                if layer.previous[slot] == 0 {
+                    is_replaced = true;
+                    break;
+                }
+                let deleted = layer.dead.vertices.unwrap_or(&[]);
+                dead_at[at] = seek(deleted, dead_at[at], v as usize);
+                if deleted.get(dead_at[at]) == Some(&v) {
+                    let is_first = dead.is_empty();
+                    dead.extend_from_slice(&layer.dead.targets[layer.dead.range(dead_at[at])]);
+                    if !is_first {
+                        // Two sorted runs: a stable sort merges them.
+                        dead.sort();
+                    }
+                }
+            }
+            take(v, targets.len(), (!is_replaced).then_some(&**dead));
+        }
+    }
+
+    /// Finds the fragments of each vertex of a range.
+    fn place(&self, range: Range<usize>, buffers: &mut ChainBuffers) {
+        let ChainBuffers { starts, fragments, dead_at, .. } = buffers;
+        let slots: Vec<Range<usize>> = self
+            .0
+            .iter()
+            .map(|layer| {
+                let place = |v: usize| layer.vertices.partition_point(|&other| (other as usize) < v);
+                place(range.start)..place(range.end)
+            })
+            .collect();
+        dead_at.clear();
+        dead_at.resize(self.0.len(), 0);
+        starts.clear();
+        starts.resize(range.len() + 1, 0);
+        let of_layer = |layer: &LaterLayer<'a, W>, slots: &Range<usize>| {
+            let vertices: &'a [VertexId] = &layer.vertices[slots.clone()];
+            vertices.iter().map(|&v| v as usize - range.start)
+        };
+        for (layer, slots) in self.0.iter().zip(&slots) {
+            of_layer(layer, slots).for_each(|v| starts[v + 1] += 1);
+        }
+        let mut count = 0;
+        for start in starts.iter_mut() {
+            count += *start;
+            *start = count;
+        }
+        fragments.clear();
+        fragments.resize(count as usize, (0, 0));
+        // Each start moves to the end of its vertex, where the next vertex begins.
+        for (at, (layer, slots)) in self.0.iter().zip(&slots).enumerate() {
+            for (v, slot) in of_layer(layer, slots).zip(slots.start as u32..) {
+                fragments[starts[v] as usize] = (at as u32, slot);
+                starts[v] += 1;
+            }
+        }
+        starts.rotate_right(1);
+        starts[0] = 0;
+    }
+}
+
+/// Appends the arcs of a fragment whose targets are not dead.
+fn copy_living<W: ColumnWeight>(
+    arcs: &Arcs<'_, W>,
+    range: Range<usize>,
+    dead: &[VertexId],
+    targets: &mut Vec<VertexId>,
+    weights: &mut Vec<W>,
+) {
+    let mut copy = |range: Range<usize>| {
+        targets.extend_from_slice(&arcs.targets[range.clone()]);
+        weights.extend_from_slice(&arcs.weights[range]);
+    };
+    let list = &arcs.targets[range.clone()];
+    let mut start = 0;
+    for &target in dead {
+        let end = start + list[start..].partition_point(|&other| other < target);
+        copy(range.start + start..range.start + end);
+        start = end + list[end..].partition_point(|&other| other == target);
+    }
+    copy(range.start + start..range.end);
+}
