@@ -227,7 +227,8 @@ pub(super) fn candidates(
         [None, Some(copy)]
     };
     let mut all: Vec<_> = first.into_iter().chain([lists]).chain(others).chain(last).collect();
-    let costs = costs(&common, entry.work(&shape, params)?, &shape, resources, &all)?;
+    let work = entry.work(&shape, params)?;
+    let costs = Costs { later_bytes: stacked.mapped_bytes, ..costs(&common, work, &shape, resources, &all)? };
     for one in all.iter_mut().filter(|one| one.obstacle.is_none()) {
         let left = resources.memory_bytes.saturating_sub(one.least_bytes);
         let left = left.saturating_add(PoolOptions::default().bytes_min());
@@ -269,6 +270,7 @@ fn costs<'a>(
         num_arcs: snapshot.num_arcs() * sections,
         skew: skew(snapshot)?,
         num_layers: snapshot.stack().layers().len(),
+        later_bytes: 0,
         is_compressed: matches!(snapshot.complete_layer().out().main().body(), Body::Coded(_)),
         lists: Stored::of(snapshot, common.list_bytes, weight_bytes, &prefixes),
         tiles: tiles.map_or_else(Stored::default, |one| {

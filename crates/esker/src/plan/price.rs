@@ -18,13 +18,13 @@ use crate::rates::{Rate, Rates};
 /// What a run is predicted to take: seconds of each part, one after another, and bytes from the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Price {
-    /// Opening the layers.
+    /// Opening the layers, and finding the newest list of each vertex in them.
     pub opening: f64,
     /// Waiting for the disk.
     pub reading: f64,
     /// Comparing checksums before the algorithm begins.
     pub verifying: f64,
-    /// Copying lists to memory, or gathering heads.
+    /// Copying lists to memory, or gathering heads or what later layers hold.
     pub gathering: f64,
     /// The algorithm itself.
     pub computing: f64,
@@ -62,6 +62,8 @@ pub(super) struct Costs<'a> {
     /// How unequal degrees are: see [`Workload::nanoseconds`].
     pub(super) skew: f64,
     pub(super) num_layers: usize,
+    /// Bytes of the layers above the complete one.
+    pub(super) later_bytes: u64,
     pub(super) is_compressed: bool,
     /// Bytes of the lists and weights as they are stored, and those of them that lie on the disk and not in the page cache.
     pub(super) lists: Stored,
@@ -139,6 +141,11 @@ const POOLED_POINTS_NS: f64 = 36.0;
 /// Bytes that these reads read for each byte of lists.
 const POOLED_POINTS_BYTES: f64 = 1.5;
 
+/// Bytes of later layers whose lists are found in a second, by two threads.
+const LATER_FOUND: f64 = 1.0e9;
+/// Bytes of later layers that are gathered in a second beside a pool, heads or tiles, by two threads.
+const LATER_GATHERED: f64 = 1.5e9;
+
 impl Costs<'_> {
     /// The price of an encoding and residency, with so many bytes of memory for the graph.
     pub(super) fn price(
@@ -147,7 +154,7 @@ impl Costs<'_> {
         memory_bytes: u64,
     ) -> Price {
         let mut price = Price {
-            opening: self.num_layers as f64 / self.rates.of(Rate::OpenLayers),
+            opening: self.num_layers as f64 / self.rates.of(Rate::OpenLayers) + self.of_later(LATER_FOUND),
             computing: self.computing(encoding, residency),
             ..Price::default()
         };
@@ -169,11 +176,19 @@ impl Costs<'_> {
             }
             Residency::Headed => self.headed(&mut price, memory_bytes),
         }
+        if encoding == GraphEncoding::Tiles || matches!(residency, Residency::Pooled | Residency::Headed) {
+            price.gathering += self.of_later(LATER_GATHERED);
+        }
         if residency == Residency::Memory {
             let rate = if self.num_layers > 1 { Rate::CopyLayers } else { Rate::Copy };
             price.gathering = self.threaded(self.num_arcs as f64 / self.rates.of(rate));
         }
         price
+    }
+
+    /// Seconds that later layers take, at so many bytes a second by two threads.
+    fn of_later(&self, bytes_per_second: f64) -> f64 {
+        self.threaded(self.later_bytes as f64 / bytes_per_second * self.machine())
     }
 
     /// Heads in memory, and tails on the disk.
