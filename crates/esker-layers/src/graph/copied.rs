@@ -3,7 +3,9 @@
 use esker_format::{Error, Result};
 use esker_graph::{Run, VertexId, vertex};
 
+use super::chains::LaterLayers;
 use super::gathered::{GatheredSide, Unit};
+use super::layered::Layered;
 use super::side::Side;
 use super::weight::ColumnWeight;
 
@@ -26,27 +28,37 @@ pub(super) fn copy<W: ColumnWeight>(
         end
     });
     let offsets = std::iter::once(0).chain(ends).collect();
-    GatheredSide::fill(offsets, run, || (), |(), unit| copy_unit(side, unit))
+    let layered = match side {
+        Side::Layered(side) => {
+            let lists = side.lists(run)?;
+            LaterLayers::new(lists, run)?.map(|layers| (lists, layers))
+        }
+        _ => None,
+    };
+    GatheredSide::fill(offsets, run, || (), |(), unit| copy_unit(side, layered.as_ref(), unit))
 }
 
-fn copy_unit<W: ColumnWeight>(side: &Side<'_, W>, unit: Unit<'_, W>) -> Result<()> {
+/// Copies some lists; of several layers as they lie in these, if that is possible.
+fn copy_unit<'a, W: ColumnWeight>(
+    side: &Side<'_, W>,
+    layered: Option<&(&Layered<'a, W>, LaterLayers<'a, W>)>,
+    unit: Unit<'_, W>,
+) -> Result<()> {
     let Unit { places, targets: mut all_targets, weights: mut all_weights } = unit;
-    for v in places.map(vertex) {
+    let mut take = |v: VertexId, targets: &[VertexId], weights: &[W]| {
         let degree = side.degree(v);
-        let into_targets = all_targets.split_off_mut(..degree).unwrap_or_default();
-        let into_weights = all_weights.split_off_mut(..degree).unwrap_or_default();
-        let is_whole = side.with_list(v, |targets, weights| {
-            let is_whole = targets.len() == degree;
-            if is_whole {
-                into_targets.copy_from_slice(targets);
-                into_weights.copy_from_slice(weights);
-            }
-            is_whole
-        })?;
-        if !is_whole {
+        if targets.len() != degree {
             let message = format!("the list of vertex {v} is not as long as its degree: run `esker check`");
             return Err(Error::Invalid(message));
         }
+        all_targets.split_off_mut(..degree).unwrap_or_default().copy_from_slice(targets);
+        all_weights.split_off_mut(..degree).unwrap_or_default().copy_from_slice(weights);
+        Ok(())
+    };
+    if let Some((lists, layers)) = layered
+        && layers.for_each_list(lists, places.clone(), &mut take)?
+    {
+        return Ok(());
     }
-    Ok(())
+    places.map(vertex).try_for_each(|v| side.with_list(v, |targets, weights| take(v, targets, weights))?)
 }

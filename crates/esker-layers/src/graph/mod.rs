@@ -13,6 +13,7 @@ mod compressed_tests;
 mod arcs;
 mod keep;
 mod layered;
+mod chains;
 mod sweep;
 mod gathered;
 mod side;

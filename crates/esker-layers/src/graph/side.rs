@@ -20,6 +20,8 @@ pub(crate) enum Side<'a, W> {
     Plain(PlainSide<'a, W>),
     /// One complete layer, compressed.
     Compressed(CompressedSide<'a, W>),
+    /// Several layers, or a part of one, mapped.
+    Layered(Box<LayeredSide<'a, W>>),
     /// Copied to memory.
     Gathered(GatheredSide<W>),
     /// Anything else.
@@ -47,7 +49,7 @@ pub(crate) struct CompressedSide<'a, W> {
     lists: OnceLock<Compressed<'a, W>>,
 }
 
-struct LayeredSide<'a, W> {
+pub(crate) struct LayeredSide<'a, W> {
     stack: &'a Stack,
     direction: Direction,
     table: Arc<Table>,
@@ -60,13 +62,8 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
     pub(super) fn mapped(stack: &'a Stack, direction: Direction, property: u32, run: &Run) -> Result<Self> {
         if !stack.is_plain() {
             let table = stack.table(direction, run)?;
-            return Ok(Self::source(LayeredSide {
-                stack,
-                direction,
-                table,
-                property,
-                lists: OnceLock::new(),
-            }));
+            let side = LayeredSide { stack, direction, table, property, lists: OnceLock::new() };
+            return Ok(Self::Layered(Box::new(side)));
         }
         let section = stack.section(0, direction)?;
         Ok(match section.main().body() {
@@ -92,6 +89,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
                 (offsets[v as usize + 1] - offsets[v as usize]) as usize
             }
             Self::Compressed(side) => side.index.degree(v as usize),
+            Self::Layered(side) => side.table.degree(v),
             Self::Gathered(side) => side.rows().degree(v),
             Self::Source(source) => source.degree(v),
         }
@@ -104,14 +102,14 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
     /// Bytes that scans have read from the disk so far, past the page cache.
     pub(super) fn read_bytes(&self) -> u64 {
         match self {
-            Self::Plain(_) | Self::Compressed(_) | Self::Gathered(_) => 0,
+            Self::Plain(_) | Self::Compressed(_) | Self::Layered(_) | Self::Gathered(_) => 0,
             Self::Source(source) => source.read_bytes(),
         }
     }
 
     pub(super) fn point_reads(&self) -> (u64, u64) {
         match self {
-            Self::Plain(_) | Self::Compressed(_) | Self::Gathered(_) => (0, 0),
+            Self::Plain(_) | Self::Compressed(_) | Self::Layered(_) | Self::Gathered(_) => (0, 0),
             Self::Source(source) => source.point_reads(),
         }
     }
@@ -120,6 +118,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
         match self {
             Self::Plain(side) => side.rows(run).map(drop),
             Self::Compressed(side) => side.lists(run).map(drop),
+            Self::Layered(side) => side.lists(run).map(drop),
             Self::Gathered(_) => Ok(()),
             Self::Source(source) => source.prepare(run),
         }
@@ -129,7 +128,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
     pub(super) fn rows(&self, run: &Run) -> Result<Option<Rows<'a, W>>> {
         match self {
             Self::Plain(side) => side.rows(run).map(|rows| Some(*rows)),
-            Self::Gathered(_) | Self::Compressed(_) | Self::Source(_) => Ok(None),
+            Self::Gathered(_) | Self::Compressed(_) | Self::Layered(_) | Self::Source(_) => Ok(None),
         }
     }
 
@@ -143,6 +142,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
             _ if W::RARE || V::BOXED => collect(visitor, |visitor| self.scan_any(run, select, visitor)),
             Self::Plain(side) => Ok(side.rows(run)?.scan(run, select, visitor)?),
             Self::Compressed(side) => Ok(side.lists(run)?.scan(run, select, visitor)?),
+            Self::Layered(side) => collect(visitor, |visitor| sweep(side.lists(run)?, run, select, visitor)),
             Self::Gathered(side) => Ok(side.rows().scan(run, select, visitor)?),
             Self::Source(source) => collect(visitor, |visitor| source.scan(run, select, visitor)),
         }
@@ -153,6 +153,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
         match self {
             Self::Plain(side) => scan_rows(side.rows(run)?, run, select, visitor),
             Self::Compressed(side) => scan_compressed(side.lists(run)?, run, select, visitor),
+            Self::Layered(side) => sweep(side.lists(run)?, run, select, visitor),
             Self::Gathered(side) => scan_rows(&side.rows(), run, select, visitor),
             Self::Source(source) => source.scan(run, select, visitor),
         }
@@ -164,7 +165,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
         match self {
             Self::Plain(side) => side.rows.get().into_iter().for_each(|rows| rows.touch_targets(batch)),
             Self::Gathered(side) => side.rows().touch_targets(batch),
-            Self::Compressed(_) | Self::Source(_) => {}
+            Self::Compressed(_) | Self::Layered(_) | Self::Source(_) => {}
         }
     }
 
@@ -181,6 +182,11 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
             Self::Compressed(side) => match side.lists.get() {
                 Some(lists) => Ok(lists.with_list(v, f)),
                 None => side.list(v).map(|(list, weights)| f(&list.targets, weights)),
+            },
+            Self::Layered(side) => match side.lists.get() {
+                Some(lists) => lists.with_list(v, f),
+                // There is no run here, and one thread of its own verifies all lists.
+                None => side.lists(&Run::with_threads(1)?)?.with_list(v, f),
             },
             Self::Gathered(side) => {
                 let (targets, weights) = side.rows().list(v);
@@ -232,33 +238,12 @@ impl<'a, W: ColumnWeight> CompressedSide<'a, W> {
 }
 
 impl<'a, W: ColumnWeight> LayeredSide<'a, W> {
-    fn lists(&self, run: &Run) -> Result<&Layered<'a, W>> {
+    /// All lists, verified.
+    pub(super) fn lists(&self, run: &Run) -> Result<&Layered<'a, W>> {
         if let Some(lists) = self.lists.get() {
             return Ok(lists);
         }
         let lists = Layered::new(self.stack, self.direction, Arc::clone(&self.table), self.property, run)?;
         Ok(self.lists.get_or_init(|| lists))
-    }
-}
-
-impl<W: ColumnWeight> Source<W, Error> for LayeredSide<'_, W> {
-    fn degree(&self, v: VertexId) -> usize {
-        self.table.degree(v)
-    }
-
-    fn prepare(&self, run: &Run) -> Result<()> {
-        self.lists(run).map(drop)
-    }
-
-    fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
-        sweep(self.lists(run)?, run, select, visitor)
-    }
-
-    fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
-        match self.lists.get() {
-            Some(lists) => lists.with_list(v, take),
-            // There is no run here, and one thread of its own verifies all lists.
-            None => self.lists(&Run::with_threads(1)?)?.with_list(v, take),
-        }
     }
 }

@@ -10,8 +10,8 @@ use esker_graph::{
     AnyVisitor, Bitmap, Flow, Piece, Reservation, Run, SINK_BATCH_MAX, Select, Sink, VertexId, vertex,
 };
 
-use super::chains::{ChainBuffers, LaterLayers};
 use super::overlay::RangeChanges;
+use crate::graph::chains::{ChainBuffers, LaterLayers};
 use crate::graph::layered::Layered;
 use crate::graph::weight::ColumnWeight;
 use crate::stack::Stack;

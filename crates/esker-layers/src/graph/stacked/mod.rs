@@ -13,7 +13,6 @@ mod dead;
 mod patches;
 mod overlay;
 mod filter;
-mod chains;
 mod later;
 mod source;
 mod needs;

@@ -3,14 +3,16 @@
 //! Where all lists that changed are read, their chains need not be followed by addresses: each layer has its vertices in order, so the
 //! fragments of a range of vertices are ranges of the layers' directories.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use esker_format::Result;
 use esker_graph::{Run, VertexId, vertex};
 
-use crate::graph::arcs::{Arcs, seek};
-use crate::graph::layered::Layered;
-use crate::graph::weight::ColumnWeight;
+use super::arcs::{Arcs, seek};
+use super::layered::{Layered, with_joined};
+use super::weight::ColumnWeight;
+use crate::layer::AllLists;
 
 /// A later layer as slices, all of which the version sees.
 struct LaterLayer<'a, W> {
@@ -105,6 +107,53 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         }
     }
 
+    /// Calls `take` with each vertex of a range and its list, sorted, parallel arcs newest first. Returns `false`, and does nothing, if the
+    /// complete layer is coded.
+    pub(super) fn for_each_list(
+        &self,
+        of: &Layered<'a, W>,
+        range: Range<usize>,
+        mut take: impl FnMut(VertexId, &[VertexId], &[W]) -> Result<()>,
+    ) -> Result<bool> {
+        let AllLists::Arrays { offsets, targets: base_targets } = of.base else { return Ok(false) };
+        let (mut targets, mut weights, mut lists, mut dead) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let buffers = &mut ChainBuffers::default();
+        self.for_each(range.clone(), buffers, (&mut targets, &mut weights), |v, end, left_out| {
+            dead.extend_from_slice(left_out.unwrap_or(&[]));
+            lists.push((v, end, dead.len(), left_out.is_some()));
+        });
+        let base = |v: VertexId| match offsets.get(v as usize..v as usize + 2) {
+            Some(bounds) => bounds[0] as usize..bounds[1] as usize,
+            None => 0..0,
+        };
+        let base_weights = of.layers[0].weights;
+        let (mut changed, mut start, mut first_dead) = (lists.into_iter().peekable(), 0, 0);
+        let mut newer: Vec<(VertexId, W)> = Vec::new();
+        for v in range.map(vertex) {
+            let Some((_, end, end_dead, goes_on)) = changed.next_if(|list| list.0 == v) else {
+                take(v, &base_targets[base(v)], &base_weights[base(v)])?;
+                continue;
+            };
+            newer.clear();
+            newer.extend(targets[start..end].iter().copied().zip(weights[start..end].iter().copied()));
+            // Stable, and fast where runs are sorted already.
+            newer.sort_by_key(|arc| arc.0);
+            let (newer_targets, newer_weights): (Vec<VertexId>, Vec<W>) = newer.iter().copied().unzip();
+            let mut stretches = vec![(Cow::Borrowed(&*newer_targets), &*newer_weights)];
+            if goes_on {
+                let range = base(v);
+                let (list, weights) = (&base_targets[range.clone()], &base_weights[range]);
+                for_living(list, &dead[first_dead..end_dead], |living| {
+                    stretches.push((Cow::Borrowed(&list[living.clone()]), &weights[living]));
+                });
+            }
+            with_joined(stretches, |targets, weights| take(v, targets, weights))?;
+            (start, first_dead) = (end, end_dead);
+        }
+        Ok(true)
+    }
+
     /// Finds the fragments of each vertex of a range.
     fn place(&self, range: Range<usize>, buffers: &mut ChainBuffers) {
         let ChainBuffers { starts, fragments, dead_at, .. } = buffers;
@@ -154,16 +203,20 @@ fn copy_living<W: ColumnWeight>(
     targets: &mut Vec<VertexId>,
     weights: &mut Vec<W>,
 ) {
-    let mut copy = |range: Range<usize>| {
-        targets.extend_from_slice(&arcs.targets[range.clone()]);
-        weights.extend_from_slice(&arcs.weights[range]);
-    };
-    let list = &arcs.targets[range.clone()];
+    let (all_targets, all_weights) = (&arcs.targets[range.clone()], &arcs.weights[range]);
+    for_living(all_targets, dead, |living| {
+        targets.extend_from_slice(&all_targets[living.clone()]);
+        weights.extend_from_slice(&all_weights[living]);
+    });
+}
+
+/// Calls `take` with the ranges of a sorted list between the targets that are dead, which ascend.
+fn for_living(list: &[VertexId], dead: &[VertexId], mut take: impl FnMut(Range<usize>)) {
     let mut start = 0;
     for &target in dead {
         let end = start + list[start..].partition_point(|&other| other < target);
-        copy(range.start + start..range.start + end);
+        take(start..end);
         start = end + list[end..].partition_point(|&other| other == target);
     }
-    copy(range.start + start..range.end);
+    take(start..list.len());
 }
