@@ -6,14 +6,16 @@ use std::process::Command;
 use crate::place::Place;
 
 /// Runs a line of a shell, with the command on the path and the directory as home.
-fn shell(place: &Place, line: &str) {
+fn shell(place: &Place, line: &str) -> String {
     let programs = Path::new(env!("CARGO_BIN_EXE_esker")).parent().unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
     let mut command = Command::new("bash");
     command.args(["-e", "-o", "pipefail", "-c", line]).current_dir(place.path());
     let output = command.env("PATH", path).env("HOME", place.path()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{line}: {said}{}", String::from_utf8_lossy(&output.stdout));
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{line}: {said}{printed}");
+    printed
 }
 
 /// A line without its comment, and with sizes for a test.
@@ -143,7 +145,7 @@ fn the_examples_of_help_run() {
     assert!(count >= 35, "{count} examples");
 }
 
-/// The commands of a page, in order, each with the first line of the output that it shows, if it shows any: those of blocks of shell
+/// The commands of a page, in order, each with the output that it shows, if it shows any: those of blocks of shell
 /// commands, those behind a `$` in blocks of output, and those of comments that begin with `first:`. `$ cat FILE` with its lines is a command
 /// that writes the file.
 fn commands_of(page: &str) -> Vec<(String, Option<String>)> {
@@ -171,10 +173,7 @@ fn commands_of(page: &str) -> Vec<(String, Option<String>)> {
                     let shown = shown.trim_end();
                     match command.strip_prefix("cat ") {
                         Some(file) => found.push((format!("cat > {file} <<'END'\n{shown}\nEND"), None)),
-                        None => {
-                            let shown = shown.lines().next().unwrap_or_default().to_owned();
-                            found.push((command_of(command), Some(shown)));
-                        }
+                        None => found.push((command_of(command), Some(shown.to_owned()))),
                     }
                 }
             }
@@ -228,7 +227,24 @@ fn the_commands_of_the_tutorials_run_in_order() {
             match shown.is_some_and(|shown| shown.starts_with("esker: ")) {
                 true => shell(&place, &format!("({command}) || test $? -lt 3")),
                 false => shell(&place, &command),
-            }
+            };
+        }
+    }
+}
+
+/// Times, and other lines that vary, are left out of what the page shows.
+#[test]
+fn the_answers_about_streams_are_those_of_their_page() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tutorials/questions.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let place = Place::new();
+    let commands = commands_of(&page);
+    assert!(commands.len() >= 18, "{commands:?}");
+    for (command, shown) in commands {
+        let printed = shell(&place, &command);
+        let mut lines = printed.lines();
+        for line in shown.iter().flat_map(|shown| shown.lines()) {
+            assert!(lines.any(|other| other == line), "{command} does not print {line:?}: {printed}");
         }
     }
 }
