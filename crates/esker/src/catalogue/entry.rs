@@ -74,6 +74,8 @@ pub enum ListReads {
     In,
     /// Out-lists, and in-lists where they are stored.
     Both,
+    /// Out-lists and in-lists: a directed graph whose in-lists are not stored is refused.
+    BothNeeded,
 }
 
 /// The order in which an algorithm reads lists. A plan depends on it.
@@ -134,6 +136,7 @@ impl GraphReads {
             ListReads::Out => "out-lists",
             ListReads::In => "in-lists",
             ListReads::Both => "out-lists and in-lists",
+            ListReads::BothNeeded => "out-lists and in-lists, both needed",
         };
         let weights = match self.weights {
             WeightReads::Never => "",
@@ -225,7 +228,7 @@ impl Entry {
         let only = match self.reads.lists {
             ListReads::Out => Some(Direction::Out),
             ListReads::In if !self.reads_weights(snapshot) => Some(Direction::In),
-            ListReads::In | ListReads::Both => None,
+            ListReads::In | ListReads::Both | ListReads::BothNeeded => None,
         };
         snapshot.clone().reading(only).keeping_removed(self.reads.ignores_isolated)
     }

@@ -53,7 +53,7 @@ fn one_sided() -> impl Iterator<Item = (&'static Entry, Direction)> {
     CATALOGUE.iter().filter(|entry| !entry.undirected).filter_map(|entry| match entry.reads.lists {
         ListReads::Out => Some((entry, Direction::In)),
         ListReads::In => Some((entry, Direction::Out)),
-        ListReads::Both => None,
+        ListReads::Both | ListReads::BothNeeded => None,
     })
 }
 

@@ -31,7 +31,7 @@ pub(super) const TRIANGLES: Entry = Entry {
             .only_with("method", "sample")
             .otherwise("100000"),
     ],
-    reads: GraphReads::points(ListReads::Both).ignoring_isolated(),
+    reads: GraphReads::points(ListReads::BothNeeded).ignoring_isolated(),
     work: |params, _| {
         Ok(match method(params)? {
             ClusteringMethod::Sample(options) => {
@@ -122,7 +122,7 @@ pub(super) const LCC: Entry = Entry {
     name: "lcc",
     summary: "Local clustering coefficient: the share of pairs of neighbours that are joined by an edge",
     options: &[],
-    reads: GraphReads::points(ListReads::Both),
+    reads: GraphReads::points(ListReads::BothNeeded),
     work: |_, _| Ok(Workload::new(1.0, 27.0, 24.0).over(9.6, 1.0, 85.0).points().growing(0.0, 0.45)),
     undirected: false,
     columns: &["coefficient"],

@@ -26,7 +26,7 @@ pub(super) const MIS: Entry = Entry {
         &["degree", "random"],
         "Order in which vertices are taken: by ascending degree, or at random",
     )],
-    reads: GraphReads::scans(ListReads::Both),
+    reads: GraphReads::scans(ListReads::BothNeeded),
     work: |_, _| Ok(Workload::new(1.1, 1.6, 0.92).over(0.55, 3.2, 2.4)),
     undirected: false,
     columns: &["member"],
@@ -82,7 +82,7 @@ pub(super) const COLOURING: Entry = Entry {
         )
         .or("2"),
     ],
-    reads: GraphReads::scans(ListReads::Both),
+    reads: GraphReads::scans(ListReads::BothNeeded),
     work: |params, _| {
         Ok(Workload::new(11.0, 7.4, 5.6)
             .over(10.0, 40.0, 13.0)

@@ -1,6 +1,6 @@
 //! What is refused, and where the documents say so.
 
-use esker::catalogue::{Entry, ReadPattern};
+use esker::catalogue::{Entry, ListReads, ReadPattern};
 use esker::plan::Request as Reading;
 use esker::store::format::Encoding;
 use esker::store::{GraphEncoding, Residency};
@@ -63,10 +63,6 @@ impl Cell<'_> {
     }
 }
 
-/// Algorithms that follow the edges of a directed graph in both directions.
-const NEED_IN_LISTS: &[&str] =
-    &["cdlp", "cliques", "colouring", "densest", "kcore", "lcc", "mis", "triangles", "truss"];
-
 pub(super) const REFUSALS: &[Refusal] = &[
     Refusal {
         reason: "an algorithm for undirected graphs on a directed one",
@@ -85,7 +81,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
             let has_in_edges = cell.reads(GraphEncoding::Tiles) && cell.combination.place == Place::Whole;
             cell.combination.directions == Directions::OutOnly
                 && !has_in_edges
-                && NEED_IN_LISTS.contains(&cell.entry().name)
+                && cell.entry().reads.lists == ListReads::BothNeeded
         },
     },
     Refusal {
