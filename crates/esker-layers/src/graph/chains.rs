@@ -129,18 +129,27 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         };
         let base_weights = of.layers[0].weights;
         let (mut changed, mut start, mut first_dead) = (lists.into_iter().peekable(), 0, 0);
-        let mut newer: Vec<(VertexId, W)> = Vec::new();
+        let (mut sorted, mut sorted_weights) = (Vec::new(), Vec::new());
         for v in range.map(vertex) {
             let Some((_, end, end_dead, goes_on)) = changed.next_if(|list| list.0 == v) else {
                 take(v, &base_targets[base(v)], &base_weights[base(v)])?;
                 continue;
             };
-            newer.clear();
-            newer.extend(targets[start..end].iter().copied().zip(weights[start..end].iter().copied()));
-            // Stable, and fast where runs are sorted already.
-            newer.sort_by_key(|arc| arc.0);
-            let (newer_targets, newer_weights): (Vec<VertexId>, Vec<W>) = newer.iter().copied().unzip();
-            let mut stretches = vec![(Cow::Borrowed(&*newer_targets), &*newer_weights)];
+            let (mut list, mut list_weights) = (&targets[start..end], &weights[start..end]);
+            if !list.is_sorted() {
+                // Stable, and fast where runs are sorted already.
+                let mut newer: Vec<(VertexId, W)> =
+                    list.iter().copied().zip(list_weights.iter().copied()).collect();
+                newer.sort_by_key(|arc| arc.0);
+                sorted.clear();
+                sorted_weights.clear();
+                newer.iter().for_each(|&(target, weight)| {
+                    sorted.push(target);
+                    sorted_weights.push(weight);
+                });
+                (list, list_weights) = (&sorted, &sorted_weights);
+            }
+            let mut stretches = vec![(Cow::Borrowed(list), list_weights)];
             if goes_on {
                 let range = base(v);
                 let (list, weights) = (&base_targets[range.clone()], &base_weights[range]);

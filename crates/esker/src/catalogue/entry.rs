@@ -74,7 +74,7 @@ pub enum ListReads {
     In,
     /// Out-lists, and in-lists where they are stored.
     Both,
-    /// Out-lists and in-lists: a directed graph whose in-lists are not stored is refused.
+    /// Out-lists and in-lists: a directed graph whose in-lists are not stored is refused, but for tiles of one layer, which hold both.
     BothNeeded,
 }
 

@@ -62,7 +62,7 @@ pub(super) struct Costs<'a> {
     /// How unequal degrees are: see [`Workload::nanoseconds`].
     pub(super) skew: f64,
     pub(super) num_layers: usize,
-    /// Bytes of the layers above the complete one.
+    /// Bytes of the layers above the complete one, and of the codes of births of a layer that is read in part.
     pub(super) later_bytes: u64,
     pub(super) is_compressed: bool,
     /// Bytes of the lists and weights as they are stored, and those of them that lie on the disk and not in the page cache.

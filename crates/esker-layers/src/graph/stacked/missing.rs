@@ -1,5 +1,7 @@
 //! Arcs of some vertices, as sorted lists.
 
+use std::ops::Range;
+
 use esker_graph::{VertexId, vertex};
 
 use crate::stack::Marks;
@@ -50,8 +52,19 @@ impl Missing {
 
     /// Each vertex with a list, and the list.
     pub(super) fn iter(&self) -> impl Iterator<Item = (VertexId, &[VertexId])> {
-        let lists = self.starts.windows(2).map(|pair| &self.targets[pair[0]..pair[1]]);
-        self.has.iter_range(0, 64 * self.before.len()).map(vertex).zip(lists)
+        self.iter_range(0..64 * self.before.len())
+    }
+
+    /// The same of a range of vertices that begins at a multiple of 64.
+    pub(super) fn iter_range(&self, range: Range<usize>) -> impl Iterator<Item = (VertexId, &[VertexId])> {
+        let first = self.before.get(range.start / 64).map_or(0, |&before| before as usize);
+        let lists = self.starts[first..].windows(2).map(|pair| &self.targets[pair[0]..pair[1]]);
+        self.has.iter_range(range.start, range.end).map(vertex).zip(lists)
+    }
+
+    /// Number of arcs of all lists.
+    pub(super) fn num_arcs(&self) -> usize {
+        self.targets.len()
     }
 
     /// The list of `v`, sorted; empty if it has none.
@@ -82,5 +95,8 @@ mod tests {
             assert_eq!(missing.of(v), list, "of vertex {v}");
         }
         assert_eq!(missing.iter().collect::<Vec<_>>(), expected);
+        assert_eq!(missing.iter_range(64..199).collect::<Vec<_>>(), expected[2..3]);
+        assert_eq!(missing.iter_range(128..200).collect::<Vec<_>>(), expected[3..]);
+        assert_eq!((missing.iter_range(256..300).count(), missing.num_arcs()), (0, 7));
     }
 }

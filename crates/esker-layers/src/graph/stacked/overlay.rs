@@ -111,12 +111,15 @@ impl<W: ColumnWeight> Overlay<W> {
             kept.extend(part.kept);
         }
         let mut dead = Missing::new(n, &lists, dead);
+        let num_dead = dead.num_arcs();
         let directed = stack.layers()[0].is_directed();
         if with_tiles && !directed && stack.layers().len() == 1 {
             dead = maker.with_both_ends(dead, &gone, &mut kept)?;
         }
+        // Of each arc that was added, its target and its place in a tile, and at most a list.
+        let added_bytes = (dead.num_arcs() - num_dead) * (2 * size_of::<VertexId>() + size_of::<usize>());
         let kept_bytes = kept.capacity() * size_of::<(VertexId, VertexId, W)>();
-        let memory = [memory, run.budget().reserve(WHAT, kept_bytes as u64)?];
+        let memory = [memory, run.budget().reserve(WHAT, (kept_bytes + added_bytes) as u64)?];
         let direction = directed.then_some(direction);
         let dead_tiles = with_tiles.then(|| DeadTiles::new(&dead, &gone, direction, run));
         Ok(Self { gone, dead, kept, dead_tiles, _memory: memory })
@@ -190,11 +193,21 @@ impl Maker<'_> {
         kept: &mut Vec<(VertexId, VertexId, W)>,
     ) -> Result<Missing> {
         let n = self.section.main().num_lists();
-        let arcs = || dead.iter().flat_map(|(v, targets)| targets.iter().map(move |&target| (v, target)));
+        let arcs = |range| {
+            let lists = dead.iter_range(range);
+            lists.flat_map(|(v, targets): (VertexId, &[VertexId])| {
+                targets.iter().map(move |&target| (v, target))
+            })
+        };
         let is_one_sided = |&(v, target): &(VertexId, VertexId)| {
             (target as usize) < n && !gone.has(target) && dead.of(target).binary_search(&v).is_err()
         };
-        let mut added: Vec<_> = arcs().filter(is_one_sided).map(|(v, target)| (target, v)).collect();
+        let parts = self.run.share(n.div_ceil(UNIT_LEN), Vec::new, |added, unit| {
+            let range = unit * UNIT_LEN..n.min((unit + 1) * UNIT_LEN);
+            added.extend(arcs(range).filter(is_one_sided).map(|(v, target)| (target, v)));
+            Ok::<_, Error>(())
+        })?;
+        let mut added = parts.concat();
         if added.is_empty() {
             return Ok(dead);
         }
@@ -202,11 +215,16 @@ impl Maker<'_> {
         for arcs in added.chunk_by(|a, b| a.0 == b.0) {
             self.keep_living(arcs, kept)?;
         }
-        kept.sort_by_key(|arc| arc.0);
-        let mut all: Vec<_> = arcs().chain(added).collect();
+        kept.sort_by_key(|arc| (arc.0, arc.1));
+        let count = dead.num_arcs() + added.len();
+        let _memory = self.run.budget().reserve(WHAT, (count * size_of::<(VertexId, VertexId)>()) as u64)?;
+        let mut all = Vec::with_capacity(count);
+        all.extend(arcs(0..n).chain(added));
         all.sort_unstable();
-        let lists: Vec<_> =
-            all.chunk_by(|a, b| a.0 == b.0).map(|arcs| (arcs[0].0, arcs.len() as u32)).collect();
+        let lists: Vec<_> = all
+            .chunk_by(|a: &(VertexId, VertexId), b| a.0 == b.0)
+            .map(|arcs| (arcs[0].0, arcs.len() as u32))
+            .collect();
         let targets = all.iter().map(|arc| arc.1).collect();
         Ok(Missing::new(n, &lists, targets))
     }

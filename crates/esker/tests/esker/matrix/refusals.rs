@@ -52,9 +52,9 @@ impl Cell<'_> {
         self.entry().undirected || matches!(self.request.variant, "contraction" | "filter" | "sample")
     }
 
-    /// Whether the search ends early, so that it depends on the order of its lists whether it meets a negative length.
-    pub(super) fn may_miss_negative(&self) -> bool {
-        self.needs_no_negative() && self.request.variant == "target"
+    /// Whether the search may end before it meets what is refused: one for a single target need not meet a negative length.
+    pub(super) fn may_miss(&self, refusal: &Refusal) -> bool {
+        refusal.message == "negative" && self.request.variant == "target"
     }
 
     /// Whether lengths or weights have to be zero or more.
