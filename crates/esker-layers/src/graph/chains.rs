@@ -1,7 +1,7 @@
 //! The lists of later layers, vertex by vertex.
 //!
-//! Where all lists that changed are read, their chains need not be followed by addresses: each layer has its vertices in order, so the
-//! fragments of a range of vertices are ranges of the layers' directories.
+//! Who reads all lists that changed need not follow each chain from fragment to fragment. The directory of a layer has its vertices in
+//! ascending order, so the fragments of a range of vertices are a range of each directory.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -20,7 +20,7 @@ struct LaterLayer<'a, W> {
     arcs: Arcs<'a, W>,
     /// Of each fragment, the next older one; 0: the fragment is the whole list.
     previous: &'a [u64],
-    /// Vertices with tombstones, and these.
+    /// The vertices with tombstones, and the targets of these.
     dead: Arcs<'a, ()>,
 }
 

@@ -38,7 +38,7 @@ pub(super) fn copy<W: ColumnWeight>(
     GatheredSide::fill(offsets, run, || (), |(), unit| copy_unit(side, layered.as_ref(), unit))
 }
 
-/// Copies some lists; of several layers as they lie in these, if that is possible.
+/// Copies some lists. If `layered` is given, those of several layers are read layer by layer; else each along its chain.
 fn copy_unit<'a, W: ColumnWeight>(
     side: &Side<'_, W>,
     layered: Option<&(&Layered<'a, W>, LaterLayers<'a, W>)>,

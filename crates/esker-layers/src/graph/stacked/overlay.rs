@@ -116,7 +116,7 @@ impl<W: ColumnWeight> Overlay<W> {
         if with_tiles && !directed && stack.layers().len() == 1 {
             dead = maker.with_both_ends(dead, &gone, &mut kept)?;
         }
-        // Of each arc that was added, its target and its place in a tile, and at most a list.
+        // Each arc that was added takes a target, a place in a tile, and at most the start of a list.
         let added_bytes = (dead.num_arcs() - num_dead) * (2 * size_of::<VertexId>() + size_of::<usize>());
         let kept_bytes = kept.capacity() * size_of::<(VertexId, VertexId, W)>();
         let memory = [memory, run.budget().reserve(WHAT, (kept_bytes + added_bytes) as u64)?];
@@ -183,9 +183,9 @@ impl Maker<'_> {
     /// Of a version in the middle of the complete layer: the dead arcs, with those that only the list of their other end leaves out. A
     /// tile has an edge once, for both ends.
     ///
-    /// Both ends have the same arcs in each version. But of an edge that was deleted and added again with the same properties, the
-    /// one list may have the first copy among its past arcs, and the other have a copy that was never dead: merges take lists that
-    /// were written whole by what they contain.
+    /// Both ends have the same arcs in each version. But of an edge that was deleted and added again with the same properties, the one
+    /// list may have the first copy among its past arcs, while the other has one copy that never died: a list that was written whole
+    /// does not tell a merge which of its arcs were deleted and added again.
     fn with_both_ends<W: ColumnWeight>(
         &self,
         dead: Missing,
@@ -229,7 +229,7 @@ impl Maker<'_> {
         Ok(Missing::new(n, &lists, targets))
     }
 
-    /// Adds the copies of some arcs of one vertex that the version has to those that are kept.
+    /// Of some arcs of one vertex, adds the copies that are alive in the version to `kept`.
     fn keep_living<W: ColumnWeight>(
         &self,
         arcs: &[(VertexId, VertexId)],
@@ -238,7 +238,7 @@ impl Maker<'_> {
         let v = arcs[0].0;
         let list = self.section.main().list(v as usize)?;
         let range = list.start..list.start + list.targets.len();
-        let born = self.section.born().zip(self.stack.rank().filter(|_| self.stack.layers().len() == 1));
+        let born = self.section.born().zip(self.stack.rank());
         let codes = born.map(|(born, rank)| Ok::<_, Error>((born.get(range)?, rank))).transpose()?;
         self.points.with_list(v, |targets, weights: &[W]| {
             for (at, &target) in targets.iter().enumerate() {
@@ -322,12 +322,7 @@ impl<W> RangeChanges<W> {
     pub(super) fn replace(&mut self, v: VertexId, dead: Option<&[VertexId]>) {
         let Some(dead) = dead else { return self.gone.push(v) };
         let before = self.dead.len();
-        self.dead.extend(
-            dead.iter()
-                .enumerate()
-                .filter(|&(i, target)| i == 0 || dead[i - 1] != *target)
-                .map(|(_, &target)| target),
-        );
+        self.dead.extend(dead.chunk_by(|a, b| a == b).map(|same| same[0]));
         self.note(v, before);
     }
 

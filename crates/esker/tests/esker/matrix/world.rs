@@ -318,7 +318,7 @@ impl World {
                 // Some come, go and come back.
                 let returns = i % 7 == 0 && is_last;
                 if returns || i % 4 != 0 && i % commits == commit {
-                    // An edge that is added is one more where edges may be parallel, else it replaces the one that is there.
+                    // In a multigraph an added edge is a further copy, so the old copies go first; else it replaces the edge that is there.
                     let has_first = i % 4 == 2 && i % 7 != 0 && weights.len() > 1;
                     if parallel && !has_first {
                         self.delete(&mut batch, ends);
