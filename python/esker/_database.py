@@ -612,6 +612,7 @@ class Database:
         *,
         encoding: Literal["plain", "compressed", "tiles"] | None = None,
         heads: int | bool = False,
+        renumber: Literal["auto", "always", "never"] = "auto",
         threads: int | None = None,
         memory: Memory = None,
         progress: ProgressOption = None,
@@ -620,19 +621,22 @@ class Database:
         new version. ``encoding`` is the encoding of the merged layer, ``plain`` or ``compressed``,
         unchanged by default; both remove tiles, and ``tiles`` builds them. ``heads`` stores neighbours of highest degree of each vertex, as many as
         given; ``True`` stores as many as the memory holds. Algorithms with ``residency="headed"`` then read them instead of all lists. A
-        database with tiles or heads keeps them; groups of tiles in which no edge changed are copied. Returns the layers and bytes before and
-        after, how many groups of tiles were copied and rebuilt, and the bytes copied. A warning says why heads were not kept: only plain
+        database with tiles or heads keeps them; groups of tiles in which no edge changed are copied. ``renumber`` says whether vertices that
+        are removed in every version are left out for good, with their properties; the others get new numbers, in graphs made from then on.
+        ``auto`` does so if they are more than one of eight and the memory is enough. Returns the layers and bytes before and
+        after, how many groups of tiles were copied and rebuilt, the bytes copied, and the vertices left out. A warning says why heads were not kept: only plain
         lists have heads, and they need memory."""
         if heads is not True and heads is not False and heads < 1:
             raise InvalidError(f"heads must be a positive number, True or False, not {heads!r}")
         length = 0 if heads is True else None if heads is False else int(heads)
         with _progress.listening(progress, "compact") as callback:
             settings = run_settings(threads=threads, memory=memory, progress=callback)
-            found, left_out = self._to_change().compact(encoding, length, settings)
+            found, left_out = self._to_change().compact(encoding, length, renumber, settings)
         if left_out is not None:
             warnings.warn(left_out, EskerWarning, stacklevel=2)
         sizes = ("layers_before", "layers", "bytes_before", "bytes")
-        return dict(zip((*sizes, "tile_groups_copied", "tile_groups_rebuilt", "tile_bytes_copied"), found))
+        counts = ("tile_groups_copied", "tile_groups_rebuilt", "tile_bytes_copied", "vertices_left_out")
+        return dict(zip((*sizes, *counts), found))
 
     def define_edge_property(
         self, name: str, type: str = "f64", *, weight: bool = False, threads: int | None = None, progress: ProgressOption = None

@@ -10,7 +10,7 @@ use esker::differences::{Differences, Style, summary_json};
 use esker::graph::Run;
 use esker::import::format::ReadOptions;
 use esker::import::options::ImportOptions;
-use esker::store::database::{CompactOptions, CompactReport, Tiling};
+use esker::store::database::{CompactOptions, CompactReport, Renumber, Tiling};
 use esker::store::diff::diff;
 use esker::store::format::{Retention, VersionRecord};
 use esker::store::tiles::TileReport;
@@ -35,7 +35,7 @@ pub(crate) const IN_MEMORY: &str = "/memory";
 pub(crate) const READING_LOG: &str = "reading the log";
 
 /// What a compaction did, and why it left out kept heads.
-type Compacted = ((usize, usize, u64, u64, u64, u64, u64), Option<String>);
+type Compacted = ((usize, usize, u64, u64, u64, u64, u64, u64), Option<String>);
 
 /// An open or closed database.
 #[pyclass(frozen, module = "esker._esker")]
@@ -309,13 +309,14 @@ impl Database {
     }
 
     /// Merges all layers, and stores heads of `heads` neighbours, or of as many as the memory holds if it is 0; returns the number of layers
-    /// before and after, the bytes before and after, of the tiles the groups copied, the groups rebuilt and the bytes copied, and why kept
-    /// heads were left out.
+    /// before and after, the bytes before and after, of the tiles the groups copied, the groups rebuilt and the bytes copied, the vertices left
+    /// out, and why kept heads were left out.
     fn compact(
         &self,
         py: Python<'_>,
         encoding_name: Option<&str>,
         heads: Option<usize>,
+        renumber: &str,
         settings: Settings,
     ) -> Outcome<Compacted> {
         let (tiles, lists) = match encoding_name {
@@ -323,7 +324,13 @@ impl Database {
             Some("tiles") => (Tiling::Make, None),
             Some(name) => (Tiling::Remove, Some(encoding(name)?)),
         };
-        let options = CompactOptions { lists, tiles };
+        let renumber = match renumber {
+            "auto" => Renumber::Auto,
+            "always" => Renumber::Always,
+            "never" => Renumber::Never,
+            other => return invalid(format!("renumber must be 'auto', 'always' or 'never', not {other:?}")),
+        };
+        let options = CompactOptions { lists, tiles, renumber };
         let writer = self.writer()?;
         let memory_bytes = settings.resources().memory_bytes;
         let (run, cancel, listener) = settings.run("compact")?;
@@ -336,11 +343,14 @@ impl Database {
             }
             Ok(report)
         })?;
-        let CompactReport { layers_before, layers, bytes_before, bytes, forms } = report;
+        let CompactReport { layers_before, layers, bytes_before, bytes, forms, vertices_left_out } = report;
         let TileReport { groups_copied, groups_rebuilt, copied_bytes, .. } = forms.tiles.unwrap_or_default();
         let left_out = forms.heads_left_out.filter(|_| heads.is_none()).map(|reason| reason.to_string());
-        let sizes = (layers_before, layers, bytes_before, bytes, groups_copied, groups_rebuilt, copied_bytes);
-        Ok((sizes, left_out))
+        let tiles = (groups_copied, groups_rebuilt, copied_bytes);
+        Ok((
+            (layers_before, layers, bytes_before, bytes, tiles.0, tiles.1, tiles.2, vertices_left_out),
+            left_out,
+        ))
     }
 
     /// Adds an edge property of the type called `kind`.

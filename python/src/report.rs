@@ -36,7 +36,7 @@ pub(crate) fn graph_facts(snapshot: &Snapshot) -> Outcome<String> {
         "multigraph": snapshot.layer().multigraph,
         "in_edges": snapshot.has(Direction::In),
         "text_ids": snapshot.ids().is_text(),
-        "ids": format!("{:?}", snapshot.manifest().ids.kind).to_lowercase(),
+        "ids": snapshot.manifest().ids.kind.name(),
         "dense_base": snapshot.ids().dense_base(),
         "order": format!("{:?}", snapshot.manifest().ids.order).to_lowercase(),
         "weight": weight.map(|weight| weight.name.clone()),

@@ -67,6 +67,25 @@ def test_retain_forget_compact(web):
     assert "friend 5" in web.graph() and web.graph(3).num_edges == 4
 
 
+def test_compact_leaves_out_vertices_that_no_version_has(web):
+    before = web.graph()
+    with web.batch() as batch:
+        batch.delete_vertices(["alice"])
+    removed = web.graph()
+    web.retain(last=1)
+    assert web.compact(renumber="never")["vertices_left_out"] == 0
+    assert web.info["vertex_numbers"] == before.num_vertices
+    assert web.compact(renumber="always")["vertices_left_out"] == 1
+    assert web.info["vertex_numbers"] == web.info["vertices"] == before.num_vertices - 1
+    assert web.check() == []
+    after = web.graph()
+    assert "alice" not in after and after.num_edges == removed.num_edges
+    assert after.pagerank().to_dict() == pytest.approx(removed.pagerank().to_dict())
+    assert "alice" in before and before.num_vertices == after.num_vertices + 1
+    with pytest.raises(ValueError, match="renumber must be"):
+        web.compact(renumber="sometimes")
+
+
 def test_write_options(web, path):
     assert web.write_options == {"copy": "mixed", "freeze": 64 << 20, "merge": True}
     web.compact()

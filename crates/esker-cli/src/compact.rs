@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use esker::change::expire_as_declared;
 use esker::graph::Run;
 use esker::store::Database;
-use esker::store::database::{CompactOptions, CompactReport, Tiling};
+use esker::store::database::{CompactOptions, CompactReport, Renumber, Tiling};
 use esker::store::headed::{Heads, StoredHeads};
 use esker::store::tiles::TileReport;
 use serde_json::json;
@@ -27,7 +27,8 @@ use crate::tiling::describe;
 /// Merges all commits and layers into one layer. Every version stays readable, and the newest is read at full speed. The space of
 /// forgotten versions is freed. Where the database keeps an age from which edges are removed (`esker options --expire`), a new version
 /// without them comes first. Other processes can read the database meanwhile. A database with tiles or heads keeps them; parts of the
-/// tiles in which no edge changed are copied.
+/// tiles in which no edge changed are copied. Vertices that are removed in every version are left out for good, with their properties, if
+/// they are more than one of eight.
 #[derive(Debug, Args)]
 pub(crate) struct CompactCommand {
     /// The database
@@ -37,11 +38,24 @@ pub(crate) struct CompactCommand {
     encoding: Option<StoredEncoding>,
     #[command(flatten)]
     heads: HeadsArgs,
+    /// Whether to leave out vertices that are removed in every version: `auto` does so if they are more than one of eight and the memory is
+    /// enough. The others get new numbers; their ids stay
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
+    renumber: RenumberChoice,
     /// Report as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     resources: ResourceArgs,
+}
+
+/// When vertices get new numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum RenumberChoice {
+    #[default]
+    Auto,
+    Always,
+    Never,
 }
 
 /// What was done.
@@ -58,10 +72,24 @@ struct Compacted {
 impl CompactCommand {
     fn compact(&self, database: &Database, run: &Run) -> Result<Compacted, Failure> {
         let expired = expire_as_declared(database, run)?.map_or(0, |report| report.edges);
-        let report = database.compact_with(options_of(self.encoding), run)?;
+        let report = database.compact_with(self.options(), run)?;
         let heads = self.heads.make(database, &self.resources, run)?;
         let head_bytes = database.snapshot()?.stored_heads()?.map(StoredHeads::file_bytes);
         Ok(Compacted { report, heads, head_bytes, expired })
+    }
+
+    fn options(&self) -> CompactOptions {
+        let tiles = match self.encoding {
+            None => Tiling::Keep,
+            Some(StoredEncoding::Tiles) => Tiling::Make,
+            Some(StoredEncoding::Plain | StoredEncoding::Compressed) => Tiling::Remove,
+        };
+        let renumber = match self.renumber {
+            RenumberChoice::Auto => Renumber::Auto,
+            RenumberChoice::Always => Renumber::Always,
+            RenumberChoice::Never => Renumber::Never,
+        };
+        CompactOptions { lists: self.encoding.and_then(StoredEncoding::of_lists), tiles, renumber }
     }
 
     pub(crate) fn carry_out(&self) -> Outcome {
@@ -100,6 +128,7 @@ impl CompactCommand {
                 "head_length": heads.map(|heads| heads.length).or(kept_heads),
                 "head_bytes": head_bytes,
                 "expired": expired,
+                "vertices_left_out": report.vertices_left_out,
                 "heads_left_out": left_out.map(|reason| reason.to_string()),
                 "seconds": taken,
             }));
@@ -114,6 +143,10 @@ impl CompactCommand {
         ))?;
         if expired > 0 {
             text::line(&format!("expired: {}", counted(expired, "edge", "edges")))?;
+        }
+        if report.vertices_left_out > 0 {
+            let left_out = counted(report.vertices_left_out, "removed vertex", "removed vertices");
+            text::line(&format!("vertices: {left_out} left out, the others renumbered"))?;
         }
         if let Some(tiles) = tiles {
             text::line(&format!("tiles: {}; {}", describe(&tiles), work(&tiles)))?;
@@ -133,15 +166,6 @@ impl CompactCommand {
         text::remark(&format!("Finished in {}", seconds(taken)));
         Ok(())
     }
-}
-
-fn options_of(encoding: Option<StoredEncoding>) -> CompactOptions {
-    let tiles = match encoding {
-        None => Tiling::Keep,
-        Some(StoredEncoding::Tiles) => Tiling::Make,
-        Some(StoredEncoding::Plain | StoredEncoding::Compressed) => Tiling::Remove,
-    };
-    CompactOptions { lists: encoding.and_then(StoredEncoding::of_lists), tiles }
 }
 
 /// `9 groups copied (12 MiB), 1 rebuilt`.

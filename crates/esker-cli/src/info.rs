@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use esker::graph::{Direction, Run, VertexId};
-use esker::store::format::{HeadOrder, IdMapKind, LayerRecord, WriteOptions};
+use esker::store::format::{HeadOrder, LayerRecord, WriteOptions};
 use esker::store::headed::StoredHeads;
 use esker::store::property::Dictionary;
 use esker::store::version::format_time;
@@ -155,7 +155,7 @@ impl InfoCommand {
             "directed": snapshot.is_directed(),
             "in_edges": snapshot.has(Direction::In),
             "vertex_order": format!("{:?}", snapshot.manifest().ids.order).to_lowercase(),
-            "ids": format!("{:?}", snapshot.manifest().ids.kind).to_lowercase(),
+            "ids": snapshot.manifest().ids.kind.name(),
             "vertex_id_bytes": size_of::<VertexId>(),
             "edge_properties": properties,
             "vertex_properties": vertex_properties,
@@ -286,7 +286,7 @@ fn describe_vertices(snapshot: &Snapshot) -> Result<String, Failure> {
 fn describe_ids(snapshot: &Snapshot) -> String {
     let ids = &snapshot.manifest().ids;
     let kind = match ids.kind {
-        IdMapKind::Texts => "text",
+        kind if kind.is_text() => "text",
         // Commits may have added others.
         _ if snapshot.ids().dense_base().is_some() => "consecutive integers",
         _ => "integers with gaps",

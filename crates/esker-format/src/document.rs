@@ -46,7 +46,8 @@ web.esker/
       keys  starts  edges  groups  property.<number>  out.degrees  out.hubs  in.degrees  in.hubs
     heads.columns  heads/    heads, if the layer has any: an archive
       out.heads  out.sums  in.heads  in.sums
-  ids.columns  ids/   the map of external ids, an archive; absent if the ids are dense integers in input order. Its columns:
+  ids.columns  ids/   the map of external ids, an archive; absent if the ids are dense integers in input order, or all
+                      in layers. Its columns:
     integers           the integer of each vertex (permuted dense integers, sparse integers)
     texts  texts.ends  the text of each vertex (texts)
     index.buckets  index.tags    the index (sparse integers, texts)

@@ -283,6 +283,32 @@ codes! {
         Integers = 3,
         /// Texts.
         Texts = 4,
+        /// Integers, all in segments of layers: vertices were renumbered. Needs no other files.
+        LayerIntegers = 5,
+        /// Texts, all in segments of layers: vertices were renumbered. Needs no other files.
+        LayerTexts = 6,
+    }
+}
+
+impl IdMapKind {
+    /// Whether external ids are texts; else they are integers.
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Texts | Self::LayerTexts)
+    }
+
+    /// Whether layers hold all external ids.
+    pub fn is_in_layers(self) -> bool {
+        matches!(self, Self::LayerIntegers | Self::LayerTexts)
+    }
+
+    /// The kind in words of users, who do not care where ids lie.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Permuted => "permuted",
+            Self::Integers | Self::LayerIntegers => "integers",
+            Self::Texts | Self::LayerTexts => "texts",
+        }
     }
 }
 
@@ -301,7 +327,7 @@ layout! {
     pub struct IdMapRecord {
         /// How external ids map to vertices.
         kind: IdMapKind,
-        /// The least external id of dense integers; else 0.
+        /// The least external id of dense integers. If all ids are in layers: the layer that the last renumbering of vertices made. Else 0.
         base: u64,
         /// The order in which vertices are numbered.
         order: VertexOrder,

@@ -23,6 +23,7 @@ struct RemovedBlock {
 pub struct Remaining {
     origins: Arc<[VertexId]>,
     blocks: Vec<RemovedBlock>,
+    num_before: usize,
 }
 
 impl Remaining {
@@ -53,7 +54,7 @@ impl Remaining {
             first = v as usize + 1;
         }
         origins.extend((first..num_vertices).map(vertex));
-        Ok(Self { origins: origins.into(), blocks })
+        Ok(Self { origins: origins.into(), blocks, num_before: num_vertices })
     }
 
     /// The bytes that a renumbering takes.
@@ -66,6 +67,11 @@ impl Remaining {
     /// Number of remaining vertices.
     pub fn len(&self) -> usize {
         self.origins.len()
+    }
+
+    /// Number of vertices before any was removed.
+    pub fn num_before(&self) -> usize {
+        self.num_before
     }
 
     /// Whether no vertex remains.
@@ -124,6 +130,7 @@ mod tests {
             let left: Vec<_> = (0..n).map(vertex).filter(|v| !removed.contains(v)).collect();
             assert_eq!(remaining.origins()[..], left);
             assert_eq!((remaining.len(), remaining.is_empty()), (left.len(), left.is_empty()));
+            assert_eq!(remaining.num_before(), n);
             for v in (0..n).map(vertex) {
                 let place = left.binary_search(&v);
                 assert_eq!(remaining.place(v), place.ok().map(vertex));

@@ -97,7 +97,12 @@ const TILES: Names = Names {
     directories: &[],
 };
 
-/// A directory of a layer, with its archive, which lies beside it.
+const IDS: Names = Names {
+    files: &["index.buckets", "index.tags", "index.vertices", "integers", "texts", "texts.ends"],
+    directories: &[],
+};
+
+/// A directory of a layer or of the map of ids, with its archive, which lies beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnDirectory {
     /// That of the layer.
@@ -106,6 +111,8 @@ pub enum OwnDirectory {
     Tiles,
     /// That of its heads.
     Heads,
+    /// That of the map of the ids that were imported.
+    Ids,
 }
 
 impl OwnDirectory {
@@ -114,6 +121,7 @@ impl OwnDirectory {
             Self::Layer => &LAYER,
             Self::Tiles => &TILES,
             Self::Heads => &HEADS,
+            Self::Ids => &IDS,
         }
     }
 

@@ -267,6 +267,27 @@ mod tests {
     }
 
     #[test]
+    fn a_follower_sees_new_numbers_after_vertices_were_renumbered() {
+        let (disk, path): (Arc<dyn Disk>, _) = (Arc::new(MemoryDisk::new()), Path::new("/db"));
+        let (database, run) = (database(&disk, path), Arc::new(Run::with_threads(1).unwrap()));
+        let mut follower = Follower::open(Arc::clone(&disk), path, Arc::clone(&run)).unwrap();
+        let mut batch = database.batch();
+        (0..30_u64).for_each(|v| batch.remove_vertex(v).unwrap());
+        database.commit(batch, "most vertices go").unwrap();
+        database.forget(1).unwrap();
+        follower.refresh().unwrap();
+        let second = follower.at(2).unwrap();
+        assert_eq!(database.compact(&run).unwrap().vertices_left_out, 30);
+        commit(&database, 1);
+        // The log alone would tell it of a commit with numbers that mean other vertices.
+        follower.refresh().unwrap();
+        let (shown, expected) = (follower.at(3).unwrap(), database.at(3).unwrap());
+        assert_eq!(lists(&shown), lists(&expected));
+        assert!(shown.num_vertices() < second.num_vertices() && !shown.continues(&second));
+        assert!(shown.continues(&follower.at(2).unwrap()));
+    }
+
+    #[test]
     fn commits_that_exceed_the_memory_are_refused_and_read_once_there_is_room() {
         let (disk, path): (Arc<dyn Disk>, _) = (Arc::new(MemoryDisk::new()), Path::new("/db"));
         let database = database(&disk, path);

@@ -100,6 +100,7 @@ impl Sample {
             IdMapKind::Permuted => (self.num_vertices as VertexId - 1 - v).to_string(),
             IdMapKind::Integers => (u64::from(v) * 1_000_000_007 + 17).to_string(),
             IdMapKind::Texts => format!("vertex number {v}"),
+            kind => panic!("no import makes {kind:?}"),
         }
     }
 
@@ -128,6 +129,7 @@ impl Sample {
                 writer.finish()?;
                 vertices.map(|v| files.hasher.text(self.name(v).as_bytes())).collect()
             }
+            kind => panic!("no import makes {kind:?}"),
         };
         let mut order: Vec<(u64, VertexId)> =
             hashes.into_iter().zip((0..self.num_vertices).map(vertex)).collect();

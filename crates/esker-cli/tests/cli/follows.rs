@@ -1,6 +1,6 @@
 //! Answers that follow the versions of a database: `follow`.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
 use crate::place::Place;
@@ -133,6 +133,25 @@ fn a_top_that_has_no_rows_any_longer_is_a_row_without_values() {
     let top = place.ok("follow g.esker pagerank --from 1 --once --top 1 --format csv");
     let lines: Vec<&str> = top.lines().collect();
     assert!(lines.len() == 3 && lines[1].starts_with("1,") && lines[2] == "2,,", "{top}");
+}
+
+#[test]
+fn a_live_answer_ends_where_vertices_were_renumbered() {
+    let place = Place::new();
+    place.file("a.csv", "from,to\nann,bob\nbob,cid\n");
+    place.ok("import a.csv g.esker");
+    let mut child = start(&place, "follow g.esker wcc");
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    read_line(&mut said);
+    place.file("gone.csv", "id\nann\n");
+    place.ok("retain g.esker last 1");
+    place.ok("delete g.esker --vertices gone.csv");
+    place.ok("compact g.esker");
+    edge(&place, "add", "cid", "dan");
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("a compaction renumbered the vertices of g.esker"), "{rest}");
+    assert_eq!(child.wait().unwrap().code(), Some(1));
 }
 
 #[test]

@@ -269,6 +269,34 @@ fn vertices_have_properties() {
 }
 
 #[test]
+fn compact_leaves_out_vertices_that_no_version_has() {
+    let place = friends();
+    place.file("gone.txt", "alice\n");
+    place.ok("delete f.esker --vertices gone.txt");
+    let before = place.json("info f.esker --json");
+    let numbers = before["vertex_numbers"].as_u64().unwrap();
+    assert_eq!(place.json("compact f.esker --renumber always --json")["vertices_left_out"], 0);
+    place.ok("forget f.esker 1");
+    assert_eq!(place.json("compact f.esker --renumber never --json")["vertices_left_out"], 0);
+    let said = place.ok("compact f.esker --renumber always");
+    assert!(said.contains("vertices: 1 removed vertex left out, the others renumbered"), "{said}");
+    let after = place.json("info f.esker --json");
+    assert_eq!(after["vertex_numbers"], numbers - 1);
+    for same in ["vertices", "edges", "version", "ids"] {
+        assert_eq!(after[same], before[same], "{same}");
+    }
+    place.ok("check f.esker");
+    place.ok("run wcc f.esker --verify");
+    place.fails(1, "neighbors f.esker alice", "alice");
+    assert!(!place.path().join("f.esker/ids.columns").exists(), "layers have all ids");
+    place.file("back.csv", "from,to,kind,since\nalice,bob,x,1\n");
+    place.ok("add f.esker back.csv");
+    assert_eq!(place.json("info f.esker --json")["vertex_numbers"], numbers);
+    assert!(place.ok("neighbors f.esker alice").ends_with("\nalice   bob         1  x\n"));
+    place.fails(2, "compact f.esker --renumber sometimes", "auto, always, never");
+}
+
+#[test]
 fn versions_have_names_and_times_and_can_be_forgotten() {
     let place = friends();
     for i in 0..6 {

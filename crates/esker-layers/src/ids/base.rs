@@ -1,6 +1,6 @@
 //! The id map that an import creates, for the vertices of the base layer.
 
-use esker_format::{Column, IdMapKind, Result};
+use esker_format::{Column, Error, IdMapKind, Result};
 use esker_graph::{VertexId, vertex};
 
 use super::external::ExternalId;
@@ -18,6 +18,10 @@ pub(super) struct BaseMap {
 
 #[derive(Debug)]
 enum BaseForm {
+    /// No vertices.
+    Empty {
+        texts: bool,
+    },
     Identity {
         base: u64,
     },
@@ -39,8 +43,19 @@ impl BaseMap {
         Self { num_vertices, form: BaseForm::Identity { base } }
     }
 
+    /// No ids, of a kind.
+    pub(super) fn empty(texts: bool) -> Self {
+        Self { num_vertices: 0, form: BaseForm::Empty { texts } }
+    }
+
     pub(super) fn open(files: &IdFiles<'_>, kind: IdMapKind, base: u64, num_vertices: usize) -> Result<Self> {
         let form = match kind {
+            IdMapKind::LayerIntegers | IdMapKind::LayerTexts if num_vertices == 0 => {
+                BaseForm::Empty { texts: kind.is_text() }
+            }
+            IdMapKind::LayerIntegers | IdMapKind::LayerTexts => {
+                return Err(Error::corrupt(files.directory, 0, "the complete layer does not hold all ids"));
+            }
             IdMapKind::Identity => BaseForm::Identity { base },
             IdMapKind::Permuted => {
                 let integers = files.open(IdColumnFile::Integers)?;
@@ -63,14 +78,18 @@ impl BaseMap {
     }
 
     pub(super) fn is_text(&self) -> bool {
-        matches!(&self.form, BaseForm::Indexed { ids, .. } if ids.is_text())
+        match &self.form {
+            BaseForm::Empty { texts } => *texts,
+            BaseForm::Indexed { ids, .. } => ids.is_text(),
+            BaseForm::Identity { .. } | BaseForm::Permuted { .. } => false,
+        }
     }
 
     /// The base, if the ids are exactly the integers `base..base + n`, in any order.
     pub(super) fn dense_base(&self) -> Option<u64> {
         match self.form {
             BaseForm::Identity { base } | BaseForm::Permuted { base, .. } => Some(base),
-            BaseForm::Indexed { .. } => None,
+            BaseForm::Empty { .. } | BaseForm::Indexed { .. } => None,
         }
     }
 
@@ -130,6 +149,7 @@ impl BaseMap {
                 Ok(ExternalId::Int(integer.wrapping_add(*base)))
             }
             BaseForm::Indexed { ids, .. } => ids.get(v as usize),
+            BaseForm::Empty { .. } => Err(Error::Invalid(format!("no id was imported for vertex {v}"))),
         }
     }
 }

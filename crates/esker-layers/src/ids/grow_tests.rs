@@ -72,6 +72,7 @@ impl Grown {
                     |name: &OwnedId| if let OwnedId::Text(text) = name { text.clone() } else { Vec::new() };
                 disk_of_texts(&names.iter().map(text).collect::<Vec<_>>())
             }
+            kind => panic!("{kind:?} has no imported ids"),
         };
         let base = IdMap::open(&files(&disk), kind, 0, imported).unwrap();
         let tail = IdTail::new(imported, base.is_text(), hasher());

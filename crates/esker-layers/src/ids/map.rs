@@ -33,6 +33,11 @@ impl IdMap {
         Self::of(BaseMap::identity(base, num_vertices), hasher)
     }
 
+    /// A map of no ids, of texts or integers: segments of layers hold all.
+    pub fn in_layers(texts: bool, hasher: IdHasher) -> Self {
+        Self::of(BaseMap::empty(texts), hasher)
+    }
+
     /// Opens the map of the imported vertices, as the manifest describes it. `base` applies to dense integers
     /// only.
     ///

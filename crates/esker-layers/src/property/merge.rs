@@ -19,7 +19,8 @@ const CHECK_EVERY: usize = 1 << 12;
 /// `recode` gives the code that a change has in the new layer, from the position of its layer among `columns` and its
 /// code there; it must not descend from older changes to newer ones. Without one, the change is undone. Of changes of one vertex
 /// that get the same code, the last remains. If no layer is older (`oldest`), there is nothing to take a value from, and such changes
-/// do not remain as the first of a vertex.
+/// do not remain as the first of a vertex. `place` gives the number that a vertex has in the new layer, in the same order; without one, the
+/// changes of the vertex are left out.
 ///
 /// Memory: the buffers of a [`PropertyWriter`]. Time: O(changes * log(layers)).
 ///
@@ -30,6 +31,7 @@ pub fn merge_columns(
     files: &PropertyFiles<'_>,
     columns: &[Arc<PropertyColumn>],
     recode: impl Fn(usize, u32) -> Option<u32>,
+    place: impl Fn(VertexId) -> Option<VertexId>,
     oldest: bool,
     run: &Run,
 ) -> Result<u64> {
@@ -45,8 +47,9 @@ pub fn merge_columns(
     while let Some(Reverse((vertex, layer))) = heap.pop() {
         let (vertices, codes) = places[layer];
         let mut at = next[layer];
+        let placed = place(vertex);
         while vertices.get(at) == Some(&vertex) {
-            if let Some(code) = recode(layer, codes[at] & !UNSET) {
+            if let (Some(vertex), Some(code)) = (placed, recode(layer, codes[at] & !UNSET)) {
                 let value = if codes[at] & UNSET == 0 { Some(columns[layer].value(at)?) } else { None };
                 output.push(Change { vertex, code, value })?;
             }

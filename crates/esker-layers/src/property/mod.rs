@@ -23,7 +23,7 @@ pub use column::{Change, PropertyColumn, PropertyLayer};
 pub use dictionary::{Dictionary, DictionarySegment};
 pub use files::{PropertyFiles, REMOVED_NUMBER, removed_record};
 pub use merge::merge_columns;
-pub use removed::{RemovedVertices, removed_by_version};
+pub use removed::{RemovedVertices, removed_by_version, removed_throughout};
 pub use value::PropertyValue;
 pub use view::VertexProperty;
 pub use write::PropertyWriter;

@@ -1,7 +1,7 @@
 //! Which vertices are removed.
 //!
-//! Vertices are never renumbered. Removing one deletes its edges and sets the hidden property `removed` to 1; adding its id
-//! again sets it to 0 or takes it away.
+//! Removing a vertex deletes its edges and sets the hidden property `removed` to 1; adding its id again sets it to 0 or takes it away. Its
+//! number stays its own until a compaction renumbers the vertices without those that are removed in all versions.
 
 use std::sync::Arc;
 
@@ -67,13 +67,42 @@ impl RemovedVertices {
     }
 }
 
-/// How many vertices are removed, from each version on at which that changes, ascending. `layers` are the changes in each layer,
-/// oldest first, and the versions that the layer tells apart. Time: O(m log m) for m changes; memory: 24 bytes each.
+/// The vertices that are removed in each version that numbers them, ascending. `layers` as in [`removed_by_version`]; `versions`: number and
+/// number of vertices of each version, both ascending. Time: O(m log(m versions)) for m changes; memory: 24 bytes each.
 ///
 /// # Errors
-/// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the columns are not of u8; cancellation.
-pub fn removed_by_version(layers: &[(Arc<PropertyColumn>, &[u64])], run: &Run) -> Result<Vec<(u64, u64)>> {
-    let mut changes: Vec<(VertexId, u64, bool)> = Vec::new();
+/// As [`removed_by_version`].
+pub fn removed_throughout(
+    layers: &[(Arc<PropertyColumn>, &[u64])],
+    versions: &[(u64, u64)],
+    run: &Run,
+) -> Result<Vec<VertexId>> {
+    let changes = changes_of(layers, run)?;
+    let is_removed = |of_one: &[VertexState]| {
+        let v = u64::from(of_one[0].0);
+        let first = versions.partition_point(|&(_, num_vertices)| num_vertices <= v);
+        // The position of the first version that numbers the vertex and is not before another.
+        let position = |version: u64| first.max(versions.partition_point(|&(number, _)| number < version));
+        let mut is_present_from = Some(first);
+        for &(_, version, removed) in of_one {
+            let at = position(version);
+            if is_present_from.is_some_and(|from| from < at) {
+                return false;
+            }
+            is_present_from = (!removed).then_some(at);
+        }
+        is_present_from.is_none()
+    };
+    let found = changes.chunk_by(|a, b| a.0 == b.0).filter(|of_one| is_removed(of_one));
+    Ok(found.map(|of_one| of_one[0].0).collect())
+}
+
+/// A vertex, a version, and whether the vertex is removed from it on.
+type VertexState = (VertexId, u64, bool);
+
+/// All changes, by vertex and version.
+fn changes_of(layers: &[(Arc<PropertyColumn>, &[u64])], run: &Run) -> Result<Vec<VertexState>> {
+    let mut changes: Vec<VertexState> = Vec::new();
     for (column, versions) in layers {
         let (vertices, codes) = column.places(run)?;
         let values = column.values::<u8>(run)?;
@@ -86,6 +115,16 @@ pub fn removed_by_version(layers: &[(Arc<PropertyColumn>, &[u64])], run: &Run) -
     }
     run.check()?;
     changes.sort_by_key(|&(v, version, _)| (v, version));
+    Ok(changes)
+}
+
+/// How many vertices are removed, from each version on at which that changes, ascending. `layers` are the changes in each layer,
+/// oldest first, and the versions that the layer tells apart. Time: O(m log m) for m changes; memory: 24 bytes each.
+///
+/// # Errors
+/// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the columns are not of u8; cancellation.
+pub fn removed_by_version(layers: &[(Arc<PropertyColumn>, &[u64])], run: &Run) -> Result<Vec<(u64, u64)>> {
+    let changes = changes_of(layers, run)?;
     let mut turns: Vec<(u64, i64)> = Vec::new();
     for of_one in changes.chunk_by(|a, b| a.0 == b.0) {
         let mut before = false;

@@ -153,7 +153,7 @@ impl Store {
             Some(versions.partition_point(|&kept| kept < version) as u32 + 1)
         };
         let columns: Vec<_> = old.iter().map(|layer| Arc::clone(&layer.column)).collect();
-        let changes = merge_columns(&files, &columns, recode, from == 0, &self.run).unwrap();
+        let changes = merge_columns(&files, &columns, recode, Some, from == 0, &self.run).unwrap();
         let column = Arc::new(PropertyColumn::open(&files).unwrap());
         assert_eq!(column.len() as u64, changes);
         column.verify(NUM_VERTICES, versions.len() as u32, &self.run).unwrap();
@@ -342,7 +342,7 @@ fn descending_codes_stop_a_merge() {
     let files =
         PropertyFiles { disk: &store.disk, directory: &directory, database: DATABASE, record: &record };
     let columns = [Arc::clone(&store.layers[0].column)];
-    let merged = merge_columns(&files, &columns, |_, code| Some(9 - code), true, &store.run);
+    let merged = merge_columns(&files, &columns, |_, code| Some(9 - code), Some, true, &store.run);
     assert_eq!(merged.unwrap_err().to_string(), "codes descend from 8 to 7 in a merge, at vertex 1");
 }
 
@@ -450,6 +450,7 @@ fn forged_columns_are_errors_not_panics() {
     let merged = Path::new("m");
     disk.create_directory(merged).unwrap();
     let output = PropertyFiles { directory: merged, ..files };
-    let told = merge_columns(&output, &[column], |_, code| Some(code), true, &run).unwrap_err().to_string();
+    let told =
+        merge_columns(&output, &[column], |_, code| Some(code), Some, true, &run).unwrap_err().to_string();
     assert!(told.contains("is damaged"), "{told}");
 }

@@ -178,6 +178,7 @@ impl BenchDirectory<'_> {
                 encoding: None,
                 added: &[],
                 widened: None,
+                remaining: None,
                 end: None,
             };
             let start = Instant::now();

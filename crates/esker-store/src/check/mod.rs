@@ -92,10 +92,14 @@ pub fn check(snapshot: &Snapshot, run: &Run) -> Result<Report> {
 
 /// Verifies the files of the id map, and that it maps each vertex to an id and that id back to the vertex.
 fn check_ids(snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()> {
-    let Some(archive) = snapshot.state().ids_archive() else { return Ok(()) };
-    let intact = check_archive(archive, snapshot.manifest().database, run, report)?;
-    if !intact {
-        return Ok(());
+    match snapshot.state().ids_archive() {
+        Some(archive) => {
+            if !check_archive(archive, snapshot.manifest().database, run, report)? {
+                return Ok(());
+            }
+        }
+        None if snapshot.manifest().ids.kind.is_in_layers() => {}
+        None => return Ok(()),
     }
     let check_range = |range: Range<usize>| {
         for v in range.map(vertex) {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use esker_format::{CopyPolicy, ElementType, Error, Result, Retention, WriteOptions};
 use esker_graph::Run;
 
-use super::model::{ModelChange, ModelVersion, commit, normal, read, verify_version};
-use super::{CompactOptions, Database};
+use super::model::{ModelChange, ModelVersion, commit, leave_out_removed, normal, read, verify_version};
+use super::{CompactOptions, Database, Renumber};
 use crate::history::Random;
 use crate::sample::Sample;
 
@@ -22,8 +22,9 @@ pub(super) enum Request {
     Commit(Vec<ModelChange>),
     Freeze,
     Merge,
+    /// Compacts and renumbers.
     Compact,
-    /// Compacts to other encodings.
+    /// Compacts as the options say; not with [`Renumber::Auto`].
     CompactTo(CompactOptions),
     Define,
     Tag(usize, usize),
@@ -118,7 +119,10 @@ impl DatabaseContent {
             Request::Commit(changes) => Some(ResolvedRequest::Commit(changes)),
             Request::Freeze => Some(ResolvedRequest::Freeze),
             Request::Merge => Some(ResolvedRequest::Merge),
-            Request::Compact => Some(ResolvedRequest::Compact(CompactOptions::default())),
+            Request::Compact => {
+                let renumber = Renumber::Always;
+                Some(ResolvedRequest::Compact(CompactOptions { renumber, ..CompactOptions::default() }))
+            }
             Request::CompactTo(options) => Some(ResolvedRequest::Compact(*options)),
             Request::Define => Some(ResolvedRequest::Define),
             Request::Tag(name, index) => Some(ResolvedRequest::Tag(format!("tag {name}"), self.pick(*index))),
@@ -141,7 +145,7 @@ impl DatabaseContent {
         is_free.then_some(ResolvedRequest::Forget(gone))
     }
 
-    /// The contents that the database may have while a request is carried out: that before, and that after.
+    /// The contents that the database may have while a request is carried out, from that before to that after.
     fn through(&self, resolved: &ResolvedRequest<'_>) -> Vec<Self> {
         let mut next = self.clone();
         match resolved {
@@ -151,9 +155,14 @@ impl DatabaseContent {
                 next.next += 1;
             }
             ResolvedRequest::Freeze | ResolvedRequest::Define => next.freeze(),
-            ResolvedRequest::Compact(_) => {
+            ResolvedRequest::Compact(options) => {
                 next.freeze();
                 next.forget(&BTreeSet::new());
+                if options.renumber == Renumber::Always {
+                    let merged = next.clone();
+                    leave_out_removed(next.present.values_mut().map(Arc::make_mut));
+                    return vec![self.clone(), merged, next];
+                }
             }
             ResolvedRequest::Merge => {}
             ResolvedRequest::Tag(name, version) => {
@@ -269,14 +278,14 @@ impl PossibleContents {
     pub(super) fn find(&self, db: &Database, run: &Run) -> &DatabaseContent {
         let mut matching = self.0.iter().filter(|content| content.matches(db)).peekable();
         let first = matching.next();
-        // Failed commits may share a version number; then the newest version decides.
+        // Failed commits may share a version number, and renumbering changes no version number; then the versions decide.
         let found = if matching.peek().is_none() {
             first
         } else {
-            let newest = read(&db.snapshot().unwrap(), run).unwrap();
-            let is_newest =
-                |content: &&DatabaseContent| normal(&content.present[&content.newest()]) == normal(&newest);
-            first.into_iter().chain(matching).find(is_newest)
+            let is_read = |(&number, expected): (&u64, &Arc<ModelVersion>)| {
+                normal(&read(&db.at(number).unwrap(), run).unwrap()) == normal(expected)
+            };
+            first.into_iter().chain(matching).find(|content| content.versions().iter().all(is_read))
         };
         found.unwrap_or_else(|| {
             let numbers: Vec<u64> = db.versions().iter().map(|version| version.number).collect();
@@ -298,6 +307,9 @@ impl Request {
             0..7 => Self::Commit(changes(random)),
             7..10 => Self::Freeze,
             10 => Self::Merge,
+            11 if random.chance(30) => {
+                Self::CompactTo(CompactOptions { renumber: Renumber::Never, ..CompactOptions::default() })
+            }
             11 => Self::Compact,
             12 => Self::Tag(random.below(2), random.below(100)),
             13 => Self::Forget(NEWEST),

@@ -16,7 +16,7 @@ use super::crash_model::{
     DatabaseContent, NEWEST, NUM_VERTICES, PossibleContents, Request, changes, many_changes,
 };
 use super::model::{DB, ModelChange, verify_version};
-use super::{CompactOptions, Database, DatabaseOptions, Tiling};
+use super::{CompactOptions, Database, DatabaseOptions, Renumber, Tiling};
 use crate::check::check;
 use crate::history::Random;
 use crate::sample::Sample;
@@ -327,7 +327,8 @@ fn hundreds_of_vertices_outlive_failures_of_compactions_to_every_encoding() {
         let mut workload = Workload::random(2 * seed, 0);
         workload.sample = Sample { ids: IdMapKind::Texts, ..Sample::random(300, 1500, seed % 2 == 1, 2) };
         let mut many = || Request::Commit(many_changes(300, &mut random));
-        let to = |lists, tiles| Request::CompactTo(CompactOptions { lists: Some(lists), tiles });
+        let renumber = Renumber::Always;
+        let to = |lists, tiles| Request::CompactTo(CompactOptions { lists: Some(lists), tiles, renumber });
         workload.requests =
             vec![many(), Request::Tag(0, NEWEST), many(), to(Encoding::Compressed, Tiling::Make), many()];
         workload.requests.extend([to(Encoding::Plain, Tiling::Keep), Request::Forget(NEWEST), many()]);

@@ -125,21 +125,30 @@ impl Database {
         run: &Run,
         change: impl FnOnce(&mut Maintenance, &mut Writer) -> Result<Option<NextState>>,
     ) -> Result<()> {
+        self.redefine_holding(&mut locked(&self.core.maintenance), run, change)
+    }
+
+    /// As [`Database::redefine`], for a caller that holds `maintenance`.
+    pub(super) fn redefine_holding(
+        &self,
+        maintenance: &mut Maintenance,
+        run: &Run,
+        change: impl FnOnce(&mut Maintenance, &mut Writer) -> Result<Option<NextState>>,
+    ) -> Result<()> {
         let core = &self.core;
-        let mut maintenance = locked(&core.maintenance);
         // Freezes most commits before other commits have to wait.
-        core.freeze(&mut maintenance, run)?;
+        core.freeze(maintenance, run)?;
         let mut writer = locked(&core.writer);
         writer.expect_sound()?;
         core.make_visible(writer.next_version - 1).map_err(|error| writer.fail(error))?;
-        let Some(next) = change(&mut maintenance, &mut writer)? else { return Ok(()) };
+        let Some(next) = change(maintenance, &mut writer)? else { return Ok(()) };
         let newest = next.state.snapshot(next.state.newest())?;
         let last_committed_ms = writer.last_committed_ms;
         let fresh = Writer { last_committed_ms, ..Writer::over(&newest, run)? };
         let end = fresh.next_version - 1;
         // If recording fails, it is unknown whether the manifest has the property, so nothing more may be
         // committed.
-        core.record(&mut maintenance, &next).map_err(|error| writer.fail(error))?;
+        core.record(maintenance, &next).map_err(|error| writer.fail(error))?;
         core.show(&next, &mut writer, Some(end))?;
         *writer = fresh;
         Ok(())

@@ -21,6 +21,7 @@ use super::forms::{FormReport, HeadsLeftOut, Replaced, kept_forms};
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::WrittenLayer;
+use super::numbering::{Numbering, Renumber};
 use super::tiling::Tiling;
 use crate::buffers::LayerBuffers;
 use crate::merge::{MergeEnd, MergeOptions, merge_layers, policy};
@@ -39,6 +40,8 @@ pub struct CompactReport {
     pub bytes: u64,
     /// The tiles and heads that were made.
     pub forms: FormReport,
+    /// Vertices that were removed in all versions and that are left out now, so that others have their numbers.
+    pub vertices_left_out: u64,
 }
 
 /// What [`Database::compact_with`] should produce.
@@ -48,6 +51,8 @@ pub struct CompactOptions {
     pub lists: Option<Encoding>,
     /// The tiles beside them.
     pub tiles: Tiling,
+    /// The numbers of vertices.
+    pub renumber: Renumber,
 }
 
 impl Database {
@@ -81,6 +86,9 @@ impl Database {
     /// As [`Database::compact`], with other encodings. Tiles and heads that the database has are made for the new layer too, and installed
     /// with it; compressed lists have no heads.
     ///
+    /// Vertices keep their numbers, or get new ones (see [`Renumber`]): snapshots taken before have the old numbers, later ones the new.
+    /// Commits wait meanwhile.
+    ///
     /// # Errors
     /// As [`Database::freeze`].
     pub fn compact_with(&self, options: CompactOptions, run: &Run) -> Result<CompactReport> {
@@ -95,9 +103,12 @@ impl Database {
         let kept = options.forms(kept_before);
         let is_other =
             |layer: &Arc<Layer>| options.lists.is_some_and(|wanted| layer.record().encoding != wanted);
-        let mut forms = if layers_before > 1 || forgets(&before) || before.layers().iter().any(is_other) {
-            let request =
-                MergeRequest { encoding: options.lists, kept: Some(kept), ..MergeRequest::default() };
+        let request = MergeRequest { encoding: options.lists, kept: Some(kept), ..MergeRequest::default() };
+        let renumbered = self.renumber(&mut maintenance, options.renumber, request, run)?;
+        let vertices_left_out = renumbered.map_or(0, |(_, count)| count);
+        let mut forms = if let Some((forms, _)) = renumbered {
+            forms
+        } else if layers_before > 1 || forgets(&before) || before.layers().iter().any(is_other) {
             core.merge_range(&mut maintenance, 0..layers_before, request, run)?
         } else {
             let mut forms = core.change_tiles(&mut maintenance, options.tiles, kept, run)?;
@@ -109,7 +120,14 @@ impl Database {
         }
         let after = core.state();
         let bytes = core.layer_bytes(&after)?;
-        Ok(CompactReport { layers_before, layers: after.layers().len(), bytes_before, bytes, forms })
+        Ok(CompactReport {
+            layers_before,
+            layers: after.layers().len(),
+            bytes_before,
+            bytes,
+            forms,
+            vertices_left_out,
+        })
     }
 }
 
@@ -187,7 +205,7 @@ impl Core {
         let num_layers = which.end;
         let (layer, forms) = self.write_layer(maintenance, |number, directory| {
             let layer = MergeJob { state, which, request, disk: &self.disk, directory }.write(number, run)?;
-            let is_recorded = request.end.is_none() && request.added.is_none() && request.widened.is_none();
+            let is_recorded = request.changes_edges_only();
             let replaced = Replaced { state, num_layers, is_recorded };
             let properties = request.properties(&state.manifest().properties);
             let kept = if layer.complete { kept } else { KeptForms::default() };
@@ -235,9 +253,16 @@ pub(super) struct MergeRequest<'a> {
     pub(super) added: Option<&'a PropertyRecord>,
     /// An edge property whose type becomes a wider one, if all layers are merged.
     pub(super) widened: Option<Widening>,
+    /// New numbers for the vertices, if all layers are merged.
+    pub(super) numbering: Option<&'a Numbering>,
 }
 
 impl MergeRequest<'_> {
+    /// Whether the new layer differs from the merged ones in nothing but edges and their properties that these changed.
+    fn changes_edges_only(&self) -> bool {
+        self.end.is_none() && self.added.is_none() && self.widened.is_none() && self.numbering.is_none()
+    }
+
     /// The properties after the merge.
     fn properties(&self, known: &[PropertyRecord]) -> Vec<PropertyRecord> {
         let mut properties = known.to_vec();
@@ -274,7 +299,8 @@ impl MergeJob<'_> {
             self.state.layers().iter().map(|layer| Arc::clone(layer.lists())).collect();
         let retained: Vec<u64> =
             self.state.manifest().versions.iter().map(|version| version.number).collect();
-        let MergeRequest { encoding, end, added, widened, .. } = self.request;
+        let MergeRequest { encoding, end, added, widened, numbering, .. } = self.request;
+        let remaining = numbering.map(Numbering::remaining);
         let owners = self.state.manifest().properties.iter();
         let num_properties =
             owners.filter(|property| property.owner == Owner::Edges).count() + added.iter().len();
@@ -283,20 +309,33 @@ impl MergeJob<'_> {
         let writer =
             PlainWriter::new(&archive, self.directory, self.database()).with_buffers(buffers.each_bytes);
         let added: Vec<ElementType> = added.iter().map(|property| property.element).collect();
-        let options = MergeOptions { number, retained: &retained, encoding, added: &added, widened, end };
+        let options =
+            MergeOptions { number, retained: &retained, encoding, added: &added, widened, remaining, end };
         let (mut record, versions) = merge_layers(&lists, self.which.clone(), &options, &writer, run)?;
         record.dictionaries = self.write_dictionaries(&writer)?;
-        let segments: Vec<_> = self.inputs().iter().filter_map(|layer| layer.ids().cloned()).collect();
-        let first = segments.first().map_or(record.num_vertices, |segment| segment.first() as u64);
-        record.num_new_ids = record.num_vertices.saturating_sub(first);
-        if record.num_new_ids > 0 {
-            let (directory, hasher) = (self.directory, self.state.hasher());
-            let files = IdFiles { disk: &archive, directory, database: self.database(), hasher };
-            merge_segments(&files, &segments, record.num_new_ids as usize)?;
-        }
+        record.num_new_ids = self.write_ids(&archive, record.num_vertices)?;
         record.vertex_properties = self.write_vertices(&archive, &versions, run)?;
         archive.finish()?;
         Ok(record)
+    }
+
+    /// Writes the ids that the new layer adds, to one of `num_vertices`; returns their number.
+    fn write_ids(&self, archive: &ArchiveWriter, num_vertices: u64) -> Result<u64> {
+        let segments: Vec<_> = self.inputs().iter().filter_map(|layer| layer.ids().cloned()).collect();
+        let first = match (self.request.numbering, segments.first()) {
+            (Some(_), _) => 0,
+            (None, segment) => segment.map_or(num_vertices, |segment| segment.first() as u64),
+        };
+        let count = num_vertices.saturating_sub(first);
+        if count > 0 {
+            let (directory, hasher) = (self.directory, self.state.hasher());
+            let files = IdFiles { disk: archive, directory, database: self.database(), hasher };
+            match self.request.numbering {
+                Some(numbering) => numbering.write_ids(&files)?,
+                None => merge_segments(&files, &segments, count as usize)?,
+            }
+        }
+        Ok(count)
     }
 
     fn write_dictionaries(&self, writer: &PlainWriter<'_>) -> Result<Vec<DictionaryRecord>> {
@@ -351,7 +390,9 @@ impl MergeJob<'_> {
                 let is_undone = self.request.end.is_some_and(|end| version > end.until.number);
                 (!is_undone).then(|| merged.partition_point(|&other| other < version) as u32 + 1)
             };
-            merge_columns(&files, &columns, recode, self.which.start == 0, run)?;
+            let place =
+                |v| self.request.numbering.map_or(Some(v), |numbering: &Numbering| numbering.place(v));
+            merge_columns(&files, &columns, recode, place, self.which.start == 0, run)?;
         }
         Ok(numbers.into_iter().collect())
     }

@@ -141,6 +141,16 @@ impl ModelVersion {
     }
 }
 
+/// Takes the properties of vertices that no version has: a compaction that renumbers leaves these vertices out.
+pub(super) fn leave_out_removed<'v>(versions: impl IntoIterator<Item = &'v mut ModelVersion>) {
+    let mut versions: Vec<_> = versions.into_iter().collect();
+    let left: BTreeSet<u64> = versions.iter().flat_map(|version| version.vertices.iter().copied()).collect();
+    for version in &mut versions {
+        version.ages.retain(|v, _| left.contains(v));
+        version.names.retain(|v, _| left.contains(v));
+    }
+}
+
 fn key(directed: bool, u: u64, v: u64) -> (u64, u64) {
     if directed { (u, v) } else { (u.min(v), u.max(v)) }
 }

@@ -1,25 +1,27 @@
 //! Compares every version after random commits, freezes, merges, tags and reopenings with a model.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::{Disk, FaultyDisk};
-use esker_format::{ElementType, Encoding, IdMapKind};
-use esker_graph::Run;
+use esker_format::{ElementType, Encoding, IdMapKind, Retention};
+use esker_graph::{Budget, Run, RunOptions};
 use proptest::prelude::*;
 
 use super::handle::locked;
-use super::model::{DB, Model, ModelChange, commit, normal, read, verify, verify_points};
-use super::{Database, DatabaseOptions};
+use super::model::{DB, Model, ModelChange, commit, leave_out_removed, normal, read, verify, verify_points};
+use super::{CompactOptions, Database, DatabaseOptions, Renumber, Tiling};
 use crate::history::Random;
 use crate::sample::Sample;
+use crate::version::strays;
 
 #[derive(Debug, Clone)]
 enum Action {
     Commit(Vec<ModelChange>),
     Freeze,
     Merge,
-    Compact(Option<Encoding>),
+    Compact(Option<Encoding>, Renumber),
     Reopen,
     Tag,
     /// Forgets the version this many before the newest.
@@ -43,11 +45,33 @@ fn action(n: u64) -> impl Strategy<Value = Action> {
         6 => prop::collection::vec(change(n), 0..20).prop_map(Action::Commit),
         3 => Just(Action::Freeze),
         1 => Just(Action::Merge),
-        1 => prop::sample::select(vec![None, Some(Encoding::Plain), Some(Encoding::Compressed)]).prop_map(Action::Compact),
+        1 => prop::sample::select(vec![None, Some(Encoding::Plain), Some(Encoding::Compressed)])
+            .prop_flat_map(|lists| prop::sample::select(vec![Renumber::Always, Renumber::Never])
+                .prop_map(move |renumber| Action::Compact(lists, renumber))),
         1 => Just(Action::Reopen),
         1 => Just(Action::Tag),
         2 => prop_oneof![2 => Just(0), 1 => 0_usize..5].prop_map(Action::Forget),
     ]
+}
+
+const RENUMBERING: CompactOptions =
+    CompactOptions { lists: None, tiles: Tiling::Keep, renumber: Renumber::Always };
+
+/// Compacts, and expects as many vertices to be left out as no version of the model has.
+fn compact(db: &Database, lists: Option<Encoding>, renumber: Renumber, model: &mut Model, run: &Run) {
+    let numbers = || db.snapshot().unwrap().num_vertices() as u64;
+    let before = numbers();
+    let options = CompactOptions { lists, renumber, ..CompactOptions::default() };
+    let report = db.compact_with(options, run).unwrap();
+    assert_eq!(numbers(), before - report.vertices_left_out);
+    if renumber == Renumber::Always {
+        leave_out_removed(model.versions.values_mut());
+        let left: BTreeSet<u64> =
+            model.versions.values().flat_map(|version| version.vertices.iter().copied()).collect();
+        assert_eq!(numbers(), left.len() as u64);
+    } else {
+        assert_eq!(report.vertices_left_out, 0);
+    }
 }
 
 fn options() -> DatabaseOptions {
@@ -59,12 +83,12 @@ proptest! {
     #[test]
     fn every_version_matches_the_model(
         (n, actions) in (2_u64..24).prop_flat_map(|n| (Just(n), prop::collection::vec(action(n), 1..16))),
-        edges in 0_usize..60, directed: bool, seed: u32,
+        edges in 0_usize..60, directed: bool, texts: bool, seed: u32,
     ) {
         let disk = FaultyDisk::new(u64::from(seed));
         let shared: Arc<dyn Disk> = Arc::new(disk.clone());
         let mut sample = Sample::random(n as usize, edges, directed, seed);
-        sample.ids = IdMapKind::Identity;
+        sample.ids = if texts { IdMapKind::Texts } else { IdMapKind::Identity };
         sample.write(&shared, Path::new(DB), false).unwrap();
         let run = Run::with_threads(2).unwrap();
         let mut model = Model::of(&sample);
@@ -78,7 +102,7 @@ proptest! {
                 }
                 Action::Freeze => drop(db.freeze(&run).unwrap()),
                 Action::Merge => drop(db.merge(&run).unwrap()),
-                Action::Compact(encoding) => drop(db.compact_to(*encoding, &run).unwrap()),
+                Action::Compact(lists, renumber) => compact(&db, *lists, *renumber, &mut model, &run),
                 Action::Reopen => {
                     db.close().unwrap();
                     db = Database::open_on(Arc::clone(&shared), Path::new(DB), options()).unwrap();
@@ -101,13 +125,16 @@ proptest! {
         verify(&db, &model, &run);
         let (&oldest, expected) = model.versions.first_key_value().unwrap();
         let pinned = db.at(oldest).unwrap();
-        db.compact(&run).unwrap();
+        let expected = expected.clone();
+        compact(&db, None, Renumber::Always, &mut model, &run);
         prop_assert_eq!(db.manifest().layers.len(), 1);
-        prop_assert_eq!(normal(&read(&pinned, &run).unwrap()), normal(expected));
+        prop_assert_eq!(normal(&read(&pinned, &run).unwrap()), normal(&expected));
         verify(&db, &model, &run);
-        // All forgotten versions are gone, so compacting again changes nothing.
-        let report = db.compact(&run).unwrap();
-        prop_assert_eq!(report.bytes, report.bytes_before);
+        // All forgotten versions and removed vertices are gone, so compacting again changes nothing.
+        let number = db.manifest().layers[0].number;
+        let report = db.compact_with(RENUMBERING, &run).unwrap();
+        prop_assert_eq!((report.bytes, report.vertices_left_out), (report.bytes_before, 0));
+        prop_assert_eq!(db.manifest().layers[0].number, number);
         // Changing the encoding keeps the content; compacting to the same encoding again does nothing.
         let other = match db.manifest().layers[0].encoding {
             Encoding::Plain => Encoding::Compressed,
@@ -253,4 +280,118 @@ fn opening_for_writing_removes_what_killed_imports_left() {
     let left: Vec<String> = disk.list(Path::new(".")).unwrap().into_iter().map(|entry| entry.name).collect();
     assert!(!left.contains(&".web.esker.staging-0123456789abcdef".to_owned()) && left.len() == 4, "{left:?}");
     drop(live);
+}
+
+/// A database of eight vertices with texts as ids, of which 3 is removed in all versions, and 4 in those from the third on.
+fn with_removed_vertices(disk: &Arc<dyn Disk>) -> (Database, Model) {
+    let sample = Sample { ids: IdMapKind::Texts, ..Sample::random(8, 30, true, 2) };
+    sample.write(disk, Path::new(DB), false).unwrap();
+    let (mut model, db) =
+        (Model::of(&sample), Database::open_on(Arc::clone(disk), Path::new(DB), options()).unwrap());
+    for removed in [3, 4] {
+        let changes = [ModelChange::Age(removed, Some(7)), ModelChange::RemoveVertex(removed)];
+        model.commit(&changes);
+        commit(&db, &changes).unwrap();
+    }
+    model.versions.remove(&1);
+    db.forget(1).unwrap();
+    (db, model)
+}
+
+#[test]
+fn vertices_are_left_out_once_all_versions_removed_them() {
+    let (disk, run): (Arc<dyn Disk>, _) = (Arc::new(FaultyDisk::new(1)), Run::with_threads(2).unwrap());
+    let (db, mut model) = with_removed_vertices(&disk);
+    // One of eight is not more than one of eight.
+    assert_eq!(db.compact(&run).unwrap().vertices_left_out, 0);
+    let pinned = db.at(2).unwrap();
+    compact(&db, None, Renumber::Always, &mut model, &run);
+    assert_eq!(db.snapshot().unwrap().num_vertices(), 7);
+    verify(&db, &model, &run);
+    assert_eq!(pinned.num_vertices(), 8);
+    assert!(!db.at(2).unwrap().continues(&pinned) && db.at(3).unwrap().continues(&db.at(2).unwrap()));
+    db.forget(2).unwrap();
+    model.versions.remove(&2);
+    let changes = [ModelChange::Add(3, 5, 1, 1)];
+    model.commit(&changes);
+    commit(&db, &changes).unwrap();
+    verify(&db, &model, &run);
+    // Vertex 3 has another number now, and vertex 4, of which no version knows, is one of eight.
+    db.compact(&run).unwrap();
+    compact(&db, Some(Encoding::Compressed), Renumber::Always, &mut model, &run);
+    assert_eq!(db.snapshot().unwrap().num_vertices(), 7);
+    verify(&db, &model, &run);
+    db.close().unwrap();
+    let db = Database::open_on(Arc::clone(&disk), Path::new(DB), options()).unwrap();
+    verify(&db, &model, &run);
+}
+
+#[test]
+fn vertices_are_left_out_by_themselves_if_they_are_more_than_one_of_eight() {
+    let (disk, run): (Arc<dyn Disk>, _) = (Arc::new(FaultyDisk::new(1)), Run::with_threads(2).unwrap());
+    let (db, mut model) = with_removed_vertices(&disk);
+    db.forget(2).unwrap();
+    model.versions.remove(&2);
+    let narrow = Run::new(RunOptions { budget: Budget::new(100), ..RunOptions::default() }).unwrap();
+    let always = db.compact_with(RENUMBERING, &narrow).unwrap_err().to_string();
+    assert!(always.contains("renumbering the vertices"), "{always}");
+    assert_eq!(db.compact(&narrow).unwrap().vertices_left_out, 0);
+    verify(&db, &model, &run);
+    assert_eq!(db.compact(&run).unwrap().vertices_left_out, 2);
+    leave_out_removed(model.versions.values_mut());
+    verify(&db, &model, &run);
+}
+
+#[test]
+fn the_imported_ids_go_once_no_snapshot_needs_them() {
+    let disk = FaultyDisk::new(1);
+    let (shared, run): (Arc<dyn Disk>, _) = (Arc::new(disk.clone()), Run::with_threads(2).unwrap());
+    let (db, mut model) = with_removed_vertices(&shared);
+    let archive = Path::new(DB).join("ids.columns");
+    let pinned = db.at(3).unwrap();
+    compact(&db, None, Renumber::Always, &mut model, &run);
+    assert!(disk.look(&archive).unwrap().is_some());
+    assert!(pinned.ids().find("vertex number 7").is_ok());
+    drop(pinned);
+    assert!(disk.look(&archive).unwrap().is_none());
+    db.close().unwrap();
+    // A crash may leave them.
+    disk.write(&archive, b"ids").unwrap();
+    let left = strays(&disk, Path::new(DB)).unwrap().left;
+    assert_eq!(left, [(archive.clone(), 3)]);
+    let db = Database::open_on(Arc::clone(&shared), Path::new(DB), options()).unwrap();
+    assert!(disk.look(&archive).unwrap().is_none());
+    verify(&db, &model, &run);
+}
+
+#[test]
+fn commits_of_other_threads_outlive_renumberings() {
+    let (disk, run): (Arc<dyn Disk>, _) = (Arc::new(FaultyDisk::new(1)), Run::with_threads(2).unwrap());
+    let sample = Sample { ids: IdMapKind::Identity, ..Sample::random(8, 20, true, 2) };
+    sample.write(&disk, Path::new(DB), false).unwrap();
+    let mut model = Model::of(&sample);
+    let db = Database::open_on(disk, Path::new(DB), options()).unwrap();
+    db.retain(Retention::Last(1)).unwrap();
+    let steps: Vec<Vec<ModelChange>> = (0..60)
+        .map(|i| match i % 3 {
+            0 => vec![ModelChange::Add(i, i + 1, 1, 1), ModelChange::Add(i + 1, i % 7, 2, 1)],
+            1 => vec![ModelChange::RemoveVertex(i - 1)],
+            _ => vec![ModelChange::Add(i - 2, 5, 3, 2)],
+        })
+        .collect();
+    let mut left_out = 0;
+    std::thread::scope(|scope| {
+        let commits = scope.spawn(|| steps.iter().try_for_each(|changes| commit(&db, changes).map(drop)));
+        while !commits.is_finished() {
+            left_out += db.compact_with(RENUMBERING, &run).unwrap().vertices_left_out;
+        }
+        commits.join().unwrap().unwrap();
+    });
+    steps.iter().for_each(|changes| model.commit(changes));
+    let newest = model.versions.pop_last().unwrap();
+    model.versions = [newest].into();
+    verify(&db, &model, &run);
+    commit(&db, &[ModelChange::RemoveVertex(1)]).unwrap();
+    left_out += db.compact_with(RENUMBERING, &run).unwrap().vertices_left_out;
+    assert!(left_out > 0);
 }

@@ -25,6 +25,7 @@ mod list;
 mod vertices;
 mod whole;
 mod bulk;
+mod renumber;
 pub(crate) mod policy;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -36,7 +37,7 @@ use bulk::merge_bulk;
 use esker_format::{
     ElementType, Encoding, Error, LayerRecord, Result, SectionRecord, VersionRecord, Widening,
 };
-use esker_graph::{Direction, Reservation, Run};
+use esker_graph::{Direction, Remaining, Reservation, Run};
 use esker_layers::layer::{
     ListColumns, PlainLayer, PlainWriter, SectionChunk, SectionShape, SectionWriter, code_type,
 };
@@ -73,6 +74,8 @@ pub struct MergeOptions<'a> {
     pub added: &'a [ElementType],
     /// An edge property whose type becomes a wider one; all layers must be merged.
     pub widened: Option<Widening>,
+    /// The vertices that get new numbers, without gaps, if all layers are merged; the others must have no edges. `None`: all keep theirs.
+    pub remaining: Option<&'a Remaining>,
     /// Where the new layer ends; `None`: with the last version of the newest input.
     pub end: Option<MergeEnd<'a>>,
 }
@@ -146,12 +149,18 @@ pub fn merge_layers(
     }
     record.num_versions = versions.len();
     let below = if record.complete { None } else { Some(stack_below(&layers[..which.start], &record)?) };
-    let (below, added, widened) = (below.as_ref(), options.added, options.widened);
-    let undoes = end.is_some();
-    let merge = LayerMerge { inputs, below, versions: &versions, added, widened, undoes, run };
+    let MergeOptions { added, widened, remaining, .. } = *options;
+    if remaining.is_some_and(|left| !record.complete || left.num_before() as u64 != record.num_vertices) {
+        return Err(Error::Invalid("only a merge of all layers can renumber their vertices".to_owned()));
+    }
+    let (below, undoes) = (below.as_ref(), end.is_some());
+    let merge = LayerMerge { inputs, below, versions: &versions, added, widened, remaining, undoes, run };
     record.out = merge.direction(Direction::Out, &record, writer)?;
     if record.directed && record.in_edges {
         record.incoming = merge.direction(Direction::In, &record, writer)?;
+    }
+    if let Some(remaining) = remaining {
+        record.num_vertices = remaining.len() as u64;
     }
     if record.num_versions > 1 {
         writer.versions(versions.versions())?;
@@ -179,6 +188,7 @@ struct LayerMerge<'a> {
     versions: &'a MergedVersions,
     added: &'a [ElementType],
     widened: Option<Widening>,
+    remaining: Option<&'a Remaining>,
     undoes: bool,
     run: &'a Run,
 }
@@ -245,17 +255,21 @@ impl LayerMerge<'_> {
             // A complete layer, or one that undoes versions, needs more than the bulk merge for most
             // vertices.
             let chunk = if record.complete || self.undoes {
-                merge.merge_vertices(range, |_| true)?
+                merge.merge_vertices(range.clone(), |_| true)?
             } else {
-                merge_bulk(&merge, range)?
+                merge_bulk(&merge, range.clone())?
             };
-            self.widen(chunk)
+            self.adapt(chunk, range)
         })?;
         section.finish()
     }
 
-    /// Gives a column its wider type, if one is widened.
-    fn widen(&self, mut chunk: SectionChunk) -> Result<SectionChunk> {
+    /// Gives the vertices of a chunk, the lists of `range`, their new numbers, and a column its wider type, if that is asked for.
+    fn adapt(&self, mut chunk: SectionChunk, range: Range<usize>) -> Result<SectionChunk> {
+        if let Some(remaining) = self.remaining {
+            let wrong = |reason| Error::corrupt(self.inputs[0].directory(), 0, reason);
+            renumber::renumber(&mut chunk, range, remaining).map_err(wrong)?;
+        }
         if let Some(widened) = self.widened {
             let number = widened.property as usize;
             widened.apply(&mut chunk.main.properties[number])?;

@@ -29,7 +29,8 @@ pub(crate) fn merge(
     let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
     let end = until.map(|until| MergeEnd { until, last_version: until.number });
     let encoding = [None, Some(Encoding::Plain), Some(Encoding::Compressed)][number as usize % 3];
-    let options = MergeOptions { number, retained, encoding, added: &[], widened: None, end };
+    let options =
+        MergeOptions { number, retained, encoding, added: &[], widened: None, remaining: None, end };
     let (record, versions) = merge_layers(&layers.layers, which.clone(), &options, &writer, run).unwrap();
     let merged = layers.open(&record);
     let range = record.first_version..=layers.layers[which.end - 1].record().last_version;

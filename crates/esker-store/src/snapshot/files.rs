@@ -7,19 +7,76 @@ use esker_format::io::Disk;
 use esker_format::{Archive, Error, IdMapKind, Result};
 use esker_layers::graph::headed::StoredHeads;
 use esker_layers::ids::{IdFiles, IdHasher, IdMap};
+use esker_layers::own::OwnDirectory;
 use esker_layers::tiles::Tiles;
 
 use super::beside::Beside;
-use super::layer::Layer;
-use crate::version::{Manifest, ids_directory, layer_directory};
+use super::layer::{Layer, OwnFiles};
+use crate::version::{Manifest, Resource, ids_directory, layer_directory};
 
 /// What opening a manifest's files gives.
 pub(super) struct OpenFiles {
     pub(super) layers: Vec<Arc<Layer>>,
-    pub(super) base_ids: IdMap,
-    pub(super) ids: Option<Arc<Archive>>,
+    pub(super) ids: BaseIds,
     pub(super) tiles: Beside<Tiles>,
     pub(super) heads: Beside<StoredHeads>,
+}
+
+/// The map of the ids that were imported.
+#[derive(Debug, Clone)]
+pub(super) struct BaseIds {
+    pub(super) map: IdMap,
+    /// `None` if it has no files.
+    files: Option<Arc<BaseIdFiles>>,
+}
+
+/// The files of the map. Once they are retired, they are removed when no state needs them any more.
+#[derive(Debug)]
+struct BaseIdFiles {
+    archive: Archive,
+    own: Resource<OwnFiles>,
+}
+
+impl BaseIds {
+    fn open(disk: &Arc<dyn Disk>, path: &Path, manifest: &Manifest, imported: u64) -> Result<Self> {
+        let (hasher, ids) = (IdHasher::new(manifest.id_secret), &manifest.ids);
+        match ids.kind {
+            IdMapKind::Identity => {
+                Ok(Self { map: IdMap::identity(ids.base, imported as usize, hasher), files: None })
+            }
+            kind if kind.is_in_layers() && imported == 0 => {
+                Ok(Self { map: IdMap::in_layers(kind.is_text(), hasher), files: None })
+            }
+            kind => {
+                let directory = ids_directory(path);
+                let archive = Archive::open(disk, &directory)?;
+                let database = manifest.database;
+                let files = IdFiles { disk: &archive, directory: &directory, database, hasher };
+                let map = IdMap::open(&files, kind, ids.base, imported as usize)?;
+                let own = OwnFiles { kind: OwnDirectory::Ids, disk: Arc::clone(disk), directory };
+                Ok(Self { map, files: Some(Arc::new(BaseIdFiles { archive, own: Resource::new(own) })) })
+            }
+        }
+    }
+
+    /// Those of another manifest: after vertices were renumbered, layers hold all ids.
+    pub(super) fn after(&self, known: &Manifest, next: &Manifest) -> Self {
+        if known.ids == next.ids {
+            return self.clone();
+        }
+        Self { map: IdMap::in_layers(self.map.is_text(), self.map.hasher()), files: None }
+    }
+
+    pub(super) fn archive(&self) -> Option<&Archive> {
+        self.files.as_deref().map(|files| &files.archive)
+    }
+
+    /// Has the files removed once no state needs them any more. The manifest does not need them, and a state without them is shown.
+    pub(super) fn retire(&self) {
+        if let Some(files) = &self.files {
+            files.own.clone().retire();
+        }
+    }
 }
 
 impl OpenFiles {
@@ -38,23 +95,13 @@ impl OpenFiles {
             Layer::open(disk, &directory, manifest, record).map(Arc::new)
         });
         let layers = layers.collect::<Result<Vec<_>>>()?;
-        let directory = ids_directory(path);
         let imported = layers
             .first()
             .map_or(0, |layer| layer.record().num_vertices.saturating_sub(layer.record().num_new_ids));
-        let hasher = IdHasher::new(manifest.id_secret);
-        let (base_ids, ids) = match manifest.ids.kind {
-            IdMapKind::Identity => (IdMap::identity(manifest.ids.base, imported as usize, hasher), None),
-            kind => {
-                let archive = Arc::new(Archive::open(disk, &directory)?);
-                let (disk, database) = (archive.as_ref(), manifest.database);
-                let files = IdFiles { disk, directory: &directory, database, hasher };
-                (IdMap::open(&files, kind, manifest.ids.base, imported as usize)?, Some(archive))
-            }
-        };
+        let ids = BaseIds::open(disk, path, manifest, imported)?;
         let tiles = Beside::open(disk, path, manifest, &Beside::default());
         let heads = Beside::open(disk, path, manifest, &Beside::default());
-        Ok(Self { layers, base_ids, ids, tiles, heads })
+        Ok(Self { layers, ids, tiles, heads })
     }
 }
 

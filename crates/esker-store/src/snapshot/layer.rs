@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::Disk;
-use esker_format::{Archive, Error, IdMapKind, LayerRecord, Owner, PropertyRecord, Result};
+use esker_format::{Archive, Error, LayerRecord, Owner, PropertyRecord, Result};
 use esker_layers::ids::{IdFiles, IdHasher, IdSegment};
 use esker_layers::layer::{DictionaryFiles, PlainLayer};
 use esker_layers::own::OwnDirectory;
@@ -23,20 +23,21 @@ pub(crate) struct Layer {
     ids: Option<Arc<IdSegment>>,
     vertex_properties: Vec<(u32, Arc<PropertyColumn>)>,
     archive: Archive,
-    files: Resource<LayerFiles>,
+    files: Resource<OwnFiles>,
 }
 
-/// The files of a layer.
+/// The files of a layer, or those of the map of ids.
 #[derive(Debug)]
-struct LayerFiles {
-    disk: Arc<dyn Disk>,
-    directory: PathBuf,
+pub(super) struct OwnFiles {
+    pub(super) kind: OwnDirectory,
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) directory: PathBuf,
 }
 
-impl Reclaim for LayerFiles {
+impl Reclaim for OwnFiles {
     fn reclaim(&mut self) {
         // What cannot be removed now is removed when the database is opened for writing the next time.
-        let _ = OwnDirectory::Layer.remove(self.disk.as_ref(), &self.directory);
+        let _ = self.kind.remove(self.disk.as_ref(), &self.directory);
     }
 }
 
@@ -63,7 +64,7 @@ impl Layer {
         let dictionaries = dictionaries.collect::<Result<_>>()?;
         let mut ids = None;
         if record.num_new_ids > 0 {
-            let texts = manifest.ids.kind == IdMapKind::Texts;
+            let texts = manifest.ids.kind.is_text();
             let hasher = IdHasher::new(manifest.id_secret);
             let files = IdFiles { disk: &archive, directory, database, hasher };
             let (first, count) = first_new_id(record, directory)?;
@@ -75,7 +76,8 @@ impl Layer {
             Ok((number, Arc::new(PropertyColumn::open(&files)?)))
         });
         let vertex_properties = vertex_properties.collect::<Result<_>>()?;
-        let files = Resource::new(LayerFiles { disk: Arc::clone(disk), directory: directory.to_owned() });
+        let (kind, disk, directory) = (OwnDirectory::Layer, Arc::clone(disk), directory.to_owned());
+        let files = Resource::new(OwnFiles { kind, disk, directory });
         Ok(Self { lists, dictionaries, ids, vertex_properties, archive, files })
     }
 

@@ -18,7 +18,7 @@ use esker_layers::tiles::Tiles;
 use super::beside::Beside;
 use super::choice::GraphChoice;
 use super::edges::VertexEdges;
-use super::files::{OpenFiles, lost_file};
+use super::files::{BaseIds, OpenFiles, lost_file};
 use super::layer::Layer;
 use crate::version::{MANIFEST_NAME, Manifest};
 
@@ -80,7 +80,7 @@ impl Snapshot {
         let edges = manifest.properties.iter().filter(|property| property.owner == Owner::Edges);
         let dictionaries = edges.map(dictionary).collect::<Result<_>>()?;
         let segments = layers.iter().filter_map(|layer| layer.ids().cloned());
-        let ids = state.base_ids.with_segments(segments, stack.num_vertices())?;
+        let ids = state.ids.map.with_segments(segments, stack.num_vertices())?;
         let (state, removed, remaining) = (Arc::clone(state), OnceLock::new(), OnceLock::new());
         Ok(Self(
             Arc::new(Contents { state, version, stack, dictionaries, ids, removed, remaining }),
@@ -119,10 +119,11 @@ impl Snapshot {
     }
 
     /// Whether its history has another version as it was read: the same database, in which that version is not newer, and was
-    /// neither forgotten nor undone meanwhile.
+    /// neither forgotten nor undone, and vertices were not renumbered meanwhile.
     pub fn continues(&self, other: &Self) -> bool {
         let (manifest, version) = (self.manifest(), other.version());
         manifest.database == other.manifest().database
+            && manifest.ids == other.manifest().ids
             && version.number <= self.version().number
             && manifest
                 .version(version.number)
@@ -342,9 +343,7 @@ pub struct State {
     /// Oldest first.
     layers: Vec<Arc<Layer>>,
     /// The ids of the vertices that were imported.
-    base_ids: IdMap,
-    /// The columns of `base_ids`, if it has any.
-    ids: Option<Arc<Archive>>,
+    ids: BaseIds,
     tiles: Beside<Tiles>,
     heads: Beside<StoredHeads>,
     /// The snapshot asked for last, so that what was verified and made for it is not done again.
@@ -378,9 +377,9 @@ impl State {
 
     /// The state that a manifest describes, whose files are open.
     pub(super) fn of(disk: Arc<dyn Disk>, path: &Path, manifest: Manifest, files: OpenFiles) -> Self {
-        let OpenFiles { layers, base_ids, ids, tiles, heads } = files;
+        let OpenFiles { layers, ids, tiles, heads } = files;
         let (path, manifest) = (path.to_owned(), Arc::new(manifest));
-        Self { disk, path, manifest, layers, base_ids, ids, tiles, heads, last: Mutex::new(None) }
+        Self { disk, path, manifest, layers, ids, tiles, heads, last: Mutex::new(None) }
     }
 
     /// The same database after a change of its manifest, with the layers that the new one names, oldest first.
@@ -388,8 +387,9 @@ impl State {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let tiles = Beside::open(&self.disk, &self.path, &manifest, &self.tiles);
         let heads = Beside::open(&self.disk, &self.path, &manifest, &self.heads);
+        let ids = self.ids.after(&self.manifest, &manifest);
         let (manifest, last) = (Arc::new(manifest), Mutex::new(last));
-        Self { manifest, layers, tiles, heads, last, ..self.forgetful() }
+        Self { manifest, layers, ids, tiles, heads, last, ..self.forgetful() }
     }
 
     /// The same database after another process changed its manifest. Layers that are still in it stay open.
@@ -412,7 +412,6 @@ impl State {
             path: self.path.clone(),
             manifest: Arc::clone(&self.manifest),
             layers: self.layers.clone(),
-            base_ids: self.base_ids.clone(),
             ids: self.ids.clone(),
             tiles: self.tiles.clone(),
             heads: self.heads.clone(),
@@ -442,12 +441,17 @@ impl State {
 
     /// The hash of external ids.
     pub(crate) fn hasher(&self) -> IdHasher {
-        self.base_ids.hasher()
+        self.ids.map.hasher()
     }
 
     /// The columns of the map of external ids, but those of ids in layers; `None` if it has none.
     pub(crate) fn ids_archive(&self) -> Option<&Archive> {
-        self.ids.as_deref()
+        self.ids.archive()
+    }
+
+    /// Has the files of the map of imported ids removed once no state needs them: a state after a renumbering is shown.
+    pub(crate) fn retire_ids(&self) {
+        self.ids.retire();
     }
 
     /// The tiles of a layer; `None` if it has none.
@@ -468,7 +472,7 @@ impl State {
 
     /// Whether external ids are texts; else they are integers.
     pub fn has_text_ids(&self) -> bool {
-        self.base_ids.is_text()
+        self.ids.map.is_text()
     }
 
     /// The number of the newest version.

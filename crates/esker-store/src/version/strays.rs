@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use esker_format::io::{DirectoryEntry, Disk};
-use esker_format::{Result, archived_name};
+use esker_format::{Result, archive_path, archived_name};
 use esker_layers::graph::headed::heads_directory;
 use esker_layers::own::OwnDirectory;
 use esker_layers::tiles::TileFiles;
 
 use super::manifest::Manifest;
-use super::names::MANIFEST_NAME;
+use super::names::{MANIFEST_NAME, ids_directory};
 use crate::log::foreign_in_log;
 
 /// What lies among the layers of a database and is not named by its manifest.
@@ -42,6 +42,9 @@ pub(super) fn foreign_in(disk: &dyn Disk, path: &Path) -> Result<Vec<PathBuf>> {
 pub(crate) fn remove_strays(disk: &dyn Disk, path: &Path, manifest: &Manifest) -> Result<()> {
     if !disk.list(path)?.iter().any(|entry| entry.name == "layers" && entry.is_directory) {
         return Ok(());
+    }
+    if manifest.ids.kind.is_in_layers() {
+        OwnDirectory::Ids.remove(disk, &ids_directory(path))?;
     }
     let layers = path.join("layers");
     for entry in disk.list(&layers)? {
@@ -105,9 +108,25 @@ pub(crate) fn strays(disk: &dyn Disk, path: &Path) -> Result<Strays> {
             }
         }
     }
+    if manifest.ids.kind.is_in_layers() {
+        found.left.extend(left_ids(disk, path)?);
+    }
     found.left.sort();
     found.foreign.extend(foreign_in_log(disk, path, manifest.log)?);
     Ok(found)
+}
+
+/// The files of the map of the ids that were imported, and their bytes. The manifest does not need them.
+fn left_ids(disk: &dyn Disk, path: &Path) -> Result<Vec<(PathBuf, u64)>> {
+    let directory = ids_directory(path);
+    let archive = archive_path(&directory);
+    let file = disk.look(&archive)?.filter(|entry| !entry.is_directory && !entry.is_link);
+    let mut left: Vec<_> = file.map(|entry| (archive, entry.bytes)).into_iter().collect();
+    let is_there = disk.look(&directory)?.is_some_and(|entry| entry.is_directory && !entry.is_link);
+    if is_there && let Some((_, Some(bytes))) = if_there(OwnDirectory::Ids.inspect(disk, &directory))? {
+        left.push((directory, bytes));
+    }
+    Ok(left)
 }
 
 /// What was found; `None` if it is not there any longer.

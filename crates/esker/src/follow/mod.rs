@@ -271,6 +271,13 @@ impl Follow {
     /// Checks that `to` numbers the vertices as this answer does. It may not: if the version of this answer was undone, the numbers of the
     /// vertices that it added may belong to others now.
     fn check_same_vertices(&self, to: &Snapshot) -> Result<()> {
+        if self.snapshot.manifest().ids != to.manifest().ids {
+            return Err(esker_store::Error::Invalid(format!(
+                "a compaction renumbered the vertices of {} and left out removed ones: follow it anew",
+                to.path().display()
+            ))
+            .into());
+        }
         let (before, now) = (self.snapshot.ids(), to.ids());
         let count = self.snapshot.num_vertices();
         let mut are_same = count <= to.num_vertices();
