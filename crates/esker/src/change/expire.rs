@@ -15,6 +15,8 @@ use crate::window::{Declared, Span, TimeUnit, Times};
 
 /// Changes of one version at most, about: an expiry of more edges makes several versions.
 const CHANGES_MAX: usize = 1 << 20;
+/// Attempts while other threads commit.
+const ATTEMPTS_MAX: usize = 100;
 /// Changes between two reservations of the memory of a batch.
 const ROOM_EVERY: usize = 1 << 10;
 
@@ -37,7 +39,8 @@ pub struct ExpireReport {
 /// changes at most; more edges make several versions.
 ///
 /// # Errors
-/// As [`Times::of`] and [`Database::commit_with`]; [`esker_store::Error::Invalid`] if another thread commits meanwhile.
+/// As [`Times::of`] and [`Database::commit_with`]. If another thread commits meanwhile, the edges of the version that it made are looked
+/// at anew; [`esker_store::Error::Invalid`] if that happens a hundred times in a row.
 pub fn expire(
     database: &Database,
     (time, unit): (Option<&str>, Option<TimeUnit>),
@@ -45,17 +48,40 @@ pub fn expire(
     options: &CommitOptions,
     run: &Run,
 ) -> Result<ExpireReport> {
+    let mut report = ExpireReport { version: None, edges: 0, until: None };
+    for _ in 0..ATTEMPTS_MAX {
+        if expire_newest(database, (time, unit), length, options, &mut report, run)? {
+            return Ok(report);
+        }
+        run.check()?;
+    }
+    Err(esker_store::Error::Invalid(format!(
+        "other threads committed during each of {ATTEMPTS_MAX} attempts to remove old edges: remove them between commits"
+    ))
+    .into())
+}
+
+/// Removes the old edges of the newest version, and reports it. Returns whether it was the newest until the end: what another thread commits
+/// may change the edges, so they have to be looked at again.
+fn expire_newest(
+    database: &Database,
+    (time, unit): (Option<&str>, Option<TimeUnit>),
+    length: Span,
+    options: &CommitOptions,
+    report: &mut ExpireReport,
+    run: &Run,
+) -> Result<bool> {
     let newest = database.snapshot()?;
     let times = Times::ending(&newest, time, unit, run)?;
     let Some((latest, _)) = times.range else {
-        return Ok(ExpireReport { version: None, edges: 0, until: None });
+        return Ok(true);
     };
     let until = times.window_until(length, latest, Copies::All)?.after;
     let old = TimeWindow { after: i64::MIN, until, copies: Copies::All };
     let windowed = newest.clone().window(&times.property, old, false, run)?;
-    let mut report = ExpireReport { version: None, edges: 0, until: Some((until, times.unit)) };
+    report.until = Some((until, times.unit));
     if windowed.num_edges() == 0 {
-        return Ok(report);
+        return Ok(true);
     }
     let mut expiry = OldEdges {
         database,
@@ -75,12 +101,11 @@ pub fn expire(
         }
         run.check()?;
         expiry.of_vertex(remaining.map_or(place, |remaining| remaining.origin(place)))?;
-        if expiry.batch.len() >= CHANGES_MAX {
-            expiry.commit(&mut report)?;
+        if expiry.batch.len() >= CHANGES_MAX && !expiry.commit(report)? {
+            return Ok(false);
         }
     }
-    expiry.commit(&mut report)?;
-    Ok(report)
+    expiry.commit(report)
 }
 
 /// Removes all edges that have reached the age that the database keeps, if it keeps one.
@@ -156,10 +181,14 @@ impl OldEdges<'_> {
         Ok(())
     }
 
-    /// Commits the batch, unless it is empty, and begins another.
-    fn commit(&mut self, report: &mut ExpireReport) -> Result<()> {
+    fn is_outdated(&self) -> bool {
+        self.database.versions().last().is_none_or(|newest| newest.number != self.follows)
+    }
+
+    /// Commits the batch, unless it is empty, and begins another. Returns whether it could: not if another thread has committed.
+    fn commit(&mut self, report: &mut ExpireReport) -> Result<bool> {
         if self.batch.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
         let batch = std::mem::replace(&mut self.batch, self.database.batch());
         let edges = std::mem::take(&mut self.of_batch);
@@ -170,8 +199,13 @@ impl OldEdges<'_> {
             let edges = esker_graph::counted(edges, "edge", "edges");
             options.message = format!("expire {edges} until {}", self.times.unit.format(self.until));
         }
-        self.follows = self.database.commit_with(batch, &options)?.version;
+        let committed = match self.database.commit_with(batch, &options) {
+            // Nothing was committed, since the version that it was made for is not the newest any longer.
+            Err(esker_store::Error::Invalid(_)) if self.is_outdated() => return Ok(false),
+            committed => committed?,
+        };
+        self.follows = committed.version;
         (report.version, report.edges) = (Some(self.follows), report.edges + edges);
-        Ok(())
+        Ok(true)
     }
 }

@@ -557,6 +557,41 @@ fn changes_that_were_made_for_an_older_version_are_refused() {
     assert_eq!(database.snapshot().expect("a version").version().number, newest + 1);
 }
 
+/// Edges expire although another thread commits all the time: those that came in between are looked at too.
+#[test]
+fn expiry_goes_on_from_what_another_thread_commits_meanwhile() {
+    let run = Run::with_threads(1).expect("a run");
+    let stream = path_of_edges(true);
+    let database = stream.database(Encoding::Plain, CopyPolicy::Chain, &run);
+    let (_, latest) = stream.time_range(COMMITS).expect("edges");
+    let length = 300.to_string().parse().expect("a length");
+    let options = CommitOptions::default();
+    let expired = std::thread::scope(|scope| {
+        let committing = scope.spawn(|| {
+            for i in 0..60 {
+                let mut batch = database.batch();
+                // Half of them are old when they come.
+                let time = if i % 2 == 0 { latest } else { stream.start };
+                let values = [time, 1_i64 << 33].map(PropertyValue::from);
+                batch.add_edge(i % 20, (i + 7) % 20, &values).expect("an edge");
+                database.commit(batch, "meanwhile").expect("a commit");
+                std::thread::sleep(std::time::Duration::from_micros(200 * (i % 8)));
+            }
+        });
+        let mut expired = 0;
+        while !committing.is_finished() {
+            let report = expire(&database, (Some("time"), None), length, &options, &run);
+            expired += report.expect("an expiry").edges;
+        }
+        expired
+    });
+    assert!(expired > 0, "edges of the stream are old");
+    expire(&database, (Some("time"), None), length, &options, &run).expect("an expiry");
+    let old = TimeWindow { after: i64::MIN, until: latest - 300, copies: Copies::All };
+    let old = database.snapshot().expect("a version").window("time", old, false, &run).expect("a window");
+    assert_eq!(old.num_edges(), 0);
+}
+
 /// A path of edges, of which each commit has three, later than those before.
 fn path_of_edges(directed: bool) -> Stream {
     let start = STARTS[1];
