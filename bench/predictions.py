@@ -35,6 +35,7 @@ ALGORITHMS = {
     "cdlp": "",
     "triangles": "",
     "lcc": "",
+    "degrees": "",
     "kcore": "",
     "densest": "",
     "cliques": "",

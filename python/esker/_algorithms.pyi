@@ -376,6 +376,29 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
+    def degrees(self, *, direction: Literal['out', 'in', 'both'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+        """Degrees: the number of edges of each vertex.
+
+        Args:
+            direction: Edges that leave a vertex, that come to it, or both; an undirected graph has one kind ('out', 'in', 'both') [default: out].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            A :class:`esker.Result` with column ``degree`` and figure ``largest``.
+
+        The header of ``degrees`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
     def kcore(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Coreness: the largest k such that the vertex lies in a subgraph of minimum degree k.
 
@@ -972,6 +995,26 @@ class Estimates:
             An :class:`esker.Estimate`.
 
         The header of ``lcc`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def degrees(self, *, direction: Literal['out', 'in', 'both'] | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``degrees``.
+
+        Args:
+            direction: Edges that leave a vertex, that come to it, or both; an undirected graph has one kind ('out', 'in', 'both') [default: out].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``degrees`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 

@@ -7,7 +7,6 @@ use esker::catalogue::find;
 use esker::follow::{FollowStep, Method};
 use esker::graph::{Cancel, Run};
 use esker::store::{Follower, Snapshot};
-use esker::top::top;
 use esker::window::{MovingWindow, TimeUnit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -196,8 +195,8 @@ impl Follow {
     /// Appends the vertices with the largest values, or the largest groups, to `rows`.
     fn top(&self, py: Python<'_>, count: usize, rows: &Bound<'_, PyList>) -> Outcome<()> {
         let (ranked, snapshot) = py.detach(|| {
-            let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let ranked = top(state.follow.answer(), count, &Cancel::default())?;
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let ranked = state.follow.top(count, &Cancel::default())?;
             Ok::<_, Failure>((ranked, state.follow.snapshot().clone()))
         })?;
         append_ranked(rows, &snapshot, ranked)

@@ -3,7 +3,7 @@
 use esker::answer::{Answer, AnswerColumn, Fact, Ranking, Value};
 use esker::store::Snapshot;
 use esker::store::ids::ExternalId;
-use esker::top::top;
+use esker::top::{TopVertex, top};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -20,12 +20,8 @@ pub(crate) fn answer_rows(
 ) -> Result<Rows, Failure> {
     match (answer.columns.first(), count) {
         (None, _) if answer.edges.is_none() => Ok(figures(answer)),
-        (Some(column), Some(count)) if column.ranking == Ranking::Groups && answer.edges.is_none() => {
-            groups(snapshot, answer, column, count)
-        }
         (Some(_), Some(count)) => {
-            let ranked = top(answer, count, interrupt::token())?.into_iter().filter_map(|ranked| ranked.row);
-            rows(snapshot, answer, ranked, format)
+            ranked_rows(snapshot, answer, &top(answer, count, interrupt::token())?, format)
         }
         (column, count) => {
             let edges = answer.edges.as_ref().map(Vec::len);
@@ -41,14 +37,24 @@ fn figures(answer: &Answer) -> Rows {
     rows
 }
 
-fn groups(
+/// Rows that were ranked, or groups.
+pub(crate) fn ranked_rows(
     snapshot: &Snapshot,
     answer: &Answer,
-    column: &AnswerColumn,
-    count: usize,
+    ranked: &[TopVertex],
+    format: RowFormat,
 ) -> Result<Rows, Failure> {
+    match answer.columns.first() {
+        Some(column) if column.ranking == Ranking::Groups && answer.edges.is_none() => {
+            groups(snapshot, column, ranked)
+        }
+        _ => rows(snapshot, answer, ranked.iter().filter_map(|ranked| ranked.row), format),
+    }
+}
+
+fn groups(snapshot: &Snapshot, column: &AnswerColumn, ranked: &[TopVertex]) -> Result<Rows, Failure> {
     let mut rows = Rows::of([column.name, "vertices"]);
-    for ranked in top(answer, count, interrupt::token())? {
+    for ranked in ranked {
         interrupt::check()?;
         rows.push(vec![value_json(snapshot, ranked.key)?, value_json(snapshot, ranked.value)?]);
     }

@@ -17,11 +17,11 @@ use esker::window::{MovingWindow, Span, Step, TimeUnit};
 use serde_json::json;
 
 use crate::algorithm_args::AlgorithmArgs;
-use crate::answer_rows::{answer_rows, value_json};
+use crate::answer_rows::{answer_rows, ranked_rows, value_json};
 use crate::at::{number_of, parse_version};
 use crate::choice::needs_window;
 use crate::failure::{Failure, Outcome};
-use crate::interrupt::cancel_on_signals;
+use crate::interrupt::{self, cancel_on_signals};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 use crate::rows::{RowFormat, Rows};
@@ -134,7 +134,7 @@ impl FollowCommand {
             versions: 0,
             recomputed: 0,
         };
-        printed.first(&follow)?;
+        printed.first(&mut follow)?;
         let ended = self.follow(&mut follower, &mut follow, &run, &mut printed);
         printed.finish()?;
         ended
@@ -236,7 +236,7 @@ fn of_version(failure: Failure, number: u64) -> Failure {
 
 impl Printed<'_> {
     /// Says where it begins, and prints the first rows that were asked for.
-    fn first(&mut self, follow: &Follow) -> Outcome {
+    fn first(&mut self, follow: &mut Follow) -> Outcome {
         let figures: Vec<String> = follow
             .facts()
             .iter()
@@ -245,10 +245,12 @@ impl Printed<'_> {
         let (name, version) = (follow.entry().name, follow.version());
         let method = if follow.updates() { "" } else { ", computed anew at each step" };
         text::remark(&format!("following {name} from version {version}{method}: {}", figures.join(", ")));
-        match follow.answer().columns.first() {
-            Some(column) if self.command.initial => self.print_initial(follow, &column.values),
-            _ => self.print_top(follow),
+        if self.command.initial
+            && let Some(column) = follow.answer().columns.first()
+        {
+            return self.print_initial(follow, &column.values);
         }
+        self.print_top(follow)
     }
 
     /// Prints the values of the first version, as changes from nothing.
@@ -269,7 +271,7 @@ impl Printed<'_> {
         self.print_of(follow, rows)
     }
 
-    fn update(&mut self, follow: &Follow, update: &FollowStep) -> Outcome {
+    fn update(&mut self, follow: &mut Follow, update: &FollowStep) -> Outcome {
         self.versions += 1;
         self.recomputed += u64::from(update.method == Method::Recompute);
         if self.command.top.is_some() || follow.answer().columns.is_empty() {
@@ -293,11 +295,17 @@ impl Printed<'_> {
     }
 
     /// Prints the first rows, or the figures of an answer without rows, if they are not those that were printed last.
-    fn print_top(&mut self, follow: &Follow) -> Outcome {
+    fn print_top(&mut self, follow: &mut Follow) -> Outcome {
         if self.command.top.is_none() && !follow.answer().columns.is_empty() {
             return Ok(());
         }
-        let found = answer_rows(follow.snapshot(), follow.answer(), self.command.top, self.format)?;
+        let found = match self.command.top.filter(|_| !follow.answer().columns.is_empty()) {
+            Some(count) => {
+                let ranked = follow.top(count, interrupt::token())?;
+                ranked_rows(follow.snapshot(), follow.answer(), &ranked, self.format)?
+            }
+            None => answer_rows(follow.snapshot(), follow.answer(), self.command.top, self.format)?,
+        };
         if self.top.as_ref() == Some(&found) {
             return Ok(());
         }

@@ -1,6 +1,7 @@
 //! The algorithms, one per file.
 
 mod path_numbers;
+pub mod degrees;
 pub mod betweenness;
 pub mod closeness;
 pub mod bfs;

@@ -4,6 +4,7 @@
 //! ties were broken. Verifiers take time O(n + m) or slightly more. They are written to be obviously correct, not fast.
 
 mod wrong;
+mod degrees;
 mod betweenness;
 mod closeness;
 mod bfs;
@@ -36,6 +37,7 @@ pub use cdlp::cdlp;
 pub use cliques::cliques;
 pub use closeness::closeness;
 pub use colouring::colouring;
+pub use degrees::degrees;
 pub use densest::densest;
 pub use forest::forest;
 pub use kcore::kcore;

@@ -7,6 +7,7 @@
 //! An update stops with [`Halt::TooMuch`] once it has read as many arcs as it may. Its state is of no version then: make it anew.
 
 mod version;
+mod degrees;
 mod components;
 mod paths;
 mod pagerank;
@@ -18,6 +19,7 @@ mod testing;
 
 pub use colouring::LiveColouring;
 pub use components::LiveComponents;
+pub use degrees::LiveDegrees;
 pub use kcore::LiveCores;
 pub use pagerank::LivePageRank;
 pub use paths::{FewestRule, LivePaths, PathRule, ShortestRule, WidestRule};

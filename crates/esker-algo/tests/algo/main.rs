@@ -9,6 +9,7 @@ mod cdlp;
 mod cliques;
 mod closeness;
 mod colouring;
+mod degrees;
 mod densest;
 mod filter;
 mod forest;

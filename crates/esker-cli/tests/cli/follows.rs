@@ -221,6 +221,22 @@ fn a_window_that_moves_in_steps_stays_until_its_end_has_passed() {
 }
 
 #[test]
+fn degrees_and_the_largest_of_them_are_followed() {
+    let place = graph();
+    edge(&place, "add", "cid", "dan");
+    edge(&place, "add", "cid", "eve");
+    edge(&place, "delete", "cid", "dan");
+    let rows = place.ok("follow g.esker degrees --from 1 --once --format csv");
+    assert_eq!(rows, "version,vertex,old,new\n2,cid,0,1\n3,cid,1,2\n4,cid,2,1\n");
+    let top = place.ok("follow g.esker degrees -p direction=in --from 1 --once --top 2 --format csv");
+    // Versions that leave the first rows as they are print none.
+    assert_eq!(top, "version,vertex,value\n1,bob,1\n1,cid,1\n3,eve,2\n3,bob,1\n");
+    let said = place.run("follow g.esker degrees --from 1 --once").stderr;
+    assert!(!String::from_utf8_lossy(&said).contains("anew at each step"));
+    place.fails(2, "follow g.esker degrees -p direction=up", "direction");
+}
+
+#[test]
 fn any_algorithm_is_followed_and_says_that_it_is_computed_anew() {
     let place = graph();
     edge(&place, "add", "cid", "dan");

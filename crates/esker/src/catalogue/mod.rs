@@ -12,7 +12,7 @@ mod many;
 
 use crate::error::{Error, Result};
 
-pub(crate) use entries::Shown;
+pub(crate) use entries::{Shown, degree_of};
 pub use entry::{Entry, GraphReads, ListReads, ReadPattern, Resources, WeightReads};
 pub use job::Job;
 pub(crate) use many::{Many, ManyFailure};

@@ -3,10 +3,11 @@
 use std::num::NonZeroU32;
 
 use esker_algo::algorithm::colouring::{ColouringOptions, colouring};
+use esker_algo::algorithm::degrees::{DegreeOf, degrees};
 use esker_algo::algorithm::kcore::kcore;
 use esker_algo::algorithm::triangles::{TrianglesOptions, triangles};
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
-use esker_algo::live::{LiveColouring, LiveComponents, LiveCores, LivePageRank, LiveTriangles};
+use esker_algo::live::{LiveColouring, LiveComponents, LiveCores, LiveDegrees, LivePageRank, LiveTriangles};
 use esker_graph::{NONE, VertexId, vertex};
 use esker_store::Snapshot;
 use esker_store::windows::{Copies, WindowIndex};
@@ -16,7 +17,7 @@ use super::change::VersionChange;
 use super::live::{At, Live, Updated, updated};
 use super::paths;
 use crate::answer::{Fact, Ranking, Value, Values};
-use crate::catalogue::{Entry, Opt, Params};
+use crate::catalogue::{Entry, Opt, Params, degree_of};
 use crate::error::Result;
 
 /// The algorithms whose answers are updated, and the options that each update takes. All others are computed anew.
@@ -28,6 +29,7 @@ pub(super) const UPDATED: &[(&str, &[&str])] = &[
     ("pagerank", &["damping", "tolerance"]),
     ("colouring", &["passes"]),
     ("triangles", &[]),
+    ("degrees", &["direction"]),
     ("kcore", &[]),
 ];
 
@@ -63,6 +65,7 @@ pub(super) fn live(entry: &'static Entry, params: &Params, snapshot: &Snapshot) 
         "colouring" => Ok(Box::new(Colours::default())),
         "kcore" => Ok(Box::new(Cores::default())),
         "triangles" => Ok(Box::new(Triangles::default())),
+        "degrees" => Ok(Box::new(Degrees { of: degree_of(params), state: None })),
         "pagerank" => Ok(Box::new(PageRanks::new(params)?)),
         _ => Ok(Box::new(Components::default())),
     }
@@ -262,5 +265,42 @@ impl Live for Cores {
 
     fn facts(&self, _: usize) -> Vec<(&'static str, Fact)> {
         vec![("k_max", Fact::Count(self.state.as_ref().map_or(0, LiveCores::largest) as u64))]
+    }
+}
+
+struct Degrees {
+    of: DegreeOf,
+    state: Option<LiveDegrees>,
+}
+
+impl Live for Degrees {
+    fn reads_lists(&self) -> bool {
+        false
+    }
+
+    fn bytes(&self, n: usize) -> u64 {
+        LiveDegrees::bytes(n)
+    }
+
+    fn recompute(&mut self, at: At<'_>) -> Result<()> {
+        let graph = at.snapshot.graph::<()>(at.run)?;
+        self.state = Some(LiveDegrees::new(self.of, degrees(&graph, at.run, self.of)?.degrees));
+        Ok(())
+    }
+
+    fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
+        updated::<_, ()>(&mut self.state, at, change, read_max, LiveDegrees::update)
+    }
+
+    fn values(&self) -> Option<Values> {
+        self.state.as_ref().map(|state| Values::Count(state.degrees().to_vec()))
+    }
+
+    fn value(&self, v: VertexId) -> Value {
+        self.state.as_ref().map_or(Value::Missing, |state| Value::Count(state.degrees()[v as usize]))
+    }
+
+    fn facts(&self, _: usize) -> Vec<(&'static str, Fact)> {
+        vec![("largest", Fact::Count(self.state.as_ref().map_or(0, LiveDegrees::largest)))]
     }
 }

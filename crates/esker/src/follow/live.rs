@@ -38,6 +38,10 @@ pub(super) trait Live: Send {
     fn is_weighted(&self) -> bool {
         false
     }
+    /// Whether a recomputation reads lists.
+    fn reads_lists(&self) -> bool {
+        true
+    }
     /// The bytes of its state on a graph with `n` vertices.
     fn bytes(&self, n: usize) -> u64;
     /// Makes the state of a version.

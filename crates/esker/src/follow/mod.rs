@@ -37,6 +37,7 @@ mod change;
 mod cost;
 mod given;
 mod live;
+mod ranking;
 mod anew;
 mod paths;
 mod answers;
@@ -44,25 +45,30 @@ mod answers;
 use std::sync::Arc;
 use std::time::Instant;
 
-use esker_graph::{Reservation, Run, VertexId};
+use esker_graph::{Cancel, Reservation, Run, VertexId};
 use esker_store::windows::WindowIndex;
 use esker_store::{Access, Snapshot};
 
 use crate::answer::{Answer, AnswerColumn, Fact, Value};
 use crate::catalogue::{Entry, Params};
 use crate::error::Result;
+use crate::top::{TopVertex, top};
 use anew::Anew;
 use answers::live;
 use change::{VersionChange, is_far, is_slide};
 use cost::{Choice, CostModel};
 use given::set;
 use live::{At, Live, Updated};
+use ranking::LiveTop;
 
 /// Bytes of a reported value, and of another while all values are compared.
 const VALUE_BYTES: usize = 16;
 
 /// After a slide of a window for which a recomputation was cheaper, so many are computed anew without looking for what changed.
 const SLIDES_ANEW: u32 = 16;
+
+/// If more than one in this many rows changed, or are asked for, the first rows are not kept.
+const MANY: usize = 8;
 
 /// The names of the algorithms whose answers are updated; those of others are computed anew at each step.
 pub fn updated_names() -> impl Iterator<Item = &'static str> {
@@ -132,6 +138,8 @@ pub struct Follow {
     run: Arc<Run>,
     /// The values as reported last.
     answer: Answer,
+    /// Their first rows, if they were asked for.
+    top: Option<LiveTop>,
     choice: MethodChoice,
     costs: CostModel,
     /// Slides to compute anew before an update is tried again.
@@ -162,8 +170,19 @@ impl Follow {
         let choice = MethodChoice::default();
         let answer = Answer::default();
         let params = params.clone();
-        let mut follow =
-            Self { entry, params, live, snapshot, run, answer, choice, costs, slides_anew: 0, memory };
+        let mut follow = Self {
+            entry,
+            params,
+            live,
+            snapshot,
+            run,
+            answer,
+            top: None,
+            choice,
+            costs,
+            slides_anew: 0,
+            memory,
+        };
         follow.reserve()?;
         let begin = Instant::now();
         follow.recompute()?;
@@ -203,6 +222,35 @@ impl Follow {
     /// The answer, with a row for each vertex, also for removed ones, which have no value.
     pub fn answer(&self) -> &Answer {
         &self.answer
+    }
+
+    /// The first `count` rows of the answer, as [`top`] ranks them.
+    ///
+    /// The first call ranks all rows. Later ones cost as much as they return, unless most rows changed.
+    ///
+    /// # Errors
+    /// Cancellation.
+    pub fn top(&mut self, count: usize, cancel: &Cancel) -> Result<Vec<TopVertex>> {
+        let Some(column) = self.answer.columns.first() else { return Ok(Vec::new()) };
+        if let Some(first) = self.top.as_ref().and_then(|top| top.first(column, count)) {
+            return Ok(first);
+        }
+        // More rows are not kept than are worth it.
+        if count < column.values.len() / MANY {
+            self.top = LiveTop::new(column, count, &self.run, cancel)?;
+        }
+        match self.top.as_ref().and_then(|top| top.first(column, count)) {
+            Some(first) => Ok(first),
+            None => Ok(top(&self.answer, count, cancel)?),
+        }
+    }
+
+    /// Keeps the first rows up to date.
+    fn update_top(&mut self, changed: &[Changed]) {
+        let many = self.answer.columns.first().map_or(0, |column| column.values.len() / MANY);
+        self.top = self.top.take().filter(|_| changed.len() <= many);
+        let changed = changed.iter().map(|changed| (changed.vertex, changed.old, changed.new));
+        self.top = self.top.take().and_then(|mut top| top.update(changed).then_some(top));
     }
 
     /// Whether steps may be updates. If not, each is a recomputation: of algorithms and options without an update, on windows that join edges,
@@ -250,6 +298,7 @@ impl Follow {
             self.costs.reported_all(reporting.elapsed().as_secs_f64());
         }
         let seconds = begin.elapsed().as_secs_f64();
+        self.update_top(&changed);
         self.take_facts()?;
         Ok(FollowStep { version: self.version(), changed, method, num_edges, diff_seconds, seconds })
     }
@@ -304,6 +353,7 @@ impl Follow {
         self.reserve()?;
         self.recompute()?;
         let changed = self.report_all()?;
+        self.update_top(&changed);
         self.take_facts()?;
         let (version, seconds) = (self.version(), begin.elapsed().as_secs_f64());
         let method = Method::Recompute;
@@ -316,10 +366,11 @@ impl Follow {
         let fits = |index: &WindowIndex| {
             index.gathered_bytes(size_of::<u64>() as u64) <= run.budget().free_bytes() / 2
         };
-        let copied = match self.snapshot.window_index().filter(|_| self.live.updates()) {
-            Some(index) if fits(index) => Some(self.snapshot.clone().resident(Access::Memory)?),
-            _ => None,
-        };
+        let copied =
+            match self.snapshot.window_index().filter(|_| self.live.updates() && self.live.reads_lists()) {
+                Some(index) if fits(index) => Some(self.snapshot.clone().resident(Access::Memory)?),
+                _ => None,
+            };
         self.live.recompute(At { snapshot: copied.as_ref().unwrap_or(&self.snapshot), run })
     }
 

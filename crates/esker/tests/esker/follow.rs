@@ -11,7 +11,7 @@ use esker::algo::check;
 use esker::answer::{Answer, Fact, Value};
 use esker::catalogue::{Job, Params, find};
 use esker::follow::{Follow, Method, MethodChoice};
-use esker::graph::{Budget, Csr, Direction, Graph as _, NONE, Run, RunOptions, VertexId};
+use esker::graph::{Budget, Cancel, Csr, Direction, Graph as _, NONE, Run, RunOptions, VertexId};
 use esker::import::format::ReadOptions;
 use esker::import::install::import;
 use esker::import::open::open_reader;
@@ -23,6 +23,7 @@ use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
 use esker::store::version::StagingOptions;
 use esker::store::{Database, DatabaseOptions, Follower, Snapshot};
+use esker::top::top;
 use esker::versions::answers_on_versions;
 
 /// The kinds of graphs.
@@ -312,6 +313,8 @@ fn updates_of(
                     assert_ne!(changed.vertex, NONE);
                 }
                 agree(&follow, &run, &params, &given, &at);
+                let first = follow.top(5, &Cancel::default()).unwrap();
+                assert_eq!(first, top(follow.answer(), 5, &Cancel::default()).unwrap(), "{at}");
             }
             assert_eq!(follow.version(), stream.database.snapshot().unwrap().version().number);
         }
@@ -366,6 +369,13 @@ fn coreness_is_as_computed_anew_at_every_version() {
 #[test]
 fn triangles_are_as_counted_anew_at_every_version() {
     holds("triangles", 0..12, |kind| kind.in_edges || !kind.directed, |_| Params::default());
+}
+
+#[test]
+fn degrees_are_as_counted_anew_at_every_version() {
+    holds("degrees", 0..12, |_| true, |_| Params::default());
+    let both = |_| Params::default().with("direction", "both");
+    holds("degrees", 0..12, |kind| kind.in_edges || !kind.directed, both);
 }
 
 #[test]

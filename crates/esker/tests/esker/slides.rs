@@ -168,8 +168,9 @@ fn windows_that_move_are_followed_by_updates() {
         ("pagerank", within),
         ("kcore", Params::default()),
         ("triangles", Params::default()),
+        ("degrees", Params::default().with("direction", "both")),
     ] {
-        let needs_in = ["kcore", "triangles"].contains(&algorithm);
+        let needs_in = ["kcore", "triangles", "degrees"].contains(&algorithm);
         let seeds = (0..6).filter(|seed| !needs_in || seed & 1 == 0 || seed % 5 != 3);
         let updates: usize = seeds.map(|seed| updates_of(algorithm, seed, Copies::All, &params)).sum();
         assert!(updates > 40, "{updates} updates of {algorithm}");

@@ -1,5 +1,6 @@
 //! The entries of the catalogue: options in, one form of answer out.
 
+mod degrees;
 mod search;
 mod paths;
 mod rank;
@@ -15,6 +16,7 @@ use super::entry::Entry;
 pub(crate) use search::Shown;
 
 pub(super) use components::component_method;
+pub(crate) use degrees::degree_of;
 pub(super) use rank::pagerank_options as rank_options;
 
 pub(super) static ALL: &[Entry] = &[
@@ -31,6 +33,7 @@ pub(super) static ALL: &[Entry] = &[
     components::CDLP,
     clustering::TRIANGLES,
     clustering::LCC,
+    degrees::DEGREES,
     cores::KCORE,
     cores::TRUSS,
     cores::CLIQUES,
