@@ -833,7 +833,7 @@ class Database:
         """Takes over a database created in memory, or opens the one created on disk."""
         new = self._new or {}
         if created is None:
-            reading = {"threads": new.get("threads"), "memory": new.get("memory")}
+            reading = {"threads": new.get("threads"), "memory": new.get("memory"), "scratch": new.get("scratch", True)}
             created = open_native(self._path, True, new.get("sync", "always"), reading)
         self._native, self._new = created, None
         self._owner = _owner_of(self._path, self)
@@ -849,7 +849,7 @@ def log_settings(reading: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def open_native(path: str, writable: bool, sync: str, reading: Mapping[str, Any]) -> Any:
     """Opens a database in the native half."""
     with log_settings(reading) as settings:
-        return _esker.open(path, writable, sync, settings)
+        return _esker.open(path, writable, sync, reading.get("scratch", True), settings)
 
 
 def _owner_of(path: str | None, handle: Database) -> Any:

@@ -22,6 +22,7 @@ def open(
     sync: Sync = "always",
     threads: int | None = None,
     memory: Memory = None,
+    scratch: bool = True,
     progress: ProgressOption = None,
 ) -> Database:
     """Opens a database.
@@ -36,10 +37,13 @@ def open(
             operating system.
         threads: Threads for background work.
         memory: Memory limit, such as ``"2GiB"``, for the commits in the log and, for a writer, for the commits to come.
+        scratch: Whether a commit of a writer that exceeds ``memory`` lies in a scratch file in the database until it is written, which is
+            slower; otherwise it is refused.
         progress: Progress of reading the log.
 
     Raises:
-        MemoryLimitError: The commits in the log do not fit into ``memory``; a reader raises it at the first :meth:`Database.graph`.
+        MemoryLimitError: The commits in the log do not fit into ``memory``; a reader raises it at the first :meth:`Database.graph`, a writer
+            now if ``scratch`` is False or there is no room for a scratch file.
         NotFoundError: ``path`` does not exist.
         InvalidError: ``path`` is not a database.
         LockedError: Another process, or another handle of this one, has it open for writing.
@@ -48,7 +52,9 @@ def open(
         raise InvalidError(f"mode must be 'r' or 'rw', not {mode!r}")
     name = database_path(path)
     expect_path_exists(name)
-    reading = {"threads": threads, "memory": memory, "progress": progress}
+    if not isinstance(scratch, bool):
+        raise MistypedError(f"scratch must be True or False, not {scratch!r}")
+    reading = {"threads": threads, "memory": memory, "scratch": scratch, "progress": progress}
     return Database(open_native(name, mode == "rw", sync, reading), name, reading=reading)
 
 
@@ -87,6 +93,7 @@ def create(
     sync: Sync = "always",
     threads: int | None = None,
     memory: Memory = None,
+    scratch: bool = True,
     progress: ProgressOption = None,
 ) -> Database:
     """Creates a database and opens it for writing.
@@ -112,6 +119,7 @@ def create(
         sync: As in :func:`esker.open`.
         threads: Threads of the import.
         memory: Memory limit of the import and of later commits, such as ``"2GiB"``.
+        scratch: As in :func:`esker.open`.
         progress: Progress of the import.
     """
     name = None if path is None else database_path(path)
@@ -121,6 +129,8 @@ def create(
         raise InvalidError(f"num_vertices must be a non-negative integer, not {num_vertices!r}")
     if not isinstance(multigraph, bool):
         raise MistypedError(f"multigraph must be True or False, not {multigraph!r}")
+    if not isinstance(scratch, bool):
+        raise MistypedError(f"scratch must be True or False, not {scratch!r}")
     rule = _rule(multigraph, duplicates)
     new = {
         "directed": directed,
@@ -135,6 +145,7 @@ def create(
         "sync": sync,
         "threads": threads,
         "memory": memory,
+        "scratch": scratch,
         "progress": progress,
     }
     if weight is not None and not isinstance(weight, str):

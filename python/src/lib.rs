@@ -6,6 +6,10 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "Python passes arguments by value")]
 
+/// Lets a commit that exceeds the memory limit lie in a scratch file.
+#[global_allocator]
+static HEAP: esker::store::io::PagedHeap = esker::store::io::PagedHeap;
+
 mod failure;
 mod turns;
 mod watch;

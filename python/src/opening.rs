@@ -34,13 +34,14 @@ const SYNCS: [(&str, Sync); 3] = [
 ];
 
 /// Opens the database at `path`, for writing if `writable`. `sync` is `always`, `never` or `interval`. A writer reads the commits in
-/// the log under `settings`, and keeps later commits within their limit.
+/// the log under `settings`, and keeps later commits within their limit; where one does not fit, it lies in a scratch file if `scratch`.
 #[pyfunction]
 pub(crate) fn open(
     py: Python<'_>,
     path: PathBuf,
     writable: bool,
     sync: &str,
+    scratch: bool,
     settings: Settings,
 ) -> Outcome<Database> {
     let sync = one_of("sync", sync, &SYNCS)?;
@@ -52,8 +53,8 @@ pub(crate) fn open(
     if run.budget().limit_bytes() < u64::MAX {
         return_large_blocks();
     }
-    let options =
-        DatabaseOptions { sync, threads, budget: run.budget().clone(), ..DatabaseOptions::default() };
+    let budget = run.budget().clone();
+    let options = DatabaseOptions { sync, threads, budget, scratch, ..DatabaseOptions::default() };
     let open = watched(py, &cancel, listener.as_ref(), || {
         Ok(Handle::Writer(Arc::new(ManuallyDrop::new(Writer::open_under(&path, options, &run)?))))
     })?;

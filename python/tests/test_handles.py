@@ -184,13 +184,31 @@ def test_a_refused_budget_is_a_memory_error():
     assert error.value.needed_bytes > error.value.limit_bytes == 1024
 
 
+def test_a_commit_beyond_the_limit_lies_in_a_scratch_file(path):
+    many = np.arange(200_000)
+    with esker.create(path, memory="16MiB") as db:
+        with db.batch() as batch:
+            batch.add_edges([0, 1], [1, 2])
+        with db.batch() as batch:
+            batch.add_edges(many, many + 1)
+        assert [version.number for version in db.versions()] == [1, 2]
+        assert db.graph().num_edges == 200_000
+    with esker.open(path, "rw", memory="16MiB") as db:
+        with db.batch() as batch:
+            batch.delete_edges(many, many + 1)
+        assert db.graph().num_edges == 0 and db.graph(2).num_edges == 200_000
+        assert db.check() == []
+    with pytest.raises(TypeError, match="scratch must be True or False"):
+        esker.open(path, "rw", scratch="always")
+
+
 def test_a_commit_beyond_the_limit_says_what_would_do(path, tmp_path):
     file = tmp_path / "many.el"
     file.write_text("".join(f"{vertex} {vertex + 1}\n" for vertex in range(200_000)))
     many = np.arange(200_000)
     with esker.create(path) as db, db.batch() as batch:
         batch.add_edges([0, 1], [1, 2])
-    with esker.open(path, "rw", memory="16MiB") as db:
+    with esker.open(path, "rw", memory="16MiB", scratch=False) as db:
         with pytest.raises(esker.MemoryLimitError, match="to at least .* MiB, or commit fewer changes at a time") as error:
             with db.batch() as batch:
                 batch.add_edges(many, many + 1)

@@ -158,6 +158,10 @@ fn clarify(error: &clap::Error) -> ! {
     }
 }
 
+/// Lets a commit that exceeds the memory limit lie in a scratch file.
+#[global_allocator]
+static HEAP: esker::store::io::PagedHeap = esker::store::io::PagedHeap;
+
 fn main() {
     let cli = parse();
     esker::store::io::end_on_failing_pages(failure::EXIT_FAILED);

@@ -28,7 +28,7 @@ use crate::resources::ResourceArgs;
 use crate::size::{counted, rate, seconds};
 use crate::text;
 use crate::window_args::UnitArg;
-use crate::writing::remark_on_heads;
+use crate::writing::{ScratchArgs, remark_on_heads};
 
 /// Time between two looks for a signal while the input is opened.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -94,6 +94,8 @@ pub(crate) struct StreamCommand {
     json: bool,
     #[command(flatten)]
     read: ReadArgs,
+    #[command(flatten)]
+    scratch: ScratchArgs,
     #[command(flatten)]
     resources: ResourceArgs,
 }
@@ -190,7 +192,8 @@ impl StreamCommand {
     fn open(&self, stop: &Cancel) -> Result<Database, Failure> {
         let bar = Bar::spinner(false);
         let run = self.resources.run(stop, 0, false, Some(bar.on_round("reading the log")))?;
-        let database = Database::open_under(&self.database, self.resources.of_database(&run), &run);
+        let database =
+            Database::open_under(&self.database, self.scratch.options(&self.resources, &run), &run);
         bar.finish();
         Ok(database?)
     }

@@ -41,7 +41,24 @@ pub(crate) struct WriteArgs {
     #[arg(long)]
     pub(crate) freeze: bool,
     #[command(flatten)]
+    pub(crate) scratch: ScratchArgs,
+    #[command(flatten)]
     pub(crate) resources: ResourceArgs,
+}
+
+/// Where a commit may lie.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ScratchArgs {
+    /// Refuse a commit that exceeds the memory limit. Otherwise it lies in a scratch file in the database until it is written, which is slower
+    #[arg(long)]
+    no_scratch: bool,
+}
+
+impl ScratchArgs {
+    /// Options to write a database with these resources.
+    pub(crate) fn options(self, resources: &ResourceArgs, run: &Run) -> DatabaseOptions {
+        DatabaseOptions { scratch: !self.no_scratch, ..resources.of_database(run) }
+    }
 }
 
 /// Parses the time of an event; a day, minute or second means its start.
@@ -120,7 +137,7 @@ impl WriteArgs {
         let cancel = Cancel::default(); // A signal ends the process.
         let run = self.resources.run(&cancel, 0, false, None)?;
         let watch: Arc<dyn CommitWatch> = Arc::<Commits>::clone(commits);
-        let options = DatabaseOptions { watch: Some(watch), ..self.resources.of_database(&run) };
+        let options = DatabaseOptions { watch: Some(watch), ..self.scratch.options(&self.resources, &run) };
         let bar = Bar::spinner(false);
         let progress = Some(bar.on_round("reading the log"));
         let opening = self.resources.run(&cancel, 0, false, progress)?;

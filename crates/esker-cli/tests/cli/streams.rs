@@ -356,7 +356,7 @@ fn a_fast_stream_is_committed_before_it_exceeds_the_memory_limit() {
     // A number of edges is a promise.
     let place = self::place();
     place.file("fast.csv", &format!("from,to,sent\n{}", rows(0..EDGES, |i| i)));
-    let line = "stream s.esker fast.csv --commit-every 250000 --memory 16MiB";
+    let line = "stream s.esker fast.csv --commit-every 250000 --memory 16MiB --no-scratch";
     place.fails(1, line, "a commit of 250000 changes needs ");
     assert_eq!(newest_edges(&place), 0);
     assert_eq!(

@@ -576,8 +576,9 @@ fn changes_that_do_not_fit_into_the_limit_are_refused_while_they_are_read() {
     let place = multigraph();
     let edges: String = (0..300_000).map(|i| format!("{i} {}\n", i + 1)).collect();
     place.file("many.el", &edges);
-    for line in ["add m.esker many.el --memory 16MiB", "delete m.esker many.el --memory 16MiB"] {
-        let output = place.run(line);
+    for verb in ["add", "delete"] {
+        let line = format!("{verb} m.esker many.el --memory 16MiB --no-scratch");
+        let output = place.run(&line);
         assert_eq!(output.status.code(), Some(1), "{}", said(&output));
         let refused = said(&output);
         assert!(refused.contains("a commit of 300000 changes needs "), "{line}: {refused}");
@@ -592,6 +593,32 @@ fn changes_that_do_not_fit_into_the_limit_are_refused_while_they_are_read() {
     place.ok("add m.esker many.el --memory 16MiB --batch 10000");
     assert_eq!(versions(&place), 31);
     place.ok("check m.esker");
+}
+
+/// It was refused, whatever the machine had: every part of a commit had to fit.
+#[test]
+fn a_commit_that_exceeds_the_limit_lies_in_a_scratch_file() {
+    let place = multigraph();
+    if rustix::fs::statfs(place.path()).unwrap().f_type == 0x0102_1994 {
+        return; // tmpfs, where nothing can be paged out.
+    }
+    let edges: String = (0..300_000).map(|i| format!("{i} {}\n", i + 1)).collect();
+    place.file("many.el", &edges);
+    place.ok("add m.esker many.el --memory 16MiB");
+    place.ok("delete m.esker many.el --memory 16MiB");
+    assert_eq!(versions(&place), 3);
+    let edges = |at: u64| place.json(&format!("info m.esker --json --at {at}"))["edges"].as_u64().unwrap();
+    assert_eq!((edges(2), edges(3)), (edges(1) + 300_000, 0));
+    // A commit in the log, as a crash leaves it.
+    place.ok("options m.esker --freeze-size 1GiB");
+    place.ok("add m.esker many.el");
+    place.file("few.el", "1 2\n");
+    place.fails(1, "add m.esker few.el --memory 16MiB --no-scratch", "reading version 4 from the log");
+    place.ok("add m.esker few.el --memory 16MiB");
+    assert_eq!(edges(5), 300_001);
+    place.ok("check m.esker");
+    let names = std::fs::read_dir(place.path().join("m.esker")).unwrap();
+    assert!(!names.into_iter().any(|name| name.unwrap().file_name().to_string_lossy().contains("scratch")));
 }
 
 /// Merges in the background left out heads in silence, and `compact` of one layer did not make them.

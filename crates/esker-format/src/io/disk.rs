@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::frames::Frame;
 use super::map::{FileId, Map};
+use super::paging::Paging;
 use super::reads::Reads;
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
@@ -96,6 +97,12 @@ pub trait Disk: Files {
     /// memory returns heap memory.
     fn scratch(&self, _directory: &Path) -> Result<Scratch> {
         Ok(Scratch::heap())
+    }
+
+    /// Has large pieces of memory lie in an unnamed file, at first in `directory`, as long as the result exists: see [`Paging`]. `None` if that
+    /// is not possible.
+    fn paging(&self, _directory: &Path) -> Option<Paging> {
+        None
     }
 
     /// Opens an existing file for direct reads, which bypass the page cache where the system can and where offset, length and memory

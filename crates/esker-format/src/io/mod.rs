@@ -7,6 +7,8 @@
 
 mod table_of_maps;
 mod map;
+mod unnamed;
+mod paging;
 mod scratch;
 mod frames;
 mod reads;
@@ -49,6 +51,7 @@ pub use map::FileId;
 pub use map::Map;
 pub(crate) use mapped::MappedFile;
 pub use memory::MemoryDisk;
+pub use paging::{PagedHeap, Paging};
 #[cfg(unix)]
 pub use private::{read_private, write_private};
 pub use reads::{Read, Reads};

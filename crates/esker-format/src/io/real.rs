@@ -14,6 +14,7 @@ use super::frames::DIRECT_BYTES;
 #[cfg(target_os = "linux")]
 use super::frames::Frame;
 use super::map::{FileId, Map};
+use super::paging::Paging;
 #[cfg(target_os = "linux")]
 use super::reads::Reads;
 use super::scratch::Scratch;
@@ -148,6 +149,10 @@ impl Disk for RealDisk {
 
     fn scratch(&self, directory: &Path) -> Result<Scratch> {
         Scratch::in_file(directory)
+    }
+
+    fn paging(&self, directory: &Path) -> Option<Paging> {
+        Paging::begin(directory)
     }
 
     fn free_bytes(&self, path: &Path) -> Result<u64> {

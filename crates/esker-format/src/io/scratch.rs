@@ -11,14 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use esker_graph::Stop;
-use rustix::fs::FallocateFlags;
 
+use super::paging::is_paging;
+use super::unnamed::{PART_BYTES, allocate_space, free_space, unnamed_file};
 use crate::error::{Error, Result};
 
 /// Heap memory up to this size comes from the allocator; larger pieces are mapped from the system, in huge pages if available.
 const WORDS_BYTES_MAX: usize = 1 << 16;
-/// Alignment of the parts of a scratch file: a page.
-const PART_BYTES: u64 = 4096;
 
 /// A source of memory with a limit. Clones share both.
 #[derive(Debug, Clone)]
@@ -46,12 +45,7 @@ impl Scratch {
 
     /// Memory in a new, unnamed file in `directory`.
     pub(super) fn in_file(directory: &Path) -> Result<Self> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = directory.join(format!("scratch-{}-{number}", std::process::id()));
-        let file = std::fs::OpenOptions::new().read(true).write(true).create_new(true).open(&path);
-        let file = file.map_err(Error::io("create", &path))?;
-        std::fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+        let (file, path) = unnamed_file(directory)?;
         Ok(Self::of(Some(ScratchFile { file, path, end: AtomicU64::new(0) })))
     }
 
@@ -110,7 +104,7 @@ impl Scratch {
 }
 
 fn heap(bytes: usize) -> std::result::Result<Backing, String> {
-    if bytes <= WORDS_BYTES_MAX {
+    if bytes <= WORDS_BYTES_MAX || is_paging() {
         let mut words = Vec::new();
         words.try_reserve_exact(bytes.div_ceil(8)).map_err(|e| e.to_string())?;
         words.resize(bytes.div_ceil(8), 0);
@@ -126,9 +120,9 @@ impl ScratchFile {
     fn map(&self, bytes: usize) -> Result<Backing> {
         let length = (bytes as u64).next_multiple_of(PART_BYTES);
         let offset = self.end.fetch_add(length, Ordering::Relaxed);
-        if let Err(error) = self.allocate_space(offset, length) {
+        if let Err(error) = allocate_space(&self.file, offset, length) {
             // Part of the space may have been allocated. The next part may begin here, unless another thread added one meanwhile.
-            self.free_space(offset, bytes);
+            self.give_back(offset, bytes);
             let _ = self.end.compare_exchange(offset + length, offset, Ordering::Relaxed, Ordering::Relaxed);
             return Err(Error::io("allocate space in", &self.path)(error));
         }
@@ -142,24 +136,9 @@ impl ScratchFile {
         Ok(Backing::Map { map, offset })
     }
 
-    fn allocate_space(&self, offset: u64, length: u64) -> std::io::Result<()> {
-        use rustix::io::Errno;
-        match rustix::fs::fallocate(&self.file, FallocateFlags::empty(), offset, length) {
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
-                use std::os::unix::fs::FileExt;
-                let zeros = vec![0; PART_BYTES as usize];
-                (0..length / PART_BYTES)
-                    .try_for_each(|part| self.file.write_all_at(&zeros, offset + part * PART_BYTES))
-            }
-            done => done.map_err(Into::into),
-        }
-    }
-
     /// Frees disk space. If that fails, the space stays in use until the process ends.
-    fn free_space(&self, offset: u64, bytes: usize) {
-        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        let length = (bytes as u64).next_multiple_of(PART_BYTES);
-        let _ = rustix::fs::fallocate(&self.file, flags, offset, length);
+    fn give_back(&self, offset: u64, bytes: usize) {
+        let _ = free_space(&self.file, offset, (bytes as u64).next_multiple_of(PART_BYTES));
     }
 }
 
@@ -211,7 +190,7 @@ impl DerefMut for ScratchMemory {
 impl Drop for ScratchMemory {
     fn drop(&mut self) {
         if let (Backing::Map { offset, .. }, Some(file)) = (&self.backing, &self.source.0.file) {
-            file.free_space(*offset, self.bytes);
+            file.give_back(*offset, self.bytes);
         }
         self.source.0.used_bytes.fetch_sub(self.bytes as u64, Ordering::Relaxed);
     }

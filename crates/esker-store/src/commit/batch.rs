@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use esker_format::io::Paging;
 use esker_format::memory::reserve;
 use esker_format::{Duplicates, ElementType, Error, PropertyRecord, PropertyType, Result, Widening};
 use esker_graph::{Cancel, Reservation};
@@ -59,7 +60,11 @@ pub struct Batch {
 
 /// Memory reserved for a batch; a clone has none.
 #[derive(Debug, Default)]
-pub(crate) struct BatchMemory(pub(crate) Option<Reservation>);
+pub(crate) struct BatchMemory {
+    pub(crate) reserved: Option<Reservation>,
+    /// Since the batch exceeds the limit: its large pieces lie in a scratch file.
+    pub(crate) paging: Option<Paging>,
+}
 
 impl Clone for BatchMemory {
     fn clone(&self) -> Self {

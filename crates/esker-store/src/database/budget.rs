@@ -3,8 +3,12 @@
 //! A commit reserves memory before it is built: for its changes, the index of them, its record in the log, and
 //! the later freeze. If the limit has no room, the commit first freezes the earlier commits, or waits for those
 //! in progress.
+//!
+//! A commit that does not fit even alone pages ([`Paging`]): from then on, until it is a layer, all large pieces of memory lie in a scratch
+//! file. What lies on the heap until then has been reserved. Texts stay there, so a commit whose texts alone do not fit is refused.
 
 use esker_format::Result;
+use esker_format::io::Paging;
 use esker_graph::{Direction, Reservation};
 
 use super::handle::{Core, locked};
@@ -25,16 +29,43 @@ impl Core {
         if budget.limit_bytes() == u64::MAX {
             return Ok(None);
         }
-        let own = match batch.memory.0.take() {
+        let own = match batch.memory.reserved.take() {
             Some(own) => own,
             None => budget.reserve("a commit", 0)?,
         };
         let changes = self.changes_of(batch)?;
+        if let Some(paging) = self.paging_for(batch, changes) {
+            let is_empty = self.view().unfrozen.commits.is_empty();
+            if !is_empty {
+                self.freeze(&mut locked(&self.maintenance), &self.run)?;
+            }
+            return Ok(Some(self.memory.begin(&mut self.memory.held(), own, Some(paging))));
+        }
         let more = |costs: CommitCosts| costs.of_batch(batch, changes).saturating_sub(own.bytes());
         let what = || format!("{REFUSED}{}", esker_graph::counted(changes, "change", "changes"));
         let mut reserved = self.reserve_in_turn(&what, &more)?;
         reserved.absorb(own);
-        Ok(Some(self.memory.begin(&mut self.memory.held(), reserved)))
+        Ok(Some(self.memory.begin(&mut self.memory.held(), reserved, None)))
+    }
+
+    /// The paging of a batch with so many changes, if it pages already or does not fit into the limit.
+    fn paging_for(&self, batch: &mut Batch, changes: usize) -> Option<Paging> {
+        let paging = batch.memory.paging.take();
+        if paging.is_some() {
+            return paging;
+        }
+        let needed = CommitCosts::of(&self.view()).of_batch(batch, changes) + self.memory.held().kept_bytes;
+        if needed <= self.options.budget.limit_bytes() { None } else { self.paging(batch) }
+    }
+
+    /// Has large pieces of memory lie in a scratch file from now on, for a batch that does not fit into the limit. `None` if that is not
+    /// possible or not allowed, or would not suffice.
+    pub(super) fn paging(&self, batch: &Batch) -> Option<Paging> {
+        let needed = CommitCosts::of_texts(batch) + self.memory.held().kept_bytes;
+        if !self.options.scratch || needed > self.options.budget.limit_bytes() {
+            return None;
+        }
+        self.disk.paging(&self.path)
     }
 
     /// Reserves as many bytes as `more` says of the costs of now. If they are not free: freezes the commits in no layer, waits for other
@@ -89,10 +120,15 @@ impl Core {
         }
         let costs = CommitCosts::of(&self.view());
         let needed = costs.of_batch(batch, batch.len());
-        if needed > limit {
-            return Err(self.refusal_of(batch, needed));
+        if needed > limit || batch.memory.paging.is_some() {
+            // Asked for each time, as texts may have come.
+            batch.memory.paging = self.paging(batch);
+            return match batch.memory.paging {
+                Some(_) => Ok(()),
+                None => Err(self.refusal_of(batch, needed)),
+            };
         }
-        let held = batch.memory.0.as_ref().map_or(0, Reservation::bytes);
+        let held = batch.memory.reserved.as_ref().map_or(0, Reservation::bytes);
         // By steps, so that a batch seldom asks.
         let wanted = (batch.bytes() as u64).next_multiple_of(BATCH_STEP_BYTES).min(limit);
         if wanted <= held {
@@ -100,7 +136,7 @@ impl Core {
         }
         let what = || format!("{REFUSED}{} and more", esker_graph::counted(batch.len(), "change", "changes"));
         let more = self.reserve_in_turn(&what, &|_| wanted - held)?;
-        match &mut batch.memory.0 {
+        match &mut batch.memory.reserved {
             Some(own) => own.absorb(more),
             none => *none = Some(more),
         }

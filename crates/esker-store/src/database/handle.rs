@@ -30,10 +30,13 @@ pub struct DatabaseOptions {
     /// Commits are frozen in the background once they take this much memory. `None`: as the database says ([`Database::write_options`]).
     pub freeze_bytes: Option<u64>,
     /// Memory for commits until they are in a layer, including freezing and merging but not file buffers
-    /// (1 MiB for each column being written). A commit waits for room; one that cannot fit is refused with
+    /// (1 MiB for each column being written). A commit waits for room; one that cannot fit lies in a scratch file, or is refused with
     /// the limit that it needs. The reservations rest on estimates, which hold while no commit changes a list
     /// longer than some million. Runs and imports may share the budget.
     pub budget: Budget,
+    /// Whether a commit that does not fit into the budget may lie in a scratch file beside the database, instead of being refused. Only in a program
+    /// whose allocator is [`esker_format::io::PagedHeap`]. Large allocations of all threads lie there meanwhile.
+    pub scratch: bool,
     /// Whether to merge layers in the background after freezing. `None`: as the database says.
     pub auto_merge: Option<bool>,
     /// Selects the lists that a layer copies whole. `None`: as the database says.
@@ -64,6 +67,7 @@ impl Default for DatabaseOptions {
             sync,
             freeze_bytes: None,
             budget: Budget::default(),
+            scratch: true,
             auto_merge: None,
             policy: None,
             threads: 0,
@@ -331,7 +335,8 @@ impl Database {
         self.core.make_room(batch)
     }
 
-    /// Whether a batch and its commit fit into the memory limit once all other commits are frozen and others have given back their memory.
+    /// Whether a batch and its commit fit into the memory limit once all other commits are frozen and others have given back their memory, or
+    /// may lie in a scratch file.
     ///
     /// # Errors
     /// As point reads: the degrees of removed vertices are looked up.

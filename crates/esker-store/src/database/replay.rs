@@ -1,11 +1,12 @@
 //! Reads the commits in the log when a database is opened for writing.
 //!
 //! Commits that take little memory become visible, as after a commit. What exceeds that is frozen on the way, so a log that a
-//! crash left long is read once, and within the limit.
+//! crash left long is read once, and within the limit. A commit that exceeds it lies in a scratch file meanwhile.
 
 use std::sync::Arc;
 
 use esker_format::Result;
+use esker_format::io::Paging;
 use esker_graph::{Reservation, Run};
 
 use super::handle::{Core, locked};
@@ -21,6 +22,8 @@ struct ReadCommits {
     reservations: Vec<Reservation>,
     bytes: u64,
     num_edges: u64,
+    /// Of a commit that exceeds the limit.
+    paging: Option<Paging>,
 }
 
 impl Core {
@@ -42,7 +45,12 @@ impl Core {
                 Some(reservation) => reservation,
                 None => {
                     self.freeze_read(&mut maintenance, &mut read, run)?;
-                    budget.reserve(&format!("reading version {} from the log", known.version), needed)?
+                    let what = format!("reading version {} from the log", known.version);
+                    budget.reserve(&what, needed).or_else(|refused| {
+                        read.paging = self.options.scratch.then(|| self.disk.paging(&self.path)).flatten();
+                        let is_paging = read.paging.is_some();
+                        budget.reserve(&what, if is_paging { 0 } else { needed }).map_err(|_| refused)
+                    })?
                 }
             };
             let commit = self.read_logged(&mut reader, known, run)?;
@@ -50,7 +58,7 @@ impl Core {
             read.num_edges += known.summary.num_edges;
             read.commits.push(commit);
             read.reservations.push(reservation);
-            if read.bytes >= self.unfrozen_bytes_max() {
+            if read.bytes >= self.unfrozen_bytes_max() || read.paging.is_some() {
                 self.freeze_read(&mut maintenance, &mut read, run)?;
             }
         }

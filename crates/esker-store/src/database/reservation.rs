@@ -2,6 +2,7 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use esker_format::io::Paging;
 use esker_graph::{Budget, Reservation, VertexId};
 
 use super::unfrozen::OpRef;
@@ -53,9 +54,14 @@ impl CommitMemory {
     }
 
     /// Begins a commit whose own memory is reserved.
-    pub(super) fn begin(&self, held: &mut HeldMemory, reservation: Reservation) -> CommitReservation<'_> {
+    pub(super) fn begin(
+        &self,
+        held: &mut HeldMemory,
+        reservation: Reservation,
+        paging: Option<Paging>,
+    ) -> CommitReservation<'_> {
         held.in_progress += 1;
-        CommitReservation { memory: self, reservation: Some(reservation) }
+        CommitReservation { memory: self, reservation: Some(reservation), _paging: paging }
     }
 
     /// Waits until a commit ends.
@@ -70,6 +76,8 @@ impl CommitMemory {
 pub(super) struct CommitReservation<'a> {
     memory: &'a CommitMemory,
     reservation: Option<Reservation>,
+    /// Of a commit that exceeds the limit.
+    _paging: Option<Paging>,
 }
 
 impl Drop for CommitReservation<'_> {
@@ -106,6 +114,11 @@ impl CommitCosts {
     pub(super) fn of_batch(self, batch: &Batch, changes: usize) -> u64 {
         let edges = changes as u64 * (self.commit_bytes + self.freeze_bytes);
         edges + TEXT_COPIES * batch.text_bytes() as u64 + batch.bytes() as u64 + COMMIT_BYTES
+    }
+
+    /// The memory of what cannot lie in a scratch file: texts are many small pieces.
+    pub(super) fn of_texts(batch: &Batch) -> u64 {
+        (1 + TEXT_COPIES) * batch.text_bytes() as u64 + COMMIT_BYTES
     }
 
     pub(super) fn of(view: &View) -> Self {

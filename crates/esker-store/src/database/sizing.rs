@@ -100,13 +100,14 @@ impl Core {
         Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes })
     }
 
-    /// Whether a batch and its commit fit into the memory limit, once all other commits are frozen and others have given back their memory.
+    /// Whether a batch and its commit fit into the memory limit, once all other commits are frozen and others have given back their memory; or
+    /// into a scratch file.
     pub(super) fn fits(&self, batch: &Batch) -> Result<bool> {
         let limit = self.options.budget.limit_bytes();
         if limit == u64::MAX {
             return Ok(true);
         }
         let needed = CommitCosts::of(&self.view()).of_batch(batch, self.changes_of(batch)?);
-        Ok(needed + self.memory.held().kept_bytes <= limit)
+        Ok(needed + self.memory.held().kept_bytes <= limit || self.paging(batch).is_some())
     }
 }

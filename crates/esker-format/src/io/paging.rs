@@ -1,0 +1,269 @@
+//! A heap whose large pieces can lie in a scratch file, to which the system pages them out.
+//!
+//! A program makes [`PagedHeap`] its allocator. As long as a [`Paging`] exists, pieces of at least 256 KiB that any thread allocates lie in an
+//! unnamed file, mapped as one region: the address of a piece is its place in the file. Others, and all at other times, come from
+//! the system's allocator. So work that grows vectors beyond the memory goes on, at the speed of the disk, without types of its own.
+//!
+//! Disk space is allocated before a piece is used, so a full disk is no signal (SIGBUS) later: then the piece comes from the system's
+//! allocator. Freed pieces give their pages and their space back at once. Nothing reads the file after the process. A forked process does not
+//! have the region.
+#![allow(unsafe_code)] // An allocator is unsafe code, and it hands out parts of a map.
+#![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the disk access module.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::fs::File;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use memmap2::{MmapOptions, MmapRaw};
+use rustix::process::{Pid, getpid};
+
+use super::unnamed::{PART_BYTES, allocate_space, free_space, unnamed_file};
+use crate::error::{Error, Result};
+
+/// The least piece that may lie in the file.
+const PIECE_BYTES_MIN: usize = 1 << 18;
+/// Addresses of the region, and the length of the file, which has holes where no piece lies.
+const REGION_BYTES: u64 = 1 << 40;
+/// File systems in memory: tmpfs and ramfs.
+const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
+
+/// The number of [`Paging`]s.
+static USERS: AtomicUsize = AtomicUsize::new(0);
+/// Whether this allocator was ever asked for a large piece.
+static IS_INSTALLED: AtomicBool = AtomicBool::new(false);
+/// Made once for the process; `None` if that failed.
+static REGION: OnceLock<Option<Region>> = OnceLock::new();
+
+/// An allocator for `#[global_allocator]`: the system's, but for large pieces while a [`Paging`] exists.
+#[derive(Debug)]
+pub struct PagedHeap;
+
+/// Large pieces that are allocated lie in the scratch file as long as this exists; they stay there until they are freed.
+#[derive(Debug)]
+pub struct Paging(());
+
+struct Region {
+    map: MmapRaw,
+    file: File,
+    /// The process that made it.
+    process: Pid,
+    taken: Mutex<Taken>,
+}
+
+/// The pieces in a region.
+struct Taken {
+    /// Where the next piece begins.
+    end: u64,
+    pieces: usize,
+    /// Whether freed space cannot be given back, so that no more is taken.
+    is_broken: bool,
+}
+
+impl Paging {
+    /// Begins; the first call makes the file, in `directory`. `None` if the program has another allocator, or there the system cannot page:
+    /// the file system is in memory or has no sparse files.
+    pub(super) fn begin(directory: &Path) -> Option<Self> {
+        drop(std::hint::black_box(Vec::<u8>::with_capacity(PIECE_BYTES_MIN)));
+        if !IS_INSTALLED.load(Ordering::Relaxed) {
+            return None;
+        }
+        REGION.get_or_init(|| Region::create(directory).ok()).as_ref()?;
+        USERS.fetch_add(1, Ordering::Relaxed);
+        Some(Self(()))
+    }
+}
+
+impl Drop for Paging {
+    fn drop(&mut self) {
+        USERS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether large pieces lie in the scratch file now.
+pub(super) fn is_paging() -> bool {
+    USERS.load(Ordering::Relaxed) > 0
+}
+
+/// The region, if there is one.
+fn region() -> Option<&'static Region> {
+    REGION.get()?.as_ref()
+}
+
+impl Region {
+    fn create(directory: &Path) -> Result<Self> {
+        let (file, path) = unnamed_file(directory)?;
+        let kind = rustix::fs::fstatfs(&file).map_err(|error| Error::io("inspect", &path)(error.into()))?;
+        if IN_MEMORY.contains(&(kind.f_type as u64)) {
+            return Err(Error::Invalid(format!("{} is in memory", directory.display())));
+        }
+        file.set_len(REGION_BYTES).map_err(Error::io("extend", &path))?;
+        let length = usize::try_from(REGION_BYTES);
+        let length = length.map_err(|_| Error::Invalid("there are too few addresses".to_owned()))?;
+        let map = MmapOptions::new().len(length).map_raw(&file).map_err(Error::io("map", &path))?;
+        #[cfg(target_os = "linux")]
+        map.advise(memmap2::Advice::DontFork).map_err(Error::io("map", &path))?;
+        let taken = Mutex::new(Taken { end: 0, pieces: 0, is_broken: false });
+        let region = Self { map, file, process: getpid(), taken };
+        // Space can be had and given back.
+        allocate_space(&region.file, 0, PART_BYTES).map_err(Error::io("allocate space in", &path))?;
+        free_space(&region.file, 0, PART_BYTES).map_err(Error::io("free space in", &path))?;
+        Ok(region)
+    }
+
+    fn contains(&self, piece: *const u8) -> bool {
+        (piece.addr().wrapping_sub(self.map.as_ptr().addr()) as u64) < REGION_BYTES
+    }
+
+    /// A piece of zeros; `None` if the disk is full.
+    fn take(&self, bytes: usize) -> Option<*mut u8> {
+        let length = (bytes as u64).checked_next_multiple_of(PART_BYTES)?;
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = taken.end.checked_add(length).filter(|&end| end <= REGION_BYTES && !taken.is_broken)?;
+        if allocate_space(&self.file, taken.end, length).is_err() {
+            taken.is_broken |= free_space(&self.file, taken.end, length).is_err();
+            return None;
+        }
+        // In the region, as `end` is.
+        let piece = self.map.as_mut_ptr().wrapping_add(taken.end as usize);
+        taken.end = end;
+        taken.pieces += 1;
+        Some(piece)
+    }
+
+    fn give(&self, piece: *const u8, bytes: usize) {
+        // A forked process has no part in it.
+        if getpid() != self.process {
+            return;
+        }
+        let offset = (piece.addr() - self.map.as_ptr().addr()) as u64;
+        let length = (bytes as u64).next_multiple_of(PART_BYTES);
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.is_broken |= free_space(&self.file, offset, length).is_err();
+        taken.pieces -= 1;
+        if taken.pieces == 0 {
+            taken.end = 0;
+        }
+    }
+}
+
+/// A piece of the file for a layout; `None`: the system's allocator has it.
+fn paged(layout: Layout) -> Option<*mut u8> {
+    if layout.size() < PIECE_BYTES_MIN || layout.align() as u64 > PART_BYTES {
+        return None;
+    }
+    if !IS_INSTALLED.load(Ordering::Relaxed) {
+        IS_INSTALLED.store(true, Ordering::Relaxed);
+    }
+    if is_paging() { region()?.take(layout.size()) } else { None }
+}
+
+/// The region, if a piece of this layout lies in it.
+fn region_of(piece: *const u8, layout: Layout) -> Option<&'static Region> {
+    if layout.size() < PIECE_BYTES_MIN {
+        return None;
+    }
+    region().filter(|region| region.contains(piece))
+}
+
+// SAFETY: pieces of the region are mapped, readable and writable, as long as the process lives. No two overlap: `end` only grows while there
+// are pieces. They are aligned to a page, and no larger alignment is served. All others are the system allocator's, which gets back only what
+// it gave: a piece is in the region or not, by its address. Nothing here allocates or unwinds.
+unsafe impl GlobalAlloc for PagedHeap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as asked of the caller.
+        paged(layout).unwrap_or_else(|| unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as asked of the caller. New space of the file reads as zeros.
+        paged(layout).unwrap_or_else(|| unsafe { System.alloc_zeroed(layout) })
+    }
+
+    unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
+        match region_of(piece, layout) {
+            Some(region) => region.give(piece, layout.size()),
+            // SAFETY: as asked of the caller; the system's allocator gave the piece.
+            None => unsafe { System.dealloc(piece, layout) },
+        }
+    }
+
+    unsafe fn realloc(&self, piece: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        let in_file = region_of(piece, layout).is_some();
+        if !in_file && (bytes < PIECE_BYTES_MIN || !is_paging()) {
+            // SAFETY: as asked of the caller; the system's allocator gave the piece.
+            return unsafe { System.realloc(piece, layout, bytes) };
+        }
+        // SAFETY: the caller promises that `bytes` is a valid size for this alignment, and that the piece is of `layout`. The new piece does
+        // not overlap it.
+        unsafe {
+            let new = self.alloc(Layout::from_size_align_unchecked(bytes, layout.align()));
+            if !new.is_null() {
+                std::ptr::copy_nonoverlapping(piece, new, layout.size().min(bytes));
+                self.dealloc(piece, layout);
+            }
+            new
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// This program has another allocator, so the pieces are asked for by hand.
+    #[test]
+    fn large_pieces_lie_in_the_file_while_it_is_asked_for() {
+        let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        assert!(Paging::begin(directory.path()).is_none(), "another allocator");
+        let is_paged = |piece: *mut u8| region().is_some_and(|region| region.contains(piece));
+        let layout = Layout::from_size_align(300_001, 8).unwrap();
+        // SAFETY: pieces are used within their layouts, and freed once.
+        unsafe {
+            let before = PagedHeap.alloc(layout);
+            assert!(!is_paged(before));
+            let paging = Paging::begin(directory.path()).unwrap();
+            assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the file has no name");
+            let [first, second] = [PagedHeap.alloc(layout), PagedHeap.alloc_zeroed(layout)];
+            assert!(is_paged(first) && is_paged(second));
+            assert!(std::slice::from_raw_parts(second, 300_001).iter().all(|&byte| byte == 0));
+            first.write_bytes(7, 300_001);
+            second.write_bytes(9, 300_001);
+            before.write_bytes(5, 300_001);
+            let before = PagedHeap.realloc(before, layout, 500_000);
+            assert!(is_paged(before) && *before.add(300_000) == 5, "it moves as it grows");
+            let small = PagedHeap.alloc(Layout::new::<u64>());
+            assert!(!is_paged(small));
+            drop(paging);
+            assert!(!is_paged(PagedHeap.alloc(Layout::new::<u64>())));
+            let first = PagedHeap.realloc(first, layout, 10);
+            assert!(!is_paged(first) && *first.add(9) == 7, "it moves back");
+            let second = PagedHeap.realloc(second, layout, 600_000);
+            assert!(!is_paged(second) && *second.add(300_000) == 9);
+            PagedHeap.dealloc(first, Layout::from_size_align(10, 8).unwrap());
+            PagedHeap.dealloc(second, Layout::from_size_align(600_000, 8).unwrap());
+            PagedHeap.dealloc(before, Layout::from_size_align(500_000, 8).unwrap());
+            PagedHeap.dealloc(small, Layout::new::<u64>());
+            let taken = region().unwrap().taken.lock().unwrap();
+            assert_eq!((taken.end, taken.pieces, taken.is_broken), (0, 0, false));
+            drop(taken);
+            let _paging = Paging::begin(directory.path()).unwrap();
+            let again = PagedHeap.alloc_zeroed(layout);
+            assert!(
+                is_paged(again) && std::slice::from_raw_parts(again, 300_001).iter().all(|&byte| byte == 0)
+            );
+            PagedHeap.dealloc(again, layout);
+        }
+    }
+
+    #[test]
+    fn there_is_no_paging_to_a_disk_in_memory() {
+        let shared = Path::new("/dev/shm");
+        if shared.exists() {
+            let refused = Region::create(shared).map(drop).unwrap_err().to_string();
+            assert!(refused.contains("/dev/shm is in memory"), "{refused}");
+        }
+        Region::create(Path::new("/nowhere/at/all")).map(drop).unwrap_err();
+    }
+}
