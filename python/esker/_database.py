@@ -624,8 +624,8 @@ class Database:
         database with tiles or heads keeps them; groups of tiles in which no edge changed are copied. ``renumber`` says whether vertices that
         are removed in every version are left out for good, with their properties; the others get new numbers, in graphs made from then on.
         ``auto`` does so if they are more than one of eight and the memory is enough. Returns the layers and bytes before and
-        after, how many groups of tiles were copied and rebuilt, the bytes copied, and the vertices left out. A warning says why heads were not kept: only plain
-        lists have heads, and they need memory."""
+        after, how many groups of tiles were copied and rebuilt, the bytes copied, and the vertices left out. A warning says why heads were not kept: they
+        need memory."""
         if heads is not True and heads is not False and heads < 1:
             raise InvalidError(f"heads must be a positive number, True or False, not {heads!r}")
         length = 0 if heads is True else None if heads is False else int(heads)

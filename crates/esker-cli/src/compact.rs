@@ -93,7 +93,6 @@ impl CompactCommand {
     }
 
     pub(crate) fn carry_out(&self) -> Outcome {
-        self.heads.check(self.encoding)?;
         let begin = Instant::now();
         let cancel = cancel_on_signals()?;
         let bar = Bar::spinner(false);

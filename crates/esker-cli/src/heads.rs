@@ -8,8 +8,7 @@ use esker::store::format::HeadOrder;
 use esker::store::headed::Heads;
 use esker::store::{Database, HeadedOptions};
 
-use crate::encoding::StoredEncoding;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 use crate::size::{bytes, counted};
@@ -24,15 +23,6 @@ pub(crate) struct HeadsArgs {
 }
 
 impl HeadsArgs {
-    /// Refuses heads of compressed lists.
-    pub(crate) fn check(&self, encoding: Option<StoredEncoding>) -> Outcome {
-        if self.heads.is_some() && encoding == Some(StoredEncoding::Compressed) {
-            let reason = "--heads needs plain lists: leave out `--encoding compressed`";
-            return Err(Failure::Usage(reason.to_owned()));
-        }
-        Ok(())
-    }
-
     /// Stores the heads of a newly created database, if they are asked for. A failure leaves the database without heads.
     pub(crate) fn make_at(
         &self,

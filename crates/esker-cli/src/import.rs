@@ -65,7 +65,6 @@ impl ImportCommand {
                     .to_owned(),
             ));
         };
-        self.heads.check(Some(self.encoding))?;
         refuse_standard_output(target)?;
         remark_future(self.event_time);
         let target = PathBuf::from(target);

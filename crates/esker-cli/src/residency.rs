@@ -29,7 +29,7 @@ enum ResidencyArg {
     Mapped,
     /// Parts of the tiles or lists, read past the system into what --memory leaves.
     Pooled,
-    /// Some neighbours of each vertex in what --memory leaves, the others on disk; of plain lists.
+    /// Some neighbours of each vertex in what --memory leaves, the others on disk.
     Headed,
     /// All lists, copied to memory: fast though they are compressed, or spread over many commits.
     Memory,

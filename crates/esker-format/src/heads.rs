@@ -21,7 +21,7 @@ layout! {
     /// The stored heads of a layer's lists, in `layers/<number>/` as `heads.columns` and `heads/`.
     #[derive(Copy)]
     pub struct HeadsRecord {
-        /// Number of the layer, which must be complete and plain.
+        /// Number of the layer, which must be complete; before format version 11 also plain.
         layer: u32,
         /// Neighbours of each vertex in its head, at most.
         head_len: u64,

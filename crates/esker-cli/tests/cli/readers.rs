@@ -44,7 +44,7 @@ fn readers_of_every_kind_run_beside_a_compaction() {
             "--residency headed",
         ] {
             let mut done = 0;
-            // The database lacks tiles, or plain lists for heads, half of the time.
+            // The database lacks tiles half of the time.
             for _ in 0..40 {
                 let line = format!("run wcc g.esker --json {options}");
                 let output = place.run(&line);

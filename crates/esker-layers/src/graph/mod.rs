@@ -4,6 +4,7 @@ mod weight;
 mod residency;
 mod points;
 mod beside;
+mod dense;
 mod offer;
 mod compressed;
 mod batches;

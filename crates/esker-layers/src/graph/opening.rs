@@ -18,7 +18,7 @@ pub trait StoredWeight: ColumnWeight {
     ///
     /// # Errors
     /// [`esker_graph::Stop::OverBudget`], and for pooled lists [`esker_format::Error::Invalid`], if the memory is too little (see
-    /// [`super::HeadedNeeds`], [`super::PooledNeeds`]); [`esker_format::Error::Invalid`] for heads of a layer that is not plain;
+    /// [`super::HeadedNeeds`], [`super::PooledNeeds`]);
     /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Io`]; cancellation.
     fn open<'a>(
         stack: &'a Stack,

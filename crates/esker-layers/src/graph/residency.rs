@@ -33,7 +33,7 @@ pub enum Access {
     Mapped(GraphEncoding),
     /// Pooled.
     Pooled(GraphEncoding, PoolOptions),
-    /// Headed; the lists must be plain.
+    /// Headed.
     Headed(HeadedOptions),
     /// Copied to memory: whole lists, whatever the layers of the version are.
     Memory,

@@ -55,7 +55,7 @@ pub enum CompleteLists<'a, 'o> {
     Tiled(&'a Tiles, Option<&'o PoolOptions>),
     /// The lists, in a fixed memory that the directions share equally.
     Pooled(&'o Arc<dyn Disk>, &'o PoolOptions),
-    /// Plain lists whose heads lie in memory: the stored heads of the layer; if there are none, or they are shorter than the heads wanted,
+    /// The lists, whose heads lie in memory: the stored heads of the layer; if there are none, or they are shorter than the heads wanted,
     /// all lists of the layer are read once to gather them.
     Headed(&'o Arc<dyn Disk>, Option<&'o StoredHeads>, HeadedOptions),
 }

@@ -36,6 +36,15 @@ impl<'a> ListExtents<'a> {
         }
     }
 
+    /// Number of arcs of the list in `slot`. Panics if there is no such list.
+    #[inline(always)]
+    pub fn degree(&self, slot: usize) -> usize {
+        match self {
+            Self::Offsets(offsets) => (offsets[slot + 1] - offsets[slot]) as usize,
+            Self::Index(index) => index.degree(slot),
+        }
+    }
+
     /// The arcs of the list in `slot`. Panics if there is no such list.
     #[inline(always)]
     pub fn range(&self, slot: usize) -> Range<usize> {

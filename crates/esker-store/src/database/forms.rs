@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::{
-    Archive, Edit, ElementType, Encoding, Error, HeadOrder, HeadsRecord, KeptForms, LayerRecord, Owner,
-    PropertyRecord, Result, TilesRecord,
+    Archive, Edit, ElementType, Error, HeadOrder, HeadsRecord, KeptForms, LayerRecord, Owner, PropertyRecord,
+    Result, TilesRecord,
 };
 use esker_graph::{Direction, Run, VertexId};
 use esker_layers::graph::headed::{HeadedNeeds, Heads, write_heads};
@@ -46,8 +46,6 @@ pub struct FormReport {
 /// Why a merge made no heads of a database that kept them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadsLeftOut {
-    /// The lists are compressed now, and the database keeps no heads from now on.
-    Compressed,
     /// They need at least `needed_bytes`, and only `free_bytes` were free. The next merge tries again.
     Memory {
         /// Memory for heads of no neighbours.
@@ -60,7 +58,6 @@ pub enum HeadsLeftOut {
 impl Display for HeadsLeftOut {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match *self {
-            Self::Compressed => f.write_str("the heads were removed: only plain lists have heads"),
             Self::Memory { needed_bytes, free_bytes } => {
                 let (needed, free) = (needed_bytes.div_ceil(1 << 20), free_bytes >> 20);
                 write!(
@@ -139,7 +136,7 @@ impl Core {
             let options = ConvertOptions { group: kept.tile_group, memory_bytes };
             report.tiles = Some(self.write_tiles_again(&lists, properties, &options, replaced, run)?);
         }
-        if kept.head_len > 0 && record.encoding == Encoding::Plain {
+        if kept.head_len > 0 {
             match self.write_heads_again(&lists, kept.head_len, replaced.state, run)? {
                 Ok(heads) => report.set_heads(&heads),
                 Err(left_out) => report.heads_left_out = Some(left_out),

@@ -17,7 +17,7 @@ use esker_layers::layer::{PlainLayer, PlainWriter};
 use esker_layers::property::{PropertyFiles, merge_columns};
 use esker_layers::tiles::ConvertOptions;
 
-use super::forms::{FormReport, HeadsLeftOut, Replaced, kept_forms};
+use super::forms::{FormReport, Replaced, kept_forms};
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::WrittenLayer;
@@ -99,14 +99,13 @@ impl Database {
         let before = core.state();
         let bytes_before = core.layer_bytes(&before)?;
         let layers_before = before.layers().len();
-        let kept_before = kept_forms(&before);
-        let kept = options.forms(kept_before);
+        let kept = options.forms(kept_forms(&before));
         let is_other =
             |layer: &Arc<Layer>| options.lists.is_some_and(|wanted| layer.record().encoding != wanted);
         let request = MergeRequest { encoding: options.lists, kept: Some(kept), ..MergeRequest::default() };
         let renumbered = self.renumber(&mut maintenance, options.renumber, request, run)?;
         let vertices_left_out = renumbered.map_or(0, |(_, count)| count);
-        let mut forms = if let Some((forms, _)) = renumbered {
+        let forms = if let Some((forms, _)) = renumbered {
             forms
         } else if layers_before > 1 || forgets(&before) || before.layers().iter().any(is_other) {
             core.merge_range(&mut maintenance, 0..layers_before, request, run)?
@@ -115,9 +114,6 @@ impl Database {
             core.make_missing_heads(&mut maintenance, &mut forms, run)?;
             forms
         };
-        if kept_before.head_len > 0 && kept.head_len == 0 {
-            forms.heads_left_out = Some(HeadsLeftOut::Compressed);
-        }
         let after = core.state();
         let bytes = core.layer_bytes(&after)?;
         Ok(CompactReport {
@@ -140,8 +136,7 @@ impl CompactOptions {
             Tiling::Make => ConvertOptions::default().group,
             Tiling::Remove => 0,
         };
-        let head_len = if self.lists == Some(Encoding::Compressed) { 0 } else { kept.head_len };
-        KeptForms { tile_group, head_len }
+        KeptForms { tile_group, ..kept }
     }
 }
 

@@ -13,6 +13,8 @@ use crate::scans::{DB, Whole, compare, compare_scans, large, sorted, stored};
 use crate::snapshot::Snapshot;
 use esker_layers::graph::headed::{HeadedNeeds, Heads, StoredHeads, write_heads};
 
+const ENCODINGS: [Encoding; 2] = [Encoding::Plain, Encoding::Compressed];
+
 fn headed<'s>(
     disk: &Arc<dyn Disk>,
     snapshot: &'s Snapshot,
@@ -67,7 +69,7 @@ proptest! {
     fn every_scan_is_that_of_the_model(
         n in 1_usize..300, count in 0_usize..6000, directed: bool, seed: u32, head_len in 0_usize..40, threads in 1_usize..4,
     ) {
-        let sample = Sample { encoding: Encoding::Plain, ..Sample::random(n, count, directed, seed) };
+        let sample = Sample::random(n, count, directed, seed);
         let (_, disk, snapshot) = stored(&sample);
         let run = Run::with_threads(threads).unwrap();
         compare(&headed(&disk, &snapshot, Some(head_len), &run).unwrap(), &sample, &run);
@@ -78,7 +80,7 @@ proptest! {
     fn stored_heads_are_those_that_are_gathered(
         n in 1_usize..300, count in 0_usize..6000, directed: bool, seed: u32, stored_len in 0_usize..40, threads in 1_usize..4,
     ) {
-        let sample = Sample { encoding: Encoding::Plain, ..Sample::random(n, count, directed, seed) };
+        let sample = Sample::random(n, count, directed, seed);
         let (_, disk, snapshot) = stored(&sample);
         let run = Run::with_threads(threads).unwrap();
         let heads = store(&disk, &snapshot, stored_len, &run);
@@ -101,8 +103,10 @@ proptest! {
     #[test]
     fn chosen_heads_give_every_arc_once(
         n in 1_usize..300, count in 0_usize..6000, directed: bool, seed: u32, head_len in 0_usize..40, threads in 1_usize..4,
+        compressed: bool,
     ) {
-        let sample = Sample::simple(n, count, directed, seed);
+        let encoding = if compressed { Encoding::Compressed } else { Encoding::Plain };
+        let sample = Sample { encoding, ..Sample::simple(n, count, directed, seed) };
         let (_, disk, snapshot) = stored(&sample);
         let run = Run::with_threads(threads).unwrap();
         let heads = store(&disk, &snapshot, head_len, &run);
@@ -118,8 +122,8 @@ proptest! {
 }
 
 /// Vertices without an order by degree: hubs are anywhere.
-fn hubs(num_vertices: usize) -> Sample {
-    let mut sample = Sample::simple(num_vertices, num_vertices * 4, false, 4);
+fn hubs(num_vertices: usize, encoding: Encoding) -> Sample {
+    let mut sample = Sample { encoding, ..Sample::simple(num_vertices, num_vertices * 4, false, 4) };
     let hubs = [num_vertices - 1, num_vertices / 2, num_vertices / 3].map(vertex);
     let mut seen: std::collections::BTreeSet<_> =
         sample.edges.iter().map(|&(u, v, _)| (u.min(v), u.max(v))).collect();
@@ -155,7 +159,11 @@ impl Visitor<()> for FirstPiece {
 
 #[test]
 fn heads_begin_with_the_hubs_wherever_their_numbers_are() {
-    let sample = hubs(40_000);
+    ENCODINGS.into_iter().for_each(heads_begin_with_the_hubs);
+}
+
+fn heads_begin_with_the_hubs(encoding: Encoding) {
+    let sample = hubs(40_000, encoding);
     let (_, disk, snapshot) = stored(&sample);
     let run = Run::with_threads(2).unwrap();
     let heads = store(&disk, &snapshot, 2, &run);
@@ -179,7 +187,7 @@ fn heads_begin_with_the_hubs_wherever_their_numbers_are() {
 
 #[test]
 fn chosen_heads_that_are_others_are_noticed() {
-    let sample = hubs(3000);
+    let sample = hubs(3000, Encoding::Plain);
     let (_, disk, snapshot) = stored(&sample);
     let run = Run::with_threads(2).unwrap();
     let layer = snapshot.complete_layer();
@@ -195,10 +203,10 @@ fn chosen_heads_that_are_others_are_noticed() {
 }
 
 #[test]
-fn long_tails_are_read_in_parts() {
-    let sample = large(Encoding::Plain);
-    let (_, disk, snapshot) = stored(&sample);
-    for threads in [1, 3] {
+fn long_tails_are_read() {
+    for (encoding, threads) in ENCODINGS.into_iter().flat_map(|encoding| [(encoding, 1), (encoding, 3)]) {
+        let sample = large(encoding);
+        let (_, disk, snapshot) = stored(&sample);
         let run = Run::with_threads(threads).unwrap();
         for head_len in [0, 5, 100] {
             let graph = headed(&disk, &snapshot, Some(head_len), &run).unwrap();
@@ -211,7 +219,11 @@ fn long_tails_are_read_in_parts() {
 
 #[test]
 fn memory_is_kept_to() {
-    let sample = large(Encoding::Plain);
+    ENCODINGS.into_iter().for_each(memory_is_kept);
+}
+
+fn memory_is_kept(encoding: Encoding) {
+    let sample = large(encoding);
     let (_, disk, snapshot) = stored(&sample);
     let run = Run::with_threads(1).unwrap();
     let layer = &snapshot.stack().layers()[0];
@@ -240,8 +252,12 @@ fn memory_is_kept_to() {
 
 #[test]
 fn weights_are_verified_block_by_block_as_they_are_read() {
+    ENCODINGS.into_iter().for_each(weights_are_verified_block_by_block);
+}
+
+fn weights_are_verified_block_by_block(encoding: Encoding) {
     // All of them were read once and kept in memory when the graph was opened.
-    let sample = Sample { encoding: Encoding::Plain, ..large(Encoding::Plain) };
+    let sample = large(encoding);
     let (faulty, disk, snapshot) = stored(&sample);
     let Some(Values::I32(weights)) = snapshot.complete_layer().out().main().property(0) else {
         panic!("i32")
@@ -262,7 +278,11 @@ fn weights_are_verified_block_by_block_as_they_are_read() {
 
 #[test]
 fn faults_are_errors() {
-    let sample = large(Encoding::Plain);
+    ENCODINGS.into_iter().for_each(faults_are_errors_in);
+}
+
+fn faults_are_errors_in(encoding: Encoding) {
+    let sample = large(encoding);
     let (faulty, disk, snapshot) = stored(&sample);
     let run = Run::with_threads(2).unwrap();
     let graph = headed(&disk, &snapshot, Some(4), &run).unwrap();
@@ -270,10 +290,16 @@ fn faults_are_errors() {
     let expected = sorted(&whole(&graph).unwrap());
     // A bit of a tail changes after the file was opened, and comes back.
     let layer = &snapshot.stack().layers()[0];
-    let Body::Arrays(arrays) = layer.out().main().body() else { panic!("lists are arrays") };
-    let targets = arrays.targets_column();
-    let at = targets.first_byte() + 4 * (targets.len() as u64 / 2);
-    let path = targets.path().to_owned();
+    let (path, at) = match layer.out().main().body() {
+        Body::Arrays(arrays) => {
+            let targets = arrays.targets_column();
+            (targets.path().to_owned(), targets.first_byte() + 4 * (targets.len() as u64 / 2))
+        }
+        Body::Coded(coded) => {
+            let lists = &coded.columns().lists;
+            (lists.path().to_owned(), lists.first_byte() + lists.len() as u64 / 2)
+        }
+    };
     faulty.flip(&path, at, 3).unwrap();
     let error = whole(&graph).unwrap_err();
     assert!(matches!(error, Error::Corrupt { .. }), "{error}");
@@ -323,29 +349,27 @@ fn stored_heads_are_read_instead_of_the_lists() {
 
 #[test]
 fn more_tails_than_wait_at_a_time() {
-    let sample = Sample { encoding: Encoding::Plain, ..Sample::random(60_000, 200_000, true, 3) };
-    let (_, disk, snapshot) = stored(&sample);
     let run = Run::with_threads(1).unwrap();
-    let graph = headed(&disk, &snapshot, Some(1), &run).unwrap();
-    for direction in [Direction::Out, Direction::In] {
+    for (encoding, direction) in
+        ENCODINGS.into_iter().flat_map(|encoding| [(encoding, Direction::Out), (encoding, Direction::In)])
+    {
+        let sample = Sample { encoding, ..Sample::random(60_000, 200_000, true, 3) };
+        let (_, disk, snapshot) = stored(&sample);
+        let graph = headed(&disk, &snapshot, Some(1), &run).unwrap();
         let expected = sorted(&sample.model().graph().scan(&run, direction, Select::All, &Whole).unwrap());
         assert_eq!(sorted(&graph.scan(&run, direction, Select::All, &Whole).unwrap()), expected);
     }
 }
 
 #[test]
-fn compressed_lists_are_refused_with_a_remedy() {
-    let sample = Sample { encoding: Encoding::Compressed, ..Sample::random(10, 50, false, 1) };
-    let (_, disk, snapshot) = stored(&sample);
-    let error = headed(&disk, &snapshot, None, &Run::with_threads(1).unwrap()).unwrap_err();
-    assert!(error.to_string().contains("compact --encoding plain"), "{error}");
+fn tails_are_read_from_a_real_disk() {
+    ENCODINGS.into_iter().for_each(tails_are_read_from_disk);
 }
 
-#[test]
-fn tails_are_read_from_a_real_disk() {
+fn tails_are_read_from_disk(encoding: Encoding) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(DB);
-    let (sample, disk): (_, Arc<dyn Disk>) = (large(Encoding::Plain), Arc::new(RealDisk));
+    let (sample, disk): (_, Arc<dyn Disk>) = (large(encoding), Arc::new(RealDisk));
     sample.write(&disk, &path, false).unwrap();
     let snapshot = Snapshot::open(&disk, &path).unwrap();
     let run = Run::with_threads(2).unwrap();

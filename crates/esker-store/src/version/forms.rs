@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use esker_format::{
-    CHOSEN_HEAD_LEN_MAX, Edit, Encoding, HeadOrder, HeadsRecord, KeptForms, LayerRecord, TilesRecord,
-};
+use esker_format::{CHOSEN_HEAD_LEN_MAX, Edit, HeadOrder, HeadsRecord, KeptForms, LayerRecord, TilesRecord};
 
 /// The second forms of all layers, under construction.
 #[derive(Default)]
@@ -67,11 +65,8 @@ impl FormRecords {
 /// Why a layer cannot have these heads.
 fn contradiction(heads: &HeadsRecord, layer: Option<&LayerRecord>) -> Option<String> {
     let HeadsRecord { layer: number, head_len, order } = *heads;
-    let fitting = layer.filter(|layer| layer.complete && layer.encoding == Encoding::Plain);
-    let Some(layer) = fitting else {
-        return Some(format!(
-            "heads are added to layer {number}, which does not exist or is not complete and plain"
-        ));
+    let Some(layer) = layer.filter(|layer| layer.complete) else {
+        return Some(format!("heads are added to layer {number}, which does not exist or is not complete"));
     };
     if order != HeadOrder::Degree {
         return None;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{
-    DatabaseId, Duplicates, Edit, ElementType, Encoding, Error, FORMAT_VERSION, HeadsRecord, IdMapRecord,
-    IdSecret, KeptForms, LayerRecord, LogMark, LogicalType, MANIFEST_MAGIC, ManifestHead, ManifestHeader,
-    Owner, PAGE_BYTES, PropertyRecord, Result, Retention, StreamRecord, TagRecord, TilesRecord,
-    VersionRecord, WriteOptions,
+    DatabaseId, Duplicates, Edit, ElementType, Error, FORMAT_VERSION, HeadsRecord, IdMapRecord, IdSecret,
+    KeptForms, LayerRecord, LogMark, LogicalType, MANIFEST_MAGIC, ManifestHead, ManifestHeader, Owner,
+    PAGE_BYTES, PropertyRecord, Result, Retention, StreamRecord, TagRecord, TilesRecord, VersionRecord,
+    WriteOptions,
 };
 use esker_graph::NONE;
 
@@ -185,7 +185,7 @@ impl Manifest {
     pub fn missing_heads(&self) -> Option<u64> {
         let (kept, complete) = (self.kept?, self.layers.first()?);
         let has_heads = self.heads.iter().any(|record| record.layer == complete.number);
-        (kept.head_len > 0 && complete.encoding == Encoding::Plain && !has_heads).then_some(kept.head_len)
+        (kept.head_len > 0 && !has_heads).then_some(kept.head_len)
     }
 
     /// A version; `None` if it is forgotten or not in a layer yet. Time: O(log versions).

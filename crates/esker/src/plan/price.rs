@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use esker_graph::{Direction, vertex};
+use esker_graph::{Direction, VertexId, vertex};
 use esker_store::io::{Disk, RealDisk, cached_share};
 use esker_store::{GraphEncoding, Residency, Snapshot};
 
@@ -194,7 +194,8 @@ impl Costs<'_> {
     /// Heads in memory, and tails on the disk.
     fn headed(&self, price: &mut Price, memory_bytes: u64) {
         let all = (self.lists.bytes - self.lists.weight_bytes).max(1) as f64;
-        let share = (memory_bytes as f64 / all).min(1.0);
+        let ids = self.num_arcs.saturating_mul(size_of::<VertexId>() as u64).max(1) as f64;
+        let share = (memory_bytes as f64 / ids).min(1.0);
         let gathered = self.head_bytes.map_or(all, |bytes| bytes as f64);
         let from_disk = gathered * self.lists.uncached_bytes as f64 / self.lists.bytes.max(1) as f64;
         price.verifying = self.verifying(self.offset_bytes.saturating_add(gathered as u64));

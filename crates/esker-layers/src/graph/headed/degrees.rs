@@ -10,8 +10,9 @@ use std::cmp::Reverse;
 use esker_format::{CHOSEN_HEAD_LEN_MAX, HeadOrder, Result};
 use esker_graph::{Run, VertexId, vertex};
 
-use super::lists::{arrays, directions};
-use crate::layer::PlainLayer;
+use super::lists::directions;
+use crate::graph::dense::DenseLists;
+use crate::layer::{ListExtents, PlainLayer};
 
 /// Longer heads hold the first neighbours.
 const CHOSEN_LEN_MAX: usize = CHOSEN_HEAD_LEN_MAX as usize;
@@ -27,40 +28,42 @@ const ASCENTS_SHARE: usize = 16;
 /// The degree of each vertex: the arcs of its stored lists, out and in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ListDegrees<'a> {
-    out: &'a [u64],
+    out: ListExtents<'a>,
     /// `None`: no in-lists are stored, or they are the out-lists.
-    incoming: Option<&'a [u64]>,
+    incoming: Option<ListExtents<'a>>,
 }
 
 impl<'a> ListDegrees<'a> {
-    /// Those of a complete plain layer.
+    /// Those of a complete layer.
     ///
     /// # Errors
-    /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the lists are no arrays; cancellation.
+    /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the layer is not complete; cancellation.
     pub(crate) fn of(layer: &'a PlainLayer, run: &Run) -> Result<Self> {
-        let offsets = directions(layer).map(|(_, section)| arrays(section.main())?.offsets(run));
-        let mut offsets = offsets.collect::<Result<Vec<&[u64]>>>()?.into_iter();
-        Ok(Self { out: offsets.next().unwrap_or(&[0]), incoming: offsets.next() })
+        let mut lists = Vec::new();
+        for (_, section) in directions(layer) {
+            lists.push(DenseLists::new(section.main(), run)?.extents());
+        }
+        let mut lists = lists.into_iter();
+        Ok(Self { out: lists.next().unwrap_or(ListExtents::Offsets(&[0])), incoming: lists.next() })
     }
 
     /// Those of lists that begin and end at these offsets.
     #[cfg(test)]
     pub(super) const fn new(out: &'a [u64]) -> Self {
-        Self { out, incoming: None }
+        Self { out: ListExtents::Offsets(out), incoming: None }
     }
 
     /// The arcs of `v`, out and in.
     #[inline(always)]
     fn total_degree(&self, v: VertexId) -> u64 {
-        let v = v as usize;
-        let incoming = self.incoming.map_or(0, |offsets| offsets[v + 1] - offsets[v]);
-        self.out[v + 1] - self.out[v] + incoming
+        let incoming = self.incoming.map_or(0, |lists| lists.degree(v as usize));
+        (self.out.degree(v as usize) + incoming) as u64
     }
 
     /// Whether vertices are numbered by descending degree, except for what changed since. Compares some thousands of pairs of vertices that
     /// lie far apart.
     fn descend(&self) -> bool {
-        let n = self.out.len() - 1;
+        let n = self.out.len();
         let (mut pairs, mut ascents) = (0, 0);
         for distance in (1..=DISTANCES).map(|halvings| n >> halvings).filter(|&distance| distance > 0) {
             let firsts = n - distance;
@@ -138,6 +141,20 @@ impl<'a> HeadChoice<'a> {
     }
 }
 
+/// Which heads to gather.
+#[derive(Clone, Copy)]
+pub(super) struct WantedHeads<'a> {
+    pub(super) head_len: usize,
+    pub(super) order: HeadOrder,
+    pub(super) degrees: ListDegrees<'a>,
+}
+
+impl<'a> WantedHeads<'a> {
+    pub(super) fn choice(&self) -> HeadChoice<'a> {
+        HeadChoice::new(self.degrees, self.head_len)
+    }
+}
+
 /// The entries of a list that its chosen head leaves out.
 #[derive(Debug, Default)]
 pub(super) struct OutsideHead {
@@ -198,7 +215,7 @@ mod tests {
             let mut list: Vec<VertexId> = members.iter().map(|member| vertex(member.index(degrees.len()))).collect();
             list.sort_unstable();
             list.dedup();
-            let mut choice = HeadChoice::new(ListDegrees { out: &offsets, incoming: Some(&offsets) }, head_len);
+            let mut choice = HeadChoice::new(ListDegrees { incoming: Some(ListExtents::Offsets(&offsets)), ..ListDegrees::new(&offsets) }, head_len);
             let mut head = vec![0; list.len().min(head_len)];
             list.chunks(part_len).for_each(|part| choice.add(part));
             choice.finish(&mut head);
@@ -222,7 +239,7 @@ mod tests {
     fn long_lists_are_chosen_from_within_the_memory() {
         let n = 100_000;
         let offsets = offsets((0..n).map(|v| v * 7919 % 10_007));
-        let mut choice = HeadChoice::new(ListDegrees { out: &offsets, incoming: None }, CHOSEN_LEN_MAX);
+        let mut choice = HeadChoice::new(ListDegrees::new(&offsets), CHOSEN_LEN_MAX);
         let list: Vec<VertexId> = (0..n as usize).map(vertex).collect();
         let mut head = vec![0; CHOSEN_LEN_MAX];
         choice.add(&list);
@@ -236,7 +253,7 @@ mod tests {
     #[test]
     fn heads_of_the_first_neighbours_take_no_memory_for_a_choice_however_long_they_are() {
         // Each thread once took 32 bytes a neighbour, which nobody counted; a forged length was an overflow.
-        let choice = HeadChoice::new(ListDegrees { out: &[0], incoming: None }, usize::MAX);
+        let choice = HeadChoice::new(ListDegrees::new(&[0]), usize::MAX);
         assert_eq!(choice.ranks.capacity(), 0);
     }
 
@@ -246,7 +263,7 @@ mod tests {
         let powers = |v: u64| 1_000_000 / (v + 10);
         let order = |degrees: &dyn Fn(u64) -> u64, n: u64| {
             let offsets = offsets((0..n).map(degrees));
-            ListDegrees { out: &offsets, incoming: None }.best_order(false, 8)
+            ListDegrees::new(&offsets).best_order(false, 8)
         };
         assert_eq!(order(&powers, n), HeadOrder::First);
         assert_eq!(order(&|v| powers(v) + u64::from(v % 20 == 0), n), HeadOrder::First);
@@ -257,7 +274,7 @@ mod tests {
             assert_eq!(order(&|_| 1, small), HeadOrder::First, "{small} vertices");
         }
         let offsets = offsets(0..n);
-        let degrees = ListDegrees { out: &offsets, incoming: None };
+        let degrees = ListDegrees::new(&offsets);
         assert_eq!(degrees.best_order(true, 8), HeadOrder::First);
         assert_eq!(degrees.best_order(false, CHOSEN_LEN_MAX + 1), HeadOrder::First);
     }

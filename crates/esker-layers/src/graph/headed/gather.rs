@@ -1,110 +1,89 @@
 //! Gathering heads from the lists: all of them are read once, past the page cache, and verified.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use esker_format::io::{DIRECT_BYTES, Disk, Frame, Read, Reads};
+use esker_format::io::{DIRECT_BYTES, Disk};
 use esker_format::{BLOCK_BYTES, Column, HeadOrder, Result};
 use esker_graph::{Run, VertexId, vertex};
 
-use super::degrees::{HeadChoice, ListDegrees};
-use super::share::{HeadStarts, LastHead, entries};
+use super::coded::{KEPT_BYTES, gather_coded};
+use super::degrees::{HeadChoice, WantedHeads};
+use super::share::{HeadStarts, LastHead, all_entries};
 use super::side::{HeadedSide, TailFile, room_for};
+use super::stretches::{STRETCH_BYTES, read_stretches, reading_bytes};
+use crate::graph::dense::DenseLists;
+use crate::layer::{Arrays, Body, ListColumns, ListExtents};
 
-/// Bytes per read.
-const GATHER_BYTES: usize = 16 * BLOCK_BYTES;
-/// Reads under way, of all threads together. Each thread has at least two.
-const GATHER_DEPTH: usize = 8;
-/// Bytes of the stretch that a thread gathers from at a time: whole blocks. Few in tests, so that there are several.
-const STRETCH_BYTES: u64 = if cfg!(test) { 2 * BLOCK_BYTES as u64 } else { 32 << 20 };
 /// Arcs of a list that are read at a time if the list lies in several stretches.
 const PART_ARCS: u64 = 1 << 16;
 
-/// Which heads to gather.
-#[derive(Clone, Copy)]
-pub(super) struct WantedHeads<'a> {
-    pub(super) head_len: usize,
-    pub(super) order: HeadOrder,
-    pub(super) degrees: ListDegrees<'a>,
-}
-
-impl<'a> WantedHeads<'a> {
-    pub(super) fn choice(&self) -> HeadChoice<'a> {
-        HeadChoice::new(self.degrees, self.head_len)
-    }
-}
-
-/// Reads under way per thread while `threads` threads gather heads.
-fn gather_depth(threads: usize) -> usize {
-    (GATHER_DEPTH / threads).max(2)
-}
-
 impl<'a> HeadedSide<'a> {
     /// Bytes of memory needed while heads are gathered.
-    pub(super) fn gather_bytes(threads: usize) -> u64 {
-        threads as u64 * ((gather_depth(threads) * GATHER_BYTES) as u64 + HeadChoice::bytes())
+    pub(super) fn gather_bytes(lists: &ListColumns, threads: usize) -> u64 {
+        let kept = match lists.body() {
+            Body::Arrays(_) => 0,
+            Body::Coded(_) => KEPT_BYTES,
+        };
+        threads as u64 * (reading_bytes(threads) + HeadChoice::bytes() + kept)
     }
 
     /// Reads all lists once, verifies them, and keeps their heads.
     pub(super) fn gather(
         disk: &Arc<dyn Disk>,
-        offsets: &'a [u64],
-        targets: &Column<VertexId>,
+        lists: DenseLists<'a>,
         wanted: &WantedHeads<'a>,
         run: &Run,
     ) -> Result<Self> {
-        let starts = HeadStarts::new(offsets, wanted.head_len);
-        let mut file = TailFile::open(disk.as_ref(), targets)?;
-        let mut heads = room_for(entries(&[offsets], wanted.head_len as u64) as usize)?;
-        let mut checksums = vec![0; file.num_pages()];
-        let stretch_bytes =
-            if file.is_apart() { STRETCH_BYTES } else { (checksums.len() * DIRECT_BYTES) as u64 };
-        let lists = StretchedLists { offsets, starts: &starts, order: wanted.order, stretch_bytes };
+        let extents = lists.extents();
+        let starts = HeadStarts::new(&extents, wanted.head_len);
+        let mut file = TailFile::open(disk.as_ref(), lists)?;
+        let mut heads = room_for(all_entries(&extents, wanted.head_len))?;
         let name = file.path().display().to_string();
         file.count = run.reads().of(name.as_str(), "gathering heads");
-        if file.is_apart() {
-            file.count.add_read(file.bytes());
-            let stretches = lists.stretches(&mut heads, &mut checksums);
-            let stretches: Vec<_> = stretches.into_iter().map(Mutex::new).collect();
-            run.share(
-                stretches.len(),
-                || None,
-                |worker: &mut Option<(Gather, HeadChoice<'_>)>, unit| {
-                    let mut stretch = stretches[unit].lock().unwrap_or_else(PoisonError::into_inner);
-                    let start = unit as u64 * STRETCH_BYTES;
-                    let bytes = start..file.bytes().min(start + STRETCH_BYTES);
-                    let (reader, choice) = match worker {
-                        Some(worker) => worker,
-                        None => {
-                            worker.insert((Gather::new(&file, gather_depth(run.threads()))?, wanted.choice()))
-                        }
-                    };
-                    reader.read(&file, bytes, |pages| {
-                        run.check()?;
-                        stretch.take(pages, 0, targets, choice)
-                    })
-                },
-            )?;
-        } else {
-            // One of several small columns in a file of at most a megabyte: see `esker_format::Archive`.
-            let (words, skip) = file.read_all()?;
-            let pages = &bytemuck::cast_slice(&words)[..file.bytes() as usize];
-            for mut stretch in lists.stretches(&mut heads, &mut checksums) {
-                stretch.take(pages, skip, targets, &mut wanted.choice())?;
+        match lists {
+            DenseLists::Arrays { arrays, offsets } => {
+                gather_arrays(&mut file, (arrays, offsets), (wanted, &starts), &mut heads, run)?;
             }
-        }
-        file.set_checksums(checksums);
-        if wanted.order == HeadOrder::Degree {
-            for v in lists.split() {
-                let start = starts.at(offsets, v, &mut LastHead::default());
-                let arcs = lists.arcs(v);
-                let head = &mut heads[start..][..((arcs.end - arcs.start) as usize).min(wanted.head_len)];
-                choose_in_parts(&file, arcs, &mut wanted.choice(), head, run)?;
+            DenseLists::Coded { coded, index } => {
+                gather_coded(&mut file, (coded, index), (wanted, &starts), &mut heads, run)?;
             }
         }
         file.count = run.reads().of(name, "tails");
-        Ok(Self { offsets, starts, order: wanted.order, heads, file })
+        Ok(Self { lists, starts, order: wanted.order, heads, file })
     }
+}
+
+/// The heads of plain lists.
+fn gather_arrays(
+    file: &mut TailFile,
+    (arrays, offsets): (&Arrays, &[u64]),
+    (wanted, starts): (&WantedHeads<'_>, &HeadStarts),
+    heads: &mut [VertexId],
+    run: &Run,
+) -> Result<()> {
+    let targets = arrays.targets_column();
+    let mut checksums = vec![0; file.num_pages()];
+    let stretch_bytes = if file.is_apart() { STRETCH_BYTES } else { (checksums.len() * DIRECT_BYTES) as u64 };
+    let lists = StretchedLists { offsets, starts, order: wanted.order, stretch_bytes };
+    let stretches = lists.stretches(heads, &mut checksums);
+    read_stretches(
+        file,
+        run,
+        stretches,
+        || wanted.choice(),
+        |stretch, choice, (pages, skip)| stretch.take(pages, skip, targets, choice),
+    )?;
+    file.set_checksums(checksums);
+    if wanted.order == HeadOrder::Degree {
+        for v in lists.split() {
+            let start = starts.at(&ListExtents::Offsets(offsets), v, &mut LastHead::default());
+            let arcs = lists.arcs(v);
+            let head = &mut heads[start..][..((arcs.end - arcs.start) as usize).min(wanted.head_len)];
+            choose_in_parts(file, arcs, &mut wanted.choice(), head, run)?;
+        }
+    }
+    Ok(())
 }
 
 /// Chooses the head of a list that is read once more.
@@ -115,12 +94,12 @@ fn choose_in_parts(
     head: &mut [VertexId],
     run: &Run,
 ) -> Result<()> {
-    let mut part = Vec::new();
     for start in arcs.clone().step_by(PART_ARCS as usize) {
         run.check()?;
-        part.clear();
-        file.read_some(start..arcs.end.min(start + PART_ARCS), &mut part)?;
-        choice.add(&part);
+        file.read_some(start..arcs.end.min(start + PART_ARCS), |bytes| {
+            choice.add(bytemuck::cast_slice(bytes));
+            Ok(())
+        })?;
     }
     choice.finish(head);
     Ok(())
@@ -165,7 +144,7 @@ impl<'h> StretchedLists<'h> {
     /// Where the head of a list begins; of the list behind the last one, where the heads end.
     fn start_of(&self, list: usize, num_heads: usize) -> usize {
         if list + 1 < self.offsets.len() {
-            self.starts.at(self.offsets, vertex(list), &mut LastHead::default())
+            self.starts.at(&ListExtents::Offsets(self.offsets), vertex(list), &mut LastHead::default())
         } else {
             num_heads
         }
@@ -300,62 +279,12 @@ impl HeadStretch<'_> {
     }
 }
 
-/// One thread's reader of stretches.
-struct Gather {
-    reads: Box<dyn Reads>,
-    free: Vec<Frame>,
-}
-
-impl Gather {
-    fn new(file: &TailFile, depth: usize) -> Result<Self> {
-        let free = Frame::make(depth, GATHER_BYTES)?;
-        Ok(Self { reads: file.reads(depth, &free)?, free })
-    }
-
-    /// Calls `take` with the bytes of a range, in order, whole blocks at a time. Must not be called again after an error.
-    fn read(
-        &mut self,
-        file: &TailFile,
-        range: Range<u64>,
-        mut take: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<()> {
-        let Self { reads, free } = self;
-        let depth = free.len();
-        let count = (range.end - range.start).div_ceil(GATHER_BYTES as u64) as usize;
-        let (mut asked, mut taken) = (0, 0);
-        let (mut asks, mut done) = (Vec::new(), Vec::new());
-        let mut ahead: Vec<Option<Read>> = (0..depth).map(|_| None).collect();
-        while taken < count {
-            while asked < count
-                && let Some(frame) = free.pop()
-            {
-                let at = range.start + asked as u64 * GATHER_BYTES as u64;
-                let bytes = (range.end - at).min(GATHER_BYTES as u64) as usize;
-                asks.push(Read { tag: asked, frame, offset: file.base + at, bytes });
-                asked += 1;
-            }
-            reads.begin(&mut asks)?;
-            reads.finish(true, &mut done)?;
-            for (read, result) in done.drain(..) {
-                result?;
-                let slot = read.tag % depth;
-                ahead[slot] = Some(read);
-            }
-            while let Some(read) = ahead[taken % depth].take() {
-                take(&read.frame[..read.bytes])?;
-                free.push(read.frame);
-                taken += 1;
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::graph::headed::degrees::ListDegrees;
 
     proptest! {
         #[test]
@@ -373,8 +302,9 @@ mod tests {
             let targets: Vec<VertexId> = lengths.iter().flat_map(|&length| (0..length).map(vertex)).collect();
             let degrees = ListDegrees::new(&offsets);
             let wanted = WantedHeads { head_len, order: HeadOrder::Degree, degrees };
-            let starts = HeadStarts::new(&offsets, head_len);
-            let (mut heads, mut expected) = (vec![0; entries(&[&offsets], head_len as u64) as usize], Vec::new());
+            let extents = ListExtents::Offsets(&offsets);
+            let starts = HeadStarts::new(&extents, head_len);
+            let (mut heads, mut expected) = (vec![0; all_entries(&extents, head_len)], Vec::new());
             let lists = StretchedLists { offsets: &offsets, starts: &starts, order: wanted.order, stretch_bytes: 8192 };
             let mut checksums = vec![0; (targets.len() * size_of::<VertexId>()).div_ceil(DIRECT_BYTES)];
             let stretch_len = lists.stretch_arcs() as usize;

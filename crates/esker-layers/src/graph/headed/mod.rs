@@ -13,12 +13,17 @@
 //! Each page read is compared with its own checksum, computed when the heads were gathered. The checksums of the lists cover blocks of 64 KiB,
 //! sixteen times what a search in small chunks reads.
 //!
+//! A compressed list is read and decoded as a whole when its head is not enough; those longer than half a frame are read from the map, which
+//! then gives them up.
+//!
 //! Heads are gathered by reading all lists, or taken from files beside the lists where they were gathered before ([`StoredHeads`]).
 
 mod lists;
 mod share;
 mod degrees;
 mod side;
+mod stretches;
+mod coded;
 mod gather;
 mod tails;
 mod stored;

@@ -4,13 +4,15 @@ use esker_format::{Error, HeadOrder, Result};
 use esker_graph::{Direction, Run, Stop, VertexId};
 
 use super::degrees::ListDegrees;
-use super::lists::{arrays, directions};
-use super::share::{entries, head_len};
+use super::lists::directions;
+use super::share::{all_entries, head_len};
 use super::side::HeadedSide;
 use super::stored::StoredHeads;
 use super::tails::WORKER_BYTES;
+use crate::graph::dense::{DenseLists, file_bytes};
+use crate::graph::points::PointReads;
 use crate::graph::residency::HeadedOptions;
-use crate::layer::PlainLayer;
+use crate::layer::{Body, PlainLayer};
 
 /// The memory that a layer needs if it is headed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +43,7 @@ pub struct Heads {
 }
 
 impl HeadedNeeds {
-    /// The needs of a complete layer of plain lists.
+    /// The needs of a complete layer.
     ///
     /// # Errors
     /// [`Error::Invalid`] for any other layer.
@@ -60,7 +62,7 @@ impl HeadedNeeds {
         threads: usize,
     ) -> Result<Self> {
         let mut needs = Self {
-            fixed_bytes: HeadedSide::gather_bytes(threads),
+            fixed_bytes: HeadedSide::gather_bytes(layer.out().main(), threads),
             mapped_bytes: 0,
             list_bytes: 0,
             stored_len: stored.map(StoredHeads::head_len),
@@ -68,14 +70,17 @@ impl HeadedNeeds {
         };
         for (direction, section) in directions(layer) {
             let lists = section.main();
-            let (offsets, arcs) = (arrays(lists)?.offsets_column(), lists.num_arcs());
-            needs.mapped_bytes += offsets.file_bytes();
+            needs.mapped_bytes += file_bytes(lists)?.0;
             if !needs.has_heads(direction) {
                 continue;
             }
             let workers = WORKER_BYTES * threads as u64;
-            needs.fixed_bytes += HeadedSide::fixed_bytes(lists.num_lists(), arcs) + workers;
-            needs.list_bytes += (arcs * size_of::<VertexId>()) as u64;
+            needs.fixed_bytes += HeadedSide::fixed_bytes(lists) + workers;
+            if let Body::Coded(_) = lists.body() {
+                // Of long lists, which are read from the map.
+                needs.fixed_bytes += PointReads::TOUCHED_BYTES_MAX;
+            }
+            needs.list_bytes += (lists.num_arcs() * size_of::<VertexId>()) as u64;
         }
         Ok(needs)
     }
@@ -87,7 +92,7 @@ impl HeadedNeeds {
     /// The heads that the options ask for. Without that: the stored ones, or the longest that fit the memory if those do not fit or there are none.
     ///
     /// # Errors
-    /// [`Stop::OverBudget`] if they do not fit; [`Error::Corrupt`]; [`Error::Invalid`] if the lists are no arrays; cancellation.
+    /// [`Stop::OverBudget`] if they do not fit; [`Error::Corrupt`]; cancellation.
     pub fn heads(&self, layer: &PlainLayer, options: HeadedOptions, run: &Run) -> Result<Heads> {
         let over = |what: String, needed_bytes| {
             let budget_bytes = options.memory_bytes;
@@ -95,12 +100,12 @@ impl HeadedNeeds {
         };
         let rest = options.memory_bytes.saturating_sub(self.fixed_bytes);
         let headed = directions(layer).filter(|&(direction, _)| self.has_heads(direction));
-        let offsets = headed.map(|(_, section)| arrays(section.main())?.offsets(run));
-        let offsets = offsets.collect::<Result<Vec<&[u64]>>>()?;
-        let (fitting, longest) = head_len(&offsets, rest / size_of::<VertexId>() as u64);
+        let lists = headed.map(|(_, section)| Ok(DenseLists::new(section.main(), run)?.extents()));
+        let lists = lists.collect::<Result<Vec<_>>>()?;
+        let (fitting, longest) = head_len(&lists, rest / size_of::<VertexId>() as u64);
         let preferred = self.stored_len.map_or(fitting, |stored| stored.min(fitting));
         let length = options.head_len.map_or(preferred, |length| length.min(longest));
-        let kept = entries(&offsets, length as u64);
+        let kept = lists.iter().map(|lists| all_entries(lists, length) as u64).sum::<u64>();
         let memory_bytes = self.fixed_bytes + kept * size_of::<VertexId>() as u64;
         if length > fitting || options.memory_bytes < self.fixed_bytes {
             let what = match length {

@@ -1,17 +1,21 @@
 //! The length of heads, and where they begin.
 
+use std::ops::Range;
+
 use esker_graph::VertexId;
+
+use crate::layer::ListExtents;
 
 /// Lists longer than this are few; they are counted one by one.
 const COUNTED_LEN_MAX: u64 = 1 << 16;
 
-/// The largest *k* for which all heads together have at most `affordable` entries, and the length of the longest list. Takes the offsets of the
-/// lists of each direction; reads them once.
-pub(super) fn head_len(sides: &[&[u64]], affordable: u64) -> (usize, usize) {
+/// The largest *k* for which all heads together have at most `affordable` entries, and the length of the longest list. Takes the lists of each
+/// direction; reads their lengths once.
+pub(super) fn head_len(sides: &[ListExtents<'_>], affordable: u64) -> (usize, usize) {
     let mut counts = vec![0_u64; COUNTED_LEN_MAX as usize + 1];
     let mut long = Vec::new();
-    for pair in sides.iter().flat_map(|offsets| offsets.windows(2)) {
-        match pair[1] - pair[0] {
+    for degree in sides.iter().flat_map(|lists| degrees(lists, 0..lists.len())) {
+        match degree {
             length @ ..=COUNTED_LEN_MAX => counts[length as usize] += 1,
             length => long.push(length),
         }
@@ -43,9 +47,19 @@ pub(super) fn head_len(sides: &[&[u64]], affordable: u64) -> (usize, usize) {
     (low as usize, longest as usize)
 }
 
+/// The lengths of some lists.
+fn degrees<'l>(lists: &'l ListExtents<'_>, slots: Range<usize>) -> impl Iterator<Item = u64> + use<'l> {
+    slots.map(|slot| lists.degree(slot) as u64)
+}
+
+/// Number of entries in the heads of some lists, of length `head_len`.
+pub(super) fn entries(lists: &ListExtents<'_>, slots: Range<usize>, head_len: usize) -> usize {
+    degrees(lists, slots).map(|degree| degree.min(head_len as u64)).sum::<u64>() as usize
+}
+
 /// Number of entries in all heads of length `head_len`.
-pub(super) fn entries(sides: &[&[u64]], head_len: u64) -> u64 {
-    sides.iter().flat_map(|offsets| offsets.windows(2)).map(|pair| (pair[1] - pair[0]).min(head_len)).sum()
+pub(super) fn all_entries(lists: &ListExtents<'_>, head_len: usize) -> usize {
+    entries(lists, 0..lists.len(), head_len)
 }
 
 /// Where the heads of each group of vertices begin. Within a group, lengths are added up.
@@ -72,14 +86,14 @@ impl Default for LastHead {
 const GROUP: usize = 32;
 
 impl HeadStarts {
-    pub(super) fn new(offsets: &[u64], head_len: usize) -> Self {
-        let mut starts = Vec::with_capacity(offsets.len() / GROUP + 1);
+    pub(super) fn new(lists: &ListExtents<'_>, head_len: usize) -> Self {
+        let mut starts = Vec::with_capacity(lists.len() / GROUP + 1);
         let mut sum = 0;
-        for (v, pair) in offsets.windows(2).enumerate() {
+        for (v, degree) in degrees(lists, 0..lists.len()).enumerate() {
             if v.is_multiple_of(GROUP) {
                 starts.push(sum);
             }
-            sum += (pair[1] - pair[0]).min(head_len as u64);
+            sum += degree.min(head_len as u64);
         }
         Self { starts, head_len }
     }
@@ -95,13 +109,12 @@ impl HeadStarts {
 
     /// Where the head of `v` begins among all heads. If vertices are asked for in order, each length is added once.
     #[inline(always)]
-    pub(super) fn at(&self, offsets: &[u64], v: VertexId, last: &mut LastHead) -> usize {
+    pub(super) fn at(&self, lists: &ListExtents<'_>, v: VertexId, last: &mut LastHead) -> usize {
         let v = v as usize;
         let group = v / GROUP * GROUP;
         let known = (group..=v).contains(&last.v);
         let (first, start) = if known { (last.v, last.start) } else { (group, self.starts[v / GROUP]) };
-        let before = offsets[first..=v].windows(2);
-        let start = start + before.map(|pair| (pair[1] - pair[0]).min(self.head_len as u64)).sum::<u64>();
+        let start = start + entries(lists, first..v, self.head_len) as u64;
         *last = LastHead { v, start };
         start as usize
     }
@@ -126,18 +139,19 @@ mod tests {
                 Some(*sum)
             })).collect();
             let longest = lengths.iter().copied().max().unwrap_or(0) as usize;
-            let (sides, affordable): (&[&[u64]], _) = (&[&offsets, &offsets], bytes / 4);
-            let (len, found) = head_len(sides, affordable);
+            let (lists, affordable) = (ListExtents::Offsets(&offsets), bytes / 4);
+            let (len, found) = head_len(&[lists, lists], affordable);
             prop_assert_eq!(found, longest);
-            prop_assert!(entries(sides, len as u64) <= affordable);
-            prop_assert!(len == longest || entries(sides, len as u64 + 1) > affordable);
-            let starts = HeadStarts::new(&offsets, len);
+            let kept_by = |len| 2 * all_entries(&lists, len) as u64;
+            prop_assert!(kept_by(len) <= affordable);
+            prop_assert!(len == longest || kept_by(len + 1) > affordable);
+            let starts = HeadStarts::new(&lists, len);
             let (mut sum, mut last) = (0, LastHead::default());
             for (v, length) in lengths.iter().enumerate() {
-                prop_assert_eq!(starts.at(&offsets, v as VertexId, &mut LastHead::default()), sum);
-                prop_assert_eq!(starts.at(&offsets, v as VertexId, &mut last), sum);
+                prop_assert_eq!(starts.at(&lists, v as VertexId, &mut LastHead::default()), sum);
+                prop_assert_eq!(starts.at(&lists, v as VertexId, &mut last), sum);
                 if v % 7 == 3 {
-                    prop_assert!(starts.at(&offsets, (v / 2) as VertexId, &mut last) <= sum);
+                    prop_assert!(starts.at(&lists, (v / 2) as VertexId, &mut last) <= sum);
                 }
                 sum += (*length as usize).min(len);
             }

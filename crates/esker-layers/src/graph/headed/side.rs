@@ -6,17 +6,19 @@ use std::sync::Arc;
 
 use esker_format::io::{DIRECT_BYTES, Disk, File, Frame, Read, Reads, ThreadReads};
 use esker_format::memory::filled;
-use esker_format::{BLOCK_BYTES, Column, Error, HeadOrder, PAGE_BYTES, Result};
+use esker_format::{BLOCK_BYTES, Error, HeadOrder, PAGE_BYTES, Result};
 use esker_graph::{ReadCount, VertexId};
 
 use super::share::{HeadStarts, LastHead};
+use crate::graph::dense::DenseLists;
+use crate::layer::{Body, ListColumns};
 
 /// Reading threads where io_uring is not available.
 const THREADS: usize = 16;
 
 /// Lists with their heads in memory.
 pub(super) struct HeadedSide<'a> {
-    pub(super) offsets: &'a [u64],
+    pub(super) lists: DenseLists<'a>,
     pub(super) starts: HeadStarts,
     /// Which neighbours heads hold. They lie in this order, except that heads of whole lists beside weights ascend; heads of longer lists
     /// lie by descending degree beside weights too.
@@ -25,17 +27,18 @@ pub(super) struct HeadedSide<'a> {
     pub(super) file: TailFile,
 }
 
-/// The file of the tails, and the checksums of its pages.
+/// The file of the tails, and the checksums of its pages. Its entries are targets, or the bytes of compressed lists.
 #[derive(Debug)]
 pub(super) struct TailFile {
     file: Arc<dyn File>,
-    /// Offset in the file of the page with the first target. Pages are counted from there.
+    /// Offset in the file of the page with the first entry. Pages are counted from there.
     pub(super) base: u64,
-    /// Offset of the first target in that page: 0 in a file of its own.
+    /// Offset of the first entry in that page: 0 in a file of its own.
     skip: u64,
-    /// Bytes from `base` to the end of the targets.
+    /// Bytes from `base` to the end of the entries.
     bytes: u64,
-    /// CRC-32C of each page, the last only up to the end of the targets.
+    entry_bytes: u64,
+    /// CRC-32C of each page, the last only up to the end of the entries.
     checksums: Vec<u32>,
     /// What the run counts.
     pub(super) count: Arc<ReadCount>,
@@ -43,15 +46,18 @@ pub(super) struct TailFile {
 
 impl HeadedSide<'_> {
     /// Bytes of memory besides the heads.
-    pub(super) fn fixed_bytes(num_vertices: usize, num_arcs: usize) -> u64 {
-        let pages = (num_arcs * size_of::<VertexId>()).div_ceil(DIRECT_BYTES);
-        HeadStarts::bytes(num_vertices) + (pages * size_of::<u32>()) as u64
+    pub(super) fn fixed_bytes(lists: &ListColumns) -> u64 {
+        let bytes = match lists.body() {
+            Body::Arrays(arrays) => arrays.targets_column().len() * size_of::<VertexId>(),
+            Body::Coded(coded) => coded.columns().lists.len(),
+        };
+        HeadStarts::bytes(lists.num_lists()) + (bytes.div_ceil(DIRECT_BYTES) * size_of::<u32>()) as u64
     }
 
     /// Where the head of the list of `v` begins among all heads.
     #[inline(always)]
     pub(super) fn head_start(&self, v: VertexId, last: &mut LastHead) -> usize {
-        self.starts.at(self.offsets, v, last)
+        self.starts.at(&self.lists.extents(), v, last)
     }
 
     /// The head of the list of `v`, which begins at `start`.
@@ -62,7 +68,7 @@ impl HeadedSide<'_> {
 
     #[inline(always)]
     pub(super) fn degree(&self, v: VertexId) -> usize {
-        (self.offsets[v as usize + 1] - self.offsets[v as usize]) as usize
+        self.lists.degree(v)
     }
 }
 
@@ -74,14 +80,20 @@ pub(super) fn room_for(wanted: usize) -> Result<Vec<VertexId>> {
 }
 
 impl TailFile {
-    /// The file of a column of targets, without its checksums.
-    pub(super) fn open(disk: &dyn Disk, targets: &Column<VertexId>) -> Result<Self> {
-        let skip = targets.first_byte() % DIRECT_BYTES as u64;
+    /// The file of some lists, without its checksums.
+    pub(super) fn open(disk: &dyn Disk, lists: DenseLists<'_>) -> Result<Self> {
+        let data = lists.data();
+        let skip = data.start % DIRECT_BYTES as u64;
+        let entry_bytes = match lists {
+            DenseLists::Arrays { .. } => size_of::<VertexId>() as u64,
+            DenseLists::Coded { .. } => 1,
+        };
         Ok(Self {
-            file: targets.open_direct(disk)?,
-            base: targets.first_byte() - skip,
+            file: lists.open_direct(disk)?,
+            base: data.start - skip,
             skip,
-            bytes: skip + (targets.len() * size_of::<VertexId>()) as u64,
+            bytes: skip + (data.end - data.start),
+            entry_bytes,
             checksums: Vec::new(),
             count: Arc::default(),
         })
@@ -92,17 +104,17 @@ impl TailFile {
         (self.bytes as usize).div_ceil(DIRECT_BYTES)
     }
 
-    /// Whether the targets have a file of their own.
+    /// Whether the lists have a file of their own.
     pub(super) fn is_apart(&self) -> bool {
         self.skip == 0
     }
 
-    /// Bytes to the end of the targets.
+    /// Bytes to the end of the entries.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// All pages, and the place of the first target.
+    /// All pages, and the place of the first entry.
     pub(super) fn read_all(&self) -> Result<(Vec<u64>, usize)> {
         Ok((self.read_pages(0..self.bytes)?, self.skip as usize))
     }
@@ -138,16 +150,22 @@ impl TailFile {
         Ok(Box::new(ThreadReads::start(&self.file, depth.min(THREADS))?))
     }
 
-    /// The page of an arc.
+    /// Whether compressed lists lie there, which are read as a whole.
     #[inline(always)]
-    pub(super) fn page_of(&self, arc: u64) -> u64 {
-        (self.skip + arc * size_of::<VertexId>() as u64) / DIRECT_BYTES as u64
+    pub(super) fn is_coded(&self) -> bool {
+        self.entry_bytes == 1
     }
 
-    /// The first arc after a page.
+    /// The page of an entry.
+    #[inline(always)]
+    pub(super) fn page_of(&self, entry: u64) -> u64 {
+        (self.skip + entry * self.entry_bytes) / DIRECT_BYTES as u64
+    }
+
+    /// The first entry after a page.
     #[inline(always)]
     pub(super) fn end_of(&self, page: u64) -> u64 {
-        ((page + 1) * DIRECT_BYTES as u64 - self.skip) / size_of::<VertexId>() as u64
+        ((page + 1) * DIRECT_BYTES as u64 - self.skip) / self.entry_bytes
     }
 
     /// A read of some pages.
@@ -157,13 +175,11 @@ impl TailFile {
         Read { tag, frame, offset: self.base + pages.start * page, bytes: bytes as usize }
     }
 
-    /// The targets of `arcs`, in the bytes of the pages from `first` on.
+    /// The bytes of some entries, in those of the pages from `first` on.
     #[inline(always)]
-    pub(super) fn targets<'b>(&self, first: u64, bytes: &'b [u8], arcs: Range<u64>) -> &'b [VertexId] {
-        let at = |arc: u64| {
-            (self.skip + arc * size_of::<VertexId>() as u64 - first * DIRECT_BYTES as u64) as usize
-        };
-        bytemuck::cast_slice(&bytes[at(arcs.start)..at(arcs.end)])
+    pub(super) fn bytes_of<'b>(&self, first: u64, bytes: &'b [u8], entries: Range<u64>) -> &'b [u8] {
+        let at = |entry: u64| (self.skip + entry * self.entry_bytes - first * DIRECT_BYTES as u64) as usize;
+        &bytes[at(entries.start)..at(entries.end)]
     }
 
     /// Compares the pages from `first` on with their checksums.
@@ -192,20 +208,23 @@ impl TailFile {
         Ok(words)
     }
 
-    /// Reads the targets of some arcs and appends them.
-    pub(super) fn read_some(&self, arcs: Range<u64>, into: &mut Vec<VertexId>) -> Result<()> {
-        if arcs.is_empty() {
-            return Ok(());
+    /// Reads some entries, and calls `take` with their bytes unless there are none.
+    pub(super) fn read_some<R: Default>(
+        &self,
+        entries: Range<u64>,
+        take: impl FnOnce(&[u8]) -> Result<R>,
+    ) -> Result<R> {
+        if entries.is_empty() {
+            return Ok(R::default());
         }
-        let (first, last) = (self.page_of(arcs.start), self.page_of(arcs.end - 1));
+        let (first, last) = (self.page_of(entries.start), self.page_of(entries.end - 1));
         let page = DIRECT_BYTES as u64;
         let range = first * page..((last + 1) * page).min(self.bytes);
         let bytes = (range.end - range.start) as usize;
         let words = self.read_pages(range)?;
         let pages = &bytemuck::cast_slice(&words)[..bytes];
         self.verify(first, pages)?;
-        into.extend_from_slice(self.targets(first, pages, arcs));
-        Ok(())
+        take(self.bytes_of(first, pages, entries))
     }
 }
 

@@ -10,16 +10,16 @@ use esker_graph::{
     VertexId, drive, ones, vertex, wanted_blocks,
 };
 
-use super::degrees::{ListDegrees, OutsideHead};
-use super::gather::WantedHeads;
-use super::lists::arrays;
+use super::degrees::{ListDegrees, OutsideHead, WantedHeads};
 use super::share::LastHead;
 use super::side::HeadedSide;
 use super::stored::StoredSide;
-use super::tails::{TailReader, Want};
+use super::tails::{CODED_BYTES_MAX, TailReader, Want};
 use crate::graph::beside::{LastBlock, WeightsBeside};
+use crate::graph::dense::DenseLists;
+use crate::graph::points::PointReads;
 use crate::graph::weight::ColumnWeight;
-use crate::layer::ListColumns;
+use crate::layer::{AHEAD_BYTES, Coded, Index, ListColumns};
 
 /// Larger units than for lists in memory, because the tails of a unit are read together.
 const UNITS: Units = Units { entries: 1 << 18, per_thread: 8 };
@@ -28,10 +28,12 @@ const PENDING_MAX: usize = 1 << 15;
 /// The most arcs of a piece.
 const PIECE_LEN_MAX: usize = 1 << 16;
 
-/// Plain lists with their heads in memory. Weights are mapped, and released as scans pass them.
+/// Lists with their heads in memory. Weights are mapped, and released as scans pass them.
 pub(crate) struct HeadedSource<'a, W: ColumnWeight> {
     lists: HeadedSide<'a>,
     weights: WeightsBeside<'a, W>,
+    /// Of long compressed lists.
+    points: PointReads<'a>,
     /// Idle readers.
     readers: Mutex<Vec<TailReader>>,
 }
@@ -58,22 +60,19 @@ impl<'a, W: ColumnWeight> HeadedSource<'a, W> {
         kept: &KeptHeads<'a, '_>,
         run: &Run,
     ) -> Result<Self> {
-        let arrays = arrays(lists)?;
-        let offsets = arrays.offsets(run)?;
         let weights = WeightsBeside::new(lists, property)?;
-        let targets = arrays.targets_column();
+        let points = PointReads::new(lists, property, true);
+        let lists = DenseLists::new(lists, run)?;
         let KeptHeads { length: head_len, order, degrees, stored } = *kept;
         let lists = match stored.filter(|stored| stored.1 >= head_len) {
-            Some(stored) => {
-                HeadedSide::load(disk, offsets, targets, stored, (head_len, Self::HAS_WEIGHTS), run)?
-            }
+            Some(stored) => HeadedSide::load(disk, lists, stored, (head_len, Self::HAS_WEIGHTS), run)?,
             None => {
                 // Weights lie in the order of the lists.
                 let order = if Self::HAS_WEIGHTS { HeadOrder::First } else { order };
-                HeadedSide::gather(disk, offsets, targets, &WantedHeads { head_len, order, degrees }, run)?
+                HeadedSide::gather(disk, lists, &WantedHeads { head_len, order, degrees }, run)?
             }
         };
-        Ok(Self { lists, weights, readers: Mutex::default() })
+        Ok(Self { lists, weights, points, readers: Mutex::default() })
     }
 
     const HAS_WEIGHTS: bool = size_of::<W>() > 0;
@@ -85,13 +84,16 @@ impl<'a, W: ColumnWeight> HeadedSource<'a, W> {
     }
 
     /// The arcs of `v` to read after `handed` ones of its head: those behind them, or the whole list if the head is chosen.
+    fn rest_of(&self, v: VertexId, handed: usize) -> Want {
+        let Range { start, end } = self.lists.lists.arcs(v);
+        let first = if self.lists.order == HeadOrder::Degree { start } else { start + handed as u64 };
+        Want { v, entries: first..end }
+    }
+
+    /// The first arc of `v` if there are weights, which alone are found by it.
     #[inline(always)]
-    fn arcs_to_read(&self, v: VertexId, handed: usize) -> Range<u64> {
-        let (start, end) = (self.lists.offsets[v as usize], self.lists.offsets[v as usize + 1]);
-        match self.lists.order {
-            HeadOrder::Degree if handed < (end - start) as usize => start..end,
-            _ => start + handed as u64..end,
-        }
+    fn first_weight(&self, v: VertexId) -> u64 {
+        if Self::HAS_WEIGHTS { self.lists.lists.before(v as usize) as u64 } else { 0 }
     }
 
     fn reader(&self) -> Result<TailReader> {
@@ -113,11 +115,11 @@ impl<'a, W: ColumnWeight> HeadedSource<'a, W> {
 
 impl<W: ColumnWeight> Extents for HeadedSource<'_, W> {
     fn num_vertices(&self) -> usize {
-        self.lists.offsets.len() - 1
+        self.lists.lists.num_lists()
     }
 
     fn entries_before(&self, v: usize) -> usize {
-        v + self.lists.offsets[v] as usize
+        v + self.lists.lists.before(v)
     }
 
     fn degree(&self, v: VertexId) -> usize {
@@ -143,7 +145,7 @@ impl<W: ColumnWeight> Source<W, Error> for HeadedSource<'_, W> {
             select => select,
         };
         drive(run, self, UNITS, select, &|| {
-            let (reader, batch, pending, wants, outside, block) = Default::default();
+            let (reader, batch, pending, wants, outside, decoded, block) = Default::default();
             let sink = visitor.sink();
             Box::new(HeadedWorker {
                 of: self,
@@ -155,13 +157,14 @@ impl<W: ColumnWeight> Source<W, Error> for HeadedSource<'_, W> {
                 pending,
                 wants,
                 outside,
+                decoded,
                 block,
             })
         })
     }
 
     fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
-        let arcs = self.lists.offsets[v as usize]..self.lists.offsets[v as usize + 1];
+        let arcs = self.lists.lists.arcs(v);
         let weights = self.weights.get(arcs.start as usize..arcs.end as usize, &mut LastBlock::default())?;
         let head = self.lists.head_at(v, self.lists.head_start(v, &mut LastHead::default()));
         let (is_whole, is_first) = (head.len() == weights.len(), self.lists.order == HeadOrder::First);
@@ -176,11 +179,69 @@ impl<W: ColumnWeight> Source<W, Error> for HeadedSource<'_, W> {
         if is_whole {
             list.sort_unstable();
         } else {
-            self.lists.file.read_some(arcs.start + list.len() as u64..arcs.end, &mut list)?;
+            self.read_rest(v, arcs.start + list.len() as u64..arcs.end, &mut list)?;
         }
         take(&list, weights);
         Ok(())
     }
+}
+
+impl<W: ColumnWeight> HeadedSource<'_, W> {
+    /// Appends the last arcs of a list.
+    fn read_rest(&self, v: VertexId, arcs: Range<u64>, list: &mut Vec<VertexId>) -> Result<()> {
+        match self.lists.lists {
+            DenseLists::Arrays { .. } => self.lists.file.read_some(arcs, |bytes| {
+                list.extend_from_slice(bytemuck::cast_slice(bytes));
+                Ok(())
+            }),
+            DenseLists::Coded { coded, index } => {
+                let (mut decoded, mut skipped) = (Vec::new(), list.len());
+                let mut take = |bytes: Option<&[u8]>| {
+                    self.decode((coded, index), v, bytes, &mut decoded, |_, targets| {
+                        let skip = skipped.min(targets.len());
+                        skipped -= skip;
+                        list.extend_from_slice(&targets[skip..]);
+                        Ok(Flow::More)
+                    })
+                };
+                match coded_entries(index, v) {
+                    Some(entries) => self.lists.file.read_some(entries, |bytes| take(Some(bytes))),
+                    None => take(None),
+                }
+            }
+        }
+    }
+
+    /// Verifies and decodes a compressed list: calls `take` with the number of targets before the next ones, and these, until it has enough.
+    /// `bytes`: those of [`coded_entries`]; `None`: they are read from the map.
+    fn decode(
+        &self,
+        (coded, index): (&Coded, Index<'_>),
+        v: VertexId,
+        bytes: Option<&[u8]>,
+        decoded: &mut Vec<VertexId>,
+        mut take: impl FnMut(usize, &[VertexId]) -> Result<Flow>,
+    ) -> Result<()> {
+        let (slot, length) = (v as usize, index.bytes(v as usize).len());
+        if bytes.is_none() {
+            self.points.touch((length + PointReads::LIST_BYTES) as u64);
+        }
+        let mut result = Ok(());
+        coded.visit_list((slot, index.place(slot), length), bytes, decoded, |first, targets| {
+            take(first, targets).unwrap_or_else(|error| {
+                result = Err(error);
+                Flow::Enough
+            })
+        })?;
+        result
+    }
+}
+
+/// The bytes of a compressed list, and those that decoders read behind them; `None` if they do not fit a frame.
+fn coded_entries(index: Index<'_>, v: VertexId) -> Option<Range<u64>> {
+    let bytes = index.bytes(v as usize);
+    let end = bytes.end + AHEAD_BYTES;
+    (end - bytes.start <= CODED_BYTES_MAX).then_some(bytes.start as u64..end as u64)
 }
 
 /// One thread of a scan.
@@ -196,6 +257,8 @@ struct HeadedWorker<'p, 'a, W: ColumnWeight> {
     pending: Vec<Want>,
     wants: Vec<Want>,
     outside: OutsideHead,
+    /// A part of a compressed list.
+    decoded: Vec<VertexId>,
     /// Of weights.
     block: LastBlock,
 }
@@ -233,7 +296,7 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
     /// Hands over the heads of a batch, and collects the tails that are wanted. Reads the first entry of every head before visiting any, so
     /// that their cache misses overlap.
     fn visit_heads(&mut self, vertices: impl Iterator<Item = VertexId>, last: &mut LastHead) -> Result<()> {
-        let (of, offsets) = (self.of, self.of.lists.offsets);
+        let of = self.of;
         let parts = of.hands_over_parts(self.visitor.stops());
         let mut starts = [(0, 0); SINK_BATCH_MAX];
         let mut len = 0;
@@ -245,10 +308,10 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
         }
         self.batch.clear();
         for &(v, start) in &starts[..len] {
-            let (head, first) = (of.lists.head_at(v, start), offsets[v as usize]);
+            let (head, first) = (of.lists.head_at(v, start), of.first_weight(v));
             if !parts && head.len() < of.lists.degree(v) {
                 if self.visitor.wants(v) {
-                    self.pending.push(Want { v, arcs: of.arcs_to_read(v, 0) });
+                    self.pending.push(of.rest_of(v, 0));
                 }
                 continue;
             }
@@ -257,9 +320,9 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
         }
         let enough = self.sink.visit(&self.batch);
         for (i, (v, piece)) in self.batch.iter().enumerate() {
-            let arcs = of.arcs_to_read(*v, piece.targets.len());
-            if !arcs.is_empty() && enough >> i & 1 == 0 {
-                self.pending.push(Want { v: *v, arcs });
+            let handed = piece.targets.len();
+            if handed < of.lists.degree(*v) && enough >> i & 1 == 0 {
+                self.pending.push(of.rest_of(*v, handed));
             }
         }
         if self.pending.len() >= PENDING_MAX { self.visit_all_tails() } else { Ok(()) }
@@ -270,7 +333,10 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
         let mut chunk_entries = 0;
         while !self.pending.is_empty() {
             self.run.check()?;
-            chunk_entries = self.visit_tails(chunk_entries)?;
+            chunk_entries = match self.of.lists.lists {
+                DenseLists::Arrays { .. } => self.visit_tails(chunk_entries)?,
+                DenseLists::Coded { coded, index } => self.visit_coded((coded, index))?,
+            };
         }
         Ok(())
     }
@@ -283,11 +349,11 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
         wants.clear();
         wants.extend(pending.iter().map(|want| {
             let end = match (stops, chunk_entries) {
-                (false, _) => want.arcs.end,
+                (false, _) => want.entries.end,
                 (true, 0) => want.first_end(file),
-                (true, entries) => want.arcs.end.min(want.arcs.start + entries),
+                (true, entries) => want.entries.end.min(want.entries.start + entries),
             };
-            Want { v: want.v, arcs: want.arcs.start..end }
+            Want { v: want.v, entries: want.entries.start..end }
         }));
         // Dropped on an error, because reads may be under way.
         let mut own = match reader.take() {
@@ -295,12 +361,13 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
             None => of.reader()?,
         };
         let mut read_entries = 0;
-        own.read(file, wants, &mut |place, arcs, targets| {
+        own.read(file, wants, &mut |place, arcs, bytes| {
             run.check()?;
+            let targets: &[VertexId] = bytemuck::cast_slice(bytes);
             let (want, rest) = (&wants[place], &mut pending[place]);
             read_entries = read_entries.max(arcs.end - arcs.start);
             // Parts arrive in any order; once a tail has enough, it stays so.
-            if rest.arcs.is_empty() || targets.is_empty() {
+            if rest.entries.is_empty() || targets.is_empty() {
                 return Ok(());
             }
             let mut whole = of.piece(arcs, targets, block)?;
@@ -314,7 +381,7 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
             for (targets, weights) in pieces {
                 let piece = Piece { targets, weights, exclusive: true };
                 if sink.visit_one(want.v, piece) == Flow::Enough && stops {
-                    rest.arcs.start = rest.arcs.end;
+                    rest.entries.start = rest.entries.end;
                     break;
                 }
             }
@@ -322,9 +389,54 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
         })?;
         *reader = Some(own);
         for (rest, want) in pending.iter_mut().zip(&*wants) {
-            rest.arcs.start = rest.arcs.start.max(want.arcs.end);
+            rest.entries.start = rest.entries.start.max(want.entries.end);
         }
-        pending.retain(|rest| !rest.arcs.is_empty());
+        pending.retain(|rest| !rest.entries.is_empty());
         Ok((chunk_entries.max(read_entries) * 4).min(1 << 18))
+    }
+
+    /// Reads the pending compressed lists, each as a whole: it is decoded from its beginning. What the head had is left out.
+    fn visit_coded(&mut self, (coded, index): (&Coded, Index<'_>)) -> Result<u64> {
+        let Self { of, run, visitor, sink, reader, pending, wants, outside, decoded, block, .. } = self;
+        let stops = visitor.stops();
+        let had_head = of.lists.order == HeadOrder::Degree && of.hands_over_parts(stops);
+        let mut visit = |rest: &Want, bytes: Option<&[u8]>| {
+            run.check()?;
+            let (v, start) = (rest.v, of.lists.lists.before(rest.v as usize));
+            let handed = rest.entries.start as usize - start;
+            let head = if had_head {
+                of.lists.head_at(v, of.lists.head_start(v, &mut LastHead::default()))
+            } else {
+                &[]
+            };
+            of.decode((coded, index), v, bytes, decoded, |first, targets| {
+                let skipped = handed.saturating_sub(first).min(targets.len());
+                let (first, mut targets) = ((start + first + skipped) as u64, &targets[skipped..]);
+                let weights = of.piece(first..first + targets.len() as u64, targets, block)?.weights;
+                if had_head {
+                    targets = outside.of_part(v, head, targets);
+                }
+                if targets.is_empty() {
+                    return Ok(Flow::More);
+                }
+                let piece = Piece { targets, weights: &weights[..targets.len()], exclusive: true };
+                let flow = sink.visit_one(v, piece);
+                Ok(if stops { flow } else { Flow::More })
+            })
+        };
+        // Dropped on an error, because reads may be under way.
+        let mut own = match reader.take() {
+            Some(reader) => reader,
+            None => of.reader()?,
+        };
+        let short = |rest: &Want| coded_entries(index, rest.v);
+        wants.clear();
+        wants.extend(pending.iter().filter_map(|rest| Some(Want { v: rest.v, entries: short(rest)? })));
+        let rests: Vec<_> = pending.iter().filter(|rest| short(rest).is_some()).collect();
+        own.read(&of.lists.file, wants, &mut |place, _, bytes| visit(rests[place], Some(bytes)))?;
+        pending.iter().filter(|rest| short(rest).is_none()).try_for_each(|rest| visit(rest, None))?;
+        *reader = Some(own);
+        pending.clear();
+        Ok(0)
     }
 }

@@ -9,9 +9,9 @@ use esker_format::io::Disk;
 use esker_format::{Archive, Column, ColumnKind, ColumnSpec, DatabaseId, HeadOrder, HeadsRecord, Result};
 use esker_graph::{Direction, Run, VertexId};
 
-use super::degrees::ListDegrees;
-use super::gather::WantedHeads;
-use super::lists::{arrays, directions};
+use super::degrees::{ListDegrees, WantedHeads};
+use super::lists::directions;
+use crate::graph::dense::DenseLists;
 use crate::layer::PlainLayer;
 
 /// The archive of the heads in the directory of a layer.
@@ -19,7 +19,7 @@ pub fn heads_directory(layer: &Path) -> PathBuf {
     layer.join("heads")
 }
 
-/// The stored heads of a complete plain layer, all files mapped.
+/// The stored heads of a complete layer, all files mapped.
 #[derive(Debug)]
 pub struct StoredHeads {
     head_len: usize,
@@ -110,7 +110,7 @@ impl StoredHeads {
         let wanted =
             WantedHeads { head_len: self.head_len, order: self.order, degrees: ListDegrees::of(layer, run)? };
         for (direction, section) in directions(layer) {
-            let (lists, stored) = (arrays(section.main())?, self.side(direction));
+            let (lists, stored) = (DenseLists::new(section.main(), run)?, self.side(direction));
             stored.map_or(Ok(()), |stored| stored.verify(disk, lists, &wanted, run))?;
         }
         Ok(())

@@ -19,20 +19,22 @@ const GAP_PAGES: u64 = 4;
 /// Entries per page.
 const PAGE_ENTRIES: u64 = (DIRECT_BYTES / size_of::<VertexId>()) as u64;
 
+/// The longest compressed list that is read with others, with what decoders read behind it. It fits a frame wherever in a page it begins.
+pub(super) const CODED_BYTES_MAX: usize = FRAME_BYTES / 2;
 /// Bytes of one worker's frames.
 pub(super) const WORKER_BYTES: u64 = (DEPTH * FRAME_BYTES) as u64;
 
-/// A range of a vertex's tail to read.
+/// Entries of a vertex's tail to read.
 #[derive(Debug, Clone)]
 pub(super) struct Want {
     pub(super) v: VertexId,
-    pub(super) arcs: Range<u64>,
+    pub(super) entries: Range<u64>,
 }
 
 impl Want {
     /// The end of the first part of a tail that a search reads: the end of its page, or of the next if that is near.
     pub(super) fn first_end(&self, file: &TailFile) -> u64 {
-        file.end_of(file.page_of(self.arcs.start + PAGE_ENTRIES / 8)).min(self.arcs.end)
+        file.end_of(file.page_of(self.entries.start + PAGE_ENTRIES / 8)).min(self.entries.end)
     }
 }
 
@@ -40,7 +42,7 @@ impl Want {
 #[derive(Debug, Default)]
 struct Span {
     pages: Range<u64>,
-    /// The index of each want, and its arcs in these pages.
+    /// The index of each want, and its entries in these pages.
     parts: Vec<(usize, Range<u64>)>,
 }
 
@@ -56,8 +58,8 @@ pub(super) struct TailReader {
     done: Vec<(Read, Result<()>)>,
 }
 
-/// Takes a part: the index of its want, its arcs, its targets.
-pub(super) type Take<'t> = &'t mut dyn FnMut(usize, Range<u64>, &[VertexId]) -> Result<()>;
+/// Takes a part: the index of its want, its entries, their bytes.
+pub(super) type Take<'t> = &'t mut dyn FnMut(usize, Range<u64>, &[u8]) -> Result<()>;
 
 impl TailReader {
     pub(super) fn new(file: &TailFile) -> Result<Self> {
@@ -67,12 +69,14 @@ impl TailReader {
         Ok(Self { reads, free, spans, spare: Vec::new(), asks: Vec::new(), done: Vec::new() })
     }
 
-    /// Reads all wants and hands over their parts in any order. The wants must ascend by arcs and not overlap.
+    /// Reads all wants and hands over their parts in any order. The wants must ascend by their first entries. Those of compressed lists, of
+    /// [`CODED_BYTES_MAX`] at most, are handed over as a whole.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`]; what `take` returns. The reader must not be used after an error.
     pub(super) fn read(&mut self, file: &TailFile, wants: &[Want], take: Take<'_>) -> Result<()> {
-        let mut cursor = Cursor { wants, place: 0, start: wants.first().map_or(0, |want| want.arcs.start) };
+        let mut cursor =
+            Cursor { wants, place: 0, start: wants.first().map_or(0, |want| want.entries.start) };
         loop {
             while let Some(frame) = self.free.pop() {
                 let mut span = self.spare.pop().unwrap_or_default();
@@ -102,8 +106,8 @@ impl TailReader {
                 file.count.add_read(read.bytes as u64);
                 let bytes = &read.frame[..read.bytes];
                 file.verify(span.pages.start, bytes)?;
-                for (place, arcs) in span.parts.drain(..) {
-                    take(place, arcs.clone(), file.targets(span.pages.start, bytes, arcs))?;
+                for (place, entries) in span.parts.drain(..) {
+                    take(place, entries.clone(), file.bytes_of(span.pages.start, bytes, entries))?;
                 }
                 self.spare.push(span);
                 self.free.push(read.frame);
@@ -116,7 +120,7 @@ impl TailReader {
 struct Cursor<'w> {
     wants: &'w [Want],
     place: usize,
-    /// The first arc of the want at `place` that is not in a span yet.
+    /// The first entry of the want at `place` that is not in a span yet.
     start: u64,
 }
 
@@ -124,7 +128,7 @@ impl Cursor<'_> {
     /// Fills the empty `span` with the next parts. Returns false at the end.
     fn next(&mut self, file: &TailFile, span: &mut Span) -> bool {
         while let Some(want) = self.wants.get(self.place) {
-            if self.start == want.arcs.end {
+            if self.start == want.entries.end {
                 self.step();
                 continue;
             }
@@ -134,11 +138,14 @@ impl Cursor<'_> {
             } else if page > span.pages.end + GAP_PAGES || page >= span.pages.start + FRAME_PAGES {
                 break;
             }
-            let end = want.arcs.end.min(file.end_of(span.pages.start + FRAME_PAGES - 1));
+            let end = want.entries.end.min(file.end_of(span.pages.start + FRAME_PAGES - 1));
+            if file.is_coded() && end < want.entries.end && !span.parts.is_empty() {
+                break;
+            }
             span.pages.end = span.pages.end.max(file.page_of(end - 1) + 1);
             span.parts.push((self.place, self.start..end));
             self.start = end;
-            if end < want.arcs.end {
+            if end < want.entries.end {
                 break;
             }
             self.step();
@@ -148,6 +155,6 @@ impl Cursor<'_> {
 
     fn step(&mut self) {
         self.place += 1;
-        self.start = self.wants.get(self.place).map_or(0, |want| want.arcs.start);
+        self.start = self.wants.get(self.place).map_or(0, |want| want.entries.start);
     }
 }

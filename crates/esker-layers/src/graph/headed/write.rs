@@ -7,19 +7,19 @@ use esker_format::io::Disk;
 use esker_format::{ArchiveWriter, ColumnSpec, ColumnWriter, DatabaseId, Element, Result};
 use esker_graph::Run;
 
-use super::degrees::ListDegrees;
-use super::gather::WantedHeads;
-use super::lists::{arrays, directions};
+use super::degrees::{ListDegrees, WantedHeads};
+use super::lists::directions;
 use super::needs::Heads;
 use super::side::HeadedSide;
 use super::stored::{columns, heads_directory};
+use crate::graph::dense::DenseLists;
 use crate::layer::PlainLayer;
 
-/// Gathers the heads of a complete plain layer and writes them to its directory; [`super::HeadedNeeds::heads`] says which heads are possible.
+/// Gathers the heads of a complete layer and writes them to its directory; [`super::HeadedNeeds::heads`] says which heads are possible.
 /// The files must not exist. Memory: the heads of one direction.
 ///
 /// # Errors
-/// [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the layer is not complete or not plain;
+/// [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the layer is not complete;
 /// [`esker_graph::Stop::OverBudget`]; cancellation.
 pub fn write_heads(
     layer: &PlainLayer,
@@ -33,9 +33,7 @@ pub fn write_heads(
     let wanted =
         WantedHeads { head_len: heads.length, order: heads.order, degrees: ListDegrees::of(layer, run)? };
     for (direction, section) in directions(layer) {
-        let lists = arrays(section.main())?;
-        let (offsets, targets) = (lists.offsets(run)?, lists.targets_column());
-        let side = HeadedSide::gather(disk, offsets, targets, &wanted, run)?;
+        let side = HeadedSide::gather(disk, DenseLists::new(section.main(), run)?, &wanted, run)?;
         let [heads, sums] =
             columns(direction).map(|(name, kind)| (directory.join(name), ColumnSpec { database, kind }));
         write(&archive, &heads, &side.heads)?;

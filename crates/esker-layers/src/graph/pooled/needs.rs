@@ -1,10 +1,11 @@
 //! The memory that pooled lists need.
 
-use esker_format::{Error, Result};
+use esker_format::Result;
 use esker_graph::Direction;
 
+use crate::graph::dense::file_bytes;
 use crate::graph::points::PointReads;
-use crate::layer::{Body, ListColumns, PlainLayer};
+use crate::layer::{ListColumns, PlainLayer};
 use crate::pool::PoolOptions;
 
 /// The largest decoding buffer of a thread.
@@ -27,7 +28,7 @@ impl PooledNeeds {
     /// The needs of a complete layer.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for any other layer.
+    /// [`esker_format::Error::Invalid`] for any other layer.
     pub fn of(layer: &PlainLayer, threads: usize) -> Result<Self> {
         Self::of_only(None, layer, threads)
     }
@@ -44,18 +45,7 @@ impl PooledNeeds {
             list_bytes: 0,
         };
         for (direction, lists) in sides(layer) {
-            if !lists.is_dense() {
-                return Err(Error::Invalid("only the lists of complete layers can be pooled".to_owned()));
-            }
-            let (mapped, kept) = match lists.body() {
-                Body::Arrays(arrays) => {
-                    (arrays.offsets_column().file_bytes(), arrays.targets_column().file_bytes())
-                }
-                Body::Coded(coded) => {
-                    let columns = coded.columns();
-                    (columns.groups.file_bytes() + columns.sizes.file_bytes(), columns.lists.file_bytes())
-                }
-            };
+            let (mapped, kept) = file_bytes(lists)?;
             needs.mapped_bytes += mapped;
             if only.is_some_and(|only| only != direction) {
                 continue;

@@ -12,9 +12,10 @@ use esker_graph::{
     wanted_blocks,
 };
 
-use super::pages::{DenseLists, ListPages};
+use super::pages::ListPages;
 use super::turns::Turns;
 use crate::graph::beside::{LastBlock, WeightsBeside};
+use crate::graph::dense::DenseLists;
 use crate::graph::offer::{Decoded, Offer, PIECE_LEN};
 use crate::graph::points::{PointReads, few};
 use crate::graph::weight::ColumnWeight;

@@ -259,6 +259,14 @@ impl<'a> Index<'a> {
         ListPlace { arc, byte, degree: sizes.degree(index) }
     }
 
+    /// The bytes of a list.
+    #[inline]
+    pub(crate) fn bytes(&self, slot: usize) -> Range<usize> {
+        let (sizes, index) = (self.sizes(slot / GROUP_LEN), slot % GROUP_LEN);
+        let start = sizes.bytes_before(index) as usize;
+        start..start + sizes.length(index)
+    }
+
     /// The number of lists plus the number of arcs.
     pub(crate) fn entries(&self) -> usize {
         self.num_lists + self.record(self.num_lists.div_ceil(GROUP_LEN)).arcs as usize

@@ -128,7 +128,7 @@ impl Combination {
     }
 }
 
-/// The encodings and residencies that a run may ask for. Heads of two neighbours are stored, where heads can be.
+/// The encodings and residencies that a run may ask for. Heads of two neighbours are stored.
 pub(super) const READINGS: [(&str, Reading); 7] = [
     ("mapped lists", of(GraphEncoding::Lists, Residency::Mapped, None)),
     ("lists in memory", of(GraphEncoding::Lists, Residency::Memory, None)),

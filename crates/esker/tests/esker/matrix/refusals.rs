@@ -2,7 +2,6 @@
 
 use esker::catalogue::{Entry, ListReads, ReadPattern};
 use esker::plan::Request as Reading;
-use esker::store::format::Encoding;
 use esker::store::{GraphEncoding, Residency};
 
 use super::axes::{Combination, Directions, Place};
@@ -90,16 +89,6 @@ pub(super) const REFUSALS: &[Refusal] = &[
         page: "docs/concepts/residency.md",
         sentence: "they read single lists at random, and tiles hold no lists",
         applies: |cell| cell.reads(GraphEncoding::Tiles) && cell.entry().reads.pattern == ReadPattern::Points,
-    },
-    Refusal {
-        reason: "heads of compressed lists",
-        message: "heads",
-        page: "docs/concepts/heads.md",
-        sentence: "Heads work on plain lists.",
-        applies: |cell| {
-            cell.reading.residency == Some(Residency::Headed)
-                && cell.combination.encoding == Encoding::Compressed
-        },
     },
     Refusal {
         reason: "a directed graph as undirected, other than from mapped lists or a copy",

@@ -257,7 +257,7 @@ impl World {
         self.imported(&edges, Encoding::Plain, true).snapshot().expect("a version")
     }
 
-    /// The version of the combination, in a database that has tiles, and heads if it can.
+    /// The version of the combination, in a database that has tiles and heads.
     pub(super) fn version(&self, run: &Run) -> Snapshot {
         let Combination { place, removed, encoding, .. } = self.combination;
         let is_direct = place == Place::Whole && removed == Removed::None;
@@ -274,10 +274,8 @@ impl World {
         }
         let database = self.imported(&base, encoding, false);
         database.make_tiles(&ConvertOptions::default(), run).expect("tiles");
-        if encoding == Encoding::Plain {
-            let heads = HeadedOptions { head_len: Some(2), memory_bytes: 64 << 20 };
-            database.make_heads(heads, run).expect("heads");
-        }
+        let heads = HeadedOptions { head_len: Some(2), memory_bytes: 64 << 20 };
+        database.make_heads(heads, run).expect("heads");
         if !is_direct {
             self.change(&database, run);
         }
