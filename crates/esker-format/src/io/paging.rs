@@ -33,8 +33,8 @@ const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
 static USERS: AtomicUsize = AtomicUsize::new(0);
 /// Whether this allocator was ever asked for a large piece.
 static IS_INSTALLED: AtomicBool = AtomicBool::new(false);
-/// Made once for the process; `None` if that failed.
-static REGION: OnceLock<Option<Region>> = OnceLock::new();
+/// Made once for the process, in the first directory where that is possible.
+static REGION: OnceLock<Region> = OnceLock::new();
 
 /// An allocator for `#[global_allocator]`: the system's, but for large pieces while a [`Paging`] exists.
 #[derive(Debug)]
@@ -69,7 +69,10 @@ impl Paging {
         if !IS_INSTALLED.load(Ordering::Relaxed) {
             return None;
         }
-        REGION.get_or_init(|| Region::create(directory).ok()).as_ref()?;
+        if REGION.get().is_none() {
+            // Another thread may have made one meanwhile.
+            let _ = REGION.set(Region::create(directory).ok()?);
+        }
         USERS.fetch_add(1, Ordering::Relaxed);
         Some(Self(()))
     }
@@ -84,11 +87,6 @@ impl Drop for Paging {
 /// Whether large pieces lie in the scratch file now.
 pub(super) fn is_paging() -> bool {
     USERS.load(Ordering::Relaxed) > 0
-}
-
-/// The region, if there is one.
-fn region() -> Option<&'static Region> {
-    REGION.get()?.as_ref()
 }
 
 impl Region {
@@ -156,7 +154,7 @@ fn paged(layout: Layout) -> Option<*mut u8> {
     if !IS_INSTALLED.load(Ordering::Relaxed) {
         IS_INSTALLED.store(true, Ordering::Relaxed);
     }
-    if is_paging() { region()?.take(layout.size()) } else { None }
+    if is_paging() { REGION.get()?.take(layout.size()) } else { None }
 }
 
 /// The region, if a piece of this layout lies in it.
@@ -164,7 +162,7 @@ fn region_of(piece: *const u8, layout: Layout) -> Option<&'static Region> {
     if layout.size() < PIECE_BYTES_MIN {
         return None;
     }
-    region().filter(|region| region.contains(piece))
+    REGION.get().filter(|region| region.contains(piece))
 }
 
 // SAFETY: pieces of the region are mapped, readable and writable, as long as the process lives. No two overlap: `end` only grows while there
@@ -217,7 +215,9 @@ mod tests {
     fn large_pieces_lie_in_the_file_while_it_is_asked_for() {
         let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         assert!(Paging::begin(directory.path()).is_none(), "another allocator");
-        let is_paged = |piece: *mut u8| region().is_some_and(|region| region.contains(piece));
+        IS_INSTALLED.store(true, Ordering::Relaxed);
+        assert!(Paging::begin(Path::new("/nowhere/at/all")).is_none());
+        let is_paged = |piece: *mut u8| REGION.get().is_some_and(|region| region.contains(piece));
         let layout = Layout::from_size_align(300_001, 8).unwrap();
         // SAFETY: pieces are used within their layouts, and freed once.
         unsafe {
@@ -245,7 +245,7 @@ mod tests {
             PagedHeap.dealloc(second, Layout::from_size_align(600_000, 8).unwrap());
             PagedHeap.dealloc(before, Layout::from_size_align(500_000, 8).unwrap());
             PagedHeap.dealloc(small, Layout::new::<u64>());
-            let taken = region().unwrap().taken.lock().unwrap();
+            let taken = REGION.get().unwrap().taken.lock().unwrap();
             assert_eq!((taken.end, taken.pieces, taken.is_broken), (0, 0, false));
             drop(taken);
             let _paging = Paging::begin(directory.path()).unwrap();

@@ -129,12 +129,14 @@ impl IdMap {
     pub fn vertices_of(&self, ids: &[ExternalId<'_>], found: &mut [Option<VertexId>]) -> Result<()> {
         for (ids, found) in ids.chunks(GROUP_LEN).zip(found.chunks_mut(GROUP_LEN)) {
             self.base.vertices_of(ids, &self.hasher, found)?;
-            for (found, &id) in found.iter_mut().zip(ids) {
-                *found = match *found {
-                    None if !self.segments.is_empty() => self.vertex_of(id)?,
-                    base => base.filter(|&v| (v as usize) < self.num_vertices),
-                };
+            if !self.segments.is_empty() && found.iter().any(Option::is_none) {
+                let mut hashes = [0; GROUP_LEN];
+                hashes.iter_mut().zip(ids).for_each(|(hash, &id)| *hash = self.hasher.id(id));
+                for segment in self.segments.iter().rev() {
+                    segment.vertices_of(ids, &hashes, found)?;
+                }
             }
+            found.iter_mut().for_each(|found| *found = found.filter(|&v| (v as usize) < self.num_vertices));
         }
         Ok(())
     }
