@@ -9,11 +9,13 @@
 
 use std::time::Instant;
 
+use esker_algo::algorithm::bfs::{BfsOptions, bfs};
+use esker_algo::algorithm::degrees::{DegreeOf, degrees};
 use esker_algo::algorithm::pagerank::{PageRankOptions, pagerank};
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
 use esker_algo::many::{self, GraphSeries, LANES};
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
-use esker_graph::{Csr, Direction, Run, Stop, VertexId};
+use esker_graph::{Csr, Direction, NONE, Run, Stop, VertexId};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -111,6 +113,45 @@ impl Stream {
     }
 }
 
+/// What is timed.
+type Work<'a> = &'a dyn Fn() -> Result<()>;
+
+/// Degrees, and searches from an end of an edge, on 64 graphs at most.
+fn others(settings: &Settings, stream: &Stream, alone: &Csr<()>, run: &Run) -> Result<()> {
+    let (arcs, members) = stream.some(0..settings.graphs.min(64))?;
+    let (graph, alone) = (arcs.graph(), alone.graph());
+    let rows = *graph.rows(Direction::Out).ok_or("no lists")?;
+    let series = GraphSeries::new((rows, None), false, members, settings.graphs.min(64))?;
+    let (present, _) = series.presence(run)?;
+    let source = stream.edges[stream.edges.len() / 2].0;
+    let ones: [(&str, Work<'_>, Work<'_>); 2] = [
+        (
+            "degrees",
+            &|| {
+                degrees(&alone, run, DegreeOf::Out)?;
+                Ok(())
+            },
+            &|| Ok(many::degrees(&series, DegreeOf::Out, run, |_, _| Ok::<_, Stop>(()))?),
+        ),
+        (
+            "bfs",
+            &|| {
+                bfs(&alone, run, &[source], &BfsOptions::default())?;
+                Ok(())
+            },
+            &|| {
+                many::search(&series, &present, &[source], NONE, run)?;
+                Ok(())
+            },
+        ),
+    ];
+    for (name, one, together) in ones {
+        let (one, together) = (settings.seconds(one)?, settings.seconds(together)?);
+        println!("| {name} | {one:.4} | {together:.4} | {:.2} | |", together / one);
+    }
+    Ok(())
+}
+
 fn main() -> Result<()> {
     let settings = Settings::parse()?;
     let run = Run::with_threads(settings.threads)?;
@@ -137,6 +178,7 @@ fn main() -> Result<()> {
         together += settings.seconds(|| Ok(many::components(&series, &run, |_, _| Ok::<_, Stop>(()))?))?;
     }
     println!("| wcc | {one:.4} | {together:.4} | {:.2} | {presence:.4} |", together / one);
+    others(&settings, &stream, &alone, &run)?;
     let options = PageRankOptions::default();
     let one = settings.seconds(|| {
         pagerank(&alone.graph(), &run, &options)?;

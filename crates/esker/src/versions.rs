@@ -89,16 +89,16 @@ fn answer_group<E: Send>(
         history.add_version(&newer, run)?;
         older = newer;
     }
-    drop(older);
+    let newest = older;
     let History { directed, changes, present, edges } = history;
     let lists =
         VersionLists::new(&oldest, (changes, present.len()), (edges.len() as u16, many.receives()), run)?;
     let series = GraphSeries::new(lists.rows(), directed, lists.members(), edges.len());
     let series = series.map_err(Error::from)?;
-    if !many.pays(&series, run) {
+    if !many.pays(&series, &present, &newest, run) {
         return Ok(false);
     }
-    many.answer(&series, &present, run, |i, answer| {
+    many.answer(&series, &present, &newest, run, |i, answer| {
         let num_vertices = answer.columns.first().map_or(0, |column| column.values.len());
         let found = VersionAnswer { index: first + i, num_vertices, num_edges: edges[i], answer };
         visit(found)

@@ -6,11 +6,15 @@
 mod series;
 mod lanes;
 mod components;
+mod degrees;
+mod search;
 mod pagerank;
 #[cfg(test)]
 mod tests;
 
 pub use components::components;
+pub use degrees::degrees;
 pub use lanes::LANES;
 pub use pagerank::{SeriesPageRank, pagerank, suits};
+pub use search::{SeriesDepths, search};
 pub use series::GraphSeries;

@@ -51,6 +51,11 @@ impl<'a> GraphSeries<'a> {
         self.out.num_vertices()
     }
 
+    /// Number of arcs, those of any graph.
+    pub fn num_arcs(&self) -> u64 {
+        self.out.targets().len() as u64
+    }
+
     /// The bits of all graphs.
     pub(super) fn all(&self) -> u64 {
         if self.len == 64 { u64::MAX } else { (1 << self.len) - 1 }

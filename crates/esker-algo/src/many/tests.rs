@@ -1,10 +1,12 @@
 //! Answers on several graphs against those on each alone.
 
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
-use esker_graph::{Csr, Direction, Graph, Run, Stop, VertexId};
+use esker_graph::{Csr, Direction, Graph, NONE, Run, Stop, VertexId};
 use proptest::prelude::*;
 
-use super::{GraphSeries, LANES, components, pagerank};
+use super::{GraphSeries, LANES, components, degrees, pagerank, search};
+use crate::algorithm::bfs::{BfsOptions, bfs};
+use crate::algorithm::degrees::DegreeOf;
 use crate::algorithm::pagerank::PageRankOptions;
 use crate::algorithm::wcc::{WccOptions, wcc};
 
@@ -77,6 +79,61 @@ proptest! {
             let mut all: Vec<_> = (0..case.n as VertexId).collect();
             vertices.iter().zip(&expected.labels).for_each(|(&v, &label)| all[v as usize] = vertices[label as usize]);
             prop_assert_eq!(labels, &all, "graph {}", graph);
+        }
+    }
+
+    #[test]
+    fn degrees_of_a_series_are_those_of_each_graph(case in cases(64), of in 0..3_usize) {
+        let run = Run::with_threads(2).expect("threads");
+        let of = [DegreeOf::Out, DegreeOf::In, DegreeOf::Both][of];
+        let mut found = Vec::new();
+        case.with_series(|series| degrees(series, of, &run, |graph, degrees| {
+            assert_eq!(graph, found.len(), "graphs come in order");
+            found.push(degrees);
+            Ok::<_, Stop>(())
+        })).expect("degrees");
+        prop_assert_eq!(found.len(), case.len);
+        for (graph, degrees) in found.iter().enumerate() {
+            let (alone, vertices) = case.one(graph);
+            let expected = crate::algorithm::degrees::degrees(&alone.graph(), &run, of).expect("degrees").degrees;
+            let mut all = vec![0; case.n];
+            vertices.iter().zip(&expected).for_each(|(&v, &degree)| all[v as usize] = degree);
+            prop_assert_eq!(degrees, &all, "graph {}", graph);
+        }
+    }
+
+    #[test]
+    fn depths_in_a_series_are_those_in_each_graph(
+        case in cases(64), sources in prop::collection::vec(0..40_usize, 1..4), depth_max in prop_oneof![3 => Just(NONE), 1 => 0..5 as VertexId],
+        pushes in any::<bool>(),
+    ) {
+        let run = Run::with_threads(2).expect("threads");
+        let sources: Vec<_> = sources.iter().map(|source| (source % case.n) as VertexId).collect();
+        let (found, present) = case.with_series(|series| {
+            let present = series.presence(&run).expect("presence").0;
+            // Without in-lists no round pulls.
+            let rows = (*series.out(), series.received().copied().filter(|_| !pushes));
+            let series = GraphSeries::new(rows, case.directed, series.slots().to_vec(), case.len).expect("a series");
+            (search(&series, &present, &sources, depth_max, &run).expect("depths"), present)
+        });
+        for graph in 0..case.len {
+            let (alone, vertices) = case.one(graph);
+            let place = |v: &VertexId| vertices.binary_search(v).ok().map(|place| place as VertexId);
+            let sources: Vec<_> = sources.iter().filter_map(place).collect();
+            let is_present = |v: usize| present[v] >> graph & 1 == 1;
+            let options = BfsOptions { depth_max: Some(depth_max), ..BfsOptions::default() };
+            let expected = if sources.is_empty() { None } else { bfs(&alone.graph(), &run, &sources, &options).expect("depths").depths };
+            let mut reached = 0;
+            for v in 0..case.n as VertexId {
+                let depth = found.depth(v, graph);
+                let at = place(&v).filter(|_| is_present(v as usize));
+                let wanted = at.and_then(|at| expected.as_ref().map(|depths| depths[at as usize]));
+                prop_assert_eq!(depth, wanted.unwrap_or(NONE), "graph {}, vertex {}", graph, v);
+                reached += u64::from(depth != NONE);
+            }
+            prop_assert_eq!(found.count(graph), reached);
+            let of_graph: Vec<_> = vertices.iter().map(|&v| found.depth(v, graph)).collect();
+            prop_assert_eq!(found.of_graph(graph, &present, &run), of_graph);
         }
     }
 
@@ -166,6 +223,28 @@ fn pagerank_of_windows_of_a_larger_graph_is_as_near_as_it_says() {
             }
         }
     }
+}
+
+/// A path has as many depths as vertices, and each of many windows another part of it.
+#[test]
+fn searches_along_paths_keep_great_depths() {
+    let run = Run::with_threads(2).expect("threads");
+    let n = 5000;
+    for directed in [false, true] {
+        let edges = (0..n - 1).map(|v| (v, v + 1, if v < 3000 { u64::MAX } else { 1_u64 << (v % 64) | 1 }));
+        let case = Case { n: n as usize, directed, len: 64, edges: edges.collect() };
+        // Slots are numbers of 16 bits, one for each edge.
+        let found = case.with_series(|series| {
+            let present = series.presence(&run).expect("presence").0;
+            search(series, &present, &[0], NONE, &run).expect("depths")
+        });
+        assert_eq!((found.depth(4999, 0), found.depth(3000, 7)), (4999, 3000));
+        assert_eq!((found.count(0), found.depth(4999, 7), found.rounds), (5000, NONE, 5000));
+    }
+    let case = Case { n: 3, directed: false, len: 2, edges: vec![(0, 1, 3), (1, 2, 1)] };
+    let error =
+        case.with_series(|series| search(series, &[3, 3, 1], &[3], NONE, &run).expect_err("no vertex"));
+    assert_eq!(error.to_string(), "source 3 is not a vertex");
 }
 
 #[test]

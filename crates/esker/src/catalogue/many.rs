@@ -1,11 +1,13 @@
 //! Algorithms that answer on several graphs at once: windows that share lists.
 
+use esker_algo::algorithm::degrees::DegreeOf;
 use esker_algo::algorithm::pagerank::PageRankOptions;
 use esker_algo::algorithm::wcc::WccMethod;
 use esker_algo::many::{self, GraphSeries, LANES};
-use esker_graph::{Run, Stop, VertexId, vertex};
+use esker_graph::{Direction, NONE, Run, Stop, VertexId, vertex};
+use esker_store::Snapshot;
 
-use super::entries::{component_method, rank_options};
+use super::entries::{component_method, degree_of, degrees_answer, depths_answer, rank_options};
 use super::entry::Entry;
 use super::params::Params;
 use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
@@ -22,6 +24,10 @@ pub(crate) enum Many {
     Components,
     /// PageRank with a byte for each graph.
     PageRank(PageRankOptions),
+    /// Degrees, a byte for each graph at a time.
+    Degrees(DegreeOf),
+    /// Searches with a bit for each graph: from the vertices with these ids, as far as a depth.
+    Search { sources: Vec<String>, depth_max: VertexId },
 }
 
 impl Many {
@@ -34,6 +40,15 @@ impl Many {
                 let options = rank_options(params)?;
                 many::suits(&options).then_some(Self::PageRank(options))
             }
+            "degrees" => Some(Self::Degrees(degree_of(params))),
+            "bfs"
+                if !params.flag("parents")
+                    && !["target", "alpha", "beta"].iter().any(|name| params.text(name).is_some()) =>
+            {
+                let depth_max = params.get::<u64>("max-depth")?;
+                let depth_max = depth_max.map_or(NONE, |most| VertexId::try_from(most).unwrap_or(NONE));
+                Some(Self::Search { sources: params.all("source").to_vec(), depth_max })
+            }
             _ => None,
         })
     }
@@ -41,29 +56,47 @@ impl Many {
     /// The most graphs at once.
     pub(crate) fn graphs_max(&self) -> usize {
         match self {
-            Self::Components => 64,
-            Self::PageRank(_) => LANES,
+            Self::Components | Self::Search { .. } => 64,
+            Self::PageRank(_) | Self::Degrees(_) => LANES,
         }
     }
 
     /// Whether vertices receive along in-lists, if the graphs are directed.
     pub(crate) fn receives(&self) -> bool {
-        matches!(self, Self::PageRank(_))
+        !matches!(self, Self::Components | Self::Degrees(DegreeOf::Out))
     }
 
-    /// Whether computing these graphs at once is faster than one by one.
-    pub(crate) fn pays(&self, series: &GraphSeries<'_>, run: &Run) -> bool {
+    /// Whether computing these graphs of versions of `snapshot` at once is possible, and faster than one by one. `present` says for each vertex
+    /// in which graphs it is.
+    pub(crate) fn pays(
+        &self,
+        series: &GraphSeries<'_>,
+        present: &[u64],
+        snapshot: &Snapshot,
+        run: &Run,
+    ) -> bool {
         match self {
             Self::Components => true,
+            Self::Degrees(of) => {
+                let arcs_max = u64::from(u32::MAX);
+                let receives = series.can_receive() && snapshot.has(Direction::In);
+                (*of == DegreeOf::Out || receives) && series.num_arcs() < arcs_max
+            }
+            // A run on a graph without a source says so.
+            Self::Search { sources, .. } => vertices(sources, snapshot, run).is_some_and(|found| {
+                let all = if series.len() == 64 { u64::MAX } else { (1 << series.len()) - 1 };
+                found.iter().all(|&v| present.get(v as usize).is_some_and(|graphs| graphs & all == all))
+            }),
             Self::PageRank(_) => series.can_receive() && series.overlap(run) >= PAGERANK_OVERLAP_MIN,
         }
     }
 
-    /// Calls `visit` with each graph, in order, and its answer. `present` says for each vertex in which graphs it is.
+    /// Calls `visit` with each graph, in order, and its answer. As [`Many::pays`], which must have said yes.
     pub(crate) fn answer<E: Send>(
         &self,
         series: &GraphSeries<'_>,
         present: &[u64],
+        snapshot: &Snapshot,
         run: &Run,
         mut visit: impl FnMut(usize, Answer) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), ManyFailure<E>> {
@@ -71,6 +104,22 @@ impl Many {
             Self::Components => many::components(series, run, |graph, labels| {
                 visit(graph, components_answer(graph, &labels, present)).map_err(ManyFailure::Visit)
             }),
+            Self::Degrees(of) => many::degrees(series, *of, run, |graph, degrees| {
+                let largest = degrees.iter().copied().max().unwrap_or(0);
+                let degrees = members(graph, present).map(|v| degrees[v as usize]).collect();
+                let answer = in_graph(graph, present, degrees_answer(degrees, largest));
+                visit(graph, answer).map_err(ManyFailure::Visit)
+            }),
+            Self::Search { sources, depth_max } => {
+                let sources = vertices(sources, snapshot, run).unwrap_or_default();
+                let found = many::search(series, present, &sources, *depth_max, run)?;
+                (0..series.len()).try_for_each(|graph| {
+                    run.check()?;
+                    let depths = found.of_graph(graph, present, run);
+                    let answer = depths_answer(depths, found.count(graph), found.rounds);
+                    visit(graph, in_graph(graph, present, answer)).map_err(ManyFailure::Visit)
+                })
+            }
             Self::PageRank(options) => {
                 let mut found = many::pagerank(series, present, run, options)?;
                 (0..series.len()).try_for_each(|graph| {
@@ -84,8 +133,9 @@ impl Many {
                         ("residual", Fact::Float(found.residual)),
                         ("converged", Fact::Flag(found.converged)),
                     ];
-                    let answer = of_present(graph, present, rank, facts, found.rounds);
-                    visit(graph, answer).map_err(ManyFailure::Visit)
+                    let rounds = found.rounds;
+                    let answer = Answer { columns: vec![rank], facts, rounds, ..Answer::default() };
+                    visit(graph, in_graph(graph, present, answer)).map_err(ManyFailure::Visit)
                 })
             }
         }
@@ -121,19 +171,22 @@ fn components_answer(graph: usize, labels: &[VertexId], present: &[u64]) -> Answ
         values: Values::Vertex(of_present_vertices().map(|v| labels[v]).collect()),
         ranking: Ranking::Groups,
     };
-    of_present(graph, present, column, vec![("components", Fact::Count(components as u64))], 1)
+    let facts = vec![("components", Fact::Count(components as u64))];
+    in_graph(graph, present, Answer { columns: vec![column], facts, rounds: 1, ..Answer::default() })
 }
 
-/// An answer with a row for each vertex of a graph.
-fn of_present(
-    graph: usize,
-    present: &[u64],
-    column: AnswerColumn,
-    facts: Vec<(&'static str, Fact)>,
-    rounds: usize,
-) -> Answer {
-    let all = column.values.len() == present.len();
-    let members = || (0..present.len()).map(vertex).filter(|&v| present[v as usize] >> graph & 1 == 1);
-    let vertices = (!all).then(|| members().collect());
-    Answer { vertices, columns: vec![column], facts, rounds, ..Answer::default() }
+/// The vertices of a graph.
+fn members(graph: usize, present: &[u64]) -> impl Iterator<Item = VertexId> {
+    (0..present.len()).map(vertex).filter(move |&v| present[v as usize] >> graph & 1 == 1)
+}
+
+/// The vertices that a run names by their external ids; `None` if one of them is not there, which a run on one graph reports.
+fn vertices(names: &[String], snapshot: &Snapshot, run: &Run) -> Option<Vec<VertexId>> {
+    names.iter().map(|name| snapshot.find_vertex(name, run).ok()).collect()
+}
+
+/// An answer that has a row for each vertex of a graph, with the vertices of its rows.
+fn in_graph(graph: usize, present: &[u64], answer: Answer) -> Answer {
+    let all = answer.columns.iter().all(|column| column.values.len() == present.len());
+    Answer { vertices: (!all).then(|| members(graph, present).collect()), ..answer }
 }

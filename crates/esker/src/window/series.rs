@@ -74,8 +74,9 @@ impl<'s> WindowSeries<'s> {
 
     /// Calls `visit` with the answer on each window, in order.
     ///
-    /// Lists are shared by algorithms that read no weights, unless another way of reading is asked for. Components and PageRank are computed
-    /// on several windows at once if these overlap; of PageRank, scores then differ from those of a single run by rounding.
+    /// Lists are shared by algorithms that read no weights, unless another way of reading is asked for. Components, degrees,
+    /// breadth-first search and PageRank are computed on several windows at once, PageRank if these overlap; its scores then differ from those of
+    /// a single run by rounding.
     ///
     /// # Errors
     /// As [`Snapshot::window`], [`plan`] and [`Entry::run`]; what `visit` returns.
@@ -146,17 +147,17 @@ impl<'s> WindowSeries<'s> {
         let members = lists.members(windows).map_err(Error::from)?;
         let series =
             GraphSeries::new(rows, lists.is_directed(), members, windows.len()).map_err(Error::from)?;
-        if !many.pays(&series, self.run) {
-            return Ok(false);
-        }
         let (mut present, edges) = series.presence(self.run).map_err(Error::from)?;
         if all_vertices {
             let removed = self.snapshot.removed(self.run).map_err(Error::from)?;
             present.fill(u64::MAX);
             removed.list().iter().for_each(|&v| present[v as usize] = 0);
         }
+        if !many.pays(&series, &present, self.snapshot, self.run) {
+            return Ok(false);
+        }
         let mut done = 0;
-        let found = many.answer(&series, &present, self.run, |i, answer| {
+        let found = many.answer(&series, &present, self.snapshot, self.run, |i, answer| {
             done = i + 1;
             let num_vertices = answer.vertices.as_ref().map_or(present.len(), |left| left.len());
             let answer = WindowAnswer { window: windows[i], num_vertices, num_edges: edges[i], answer };

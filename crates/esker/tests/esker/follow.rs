@@ -453,8 +453,13 @@ fn answers_on_versions_that_are_computed_together_are_those_on_each() {
         // Some versions are left out.
         let numbers: Vec<u64> = numbers.into_iter().filter(|number| number % 7 != 3).collect();
         let open = |i: usize| Ok::<_, esker::Error>(stream.database.at(numbers[i])?);
-        for algorithm in ["wcc", "pagerank", "triangles"] {
-            let (entry, params) = (find(algorithm).unwrap(), Params::default());
+        for algorithm in ["wcc", "pagerank", "triangles", "degrees", "bfs"] {
+            let (entry, mut params) = (find(algorithm).unwrap(), Params::default());
+            match algorithm {
+                "bfs" => params = from_the_first(stream.kind).with("source", name(stream.kind, 9)),
+                "degrees" if stream.kind.in_edges => params = params.with("direction", "both"),
+                _ => {}
+            }
             let mut found = Vec::new();
             let done = answers_on_versions((numbers.len(), open), (entry, &params), &run, |answer| {
                 found.push(answer);
@@ -462,8 +467,8 @@ fn answers_on_versions_that_are_computed_together_are_those_on_each() {
             });
             let done = done.unwrap();
             assert_eq!(done, found.len());
-            if algorithm == "wcc" {
-                assert!(done + 1 >= numbers.len());
+            if ["wcc", "degrees", "bfs"].contains(&algorithm) {
+                assert!(done + 1 >= numbers.len(), "{algorithm}");
             }
             together += done;
             for (i, found) in found.iter().enumerate() {
@@ -482,7 +487,7 @@ fn answers_on_versions_that_are_computed_together_are_those_on_each() {
                     let (found, expected) = (values.get(row), expected[&v]);
                     assert!(is_same(found, expected, 1e-5), "{told}: {found:?}, not {expected:?}, of {v}");
                 }
-                if algorithm == "wcc" {
+                if algorithm != "pagerank" {
                     assert_eq!(found.answer.facts, answer.facts, "{told}");
                 }
             }

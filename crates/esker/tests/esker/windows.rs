@@ -400,7 +400,7 @@ fn rolling() -> impl Strategy<Value = Vec<TimeWindow>> {
 proptest! {
     #![proptest_config(cases(16))]
 
-    /// Components and PageRank are computed on several windows at once, others on each from shared lists.
+    /// Components, degrees, searches and PageRank are computed on several windows at once, others on each from shared lists.
     #[test]
     fn answers_on_windows_that_follow_each_other_are_those_on_each(
         stream in streams(), windows in rolling(), all_vertices in any::<bool>(), form in 0..100_usize,
@@ -418,9 +418,12 @@ proptest! {
             mapped_bytes: 1 << 30,
             rates: Known::of_user().rates,
         };
-        for algorithm in ["wcc", "pagerank", "scc", "sssp"] {
+        for algorithm in ["wcc", "pagerank", "scc", "sssp", "bfs", "degrees"] {
             let (entry, mut params) = (find(algorithm).expect("an algorithm"), Params::default());
-            if algorithm == "sssp" {
+            if algorithm == "degrees" {
+                params = params.with("direction", ["out", "in", "both"][form % 3]);
+            }
+            if ["sssp", "bfs"].contains(&algorithm) {
                 params = params.with("source", "0");
                 if !all_vertices {
                     continue;

@@ -14,9 +14,10 @@ mod trees;
 use super::entry::Entry;
 
 pub(crate) use search::Shown;
+pub(super) use search::depths_answer;
 
 pub(super) use components::component_method;
-pub(crate) use degrees::degree_of;
+pub(crate) use degrees::{degree_of, degrees_answer};
 pub(super) use rank::pagerank_options as rank_options;
 
 pub(super) static ALL: &[Entry] = &[

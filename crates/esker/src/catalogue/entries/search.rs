@@ -93,17 +93,23 @@ fn run_bfs(
         let deepest = options.depth_max.unwrap_or(NONE).min(target);
         check::bfs_within(out, sources, &found.parents, Some(&depths), deepest)
     })?;
-    let mut columns =
-        vec![AnswerColumn { name: "depth", values: Values::Index(depths), ranking: Ranking::Largest }];
-    push_parents(&mut columns, job.params.flag("parents").then_some(found.parents));
-    Ok(Answer {
-        columns,
-        facts: vec![("reached", Fact::Count(found.reached as u64))],
-        rounds: found.rounds,
-        arcs: found.arcs,
-        seconds,
+    let mut answer = depths_answer(depths, found.reached as u64, found.rounds);
+    push_parents(&mut answer.columns, job.params.flag("parents").then_some(found.parents));
+    Ok(Answer { arcs: found.arcs, seconds, ..answer })
+}
+
+/// The column of depths, and its figure.
+pub(crate) fn depths_answer(depths: Vec<VertexId>, reached: u64, rounds: usize) -> Answer {
+    Answer {
+        columns: vec![AnswerColumn {
+            name: "depth",
+            values: Values::Index(depths),
+            ranking: Ranking::Largest,
+        }],
+        facts: vec![("reached", Fact::Count(reached))],
+        rounds,
         ..Answer::default()
-    })
+    }
 }
 
 pub(super) const SSSP: Entry = Entry {
