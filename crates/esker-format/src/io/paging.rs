@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use memmap2::{MmapOptions, MmapRaw};
-use rustix::process::{Pid, getpid};
+use rustix::process::{Pid, Resource, getpid, getrlimit};
 
 use super::unnamed::{PART_BYTES, allocate_space, free_space, unnamed_file};
 use crate::error::{Error, Result};
@@ -93,8 +93,12 @@ impl Region {
     fn create(directory: &Path) -> Result<Self> {
         let (file, path) = unnamed_file(directory)?;
         let kind = rustix::fs::fstatfs(&file).map_err(|error| Error::io("inspect", &path)(error.into()))?;
-        if IN_MEMORY.contains(&(kind.f_type as u64)) {
+        if IN_MEMORY.contains(&(kind.f_type as u64 & 0xffff_ffff)) {
             return Err(Error::Invalid(format!("{} is in memory", directory.display())));
+        }
+        // A longer file would be a signal that ends the process.
+        if getrlimit(Resource::Fsize).current.is_some_and(|longest| longest < REGION_BYTES) {
+            return Err(Error::Invalid("this process may not write so long a file".to_owned()));
         }
         file.set_len(REGION_BYTES).map_err(Error::io("extend", &path))?;
         let length = usize::try_from(REGION_BYTES);
