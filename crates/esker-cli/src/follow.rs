@@ -65,6 +65,9 @@ pub(crate) struct FollowCommand {
     /// Form of the rows on standard output [default: jsonl; with --once table]
     #[arg(long, value_enum, value_name = "FORM")]
     format: Option<RowFormat>,
+    /// Print the rows as JSON: an object a line, or with --once an array of objects
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     /// Print the values of the first version too, as changes from nothing
     #[arg(long, conflicts_with = "top")]
     initial: bool,
@@ -112,7 +115,12 @@ struct Printed<'c> {
 impl FollowCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let (entry, params) = self.options.of(&self.algorithm)?;
-        let format = self.format.unwrap_or(if self.once { RowFormat::Table } else { RowFormat::Jsonl });
+        let format = match self.format {
+            Some(format) => format,
+            None if !self.once => RowFormat::Jsonl,
+            None if self.json => RowFormat::Json,
+            None => RowFormat::Table,
+        };
         if !self.once && matches!(format, RowFormat::Table | RowFormat::Json) {
             let message = "rows are printed as they come, as jsonl or csv; --once prints all of them as a table or json";
             return Err(Failure::Usage(message.to_owned()));

@@ -79,6 +79,9 @@ pub(crate) struct WindowCommand {
     /// Form of the rows on standard output [default: table; with --follow jsonl, or csv]
     #[arg(long, value_enum, value_name = "FORM")]
     format: Option<RowFormat>,
+    /// Print the rows as JSON: an array of objects, or with --follow an object a line
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     #[command(flatten)]
     at: AtArgs,
     /// Seed of everything random
@@ -126,7 +129,12 @@ impl WindowCommand {
             )));
         }
         self.of_window.copies()?;
-        let format = self.format.unwrap_or(if self.follow { RowFormat::Jsonl } else { RowFormat::Table });
+        let format = match self.format {
+            Some(format) => format,
+            None if self.follow => RowFormat::Jsonl,
+            None if self.json => RowFormat::Json,
+            None => RowFormat::Table,
+        };
         if self.follow && matches!(format, RowFormat::Table | RowFormat::Json) {
             return Err(Failure::Usage(
                 "with --follow rows are printed as they come: as jsonl or csv".to_owned(),

@@ -257,6 +257,9 @@ fn the_first_values_are_printed_on_request_and_what_is_no_database_is_named() {
     place.ok("add g.esker b.csv");
     let rows = place.ok("follow g.esker wcc --from 1 --once --format csv");
     assert_eq!(rows, "version,vertex,old,new\n2,c,c,a\n2,d,c,a\n");
+    let json = place.ok("follow g.esker wcc --from 1 --once --json");
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
+    assert_eq!((rows.len(), rows[0]["vertex"].as_str(), rows[0]["new"].as_str()), (2, Some("c"), Some("a")));
     let rows = place.ok("follow g.esker wcc --from 1 --once --format csv --initial");
     assert_eq!(rows, "version,vertex,old,new\n1,a,,a\n1,b,,a\n1,c,,c\n1,d,,c\n2,c,c,a\n2,d,c,a\n");
     let unreached = place.ok("follow g.esker bfs -p source=c --once --format csv --initial");

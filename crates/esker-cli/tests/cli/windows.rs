@@ -92,6 +92,13 @@ fn windows_follow_each_other_along_the_calendar() {
          2024-01-03T23:59:59Z,1d,0,0,0\n\
          2024-01-04T23:59:59Z,1d,2,1,1\n"
     );
+    let json = place.ok("window m.esker --length 1d --run wcc --json");
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (rows.len(), rows[0]["components"].as_u64(), rows[3]["vertices"].as_u64()),
+        (4, Some(1), Some(2))
+    );
+    place.fails(2, "window m.esker --length 1d --run wcc --json --format csv", "--json");
     let two = place.ok("window m.esker --length 1d --length 2d --every 1d --from 2024-01-02 --to 2024-01-02 --run wcc --format csv");
     assert_eq!(
         two,
