@@ -295,7 +295,7 @@ fn commits_that_do_not_fit_are_refused_with_a_limit_that_is_enough() {
     ];
     for line in lines {
         place.ok("import few.csv g.esker --property all --force");
-        is_refused(&place, line, 12);
+        is_refused(&place, &format!("{line} --no-scratch"), 12);
         place.ok("check g.esker");
     }
 }
