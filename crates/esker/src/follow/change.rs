@@ -100,15 +100,10 @@ pub(super) fn is_slide(older: &Snapshot, newer: &Snapshot) -> bool {
     }
 }
 
-/// A window that moves by more than one part in this many of its length is computed anew: what aged and came is then so much that finding
-/// it takes as long.
-const FAR: u64 = 64;
-
-/// Whether a window moved so far that it is computed anew.
-pub(super) fn is_far(older: &Snapshot, newer: &Snapshot) -> bool {
-    let (Some(before), Some(after)) = (older.window_index(), newer.window_index()) else { return false };
-    let TimeWindow { after: start, until, .. } = *after.window();
-    until.abs_diff(before.window().until) > until.abs_diff(start) / FAR
+/// The length of a window, and how far it moved; `None` if there is no window.
+pub(super) fn moved(older: &Snapshot, newer: &Snapshot) -> Option<(u64, u64)> {
+    let (before, after) = (older.window_index()?.window(), newer.window_index()?.window());
+    Some((after.until.abs_diff(after.after), after.until.abs_diff(before.until)))
 }
 
 /// A window that moved, perhaps with the version.

@@ -139,6 +139,68 @@ impl CostModel {
     }
 }
 
+/// Slides are tried again after so many that were computed anew, at first; after each try that was dearer, twice as many.
+const TRY_AGAIN: [u32; 2] = [32, 512];
+/// A window that moves by more than one part in two to this power of its length is computed anew at first: what aged and came is then so much
+/// that finding it takes as long.
+const FAR: usize = 6;
+
+/// The choice at the slides of a window: look for what changed and update, or compute anew at once.
+///
+/// Sizes of slides are powers of two, by which the length of the window is longer than the slide.
+#[derive(Debug, Clone)]
+pub(super) struct SlideCosts {
+    anew_seconds: f64,
+    /// Seconds of what was tried, by size: of the differences and of what followed.
+    tried_seconds: [Option<f64>; u64::BITS as usize],
+    /// Slides computed anew since the last try.
+    skipped: u32,
+    /// Those before the next try.
+    wait: u32,
+}
+
+impl SlideCosts {
+    /// With the seconds that the first computation took.
+    pub(super) fn new(anew_seconds: f64) -> Self {
+        let tried_seconds = [None; u64::BITS as usize];
+        Self { anew_seconds, tried_seconds, skipped: 0, wait: TRY_AGAIN[0] }
+    }
+
+    /// The size of a slide of a window.
+    pub(super) fn size(length: u64, moved: u64) -> usize {
+        length.checked_div(moved).map_or(u64::BITS as usize - 1, |parts| parts.max(1).ilog2() as usize)
+    }
+
+    /// Whether to look for what changed.
+    pub(super) fn tries(&self, size: usize) -> bool {
+        let cheaper = self.expected(size).map_or(size >= FAR, |seconds| seconds < self.anew_seconds);
+        cheaper || self.skipped >= self.wait
+    }
+
+    /// The seconds of a try, by the nearest size that is known. Smaller slides may take as long.
+    fn expected(&self, size: usize) -> Option<f64> {
+        let known = self.tried_seconds.iter().enumerate();
+        let known = known.filter_map(|(other, seconds)| seconds.map(|seconds| (other, seconds)));
+        let (other, seconds) = known.min_by_key(|(other, _)| other.abs_diff(size))?;
+        Some(seconds * (other.saturating_sub(size) as f64).exp2())
+    }
+
+    /// Takes in how long it took to look for what changed, and to update or to compute anew.
+    pub(super) fn tried(&mut self, size: usize, seconds: f64) {
+        let known = &mut self.tried_seconds[size];
+        *known = Some(known.map_or(seconds, |known| mixed(known, seconds)));
+        let is_dearer = seconds > self.anew_seconds;
+        self.wait = if is_dearer { (2 * self.wait).min(TRY_AGAIN[1]) } else { TRY_AGAIN[0] };
+        self.skipped = 0;
+    }
+
+    /// Takes in how long a slide took that was computed anew at once.
+    pub(super) fn computed_anew(&mut self, seconds: f64) {
+        self.anew_seconds = mixed(self.anew_seconds, seconds);
+        self.skipped += 1;
+    }
+}
+
 fn mixed(known: f64, measured: f64) -> f64 {
     known + NEW_SHARE * (measured - known)
 }
@@ -192,6 +254,46 @@ mod tests {
             total < 100.0 * 1.25 * anew,
             "a hundred recomputations at most, each with an update that stopped: {total}"
         );
+    }
+
+    #[test]
+    fn slides_cost_at_most_a_fifth_more_than_the_better_way() {
+        const SLIDES: usize = 2000;
+        let anew = 0.1;
+        for (size, needed) in
+            [0.001, 0.05, 0.09, 0.11, 0.2, 0.4].into_iter().flat_map(|n| [(2, n), (6, n), (12, n)])
+        {
+            let mut costs = SlideCosts::new(anew);
+            let (mut total, mut has_state) = (0.0, true);
+            for _ in 0..SLIDES {
+                total += if !costs.tries(size) {
+                    costs.computed_anew(anew);
+                    has_state = false;
+                    anew
+                } else if !has_state {
+                    // A try needs the state of the slide before, which a run on that window alone does not leave.
+                    has_state = true;
+                    1.5 * anew
+                } else {
+                    costs.tried(size, needed);
+                    needed
+                };
+            }
+            let better = SLIDES as f64 * f64::min(needed, anew);
+            assert!(total <= 1.2 * better + 40.0 * anew, "{size}, {needed}: {total}, not {better}");
+        }
+    }
+
+    #[test]
+    fn small_slides_are_tried_at_first_and_large_ones_are_judged_by_them() {
+        assert_eq!([(64, 1), (64, 2), (10, 20), (10, 0)].map(|(l, m)| SlideCosts::size(l, m)), [6, 5, 0, 63]);
+        let mut costs = SlideCosts::new(0.1);
+        assert!(costs.tries(6) && !costs.tries(5));
+        costs.tried(10, 0.02);
+        assert!(costs.tries(12) && costs.tries(9) && costs.tries(8), "four times as long are still less");
+        assert!(!costs.tries(7));
+        (0..TRY_AGAIN[0]).for_each(|_| costs.computed_anew(0.1));
+        assert!(costs.tries(7), "until much may have changed");
     }
 
     #[test]

@@ -55,17 +55,14 @@ use crate::error::Result;
 use crate::top::{TopVertex, top};
 use anew::Anew;
 use answers::live;
-use change::{VersionChange, is_far, is_slide};
-use cost::{Choice, CostModel};
+use change::{VersionChange, is_slide, moved};
+use cost::{Choice, CostModel, SlideCosts};
 use given::set;
 use live::{At, Live, Updated};
 use ranking::LiveTop;
 
 /// Bytes of a reported value, and of another while all values are compared.
 const VALUE_BYTES: usize = 16;
-
-/// After a slide of a window for which a recomputation was cheaper, so many are computed anew without looking for what changed.
-const SLIDES_ANEW: u32 = 16;
 
 /// If more than one in this many rows changed, or are asked for, the first rows are not kept.
 const MANY: usize = 8;
@@ -142,8 +139,7 @@ pub struct Follow {
     top: Option<LiveTop>,
     choice: MethodChoice,
     costs: CostModel,
-    /// Slides to compute anew before an update is tried again.
-    slides_anew: u32,
+    slides: SlideCosts,
     memory: Reservation,
 }
 
@@ -166,27 +162,17 @@ impl Follow {
         entry.check_weight(snapshot.is_weight_chosen())?;
         let live = live(entry, params, &snapshot)?;
         let memory = run.budget().reserve("the state of a live answer", 0)?;
-        let costs = CostModel::new(0.0);
+        let (costs, slides) = (CostModel::new(0.0), SlideCosts::new(0.0));
         let choice = MethodChoice::default();
         let answer = Answer::default();
         let params = params.clone();
-        let mut follow = Self {
-            entry,
-            params,
-            live,
-            snapshot,
-            run,
-            answer,
-            top: None,
-            choice,
-            costs,
-            slides_anew: 0,
-            memory,
-        };
+        let mut follow =
+            Self { entry, params, live, snapshot, run, answer, top: None, choice, costs, slides, memory };
         follow.reserve()?;
         let begin = Instant::now();
         follow.recompute()?;
-        follow.costs = CostModel::new(begin.elapsed().as_secs_f64());
+        let seconds = begin.elapsed().as_secs_f64();
+        (follow.costs, follow.slides) = (CostModel::new(seconds), SlideCosts::new(seconds));
         if let Some(mut values) = follow.live.values() {
             for &v in follow.snapshot.removed(&follow.run)?.list() {
                 set(&mut values, v, Value::Missing);
@@ -269,10 +255,18 @@ impl Follow {
             self.live = live(self.entry, &self.params, &to)?;
             return self.advance_anew(to);
         }
-        if self.choice == MethodChoice::Cheaper && (self.slides_anew > 0 || is_far(&self.snapshot, &to)) {
-            self.slides_anew = self.slides_anew.saturating_sub(1);
+        let slide = moved(&self.snapshot, &to).map(|(length, moved)| SlideCosts::size(length, moved));
+        if let Some(size) = slide
+            && match self.choice {
+                MethodChoice::Cheaper => !self.slides.tries(size),
+                MethodChoice::Update => false,
+                MethodChoice::Recompute => true,
+            }
+        {
             self.live = Box::new(Anew::new(self.entry, &self.params)?);
-            return self.advance_anew(to);
+            let step = self.advance_anew(to)?;
+            self.slides.computed_anew(step.seconds);
+            return Ok(step);
         }
         let keeps_weights = !self.live.is_weighted() || to.weight_type() == self.snapshot.weight_type();
         if !(self.live.updates() && keeps_weights && is_slide(&self.snapshot, &to)) {
@@ -294,10 +288,12 @@ impl Follow {
             None => self.report_all()?,
         };
         if method == Method::Recompute {
-            self.slides_anew = if self.snapshot.window_index().is_some() { SLIDES_ANEW } else { 0 };
             self.costs.reported_all(reporting.elapsed().as_secs_f64());
         }
         let seconds = begin.elapsed().as_secs_f64();
+        if let Some(size) = slide {
+            self.slides.tried(size, diff_seconds + seconds);
+        }
         self.update_top(&changed);
         self.take_facts()?;
         Ok(FollowStep { version: self.version(), changed, method, num_edges, diff_seconds, seconds })
