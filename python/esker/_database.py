@@ -611,6 +611,7 @@ class Database:
         self,
         *,
         encoding: Literal["plain", "compressed", "tiles"] | None = None,
+        only: bool = False,
         heads: int | bool = False,
         renumber: Literal["auto", "always", "never"] = "auto",
         threads: int | None = None,
@@ -619,7 +620,8 @@ class Database:
     ) -> dict[str, int]:
         """Merges all layers into one; all versions stay readable. Edges that reached the age of :meth:`declare_stream` are removed before, as a
         new version. ``encoding`` is the encoding of the merged layer, ``plain`` or ``compressed``,
-        unchanged by default; both remove tiles, and ``tiles`` builds them. ``heads`` stores neighbours of highest degree of each vertex, as many as
+        unchanged by default; both remove tiles, and ``tiles`` builds them. With ``only=True``, no
+        lists are stored beside the tiles: that takes the least disk space, but single lists are decoded from tiles. ``heads`` stores neighbours of highest degree of each vertex, as many as
         given; ``True`` stores as many as the memory holds. Algorithms with ``residency="headed"`` then read them instead of all lists. A
         database with tiles or heads keeps them; groups of tiles in which no edge changed are copied. ``renumber`` says whether vertices that
         are removed in every version are left out for good, with their properties; the others get new numbers, in graphs made from then on.
@@ -631,7 +633,7 @@ class Database:
         length = 0 if heads is True else None if heads is False else int(heads)
         with _progress.listening(progress, "compact") as callback:
             settings = run_settings(threads=threads, memory=memory, progress=callback)
-            found, left_out = self._to_change().compact(encoding, length, renumber, settings)
+            found, left_out = self._to_change().compact(encoding, only, length, renumber, settings)
         if left_out is not None:
             warnings.warn(left_out, EskerWarning, stacklevel=2)
         sizes = ("layers_before", "layers", "bytes_before", "bytes")

@@ -12,7 +12,7 @@ use esker::import::format::ReadOptions;
 use esker::import::options::ImportOptions;
 use esker::store::database::{CompactOptions, CompactReport, Renumber, Tiling};
 use esker::store::diff::diff;
-use esker::store::format::{Retention, VersionRecord};
+use esker::store::format::{Encoding, Retention, VersionRecord};
 use esker::store::tiles::TileReport;
 use esker::store::version::{Manifest, VersionSelector, check_tag, parse_time};
 use esker::store::{Database as Writer, HeadedOptions, Store};
@@ -315,11 +315,18 @@ impl Database {
         &self,
         py: Python<'_>,
         encoding_name: Option<&str>,
+        only: bool,
         heads: Option<usize>,
         renumber: &str,
         settings: Settings,
     ) -> Outcome<Compacted> {
         let (tiles, lists) = match encoding_name {
+            Some("tiles") if only => (Tiling::Make, Some(Encoding::Tiles)),
+            _ if only => {
+                return invalid(
+                    "only=True keeps tiles instead of lists: it needs encoding=\"tiles\"".to_owned(),
+                );
+            }
             None => (Tiling::Keep, None),
             Some("tiles") => (Tiling::Make, None),
             Some(name) => (Tiling::Remove, Some(encoding(name)?)),

@@ -136,7 +136,15 @@ def test_read_as_tiles_and_with_heads(web):
         g.pagerank(residency="pooled", head=3)
     with pytest.raises(MemoryError, match="MiB|bytes"):
         g.pagerank(residency="pooled", memory="1MiB")
-    web.compact(encoding="compressed")
+    with pytest.warns(esker.EskerWarning, match="tiles only have none"):
+        web.compact(encoding="tiles", only=True)
+    for encoding in ("tiles", "plain", "compressed"):
+        web.compact(encoding=encoding, only=encoding == "tiles")
+        assert abs(web.graph().pagerank().to_numpy() - usual).max() < 1e-6
+        assert web.graph().bfs("alice").reached == web.graph().bfs("alice", residency="memory").reached
+    with pytest.raises(ValueError, match="only=True"):
+        web.compact(only=True)
+    web.compact(heads=2)
     g = web.graph()
     assert abs(g.pagerank(residency="headed", memory="1GiB").to_numpy() - usual).max() < 1e-6
 

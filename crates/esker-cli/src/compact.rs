@@ -8,11 +8,12 @@ use esker::change::expire_as_declared;
 use esker::graph::Run;
 use esker::store::Database;
 use esker::store::database::{CompactOptions, CompactReport, Renumber, Tiling};
+use esker::store::format::Encoding;
 use esker::store::headed::{Heads, StoredHeads};
 use esker::store::tiles::TileReport;
 use serde_json::json;
 
-use crate::encoding::StoredEncoding;
+use crate::encoding::{OnlyArgs, StoredEncoding};
 use crate::failure::{Failure, Outcome};
 use crate::heads::{HeadsArgs, describe as describe_heads};
 use crate::interrupt::cancel_on_signals;
@@ -36,6 +37,8 @@ pub(crate) struct CompactCommand {
     /// Encoding of the merged layer; `plain` and `compressed` remove tiles [default: unchanged]
     #[arg(long, value_enum)]
     encoding: Option<StoredEncoding>,
+    #[command(flatten)]
+    only: OnlyArgs,
     #[command(flatten)]
     heads: HeadsArgs,
     /// Whether to leave out vertices that are removed in every version: `auto` does so if they are more than one of eight and the memory is
@@ -89,10 +92,15 @@ impl CompactCommand {
             RenumberChoice::Always => Renumber::Always,
             RenumberChoice::Never => Renumber::Never,
         };
-        CompactOptions { lists: self.encoding.and_then(StoredEncoding::of_lists), tiles, renumber }
+        let lists = match self.only.is_set() {
+            true => Some(Encoding::Tiles),
+            false => self.encoding.and_then(StoredEncoding::of_lists),
+        };
+        CompactOptions { lists, tiles, renumber }
     }
 
     pub(crate) fn carry_out(&self) -> Outcome {
+        self.only.check(self.encoding, self.heads.are_wanted())?;
         let begin = Instant::now();
         let cancel = cancel_on_signals()?;
         let bar = Bar::spinner(false);

@@ -11,7 +11,7 @@ use esker::import::format::Format;
 use esker::import::generated::GeneratorReader;
 use esker::store::format::WriteOptions;
 
-use crate::encoding::StoredEncoding;
+use crate::encoding::{OnlyArgs, StoredEncoding};
 use crate::failure::{Failure, Outcome};
 use crate::importing::{
     BadLinesArg, OrderArg, PolicyArgs, SelfLoopsArg, import_reader, refuse_standard_output,
@@ -112,6 +112,8 @@ pub(crate) struct GenerateCommand {
     #[arg(long, value_enum, default_value_t)]
     encoding: StoredEncoding,
     #[command(flatten)]
+    only: OnlyArgs,
+    #[command(flatten)]
     policy: PolicyArgs,
     #[command(flatten)]
     writes: WriteOptionArgs,
@@ -122,6 +124,7 @@ pub(crate) struct GenerateCommand {
 impl GenerateCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         self.refuse_ineffective()?;
+        self.only.check(Some(self.encoding), false)?;
         let cancel = cancel_on_signals()?;
         let generator = Generator::new(&self.model(), self.weighting()?, self.seed)
             .map_err(|stop| Failure::Usage(stop.to_string()))?;
@@ -132,7 +135,7 @@ impl GenerateCommand {
             let (report, _) = import_reader(
                 reader,
                 &self.output,
-                &self.policy.with_encoding(self.encoding).written(&self.writes),
+                &self.policy.with_encoding(self.encoding, self.only).written(&self.writes),
                 &self.resources,
                 &cancel,
                 self.force,

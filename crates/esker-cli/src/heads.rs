@@ -23,6 +23,11 @@ pub(crate) struct HeadsArgs {
 }
 
 impl HeadsArgs {
+    /// Whether heads are asked for.
+    pub(crate) fn are_wanted(&self) -> bool {
+        self.heads.is_some()
+    }
+
     /// Stores the heads of a newly created database, if they are asked for. A failure leaves the database without heads.
     pub(crate) fn make_at(
         &self,

@@ -7,7 +7,7 @@ use esker::import::format::Format;
 use esker::store::headed::Heads;
 use serde_json::json;
 
-use crate::encoding::StoredEncoding;
+use crate::encoding::{OnlyArgs, StoredEncoding};
 use crate::failure::{Failure, Outcome};
 use crate::heads::{HeadsArgs, describe as describe_heads};
 use crate::importing::{DuplicatesArg, Imported, PolicyArgs, import_files, refuse_standard_output};
@@ -39,6 +39,8 @@ pub(crate) struct ImportCommand {
     #[arg(long, value_enum, default_value_t)]
     encoding: StoredEncoding,
     #[command(flatten)]
+    only: OnlyArgs,
+    #[command(flatten)]
     heads: HeadsArgs,
     #[command(flatten)]
     policy: PolicyArgs,
@@ -65,6 +67,7 @@ impl ImportCommand {
                     .to_owned(),
             ));
         };
+        self.only.check(Some(self.encoding), self.heads.are_wanted())?;
         refuse_standard_output(target)?;
         remark_future(self.event_time);
         let target = PathBuf::from(target);
@@ -73,7 +76,11 @@ impl ImportCommand {
             inputs,
             &target,
             &self.read,
-            &self.policy.with_encoding(self.encoding).at_time(self.event_time).written(&self.writes),
+            &self
+                .policy
+                .with_encoding(self.encoding, self.only)
+                .at_time(self.event_time)
+                .written(&self.writes),
             &self.resources,
             &cancel,
             self.force,

@@ -18,7 +18,7 @@ use esker::store::io::{Disk, RealDisk};
 use esker::store::tiles::TileReport;
 use esker::store::version::StagingOptions;
 
-use crate::encoding::StoredEncoding;
+use crate::encoding::{OnlyArgs, StoredEncoding};
 use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
@@ -112,6 +112,9 @@ pub(crate) struct PolicyArgs {
     /// How to store the graph: only the verbs that create a lasting database have the option, see [`PolicyArgs::with_encoding`].
     #[arg(skip)]
     encoding: StoredEncoding,
+    /// Whether the encoding is stored alone.
+    #[arg(skip)]
+    only: OnlyArgs,
     /// The event time of the version: likewise, see [`PolicyArgs::at_time`].
     #[arg(skip)]
     event_time: Option<u64>,
@@ -131,8 +134,8 @@ pub(crate) struct PolicyArgs {
 
 impl PolicyArgs {
     /// These options with another encoding.
-    pub(crate) fn with_encoding(&self, encoding: StoredEncoding) -> Self {
-        Self { encoding, ..self.clone() }
+    pub(crate) fn with_encoding(&self, encoding: StoredEncoding, only: OnlyArgs) -> Self {
+        Self { encoding, only, ..self.clone() }
     }
 
     /// These options with another event time.
@@ -245,7 +248,7 @@ pub(crate) fn import_reader(
     bar.finish();
     let report = report?;
     let wants_tiles = policy.encoding == StoredEncoding::Tiles;
-    let tiles = wants_tiles.then(|| make_tiles_at(target, resources, cancel)).transpose();
+    let tiles = wants_tiles.then(|| make_tiles_at(target, policy.only, resources, cancel)).transpose();
     let tiles = tiles.map_err(|failure| failure.after(&format!("imported to {}", target.display())))?;
     Ok((report, tiles))
 }

@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use clap::Args;
 use esker::graph::{Direction, Run, VertexId};
-use esker::store::format::{HeadOrder, LayerRecord, WriteOptions};
+use esker::store::format::{Encoding, HeadOrder, LayerRecord, WriteOptions};
 use esker::store::headed::StoredHeads;
 use esker::store::property::Dictionary;
+use esker::store::tiles::Tiles;
 use esker::store::version::format_time;
 use esker::store::{Snapshot, Store};
 use esker::window::Declared;
@@ -195,12 +196,18 @@ fn list_bytes_per_arc(snapshot: &Snapshot) -> f64 {
     let layer = &snapshot.stack().layers()[0];
     let sections = || [Some(layer.out()), layer.incoming()].into_iter().flatten();
     let bytes: u64 = sections().map(|section| section.main().list_bytes()).sum();
+    // Both directions are in the same tiles.
+    let twice = layer.incoming().and(layer.out().main().tiles()).map_or(0, Tiles::file_bytes);
+    let bytes = bytes - twice;
     let arcs: usize = sections().map(|section| section.main().num_arcs()).sum();
     bytes as f64 / arcs.max(1) as f64
 }
 
 fn describe_lists(snapshot: &Snapshot) -> String {
-    let lists = name_of(base_layer(snapshot).encoding);
+    let lists = match base_layer(snapshot).encoding {
+        Encoding::Tiles => "tiles only",
+        encoding => name_of(encoding),
+    };
     match snapshot.num_arcs() {
         0 => lists.to_owned(),
         _ => format!("{lists}, {:.2} bytes/arc", list_bytes_per_arc(snapshot)),

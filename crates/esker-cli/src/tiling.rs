@@ -4,22 +4,36 @@ use std::path::Path;
 
 use esker::graph::{Cancel, Run};
 use esker::store::Database;
+use esker::store::database::{CompactOptions, Tiling};
+use esker::store::format::Encoding;
 use esker::store::tiles::{ConvertOptions, TileReport};
 
+use crate::encoding::OnlyArgs;
 use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 use crate::size::{bytes, counted};
 use crate::text;
 
-/// Builds the tiles of a database, within the memory limit.
-fn make_tiles(database: &Database, resources: &ResourceArgs, run: &Run) -> Result<TileReport, Failure> {
+/// Builds the tiles of a database, within the memory limit; lists go if tiles are `only` wanted.
+fn make_tiles(
+    database: &Database,
+    only: OnlyArgs,
+    resources: &ResourceArgs,
+    run: &Run,
+) -> Result<TileReport, Failure> {
+    if only.is_set() {
+        let (lists, tiles) = (Some(Encoding::Tiles), Tiling::Make);
+        let options = CompactOptions { lists, tiles, ..CompactOptions::default() };
+        return Ok(database.compact_with(options, run)?.forms.tiles.unwrap_or_default());
+    }
     Ok(database.make_tiles(&ConvertOptions::within(resources.memory_bytes()), run)?)
 }
 
 /// Builds the tiles of a newly created database. A failure leaves the database without tiles.
 pub(crate) fn make_tiles_at(
     path: &Path,
+    only: OnlyArgs,
     resources: &ResourceArgs,
     cancel: &Cancel,
 ) -> Result<TileReport, Failure> {
@@ -27,7 +41,7 @@ pub(crate) fn make_tiles_at(
     let run = resources.run(cancel, 0, false, Some(bar.on_round("tiles")))?;
     let make = || {
         let database = Database::open(path, resources.of_database(&run))?;
-        let report = make_tiles(&database, resources, &run)?;
+        let report = make_tiles(&database, only, resources, &run)?;
         database.close()?;
         Ok(report)
     };

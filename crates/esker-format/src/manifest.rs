@@ -129,6 +129,9 @@ codes! {
         Plain = 1,
         /// Bit-packed differences. Only in complete layers, for the arcs alive at the end of the range.
         Compressed = 2,
+        /// Tiles alone: the offsets of the lists are stored, but no targets; these are in the tiles of the layer, which it must have.
+        /// Only in complete layers, for the arcs alive at the end of the range.
+        Tiles = 3,
     }
 }
 

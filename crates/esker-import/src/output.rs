@@ -81,6 +81,10 @@ impl<'a> Output<'a> {
                     BodyWriter::arrays(writer, direction, SectionColumn::Offsets, SectionColumn::Targets)?
                 }
                 Encoding::Compressed => BodyWriter::coded(writer, direction)?,
+                Encoding::Tiles => {
+                    let message = "an import makes lists: `esker compact` makes tiles of them";
+                    return Err(Error::Invalid(message.to_owned()));
+                }
             },
             ended: 0,
             properties,

@@ -471,6 +471,59 @@ fn residencies_that_cannot_be_had_end_with_a_message_and_the_right_code() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("raise the limit"));
 }
 
+#[test]
+fn tiles_can_be_stored_instead_of_lists() {
+    let place = Place::new();
+    let graph = "generate kron --scale 10 --degree 8 --weights 20";
+    place.ok(&format!("{graph} usual.esker"));
+    place.ok(&format!("{graph} g.esker --encoding tiles --only"));
+    place.ok("export g.esker edges.csv");
+    place.ok("import edges.csv imported.esker --encoding tiles --only --undirected");
+    place.ok("compact imported.esker --encoding plain --heads 2");
+    place.ok("compact imported.esker --encoding tiles --only");
+    assert!(place.ok("info g.esker").contains("tiles only"));
+    assert_eq!(place.json("info g.esker --json")["encoding"], "tiles");
+    let answers = |line: &str| place.json(&format!("{line} --json"))["answers"].clone();
+    place.ok("run pagerank g.esker --verify");
+    for run in ["wcc", "triangles", "bfs --source 1", "kcore"] {
+        assert_eq!(
+            answers(&format!("run {run} g.esker")),
+            answers(&format!("run {run} usual.esker")),
+            "{run}"
+        );
+    }
+    for name in ["g.esker", "imported.esker"] {
+        place.ok(&format!("check {name}"));
+        for reading in ["--residency pooled --encoding lists", "--residency headed"] {
+            let refused = place.run(&format!("run wcc {name} {reading} --memory 400MiB"));
+            let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+            assert_eq!(refused.status.code(), Some(1), "{message}");
+            assert!(message.contains("the lists are kept as tiles only"), "{message}");
+        }
+    }
+    for wrong in [
+        "compact g.esker --only",
+        "compact g.esker --encoding plain --only",
+        "compact g.esker --encoding tiles --only --heads 2",
+        "import edges.csv other.esker --only",
+    ] {
+        assert_eq!(place.run(wrong).status.code(), Some(2), "{wrong}");
+    }
+    // Changes stay readable, and merging keeps the database so.
+    place.file("more.csv", "source,target,weight\n0,1023,5\n7,1022,5\n");
+    for name in ["g.esker", "usual.esker"] {
+        place.ok(&format!("add {name} more.csv --freeze"));
+        place.ok(&format!("delete {name} more.csv"));
+        place.ok(&format!("add {name} more.csv"));
+    }
+    place.ok("compact g.esker");
+    assert_eq!(place.json("info g.esker --json")["encoding"], "tiles");
+    assert_eq!(answers("run wcc g.esker"), answers("run wcc usual.esker"));
+    place.ok("compact g.esker --encoding compressed");
+    assert_eq!(place.json("info g.esker --json")["encoding"], "compressed");
+    assert_eq!(answers("run wcc g.esker"), answers("run wcc usual.esker"));
+}
+
 /// Ids and messages come from inputs, and a terminal acts on control characters.
 #[test]
 fn control_characters_of_ids_and_messages_are_escaped_in_lines_for_people_only() {

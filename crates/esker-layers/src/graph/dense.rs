@@ -7,6 +7,7 @@ use esker_format::io::{Disk, File};
 use esker_format::{Error, Result};
 use esker_graph::{Run, VertexId};
 
+use super::points::tiles_alone;
 use crate::layer::{Arrays, Body, Coded, Index, ListColumns, ListExtents};
 
 /// The lists of all vertices, and their offsets.
@@ -25,6 +26,7 @@ impl<'a> DenseLists<'a> {
         Ok(match lists.body() {
             Body::Arrays(arrays) => Self::Arrays { arrays, offsets: arrays.offsets(run)? },
             Body::Coded(coded) => Self::Coded { coded, index: coded.index(run)? },
+            Body::Tiled(_) => return Err(tiles_alone(ONLY_LISTS)),
         })
     }
 
@@ -111,6 +113,7 @@ pub(crate) fn file_bytes(lists: &ListColumns) -> Result<(u64, u64)> {
         return Err(not_complete());
     }
     Ok(match lists.body() {
+        Body::Tiled(_) => return Err(tiles_alone(ONLY_LISTS)),
         Body::Arrays(arrays) => (arrays.offsets_column().file_bytes(), arrays.targets_column().file_bytes()),
         Body::Coded(coded) => {
             let columns = coded.columns();
@@ -118,6 +121,8 @@ pub(crate) fn file_bytes(lists: &ListColumns) -> Result<(u64, u64)> {
         }
     })
 }
+
+const ONLY_LISTS: &str = "they cannot be pooled and have no heads";
 
 fn not_complete() -> Error {
     Error::Invalid("only complete layers are pooled or have heads".to_owned())

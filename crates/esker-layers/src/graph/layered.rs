@@ -11,6 +11,7 @@ use esker_format::Result;
 use esker_graph::{Direction, Extents, Flow, Run, VertexId};
 
 use super::arcs::{Arcs, seek};
+use super::points::tiles_alone;
 use super::weight::ColumnWeight;
 use crate::layer::{AllLists, CodeSlice};
 use crate::stack::{Area, Stack, Stretch, Table};
@@ -93,7 +94,10 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
             }
         }
         let base = match floor {
-            0 if !stack.is_left_out(0) => stack.section(0, direction)?.main().all(run)?,
+            0 if !stack.is_left_out(0) => match stack.section(0, direction)?.main().all(run)? {
+                AllLists::Tiled { .. } => return Err(tiles_alone("they cannot be mapped")),
+                lists => lists,
+            },
             _ => AllLists::Arrays { offsets: &[0], targets: &[] },
         };
         Ok(Self { stack, direction, table, base, layers, floor, filter })

@@ -20,6 +20,7 @@ mod gathered;
 mod side;
 mod copied;
 mod tiled;
+mod decoded;
 pub mod headed;
 pub mod pooled;
 pub mod stacked;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use esker_format::{BLOCK_BYTES, Result};
+use esker_format::{BLOCK_BYTES, Error, Result};
 use esker_graph::{AnyVisitor, Piece, Run, Select, VertexId};
 
 use super::weight::ColumnWeight;
@@ -30,6 +30,13 @@ pub(crate) fn few<'s>(
     few.then_some(list)
 }
 
+/// The error about lists that are kept in tiles alone.
+pub(crate) fn tiles_alone(what: &str) -> Error {
+    Error::Invalid(format!(
+        "the lists are kept as tiles only, so {what}: run it with --encoding tiles, or make lists with `esker compact --encoding plain`"
+    ))
+}
+
 /// Mapped lists of which single ones are read.
 #[derive(Debug)]
 pub(crate) struct PointReads<'a> {
@@ -50,6 +57,11 @@ impl<'a> PointReads<'a> {
     /// Of some lists. If `limited`, what was read does not stay in memory.
     pub(crate) fn new(lists: &'a ListColumns, property: u32, limited: bool) -> Self {
         Self { lists, property, touched: limited.then(|| AtomicU64::new(0)) }
+    }
+
+    /// Whether a single list is read without decoding those of a whole strip.
+    pub(crate) fn are_cheap(&self) -> bool {
+        self.lists.tiles().is_none()
     }
 
     /// Calls `f` with a list.

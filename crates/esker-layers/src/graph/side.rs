@@ -9,6 +9,7 @@ use super::batches::{scan_compressed, scan_rows};
 use super::compressed::Compressed;
 use super::gathered::GatheredSide;
 use super::layered::Layered;
+use super::points::tiles_alone;
 use super::sweep::sweep;
 use super::weight::ColumnWeight;
 use crate::layer::{Arrays, Body, Coded, Index, List, Section};
@@ -59,6 +60,7 @@ pub(crate) struct LayeredSide<'a, W> {
 }
 
 impl<'a, W: ColumnWeight> Side<'a, W> {
+    /// Mapped lists. Those in tiles alone are none.
     pub(super) fn mapped(stack: &'a Stack, direction: Direction, property: u32, run: &Run) -> Result<Self> {
         if !stack.is_plain() {
             let table = stack.table(direction, run)?;
@@ -75,6 +77,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
                 let index = coded.index(run)?;
                 Self::Compressed(CompressedSide { section, coded, index, property, lists: OnceLock::new() })
             }
+            Body::Tiled(_) => return Err(tiles_alone("they cannot be mapped")),
         })
     }
 

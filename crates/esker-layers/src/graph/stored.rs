@@ -12,6 +12,7 @@ use esker_graph::{
 };
 
 use super::copied::{copied_bytes, copy};
+use super::decoded::DecodedSide;
 use super::headed::{HeadedNeeds, HeadedSource, KeptHeads, ListDegrees, StoredHeads};
 use super::induced::InducedSide;
 use super::points::PointReads;
@@ -49,7 +50,7 @@ pub struct StoredGraph<'a, W> {
 /// What the lists of the complete layer of a version are read from. Those of later layers are mapped.
 #[derive(Clone, Copy)]
 pub enum CompleteLists<'a, 'o> {
-    /// The lists, mapped.
+    /// The lists, mapped; those that are kept in tiles alone are read from these.
     Mapped,
     /// Tiles, mapped or in a pool. If the layer is the whole version, in-lists are at hand even if they are not stored, but for point reads.
     Tiled(&'a Tiles, Option<&'o PoolOptions>),
@@ -87,6 +88,15 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         run: &Run,
     ) -> Result<Self> {
         let layer = &stack.layers()[0];
+        let lists = match (lists, layer.out().main().tiles()) {
+            (CompleteLists::Mapped, Some(tiles)) if !stack.leaves_out_oldest() => {
+                if W::ELEMENT.is_some_and(|element| !tiles.has_property(weight.0, element)) {
+                    return Self::decoded(stack, weight, run);
+                }
+                CompleteLists::Tiled(tiles, None)
+            }
+            (lists, _) => lists,
+        };
         let mapped = |direction| Side::mapped(stack, direction, weight.0, run);
         let is_read = |direction| only.is_none_or(|only| only == direction);
         match lists {
@@ -167,6 +177,15 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         let (out, incoming) = (side(Direction::Out)?, two.then(|| side(Direction::In)).transpose()?);
         let num_vertices = stack.num_vertices();
         Ok(Self { num_vertices, num_arcs, directed, out, incoming, _memory: memory })
+    }
+
+    /// A version whose complete layer keeps its lists as tiles alone, which do not have the weights.
+    fn decoded(stack: &'a Stack, weight: (u32, u64), run: &Run) -> Result<Self> {
+        Self::of_sides(stack, None, weight, |direction| {
+            let lists = stack.section(0, direction)?.main();
+            let base = DecodedSide::new(lists, weight.0, run)?;
+            Side::source(base).with_changes(stack, direction, weight, run)
+        })
     }
 
     /// [`super::StoredWeight::undirected`].

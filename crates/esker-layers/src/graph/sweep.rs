@@ -136,6 +136,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
                     offered += wanted.count_ones() as usize;
                     offer.block_into(&mut *self.sink, &mut self.decoded, (block, &self.places), wanted);
                 }
+                AllLists::Tiled { .. } => unreachable!("`Layered` refuses lists in tiles alone"),
             }
         }
         offered
@@ -222,6 +223,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
                     }
                     *self.decoded.targets() = decoded;
                 }
+                AllLists::Tiled { .. } => unreachable!("`Layered` refuses lists in tiles alone"),
             }
         }
     }

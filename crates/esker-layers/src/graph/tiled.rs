@@ -27,10 +27,11 @@ impl<W: ColumnWeight> Source<W, Error> for TiledSide<'_, W> {
         true
     }
 
-    /// The lists of a few vertices are read one by one, all others with their tiles.
+    /// The lists of a few vertices are read one by one, if they are stored, all others with their tiles.
     fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
         let num_edges = self.scan.tiles().shape().num_edges;
-        match (&self.points, few(select, num_edges, |v| self.degree(v))) {
+        let points = self.points.as_ref().filter(|points| points.are_cheap());
+        match (points, few(select, num_edges, |v| self.degree(v))) {
             (Some(points), Some(list)) => points.scan(run, list, visitor),
             _ => self.scan.scan(run, self.direction, select, visitor),
         }

@@ -4,19 +4,19 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use esker_format::{Column, Error, Result};
+use esker_format::{Column, Result};
 use esker_graph::{Run, VertexId};
 
 use super::extents::{AllLists, List};
+use super::offsets::Offsets;
 
 /// The offset and target columns of a set of lists.
 #[derive(Debug)]
 pub struct Arrays {
-    offsets: Column<u64>,
+    offsets: Offsets,
     targets: Column<VertexId>,
     /// All vertex ids are below this number.
     num_vertices: u64,
-    offsets_sound: AtomicBool,
     targets_sound: AtomicBool,
 }
 
@@ -28,14 +28,13 @@ impl Arrays {
         num_vertices: u64,
         (num_lists, num_arcs): (u64, u64),
     ) -> Result<Self> {
-        offsets.expect_len(num_lists.saturating_add(1))?;
+        let offsets = Offsets::new(offsets, num_lists, num_arcs)?;
         targets.expect_len(num_arcs)?;
-        let [offsets_sound, targets_sound] = [(); 2].map(|()| AtomicBool::new(false));
-        Ok(Self { offsets, targets, num_vertices, offsets_sound, targets_sound })
+        Ok(Self { offsets, targets, num_vertices, targets_sound: AtomicBool::new(false) })
     }
 
     pub(super) fn num_lists(&self) -> usize {
-        self.offsets.len() - 1
+        self.offsets.num_lists()
     }
 
     pub(super) fn num_arcs(&self) -> usize {
@@ -44,7 +43,7 @@ impl Arrays {
 
     /// The column of offsets.
     pub fn offsets_column(&self) -> &Column<u64> {
-        &self.offsets
+        self.offsets.column()
     }
 
     /// The column of targets.
@@ -58,10 +57,6 @@ impl Arrays {
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
     pub fn offsets(&self, run: &Run) -> Result<&[u64]> {
-        if !self.offsets_sound.load(Ordering::Acquire) {
-            self.offsets.inspect(run, |offsets, range| self.inspect_offsets(offsets, range))?;
-            self.offsets_sound.store(true, Ordering::Release);
-        }
         self.offsets.all(run)
     }
 
@@ -88,11 +83,7 @@ impl Arrays {
     /// [`Error::Corrupt`], also if there is no such slot.
     #[inline]
     pub(crate) fn range(&self, slot: usize) -> Result<Range<usize>> {
-        let bounds = self.offsets.get(slot..slot.saturating_add(2))?;
-        if bounds[0] > bounds[1] || bounds[1] > self.targets.len() as u64 {
-            return Err(self.bad_offset(slot + 1));
-        }
-        Ok(bounds[0] as usize..bounds[1] as usize)
+        self.offsets.range(slot)
     }
 
     /// The targets of a range from [`Arrays::range`], or of a part of it.
@@ -134,22 +125,6 @@ impl Arrays {
         Ok(List { start: range.start, targets: Cow::Borrowed(self.some_targets(range)?) })
     }
 
-    fn inspect_offsets(&self, offsets: &[u64], range: Range<usize>) -> Result<()> {
-        let first = range.start.saturating_sub(1);
-        let checked = &offsets[first..range.end];
-        if !checked.is_sorted() {
-            let wrong = checked.windows(2).position(|pair| pair[0] > pair[1]).unwrap_or(0);
-            return Err(self.bad_offset(first + wrong + 1));
-        }
-        if range.start == 0 && offsets[0] != 0 {
-            return Err(self.bad_offset(0));
-        }
-        if range.end == offsets.len() && offsets[range.end - 1] != self.targets.len() as u64 {
-            return Err(self.bad_offset(range.end - 1));
-        }
-        Ok(())
-    }
-
     /// Checks that `targets`, whose first index is `first`, are vertex ids.
     ///
     /// # Errors
@@ -166,9 +141,5 @@ impl Arrays {
             first + wrong,
             format!("vertex {largest} in a graph of {}", esker_graph::counted(n, "vertex", "vertices")),
         ))
-    }
-
-    fn bad_offset(&self, index: usize) -> Error {
-        self.offsets.corrupt(index, format!("offsets do not ascend from 0 to {}", self.targets.len()))
     }
 }

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use esker_format::Result;
 use esker_graph::VertexId;
 
 use super::coded::{CodedLists, Index};
+use super::tiled::TiledLists;
 
 /// One list.
 #[derive(Debug, Clone)]
@@ -76,6 +78,13 @@ pub enum AllLists<'a> {
     },
     /// Compressed blocks.
     Coded(CodedLists<'a>),
+    /// Tiles alone.
+    Tiled {
+        /// The offset of each list, then the number of arcs.
+        offsets: &'a [u64],
+        /// Decodes targets.
+        lists: &'a TiledLists,
+    },
 }
 
 /// The targets of consecutive lists.
@@ -90,7 +99,7 @@ impl<'a> AllLists<'a> {
     #[inline(always)]
     pub fn extents(&self) -> ListExtents<'a> {
         match *self {
-            Self::Arrays { offsets, .. } => ListExtents::Offsets(offsets),
+            Self::Arrays { offsets, .. } | Self::Tiled { offsets, .. } => ListExtents::Offsets(offsets),
             Self::Coded(lists) => ListExtents::Index(lists.index()),
         }
     }
@@ -99,14 +108,17 @@ impl<'a> AllLists<'a> {
     pub fn arrays(&self) -> Option<(&'a [u64], &'a [VertexId])> {
         match *self {
             Self::Arrays { offsets, targets } => Some((offsets, targets)),
-            Self::Coded(_) => None,
+            Self::Coded(_) | Self::Tiled { .. } => None,
         }
     }
 
-    /// The targets of the lists in `slots`: borrowed from plain arrays, decoded into memory from compressed
+    /// The targets of the lists in `slots`: borrowed from plain arrays, decoded into memory from other
     /// lists. Panics if a slot does not exist.
-    pub fn window(&self, slots: Range<usize>) -> Window<'a> {
-        match *self {
+    ///
+    /// # Errors
+    /// [`esker_format::Error::Corrupt`], of lists in tiles alone.
+    pub fn window(&self, slots: Range<usize>) -> Result<Window<'a>> {
+        Ok(match *self {
             Self::Arrays { offsets, targets } => {
                 let arcs = offsets[slots.start] as usize..offsets[slots.end] as usize;
                 Window { first: arcs.start, targets: Cow::Borrowed(&targets[arcs]) }
@@ -116,7 +128,11 @@ impl<'a> AllLists<'a> {
                 lists.decode_all(slots.clone(), &mut targets);
                 Window { first: lists.index().before(slots.start), targets: Cow::Owned(targets) }
             }
-        }
+            Self::Tiled { offsets, lists } => {
+                let first = offsets[slots.start] as usize;
+                Window { first, targets: Cow::Owned(lists.targets_of(slots)?) }
+            }
+        })
     }
 }
 

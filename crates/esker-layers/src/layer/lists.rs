@@ -11,6 +11,8 @@ use esker_graph::{Run, VertexId};
 use super::arrays::Arrays;
 use super::coded::{Coded, CodedColumns};
 use super::extents::{AllLists, List, ListExtents};
+use super::tiled::TiledLists;
+use crate::tiles::Tiles;
 
 /// The lists of all vertices, or of the vertices in a directory. The *slot* of a list is its index; without a
 /// directory it is the vertex id.
@@ -37,6 +39,8 @@ pub enum Body {
     Arrays(Arrays),
     /// Compressed blocks, in a complete layer only.
     Coded(Coded),
+    /// Tiles alone, in a complete layer only.
+    Tiled(TiledLists),
 }
 
 /// The columns of a [`ListColumns`].
@@ -54,6 +58,7 @@ impl ListColumns {
         let (num_lists, num_arcs) = match &body {
             Body::Arrays(arrays) => (arrays.num_lists(), arrays.num_arcs()),
             Body::Coded(coded) => (coded.num_lists(), coded.num_arcs()),
+            Body::Tiled(tiled) => (tiled.num_lists(), tiled.num_arcs()),
         };
         if let Some(vertices) = &vertices {
             vertices.expect_len(num_lists as u64)?;
@@ -70,12 +75,21 @@ impl ListColumns {
         match &self.body {
             Body::Arrays(arrays) => arrays.num_lists(),
             Body::Coded(coded) => coded.num_lists(),
+            Body::Tiled(tiled) => tiled.num_lists(),
         }
     }
 
     /// Number of arcs in all lists.
     pub fn num_arcs(&self) -> usize {
         self.units.len()
+    }
+
+    /// The tiles, if the lists are kept in tiles alone.
+    pub fn tiles(&self) -> Option<&Tiles> {
+        match &self.body {
+            Body::Tiled(tiled) => Some(tiled.tiles()),
+            Body::Arrays(_) | Body::Coded(_) => None,
+        }
     }
 
     /// The stored lists.
@@ -142,10 +156,12 @@ impl ListColumns {
         match &self.body {
             Body::Arrays(arrays) => arrays.offsets(run).map(ListExtents::Offsets),
             Body::Coded(coded) => coded.index(run).map(ListExtents::Index),
+            Body::Tiled(tiled) => tiled.offsets(run).map(ListExtents::Offsets),
         }
     }
 
-    /// All lists. The first call verifies their checksums and that each target is a vertex id.
+    /// All lists. The first call verifies their checksums and that each target is a vertex id; the latter not of lists in tiles alone,
+    /// which are verified as they are decoded.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
@@ -153,6 +169,10 @@ impl ListColumns {
         match &self.body {
             Body::Arrays(arrays) => arrays.all(run),
             Body::Coded(coded) => coded.all(run).map(AllLists::Coded),
+            Body::Tiled(lists) => {
+                let offsets = lists.verified_offsets(run)?;
+                Ok(AllLists::Tiled { offsets, lists })
+            }
         }
     }
 
@@ -185,6 +205,7 @@ impl ListColumns {
         match &self.body {
             Body::Arrays(arrays) => arrays.range(slot),
             Body::Coded(coded) => coded.range(slot),
+            Body::Tiled(tiled) => tiled.range(slot),
         }
     }
 
@@ -200,6 +221,10 @@ impl ListColumns {
                 let (start, targets) = coded.list(slot)?;
                 Ok(List { start, targets: Cow::Owned(targets) })
             }
+            Body::Tiled(tiled) => {
+                let (start, targets) = tiled.list(slot)?;
+                Ok(List { start, targets: Cow::Owned(targets) })
+            }
         }
     }
 
@@ -211,7 +236,7 @@ impl ListColumns {
     pub(crate) fn find(&self, slot: usize, target: VertexId) -> Result<Range<usize>> {
         match &self.body {
             Body::Arrays(arrays) => arrays.find(slot, target),
-            Body::Coded(_) => {
+            Body::Coded(_) | Body::Tiled(_) => {
                 let List { start, targets } = self.list(slot)?;
                 let first = targets.partition_point(|&other| other < target);
                 let same = targets[first..].iter().take_while(|&&other| other == target).count();
@@ -226,6 +251,7 @@ impl ListColumns {
             Body::Arrays(arrays) => arrays.targets_column().corrupt(arc, reason),
             // Finding the byte would take a search; the reason already names the list.
             Body::Coded(coded) => coded.columns().lists.corrupt(0, reason),
+            Body::Tiled(tiled) => tiled.tiles().data().corrupt(0, reason),
         }
     }
 
@@ -239,6 +265,7 @@ impl ListColumns {
                 let CodedColumns { groups, sizes, lists, blocks } = coded.columns();
                 groups.file_bytes() + sizes.file_bytes() + lists.file_bytes() + blocks.file_bytes()
             }
+            Body::Tiled(tiled) => tiled.offsets_column().file_bytes() + tiled.tiles().file_bytes(),
         }
     }
 
@@ -256,6 +283,7 @@ impl ListColumns {
                 lists.release();
                 blocks.release();
             }
+            Body::Tiled(tiled) => tiled.release(),
         }
         self.properties.iter().for_each(Values::release);
     }

@@ -3,6 +3,8 @@
 mod columns;
 mod codes;
 mod coded;
+mod offsets;
+mod tiled;
 mod extents;
 mod arrays;
 mod lists;
@@ -27,4 +29,5 @@ pub use lists::{Body, ListColumns};
 pub use plain::{DictionaryFiles, PlainLayer, PlainWriter};
 pub(crate) use section::for_runs;
 pub use section::{Address, Dead, Past, Section};
+pub use tiled::TiledLists;
 pub use write::{AnyWriter, ArcChunk, SectionChunk, SectionShape, SectionWriter, VALUES_AT_ONCE};

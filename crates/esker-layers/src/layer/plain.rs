@@ -11,6 +11,7 @@
 //! the range do not read in full.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use esker_format::io::Files;
 use esker_format::{
@@ -22,6 +23,7 @@ use esker_graph::{Direction, VertexId};
 use super::columns::SectionColumn;
 use super::lists::ListColumns;
 use super::section::Section;
+use crate::tiles::Tiles;
 
 /// The paths of the dictionary of a text property.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,7 +159,22 @@ impl PlainLayer {
         record: &LayerRecord,
         properties: &[PropertyRecord],
     ) -> Result<Self> {
-        let section = |direction| Section::open(files, directory, direction, database, record, properties);
+        Self::open_with(files, directory, database, (record, None), properties)
+    }
+
+    /// As [`PlainLayer::open`], with the tiles of the layer, which it needs if its lists are kept in nothing else.
+    ///
+    /// # Errors
+    /// As [`PlainLayer::open`].
+    pub fn open_with(
+        files: &dyn Files,
+        directory: &Path,
+        database: DatabaseId,
+        (record, tiles): (&LayerRecord, Option<&Arc<Tiles>>),
+        properties: &[PropertyRecord],
+    ) -> Result<Self> {
+        let section =
+            |direction| Section::open(files, directory, direction, database, (record, tiles), properties);
         let out = section(Direction::Out)?;
         let incoming = if record.in_edges { Some(section(Direction::In)?) } else { None };
         let mut versions = None;

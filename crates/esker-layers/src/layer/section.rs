@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use esker_format::io::Files;
 use esker_format::{
@@ -16,6 +17,8 @@ use super::codes::{CodeSlice, Codes};
 use super::columns::SectionColumn;
 use super::extents::List;
 use super::lists::{Body, Columns, ListColumns};
+use super::tiled::TiledLists;
+use crate::tiles::Tiles;
 
 /// The address of a fragment in a stack of layers: 24 bits of layer number, 40 bits of the fragment's slot in the
 /// layer's directory.
@@ -85,6 +88,7 @@ struct Opener<'a> {
     database: DatabaseId,
     record: &'a LayerRecord,
     properties: Vec<&'a PropertyRecord>,
+    tiles: Option<&'a Arc<Tiles>>,
 }
 
 impl Opener<'_> {
@@ -145,12 +149,23 @@ impl Opener<'_> {
         Coded::new(columns, self.record.num_vertices, sizes).map(Body::Coded)
     }
 
+    /// Opens the lists of all vertices that are kept in tiles alone.
+    fn tiled(&self, sizes: (u64, u64)) -> Result<Body> {
+        let Some(tiles) = self.tiles.filter(|_| self.record.complete) else {
+            let reason = "its lists are kept in tiles, but it has none, or is not complete";
+            return Err(Error::corrupt(self.layer, 0, reason));
+        };
+        let offsets = self.column(SectionColumn::Offsets)?;
+        TiledLists::new(offsets, Arc::clone(tiles), self.direction, sizes).map(Body::Tiled)
+    }
+
     fn main(&self) -> Result<ListColumns> {
         let vertices = if self.record.complete { None } else { Some(self.column(SectionColumn::Vertices)?) };
         let sizes = (self.sizes().lists, self.sizes().arcs);
         let body = match self.record.encoding {
             Encoding::Plain => self.arrays(SectionColumn::Offsets, SectionColumn::Targets, sizes)?,
             Encoding::Compressed => self.coded(sizes)?,
+            Encoding::Tiles => self.tiled(sizes)?,
         };
         let columns = Columns { vertices, body, properties: self.properties(SectionColumn::Property)? };
         ListColumns::new(columns, self.record.num_vertices)
@@ -202,11 +217,11 @@ impl Section {
         layer: &Path,
         direction: Direction,
         database: DatabaseId,
-        record: &LayerRecord,
+        (record, tiles): (&LayerRecord, Option<&Arc<Tiles>>),
         properties: &[PropertyRecord],
     ) -> Result<Self> {
         let properties = properties.iter().filter(|property| property.owner == Owner::Edges).collect();
-        let opener = Opener { files, layer, direction, database, record, properties };
+        let opener = Opener { files, layer, direction, database, record, properties, tiles };
         let main = opener.main()?;
         let born = (record.num_versions > 1).then(|| opener.codes(SectionColumn::Born)).transpose()?;
         if let Some(born) = &born {

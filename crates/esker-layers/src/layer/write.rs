@@ -63,7 +63,8 @@ pub struct SectionChunk {
 pub struct SectionShape {
     /// Whether every vertex has a list.
     pub complete: bool,
-    /// The encoding of the main lists; plain unless every vertex has a list.
+    /// The encoding of the main lists; plain unless every vertex has a list. Lists in tiles alone are written as plain ones, of which the
+    /// tiles are made; whoever makes them removes the targets.
     pub encoding: Encoding,
     /// The type of version codes (see `code_type`); `None` if the layer holds a single version.
     pub codes: Option<ElementType>,
@@ -231,7 +232,7 @@ impl<'a> SectionWriter<'a> {
         let sparse = !shape.complete;
         let columns = ArcsColumns {
             vertices: sparse.then_some(SectionColumn::Vertices),
-            arrays: (shape.encoding == Encoding::Plain)
+            arrays: (shape.encoding != Encoding::Compressed)
                 .then_some((SectionColumn::Offsets, SectionColumn::Targets)),
             born: Some(SectionColumn::Born),
             died: None,

@@ -1,6 +1,7 @@
 //! The `tiles` encoding: the adjacency matrix in squares, to be streamed (G-Store [1]).
 //!
-//! Tiles are a second form of a complete layer, stored beside its lists. Analyses may choose them; everything else reads lists.
+//! Tiles are a second form of a complete layer, stored beside its lists. Analyses may choose them; everything else reads lists. A layer may
+//! also have tiles alone: then lists are decoded from them (`lists`).
 //!
 //! The matrix is cut into *tiles* of 2^16 by 2^16 cells, so a position within a tile takes 32 bits ([1], IV-B). Of a symmetric matrix only
 //! the upper triangle is kept ([1], IV-A). Tiles lie in *groups* of q by q, row by row, and so do the groups ([1], V-A): the state of an
@@ -21,6 +22,7 @@ mod packed;
 mod codec;
 mod degrees;
 mod files;
+mod lists;
 mod segment;
 mod write;
 mod gather;

@@ -128,6 +128,20 @@ fn tiled(directed: bool, is_layered: bool) -> FaultyDisk {
     disk
 }
 
+/// Tiles with weights instead of the lists of the oldest layer, which holds two versions; alone or below a later one.
+fn only_tiles(directed: bool, is_layered: bool) -> FaultyDisk {
+    let disk = tiled(directed, is_layered);
+    let (db, run) = (open(&disk), Run::with_threads(1).unwrap());
+    db.compact_to(Some(Encoding::Tiles), &run).unwrap();
+    if is_layered {
+        let sample = sample(directed, IdMapKind::Integers, Encoding::Plain, &FaultyDisk::new(2));
+        commit(&db, &sample, 3);
+        db.freeze(&run).unwrap();
+    }
+    db.close().unwrap();
+    disk
+}
+
 /// Heads of the lists of the oldest layer, below a later one.
 fn headed(directed: bool) -> FaultyDisk {
     let disk = FaultyDisk::new(1);
@@ -172,7 +186,7 @@ fn offsets(content: &[u8]) -> impl Iterator<Item = usize> {
 }
 
 /// Databases of all kinds.
-fn databases() -> [(&'static str, FaultyDisk); 8] {
+fn databases() -> [(&'static str, FaultyDisk); 10] {
     [
         ("plain", plain()),
         ("texts", imported(true, IdMapKind::Texts)),
@@ -181,6 +195,8 @@ fn databases() -> [(&'static str, FaultyDisk); 8] {
         ("layered texts", layered(false, IdMapKind::Texts)),
         ("tiled", tiled(true, false)),
         ("tiled below a layer", tiled(false, true)),
+        ("tiles only", only_tiles(true, false)),
+        ("tiles only below a layer", only_tiles(false, true)),
         ("headed", headed(true)),
     ]
 }
@@ -222,6 +238,7 @@ fn a_flipped_byte_never_changes_the_edges_of_a_window() {
         ("layered", layered_integers),
         ("texts", layered(false, IdMapKind::Texts)),
         ("tiled", tiled(false, true)),
+        ("tiles only", only_tiles(true, true)),
     ] {
         let sound = read(&disk).unwrap();
         assert!(sound.1 > 10, "{name}: {sound:?}");

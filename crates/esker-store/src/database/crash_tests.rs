@@ -321,7 +321,7 @@ fn tiles_and_heads_outlive_a_failure_of_any_operation_of_merges() {
 /// The other workloads have so few vertices and edges that each column fits into a page.
 #[test]
 fn hundreds_of_vertices_outlive_failures_of_compactions_to_every_encoding() {
-    const POSITIONS: u64 = 30;
+    const POSITIONS: u64 = 45;
     for seed in 1..=rounds() {
         let mut random = Random(seed);
         let mut workload = Workload::random(2 * seed, 0);
@@ -332,6 +332,13 @@ fn hundreds_of_vertices_outlive_failures_of_compactions_to_every_encoding() {
         workload.requests =
             vec![many(), Request::Tag(0, NEWEST), many(), to(Encoding::Compressed, Tiling::Make), many()];
         workload.requests.extend([to(Encoding::Plain, Tiling::Keep), Request::Forget(NEWEST), many()]);
+        let back = if seed % 2 == 1 { Encoding::Plain } else { Encoding::Compressed };
+        workload.requests.extend([
+            to(Encoding::Tiles, Tiling::Make),
+            many(),
+            Request::Compact,
+            to(back, Tiling::Remove),
+        ]);
         let fresh = workload.prepare(seed);
         let whole = fresh.fork();
         whole.set_faults(Faults::default());

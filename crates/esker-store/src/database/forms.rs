@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::{
-    Archive, Edit, ElementType, Error, HeadOrder, HeadsRecord, KeptForms, LayerRecord, Owner, PropertyRecord,
-    Result, TilesRecord,
+    Archive, Edit, ElementType, Encoding, Error, HeadOrder, HeadsRecord, KeptForms, LayerRecord, Owner,
+    PropertyRecord, Result, TilesRecord,
 };
 use esker_graph::{Direction, Run, VertexId};
 use esker_layers::graph::headed::{HeadedNeeds, Heads, write_heads};
@@ -23,6 +23,7 @@ use esker_layers::tiles::{
     write_tiles,
 };
 
+use super::apart::TargetsApart;
 use super::handle::Core;
 use crate::diff::TouchedVertices;
 use crate::snapshot::{State, VertexEdges};
@@ -46,6 +47,8 @@ pub struct FormReport {
 /// Why a merge made no heads of a database that kept them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadsLeftOut {
+    /// The lists are kept as tiles alone now, and the database keeps no heads from now on.
+    TilesOnly,
     /// They need at least `needed_bytes`, and only `free_bytes` were free. The next merge tries again.
     Memory {
         /// Memory for heads of no neighbours.
@@ -58,6 +61,9 @@ pub enum HeadsLeftOut {
 impl Display for HeadsLeftOut {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match *self {
+            Self::TilesOnly => {
+                f.write_str("the heads were removed: lists that are kept as tiles only have none")
+            }
             Self::Memory { needed_bytes, free_bytes } => {
                 let (needed, free) = (needed_bytes.div_ceil(1 << 20), free_bytes >> 20);
                 write!(
@@ -122,12 +128,25 @@ impl Core {
     ) -> Result<FormReport> {
         let (record, properties, directory) = layer;
         let mut report = FormReport::default();
+        let mut kept = kept;
+        if record.encoding == Encoding::Tiles && kept.tile_group == 0 {
+            kept.tile_group = ConvertOptions::default().group;
+        }
         if kept == KeptForms::default() {
             return Ok(report);
         }
         let database = replaced.state.manifest().database;
         let archive = Archive::open(&self.disk, directory)?;
-        let lists = Arc::new(PlainLayer::open(&archive, directory, database, record, properties)?);
+        let is_tiles_alone = record.encoding == Encoding::Tiles;
+        let apart = TargetsApart { files: &archive, disk: &self.disk, directory };
+        let lists = match is_tiles_alone {
+            true => {
+                let plain = LayerRecord { encoding: Encoding::Plain, ..record.clone() };
+                PlainLayer::open(&apart, directory, database, &plain, properties)?
+            }
+            false => PlainLayer::open(&archive, directory, database, record, properties)?,
+        };
+        let lists = Arc::new(lists);
         self.expect_directory(directory)?;
         if kept.tile_group > 0 {
             let memory_bytes = ConvertOptions::within(run.budget().free_bytes()).memory_bytes;
@@ -141,6 +160,10 @@ impl Core {
                 Ok(heads) => report.set_heads(&heads),
                 Err(left_out) => report.heads_left_out = Some(left_out),
             }
+        }
+        drop(lists);
+        if is_tiles_alone {
+            apart.remove()?;
         }
         self.disk.sync_directory(directory)?;
         Ok(report)

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, FaultyDisk};
 use esker_format::{ElementType, Encoding};
-use esker_graph::{Budget, Direction, Flow, Graph, Piece, Run, RunOptions, Select, VertexId, Visitor};
+use esker_graph::{
+    Budget, Direction, Flow, Graph, Lists, Piece, Run, RunOptions, Select, VertexId, Visitor, vertex,
+};
 use esker_layers::graph::{Access, GraphEncoding, HeadedOptions};
 use esker_layers::property::PropertyValue;
 use esker_layers::tiles::{ConvertOptions, TileReport};
 
 use super::model::DB;
-use super::{CompactOptions, Database, DatabaseOptions, FormReport, HeadsLeftOut};
+use super::{CompactOptions, Database, DatabaseOptions, FormReport, HeadsLeftOut, Tiling};
 use crate::check::check;
 use crate::history::Random;
 use crate::sample::Sample;
@@ -176,6 +178,86 @@ fn tiles_of_every_version_equal_its_lists_whatever_is_committed_frozen_forgotten
         }
     }
     assert!(rebuilt >= 10 && copied > 4 * rebuilt, "{copied} groups copied, {rebuilt} rebuilt");
+}
+
+/// Sums up all arcs of lists that are read one by one.
+fn digest_of_lists(snapshot: &Snapshot, run: &Run, direction: Direction) -> (u64, u64) {
+    let graph = snapshot.graph::<i32>(run).unwrap();
+    let mut sum = (0, 0);
+    for v in (0..snapshot.num_vertices()).map(vertex) {
+        graph
+            .with_list(direction, v, |targets, weights| {
+                assert!(targets.is_sorted());
+                Digest.visit(&mut sum, v, Piece { targets, weights, exclusive: true });
+            })
+            .unwrap();
+    }
+    sum
+}
+
+#[test]
+fn every_version_is_read_from_tiles_alone_and_merging_keeps_them_so() {
+    let run = Run::with_threads(2).unwrap();
+    let only = CompactOptions { lists: Some(Encoding::Tiles), ..CompactOptions::default() };
+    for (directed, seed) in [(false, 2), (true, 4)] {
+        let (disk, database, sample) = tiled(directed, seed, &run);
+        let (_, twin, _) = tiled(directed, seed, &run);
+        let forms = database.compact_with(only, &run).unwrap().forms;
+        assert!(forms.tiles.is_some_and(|tiles| tiles.groups_rebuilt == 0), "tiles are copied");
+        let targets = |database: &Database, name: &str| {
+            let layer = database.snapshot().unwrap().layer().number;
+            disk.look(Path::new(&format!("{DB}/layers/{layer}/{name}.targets"))).unwrap().is_some()
+        };
+        assert!(!targets(&database, "out") && !targets(&database, "in"));
+        assert!(database.make_tiles(&OPTIONS, &run).unwrap_err().to_string().contains("tiles only"));
+        let removal = CompactOptions { tiles: Tiling::Remove, ..CompactOptions::default() };
+        assert!(database.compact_with(removal, &run).unwrap_err().to_string().contains("compressed"));
+        for step in 0..4 {
+            for salt in 0..2 {
+                for database in [&database, &twin] {
+                    change_strip(database, &sample, &mut Random(10 * step + salt));
+                }
+            }
+            database.freeze(&run).unwrap();
+            if step == 2 {
+                let rebuilt = compacted(&database, &run).groups_rebuilt;
+                assert!(rebuilt > 0, "lists of changed groups come from the older tiles");
+            }
+            let layer = database.snapshot().unwrap().layer().clone();
+            assert_eq!(
+                database.snapshot().unwrap().manifest().layers[0].encoding,
+                Encoding::Tiles,
+                "{layer:?}"
+            );
+            for number in database.versions().iter().map(|version| version.number) {
+                let (found, expected) = (database.at(number).unwrap(), twin.at(number).unwrap());
+                for direction in [Direction::Out, Direction::In] {
+                    let expected = digest(&expected, &run, direction);
+                    assert_eq!(digest(&found, &run, direction), expected, "{directed} {number}");
+                    assert_eq!(digest_of_lists(&found, &run, direction), expected, "{directed} {number}");
+                }
+            }
+        }
+        let copied = database.snapshot().unwrap().resident(Access::Memory).unwrap();
+        assert_eq!(
+            digest(&copied, &run, Direction::Out),
+            digest(&twin.snapshot().unwrap(), &run, Direction::Out)
+        );
+        drop(copied);
+        database.close().unwrap();
+        let database = open(&disk);
+        // Tiles beside lists bring the lists back.
+        let beside = CompactOptions { tiles: Tiling::Make, ..CompactOptions::default() };
+        database.compact_with(beside, &run).unwrap();
+        let snapshot = database.snapshot().unwrap();
+        assert_eq!(snapshot.manifest().layers[0].encoding, Encoding::Plain);
+        compare(&snapshot, &run);
+        assert_eq!(
+            digest(&snapshot, &run, Direction::In),
+            digest(&twin.snapshot().unwrap(), &run, Direction::In)
+        );
+        assert!(check(&snapshot, &run).unwrap().is_sound());
+    }
 }
 
 #[test]

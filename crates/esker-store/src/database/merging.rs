@@ -5,19 +5,20 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use esker_format::Result;
-use esker_format::io::Disk;
+use esker_format::io::{Disk, Files};
 use esker_format::{
     ArchiveWriter, DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, KeptForms, LayerRecord, Owner,
     PropertyRecord, Widening, archived_name,
 };
+use esker_format::{Error, Result};
 use esker_graph::Run;
 use esker_layers::ids::{IdFiles, merge_segments};
 use esker_layers::layer::{PlainLayer, PlainWriter};
 use esker_layers::property::{PropertyFiles, merge_columns};
 use esker_layers::tiles::ConvertOptions;
 
-use super::forms::{FormReport, Replaced, kept_forms};
+use super::apart::TargetsApart;
+use super::forms::{FormReport, HeadsLeftOut, Replaced, kept_forms};
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::WrittenLayer;
@@ -47,7 +48,8 @@ pub struct CompactReport {
 /// What [`Database::compact_with`] should produce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CompactOptions {
-    /// The encoding of the lists; `None` keeps it.
+    /// The encoding of the lists; `None` keeps it. With [`Encoding::Tiles`] the tiles are all that is kept of the lists of the complete
+    /// layer; they are made if there are none.
     pub lists: Option<Encoding>,
     /// The tiles beside them.
     pub tiles: Tiling,
@@ -84,7 +86,7 @@ impl Database {
     }
 
     /// As [`Database::compact`], with other encodings. Tiles and heads that the database has are made for the new layer too, and installed
-    /// with it; compressed lists have no heads.
+    /// with it; lists that are kept as tiles alone have no heads.
     ///
     /// Vertices keep their numbers, or get new ones (see [`Renumber`]): snapshots taken before have the old numbers, later ones the new.
     /// Commits wait meanwhile.
@@ -97,15 +99,17 @@ impl Database {
         core.freeze(&mut maintenance, run)?;
         core.forget_hidden(&mut maintenance)?;
         let before = core.state();
+        let options = options.resolved(before.layers()[0].record().encoding)?;
         let bytes_before = core.layer_bytes(&before)?;
         let layers_before = before.layers().len();
-        let kept = options.forms(kept_forms(&before));
+        let kept_before = kept_forms(&before);
+        let kept = options.forms(kept_before);
         let is_other =
             |layer: &Arc<Layer>| options.lists.is_some_and(|wanted| layer.record().encoding != wanted);
         let request = MergeRequest { encoding: options.lists, kept: Some(kept), ..MergeRequest::default() };
         let renumbered = self.renumber(&mut maintenance, options.renumber, request, run)?;
         let vertices_left_out = renumbered.map_or(0, |(_, count)| count);
-        let forms = if let Some((forms, _)) = renumbered {
+        let mut forms = if let Some((forms, _)) = renumbered {
             forms
         } else if layers_before > 1 || forgets(&before) || before.layers().iter().any(is_other) {
             core.merge_range(&mut maintenance, 0..layers_before, request, run)?
@@ -114,6 +118,9 @@ impl Database {
             core.make_missing_heads(&mut maintenance, &mut forms, run)?;
             forms
         };
+        if kept_before.head_len > 0 && kept.head_len == 0 {
+            forms.heads_left_out = Some(HeadsLeftOut::TilesOnly);
+        }
         let after = core.state();
         let bytes = core.layer_bytes(&after)?;
         Ok(CompactReport {
@@ -128,6 +135,30 @@ impl Database {
 }
 
 impl CompactOptions {
+    /// What is meant, given the encoding of the complete layer: tiles beside lists need lists, and tiles alone need tiles.
+    fn resolved(mut self, before: Encoding) -> Result<Self> {
+        if self.lists.is_none() && self.tiles == Tiling::Make && before == Encoding::Tiles {
+            self.lists = Some(Encoding::Plain);
+        }
+        if self.lists.unwrap_or(before) == Encoding::Tiles {
+            let is_kept = before == Encoding::Tiles;
+            self.tiles = match self.tiles {
+                Tiling::Remove => {
+                    let message = "the lists are kept as tiles only: say how to store the lists, plain or compressed, to remove the tiles";
+                    return Err(Error::Invalid(message.to_owned()));
+                }
+                Tiling::Keep | Tiling::Make => {
+                    if is_kept {
+                        Tiling::Keep
+                    } else {
+                        Tiling::Make
+                    }
+                }
+            };
+        }
+        Ok(self)
+    }
+
     /// The second forms to keep from now on.
     fn forms(&self, kept: KeptForms) -> KeptForms {
         let tile_group = match self.tiles {
@@ -136,7 +167,8 @@ impl CompactOptions {
             Tiling::Make => ConvertOptions::default().group,
             Tiling::Remove => 0,
         };
-        KeptForms { tile_group, ..kept }
+        let head_len = if self.lists == Some(Encoding::Tiles) { 0 } else { kept.head_len };
+        KeptForms { tile_group, head_len }
     }
 }
 
@@ -285,6 +317,13 @@ impl MergeJob<'_> {
         &self.state.layers()[self.which.clone()]
     }
 
+    /// Whether the new layer keeps its lists in tiles alone.
+    fn keeps_only_tiles(&self) -> bool {
+        let before = self.inputs().first().map(|layer| layer.record());
+        let encoding = self.request.encoding.or(before.map(|record| record.encoding));
+        encoding == Some(Encoding::Tiles) && before.is_some_and(|record| record.complete)
+    }
+
     fn database(&self) -> DatabaseId {
         self.state.manifest().database
     }
@@ -301,8 +340,10 @@ impl MergeJob<'_> {
             owners.filter(|property| property.owner == Owner::Edges).count() + added.iter().len();
         let buffers = LayerBuffers::new(num_properties, run.budget());
         let archive = buffers.archive(self.disk, self.directory);
+        let apart = TargetsApart { files: &archive, disk: self.disk, directory: self.directory };
+        let files: &dyn Files = if self.keeps_only_tiles() { &apart } else { &archive };
         let writer =
-            PlainWriter::new(&archive, self.directory, self.database()).with_buffers(buffers.each_bytes);
+            PlainWriter::new(files, self.directory, self.database()).with_buffers(buffers.each_bytes);
         let added: Vec<ElementType> = added.iter().map(|property| property.element).collect();
         let options =
             MergeOptions { number, retained: &retained, encoding, added: &added, widened, remaining, end };

@@ -12,6 +12,7 @@ mod sizing;
 mod budget;
 mod committing;
 mod versions;
+mod apart;
 mod forms;
 mod maintain;
 mod replay;

@@ -45,7 +45,7 @@ fn action(n: u64) -> impl Strategy<Value = Action> {
         6 => prop::collection::vec(change(n), 0..20).prop_map(Action::Commit),
         3 => Just(Action::Freeze),
         1 => Just(Action::Merge),
-        1 => prop::sample::select(vec![None, Some(Encoding::Plain), Some(Encoding::Compressed)])
+        1 => prop::sample::select(vec![None, Some(Encoding::Plain), Some(Encoding::Compressed), Some(Encoding::Tiles)])
             .prop_flat_map(|lists| prop::sample::select(vec![Renumber::Always, Renumber::Never])
                 .prop_map(move |renumber| Action::Compact(lists, renumber))),
         1 => Just(Action::Reopen),
@@ -138,7 +138,8 @@ proptest! {
         // Changing the encoding keeps the content; compacting to the same encoding again does nothing.
         let other = match db.manifest().layers[0].encoding {
             Encoding::Plain => Encoding::Compressed,
-            Encoding::Compressed => Encoding::Plain,
+            Encoding::Compressed => Encoding::Tiles,
+            Encoding::Tiles => Encoding::Plain,
         };
         db.compact_to(Some(other), &run).unwrap();
         let number = db.manifest().layers[0].number;

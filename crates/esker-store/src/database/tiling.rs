@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use esker_format::{Edit, Error, KeptForms, Result, TilesRecord};
+use esker_format::{Edit, Encoding, Error, KeptForms, Result, TilesRecord};
 use esker_graph::Run;
 use esker_layers::tiles::{ConvertOptions, TileReport};
 
@@ -32,7 +32,7 @@ impl Database {
     /// has the layer. Existing tiles are replaced. Merging keeps them, with groups of the same size.
     ///
     /// # Errors
-    /// As [`esker_layers::tiles::write_tiles`]; cancellation.
+    /// As [`esker_layers::tiles::write_tiles`]; cancellation; [`Error::Invalid`] if the lists are kept as tiles only.
     pub fn make_tiles(&self, options: &ConvertOptions, run: &Run) -> Result<TileReport> {
         let mut maintenance = locked(&self.core.maintenance);
         self.core.make_tiles(&mut maintenance, options, run)
@@ -48,6 +48,10 @@ impl Core {
     ) -> Result<TileReport> {
         let state = self.state();
         let layer = &state.layers()[0];
+        if layer.record().encoding == Encoding::Tiles {
+            let message = "the lists are kept as tiles only, which cannot be made again from lists";
+            return Err(Error::Invalid(message.to_owned()));
+        }
         let directory = layer_directory(&self.path, layer.record().number);
         self.remove_tiles(maintenance, &state, Vec::new())?;
         self.expect_directory(&directory)?;

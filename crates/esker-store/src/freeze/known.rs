@@ -69,7 +69,7 @@ impl KnownEdges {
             if self.layers.insert(layer.record().number) {
                 let lists = layer.out().main();
                 let (vertices, all) = (lists.vertices(run)?.unwrap_or(&[]), lists.all(run)?);
-                let window = all.window(0..vertices.len());
+                let window = all.window(0..vertices.len())?;
                 for (slot, &v) in vertices.iter().enumerate() {
                     let targets = window.targets(all.extents().range(slot));
                     targets.iter().for_each(|&target| self.insert(v, target));

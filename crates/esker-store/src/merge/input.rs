@@ -15,7 +15,7 @@ pub(super) struct Lists<'a> {
     /// The directory; empty if every vertex has a list.
     pub(super) vertices: &'a [VertexId],
     pub(super) all: AllLists<'a>,
-    /// All targets, if they are a plain array; only a complete layer may have compressed lists instead.
+    /// All targets, if they are a plain array; only a complete layer may have compressed lists or tiles instead, whose targets come in windows.
     pub(super) targets: &'a [VertexId],
 }
 
@@ -41,7 +41,10 @@ impl<'a> Lists<'a> {
     }
 
     /// The targets of the lists of a range of vertices.
-    pub(super) fn window(&self, vertices: Range<usize>) -> Window<'a> {
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`], of lists in tiles alone.
+    pub(super) fn window(&self, vertices: Range<usize>) -> Result<Window<'a>> {
         self.all.window(self.slot_from(vertices.start)..self.slot_from(vertices.end))
     }
 

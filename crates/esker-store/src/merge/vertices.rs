@@ -105,7 +105,7 @@ impl<'a> DirectionMerge<'a> {
         }
         // A stable sort, fast for consecutive sorted runs.
         fragments.sort_by_key(|fragment| fragment.vertex);
-        let mut merger = VertexMerger::new(self, range.clone());
+        let mut merger = VertexMerger::new(self, range.clone())?;
         let mut next = range.start;
         for fragments in fragments.chunk_by(|a, b| a.vertex == b.vertex) {
             let v = fragments[0].vertex;
@@ -122,7 +122,7 @@ impl<'a> DirectionMerge<'a> {
 }
 
 impl<'m, 'a> VertexMerger<'m, 'a> {
-    fn new(merge: &'m DirectionMerge<'a>, range: Range<usize>) -> Self {
+    fn new(merge: &'m DirectionMerge<'a>, range: Range<usize>) -> Result<Self> {
         let mut chunk = SectionChunk::default();
         for arcs in [&mut chunk.main, &mut chunk.past] {
             arcs.properties = vec![Vec::new(); merge.num_properties];
@@ -138,10 +138,10 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
             past: Vec::new(),
             died: None,
         };
-        Self {
+        Ok(Self {
             merge,
             base: match &merge.inputs[..] {
-                [base, ..] if base.is_complete() => base.main.window(range.clone()),
+                [base, ..] if base.is_complete() => base.main.window(range.clone())?,
                 _ => Window::default(),
             },
             cursors: merge.inputs.iter().map(|input| input.cursor(range.start)).collect(),
@@ -152,7 +152,7 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
             past: PropertyRuns::default(),
             before: Vec::new(),
             after: Vec::new(),
-        }
+        })
     }
 
     fn has_codes(&self) -> bool {

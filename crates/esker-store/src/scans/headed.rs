@@ -299,6 +299,7 @@ fn faults_are_errors_in(encoding: Encoding) {
             let lists = &coded.columns().lists;
             (lists.path().to_owned(), lists.first_byte() + lists.len() as u64 / 2)
         }
+        Body::Tiled(_) => panic!("there are lists"),
     };
     faulty.flip(&path, at, 3).unwrap();
     let error = whole(&graph).unwrap_err();

@@ -41,10 +41,14 @@ impl BesideLists for Tiles {
 
     fn open(files: &BesideFiles<'_>, record: &TilesRecord) -> Result<Self> {
         let &BesideFiles { disk, directory, database, layer } = files;
-        let (num_vertices, directed) = (layer.num_vertices, layer.directed);
-        let shape = TileShape { num_vertices, num_edges: record.num_edges, directed };
-        Self::open(disk, directory, database, shape)
+        Self::open(disk, directory, database, tile_shape(layer, record))
     }
+}
+
+/// What the manifest says of the tiles of a layer.
+pub(super) fn tile_shape(layer: &LayerRecord, tiles: &TilesRecord) -> TileShape {
+    let (num_vertices, directed) = (layer.num_vertices, layer.directed);
+    TileShape { num_vertices, num_edges: tiles.num_edges, directed }
 }
 
 impl BesideLists for StoredHeads {

@@ -224,6 +224,11 @@ impl Snapshot {
         &self.stack().layers()[0]
     }
 
+    /// Whether the complete layer keeps its lists as tiles alone.
+    pub fn keeps_only_tiles(&self) -> bool {
+        self.complete_layer().out().main().tiles().is_some()
+    }
+
     /// The tiles of the complete layer.
     ///
     /// # Errors

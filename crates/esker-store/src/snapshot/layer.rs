@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::Disk;
-use esker_format::{Archive, Error, LayerRecord, Owner, PropertyRecord, Result};
+use esker_format::{Archive, Encoding, Error, LayerRecord, Owner, PropertyRecord, Result};
 use esker_layers::ids::{IdFiles, IdHasher, IdSegment};
 use esker_layers::layer::{DictionaryFiles, PlainLayer};
 use esker_layers::own::OwnDirectory;
 use esker_layers::property::{
     DictionarySegment, PropertyColumn, PropertyFiles, REMOVED_NUMBER, removed_record,
 };
+use esker_layers::tiles::Tiles;
 
+use super::beside::tile_shape;
 use crate::version::{Manifest, Reclaim, Resource};
 
 /// A layer with everything in it, mapped. A layer that was retired removes its files when the last snapshot that
@@ -55,7 +57,14 @@ impl Layer {
         let Manifest { database, properties, .. } = manifest;
         let database = *database;
         let archive = Archive::open(disk, directory)?;
-        let lists = Arc::new(PlainLayer::open(&archive, directory, database, record, properties)?);
+        // Without its tiles, a layer of which nothing else holds the lists is of no use.
+        let tiles = match record.encoding {
+            Encoding::Tiles => open_tiles(disk, directory, manifest, record)?.map(Arc::new),
+            Encoding::Plain | Encoding::Compressed => None,
+        };
+        let lists =
+            PlainLayer::open_with(&archive, directory, database, (record, tiles.as_ref()), properties)?;
+        let lists = Arc::new(lists);
         let dictionaries = record.dictionaries.iter().map(|added| {
             let paths = DictionaryFiles::of(directory, added.property);
             let segment = DictionarySegment::open(&archive, &paths, added, database)?;
@@ -116,6 +125,18 @@ impl Layer {
     pub(crate) fn retire(&self) {
         self.files.clone().retire();
     }
+}
+
+/// The tiles of a layer in its directory; `None` if the manifest names none.
+fn open_tiles(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    manifest: &Manifest,
+    record: &LayerRecord,
+) -> Result<Option<Tiles>> {
+    let tiles = manifest.tiles.iter().find(|tiles| tiles.layer == record.number);
+    let open = |tiles| Tiles::open(disk, directory, manifest.database, tile_shape(record, tiles));
+    tiles.map(open).transpose()
 }
 
 fn first_new_id(record: &LayerRecord, directory: &Path) -> Result<(usize, usize)> {

@@ -1,7 +1,7 @@
 //! A version of a graph, for reading: lists and properties of single vertices, and whole graphs to compute on.
 
-mod layer;
 mod beside;
+mod layer;
 mod files;
 mod edges;
 mod choice;

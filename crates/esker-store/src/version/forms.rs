@@ -2,7 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use esker_format::{CHOSEN_HEAD_LEN_MAX, Edit, HeadOrder, HeadsRecord, KeptForms, LayerRecord, TilesRecord};
+use esker_format::{
+    CHOSEN_HEAD_LEN_MAX, Edit, Encoding, HeadOrder, HeadsRecord, KeptForms, LayerRecord, TilesRecord,
+};
+
+/// Whether a layer that is kept in tiles alone has none.
+pub(super) fn lacks_tiles(layer: &LayerRecord, tiles: &[TilesRecord]) -> bool {
+    layer.encoding == Encoding::Tiles && tiles.iter().all(|tiles| tiles.layer != layer.number)
+}
 
 /// The second forms of all layers, under construction.
 #[derive(Default)]

@@ -13,7 +13,7 @@ use esker_format::{
 };
 use esker_graph::NONE;
 
-use super::forms::FormRecords;
+use super::forms::{FormRecords, lacks_tiles};
 use super::names::MANIFEST_NAME;
 use super::records::{ManifestContents, header_bytes, put_record, read};
 use super::versions::Versions;
@@ -312,12 +312,13 @@ impl Manifest {
         if self.layers.windows(2).any(|pair| pair[0].last_version + 1 < pair[1].first_version) {
             return Some("there is a gap between the versions of two layers");
         }
-        let keeps = |rule: Duplicates| rule == Duplicates::Keep;
-        if self.duplicates.is_some_and(|rule| self.layers.iter().any(|layer| layer.multigraph != keeps(rule)))
-        {
+        let keeps = self.duplicates.map(|rule| rule == Duplicates::Keep);
+        if keeps.is_some_and(|keeps| self.layers.iter().any(|layer| layer.multigraph != keeps)) {
             return Some("the rule for duplicate edges does not fit the layers");
         }
-        (!self.layers[0].complete).then_some("the oldest layer is not complete")
+        let lacking = self.layers.iter().any(|layer| lacks_tiles(layer, &self.tiles));
+        let lacking = lacking.then_some("a layer that is kept in tiles alone has no tiles");
+        lacking.or((!self.layers[0].complete).then_some("the oldest layer is not complete"))
     }
 
     fn wrong_version(&self) -> Option<&'static str> {

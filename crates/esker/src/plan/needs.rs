@@ -2,7 +2,7 @@
 
 use esker_algo::{Estimate, Shape};
 use esker_graph::{Direction, Remaining, Run, STRIP_LEN, VertexId};
-use esker_store::layer::{Body, PlainLayer, Section};
+use esker_store::layer::{Body, PlainLayer, Section, TiledLists};
 use esker_store::pool::PoolOptions;
 use esker_store::stacked::StackedNeeds;
 use esker_store::tiles::MAPPED_WEIGHTS_MAX;
@@ -23,6 +23,9 @@ const SHARED_VERTEX_BYTES: u64 = 16;
 
 /// Why a directed graph is read as undirected from mapped lists only: both lists of a vertex are needed at a time, sorted.
 const ONLY_MAPPED_LISTS: &str = "a directed graph is read as undirected from mapped lists: run it with --residency mapped --encoding lists";
+
+/// A copy is preferred to tiles if it is predicted to take less than this part of their time.
+const CHEAPER_COPY: f64 = 0.8;
 
 /// The lists of later layers are few if they are fewer than this part of the vertices.
 const FEW_CHANGES_FRACTION: usize = 8;
@@ -204,7 +207,7 @@ pub(super) fn candidates(
     };
     let base = arrays_bytes + PROCESS_BYTES;
     let mapped = (GraphEncoding::Lists, Residency::Mapped);
-    let lists = common.candidate(mapped, common.list_bytes, base, base + common.list_bytes);
+    let lists = mapped_lists(&common, mapped, base, entry.reads.pattern);
     let stacked = StackedNeeds::of(snapshot.stack(), snapshot.version().num_arcs, weight_bytes)?;
     let changes = stacked.fixed_bytes + stacked.mapped_bytes;
     let [tiles, pooled_tiles] = tiles(&common, estimate(GraphEncoding::Tiles)?.memory_bytes, changes);
@@ -234,7 +237,25 @@ pub(super) fn candidates(
         let left = left.saturating_add(PoolOptions::default().bytes_min());
         one.price = costs.price((one.encoding, one.residency), left);
     }
+    if snapshot.keeps_only_tiles() && !points {
+        prefer_cheaper_copy(&mut all);
+    }
     Ok(all)
+}
+
+/// Puts a copy of lists that are kept in tiles alone before these where it is predicted to be faster: where many rounds read few lists, each
+/// decodes whole tiles.
+fn prefer_cheaper_copy(all: &mut [Candidate]) {
+    let is = |which| move |one: &Candidate| (one.encoding, one.residency) == which && one.obstacle.is_none();
+    let copy = all.iter().position(is((GraphEncoding::Lists, Residency::Memory)));
+    let tiles = all.iter().position(is((GraphEncoding::Tiles, Residency::Mapped)));
+    let (Some(copy), Some(tiles)) = (copy, tiles) else { return };
+    if all[copy].price.seconds() < CHEAPER_COPY * all[tiles].price.seconds() {
+        all[copy].unsuited = None;
+        all[..=copy].rotate_right(1);
+    } else {
+        all[copy].unsuited = Some("the run reads the tiles too seldom for that to pay".to_owned());
+    }
 }
 
 /// What the prices of the candidates depend on.
@@ -271,6 +292,7 @@ fn costs<'a>(
         skew: skew(snapshot)?,
         num_layers: snapshot.stack().layers().len(),
         later_bytes: 0,
+        decodes_tiles: snapshot.keeps_only_tiles(),
         is_compressed: matches!(snapshot.complete_layer().out().main().body(), Body::Coded(_)),
         lists: Stored::of(snapshot, common.list_bytes, weight_bytes, &prefixes),
         tiles: tiles.map_or_else(Stored::default, |one| {
@@ -291,6 +313,23 @@ fn head_bytes(snapshot: &Snapshot, sections: u64) -> Result<Option<u64>> {
 /// Bytes of the heads of some lists, at most. The manifest may name any length.
 pub(super) fn head_bytes_max(head_len: u64, num_lists: u64, num_arcs: u64) -> u64 {
     head_len.saturating_mul(num_lists).min(num_arcs) * size_of::<VertexId>() as u64
+}
+
+/// Mapped lists. Of a database that keeps tiles alone, single lists are decoded from these, and scans are better asked to read tiles.
+fn mapped_lists(
+    common: &Common<'_>,
+    which: (GraphEncoding, Residency),
+    base: u64,
+    pattern: ReadPattern,
+) -> Candidate {
+    let is_alone = common.snapshot.keeps_only_tiles();
+    let sections = read_sections(common.snapshot, common.snapshot.complete_layer()).count();
+    let decoded = if is_alone { sections * TiledLists::KEPT_ARCS_MAX * size_of::<VertexId>() } else { 0 };
+    let base = base + decoded as u64;
+    let candidate = common.candidate(which, common.list_bytes, base, base + common.list_bytes);
+    let reads_points = pattern == ReadPattern::Points || common.unsuited.is_some();
+    let unsuited = (is_alone && !reads_points).then(|| "the lists are kept as tiles only".to_owned());
+    Candidate { unsuited, ..candidate }
 }
 
 /// A candidate that the database does not allow.
@@ -344,7 +383,10 @@ fn scans_that_pay(snapshot: &Snapshot, shape: &Shape, pattern: ReadPattern, rate
     let of_layers = copy_in_scans(rates);
     match pattern {
         // Each list is found along its chain, or merged of two.
-        ReadPattern::Points => (!stack.is_plain() || snapshot.drops_directions()).then_some(0.0),
+        ReadPattern::Points => {
+            let are_slow = !stack.is_plain() || snapshot.drops_directions() || snapshot.keeps_only_tiles();
+            are_slow.then_some(0.0)
+        }
         _ if snapshot.drops_directions() => Some(of_layers / 3.0),
         ReadPattern::Few if many || among_removed => Some(2.0),
         ReadPattern::Scans if among_removed => Some(of_layers * 2.0 / 3.0),

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use esker_graph::{Direction, VertexId, vertex};
 use esker_store::io::{Disk, RealDisk, cached_share};
+use esker_store::layer::TiledLists;
 use esker_store::{GraphEncoding, Residency, Snapshot};
 
 use crate::catalogue::Workload;
@@ -65,6 +66,8 @@ pub(super) struct Costs<'a> {
     /// Bytes of the layers above the complete one, and of the codes of births of a layer that is read in part.
     pub(super) later_bytes: u64,
     pub(super) is_compressed: bool,
+    /// Whether single lists are decoded from tiles.
+    pub(super) decodes_tiles: bool,
     /// Bytes of the lists and weights as they are stored, and those of them that lie on the disk and not in the page cache.
     pub(super) lists: Stored,
     /// The same of tiles.
@@ -146,6 +149,11 @@ const LATER_FOUND: f64 = 1.0e9;
 /// Bytes of later layers that are gathered in a second beside a pool, heads or tiles, by two threads.
 const LATER_GATHERED: f64 = 1.5e9;
 
+/// Arcs that one thread decodes in a second from tiles to lists.
+const DECODED: f64 = 3.0e8;
+/// Parts of the lists that stay decoded.
+const PARTS_KEPT: f64 = 4.0;
+
 impl Costs<'_> {
     /// The price of an encoding and residency, with so many bytes of memory for the graph.
     pub(super) fn price(
@@ -164,6 +172,9 @@ impl Costs<'_> {
                 price.disk_bytes = stored.uncached_bytes;
                 price.reading = self.seconds(stored.uncached_bytes, Rate::ReadBytes);
                 price.verifying = self.verifying(stored.bytes.saturating_add(self.offset_bytes));
+                if self.decodes_tiles && encoding == GraphEncoding::Lists {
+                    price.gathering = self.threaded(self.decoding(residency));
+                }
             }
             Residency::Pooled => {
                 price.disk_bytes = self.pooled_bytes(stored.bytes - stored.weight_bytes, memory_bytes);
@@ -181,9 +192,19 @@ impl Costs<'_> {
         }
         if residency == Residency::Memory {
             let rate = if self.num_layers > 1 { Rate::CopyLayers } else { Rate::Copy };
-            price.gathering = self.threaded(self.num_arcs as f64 / self.rates.of(rate));
+            price.gathering += self.threaded(self.num_arcs as f64 / self.rates.of(rate));
         }
         price
+    }
+
+    /// Seconds in which one thread decodes lists from tiles: all of them in order, or for each list that is read at random those around it,
+    /// unless they are among those decoded last.
+    fn decoding(&self, residency: Residency) -> f64 {
+        let (arcs, kept) = (self.num_arcs as f64, TiledLists::KEPT_ARCS_MAX as f64);
+        let in_order = if residency == Residency::Memory { 1.0 } else { self.work.scans.max(1.0) };
+        let at_random = self.work.reads_points && residency == Residency::Mapped;
+        let missed = if at_random { arcs * (1.0 - kept / arcs.max(1.0)).max(0.0) } else { 0.0 };
+        (in_order * arcs + missed * (kept / PARTS_KEPT).min(arcs)) / DECODED
     }
 
     /// Seconds that later layers take, at so many bytes a second by two threads.

@@ -22,7 +22,7 @@ impl<'a> HeadedSide<'a> {
     /// Bytes of memory needed while heads are gathered.
     pub(super) fn gather_bytes(lists: &ListColumns, threads: usize) -> u64 {
         let kept = match lists.body() {
-            Body::Arrays(_) => 0,
+            Body::Arrays(_) | Body::Tiled(_) => 0,
             Body::Coded(_) => KEPT_BYTES,
         };
         threads as u64 * (reading_bytes(threads) + HeadChoice::bytes() + kept)

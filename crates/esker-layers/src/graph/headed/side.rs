@@ -50,6 +50,7 @@ impl HeadedSide<'_> {
         let bytes = match lists.body() {
             Body::Arrays(arrays) => arrays.targets_column().len() * size_of::<VertexId>(),
             Body::Coded(coded) => coded.columns().lists.len(),
+            Body::Tiled(_) => 0,
         };
         HeadStarts::bytes(lists.num_lists()) + (bytes.div_ceil(DIRECT_BYTES) * size_of::<u32>()) as u64
     }

@@ -200,7 +200,9 @@ impl<W: ColumnWeight> Source<W, Error> for StackedSide<'_, W> {
     }
 
     fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
-        if let Some(list) = few(select, self.num_arcs, |v| self.degree(v)) {
+        if self.points.are_cheap()
+            && let Some(list) = few(select, self.num_arcs, |v| self.degree(v))
+        {
             return self.scan_few(run, list, visitor);
         }
         let visitor = Reusing::new(visitor);

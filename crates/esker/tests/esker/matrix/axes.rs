@@ -78,7 +78,7 @@ const DIRECTIONS: [Directions; 4] =
     [Directions::Undirected, Directions::Both, Directions::OutOnly, Directions::Dropped];
 const REMOVED: [Removed; 3] = [Removed::None, Removed::Few, Removed::Many];
 const IDS: [Ids; 3] = [Ids::Dense, Ids::Sparse, Ids::Text];
-const ENCODINGS: [Encoding; 2] = [Encoding::Plain, Encoding::Compressed];
+const ENCODINGS: [Encoding; 3] = [Encoding::Plain, Encoding::Compressed, Encoding::Tiles];
 const PLACES: [Place; 8] = [
     Place::Whole,
     Place::Layers,

@@ -2,6 +2,7 @@
 
 use esker::catalogue::{Entry, ListReads, ReadPattern};
 use esker::plan::Request as Reading;
+use esker::store::format::Encoding;
 use esker::store::{GraphEncoding, Residency};
 
 use super::axes::{Combination, Directions, Place};
@@ -51,6 +52,12 @@ impl Cell<'_> {
         self.entry().undirected || matches!(self.request.variant, "contraction" | "filter" | "sample")
     }
 
+    /// Whether the algorithm, with these options, follows edges in both directions, or backwards.
+    fn needs_in_lists(&self) -> bool {
+        let counts_in = self.entry().name == "degrees" && matches!(self.request.variant, "in" | "both");
+        counts_in || self.entry().reads.lists == ListReads::BothNeeded
+    }
+
     /// Whether the search may end before it meets what is refused: one for a single target need not meet a negative length.
     pub(super) fn may_miss(&self, refusal: &Refusal) -> bool {
         refusal.message == "negative" && self.request.variant == "target"
@@ -77,10 +84,10 @@ pub(super) const REFUSALS: &[Refusal] = &[
         sentence: "lists without in-lists (`--no-in-edges`) | they follow edges in both directions; tiles of one layer have both",
         applies: |cell| {
             // Tiles of one layer are read by columns too.
-            let has_in_edges = cell.reads(GraphEncoding::Tiles) && cell.combination.place == Place::Whole;
-            cell.combination.directions == Directions::OutOnly
-                && !has_in_edges
-                && cell.entry().reads.lists == ListReads::BothNeeded
+            let reads_tiles =
+                cell.reads(GraphEncoding::Tiles) || cell.combination.encoding == Encoding::Tiles;
+            let has_in_edges = reads_tiles && cell.combination.place == Place::Whole;
+            cell.combination.directions == Directions::OutOnly && !has_in_edges && cell.needs_in_lists()
         },
     },
     Refusal {
@@ -89,6 +96,17 @@ pub(super) const REFUSALS: &[Refusal] = &[
         page: "docs/concepts/residency.md",
         sentence: "they read single lists at random, and tiles hold no lists",
         applies: |cell| cell.reads(GraphEncoding::Tiles) && cell.entry().reads.pattern == ReadPattern::Points,
+    },
+    Refusal {
+        reason: "pooled or headed lists, which a database with tiles alone does not have",
+        message: "the lists are kept as tiles only",
+        page: "docs/concepts/tiles.md",
+        sentence: "there are no lists that a pool could cache, and none that heads could be of",
+        applies: |cell| {
+            cell.combination.encoding == Encoding::Tiles
+                && cell.reads(GraphEncoding::Lists)
+                && matches!(cell.reading.residency, Some(Residency::Pooled | Residency::Headed))
+        },
     },
     Refusal {
         reason: "a directed graph as undirected, other than from mapped lists or a copy",

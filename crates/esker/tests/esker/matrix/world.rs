@@ -9,6 +9,7 @@ use esker::graph::Run;
 use esker::import::install::import;
 use esker::import::options::{Duplicates, ImportOptions, VertexOrder};
 use esker::import::source::{EdgeBatch, IdKind, Schema, id_column, text_column};
+use esker::store::database::CompactOptions;
 use esker::store::format::Encoding;
 use esker::store::ids::ExternalId;
 use esker::store::io::{Disk, MemoryDisk};
@@ -257,7 +258,7 @@ impl World {
         self.imported(&edges, Encoding::Plain, true).snapshot().expect("a version")
     }
 
-    /// The version of the combination, in a database that has tiles and heads.
+    /// The version of the combination, in a database that has tiles, and heads unless it has no lists.
     pub(super) fn version(&self, run: &Run) -> Snapshot {
         let Combination { place, removed, encoding, .. } = self.combination;
         let is_direct = place == Place::Whole && removed == Removed::None;
@@ -272,10 +273,17 @@ impl World {
                 _ => None,
             };
         }
-        let database = self.imported(&base, encoding, false);
+        // Imports make lists, of which tiles are made.
+        let is_tiles_alone = encoding == Encoding::Tiles;
+        let database = self.imported(&base, if is_tiles_alone { Encoding::Plain } else { encoding }, false);
         database.make_tiles(&ConvertOptions::default(), run).expect("tiles");
-        let heads = HeadedOptions { head_len: Some(2), memory_bytes: 64 << 20 };
-        database.make_heads(heads, run).expect("heads");
+        if is_tiles_alone {
+            let only = CompactOptions { lists: Some(Encoding::Tiles), ..CompactOptions::default() };
+            database.compact_with(only, run).expect("tiles alone");
+        } else {
+            let heads = HeadedOptions { head_len: Some(2), memory_bytes: 64 << 20 };
+            database.make_heads(heads, run).expect("heads");
+        }
         if !is_direct {
             self.change(&database, run);
         }
