@@ -524,6 +524,35 @@ fn tiles_can_be_stored_instead_of_lists() {
     assert_eq!(answers("run wcc g.esker"), answers("run wcc usual.esker"));
 }
 
+#[test]
+fn windows_of_timestamps_are_read_from_tiles_too() {
+    let place = Place::new();
+    let edge =
+        |i: u32| format!("{},{},2026-01-{:02}T08:00:00Z,{}\n", i * 7 % 90, i * i % 90, 1 + i / 50, i % 5 + 1);
+    let edges: String = (0..1500).map(edge).collect();
+    place.file("edges.csv", &format!("source,target,time,weight\n{edges}"));
+    for name in ["lists.esker", "tiles.esker", "only.esker"] {
+        place.ok(&format!("import edges.csv {name} --time time --weight weight --duplicates keep"));
+    }
+    place.ok("compact tiles.esker --encoding tiles");
+    place.ok("compact only.esker --encoding tiles --only");
+    for run in ["wcc", "bfs --source 3", "kcore", "triangles", "degrees"] {
+        for window in ["--window 5d", "--window 9d --at 2026-01-15", "--window 3d --kind distinct"] {
+            let answers = |database: &str| {
+                place.json(&format!("run {run} {database} {window} --json"))["answers"].clone()
+            };
+            let expected = answers("lists.esker");
+            for database in ["tiles.esker", "only.esker", "only.esker --residency mapped --encoding lists"] {
+                assert_eq!(answers(database), expected, "{run} {database} {window}");
+            }
+            let of_tiles = ["wcc", "degrees"].contains(&run) && !window.contains("distinct");
+            if of_tiles {
+                assert_eq!(answers("tiles.esker --encoding tiles"), expected, "{run} {window}");
+            }
+        }
+    }
+}
+
 /// Ids and messages come from inputs, and a terminal acts on control characters.
 #[test]
 fn control_characters_of_ids_and_messages_are_escaped_in_lines_for_people_only() {

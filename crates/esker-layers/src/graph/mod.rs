@@ -20,7 +20,6 @@ mod gathered;
 mod side;
 mod copied;
 mod tiled;
-mod decoded;
 pub mod headed;
 pub mod pooled;
 pub mod stacked;

@@ -12,7 +12,6 @@ use esker_graph::{
 };
 
 use super::copied::{copied_bytes, copy};
-use super::decoded::DecodedSide;
 use super::headed::{HeadedNeeds, HeadedSource, KeptHeads, ListDegrees, StoredHeads};
 use super::induced::InducedSide;
 use super::points::PointReads;
@@ -90,9 +89,6 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         let layer = &stack.layers()[0];
         let lists = match (lists, layer.out().main().tiles()) {
             (CompleteLists::Mapped, Some(tiles)) if !stack.leaves_out_oldest() => {
-                if W::ELEMENT.is_some_and(|element| !tiles.has_property(weight.0, element)) {
-                    return Self::decoded(stack, weight, run);
-                }
                 CompleteLists::Tiled(tiles, None)
             }
             (lists, _) => lists,
@@ -177,15 +173,6 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         let (out, incoming) = (side(Direction::Out)?, two.then(|| side(Direction::In)).transpose()?);
         let num_vertices = stack.num_vertices();
         Ok(Self { num_vertices, num_arcs, directed, out, incoming, _memory: memory })
-    }
-
-    /// A version whose complete layer keeps its lists as tiles alone, which do not have the weights.
-    fn decoded(stack: &'a Stack, weight: (u32, u64), run: &Run) -> Result<Self> {
-        Self::of_sides(stack, None, weight, |direction| {
-            let lists = stack.section(0, direction)?.main();
-            let base = DecodedSide::new(lists, weight.0, run)?;
-            Side::source(base).with_changes(stack, direction, weight, run)
-        })
     }
 
     /// [`super::StoredWeight::undirected`].

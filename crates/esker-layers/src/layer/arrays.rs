@@ -55,7 +55,7 @@ impl Arrays {
     /// arcs.
     ///
     /// # Errors
-    /// [`Error::Corrupt`]; cancellation.
+    /// [`esker_format::Error::Corrupt`]; cancellation.
     pub fn offsets(&self, run: &Run) -> Result<&[u64]> {
         self.offsets.all(run)
     }
@@ -63,7 +63,7 @@ impl Arrays {
     /// All targets. The first call verifies their checksums and that each is a vertex id.
     ///
     /// # Errors
-    /// [`Error::Corrupt`]; cancellation.
+    /// [`esker_format::Error::Corrupt`]; cancellation.
     pub fn targets(&self, run: &Run) -> Result<&[VertexId]> {
         if !self.targets_sound.load(Ordering::Acquire) {
             self.targets
@@ -80,7 +80,7 @@ impl Arrays {
     /// The range of arcs of a list, for the targets and the properties.
     ///
     /// # Errors
-    /// [`Error::Corrupt`], also if there is no such slot.
+    /// [`esker_format::Error::Corrupt`], also if there is no such slot.
     #[inline]
     pub(crate) fn range(&self, slot: usize) -> Result<Range<usize>> {
         self.offsets.range(slot)
@@ -89,7 +89,7 @@ impl Arrays {
     /// The targets of a range from [`Arrays::range`], or of a part of it.
     ///
     /// # Errors
-    /// [`Error::Corrupt`], also if an entry is not a vertex.
+    /// [`esker_format::Error::Corrupt`], also if an entry is not a vertex.
     #[inline]
     pub(crate) fn some_targets(&self, range: Range<usize>) -> Result<&[VertexId]> {
         let start = range.start;
@@ -128,7 +128,7 @@ impl Arrays {
     /// Checks that `targets`, whose first index is `first`, are vertex ids.
     ///
     /// # Errors
-    /// [`Error::Corrupt`].
+    /// [`esker_format::Error::Corrupt`].
     pub fn check_targets(&self, targets: &[VertexId], first: usize) -> Result<()> {
         let n = self.num_vertices;
         // A maximum compiles to a loop without branches, which the compiler vectorises.

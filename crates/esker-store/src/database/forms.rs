@@ -362,18 +362,16 @@ fn is_same(lists: &[Option<VertexEdges<'_>>; 2], at: [usize; 2], weights: &[u32]
     Ok(true)
 }
 
-/// The properties that tiles keep: those that can be weights.
+/// The properties that tiles keep: those that can be weights or times.
 fn weights_of(properties: &[PropertyRecord]) -> impl Iterator<Item = &PropertyRecord> {
     use ElementType::{F32, F64, I32, I64};
-    let is_weight = |property: &&PropertyRecord| {
-        property.owner == Owner::Edges
-            && property.is_number()
-            && matches!(property.element, I32 | I64 | F32 | F64)
+    let is_kept = |property: &&PropertyRecord| {
+        property.owner == Owner::Edges && matches!(property.element, I32 | I64 | F32 | F64)
     };
-    properties.iter().filter(is_weight)
+    properties.iter().filter(is_kept)
 }
 
-/// Writes the edge properties that can be weights.
+/// Writes the edge properties that can be weights or times.
 struct WeightProperties<'a> {
     stack: &'a Stack,
     num_arcs: u64,

@@ -198,8 +198,10 @@ impl Snapshot {
         let lists = match access {
             _ if stack.leaves_out_oldest() => CompleteLists::Mapped,
             Access::Mapped(GraphEncoding::Lists) | Access::Memory => CompleteLists::Mapped,
-            Access::Mapped(GraphEncoding::Tiles) => CompleteLists::Tiled(self.tiles()?, None),
-            Access::Pooled(GraphEncoding::Tiles, pool) => CompleteLists::Tiled(self.tiles()?, Some(pool)),
+            Access::Mapped(GraphEncoding::Tiles) => CompleteLists::Tiled(self.tiles_with(property)?, None),
+            Access::Pooled(GraphEncoding::Tiles, pool) => {
+                CompleteLists::Tiled(self.tiles_with(property)?, Some(pool))
+            }
             Access::Pooled(GraphEncoding::Lists, pool) => CompleteLists::Pooled(disk, pool),
             Access::Headed(heads) => CompleteLists::Headed(disk, self.stored_heads()?, *heads),
         };
@@ -241,6 +243,22 @@ impl Snapshot {
                 self.path().display()
             ))
         })
+    }
+
+    /// The tiles of the complete layer, with the values of a property. Those that an older Esker made have no timestamps.
+    ///
+    /// # Errors
+    /// As [`Snapshot::tiles`]; [`Error::Invalid`] if they have not the property.
+    pub fn tiles_with(&self, property: Option<&PropertyRecord>) -> Result<&Tiles> {
+        let tiles = self.tiles()?;
+        match property.filter(|property| !tiles.has_property(property.number, property.element)) {
+            None => Ok(tiles),
+            Some(property) => Err(Error::Invalid(format!(
+                "the tiles of {} are without the values of {:?}: `esker compact --encoding tiles` makes them with these",
+                self.path().display(),
+                property.name
+            ))),
+        }
     }
 
     /// The stored heads of the lists of its oldest layer; `None` if there are none.

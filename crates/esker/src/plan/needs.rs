@@ -355,7 +355,8 @@ fn tiles(common: &Common<'_>, arrays_bytes: u64, changes: u64) -> [Candidate; 2]
         let reason = esker_store::Error::Invalid(message);
         return both.map(|which| absent(which, &reason));
     }
-    let tiles = match common.snapshot.tiles() {
+    let time = common.snapshot.window_lists().map(|lists| lists.time);
+    let tiles = match common.snapshot.tiles_with(time) {
         Ok(tiles) => tiles,
         Err(reason) => return both.map(|which| absent(which, &reason)),
     };
