@@ -34,7 +34,8 @@ const SYNCS: [(&str, Sync); 3] = [
 ];
 
 /// Opens the database at `path`, for writing if `writable`. `sync` is `always`, `never` or `interval`. A writer reads the commits in
-/// the log under `settings`, and keeps later commits within their limit; where one does not fit, it lies in a scratch file if `scratch`.
+/// the log under `settings`, and keeps later commits within their limit. With `scratch`, a commit that does not fit lies in a scratch file;
+/// without, it is refused.
 #[pyfunction]
 pub(crate) fn open(
     py: Python<'_>,

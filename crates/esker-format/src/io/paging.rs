@@ -5,7 +5,7 @@
 //! the system's allocator. So work that grows vectors beyond the memory goes on, at the speed of the disk, without types of its own.
 //!
 //! Disk space is allocated before a piece is used, so a full disk is no signal (SIGBUS) later: then the piece comes from the system's
-//! allocator. Freed pieces give their pages and their space back at once. Nothing reads the file after the process. A forked process does not
+//! allocator. File systems that write each page to a new place, as btrfs does, do not promise that. Freed pieces give their pages and their space back at once. Nothing reads the file after the process. A forked process does not
 //! have the region.
 #![allow(unsafe_code)] // An allocator is unsafe code, and it hands out parts of a map.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the disk access module.
@@ -13,7 +13,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs::File;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use memmap2::{MmapOptions, MmapRaw};
@@ -50,6 +50,8 @@ struct Region {
     /// The process that made it.
     process: Pid,
     taken: Mutex<Taken>,
+    /// [`Taken::end`], for a forked process, which must not lock: the lock may be held in the copy for ever.
+    end: AtomicU64,
 }
 
 /// The pieces in a region.
@@ -107,7 +109,7 @@ impl Region {
         #[cfg(target_os = "linux")]
         map.advise(memmap2::Advice::DontFork).map_err(Error::io("map", &path))?;
         let taken = Mutex::new(Taken { end: 0, pieces: 0, is_broken: false });
-        let region = Self { map, file, process: getpid(), taken };
+        let region = Self { map, file, process: getpid(), taken, end: AtomicU64::new(0) };
         // Space can be had and given back.
         allocate_space(&region.file, 0, PART_BYTES).map_err(Error::io("allocate space in", &path))?;
         free_space(&region.file, 0, PART_BYTES).map_err(Error::io("free space in", &path))?;
@@ -116,6 +118,13 @@ impl Region {
 
     fn contains(&self, piece: *const u8) -> bool {
         (piece.addr().wrapping_sub(self.map.as_ptr().addr()) as u64) < REGION_BYTES
+    }
+
+    /// Whether a piece is one of its own. In a forked process the addresses are free: there, pieces behind the last one are of the system's
+    /// allocator, which maps from the end of free addresses on.
+    fn has(&self, piece: *const u8) -> bool {
+        let offset = piece.addr().wrapping_sub(self.map.as_ptr().addr()) as u64;
+        self.contains(piece) && (getpid() == self.process || offset < self.end.load(Ordering::Relaxed))
     }
 
     /// A piece of zeros; `None` if the disk is full.
@@ -130,6 +139,7 @@ impl Region {
         // In the region, as `end` is.
         let piece = self.map.as_mut_ptr().wrapping_add(taken.end as usize);
         taken.end = end;
+        self.end.store(end, Ordering::Relaxed);
         taken.pieces += 1;
         Some(piece)
     }
@@ -146,6 +156,7 @@ impl Region {
         taken.pieces -= 1;
         if taken.pieces == 0 {
             taken.end = 0;
+            self.end.store(0, Ordering::Relaxed);
         }
     }
 }
@@ -158,7 +169,11 @@ fn paged(layout: Layout) -> Option<*mut u8> {
     if !IS_INSTALLED.load(Ordering::Relaxed) {
         IS_INSTALLED.store(true, Ordering::Relaxed);
     }
-    if is_paging() { REGION.get()?.take(layout.size()) } else { None }
+    if !is_paging() {
+        return None;
+    }
+    // A forked process does not have the region, and the file is that of its parent.
+    REGION.get().filter(|region| region.process == getpid())?.take(layout.size())
 }
 
 /// The region, if a piece of this layout lies in it.
@@ -166,7 +181,7 @@ fn region_of(piece: *const u8, layout: Layout) -> Option<&'static Region> {
     if layout.size() < PIECE_BYTES_MIN {
         return None;
     }
-    REGION.get().filter(|region| region.contains(piece))
+    REGION.get().filter(|region| region.has(piece))
 }
 
 // SAFETY: pieces of the region are mapped, readable and writable, as long as the process lives. No two overlap: `end` only grows while there

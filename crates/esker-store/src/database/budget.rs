@@ -5,7 +5,7 @@
 //! in progress.
 //!
 //! A commit that does not fit even alone pages ([`Paging`]): from then on, until it is a layer, all large pieces of memory lie in a scratch
-//! file. What lies on the heap until then has been reserved. Texts stay there, so a commit whose texts alone do not fit is refused.
+//! file. If it is cancelled, or cannot become a layer at once, paging ends before. What lies on the heap until then has been reserved. Texts stay there, so a commit whose texts alone do not fit is refused.
 
 use esker_format::Result;
 use esker_format::io::Paging;

@@ -349,7 +349,8 @@ impl Follow {
         self.reserve()?;
         self.recompute()?;
         let changed = self.report_all()?;
-        self.update_top(&changed);
+        // The values may be of another type now, which ranks otherwise.
+        self.top = None;
         self.take_facts()?;
         let (version, seconds) = (self.version(), begin.elapsed().as_secs_f64());
         let method = Method::Recompute;
