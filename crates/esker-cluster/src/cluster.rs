@@ -53,6 +53,8 @@ pub(crate) struct NewCluster<'a> {
     pub(crate) options: &'a CreateOptions,
     pub(crate) edges_given: u64,
     pub(crate) message: &'a str,
+    /// Messages of further versions without edges: how far streams were read.
+    pub(crate) positions: Vec<String>,
 }
 
 /// A cluster database.
@@ -88,7 +90,7 @@ impl Cluster {
     /// # Errors
     /// [`Error::Invalid`] if something is at `path`, or for a number of shards out of 1..=1024; [`Error::Io`].
     pub fn create(path: &Path, options: &CreateOptions) -> Result<Self> {
-        let new = NewCluster { options, edges_given: 0, message: "create" };
+        let new = NewCluster { options, edges_given: 0, message: "create", positions: Vec::new() };
         Self::create_with(path, &new, |disk, _, place| create_shard(disk, place, options))
     }
 
@@ -262,17 +264,18 @@ fn create_in(
     let secret: Vec<u8> =
         [DatabaseId::random(), DatabaseId::random()].iter().flat_map(|half| half.0).collect();
     esker_format::io::write_private(&directory.join(SECRET_NAME), &secret)?;
-    let first = WholeVersion {
-        number: 1,
+    let messages = std::iter::once(new.message).chain(new.positions.iter().map(String::as_str));
+    let versions = (1..).zip(messages).map(|(number, message)| WholeVersion {
+        number,
         time_ms: now_ms(),
-        edges_given: new.edges_given,
-        message: new.message.to_owned(),
+        edges_given: if number == 1 { new.edges_given } else { 0 },
+        message: message.to_owned(),
         shards: vec![1; options.shards],
-    };
+    });
+    let versions = versions.collect();
     let CreateOptions { directed, text_ids, seed, .. } = *options;
     let id = DatabaseId::random();
-    ClusterManifest { id, seed, directed, text_ids, shards, versions: vec![first] }
-        .write(disk.as_ref(), directory)
+    ClusterManifest { id, seed, directed, text_ids, shards, versions }.write(disk.as_ref(), directory)
 }
 
 /// Makes the empty database of a shard.

@@ -59,16 +59,18 @@ impl StreamJob {
 /// How many edges of a stream were read, and the fingerprint of the last one, as the message of a version says it; `None` if it says nothing of
 /// that stream.
 pub fn stream_position(message: &str, name: &str) -> Option<(u64, Option<u64>)> {
-    let (found, place) = message.strip_prefix("stream ")?.rsplit_once(": ")?;
+    stream_of(message).filter(|(found, ..)| *found == name).map(|(_, edges, mark)| (edges, mark))
+}
+
+/// The name of the stream that the message of a version speaks of, how many of its edges were read, and the fingerprint of the last one.
+pub(crate) fn stream_of(message: &str) -> Option<(&str, u64, Option<u64>)> {
+    let (name, place) = message.strip_prefix("stream ")?.rsplit_once(": ")?;
     let (edges, mark) = match place.split_once(", mark ") {
         Some((edges, mark)) => (edges, Some(u64::from_str_radix(mark, 16).ok()?)),
         None => (place, None),
     };
-    (found == name)
-        .then(|| {
-            Some((edges.strip_suffix(" edges").or_else(|| edges.strip_suffix(" edge"))?.parse().ok()?, mark))
-        })
-        .flatten()
+    let edges = edges.strip_suffix(" edges").or_else(|| edges.strip_suffix(" edge"))?;
+    Some((name, edges.parse().ok()?, mark))
 }
 
 /// An algorithm to run.

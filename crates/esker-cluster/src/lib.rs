@@ -44,7 +44,7 @@ pub use children::WorkerCommand;
 pub use cluster::{Cluster, CreateOptions};
 pub use counters::{ChangeTimes, WorkerCounters};
 pub use shard::{roll_back, unpublished};
-pub use split::{merge, split};
+pub use split::{merge, rebalance, split};
 pub use supervisor::{ChangeReport, ClusterAnswer, SILENCE, Supervisor};
 pub use weights::WeightKind;
 pub use whole::{CheckReport, Counts, check, counts, export, write_id};

@@ -200,7 +200,7 @@ fn expect_same_answers(cluster: &Cluster, version: u64, alone: &Snapshot) {
             [out + incoming, out, incoming].map(Cell::Count).to_vec()
         }
     });
-    assert_eq!(run_all(cluster, "degree", &[], version), degrees);
+    assert_eq!(run_all(cluster, "degrees", &[], version), degrees);
     for source in [0, ids.len() / 2] {
         let options = BfsOptions::default();
         let depths = bfs(&graph, &run, &[vertex(source)], &options).expect("bfs").depths.expect("depths");

@@ -1,8 +1,8 @@
-//! A cluster of a database, and a database of a cluster.
+//! A cluster of a database, a database of a cluster, and a cluster of a cluster with another number of shards.
 //!
-//! Both are imports of selected edges: a shard is imported from the edges of the database that it holds, one shard after another; a database
-//! from the edges of all shards, each taken where its source is owned. Time: a pass over all lists for each shard. Memory: that of an
-//! import ([`ImportOptions::memory_bytes`]); blocks are read as the import wants them.
+//! All are imports of selected edges: a shard is imported from the edges that it holds, one shard after another; a database from the edges of
+//! all shards. An edge of a cluster is taken where its source is owned. Time: a pass over all lists for each shard that is made. Memory: that of
+//! an import ([`ImportOptions::memory_bytes`]); blocks are read as the import wants them.
 
 use std::ops::Range;
 use std::path::Path;
@@ -22,8 +22,10 @@ use esker_store::version::StagingOptions;
 use esker_store::{Snapshot, Store};
 
 use crate::cluster::{Cluster, CreateOptions, NewCluster, WEIGHT_NAME};
+use crate::job::stream_of;
 use crate::owner::Owners;
 use crate::weights::WeightKind;
+use crate::whole::counts;
 
 /// Vertices of a block.
 const BLOCK_LEN: usize = 1 << 13;
@@ -59,16 +61,65 @@ pub fn split(
     let (directed, text_ids) = (snapshot.is_directed(), snapshot.ids().is_text());
     let options = CreateOptions { shards, directed, text_ids, weights, seed };
     let message = format!("split {} version {version}", snapshot.path().display());
-    let new = NewCluster { options: &options, edges_given: snapshot.num_edges(), message: &message };
+    let edges_given = snapshot.num_edges();
+    let new = NewCluster { options: &options, edges_given, message: &message, positions: Vec::new() };
     let removed = snapshot.removed(run)?.clone();
     let part = Arc::new(vec![DatabasePart { snapshot, removed, weight }]);
-    let cluster = Cluster::create_with(path, &new, |disk, shard, place| {
-        let selection = Selection::OfShard { shard, owners: Owners::new(seed, shards), directed };
-        let reader = PartsReader::new(Arc::clone(&part), selection, weights);
-        let options = ImportOptions { order: VertexOrder::Keep, ..import_options(directed, &message, run) };
-        import(disk, Box::new(reader), place, &options, StagingOptions::default()).map(drop)
-    })?;
+    let cluster = create_of(&part, None, path, &new, run)?;
     Ok((cluster, left_out))
+}
+
+/// Makes a cluster at `path` of a version of another one, with another number of shards. Its first version has all vertices and edges, with their
+/// weights. A version without edges follows for each stream that was read until then, and says how far, so that the stream goes on there.
+///
+/// # Errors
+/// [`Error::Invalid`] if there is no such version; those of a shard; as [`Cluster::create`] and [`import`].
+pub fn rebalance(
+    cluster: &Cluster,
+    version: u64,
+    path: &Path,
+    shards: usize,
+    seed: u64,
+    run: &Run,
+) -> Result<Cluster> {
+    let (manifest, parts) = (cluster.manifest(), Arc::new(parts_of(cluster, version, run)?));
+    let (directed, text_ids) = (manifest.directed, manifest.text_ids);
+    let options = CreateOptions { shards, directed, text_ids, weights: cluster.weights()?, seed };
+    let message = format!("rebalance {} version {version}", cluster.path().display());
+    let (_, whole) = counts(cluster, version)?;
+    let positions = positions_until(cluster, version);
+    let new = NewCluster { options: &options, edges_given: whole.edges, message: &message, positions };
+    create_of(&parts, Some(cluster.owners()), path, &new, run)
+}
+
+/// The messages that say how far each stream was read until a version, oldest first.
+fn positions_until(cluster: &Cluster, version: u64) -> Vec<String> {
+    let mut newest: Vec<&str> = Vec::new();
+    for one in cluster.manifest().versions.iter().filter(|one| one.number <= version) {
+        if let Some((name, ..)) = stream_of(&one.message) {
+            newest.retain(|known| stream_of(known).is_none_or(|(known, ..)| known != name));
+            newest.push(&one.message);
+        }
+    }
+    newest.into_iter().map(str::to_owned).collect()
+}
+
+/// Makes a cluster of databases. `from` says which of them owns a vertex; `None`: there is one, which owns all.
+fn create_of(
+    parts: &Arc<Vec<DatabasePart>>,
+    from: Option<Owners>,
+    path: &Path,
+    new: &NewCluster<'_>,
+    run: &Run,
+) -> Result<Cluster> {
+    let CreateOptions { shards, directed, weights, seed, .. } = *new.options;
+    Cluster::create_with(path, new, |disk, shard, place| {
+        let selection = Selection { from, to: Some((shard, Owners::new(seed, shards))), directed };
+        let reader = PartsReader::new(Arc::clone(parts), selection, weights);
+        let options =
+            ImportOptions { order: VertexOrder::Keep, ..import_options(directed, new.message, run) };
+        import(disk, Box::new(reader), place, &options, StagingOptions::default()).map(drop)
+    })
 }
 
 /// Makes a database at `target` of a version of a cluster.
@@ -76,20 +127,25 @@ pub fn split(
 /// # Errors
 /// [`Error::Invalid`] if there is no such version, or something is at `target`; those of a shard; as [`import`].
 pub fn merge(cluster: &Cluster, version: u64, target: &Path, run: &Run) -> Result<()> {
+    let parts = parts_of(cluster, version, run)?;
+    let directed = cluster.manifest().directed;
+    let selection = Selection { from: Some(cluster.owners()), to: None, directed };
+    let reader = PartsReader::new(Arc::new(parts), selection, cluster.weights()?);
+    let message = format!("merge {} version {version}", cluster.path().display());
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let options = import_options(directed, &message, run);
+    import(&disk, Box::new(reader), target, &options, StagingOptions::default()).map(drop)
+}
+
+/// The shards of a version.
+fn parts_of(cluster: &Cluster, version: u64, run: &Run) -> Result<Vec<DatabasePart>> {
     let numbers = &cluster.manifest().version(version)?.shards;
     let part = |shard: usize| {
         let snapshot = cluster.open_shard(shard)?.at(numbers[shard])?;
         let (removed, weight) = (snapshot.removed(run)?.clone(), snapshot.weight_property().cloned());
         Ok(DatabasePart { snapshot, removed, weight })
     };
-    let parts = (0..cluster.num_shards()).map(part).collect::<Result<Vec<_>>>()?;
-    let directed = cluster.manifest().directed;
-    let selection = Selection::OfAll { owners: cluster.owners(), directed };
-    let reader = PartsReader::new(Arc::new(parts), selection, cluster.weights()?);
-    let message = format!("merge {} version {version}", cluster.path().display());
-    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-    let options = import_options(directed, &message, run);
-    import(&disk, Box::new(reader), target, &options, StagingOptions::default()).map(drop)
+    (0..cluster.num_shards()).map(part).collect()
 }
 
 fn import_options(directed: bool, message: &str, run: &Run) -> ImportOptions {
@@ -110,36 +166,35 @@ struct DatabasePart {
 
 /// Which edges and vertices of the parts are taken.
 #[derive(Clone, Copy)]
-enum Selection {
-    /// Of one database, what a shard holds.
-    OfShard { shard: usize, owners: Owners, directed: bool },
-    /// Of all shards, what they own; of an undirected edge the end with the lesser id.
-    OfAll { owners: Owners, directed: bool },
+struct Selection {
+    /// Which part owns a vertex; `None`: there is one part, which owns all.
+    from: Option<Owners>,
+    /// The shard that is made, among the owners of the new cluster; `None`: everything is taken.
+    to: Option<(usize, Owners)>,
+    directed: bool,
 }
 
 impl Selection {
+    fn is_owned(&self, part: usize, id: ExternalId<'_>) -> bool {
+        self.from.is_none_or(|owners| owners.of(id) == part)
+    }
+
+    fn is_wanted(&self, id: ExternalId<'_>) -> bool {
+        self.to.is_none_or(|(shard, owners)| owners.of(id) == shard)
+    }
+
     fn has_vertex(&self, part: usize, id: ExternalId<'_>) -> bool {
-        match self {
-            Self::OfShard { shard, owners, .. } => owners.of(id) == *shard,
-            Self::OfAll { owners, .. } => owners.of(id) == part,
-        }
+        self.is_owned(part, id) && self.is_wanted(id)
     }
 
     /// Whether edges of a source can be selected.
     fn has_source(&self, part: usize, source: ExternalId<'_>) -> bool {
-        matches!(self, Self::OfShard { directed: false, .. }) || self.has_vertex(part, source)
+        self.is_owned(part, source) && (!self.directed || self.is_wanted(source))
     }
 
-    /// Whether an edge of such a source is selected.
-    fn has_edge(&self, part: usize, source: ExternalId<'_>, target: ExternalId<'_>) -> bool {
-        match self {
-            Self::OfShard { directed: true, .. } | Self::OfAll { directed: true, .. } => true,
-            Self::OfShard { directed: false, .. } => {
-                // Both ends have the edge.
-                source <= target && (self.has_vertex(part, source) || self.has_vertex(part, target))
-            }
-            Self::OfAll { directed: false, .. } => source <= target,
-        }
+    /// Whether an edge of such a source is selected. An undirected one is in the lists of both ends, and goes to the owners of both.
+    fn has_edge(&self, source: ExternalId<'_>, target: ExternalId<'_>) -> bool {
+        self.directed || (source <= target && (self.is_wanted(source) || self.is_wanted(target)))
     }
 }
 
@@ -247,7 +302,7 @@ impl PartsParser {
             let list = snapshot.edges(Direction::Out, v)?;
             for (place, &target) in list.targets().iter().enumerate() {
                 let other = ids.external_of(target)?;
-                if !self.selection.has_edge(number, id, other) {
+                if !self.selection.has_edge(id, other) {
                     continue;
                 }
                 sources.push(own(id)?);

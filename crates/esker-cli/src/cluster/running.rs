@@ -26,7 +26,7 @@ const SHOWN: usize = 10;
 /// Results go to standard output, time and figures to standard error. They are the same for any number of shards.
 #[derive(Debug, Args)]
 #[command(after_help = "Algorithms:
-  degree     number of edges of each vertex
+  degrees    number of edges of each vertex
   bfs        number of edges from --source to each vertex that it reaches
   wcc        weakly connected components, each named by its least id
   pagerank   stationary distribution of a random surfer
@@ -38,7 +38,7 @@ const SHOWN: usize = 10;
 pub(crate) struct ClusterRunCommand {
     /// The cluster
     cluster: PathBuf,
-    /// The algorithm: degree, bfs, wcc, pagerank, kcore, colouring, sssp, triangles or cdlp
+    /// The algorithm: degrees, bfs, wcc, pagerank, kcore, colouring, sssp, triangles or cdlp
     algorithm: String,
     /// bfs, sssp: the vertex to begin with
     #[arg(long, value_name = "ID")]

@@ -1,11 +1,11 @@
-//! `esker cluster split` and `esker cluster merge`: a cluster of a database, and back.
+//! `esker cluster split`, `merge` and `rebalance`: a cluster of a database, back, and with another number of shards.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use esker::graph::{Run, RunOptions};
 use esker::store::Store;
-use esker_cluster::{Cluster, merge, split};
+use esker_cluster::{Cluster, merge, rebalance, split};
 
 use super::workers::random_seed;
 use crate::failure::{Failure, Outcome};
@@ -46,9 +46,46 @@ impl ClusterSplitCommand {
         if !left_out.is_empty() {
             text::remark(&format!("Left out the properties {}", left_out.join(", ")));
         }
-        let shards = counted(cluster.num_shards() as u64, "shard", "shards");
-        let edges = counted(cluster.manifest().newest().edges_given, "edge", "edges");
-        text::line(&format!("{}: {shards}, version 1, {edges}", self.cluster.display()))
+        print_new(&cluster)
+    }
+}
+
+/// Says what a new cluster is.
+fn print_new(cluster: &Cluster) -> Outcome {
+    let shards = counted(cluster.num_shards() as u64, "shard", "shards");
+    let versions = &cluster.manifest().versions;
+    let edges = counted(versions.iter().map(|version| version.edges_given).sum(), "edge", "edges");
+    let newest = cluster.manifest().newest().number;
+    text::line(&format!("{}: {shards}, version {newest}, {edges}", cluster.path().display()))
+}
+
+/// Make a cluster with another number of shards
+///
+/// The new cluster has all vertices and edges of a version of the old one, and the weights of the edges. Streams go on in it where that version
+/// was. The old cluster stays, with all its versions; delete its directory once you do not need them.
+#[derive(Debug, Args)]
+pub(super) struct ClusterRebalanceCommand {
+    /// The cluster
+    cluster: PathBuf,
+    /// The directory of the cluster to make
+    new: PathBuf,
+    /// Number of shards, and of worker processes, of the new cluster
+    #[arg(long, alias = "processes", value_name = "N")]
+    shards: usize,
+    /// Version of the old cluster [default: the newest]
+    #[arg(long, value_name = "VERSION")]
+    at: Option<u64>,
+    /// Seed of the hash that gives vertices to shards [default: random]
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+impl ClusterRebalanceCommand {
+    pub(super) fn carry_out(&self) -> Outcome {
+        let (run, cluster) = (run()?, Cluster::open(&self.cluster)?);
+        let version = self.at.unwrap_or(cluster.manifest().newest().number);
+        let seed = self.seed.unwrap_or_else(random_seed);
+        print_new(&rebalance(&cluster, version, &self.new, self.shards, seed, &run)?)
     }
 }
 

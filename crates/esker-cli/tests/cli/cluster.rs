@@ -63,7 +63,7 @@ fn failures_name_the_cause_and_what_to_do() {
     place.fails(
         1,
         "cluster run c scc",
-        "there are degree, bfs, wcc, pagerank, kcore, colouring, sssp, triangles, cdlp",
+        "there are degrees, bfs, wcc, pagerank, kcore, colouring, sssp, triangles, cdlp",
     );
     place.fails(1, "cluster run c bfs", "bfs needs a vertex to begin with");
     place.fails(1, "cluster run c bfs --source dave", "no vertex of the cluster has the id \"dave\"");
@@ -289,6 +289,11 @@ fn a_database_is_split_and_merged_with_equal_exports() {
     assert_eq!(lines("cluster export c -"), expected);
     place.ok("cluster split again.esker d --shards 2");
     assert_eq!(lines("cluster export d -"), expected);
+    assert_eq!(place.ok("cluster rebalance d e --shards 5 --seed 1"), "e: 5 shards, version 1, 4 edges\n");
+    assert_eq!(lines("cluster export e -"), expected);
+    place.fails(1, "cluster rebalance d e --shards 5", "e exists: give another path");
+    place.fails(1, "cluster rebalance d f --shards 5 --at 4", "the cluster has no version 4");
+    place.fails(1, "cluster rebalance d f --shards 0", "1 to 1024 shards");
 }
 
 /// With both files restored, the next addition undid all later versions without a word.

@@ -4,7 +4,7 @@
 //! (`routes.rs`). Answers do not depend on the number of processes.
 
 mod local;
-mod degree;
+mod degrees;
 mod bfs;
 mod wcc;
 mod pagerank;
@@ -63,10 +63,10 @@ impl std::fmt::Debug for ClusterAlgorithm {
 /// The algorithms of a cluster.
 pub const ALGORITHMS: &[ClusterAlgorithm] = &[
     ClusterAlgorithm {
-        name: "degree",
+        name: "degrees",
         about: "number of edges of each vertex",
         options: &[],
-        run: degree::degree,
+        run: degrees::degrees,
     },
     ClusterAlgorithm {
         name: "bfs",

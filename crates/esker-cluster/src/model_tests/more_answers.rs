@@ -131,10 +131,10 @@ fn each_process_gives_its_greatest_values_only() {
     std::fs::write(&input, edges(&mut Random(8), 200, 900, false)).expect("write");
     let options = CreateOptions { shards: 3, directed: true, text_ids: false, weights: None, seed: 3 };
     let cluster = add_all(Cluster::create(&place.path().join("c"), &options).expect("create"), &input, 0);
-    let mut all: Vec<Row> = run_all(&cluster, "degree", &[], 2).into_iter().collect();
+    let mut all: Vec<Row> = run_all(&cluster, "degrees", &[], 2).into_iter().collect();
     let order = |a: &Row, b: &Row| b.1[0].cmp_as_value(&a.1[0]).then_with(|| a.0.cmp(&b.0));
     all.sort_by(order);
-    let job = RunJob { algorithm: "degree".into(), params: Vec::new(), version: 2, top: Some(7) };
+    let job = RunJob { algorithm: "degrees".into(), params: Vec::new(), version: 2, top: Some(7) };
     let kept = run_threads(3, move |engine| {
         let mut kept = Kept::default();
         run(&cluster, engine, &job, &mut kept)?;

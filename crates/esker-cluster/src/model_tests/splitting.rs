@@ -1,7 +1,7 @@
 //! Databases that become clusters, and clusters that become databases.
 
 use super::*;
-use crate::split::{merge, split};
+use crate::split::{merge, rebalance, split};
 
 /// The edges of a database by external id, with the bits of their weights as numbers; undirected ones with the lesser end first.
 fn edges_of(snapshot: &Snapshot) -> BTreeSet<(OwnedId, OwnedId, String)> {
@@ -49,6 +49,14 @@ fn a_database_that_is_split_and_merged_is_the_same() {
         let (_, whole) = counts(&cluster, 1).expect("counts");
         assert_eq!((whole.vertices, whole.edges), (alone.num_vertices() as u64, alone.num_edges()));
         expect_same_answers(&cluster, 1, &alone);
+        // From so many shards to more, to fewer, and to as many with another hash.
+        let wider = rebalance(&cluster, 1, &path("wider"), 1 + (case + 2) % 5, 8, &run).expect("rebalance");
+        assert_eq!(check(&wider, &run).expect("check").problems, Vec::<String>::new());
+        let (_, whole) = counts(&wider, 1).expect("counts");
+        assert_eq!((whole.vertices, whole.edges), (alone.num_vertices() as u64, alone.num_edges()));
+        assert_eq!(wider.manifest().newest().edges_given, alone.num_edges());
+        expect_same_answers(&wider, 1, &alone);
+        let cluster = if case % 2 == 0 { wider } else { cluster };
         merge(&cluster, 1, &path("merged"), &run).expect("merge");
         let merged = Store::open(path("merged")).and_then(|store| store.snapshot()).expect("open");
         assert_eq!(edges_of(&merged), edges_of(&alone), "case {case}");
@@ -80,4 +88,25 @@ fn a_split_database_can_be_added_to_and_vertices_without_edges_stay() {
         cluster.manifest().versions[0].message,
         format!("split {} version 2", path("alone").display())
     );
+}
+
+#[test]
+fn streams_go_on_in_a_rebalanced_cluster_where_its_version_was() {
+    let place = tempfile::tempdir().expect("directory");
+    let (path, run) = (|name: &str| place.path().join(name), Run::with_threads(1).expect("run"));
+    let options = CreateOptions { shards: 2, directed: true, text_ids: false, weights: None, seed: 2 };
+    let mut cluster = Cluster::create(&path("c"), &options).expect("create");
+    for message in ["stream a: 5 edges", "stream b: 1 edge, mark f", "add x", "stream a: 9 edges, mark 3"] {
+        cluster.publish(vec![1, 1], 4, message).expect("publish");
+    }
+    let messages = |version| {
+        let name = path(&format!("of-{version}"));
+        let made = rebalance(&cluster, version, &name, 3, 7, &run).expect("rebalance");
+        let versions = &made.manifest().versions;
+        assert!(versions[1..].iter().all(|version| version.edges_given == 0 && version.shards == [1, 1, 1]));
+        versions[1..].iter().map(|version| version.message.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(messages(5), ["stream b: 1 edge, mark f", "stream a: 9 edges, mark 3"]);
+    assert_eq!(messages(4), ["stream a: 5 edges", "stream b: 1 edge, mark f"]);
+    assert_eq!(messages(1), Vec::<String>::new());
 }

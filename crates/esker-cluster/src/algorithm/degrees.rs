@@ -10,7 +10,7 @@ use super::local::{Found, Local, Options};
 use crate::answer::{Cell, ColumnKind, Outline};
 use crate::engine::Engine;
 
-pub(crate) fn degree(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<Found> {
+pub(crate) fn degrees(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<Found> {
     let (graph, routes) = (local.graph, local.routes);
     let n = graph.num_vertices();
     let out: Vec<u64> = (0..n).map(|v| graph.degree(Direction::Out, esker_graph::vertex(v)) as u64).collect();
