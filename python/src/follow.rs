@@ -104,8 +104,7 @@ impl FollowState {
                 self.passed = number;
                 return Ok(Some(step));
             };
-            let last = self.follow.snapshot().window_index().map(|index| index.window().until);
-            let moved = window.of(&snapshot, last, run)?;
+            let moved = window.of(&snapshot, Some(self.follow.snapshot()), run)?;
             let step = moved.map(|(windowed, unit)| {
                 self.unit = Some(unit);
                 self.follow.advance(windowed)

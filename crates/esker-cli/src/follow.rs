@@ -191,8 +191,7 @@ impl FollowCommand {
     ) -> Result<Option<(FollowStep, Option<TimeUnit>)>, Failure> {
         let to = self.options.weighted(to)?;
         let Some(window) = self.moving()? else { return Ok(Some((follow.advance(to)?, None))) };
-        let last = follow.snapshot().window_index().map(|index| index.window().until);
-        let Some((windowed, unit)) = window.of(&to, last, run)? else { return Ok(None) };
+        let Some((windowed, unit)) = window.of(&to, Some(follow.snapshot()), run)? else { return Ok(None) };
         Ok(Some((follow.advance(windowed)?, Some(unit))))
     }
 

@@ -13,7 +13,7 @@ use crate::log::{LogReader, log_directory};
 use crate::snapshot::{Snapshot, State};
 use crate::version::{MANIFEST_NAME, Manifest};
 
-/// With more layers in memory, the commits of all are made into one.
+/// With more layers in memory, the commits of the newest are taken into the next one.
 const MEMORY_LAYERS_MAX: usize = 8;
 /// The memory for a commit and the layers made of it, for each byte of it in the log.
 const BYTES_PER_BYTE: u64 = 8;
@@ -34,10 +34,24 @@ pub struct Follower {
     reader: LogReader,
     /// The commits above them, oldest first.
     commits: Vec<Arc<Commit>>,
-    /// The layers, with layers in memory for the commits.
+    /// Bytes of these commits in the log.
+    log_bytes: u64,
+    /// Layers in memory for the commits, oldest first. A layer has more commits than all of the later ones, or nearly, so that a commit is
+    /// taken into new layers only a few times.
+    memory_layers: Vec<MemoryLayer>,
+    /// The layers that are shown: with those in memory, unless reading the log failed since.
     whole: Arc<State>,
-    num_memory_layers: usize,
     memory: Reservation,
+}
+
+/// A layer in memory for some commits.
+struct MemoryLayer {
+    /// The layers up to this one.
+    state: Arc<State>,
+    /// The index of the first of its commits.
+    first: usize,
+    /// Bytes of its commits in the log.
+    log_bytes: u64,
 }
 
 impl std::fmt::Debug for Follower {
@@ -58,10 +72,10 @@ impl Follower {
         let base = Arc::new(State::read(Arc::clone(&disk), path)?);
         let reader = reader_of(&base, &run)?;
         let memory = run.budget().reserve("the commits in the log", 0)?;
-        let (commits, whole) = (Vec::new(), Arc::clone(&base));
-        let path = path.to_owned();
+        let (path, commits, memory_layers) = (path.to_owned(), Vec::new(), Vec::new());
+        let whole = Arc::clone(&base);
         let mut follower =
-            Self { disk, path, run, base, reader, commits, whole, num_memory_layers: 0, memory };
+            Self { disk, path, run, base, reader, commits, log_bytes: 0, memory_layers, whole, memory };
         follower.refresh()?;
         Ok(follower)
     }
@@ -130,26 +144,34 @@ impl Follower {
     /// Has the next call read the log from its start, and make one layer of all commits.
     fn start_over(&mut self) -> Result<()> {
         self.commits.clear();
+        self.memory_layers.clear();
+        self.log_bytes = 0;
         self.memory.shrink_to(0);
-        self.num_memory_layers = MEMORY_LAYERS_MAX;
         self.reader = reader_of(&self.base, &self.run)?;
         Ok(())
     }
 
-    /// Reads new commits, and makes a layer of them.
+    /// Reads new commits, and makes a layer of them and of the commits of later layers that are not larger.
     fn take_in(&mut self) -> Result<()> {
-        let first_new = self.commits.len();
+        let (first_new, bytes_before) = (self.commits.len(), self.log_bytes);
         self.read_commits()?;
         if self.commits.len() == first_new {
             return Ok(());
         }
-        let is_full = self.num_memory_layers == MEMORY_LAYERS_MAX;
-        let (state, first) = if is_full { (&self.base, 0) } else { (&self.whole, first_new) };
+        let (mut first, mut log_bytes) = (first_new, self.log_bytes - bytes_before);
+        let mut kept = self.memory_layers.len();
+        while let Some(last) = self.memory_layers[..kept].last()
+            && (last.log_bytes <= log_bytes || kept >= MEMORY_LAYERS_MAX)
+        {
+            (first, log_bytes, kept) = (last.first, log_bytes + last.log_bytes, kept - 1);
+        }
+        let below = self.memory_layers[..kept].last().map_or(&self.base, |layer| &layer.state);
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
-        let commits = &self.commits[first..];
-        let policy = state.manifest().options().policy;
-        self.whole = with_commits_in_memory(state, commits, &disk, policy, &self.run)?;
-        self.num_memory_layers = if is_full { 1 } else { self.num_memory_layers + 1 };
+        let policy = below.manifest().options().policy;
+        let state = with_commits_in_memory(below, &self.commits[first..], &disk, policy, &self.run)?;
+        self.whole = Arc::clone(&state);
+        self.memory_layers.truncate(kept);
+        self.memory_layers.push(MemoryLayer { state, first, log_bytes });
         Ok(())
     }
 
@@ -163,9 +185,11 @@ impl Follower {
                 self.memory.absorb(self.run.budget().reserve(&what, bytes)?);
             }
             let logged = LoggedCommit::of(&record, &self.path)?;
+            let log_bytes = record.payload_bytes;
             let mut commit = Commit::decode(logged.version, record.payload, &directory, self.run.cancel())?;
             commit.committed_ms = logged.committed_ms;
             self.commits.push(Arc::new(commit));
+            self.log_bytes += log_bytes;
         }
         self.reader.release();
         Ok(())
@@ -247,7 +271,7 @@ mod tests {
             assert!(follower.refresh().unwrap());
             let newest = database.snapshot().unwrap();
             assert_eq!(follower.newest(), newest.version().number);
-            assert!(follower.num_memory_layers <= MEMORY_LAYERS_MAX);
+            assert!(follower.memory_layers.len() <= MEMORY_LAYERS_MAX);
             for version in [follower.newest(), follower.newest() - 1] {
                 let (shown, expected) = (follower.at(version).unwrap(), database.at(version).unwrap());
                 assert_eq!(lists(&shown), lists(&expected), "version {version}");

@@ -58,6 +58,7 @@ pub mod snapshot;
 #[cfg(test)]
 mod scans;
 pub mod diff;
+mod slide;
 mod commit;
 pub mod database;
 pub mod check;

@@ -24,8 +24,8 @@ use super::tiled::TiledSide;
 use super::weight::ColumnWeight;
 use super::widened::WidenedSide;
 use super::window::{
-    SORTED_TIME_BYTES, SharedLists, TimeWindow, TimedLists, WindowIndex, WindowSide, gather, sorted_times,
-    sources_within, time_range,
+    SORTED_TIME_BYTES, SharedLists, TimeWindow, TimedEdge, TimedLists, WindowIndex, WindowSide, gather,
+    sorted_times, sources_within, time_range, timed_edges,
 };
 use crate::pool::PoolOptions;
 use crate::stack::Stack;
@@ -376,6 +376,19 @@ impl StoredGraph<'_, i64> {
     /// As [`StoredGraph::time_range`].
     pub fn sources_within(&self, window: &TimeWindow, run: &Run) -> Result<Vec<VertexId>> {
         sources_within(&self.out, window, run)
+    }
+
+    /// The edges in a range of times, ascending by time, and their memory; an undirected one from its end with the smaller number. `None` if
+    /// the budget of the run has no room for them. Reads all times once.
+    ///
+    /// # Errors
+    /// As [`StoredGraph::time_range`].
+    pub fn timed_edges(
+        &self,
+        range: &TimeWindow,
+        run: &Run,
+    ) -> Result<Option<(Vec<TimedEdge>, Reservation)>> {
+        timed_edges(&self.out, range, self.directed, run)
     }
 
     /// The times of the edges in a window, ascending, and their memory; copies of an edge count each. Reads all times once. Memory: 24 bytes

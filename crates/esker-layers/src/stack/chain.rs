@@ -108,7 +108,10 @@ impl Chains {
 
     /// As [`Chains::visit_from`], without the layers below `floor`. Returns the targets of the tombstones for those layers, ascending;
     /// `None` if the chain does not reach them, or `take` has enough.
-    pub(crate) fn visit_above<'a>(
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; what `take` returns.
+    pub fn visit_above<'a>(
         &'a self,
         floor: usize,
         mut fragment: Option<(usize, usize)>,

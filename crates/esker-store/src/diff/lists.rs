@@ -2,12 +2,17 @@
 
 use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::Arc;
 
 use esker_format::{Error, Result, Widening};
-use esker_graph::{Direction, VertexId};
+use esker_graph::{Direction, Flow, VertexId};
 
 use super::kinds::{DiffEdge, Difference};
 use crate::snapshot::{Snapshot, VertexEdges};
+
+/// A list is compared as a whole if it has fewer arcs for each target that may differ: finding a target takes searches. Tests have only short
+/// lists.
+const WHOLE_PER_TARGET: usize = if cfg!(test) { 1 } else { 8 };
 
 /// The conversions of values of edge properties to the wider of the types that they have in two snapshots: one of them may have been opened
 /// before a type became a wider one.
@@ -40,16 +45,20 @@ struct VersionList<'s> {
 }
 
 impl<'s> VersionList<'s> {
-    /// Reads a list; `None` if the version does not have the vertex.
+    /// Reads a list, or its edges to some vertices; `None` if the version does not have the vertex.
     fn read(
         snapshot: &'s Snapshot,
         conversions: &'s [Option<Widening>],
         source: VertexId,
+        to: Option<&[VertexId]>,
     ) -> Result<Option<Self>> {
         if source as usize >= snapshot.num_vertices() {
             return Ok(None);
         }
-        let edges = snapshot.edges(Direction::Out, source)?;
+        let edges = match to {
+            Some(to) => VertexEdges::to(snapshot.stack(), source, to)?,
+            None => snapshot.edges(Direction::Out, source)?,
+        };
         let start = match snapshot.is_directed() {
             true => 0,
             false => edges.targets().partition_point(|&target| target < source),
@@ -91,17 +100,61 @@ impl<'s> VersionList<'s> {
     }
 }
 
-/// Calls `visit` with the differences between the out-lists of `v` in `a` and `b`. Memory: both lists.
+/// The layers that two versions have in common and read as a whole: the lists there are the same.
+pub(super) struct CommonLayers(usize);
+
+impl CommonLayers {
+    pub(super) fn of(a: &Snapshot, b: &Snapshot) -> Self {
+        let read_whole = |snapshot: &Snapshot| {
+            let (layers, is_partial) = (snapshot.stack().layers().len(), snapshot.stack().rank().is_some());
+            layers - usize::from(is_partial)
+        };
+        let layers = |snapshot: &Snapshot| snapshot.stack().layers()[..read_whole(snapshot)].to_vec();
+        // Layers in memory may have the number of an earlier one.
+        let pairs = layers(a).into_iter().zip(layers(b));
+        Self(pairs.take_while(|(in_a, in_b)| Arc::ptr_eq(in_a, in_b)).count())
+    }
+
+    /// The vertices to which the edges of `v` may differ, ascending and distinct: its targets in the other layers, and those whose edges in
+    /// the common layers were removed. `None` if that is not known, or comparing whole lists is as fast.
+    fn targets(&self, (a, b): (&Snapshot, &Snapshot), v: VertexId) -> Result<Option<Vec<VertexId>>> {
+        let mut targets = Vec::new();
+        for snapshot in [a, b] {
+            if self.0 == 0 || v as usize >= snapshot.num_vertices() {
+                return Ok(None);
+            }
+            let stack = snapshot.stack();
+            let fragment = stack.newest_fragment(Direction::Out, v)?;
+            let dead = stack.visit_above(self.0, fragment, Direction::Out, v, &mut |stretch| {
+                targets.extend_from_slice(&stretch.targets);
+                Ok(Flow::More)
+            })?;
+            let Some(dead) = dead else { return Ok(None) };
+            targets.extend(dead);
+        }
+        targets.sort_unstable();
+        targets.dedup();
+        let is_short = |snapshot: &Snapshot| {
+            Ok::<_, Error>(snapshot.degree(Direction::Out, v)? < WHOLE_PER_TARGET * targets.len())
+        };
+        Ok(if is_short(b)? { None } else { Some(targets) })
+    }
+}
+
+/// Calls `visit` with the differences between the out-lists of `v` in `a` and `b`. Memory: both lists, or what the layers that the versions do
+/// not share have of them.
 pub(super) fn compare<F>(
     (a, b): (&Snapshot, &Snapshot),
-    types: &CommonTypes,
+    (types, common): (&CommonTypes, &CommonLayers),
     v: VertexId,
     visit: &mut F,
 ) -> Result<()>
 where
     F: FnMut(Difference<'_>) -> Result<()>,
 {
-    match (VersionList::read(a, &types.of_a, v)?, VersionList::read(b, &types.of_b, v)?) {
+    let to = common.targets((a, b), v)?;
+    let to = to.as_deref();
+    match (VersionList::read(a, &types.of_a, v, to)?, VersionList::read(b, &types.of_b, v, to)?) {
         (Some(a), Some(b)) => compare_lists(&a, &b, visit),
         (Some(a), None) => {
             (a.start..a.edges.len()).try_for_each(|at| visit(Difference::EdgeRemoved(a.edge(at))))

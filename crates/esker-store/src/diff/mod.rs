@@ -4,7 +4,8 @@
 //! takes time linear in the changes, not in the graph. If a merged layer covers both versions, its version codes
 //! tell which lists changed.
 //!
-//! Time: linear in the lists, in both versions, of the vertices changed in between. Memory: two lists and a few
+//! Time: linear in what the layers that only one of the versions reads have of the lists of these vertices, with a search in the other layers for
+//! each target; or linear in the lists, in both versions, where those are short or the layers were merged. Memory: two lists and a few
 //! words a layer; also the vertex tables of both versions, if more than one vertex in 64 may have changed and
 //! there are many layers.
 
@@ -22,7 +23,7 @@ use crate::snapshot::Snapshot;
 
 pub use kinds::{DiffEdge, Difference};
 
-use lists::CommonTypes;
+use lists::{CommonLayers, CommonTypes};
 pub(crate) use touched::TouchedVertices;
 use vertices::ChangedVertices;
 
@@ -129,7 +130,7 @@ where
         }
     }
     let mut vertices = ChangedVertices::new(a, b, newer, since, run)?;
-    let types = CommonTypes::of(a, b);
+    let (types, common) = (CommonTypes::of(a, b), CommonLayers::of(a, b));
     let mut num_visited = 0;
     loop {
         if num_visited % CHECK_VERTICES == 0 {
@@ -144,7 +145,7 @@ where
         }
         if touched.peek() == Some(v) {
             touched.next()?;
-            lists::compare((a, b), &types, v, &mut visit)?;
+            lists::compare((a, b), (&types, &common), v, &mut visit)?;
         }
     }
 }

@@ -8,6 +8,8 @@ use esker_layers::graph::window::{Combine, Copies, SharedLists, WindowIndex};
 use esker_layers::property::RemovedVertices;
 use esker_layers::stack::Stack;
 
+use super::moved::{AgingEdges, WindowMove};
+
 /// The types of numbers that weights can have.
 pub(super) const WEIGHT_ELEMENTS: [ElementType; 4] =
     [ElementType::I32, ElementType::I64, ElementType::F32, ElementType::F64];
@@ -43,16 +45,32 @@ pub(super) struct WindowPart {
     shared: Option<Arc<SharedLists>>,
     /// Whether vertices without an edge in the window are kept.
     all_vertices: bool,
+    /// How it differs from the window that it was made from.
+    moved: Option<WindowMove>,
+    /// The edges that leave it next.
+    aging: Option<Arc<AgingEdges>>,
 }
 
 impl WindowPart {
     pub(super) fn new(time: u32, index: WindowIndex, stack: Stack, all_vertices: bool) -> Self {
         let removed = RemovedVertices::of(index.absent());
-        Self { time, index, removed, stack, shared: None, all_vertices }
+        Self { time, index, removed, stack, shared: None, all_vertices, moved: None, aging: None }
     }
 
     pub(super) fn with_shared(self, shared: &Arc<SharedLists>) -> Self {
         Self { shared: Some(Arc::clone(shared)), ..self }
+    }
+
+    pub(super) fn with_move(self, moved: WindowMove, aging: Option<Arc<AgingEdges>>) -> Self {
+        Self { moved: Some(moved), aging, ..self }
+    }
+
+    pub(super) fn moved(&self) -> Option<&WindowMove> {
+        self.moved.as_ref()
+    }
+
+    pub(super) fn aging(&self) -> Option<&Arc<AgingEdges>> {
+        self.aging.as_ref()
     }
 
     pub(super) fn all_vertices(&self) -> bool {

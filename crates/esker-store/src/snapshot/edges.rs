@@ -47,6 +47,19 @@ impl<'a> VertexEdges<'a> {
         })
     }
 
+    /// The edges from `v` to some vertices only, which are ascending and distinct.
+    pub(crate) fn to(stack: &'a Stack, v: VertexId, to: &[VertexId]) -> Result<Self> {
+        let (mut targets, mut places) = (Vec::new(), Vec::new());
+        for &target in to {
+            stack.visit_copies(Direction::Out, v, target, |lists, index| {
+                targets.push(target);
+                places.push((lists, index));
+                Ok(Flow::More)
+            })?;
+        }
+        Ok(Self { targets: targets.into(), places: Places::Each(places) })
+    }
+
     /// The neighbours, ascending.
     pub fn targets(&self) -> &[VertexId] {
         &self.targets

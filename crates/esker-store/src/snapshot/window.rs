@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use esker_format::{ElementType, Error, PropertyRecord, Result};
 use esker_graph::{Direction, Flow, Reservation, Run, VertexId};
-use esker_layers::graph::window::{Copies, SharedLists, TimeWindow, WindowIndex};
+use esker_layers::graph::window::{Copies, SharedLists, TimeWindow, TimedEdge, WindowIndex};
 use esker_layers::graph::{Access, StoredGraph, StoredWeight};
 use esker_layers::layer::ListColumns;
 use esker_layers::pool::PoolOptions;
 use esker_layers::stack::Stack;
 
 use super::choice::WindowPart;
+use super::moved::{AgingEdges, WindowMove, WindowPosition};
 use super::state::Snapshot;
 
 /// Vertices between two checks for cancellation.
@@ -94,6 +95,48 @@ impl Snapshot {
         };
         self.2.window = Some(Arc::new(WindowPart::new(record.number, index, stack, all_vertices)));
         Ok(self)
+    }
+
+    /// The same version without a window.
+    pub(crate) fn without_window(mut self) -> Self {
+        self.2.window = None;
+        self
+    }
+
+    /// As [`Snapshot::window`], for a window that differs from a former one as `moved` says; `None` if that does not suffice.
+    pub(crate) fn moved_window(
+        mut self,
+        former: &Self,
+        (time, window, all_vertices): (&str, TimeWindow, bool),
+        moved: WindowMove,
+        aging: Option<Arc<AgingEdges>>,
+        run: &Run,
+    ) -> Result<Option<Self>> {
+        let Some(before) = former.window_index() else { return Ok(None) };
+        let number = self.time_property(time)?.number;
+        let absent = self.removed(run)?;
+        let (n, directed) = (self.num_vertices(), self.is_directed());
+        let bytes = WindowIndex::bytes(n as u64, directed && self.has(Direction::In));
+        let _memory: Reservation = run.budget().reserve("the degrees in a window", bytes)?;
+        let changes = [&moved.removed[..], &moved.added[..]];
+        let absent = all_vertices.then(|| absent.list());
+        let Some(index) = before.moved(window, changes, (n, directed), absent)? else { return Ok(None) };
+        let stack = self.stack().within(number, window.after.saturating_add(1)..=window.until);
+        let part = WindowPart::new(number, index, stack, all_vertices).with_move(moved, aging);
+        self.2.window = Some(Arc::new(part));
+        Ok(Some(self))
+    }
+
+    /// The edges of a range of times, and their memory: see [`StoredGraph::timed_edges`].
+    pub(crate) fn timed_edges(
+        &self,
+        time: &str,
+        range: &TimeWindow,
+        run: &Run,
+    ) -> Result<Option<(Vec<TimedEdge>, Reservation)>> {
+        let record = self.time_property(time)?;
+        let stack = self.stack().within(record.number, range.after.saturating_add(1)..=range.until);
+        self.times(&stack, record, &Access::default(), run)?.timed_edges(range, run)
     }
 
     /// The edges of several windows, copied to memory in two passes over the layers that reach into them: see [`Snapshot::shared_window`].
@@ -260,6 +303,25 @@ impl Snapshot {
     pub fn gathered(mut self, gathers: bool) -> Self {
         self.2.gathers = gathers;
         self
+    }
+
+    /// Where its window is; `None` without a window.
+    pub(crate) fn window_position(&self) -> Option<WindowPosition> {
+        let part = self.2.window.as_deref()?;
+        let (version, window) = (self.version(), *part.index().window());
+        let (number, committed_ms) = (version.number, version.committed_ms);
+        Some(WindowPosition { version: number, committed_ms, window, all_vertices: part.all_vertices() })
+    }
+
+    /// What its window gained and lost since that of another version, if it was made from it: see [`Snapshot::window_after`].
+    pub fn window_move(&self, former: &Self) -> Option<&WindowMove> {
+        let found = self.2.window.as_deref()?.moved()?;
+        (Some(found.from) == former.window_position()).then_some(found)
+    }
+
+    /// The edges that will leave its window, as far as they are known.
+    pub(crate) fn aging(&self) -> Option<&Arc<AgingEdges>> {
+        self.2.window.as_deref()?.aging()
     }
 
     /// The graph of a window.

@@ -124,6 +124,14 @@ impl Slide<'_> {
     fn change(&self) -> Result<VersionChange> {
         let grew = self.newer.num_vertices() > self.older.num_vertices();
         let mut change = VersionChange { grew, ..VersionChange::default() };
+        if self.weight.is_none()
+            && let Some(moved) = self.newer.window_move(self.older)
+        {
+            let unweighted = |edges: &[(VertexId, VertexId)]| edges.iter().map(|&(u, v)| (u, v, 0)).collect();
+            (change.removed, change.added) = (unweighted(&moved.removed), unweighted(&moved.added));
+            self.move_vertices(moved.vertices.clone(), &mut change)?;
+            return Ok(change);
+        }
         let (before, after) = (*self.before.index.window(), *self.after.index.window());
         let mut named = Vec::new();
         let in_both = |edge: &DiffEdge<'_>| {

@@ -234,17 +234,19 @@ pub struct MovingWindow {
 }
 
 impl MovingWindow {
-    /// The window of a version, and the unit of its times; `None` if it moves in steps and no step has ended after `last`, where it ended
-    /// before. Before the first step has ended it ends with the latest edge.
+    /// The window of a version, and the unit of its times; `None` if it moves in steps and no step has ended after the end of the `former`
+    /// one. Before the first step has ended it ends with the latest edge. Where little changed since the former window, it is made from that: see
+    /// [`Snapshot::window_after`].
     ///
     /// # Errors
     /// As [`Times::of`] and [`Snapshot::window`].
     pub fn of(
         &self,
         snapshot: &Snapshot,
-        last: Option<i64>,
+        former: Option<&Snapshot>,
         run: &Run,
     ) -> Result<Option<(Snapshot, TimeUnit)>> {
+        let last = former.and_then(Snapshot::window_index).map(|index| index.window().until);
         let times = Times::ending(snapshot, self.time.as_deref(), self.unit, run)?;
         let latest = times.range.map_or(0, |range| range.1);
         let end = match self.every {
@@ -259,7 +261,11 @@ impl MovingWindow {
             return Ok(None);
         }
         let window = times.window_until(self.length, end, self.copies)?;
-        let windowed = snapshot.clone().window(&times.property, window, self.all_vertices, run)?;
+        let (snapshot, time) = (snapshot.clone(), &times.property);
+        let windowed = match former {
+            Some(former) => snapshot.window_after(former, time, window, self.all_vertices, run)?,
+            None => snapshot.window(time, window, self.all_vertices, run)?,
+        };
         Ok(Some((windowed, times.unit)))
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use esker::answer::{Value, Values};
 use esker::catalogue::{Params, find};
 use esker::follow::{Follow, Method, MethodChoice};
-use esker::graph::{Run, RunOptions, VertexId};
+use esker::graph::{Direction, Run, RunOptions, VertexId, vertex};
 use esker::import::install::import;
 use esker::import::options::{ImportOptions, VertexOrder};
 use esker::import::source::{EdgeBatch, IdKind, Numbers, Schema};
@@ -16,7 +16,7 @@ use esker::store::io::{Disk, MemoryDisk};
 use esker::store::property::PropertyValue;
 use esker::store::version::StagingOptions;
 use esker::store::windows::{Combine, Copies, TimeWindow};
-use esker::store::{Database, DatabaseOptions};
+use esker::store::{Database, DatabaseOptions, Follower, Snapshot};
 
 use crate::follow::{Noise, TOLERANCE, agree};
 use crate::forms::Listed;
@@ -31,6 +31,8 @@ struct Stream {
     in_edges: bool,
     noise: Noise,
     database: Database,
+    /// Another reader, which shows the same versions in other layers.
+    follower: Option<Follower>,
     ids: u64,
     now: i64,
 }
@@ -79,8 +81,20 @@ impl Stream {
             .unwrap();
         let options =
             DatabaseOptions { threads: 1, auto_merge: Some(seed % 4 < 2), ..DatabaseOptions::default() };
-        let database = Database::open_on(disk, path, options).unwrap();
-        Self { directed, in_edges, noise, database, ids: IMPORTED, now: LENGTH }
+        let database = Database::open_on(Arc::clone(&disk), path, options).unwrap();
+        let follower = (seed & 4 == 0).then(|| {
+            let run = Arc::new(Run::with_threads(1).unwrap());
+            Follower::open(disk, path, run).unwrap()
+        });
+        Self { directed, in_edges, noise, database, follower, ids: IMPORTED, now: LENGTH }
+    }
+
+    /// The newest version.
+    fn newest(&self) -> Snapshot {
+        match &self.follower {
+            Some(follower) => follower.at(follower.newest()).unwrap(),
+            None => self.database.snapshot().unwrap(),
+        }
     }
 
     /// Commits edges of about now, and changes of others, and now and then freezes or merges what there is.
@@ -112,6 +126,9 @@ impl Stream {
             2 => drop(self.database.compact(run).unwrap()),
             _ => {}
         }
+        if let Some(follower) = &mut self.follower {
+            follower.refresh().unwrap();
+        }
     }
 }
 
@@ -121,22 +138,38 @@ fn values_of(follow: &Follow) -> BTreeMap<VertexId, Value> {
     values.map(|values| (0..).zip((0..values.len()).map(|v| values.get(v))).collect()).unwrap_or_default()
 }
 
-/// Follows an algorithm over windows that move over a random stream. Returns the number of updates.
-fn updates_of(algorithm: &str, seed: u64, copies: Copies, params: &Params) -> usize {
+/// Follows an algorithm over windows that move over a random stream. Returns the number of updates, and of
+/// windows that were made from the one before.
+fn updates_of(algorithm: &str, seed: u64, copies: Copies, params: &Params) -> (usize, usize) {
     let run = Arc::new(Run::new(RunOptions { threads: 1, seed: 7, ..RunOptions::default() }).unwrap());
     let mut stream = Stream::new(seed);
     // Searches begin at vertices that have to be there.
     let all_vertices = params.text("source").is_some() || seed & 4 > 0;
     let window = |stream: &Stream, until: i64| {
         let window = TimeWindow { after: until - LENGTH, until, copies };
-        stream.database.snapshot().unwrap().window("sent", window, all_vertices, &run).unwrap()
+        stream.newest().window("sent", window, all_vertices, &run).unwrap()
+    };
+    // The same, made from the window before; the counts are those of the edges.
+    let moved = |stream: &Stream, former: &Snapshot, until: i64, at: &str| {
+        let (counted, snapshot) = (window(stream, until), stream.newest());
+        let range = *counted.window_index().unwrap().window();
+        let moved = snapshot.window_after(former, "sent", range, all_vertices, &run).unwrap();
+        let (index, other) = (moved.window_index().unwrap(), counted.window_index().unwrap());
+        assert_eq!((index.num_edges(), index.num_arcs()), (other.num_edges(), other.num_arcs()), "{at}");
+        assert_eq!(index.absent(), other.absent(), "{at}");
+        for direction in [Direction::Out, Direction::In].into_iter().filter(|d| counted.has(*d)) {
+            for v in (0..counted.num_vertices()).map(vertex) {
+                assert_eq!(index.degree(direction, v), other.degree(direction, v), "{v} {direction:?}: {at}");
+            }
+        }
+        moved
     };
     let mut until = stream.now;
     let choice = if seed.is_multiple_of(3) { MethodChoice::Cheaper } else { MethodChoice::Update };
     let first = window(&stream, until);
     let follow = Follow::start(first, find(algorithm).unwrap(), params, Arc::clone(&run)).unwrap();
     let mut follow = follow.with_choice(choice);
-    let (mut given, mut updates) = (values_of(&follow), 0);
+    let (mut given, mut updates, mut moves) = (values_of(&follow), 0, 0);
     for step in 0..30 {
         let steps = if stream.noise.below(15) == 0 { 2 * LENGTH } else { 1 };
         (0..steps).for_each(|_| stream.step(&run));
@@ -145,7 +178,9 @@ fn updates_of(algorithm: &str, seed: u64, copies: Copies, params: &Params) -> us
             until = stream.now - stream.noise.below(3) as i64;
         }
         let at = format!("{algorithm}, seed {seed}, step {step}, until {until}");
-        let update = follow.advance(window(&stream, until)).unwrap_or_else(|error| panic!("{error}: {at}"));
+        let next = moved(&stream, follow.snapshot(), until, &at);
+        moves += usize::from(next.window_move(follow.snapshot()).is_some());
+        let update = follow.advance(next).unwrap_or_else(|error| panic!("{error}: {at}"));
         updates += usize::from(update.method == Method::Update);
         for changed in &update.changed {
             let before = given.insert(changed.vertex, changed.new).unwrap_or(Value::Missing);
@@ -153,7 +188,7 @@ fn updates_of(algorithm: &str, seed: u64, copies: Copies, params: &Params) -> us
         }
         agree(&follow, &run, params, &given, &at);
     }
-    updates
+    (updates, moves)
 }
 
 #[test]
@@ -172,15 +207,18 @@ fn windows_that_move_are_followed_by_updates() {
     ] {
         let needs_in = ["kcore", "triangles", "degrees"].contains(&algorithm);
         let seeds = (0..6).filter(|seed| !needs_in || seed & 1 == 0 || seed % 5 != 3);
-        let updates: usize = seeds.map(|seed| updates_of(algorithm, seed, Copies::All, &params)).sum();
+        let (updates, moves) = seeds
+            .map(|seed| updates_of(algorithm, seed, Copies::All, &params))
+            .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         assert!(updates > 40, "{updates} updates of {algorithm}");
+        assert!(moves > 40, "{moves} windows of {algorithm} were made from the one before");
     }
 }
 
 #[test]
 fn windows_that_join_edges_are_computed_anew() {
     for (seed, copies) in [(1, Copies::Distinct), (2, Copies::Weighted(Combine::Count))] {
-        assert_eq!(updates_of("wcc", seed, copies, &Params::default()), 0);
+        assert_eq!(updates_of("wcc", seed, copies, &Params::default()), (0, 0));
     }
     // Colours follow from the numbers of the vertices of a window.
     let (run, stream) = (Arc::new(Run::with_threads(1).unwrap()), Stream::new(2));

@@ -130,6 +130,11 @@ impl WindowIndex {
         offsets(self.sums(direction), self.remaining())
     }
 
+    /// Whether it has counts of in-lists that differ from the out-lists.
+    pub(super) fn has_incoming(&self) -> bool {
+        self.incoming.is_some()
+    }
+
     /// Arcs before each vertex in lists of a direction, and in all.
     pub(crate) fn sums(&self, direction: Direction) -> &[u64] {
         match (direction, &self.incoming) {

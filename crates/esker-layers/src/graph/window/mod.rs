@@ -6,6 +6,7 @@
 mod copies;
 mod lists;
 mod index;
+mod moved;
 mod shared;
 mod streamed;
 mod gather;
@@ -15,5 +16,7 @@ pub(super) use gather::gather;
 pub use index::WindowIndex;
 pub(super) use index::{SORTED_TIME_BYTES, sorted_times, sources_within, time_range};
 pub(super) use lists::TimedLists;
+pub use moved::TimedEdge;
+pub(super) use moved::timed_edges;
 pub use shared::{SHARED_WINDOWS_MAX, SharedLists};
 pub(super) use streamed::WindowSide;

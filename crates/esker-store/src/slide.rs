@@ -1,0 +1,197 @@
+//! Windows that move with the versions: each is made from the one before and from what changed.
+
+use std::sync::Arc;
+
+use esker_format::{ElementType, Result};
+use esker_graph::Run;
+use esker_layers::graph::window::{Copies, TimeWindow};
+
+use crate::diff::{DiffEdge, Difference, diff};
+use crate::snapshot::{AgingEdges, Snapshot, WindowMove};
+
+/// A window is made from the one before if it moves by at most one part of its length in this many, and the layers between the versions
+/// have at most one arc for this many of the window.
+const PARTS_MIN: u64 = 8;
+/// Arcs of layers between two versions that are always few enough.
+const ARCS_MIN: u64 = 1 << 12;
+/// One part of a window in this many is looked through at a time for the edges that leave it next.
+const AGING_PARTS: u64 = 8;
+
+impl Snapshot {
+    /// As [`Snapshot::window`], made from the window of an earlier version, or an earlier window of this one. Where little changed, that takes
+    /// time in proportion to the change and to the number of vertices, not of edges; else the edges are counted.
+    ///
+    /// # Errors
+    /// As [`Snapshot::window`].
+    pub fn window_after(
+        self,
+        former: &Self,
+        time: &str,
+        window: TimeWindow,
+        all_vertices: bool,
+        run: &Run,
+    ) -> Result<Self> {
+        let newer = self.without_window();
+        let moved = Move::of(former, &newer, time, window, all_vertices).map(|found| found.made(run));
+        match moved.transpose()?.flatten() {
+            Some(windowed) => Ok(windowed),
+            None => newer.window(time, window, all_vertices, run),
+        }
+    }
+}
+
+/// A window, and the one that it is made from.
+struct Move<'a> {
+    /// The former version with its window.
+    former: &'a Snapshot,
+    newer: &'a Snapshot,
+    time: &'a str,
+    /// The number of the property that holds the times, and its type.
+    property: (u32, ElementType),
+    before: TimeWindow,
+    after: TimeWindow,
+    all_vertices: bool,
+}
+
+/// What is found of a move.
+struct Found {
+    moved: WindowMove,
+    /// The least and the greatest of the times of edges that only one of the versions has.
+    times: Option<(i64, i64)>,
+}
+
+impl<'a> Move<'a> {
+    /// The move, if the window can be made from the former one and little changed.
+    fn of(
+        former: &'a Snapshot,
+        newer: &'a Snapshot,
+        time: &'a str,
+        after: TimeWindow,
+        all_vertices: bool,
+    ) -> Option<Self> {
+        let lists = former.window_lists()?;
+        let (before, record) = (*lists.index.window(), lists.time);
+        let property = newer.edge_property(time).ok()?;
+        let is_same_kind = (before.copies, after.copies) == (Copies::All, Copies::All)
+            && lists.all_vertices == all_vertices
+            && (record.number, record.element) == (property.number, property.element);
+        let is_ahead =
+            before.after <= after.after && before.until <= after.until && after.after < before.until;
+        let moved_by = after.until.abs_diff(before.until).max(after.after.abs_diff(before.after));
+        let is_near = moved_by.saturating_mul(PARTS_MIN) <= before.until.abs_diff(before.after);
+        if !(is_same_kind && is_ahead && is_near && newer.continues(former)) {
+            return None;
+        }
+        let since = former.version().number;
+        let layers = newer.stack().layers().iter().map(|layer| layer.record());
+        let changed = layers.filter(|layer| layer.last_version > since && since < newer.version().number);
+        let arcs: u64 = changed.map(|layer| layer.out.arcs + layer.out.past_arcs).sum();
+        let is_little = arcs <= (lists.index.num_arcs() / PARTS_MIN).max(ARCS_MIN);
+        let property = (property.number, property.element);
+        is_little.then_some(Self { former, newer, time, property, before, after, all_vertices })
+    }
+
+    /// The later version with its window; `None` if its edges must be counted.
+    fn made(&self, run: &Run) -> Result<Option<Snapshot>> {
+        let Some(aging) = self.aging(run)? else { return Ok(None) };
+        let mut found = self.differences(run)?;
+        if let Some(leaving) = self.leaving() {
+            let Some(edges) = aging.as_ref().and_then(|aging| aging.within(&leaving)) else {
+                return Ok(None);
+            };
+            found.moved.removed.extend(edges.iter().map(|&(_, source, target)| (source, target)));
+        }
+        if let Some(coming) = self.coming().filter(|_| !self.comes_by_commits()) {
+            let Some(edges) = self.newer.timed_edges(self.time, &coming, run)? else { return Ok(None) };
+            found.moved.added.extend(edges.0.iter().map(|&(_, source, target)| (source, target)));
+        }
+        let is_untouched = |aging: &Arc<AgingEdges>| {
+            found.times.is_none_or(|(least, most)| most <= aging.range.after || aging.range.until < least)
+        };
+        let aging = aging.filter(is_untouched);
+        let place = (self.time, self.after, self.all_vertices);
+        self.newer.clone().moved_window(self.former, place, found.moved, aging, run)
+    }
+
+    /// The range of times of edges that leave the window.
+    fn leaving(&self) -> Option<TimeWindow> {
+        let leaving = TimeWindow { until: self.after.after, ..self.before };
+        (leaving.after < leaving.until).then_some(leaving)
+    }
+
+    /// The range of times of edges that come to the window.
+    fn coming(&self) -> Option<TimeWindow> {
+        let coming = TimeWindow { after: self.before.until, ..self.after };
+        (coming.after < coming.until).then_some(coming)
+    }
+
+    /// Whether the former version has no edges of the times that come to the window, so that all of these are differences between the versions.
+    fn comes_by_commits(&self) -> bool {
+        let stated = self.former.stack().value_range(self.property.0);
+        stated.is_some_and(|(_, latest)| latest <= self.before.until)
+    }
+
+    /// The edges of the former version that leave the window next, as far as this move and further, if it has any: the known ones, or else
+    /// those of a part of the window. The outer `None`: there is no room for them.
+    fn aging(&self, run: &Run) -> Result<Option<Option<Arc<AgingEdges>>>> {
+        let known = self.former.aging();
+        let Some(leaving) = self.leaving() else { return Ok(Some(known.cloned())) };
+        if let Some(known) = known.filter(|aging| aging.within(&leaving).is_some()) {
+            return Ok(Some(Some(Arc::clone(known))));
+        }
+        let part = (self.before.until.abs_diff(self.before.after) / AGING_PARTS) as i64;
+        let until = leaving.after.saturating_add(part).max(leaving.until);
+        for until in [until, leaving.until] {
+            let range = TimeWindow { until, ..leaving };
+            if let Some((edges, memory)) = self.former.timed_edges(self.time, &range, run)? {
+                return Ok(Some(Some(Arc::new(AgingEdges { range, edges, _memory: memory }))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The differences between the versions, of the edges that both windows show, and of those that only the later one shows if all of these
+    /// came between the versions.
+    fn differences(&self, run: &Run) -> Result<Found> {
+        let Some(from) = self.former.window_position() else {
+            unreachable!("the former version has a window")
+        };
+        let moved = WindowMove { from, removed: Vec::new(), added: Vec::new(), vertices: Vec::new() };
+        let mut found = Found { moved, times: None };
+        let comes_by_commits = self.comes_by_commits();
+        let time_of = |edge: &DiffEdge<'_>| {
+            let bits = edge.bits(self.property.0)?;
+            Ok::<_, esker_format::Error>(match self.property.1 {
+                ElementType::I32 => i64::from(bits as i32),
+                _ => bits as i64,
+            })
+        };
+        let mut take = |edge: &DiffEdge<'_>, is_new: bool| {
+            let (time, ends) = (time_of(edge)?, (edge.source, edge.target));
+            let (least, most) = found.times.unwrap_or((time, time));
+            found.times = Some((least.min(time), most.max(time)));
+            let is_shown_before = self.before.contains(time);
+            if self.after.contains(time) && (is_shown_before || is_new && comes_by_commits) {
+                let list = if is_new { &mut found.moved.added } else { &mut found.moved.removed };
+                list.push(ends);
+            }
+            Ok::<_, esker_format::Error>(())
+        };
+        let mut vertices = Vec::new();
+        diff(&self.former.clone().without_window(), self.newer, run, |difference| {
+            match difference {
+                Difference::VertexAdded(v) | Difference::VertexRemoved(v) => vertices.push(v),
+                Difference::ValueChanged(..) => {}
+                Difference::EdgeAdded(edge) => take(&edge, true)?,
+                Difference::EdgeRemoved(edge) => take(&edge, false)?,
+                Difference::EdgeChanged(old, new) => {
+                    take(&old, false)?;
+                    take(&new, true)?;
+                }
+            }
+            Ok(())
+        })?;
+        found.moved.vertices = vertices;
+        Ok(found)
+    }
+}
