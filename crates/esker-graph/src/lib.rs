@@ -73,6 +73,7 @@ pub use remaining::Remaining;
 pub use rows::Rows;
 pub use run::{Cancel, OnProgress, Progress, Run, RunOptions};
 pub use source::{
-    AnyVisitor, Boxed, DynVisitor, SINK_BATCH_MAX, Sink, Source, collect, take_once, wanted_blocks,
+    AnyVisitor, Boxed, DynVisitor, ListAccess, SINK_BATCH_MAX, Sink, Source, collect, take_once,
+    wanted_blocks,
 };
 pub use stop::Stop;

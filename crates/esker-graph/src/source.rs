@@ -17,6 +17,17 @@ use crate::stop::Stop;
 /// Pieces in a batch, at most: one bit of a word each.
 pub const SINK_BATCH_MAX: usize = 64;
 
+/// How lists are read best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ListAccess {
+    /// One by one, as fast as in a scan.
+    Single,
+    /// A few one by one, many in a scan.
+    Scans,
+    /// In scans alone: a single list is decoded together with many others, or is not at hand.
+    OnlyScans,
+}
+
 /// The lists of one direction behind a pointer, with weights of type `W` and errors of type `E`. The methods are those of [`Graph`] and
 /// [`Lists`].
 pub trait Source<W, E>: Send + Sync {
@@ -31,6 +42,11 @@ pub trait Source<W, E>: Send + Sync {
     /// See [`Graph::words_apart`].
     fn words_apart(&self) -> bool {
         true
+    }
+
+    /// How lists are read best.
+    fn list_access(&self) -> ListAccess {
+        ListAccess::Single
     }
 
     /// Verifies ahead of time what the first scan would verify.

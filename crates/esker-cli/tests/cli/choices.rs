@@ -48,14 +48,33 @@ fn what_cannot_be_read_as_undirected_is_refused_with_a_remedy() {
     let place = roads();
     place.ok("import a.csv out.esker --no-in-edges");
     fails(&place, 1, "run msf out.esker --as-undirected", &["in-edges", "import it again"]);
+}
+
+#[test]
+fn a_directed_graph_is_read_as_undirected_from_tiles_a_pool_and_heads() {
+    let place = roads();
+    let expected =
+        place.ok("run kcore g.esker --as-undirected --encoding lists --residency mapped --output -");
     place.ok("compact g.esker --encoding tiles");
-    for access in ["--encoding tiles", "--residency pooled", "--residency headed"] {
-        let line = format!("run wcc g.esker --as-undirected {access}");
-        fails(&place, 1, &line, &["mapped lists", "--residency mapped --encoding lists"]);
+    place.file("d.txt", "+ 4 2 weight=6 toll=3 kind=a\n");
+    let accesses = [
+        "--encoding tiles --residency mapped",
+        "--encoding tiles --residency pooled",
+        "--encoding lists --residency pooled",
+        "--residency headed --head 1",
+    ];
+    for access in accesses {
+        let line = format!("run kcore g.esker --as-undirected --verify --output - {access}");
+        assert_eq!(place.ok(&line), expected, "{access}");
     }
-    place.ok("run wcc g.esker --as-undirected --encoding lists --residency mapped --verify");
-    let line = "estimate msf g.esker --as-undirected --explain";
-    assert!(place.ok(line).contains("a directed graph is read as undirected from mapped lists"));
+    place.ok("commit g.esker d.txt");
+    for access in accesses {
+        let forest = place.json(&format!("run msf g.esker --as-undirected --verify --json {access}"));
+        assert_eq!(forest["answers"]["weight"], 13.0, "{access}");
+        assert_eq!(forest["as_undirected"], true);
+    }
+    let text = place.ok("estimate msf g.esker --as-undirected --residency pooled --encoding lists --explain");
+    assert!(!text.contains("read as undirected from"), "{text}");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use esker_format::{Error, Result};
 use esker_graph::{
-    AnyVisitor, Bitmap, Patch, Piece, Remaining, Run, Select, Sink, Source, VertexId, ones, vertex,
+    AnyVisitor, Bitmap, ListAccess, Patch, Piece, Remaining, Run, Select, Sink, Source, VertexId, ones,
+    vertex,
 };
 
 use super::side::Side;
@@ -24,6 +25,10 @@ impl<W: ColumnWeight> Source<W, Error> for InducedSide<'_, W> {
 
     fn is_scattered(&self) -> bool {
         self.inner.is_scattered()
+    }
+
+    fn list_access(&self) -> ListAccess {
+        self.inner.list_access()
     }
 
     /// The inner lists keep the words of their own vertices apart, and those are other words.

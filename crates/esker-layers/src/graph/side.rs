@@ -3,7 +3,9 @@
 use std::sync::{Arc, OnceLock};
 
 use esker_format::{Error, Result};
-use esker_graph::{AnyVisitor, Direction, Rows, Run, Select, Source, VertexId, Visitor, collect, take_once};
+use esker_graph::{
+    AnyVisitor, Direction, ListAccess, Rows, Run, Select, Source, VertexId, Visitor, collect, take_once,
+};
 
 use super::batches::{scan_compressed, scan_rows};
 use super::compressed::Compressed;
@@ -100,6 +102,13 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
 
     pub(super) fn is_scattered(&self) -> bool {
         matches!(self, Self::Source(source) if source.is_scattered())
+    }
+
+    pub(super) fn list_access(&self) -> ListAccess {
+        match self {
+            Self::Plain(_) | Self::Compressed(_) | Self::Layered(_) | Self::Gathered(_) => ListAccess::Single,
+            Self::Source(source) => source.list_access(),
+        }
     }
 
     /// Bytes that scans have read from the disk so far, past the page cache.

@@ -185,7 +185,8 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
                            it again with in-edges, or as undirected";
             Stop::Unsuitable(message.to_owned())
         })?;
-        let side = SymmetricSide::new(self.out, incoming, multigraph, self.num_vertices, run)?;
+        let size = (self.num_vertices, self.num_arcs);
+        let side = SymmetricSide::new([self.out, incoming], size, multigraph, run)?;
         let num_arcs = side.num_arcs();
         Ok(Self { num_arcs, directed: false, out: Side::source(side), incoming: None, ..self })
     }
@@ -193,6 +194,11 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
     /// Memory that [`super::StoredWeight::undirected`] takes for a number of vertices.
     pub const fn undirected_bytes(num_vertices: u64) -> u64 {
         SymmetricSide::<W>::bytes(num_vertices)
+    }
+
+    /// The same for blocks of lists that come from a pool, heads or tiles, with weights of so many bytes, unless a list is longer than a block.
+    pub const fn undirected_block_bytes(num_vertices: u64, num_arcs: u64, weight_bytes: u64) -> u64 {
+        SymmetricSide::<W>::block_bytes(num_vertices, num_arcs, weight_bytes)
     }
 
     /// [`super::StoredWeight::windowed`].

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use esker_format::{Error, Result};
-use esker_graph::{AnyVisitor, Direction, Run, Select, Source, VertexId};
+use esker_graph::{AnyVisitor, Direction, ListAccess, Run, Select, Source, VertexId};
 
 use super::points::{PointReads, few};
 use super::weight::ColumnWeight;
@@ -25,6 +25,11 @@ impl<W: ColumnWeight> Source<W, Error> for TiledSide<'_, W> {
 
     fn is_scattered(&self) -> bool {
         true
+    }
+
+    fn list_access(&self) -> ListAccess {
+        let are_cheap = self.points.as_ref().is_some_and(PointReads::are_cheap);
+        if are_cheap { ListAccess::Scans } else { ListAccess::OnlyScans }
     }
 
     /// The lists of a few vertices are read one by one, if they are stored, all others with their tiles.

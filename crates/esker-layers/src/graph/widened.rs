@@ -1,7 +1,7 @@
 //! Lists whose weights are 32-bit integers, handed over with 64-bit ones.
 
 use esker_format::{Error, Result};
-use esker_graph::{AnyVisitor, Patch, Piece, Run, Select, Sink, Source, VertexId};
+use esker_graph::{AnyVisitor, ListAccess, Patch, Piece, Run, Select, Sink, Source, VertexId};
 
 use super::side::Side;
 
@@ -15,6 +15,10 @@ impl Source<i64, Error> for WidenedSide<'_> {
 
     fn is_scattered(&self) -> bool {
         self.0.is_scattered()
+    }
+
+    fn list_access(&self) -> ListAccess {
+        self.0.list_access()
     }
 
     fn words_apart(&self) -> bool {

@@ -21,9 +21,6 @@ pub const PROCESS_BYTES: u64 = 32 << 20;
 /// What a thread gathers for each vertex of a strip of tiles that others write to as well, at most.
 const SHARED_VERTEX_BYTES: u64 = 16;
 
-/// Why a directed graph is read as undirected from mapped lists only: both lists of a vertex are needed at a time, sorted.
-const ONLY_MAPPED_LISTS: &str = "a directed graph is read as undirected from mapped lists: run it with --residency mapped --encoding lists";
-
 /// A copy is preferred to tiles if it is predicted to take less than this part of their time.
 const CHEAPER_COPY: f64 = 0.8;
 
@@ -78,8 +75,8 @@ pub(super) fn estimate_as(
     let snapshot = &entry.reading(snapshot);
     let mut shape = shape_of(snapshot, entry.reads_weights(snapshot))?;
     // Among removed vertices, lists are renumbered and handed over piece by piece.
-    shape.scattered =
-        encoding == GraphEncoding::Tiles && shape.num_vertices == snapshot.num_vertices() as u64;
+    let is_scattered = encoding == GraphEncoding::Tiles && !snapshot.drops_directions();
+    shape.scattered = is_scattered && shape.num_vertices == snapshot.num_vertices() as u64;
     let mut estimate = entry.estimate(shape, params, resources)?;
     let numbers = snapshot.num_vertices() as u64;
     if shape.num_vertices < numbers {
@@ -107,6 +104,13 @@ pub(super) fn gathered_bytes(snapshot: &Snapshot, entry: &Entry) -> Option<u64> 
     let weight = snapshot.weight_type().filter(|_| entry.reads_weights(snapshot));
     let weight_bytes = weight.map_or(0, |element| element.bytes() as u64);
     snapshot.window_index().map(|index| index.gathered_bytes(weight_bytes))
+}
+
+/// Memory in which the lists of both directions are collected, if a directed graph is read as undirected.
+fn collecting_bytes(snapshot: &Snapshot, shape: &Shape) -> u64 {
+    let (n, arcs) = (snapshot.num_vertices() as u64, snapshot.num_arcs());
+    let bytes = || StoredGraph::<()>::undirected_block_bytes(n, arcs, shape.weight_bytes);
+    if snapshot.drops_directions() { bytes() } else { 0 }
 }
 
 /// Whether a window is read list by list: copies of an edge are joined, or weights are read beside the times.
@@ -205,24 +209,22 @@ pub(super) fn candidates(
             joins.then(|| "the window is read list by list".to_owned())
         },
     };
-    let base = arrays_bytes + PROCESS_BYTES;
+    let collecting = collecting_bytes(snapshot, &shape);
+    // Lists that are kept in tiles alone are decoded from these, whichever way they are read.
+    let base = arrays_bytes + PROCESS_BYTES + if snapshot.keeps_only_tiles() { collecting } else { 0 };
     let mapped = (GraphEncoding::Lists, Residency::Mapped);
     let lists = mapped_lists(&common, mapped, base, entry.reads.pattern);
     let stacked = StackedNeeds::of(snapshot.stack(), snapshot.version().num_arcs, weight_bytes)?;
-    let changes = stacked.fixed_bytes + stacked.mapped_bytes;
+    let changes = stacked.fixed_bytes + stacked.mapped_bytes + collecting;
     let [tiles, pooled_tiles] = tiles(&common, estimate(GraphEncoding::Tiles)?.memory_bytes, changes);
     let headed = headed(&common, base + changes);
     let pooled_lists = pooled_lists(&common, base + changes);
-    let mut others = if entry.reads.pattern == ReadPattern::Few {
-        [headed, tiles, pooled_tiles, pooled_lists]
-    } else {
-        [tiles, pooled_tiles, headed, pooled_lists]
+    let others = match entry.reads.pattern {
+        // Both lists of a vertex are read whole: heads save nothing, and tiles are read twice, by rows and by columns.
+        _ if snapshot.drops_directions() => [tiles, pooled_lists, pooled_tiles, headed],
+        ReadPattern::Few => [headed, tiles, pooled_tiles, pooled_lists],
+        ReadPattern::Scans | ReadPattern::Points => [tiles, pooled_tiles, headed, pooled_lists],
     };
-    if snapshot.drops_directions() {
-        for one in &mut others {
-            one.obstacle = Some(ONLY_MAPPED_LISTS.to_owned());
-        }
-    }
     let copy = copied(&common, &shape, entry.reads.pattern, base, &resources.rates);
     let [first, last] = if copy.obstacle.is_none() && copy.unsuited.is_none() {
         [Some(copy), None]
@@ -230,7 +232,7 @@ pub(super) fn candidates(
         [None, Some(copy)]
     };
     let mut all: Vec<_> = first.into_iter().chain([lists]).chain(others).chain(last).collect();
-    let work = entry.work(&shape, params)?;
+    let work = work_on(snapshot, entry.work(&shape, params)?);
     let costs = Costs { later_bytes: stacked.mapped_bytes, ..costs(&common, work, &shape, resources, &all)? };
     for one in all.iter_mut().filter(|one| one.obstacle.is_none()) {
         let left = resources.memory_bytes.saturating_sub(one.least_bytes);
@@ -241,6 +243,16 @@ pub(super) fn candidates(
         prefer_cheaper_copy(&mut all);
     }
     Ok(all)
+}
+
+/// The work of an algorithm, with the scan that counts degrees where a directed graph is read as undirected.
+fn work_on(snapshot: &Snapshot, mut work: Workload) -> Workload {
+    if snapshot.drops_directions() {
+        for scans in [&mut work.scans, &mut work.tails, &mut work.tiles, &mut work.layers] {
+            *scans += 1.0;
+        }
+    }
+    work
 }
 
 /// Puts a copy of lists that are kept in tiles alone before these where it is predicted to be faster: where many rounds read few lists, each
@@ -293,6 +305,7 @@ fn costs<'a>(
         num_layers: snapshot.stack().layers().len(),
         later_bytes: 0,
         decodes_tiles: snapshot.keeps_only_tiles(),
+        reads_tiles_twice: snapshot.drops_directions(),
         is_compressed: matches!(snapshot.complete_layer().out().main().body(), Body::Coded(_)),
         lists: Stored::of(snapshot, common.list_bytes, weight_bytes, &prefixes),
         tiles: tiles.map_or_else(Stored::default, |one| {

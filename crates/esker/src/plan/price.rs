@@ -68,6 +68,8 @@ pub(super) struct Costs<'a> {
     pub(super) is_compressed: bool,
     /// Whether single lists are decoded from tiles.
     pub(super) decodes_tiles: bool,
+    /// Whether a scan reads tiles by rows and again by columns.
+    pub(super) reads_tiles_twice: bool,
     /// Bytes of the lists and weights as they are stored, and those of them that lie on the disk and not in the page cache.
     pub(super) lists: Stored,
     /// The same of tiles.
@@ -177,7 +179,9 @@ impl Costs<'_> {
                 }
             }
             Residency::Pooled => {
-                price.disk_bytes = self.pooled_bytes(stored.bytes - stored.weight_bytes, memory_bytes);
+                let is_twice = encoding == GraphEncoding::Tiles && self.reads_tiles_twice;
+                let scans = self.work.scans.max(0.0) * if is_twice { 2.0 } else { 1.0 };
+                price.disk_bytes = self.pooled_bytes(stored.bytes - stored.weight_bytes, memory_bytes, scans);
                 price.verifying = self.verifying(self.offset_bytes.saturating_add(price.disk_bytes));
                 price.reading = self.seconds(price.disk_bytes, Rate::ReadBytes);
                 if self.work.reads_points {
@@ -227,11 +231,10 @@ impl Costs<'_> {
     }
 
     /// Bytes that a pool reads: each scan those that are not in memory from the one before.
-    fn pooled_bytes(&self, bytes: u64, memory_bytes: u64) -> u64 {
+    fn pooled_bytes(&self, bytes: u64, memory_bytes: u64, scans: f64) -> u64 {
         if self.work.reads_points {
             return (bytes as f64 * POOLED_POINTS_BYTES) as u64;
         }
-        let scans = self.work.scans.max(0.0);
         let beyond = bytes.saturating_sub(memory_bytes) as f64;
         (bytes as f64 * scans.min(1.0) + beyond * (scans - 1.0).max(0.0)) as u64
     }

@@ -3,17 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use esker::catalogue::{CATALOGUE, Entry, Job, ListReads, Resources};
+use esker::catalogue::{CATALOGUE, Entry, Job, ListReads, Params, Resources};
 use esker::graph::generate::{Generator, Model, RMat, Weighting};
-use esker::graph::{Direction, Run};
+use esker::graph::{Direction, Graph, Run};
 use esker::import::generated::GeneratorReader;
 use esker::import::install::import;
 use esker::import::options::ImportOptions;
 use esker::plan::{Request as Reading, plan};
-use esker::store::io::{Disk, FaultyDisk};
+use esker::store::ids::ExternalId;
+use esker::store::io::{Disk, FaultyDisk, MemoryDisk};
 use esker::store::layer::Body;
+use esker::store::property::PropertyValue;
+use esker::store::tiles::ConvertOptions;
 use esker::store::version::StagingOptions;
-use esker::store::{Access, GraphEncoding, Residency, Snapshot, Store};
+use esker::store::{Access, Database, DatabaseOptions, GraphEncoding, Residency, Snapshot, Store};
 
 use crate::forms::accesses;
 use crate::requests::required;
@@ -23,8 +26,12 @@ const DB: &str = "g.esker";
 /// A directed graph with in-lists.
 fn directed() -> FaultyDisk {
     let faulty = FaultyDisk::new(1);
-    let disk: Arc<dyn Disk> = Arc::new(faulty.clone());
-    let model = Model::RMat(RMat::kronecker(8, 8));
+    generate(&(Arc::new(faulty.clone()) as _), RMat::kronecker(8, 8));
+    faulty
+}
+
+fn generate(disk: &Arc<dyn Disk>, model: RMat) {
+    let model = Model::RMat(model);
     let generator = Generator::new(&model, Weighting::Int { max: 20 }, 3).expect("a generator");
     let reader = Box::new(GeneratorReader::new(generator));
     let options = ImportOptions {
@@ -33,8 +40,7 @@ fn directed() -> FaultyDisk {
         memory_bytes: 16 << 20,
         ..ImportOptions::default()
     };
-    import(&disk, reader, Path::new(DB), &options, StagingOptions::default()).expect("an import");
-    faulty
+    import(disk, reader, Path::new(DB), &options, StagingOptions::default()).expect("an import");
 }
 
 fn open(disk: &FaultyDisk) -> Snapshot {
@@ -113,4 +119,36 @@ fn lists_that_an_algorithm_does_not_read_take_no_memory_in_its_plan() {
     let weighted = snapshot.clone().weighted_by("weight").expect("weights");
     assert_eq!(find("pagerank").reading(&weighted).reads_only(), None, "it needs sums of out-weights");
     assert_eq!(find("pagerank").reading(&snapshot.as_undirected()).reads_only(), None);
+}
+
+/// The lists of a graph with some hundred thousand vertices do not fit one block. The verifiers read single lists, and the algorithms scan.
+#[test]
+fn a_view_without_directions_of_many_blocks_is_that_of_single_lists() {
+    let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
+    generate(&disk, RMat::kronecker(17, 8));
+    let run = Run::with_threads(2).expect("threads");
+    let options = DatabaseOptions { auto_merge: Some(false), threads: 1, ..DatabaseOptions::default() };
+    let database = Database::open_on(disk, Path::new(DB), options).expect("a database");
+    database.make_tiles(&ConvertOptions::default(), &run).expect("tiles");
+    let mut batch = database.batch();
+    for v in (0..3000).step_by(3) {
+        batch
+            .add_edge(ExternalId::Int(v), ExternalId::Int(70_000 + v), &[PropertyValue::from(3_i64)])
+            .expect("an edge");
+        batch.remove_edge(ExternalId::Int(v), ExternalId::Int(v + 1)).expect("an edge that may not be there");
+    }
+    database.commit(batch, "").expect("a version");
+    for (version, name) in [(1, "wcc"), (2, "kcore")] {
+        let snapshot = database.at(version).expect("a version").as_undirected();
+        let mut sums = Vec::new();
+        for (how, access) in accesses(&snapshot) {
+            let snapshot = snapshot.clone().resident(access).expect("what there is");
+            let graph = snapshot.graph::<()>(&run).expect("a graph");
+            sums.push((graph.num_arcs(), how));
+            let entry = esker::catalogue::find(name).expect("an algorithm");
+            let job = Job { snapshot: &snapshot, run: &run, params: &Params::default(), verify: true };
+            entry.run(&job).unwrap_or_else(|error| panic!("{name} on {how} of version {version}: {error}"));
+        }
+        assert!(sums.len() == 5 && sums.iter().all(|sum| sum.0 == sums[0].0 && sum.0 > 1 << 20), "{sums:?}");
+    }
 }

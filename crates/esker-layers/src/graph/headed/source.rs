@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use esker_format::io::Disk;
 use esker_format::{Error, HeadOrder, Result};
 use esker_graph::{
-    AnyVisitor, Bitmap, Extents, Flow, Piece, Run, SINK_BATCH_MAX, ScanWorker, Select, Sink, Source, Units,
-    VertexId, drive, ones, vertex, wanted_blocks,
+    AnyVisitor, Bitmap, Extents, Flow, ListAccess, Piece, Run, SINK_BATCH_MAX, ScanWorker, Select, Sink,
+    Source, Units, VertexId, drive, ones, vertex, wanted_blocks,
 };
 
 use super::degrees::{ListDegrees, OutsideHead, WantedHeads};
@@ -130,6 +130,10 @@ impl<W: ColumnWeight> Extents for HeadedSource<'_, W> {
 impl<W: ColumnWeight> Source<W, Error> for HeadedSource<'_, W> {
     fn degree(&self, v: VertexId) -> usize {
         self.lists.degree(v)
+    }
+
+    fn list_access(&self) -> ListAccess {
+        ListAccess::Scans
     }
 
     fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {

@@ -8,8 +8,8 @@ use esker_format::BLOCK_BYTES;
 use esker_format::io::Disk;
 use esker_format::{Error, Result};
 use esker_graph::{
-    AnyVisitor, Bitmap, Flow, Piece, Run, SINK_BATCH_MAX, Select, Sink, Source, VertexId, ones, vertex,
-    wanted_blocks,
+    AnyVisitor, Bitmap, Flow, ListAccess, Piece, Run, SINK_BATCH_MAX, Select, Sink, Source, VertexId, ones,
+    vertex, wanted_blocks,
 };
 
 use super::pages::ListPages;
@@ -242,6 +242,10 @@ impl<W: ColumnWeight> Source<W, Error> for PooledSide<'_, W> {
     #[inline(always)]
     fn degree(&self, v: VertexId) -> usize {
         self.pool.paged().kept.degree(v)
+    }
+
+    fn list_access(&self) -> ListAccess {
+        ListAccess::Scans
     }
 
     fn read_bytes(&self) -> u64 {

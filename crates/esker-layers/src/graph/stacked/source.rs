@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use esker_format::{Error, Result};
-use esker_graph::{AnyVisitor, Bitmap, Direction, Flow, Piece, Reservation, Run, Select, Source, VertexId};
+use esker_graph::{
+    AnyVisitor, Bitmap, Direction, Flow, ListAccess, Piece, Reservation, Run, Select, Source, VertexId,
+};
 
 use super::filter::{Filtering, Reusing};
 use super::later::LaterRows;
@@ -184,6 +186,10 @@ impl<W: ColumnWeight> Source<W, Error> for StackedSide<'_, W> {
 
     fn is_scattered(&self) -> bool {
         self.base.is_scattered()
+    }
+
+    fn list_access(&self) -> ListAccess {
+        self.base.list_access()
     }
 
     fn prepare(&self, run: &Run) -> Result<()> {

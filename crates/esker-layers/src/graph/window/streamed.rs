@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use esker_format::{Error, Result};
 use esker_graph::{
-    AnyVisitor, Extents, Patch, Piece, Run, Select, Sink, Source, Units, VertexId, drive, ones, vertex,
+    AnyVisitor, Extents, ListAccess, Patch, Piece, Run, Select, Sink, Source, Units, VertexId, drive, ones,
+    vertex,
 };
 
 use super::copies::{Selected, TimeWindow};
@@ -43,6 +44,11 @@ impl<W: ColumnWeight> Source<W, Error> for WindowSide<'_, W> {
 
     fn is_scattered(&self) -> bool {
         self.lists.stream(&self.window) && self.lists.times.is_scattered()
+    }
+
+    /// Where edges are joined or weighted, scans read whole lists too.
+    fn list_access(&self) -> ListAccess {
+        if self.lists.stream(&self.window) { self.lists.times.list_access() } else { ListAccess::Single }
     }
 
     fn prepare(&self, run: &Run) -> Result<()> {

@@ -109,17 +109,6 @@ pub(super) const REFUSALS: &[Refusal] = &[
         },
     },
     Refusal {
-        reason: "a directed graph as undirected, other than from mapped lists or a copy",
-        message: "read as undirected from mapped lists",
-        page: "docs/memory.md",
-        sentence: "With `--as-undirected`, a directed graph is read from mapped lists only",
-        applies: |cell| {
-            let from_lists = matches!(cell.reading.residency, Some(Residency::Mapped | Residency::Memory));
-            cell.combination.directions == Directions::Dropped
-                && !(cell.reads(GraphEncoding::Lists) && from_lists)
-        },
-    },
-    Refusal {
         reason: "negative lengths or weights",
         message: "negative",
         page: "docs/algorithms/sssp.md",

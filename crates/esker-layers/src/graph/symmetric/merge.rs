@@ -1,105 +1,24 @@
-//! A directed graph as an undirected one, without a copy: the list of a vertex is its out-list and its in-list, merged as it is read.
-//!
-//! Where a graph keeps one edge between two vertices at most, `a -> b` and `b -> a` become one edge with the smaller of their weights. In
-//! a multigraph, each directed edge becomes an undirected one. A self-loop stays in its list once.
+//! Two sorted lists on their way to one.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use esker_graph::{Flow, Piece, Sink, VertexId};
 
-use esker_format::{Error, Result};
-use esker_graph::{
-    AnyVisitor, Extents, Flow, Piece, Reservation, Run, Select, Sink, Source, Units, VertexId, drive, vertex,
-};
-
-use super::list_by_list::ListByList;
-use super::side::Side;
-use super::weight::ColumnWeight;
+use crate::graph::weight::ColumnWeight;
 
 /// Arcs that are merged before they are handed over.
 const PIECE_LEN: usize = 1 << 12;
-/// Vertices whose lists one unit of work measures.
-const GRAIN: usize = 1 << 12;
-
-/// Both directions of a directed graph.
-///
-/// Cost of opening: every list is read once, because degrees are those of merged lists. Memory: 8 bytes a vertex.
-pub(super) struct SymmetricSide<'a, W> {
-    out: Side<'a, W>,
-    incoming: Side<'a, W>,
-    multigraph: bool,
-    /// Arcs before each vertex, and in all.
-    offsets: Vec<u64>,
-    _memory: Reservation,
-}
-
-impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
-    /// Verifies and reads all lists of a graph of `num_vertices` vertices.
-    pub(super) fn new(
-        out: Side<'a, W>,
-        incoming: Side<'a, W>,
-        multigraph: bool,
-        num_vertices: usize,
-        run: &Run,
-    ) -> Result<Self> {
-        let bytes = Self::bytes(num_vertices as u64);
-        let memory = run.budget().reserve("the degrees of an undirected view", bytes)?;
-        out.prepare(run)?;
-        incoming.prepare(run)?;
-        let degrees: Vec<AtomicU64> = (0..=num_vertices).map(|_| AtomicU64::new(0)).collect();
-        run.share_ranges(
-            num_vertices,
-            GRAIN,
-            || (),
-            |(), range| {
-                range.into_iter().try_for_each(|v| {
-                    let (v, mut degree) = (vertex(v), 0);
-                    both(&out, &incoming, v, |lists| degree = Merge::new(v, lists, multigraph).count())?;
-                    degrees[v as usize + 1].store(degree as u64, Relaxed);
-                    Ok::<_, Error>(())
-                })
-            },
-        )?;
-        let mut sum = 0;
-        let sums = degrees.into_iter().map(|degree| {
-            sum += degree.into_inner();
-            sum
-        });
-        Ok(Self { offsets: sums.collect(), out, incoming, multigraph, _memory: memory })
-    }
-
-    /// Memory for a number of vertices.
-    pub(super) const fn bytes(num_vertices: u64) -> u64 {
-        (num_vertices + 1) * 8
-    }
-
-    pub(super) fn num_arcs(&self) -> u64 {
-        self.offsets.last().copied().unwrap_or(0)
-    }
-}
 
 /// Two lists with their weights, sorted.
-type Pair<'l, W> = [(&'l [VertexId], &'l [W]); 2];
-
-/// Calls `f` with the out-list and the in-list of `v`.
-fn both<W: ColumnWeight, R>(
-    out: &Side<'_, W>,
-    incoming: &Side<'_, W>,
-    v: VertexId,
-    f: impl FnOnce(Pair<'_, W>) -> R,
-) -> Result<R> {
-    out.with_list(v, |targets, weights| {
-        incoming.with_list(v, |sources, their_weights| f([(targets, weights), (sources, their_weights)]))
-    })?
-}
+pub(super) type Pair<'l, W> = [(&'l [VertexId], &'l [W]); 2];
 
 /// Two lists on their way to one.
-struct Merge<'l, W> {
+pub(super) struct Merge<'l, W> {
     lists: Pair<'l, W>,
     /// The neighbour whose two copies are one arc: the vertex itself in a multigraph, else every one.
     joined: Option<VertexId>,
 }
 
 impl<'l, W: ColumnWeight> Merge<'l, W> {
-    fn new(v: VertexId, lists: Pair<'l, W>, multigraph: bool) -> Self {
+    pub(super) fn new(v: VertexId, lists: Pair<'l, W>, multigraph: bool) -> Self {
         Self { lists, joined: multigraph.then_some(v) }
     }
 
@@ -127,6 +46,8 @@ impl<'l, W: ColumnWeight> Merge<'l, W> {
             let joins = x == y && self.joined.is_none_or(|v| v == x);
             targets.push(x.min(y));
             weights.push(match (joins, x <= y) {
+                // Copies of a loop may lie in another order in the other list.
+                (true, _) if self.joined.is_some() => a_weights[i],
                 (true, _) => a_weights[i].smaller(b_weights[j]),
                 (false, true) => a_weights[i],
                 (false, false) => b_weights[j],
@@ -138,7 +59,7 @@ impl<'l, W: ColumnWeight> Merge<'l, W> {
     }
 
     /// How many arcs there are.
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         let [(a, _), (b, _)] = self.lists;
         let (mut i, mut j, mut joined) = (0, 0, 0);
         while i < a.len() && j < b.len() {
@@ -152,7 +73,7 @@ impl<'l, W: ColumnWeight> Merge<'l, W> {
     }
 
     /// Calls `take` with the merged list.
-    fn give(mut self, take: &mut dyn FnMut(&[VertexId], &[W])) {
+    pub(super) fn give(mut self, take: &mut dyn FnMut(&[VertexId], &[W])) {
         let (mut targets, mut weights) = (Vec::new(), Vec::new());
         loop {
             match self.rest() {
@@ -168,7 +89,7 @@ impl<'l, W: ColumnWeight> Merge<'l, W> {
     }
 
     /// Hands over the merged list of `v`, in pieces.
-    fn hand_over(
+    pub(super) fn hand_over(
         mut self,
         v: VertexId,
         sink: &mut dyn Sink<W>,
@@ -190,43 +111,6 @@ impl<'l, W: ColumnWeight> Merge<'l, W> {
                 return;
             }
         }
-    }
-}
-
-impl<W: ColumnWeight> Extents for SymmetricSide<'_, W> {
-    fn num_vertices(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    fn entries_before(&self, v: usize) -> usize {
-        v + self.offsets[v] as usize
-    }
-
-    fn degree(&self, v: VertexId) -> usize {
-        (self.offsets[v as usize + 1] - self.offsets[v as usize]) as usize
-    }
-}
-
-impl<W: ColumnWeight> Source<W, Error> for SymmetricSide<'_, W> {
-    fn degree(&self, v: VertexId) -> usize {
-        Extents::degree(self, v)
-    }
-
-    fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
-        drive(run, self, Units::default(), select, &|| {
-            let (mut targets, mut weights) = (Vec::new(), Vec::new());
-            ListByList::boxed(visitor, move |v, sink| {
-                both(&self.out, &self.incoming, v, |lists| {
-                    Merge::new(v, lists, self.multigraph).hand_over(v, sink, (&mut targets, &mut weights));
-                })
-            })
-        })
-    }
-
-    fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
-        both(&self.out, &self.incoming, v, |lists| {
-            Merge::new(v, lists, self.multigraph).give(take);
-        })
     }
 }
 
