@@ -5,6 +5,7 @@ mod changing;
 mod streaming;
 mod splitting;
 mod running;
+mod following;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -36,6 +37,7 @@ use crate::text;
   esker cluster delete web.cluster wrong.csv
   tail -f log.csv | esker cluster stream web.cluster - --commit-every 1s
   esker cluster run web.cluster pagerank --top 10
+  esker cluster follow web.cluster wcc
   esker cluster export web.cluster all.csv")]
 pub(crate) struct ClusterCommand {
     #[command(subcommand)]
@@ -52,6 +54,7 @@ enum ClusterVerb {
     Merge(splitting::ClusterMergeCommand),
     Rebalance(splitting::ClusterRebalanceCommand),
     Run(running::ClusterRunCommand),
+    Follow(following::ClusterFollowCommand),
     Info(ClusterInfoCommand),
     Log(ClusterLogCommand),
     Check(ClusterCheckCommand),
@@ -71,6 +74,7 @@ impl ClusterCommand {
             ClusterVerb::Merge(command) => command.carry_out(),
             ClusterVerb::Rebalance(command) => command.carry_out(),
             ClusterVerb::Run(command) => command.carry_out(),
+            ClusterVerb::Follow(command) => command.carry_out(),
             ClusterVerb::Info(command) => command.carry_out(),
             ClusterVerb::Log(command) => command.carry_out(),
             ClusterVerb::Check(command) => command.carry_out(),

@@ -136,14 +136,50 @@ impl Outline {
 /// Appends a row.
 pub(crate) fn put_row(out: &mut Vec<u8>, id: ExternalId<'_>, cells: &[Cell]) {
     put_id(out, id);
-    for cell in cells {
-        match cell {
-            Cell::Missing => put_u64(out, u64::MAX),
-            Cell::Count(count) => put_u64(out, *count),
-            Cell::Float(number) => put_u64(out, number.to_bits()),
-            Cell::Id(id) => put_id(out, id.as_id()),
-        }
+    cells.iter().for_each(|cell| put_cell(out, cell));
+}
+
+fn put_cell(out: &mut Vec<u8>, cell: &Cell) {
+    match cell {
+        Cell::Missing => put_u64(out, u64::MAX),
+        Cell::Count(count) => put_u64(out, *count),
+        Cell::Float(number) => put_u64(out, number.to_bits()),
+        Cell::Id(id) => put_id(out, id.as_id()),
     }
+}
+
+fn take_cell(taker: &mut Taker<'_>, kind: ColumnKind, is_text: bool) -> Result<Cell> {
+    Ok(match kind {
+        ColumnKind::Id => Cell::Id(taker.id(is_text)?.into()),
+        // As a float, that would be no number.
+        ColumnKind::Float | ColumnKind::Count => match (taker.u64()?, kind) {
+            (u64::MAX, _) => Cell::Missing,
+            (bits, ColumnKind::Float) => Cell::Float(f64::from_bits(bits)),
+            (count, _) => Cell::Count(count),
+        },
+    })
+}
+
+/// Appends a change: a vertex, its old value, which a new vertex has not, and the new one.
+pub(crate) fn put_change(out: &mut Vec<u8>, id: ExternalId<'_>, old: Option<&Cell>, new: &Cell) {
+    put_id(out, id);
+    out.push(u8::from(old.is_some()));
+    old.iter().for_each(|old| put_cell(out, old));
+    put_cell(out, new);
+}
+
+/// Takes the changes of a block, as rows of an old value and a new one.
+pub(crate) fn take_changes(block: &[u8], kind: ColumnKind, is_text: bool) -> Result<Vec<Row>> {
+    let (mut taker, mut rows) = (Taker(block), Vec::new());
+    while !taker.is_empty() {
+        let id = taker.id(is_text)?.into();
+        let old = match taker.bytes(1)?[0] {
+            0 => Cell::Missing,
+            _ => take_cell(&mut taker, kind, is_text)?,
+        };
+        rows.push((id, vec![old, take_cell(&mut taker, kind, is_text)?]));
+    }
+    Ok(rows)
 }
 
 /// Takes the rows of a block.
@@ -151,18 +187,7 @@ pub(crate) fn take_rows(block: &[u8], kinds: &[ColumnKind], is_text: bool) -> Re
     let (mut taker, mut rows) = (Taker(block), Vec::new());
     while !taker.is_empty() {
         let id = taker.id(is_text)?.into();
-        let mut cell = |kind: &ColumnKind| {
-            Ok(match kind {
-                ColumnKind::Id => Cell::Id(taker.id(is_text)?.into()),
-                // As a float, that would be no number.
-                ColumnKind::Float | ColumnKind::Count => match (taker.u64()?, kind) {
-                    (u64::MAX, _) => Cell::Missing,
-                    (bits, ColumnKind::Float) => Cell::Float(f64::from_bits(bits)),
-                    (count, _) => Cell::Count(count),
-                },
-            })
-        };
-        let cells = kinds.iter().map(&mut cell).collect::<Result<_>>()?;
+        let cells = kinds.iter().map(|kind| take_cell(&mut taker, *kind, is_text)).collect::<Result<_>>()?;
         rows.push((id, cells));
     }
     Ok(rows)
@@ -190,6 +215,12 @@ mod tests {
             let mut block = Vec::new();
             rows.iter().for_each(|(id, cells)| put_row(&mut block, id.as_id(), cells));
             assert_eq!(take_rows(&block, &kinds, is_text).expect("rows"), rows);
+            let (mut block, name) = (Vec::new(), Cell::Id(ids[1].clone()));
+            put_change(&mut block, ids[0].as_id(), None, &name);
+            put_change(&mut block, ids[1].as_id(), Some(&name), &name);
+            let changes = take_changes(&block, ColumnKind::Id, is_text).expect("changes");
+            let expected = [(&ids[0], Cell::Missing), (&ids[1], name.clone())];
+            assert_eq!(changes, expected.map(|(id, old)| (id.clone(), vec![old, name.clone()])));
         }
     }
 }

@@ -219,6 +219,19 @@ impl Cluster {
         Ok(lock)
     }
 
+    /// Reads the manifest again if it has later versions; returns whether it has.
+    ///
+    /// # Errors
+    /// As [`ClusterManifest::read`].
+    pub fn refresh(&mut self) -> Result<bool> {
+        let has_more =
+            ClusterManifest::sealed(self.disk.as_ref(), &self.path)? > self.manifest.newest().number;
+        if has_more {
+            self.reload()?;
+        }
+        Ok(has_more)
+    }
+
     /// Reads the manifest again.
     ///
     /// # Errors

@@ -35,6 +35,8 @@ pub(crate) enum Report {
     PeerLost(String),
     /// It commits, and says nothing else until that is done.
     Committing,
+    /// It has reported all that a version of the whole changed.
+    Followed(u64),
 }
 
 /// What the command says.
@@ -44,8 +46,10 @@ pub(crate) enum Order {
     Start(Vec<u16>, Vec<u8>),
     /// The version of the whole is published.
     Published,
-    /// Commit what was read of a stream, and end.
+    /// Commit what was read of a stream, or follow no further, and end.
     Stop,
+    /// Follow to this version of the whole, and this one of the shard.
+    Advance(u64, u64),
 }
 
 impl Report {
@@ -67,6 +71,7 @@ impl Report {
             Self::Failed(reason) => (7, reason.clone().into_bytes()),
             Self::PeerLost(reason) => (8, reason.clone().into_bytes()),
             Self::Committing => (9, Vec::new()),
+            Self::Followed(version) => (10, version.to_le_bytes().to_vec()),
         };
         send(stream, kind, &content)
     }
@@ -90,6 +95,7 @@ impl Report {
             7 => Self::Failed(text()),
             8 => Self::PeerLost(text()),
             9 => Self::Committing,
+            10 => Self::Followed(taker.u64()?),
             _ => return Err(unknown(kind)),
         })
     }
@@ -106,6 +112,9 @@ impl Order {
             }
             Self::Published => send(stream, 1, &[]),
             Self::Stop => send(stream, 2, &[]),
+            Self::Advance(whole, shard) => {
+                send(stream, 3, &[whole.to_le_bytes(), shard.to_le_bytes()].concat())
+            }
         }
     }
 
@@ -120,6 +129,7 @@ impl Order {
             }
             1 => Self::Published,
             2 => Self::Stop,
+            3 => Self::Advance(taker.u64()?, taker.u64()?),
             _ => return Err(unknown(kind)),
         })
     }
@@ -172,6 +182,7 @@ mod tests {
             Report::Prepared(prepared),
             Report::Prepared(Prepared { mark: Some(u64::MAX), ..prepared }),
             Report::Committing,
+            Report::Followed(1 << 50),
             Report::Outline(vec![1, 2]),
             Report::Rows(Vec::new()),
             Report::Done(WorkerCounters { messages: 3, sent_bytes: 1 << 33, ..WorkerCounters::default() }),
@@ -182,7 +193,8 @@ mod tests {
             report.send(&here).expect("send");
             assert_eq!(Report::receive(&there).expect("receive"), report);
         }
-        for order in [Order::Start(vec![1, 65535], b"job".to_vec()), Order::Published, Order::Stop] {
+        let start = Order::Start(vec![1, 65535], b"job".to_vec());
+        for order in [start, Order::Published, Order::Stop, Order::Advance(7, u64::MAX)] {
             order.send(&there).expect("send");
             assert_eq!(Order::receive(&here).expect("receive"), order);
         }

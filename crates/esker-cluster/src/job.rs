@@ -86,6 +86,19 @@ pub struct RunJob {
     pub top: Option<usize>,
 }
 
+/// An answer to keep up to date as versions are published.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FollowJob {
+    /// The algorithm: one of [`crate::follow::LIVE`].
+    pub algorithm: String,
+    /// Options, as a user types them.
+    pub params: Vec<(String, String)>,
+    /// The version of the whole to begin with.
+    pub version: u64,
+    /// Whether the values of the first version are wanted too, as changes from nothing.
+    pub initial: bool,
+}
+
 /// What all processes do together.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClusterJob {
@@ -93,6 +106,8 @@ pub enum ClusterJob {
     Change(ChangeJob),
     /// Run an algorithm.
     Run(RunJob),
+    /// Keep an answer up to date.
+    Follow(FollowJob),
 }
 
 impl ClusterJob {
@@ -122,11 +137,13 @@ impl ClusterJob {
                 out.push(1);
                 put_u64(&mut out, run.version);
                 put_u64(&mut out, run.top.map_or(u64::MAX, |top| top as u64));
-                put_bytes(&mut out, run.algorithm.as_bytes());
-                for (name, value) in &run.params {
-                    put_bytes(&mut out, name.as_bytes());
-                    put_bytes(&mut out, value.as_bytes());
-                }
+                put_question(&mut out, &run.algorithm, &run.params);
+            }
+            Self::Follow(follow) => {
+                out.push(2);
+                put_u64(&mut out, follow.version);
+                put_u64(&mut out, u64::from(follow.initial));
+                put_question(&mut out, &follow.algorithm, &follow.params);
             }
         }
         out
@@ -134,7 +151,8 @@ impl ClusterJob {
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
         let mut taker = Taker(bytes);
-        if taker.bytes(1)? == [0] {
+        let kind = taker.bytes(1)?[0];
+        if kind == 0 {
             let (batch_edges, removes) = (taker.u64()?, taker.u64()? != 0);
             let memory_bytes = Some(taker.u64()?).filter(|&bytes| bytes != u64::MAX);
             let has_weight = taker.u64()? != 0;
@@ -153,12 +171,25 @@ impl ClusterJob {
             let job = ChangeJob { inputs, message, batch_edges, removes, weight, stream, memory_bytes };
             return Ok(Self::Change(job));
         }
-        let (version, top) = (taker.u64()?, Some(taker.u64()?).filter(|&top| top != u64::MAX));
+        let (version, second) = (taker.u64()?, taker.u64()?);
         let (algorithm, mut params) = (taker.text()?, Vec::new());
         while !taker.is_empty() {
             params.push((taker.text()?, taker.text()?));
         }
-        Ok(Self::Run(RunJob { algorithm, params, version, top: top.map(|top| top as usize) }))
+        if kind == 2 {
+            return Ok(Self::Follow(FollowJob { algorithm, params, version, initial: second != 0 }));
+        }
+        let top = Some(second as usize).filter(|_| second != u64::MAX);
+        Ok(Self::Run(RunJob { algorithm, params, version, top }))
+    }
+}
+
+/// Appends an algorithm and its options.
+fn put_question(out: &mut Vec<u8>, algorithm: &str, params: &[(String, String)]) {
+    put_bytes(out, algorithm.as_bytes());
+    for (name, value) in params {
+        put_bytes(out, name.as_bytes());
+        put_bytes(out, value.as_bytes());
     }
 }
 
@@ -190,12 +221,15 @@ mod tests {
         let params = vec![("source".to_owned(), "alice".to_owned())];
         let run = RunJob { algorithm: "bfs".into(), params, version: 3, top: None };
         let top = RunJob { top: Some(5), ..run.clone() };
+        let params = run.params.clone();
+        let follow = FollowJob { algorithm: "bfs".into(), params, version: 1 << 40, initial: true };
         for job in [
             ClusterJob::Change(add),
             ClusterJob::Change(remove),
             ClusterJob::Change(streamed),
             ClusterJob::Run(run),
             ClusterJob::Run(top),
+            ClusterJob::Follow(follow),
         ] {
             assert_eq!(ClusterJob::decode(&job.encode()).expect("decode"), job);
         }

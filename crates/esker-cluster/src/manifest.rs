@@ -169,6 +169,16 @@ impl ClusterManifest {
         Ok(manifest)
     }
 
+    /// The number of the newest version, as the seal says it: a short file, also if there are many versions.
+    ///
+    /// # Errors
+    /// As [`ClusterManifest::read`].
+    pub fn sealed(disk: &dyn Disk, directory: &Path) -> Result<u64> {
+        let path = directory.join(SEAL_NAME);
+        let seal: Seal = read_header_page(&path, &disk.read(&path)?, SEAL_MAGIC)?;
+        Ok(seal.newest)
+    }
+
     /// Writes the manifest and then its seal, each in the place of the old file. On return both are durable.
     ///
     /// # Errors

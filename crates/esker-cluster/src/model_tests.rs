@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods)] // The tests write files of their own.
 
 mod changes;
+mod following;
 mod more_answers;
 mod splitting;
 

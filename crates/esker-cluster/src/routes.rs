@@ -49,11 +49,7 @@ impl Routes {
         let asked = engine.exchange(questions);
         let mut mirrors = Vec::with_capacity(peers);
         for (shard, block) in asked.iter().enumerate() {
-            mirrors.push(look_up(snapshot, block).map_err(|error| {
-                Error::Invalid(format!(
-                    "shard {me} cannot find the vertices that shard {shard} has edges to: {error}; check the cluster with `esker cluster check`"
-                ))
-            })?);
+            mirrors.push(find_asked(snapshot, block, me, shard)?);
         }
         let num_owned = n - ghosts.iter().map(Vec::len).sum::<usize>();
         Ok(Self { me, owner, ghosts, mirrors, num_owned })
@@ -180,6 +176,23 @@ fn encode(head: u64, values: impl Iterator<Item = Option<u64>> + Clone) -> Vec<u
         }
     }
     block
+}
+
+/// The vertices that a shard asks for, whose ids are in a block.
+///
+/// # Errors
+/// [`Error::Invalid`] if one is not there; those of the snapshot.
+pub(crate) fn find_asked(
+    snapshot: &Snapshot,
+    block: &[u8],
+    me: usize,
+    shard: usize,
+) -> Result<Vec<VertexId>> {
+    look_up(snapshot, block).map_err(|error| {
+        Error::Invalid(format!(
+            "shard {me} cannot find the vertices that shard {shard} has edges to: {error}; check the cluster with `esker cluster check`"
+        ))
+    })
 }
 
 /// The vertices of ids in a block.

@@ -30,6 +30,28 @@ const TICK_MAX: Duration = Duration::from_millis(250);
 /// A worker that says nothing for so long is given up.
 pub const SILENCE: Duration = Duration::from_secs(3);
 
+/// What the command does with what workers report.
+pub(crate) trait Course {
+    /// Takes a report of a worker.
+    fn take(&mut self, children: &Children, shard: usize, report: Report) -> Result<()>;
+
+    /// Called again and again.
+    fn look(&mut self, _: &Children) -> Result<()> {
+        Ok(())
+    }
+
+    /// Time between two looks, at most.
+    fn look_every(&self) -> Duration {
+        TICK
+    }
+}
+
+impl<F: FnMut(&Children, usize, Report) -> Result<()>> Course for F {
+    fn take(&mut self, children: &Children, shard: usize, report: Report) -> Result<()> {
+        self(children, shard, report)
+    }
+}
+
 /// How operations are supervised.
 pub struct Supervisor<'a> {
     /// Makes worker processes.
@@ -97,8 +119,10 @@ impl Supervisor<'_> {
         report.undone = unpublished(cluster)?.len();
         let begin = cluster.manifest().newest().number + 1;
         let mut prepared: Vec<Option<Prepared>> = vec![None; cluster.num_shards()];
-        let conducting =
-            self.conduct(&cluster.clone(), &ClusterJob::Change(job.clone()), |children, shard, given| {
+        let conducting = self.conduct(
+            &cluster.clone(),
+            &ClusterJob::Change(job.clone()),
+            |children: &Children, shard: usize, given: Report| {
                 match given {
                     Report::Progress(edges) if shard == 0 => (self.on_progress)(edges),
                     Report::Prepared(part) => prepared[shard] = Some(part),
@@ -115,7 +139,8 @@ impl Supervisor<'_> {
                 // If a worker is gone, that is noticed elsewhere.
                 children.lines.iter().for_each(|line| drop(Order::Published.send(line)));
                 Ok(())
-            });
+            },
+        );
         let error = match conducting {
             Ok(workers) => {
                 report.workers = workers;
@@ -153,27 +178,31 @@ impl Supervisor<'_> {
         cluster.manifest().version(job.version)?;
         let mut answer = ClusterAnswer::default();
         let is_text = cluster.manifest().text_ids;
-        let workers = self.conduct(cluster, &ClusterJob::Run(job.clone()), |_, _, report| {
-            match report {
-                Report::Outline(outline) => answer.outline = Outline::decode(&outline)?,
-                Report::Rows(block) => {
-                    let kinds: Vec<_> = answer.outline.columns.iter().map(|(_, kind)| *kind).collect();
-                    answer.rows.extend(take_rows(&block, &kinds, is_text)?);
+        let workers = self.conduct(
+            cluster,
+            &ClusterJob::Run(job.clone()),
+            |_: &Children, _: usize, report: Report| {
+                match report {
+                    Report::Outline(outline) => answer.outline = Outline::decode(&outline)?,
+                    Report::Rows(block) => {
+                        let kinds: Vec<_> = answer.outline.columns.iter().map(|(_, kind)| *kind).collect();
+                        answer.rows.extend(take_rows(&block, &kinds, is_text)?);
+                    }
+                    _ => {}
                 }
-                _ => {}
-            }
-            Ok(())
-        })?;
+                Ok(())
+            },
+        )?;
         answer.workers = workers;
         Ok(answer)
     }
 
     /// Starts the workers, gives them a job, and hands over what they report until all are done.
-    fn conduct(
+    pub(crate) fn conduct(
         &self,
         cluster: &Cluster,
         job: &ClusterJob,
-        mut take: impl FnMut(&Children, usize, Report) -> Result<()>,
+        mut course: impl Course,
     ) -> Result<Vec<WorkerCounters>> {
         let stream = matches!(job, ClusterJob::Change(change) if change.stream.is_some());
         let reads_stdin =
@@ -188,7 +217,8 @@ impl Supervisor<'_> {
             if !stream || stopping.is_over(Instant::now()) {
                 self.cancel.check()?;
             }
-            let heard = watch.next(self.silence);
+            course.look(&watch.children)?;
+            let heard = watch.next(self.silence, course.look_every());
             if let Ok(Some((shard, report))) = &heard {
                 stopping.hear(*shard, report, Instant::now());
             }
@@ -201,7 +231,7 @@ impl Supervisor<'_> {
                         watch.children.lines.iter().for_each(|line| drop(start.send(line)));
                     }
                 }
-                Ok(Some((shard, report))) => take(&watch.children, shard, report)?,
+                Ok(Some((shard, report))) => course.take(&watch.children, shard, report)?,
                 Err(reason) => {
                     let reason = watch.first_cause(reason);
                     // What fails while a stream ends is a failure: edges that were read are in no version.
@@ -267,9 +297,13 @@ impl Watch {
     }
 
     /// The next report, if there is one within a tick; a reason if a worker has failed.
-    fn next(&mut self, silence: Duration) -> std::result::Result<Option<(usize, Report)>, Reason> {
+    fn next(
+        &mut self,
+        silence: Duration,
+        tick: Duration,
+    ) -> std::result::Result<Option<(usize, Report)>, Reason> {
         self.expect_signs(silence)?;
-        let received = self.reports.recv_timeout(TICK);
+        let received = self.reports.recv_timeout(tick);
         let passed = self.last.elapsed().min(TICK_MAX);
         self.last = Instant::now();
         self.silent.iter_mut().for_each(|silent| *silent += passed);
@@ -327,7 +361,7 @@ impl Watch {
             if let Some(text) = self.children.killed() {
                 return text;
             }
-            if let Err(reason) = self.next(Duration::MAX)
+            if let Err(reason) = self.next(Duration::MAX, TICK)
                 && reason.weight > best.weight
             {
                 best = reason;

@@ -19,6 +19,7 @@ use crate::cluster::Cluster;
 use crate::control::{Order, Report};
 use crate::counters::{ChangeTimes, WorkerCounters};
 use crate::engine::{Engine, run_process};
+use crate::follow::{FollowSink, NextVersion, follow};
 use crate::handshake::{Secret, accept, connect};
 use crate::job::ClusterJob;
 
@@ -165,6 +166,9 @@ fn carry_out(
         let worked = match &job {
             ClusterJob::Change(job) => change(&cluster, engine, job, &mut link),
             ClusterJob::Run(job) => run(&cluster, engine, job, &mut link).map(|()| ChangeTimes::default()),
+            ClusterJob::Follow(job) => {
+                follow(&cluster, engine, job, &mut link).map(|()| ChangeTimes::default())
+            }
         };
         match worked {
             Ok(times) => Ok(WorkerCounters::of(engine, times)),
@@ -237,6 +241,20 @@ impl AnswerSink for Link {
 
     fn rows(&mut self, block: Vec<u8>) -> Result<()> {
         self.line.send(&Report::Rows(block))
+    }
+}
+
+impl FollowSink for Link {
+    fn next(&mut self) -> Result<Option<NextVersion>> {
+        match self.orders.recv() {
+            Ok(Order::Advance(whole, shard)) => Ok(Some(NextVersion { whole, shard })),
+            Ok(Order::Stop) => Ok(None),
+            _ => Err(Error::Invalid("the command is gone".to_owned())),
+        }
+    }
+
+    fn followed(&mut self, version: u64) -> Result<()> {
+        self.line.send(&Report::Followed(version))
     }
 }
 

@@ -142,14 +142,14 @@ impl ClusterRunCommand {
     }
 }
 
-fn id_json(id: &OwnedId) -> Value {
+pub(super) fn id_json(id: &OwnedId) -> Value {
     match id {
         OwnedId::Int(id) => json!(id),
         OwnedId::Text(text) => json!(String::from_utf8_lossy(text)),
     }
 }
 
-fn cell_json(cell: &Cell) -> Value {
+pub(super) fn cell_json(cell: &Cell) -> Value {
     match cell {
         Cell::Missing => Value::Null,
         Cell::Count(count) => json!(count),

@@ -329,3 +329,43 @@ fn an_older_manifest_and_seal_are_refused_or_what_is_undone_is_said() {
     assert!(output.status.success() && said.contains("that an earlier operation had left"), "{said}");
     assert_eq!(place.json("cluster info c --json")["edges"], 8);
 }
+
+#[test]
+fn an_answer_follows_versions_as_they_are_published() {
+    let place = Place::new();
+    place.ok("cluster create c --shards 3 --ids text --seed 4");
+    for (number, (verb, edges)) in
+        [("add", "b,c\nx,y\n"), ("add", "c,a\n"), ("delete", "b,c\n")].into_iter().enumerate()
+    {
+        place.file(&format!("{number}.csv"), &format!("from,to\n{edges}"));
+        place.ok(&format!("cluster {verb} c {number}.csv"));
+    }
+    assert_eq!(
+        place.ok("cluster follow c wcc --from 2 --once --format csv"),
+        "version,vertex,old,new\n3,a,,a\n3,b,b,a\n3,c,b,a\n4,b,a,b\n"
+    );
+    assert_eq!(
+        place.ok("cluster follow c bfs --source b --from 2 --once --initial --format csv"),
+        "version,vertex,old,new\n2,b,,0\n2,c,,1\n2,x,,\n2,y,,\n3,a,,2\n4,a,2,\n4,c,1,\n"
+    );
+    place.fails(1, "cluster follow c colouring --once", "colouring needs an undirected cluster");
+    place.fails(1, "cluster follow c pagerank --once", "those of wcc, bfs, colouring can");
+    place.fails(1, "cluster follow c bfs --source z --once", "no vertex of the cluster has the id \"z\"");
+    place.fails(1, "cluster follow c wcc --from 9 --once", "the cluster has no version 9");
+    place.fails(2, "cluster follow c wcc --format table", "--once prints all of them");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_esker"));
+    command.args(["cluster", "follow", "c", "wcc"]).current_dir(place.path());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut remarks = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut remarks, &mut line).unwrap();
+    assert!(line.contains("following wcc from version 4: components 3"), "{line}");
+    place.ok("cluster add c 0.csv");
+    let mut rows = std::io::BufReader::new(child.stdout.take().unwrap());
+    line.clear();
+    std::io::BufRead::read_line(&mut rows, &mut line).unwrap();
+    assert_eq!(line, "{\"new\":\"a\",\"old\":\"b\",\"version\":5,\"vertex\":\"b\"}\n");
+    let id = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}

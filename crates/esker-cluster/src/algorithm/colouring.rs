@@ -20,9 +20,14 @@ use crate::engine::Engine;
 use crate::owner::Owners;
 
 /// The colour of a vertex that has none yet.
-const NO_COLOUR: u64 = u64::MAX;
+pub(crate) const NO_COLOUR: u64 = u64::MAX;
 /// Of the hash that orders the vertices: another than that of the owners.
 const ORDER_SEED: u64 = 0x636f_6c6f_7572;
+
+/// The hash that orders the vertices.
+pub(crate) fn colour_order() -> Owners {
+    Owners::new(ORDER_SEED, 1)
+}
 
 /// The order of the vertices: by hash, and by id where hashes are equal.
 struct Ranks<'a, 's> {
@@ -86,7 +91,7 @@ pub(crate) fn colouring(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Opti
         ));
     }
     let n = graph.num_vertices();
-    let order = Owners::new(ORDER_SEED, 1);
+    let order = colour_order();
     let hashes = local.snapshot.ids().externals(0..n).map(|id| Ok(order.hash(id?))).collect::<Result<_>>()?;
     let ranks = Ranks { hashes, local };
     let waits_for = VertexValues::filled(run, n, 0_u32);
@@ -124,7 +129,7 @@ pub(crate) fn colouring(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Opti
 }
 
 /// The least colour that is not among some.
-fn least_free(taken: impl Iterator<Item = u64>) -> u64 {
+pub(crate) fn least_free(taken: impl Iterator<Item = u64>) -> u64 {
     let mut taken: Vec<u64> = taken.filter(|&colour| colour != NO_COLOUR).collect();
     taken.sort_unstable();
     taken.dedup();

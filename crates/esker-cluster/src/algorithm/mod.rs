@@ -26,6 +26,7 @@ use crate::engine::Engine;
 use crate::job::RunJob;
 use crate::routes::Routes;
 use crate::shard::threads_each;
+pub(crate) use colouring::{NO_COLOUR, colour_order, least_free};
 use local::{Found, Local, Options};
 
 /// Takes blocks of rows, and before them the outline.

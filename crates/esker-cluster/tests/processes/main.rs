@@ -12,9 +12,11 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use esker_cluster::answer::{Cell, OwnedId};
-use esker_cluster::job::{ChangeJob, RunJob, StreamJob};
+use esker_cluster::job::{ChangeJob, FollowJob, RunJob, StreamJob};
 use esker_cluster::worker::{WorkerPlace, work};
-use esker_cluster::{ChangeReport, Cluster, CreateOptions, SILENCE, Supervisor, check, roll_back};
+use esker_cluster::{
+    ChangeReport, Cluster, CreateOptions, FollowedVersion, SILENCE, Supervisor, check, roll_back,
+};
 use esker_graph::{Cancel, Run};
 
 const PLACE: &str = "ESKER_TEST_WORKER_PLACE";
@@ -177,6 +179,30 @@ fn a_killed_worker_ends_a_run_and_leaves_the_cluster() {
     assert!(message.contains("the worker of shard 2") && message.contains("SIGKILL"), "{message}");
     assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
     assert_eq!(components(&cluster), (20_000, 1.0));
+}
+
+#[test]
+fn a_killed_worker_ends_following_and_names_itself() {
+    let place = tempfile::tempdir().expect("directory");
+    let mut cluster = cluster_in(place.path(), 3);
+    let job = ring(place.path(), 2000);
+    supervised("", |supervisor| supervisor.change(&mut cluster, &job, &mut ChangeReport::default()))
+        .expect("add");
+    let (algorithm, params) = ("wcc".to_owned(), Vec::new());
+    let follow = FollowJob { algorithm, params, version: 1, initial: false };
+    let mut versions = Vec::new();
+    let mut take = |followed: FollowedVersion| {
+        versions.push((followed.version, followed.rows.len()));
+        Ok(())
+    };
+    let begin = Instant::now();
+    let followed =
+        supervised("1 900 KILL", |supervisor| supervisor.follow(&cluster, &follow, false, &mut take));
+    let message = followed.expect_err("killed").to_string();
+    assert!(message.contains("the worker of shard 1") && message.contains("SIGKILL"), "{message}");
+    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
+    supervised("", |supervisor| supervisor.follow(&cluster, &follow, true, &mut take)).expect("follow");
+    assert_eq!(versions[versions.len() - 2..], [(1, 0), (2, 2000)]);
 }
 
 #[test]

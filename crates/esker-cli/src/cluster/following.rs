@@ -1,0 +1,146 @@
+//! `esker cluster follow`: an answer that follows the versions of a cluster.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use esker::store::Error;
+use esker_cluster::job::FollowJob;
+use esker_cluster::{Cluster, FollowedVersion};
+use serde_json::json;
+
+use super::running::{cell_json, id_json};
+use super::workers::supervised;
+use crate::failure::{Failure, Outcome};
+use crate::interrupt::cancel_on_signals;
+use crate::progress::Bar;
+use crate::rows::{RowFormat, Rows};
+use crate::size::{count, counted};
+use crate::text;
+
+/// Keep an answer up to date as versions are published, and print the changes
+///
+/// Computes the answer for the newest version, then waits for versions that other commands publish, and prints the vertices whose values each
+/// version changed: the version, the vertex, its old value and its new one. A worker process for each shard takes in what a version changed in
+/// it, at a cost in proportion to the change; removals of edges cost more, see docs/cluster.md. Values are those of `esker cluster run` on that version.
+#[derive(Debug, Args)]
+#[command(after_help = "Algorithms:
+  wcc        weakly connected components, each named by its least id
+  bfs        number of edges from --source to each vertex that it reaches
+  colouring  colours that differ at the ends of every edge of an undirected cluster
+
+Examples:
+  esker cluster follow web.cluster wcc   # until Ctrl-C
+  esker cluster follow web.cluster bfs --source alice --format csv
+  esker cluster follow web.cluster colouring --from 1 --once   # what each version so far changed")]
+pub(super) struct ClusterFollowCommand {
+    /// The cluster
+    cluster: PathBuf,
+    /// The algorithm: wcc, bfs or colouring
+    algorithm: String,
+    /// bfs: the vertex to begin with
+    #[arg(long, value_name = "ID")]
+    source: Option<String>,
+    /// Begin with this version instead of the newest
+    #[arg(long, value_name = "VERSION")]
+    from: Option<u64>,
+    /// End with the newest version that there is, without waiting for others
+    #[arg(long)]
+    once: bool,
+    /// Print the values of the first version too, as changes from nothing
+    #[arg(long)]
+    initial: bool,
+    /// Form of the rows on standard output [default: jsonl; with --once table]
+    #[arg(long, value_enum, value_name = "FORM")]
+    format: Option<RowFormat>,
+    /// Print the rows as JSON: an object a line, or with --once an array of objects
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+/// What was printed.
+struct PrintedChanges {
+    format: RowFormat,
+    has_header: bool,
+    /// Rows of a table, which is printed at the end.
+    table: Rows,
+    versions: u64,
+}
+
+impl ClusterFollowCommand {
+    pub(super) fn carry_out(&self) -> Outcome {
+        let format = match self.format {
+            Some(format) => format,
+            None if !self.once => RowFormat::Jsonl,
+            None if self.json => RowFormat::Json,
+            None => RowFormat::Table,
+        };
+        if !self.once && matches!(format, RowFormat::Table | RowFormat::Json) {
+            let message = "rows are printed as they come, as jsonl or csv; --once prints all of them as a table or json";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        let cancel = cancel_on_signals()?;
+        let cluster = Cluster::open(&self.cluster)?;
+        let params = self.source.iter().map(|source| ("source".to_owned(), source.clone()));
+        let job = FollowJob {
+            algorithm: self.algorithm.clone(),
+            params: params.collect(),
+            version: self.from.unwrap_or(cluster.manifest().newest().number),
+            initial: self.initial,
+        };
+        let bar = Bar::spinner(false);
+        bar.set(&self.algorithm, 0.0, String::new());
+        let mut printed = PrintedChanges { format, has_header: false, table: Rows::default(), versions: 0 };
+        let mut failed = None;
+        let mut take = |followed: FollowedVersion| {
+            bar.finish();
+            self.print(&followed, &mut printed).map_err(|failure| {
+                failed = Some(failure);
+                // Ends the workers; the failure itself is reported.
+                Error::Invalid("cannot print".to_owned())
+            })
+        };
+        let ended =
+            supervised(cancel, &|_| {}, |supervisor| supervisor.follow(&cluster, &job, self.once, &mut take));
+        bar.finish();
+        if let Some(failure) = failed {
+            return Err(failure);
+        }
+        if matches!(format, RowFormat::Table | RowFormat::Json) {
+            printed.table.print(format)?;
+        }
+        text::remark(&format!("followed {}", counted(printed.versions, "version", "versions")));
+        Ok(ended?)
+    }
+
+    fn print(&self, followed: &FollowedVersion, printed: &mut PrintedChanges) -> Outcome {
+        let is_first = printed.versions == 0;
+        printed.versions += 1;
+        if is_first {
+            let facts: Vec<String> = followed
+                .outline
+                .facts
+                .iter()
+                .map(|(name, value)| format!("{name} {}", count(*value as u64)))
+                .collect();
+            text::remark(&format!(
+                "following {} from version {}: {}",
+                self.algorithm,
+                followed.version,
+                facts.join(", ")
+            ));
+        }
+        let mut rows = Rows::of(["version", "vertex", "old", "new"]);
+        for (id, cells) in &followed.rows {
+            let [old, new] = [&cells[0], &cells[1]].map(cell_json);
+            rows.push(vec![json!(followed.version), id_json(id), old, new]);
+        }
+        if matches!(printed.format, RowFormat::Table | RowFormat::Json) {
+            printed.table.extend(rows);
+            return Ok(());
+        }
+        match std::mem::replace(&mut printed.has_header, true) {
+            true => rows.print_more(printed.format),
+            false => rows.print(printed.format),
+        }
+    }
+}

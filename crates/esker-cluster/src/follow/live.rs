@@ -1,0 +1,37 @@
+//! What is common to all answers that are kept.
+
+use esker_format::Result;
+use esker_graph::VertexId;
+use esker_store::Snapshot;
+
+use super::shared::Shared;
+use crate::answer::{Cell, ColumnKind};
+use crate::engine::Engine;
+
+/// What a version changed in a shard.
+pub(super) struct Step<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) shared: &'a Shared,
+    /// Vertices from this number on are new.
+    pub(super) first_new: usize,
+    /// Own vertices that have become ghosts of other shards.
+    pub(super) newly_shared: Vec<VertexId>,
+    pub(super) added: Vec<(VertexId, VertexId)>,
+    pub(super) removed: Vec<(VertexId, VertexId)>,
+}
+
+/// Takes a vertex whose value changed, with the old value, if it is not new, and the new one.
+pub(super) type TakeChange<'a> = dyn FnMut(VertexId, Option<Cell>, Cell) -> Result<()> + 'a;
+
+/// An answer that is kept.
+pub(super) trait Live {
+    /// The name of the values, and their kind.
+    fn column(&self) -> (&'static str, ColumnKind);
+
+    /// Brings the answer to the next version, and calls `take` with each own vertex whose value changed. Returns the number of rounds.
+    fn advance(&mut self, step: &Step<'_>, engine: &mut Engine<'_>, take: &mut TakeChange<'_>)
+    -> Result<u64>;
+
+    /// A fact about the answer, the same in all processes.
+    fn fact(&mut self, engine: &mut Engine<'_>) -> Result<(&'static str, u64)>;
+}

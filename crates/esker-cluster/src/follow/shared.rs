@@ -1,0 +1,116 @@
+//! The vertices that a shard shares with others, as [`crate::routes`] lists them, while vertices come.
+//!
+//! New vertices have the greatest numbers, so ghosts are listed in the order in which they came, and both sides append what is new.
+
+use esker_format::Result;
+use esker_graph::{VertexId, vertex};
+use esker_store::Snapshot;
+use esker_store::ids::ExternalId;
+
+use crate::engine::Engine;
+use crate::owner::Owners;
+use crate::routes::find_asked;
+use crate::wire::put_id;
+
+/// The end of a chain of links.
+const END: u32 = u32::MAX;
+
+/// Where an own vertex is a ghost.
+#[derive(Clone, Copy)]
+struct GhostLink {
+    shard: u16,
+    place: u32,
+    /// The link before it of the same vertex.
+    next: u32,
+}
+
+pub(super) struct Shared {
+    me: usize,
+    owners: Owners,
+    owner: Vec<u16>,
+    /// Of a ghost, its place among those of its owner here; of an own vertex, its last link.
+    place: Vec<u32>,
+    links: Vec<GhostLink>,
+    /// For each shard, the ghosts of its vertices here.
+    ghosts: Vec<Vec<VertexId>>,
+    /// For each shard, the own vertices that are ghosts there.
+    mirrors: Vec<Vec<VertexId>>,
+}
+
+impl Shared {
+    pub(super) fn new(owners: Owners, engine: &Engine<'_>) -> Self {
+        let (ghosts, mirrors) = (vec![Vec::new(); engine.peers()], vec![Vec::new(); engine.peers()]);
+        let (owner, place, links) = (Vec::new(), Vec::new(), Vec::new());
+        Self { me: engine.index(), owners, owner, place, links, ghosts, mirrors }
+    }
+
+    /// Takes in the new vertices of a version. Returns the own vertices that have become ghosts elsewhere.
+    ///
+    /// # Errors
+    /// As [`crate::routes::Routes::new`].
+    pub(super) fn extend(&mut self, snapshot: &Snapshot, engine: &mut Engine<'_>) -> Result<Vec<VertexId>> {
+        let mut questions = vec![Vec::new(); engine.peers()];
+        let first_new = self.owner.len();
+        for (v, id) in (first_new..).zip(snapshot.ids().externals(first_new..snapshot.num_vertices())) {
+            let id = id?;
+            let shard = self.owners.of(id);
+            self.owner.push(shard as u16);
+            if shard == self.me {
+                self.place.push(END);
+                continue;
+            }
+            self.place.push(self.ghosts[shard].len() as u32);
+            self.ghosts[shard].push(vertex(v));
+            put_id(&mut questions[shard], id);
+        }
+        let mut newly_shared = Vec::new();
+        for (shard, block) in engine.exchange(questions).iter().enumerate() {
+            for v in find_asked(snapshot, block, self.me, shard)? {
+                let place = self.mirrors[shard].len() as u32;
+                self.mirrors[shard].push(v);
+                let link = GhostLink { shard: shard as u16, place, next: self.place[v as usize] };
+                self.place[v as usize] = self.links.len() as u32;
+                self.links.push(link);
+                newly_shared.push(v);
+            }
+        }
+        Ok(newly_shared)
+    }
+
+    pub(super) fn shard(&self) -> usize {
+        self.me
+    }
+
+    pub(super) fn owner_of(&self, id: ExternalId<'_>) -> usize {
+        self.owners.of(id)
+    }
+
+    pub(super) fn is_owned(&self, v: VertexId) -> bool {
+        usize::from(self.owner[v as usize]) == self.me
+    }
+
+    /// The shard that owns a ghost, and the place of the ghost in the list that both have.
+    pub(super) fn of_ghost(&self, v: VertexId) -> (usize, u32) {
+        (usize::from(self.owner[v as usize]), self.place[v as usize])
+    }
+
+    /// The shards in which an own vertex is a ghost, and its places in the lists that both have.
+    pub(super) fn of_own(&self, v: VertexId) -> impl Iterator<Item = (usize, u32)> + '_ {
+        let mut next = self.place[v as usize];
+        std::iter::from_fn(move || {
+            let link = *self.links.get(next as usize)?;
+            next = link.next;
+            Some((usize::from(link.shard), link.place))
+        })
+    }
+
+    /// The ghost at a place of the list of a shard.
+    pub(super) fn ghost_at(&self, shard: usize, place: u32) -> Option<VertexId> {
+        self.ghosts[shard].get(place as usize).copied()
+    }
+
+    /// The own vertex at a place of the list of a shard.
+    pub(super) fn own_at(&self, shard: usize, place: u32) -> Option<VertexId> {
+        self.mirrors[shard].get(place as usize).copied()
+    }
+}

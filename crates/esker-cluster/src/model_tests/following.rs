@@ -1,0 +1,166 @@
+//! Answers that follow random additions and removals, against runs on each version.
+
+use super::*;
+use crate::answer::take_changes;
+use crate::follow::{FollowSink, NextVersion, follow};
+use crate::job::FollowJob;
+
+type Values = BTreeMap<OwnedId, Vec<Cell>>;
+
+/// Follows all versions of a cluster, and keeps what each changed.
+struct Followed {
+    cluster: Cluster,
+    shard: usize,
+    next: u64,
+    outline: Outline,
+    rows: Vec<Row>,
+    versions: Vec<(u64, f64, Vec<Row>)>,
+}
+
+impl AnswerSink for Followed {
+    fn outline(&mut self, outline: &Outline) -> Result<()> {
+        self.outline = outline.clone();
+        Ok(())
+    }
+
+    fn rows(&mut self, block: Vec<u8>) -> Result<()> {
+        let kind = self.outline.columns[0].1;
+        self.rows.extend(take_changes(&block, kind, self.cluster.manifest().text_ids)?);
+        Ok(())
+    }
+}
+
+impl FollowSink for Followed {
+    fn next(&mut self) -> Result<Option<NextVersion>> {
+        let versions = &self.cluster.manifest().versions;
+        let next = versions.iter().find(|version| version.number == self.next);
+        self.next += 1;
+        Ok(next.map(|next| NextVersion { whole: next.number, shard: next.shards[self.shard] }))
+    }
+
+    fn followed(&mut self, version: u64) -> Result<()> {
+        self.versions.push((version, self.outline.facts[0].1, std::mem::take(&mut self.rows)));
+        Ok(())
+    }
+}
+
+/// What each version changes, from the first one on: the fact, and the rows of all shards.
+fn follow_all(cluster: &Cluster, algorithm: &str, params: &[(&str, &str)]) -> Vec<(u64, f64, Vec<Row>)> {
+    let params = params.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let job = FollowJob { algorithm: algorithm.to_owned(), params, version: 2, initial: true };
+    let cluster = cluster.clone();
+    let of_shards = run_threads(cluster.num_shards(), move |engine| {
+        let (outline, rows, versions) = (Outline::default(), Vec::new(), Vec::new());
+        let (cluster, shard) = (cluster.clone(), engine.index());
+        let mut followed = Followed { cluster: cluster.clone(), shard, next: 3, outline, rows, versions };
+        follow(&cluster, engine, &job, &mut followed)?;
+        Ok(followed.versions)
+    });
+    let mut of_shards = of_shards.expect("follow").into_iter();
+    let mut all = of_shards.next().expect("a shard");
+    for versions in of_shards {
+        assert_eq!(versions.len(), all.len());
+        for (whole, (number, fact, rows)) in all.iter_mut().zip(versions) {
+            assert_eq!((whole.0, whole.1), (number, fact), "all shards say the same");
+            whole.2.extend(rows);
+        }
+    }
+    all
+}
+
+/// Follows an algorithm, and compares the values after each version with those of a run on it. Returns the number of changes.
+fn expect_exact(
+    cluster: &Cluster,
+    algorithm: &str,
+    params: &[(&str, &str)],
+    fact: fn(&Values) -> u64,
+) -> usize {
+    let (mut values, mut changes) = (Values::new(), 0);
+    let followed = follow_all(cluster, algorithm, params);
+    assert_eq!(followed.len() as u64, cluster.manifest().newest().number - 1);
+    for (version, found, rows) in followed {
+        changes += rows.len();
+        for (id, cells) in rows {
+            let [old, new] = <[Cell; 2]>::try_from(cells).expect("old and new");
+            let known = values.insert(id.clone(), vec![new.clone()]).map(|cells| cells[0].clone());
+            assert_eq!(known.clone().unwrap_or(Cell::Missing), old, "{id:?} in version {version}");
+            assert!(known.is_none() || old != new, "{id:?} did not change in version {version}");
+        }
+        let expected = run_all(cluster, algorithm, params, version);
+        assert_eq!(values, expected, "{algorithm} of version {version}");
+        assert_eq!(found as u64, fact(&values), "{algorithm} of version {version}");
+    }
+    changes
+}
+
+/// The number of different values.
+fn different(values: &Values) -> u64 {
+    values.values().map(|cells| format!("{cells:?}")).collect::<BTreeSet<_>>().len() as u64
+}
+
+fn reached(values: &Values) -> u64 {
+    values.values().filter(|cells| cells[0] != Cell::Missing).count() as u64
+}
+
+#[test]
+fn answers_that_follow_are_those_of_runs_after_every_version() {
+    let (mut random, mut changes) = (Random(71), 0);
+    for case in 0..8_u64 {
+        let (directed, text_ids) = (case % 2 == 0, case / 2 % 2 == 1);
+        let shards = 1 + (case as usize * 3 + 1) % 4;
+        let place = tempfile::tempdir().expect("directory");
+        let path = place.path().join("edges.csv");
+        let options = CreateOptions { shards, directed, text_ids, weights: None, seed: case };
+        let mut cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
+        let (vertices, mut known) = (4 + random.below(30), Vec::new());
+        for step in 0..9 {
+            let removes = step % 3 == 2;
+            let mut text = edges(&mut random, vertices + step, if step == 0 { 40 } else { 12 }, text_ids);
+            if removes {
+                // A third of the edges that there are.
+                let kept: Vec<String> = known.iter().filter(|_| random.below(3) == 0).cloned().collect();
+                text = format!("source,target\n{}\n", kept.join("\n"));
+            } else {
+                known.extend(text.lines().skip(1).map(str::to_owned));
+            }
+            std::fs::write(&path, text).expect("write");
+            cluster = change_all(cluster, &ChangeJob { removes, ..job_of(&path) });
+        }
+        let source = known[0].split(',').next().expect("a source").to_owned();
+        changes += expect_exact(&cluster, "wcc", &[], different);
+        changes += expect_exact(&cluster, "bfs", &[("source", &source)], reached);
+        if !directed {
+            changes += expect_exact(&cluster, "colouring", &[], different);
+        }
+    }
+    assert!(changes > 1000, "too few values changed to show anything");
+}
+
+#[test]
+fn what_cannot_be_followed_is_refused() {
+    let place = tempfile::tempdir().expect("directory");
+    let options = CreateOptions { shards: 2, directed: true, text_ids: false, weights: None, seed: 1 };
+    let cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
+    let path = place.path().join("edges.csv");
+    std::fs::write(&path, "source,target\n1,2\n").expect("write");
+    let cluster = change_all(cluster, &job_of(&path));
+    let refused = |algorithm: &str, params: &[(&str, &str)]| {
+        let params = params.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let job = FollowJob { algorithm: algorithm.to_owned(), params, version: 2, initial: false };
+        let copy = cluster.clone();
+        let followed = run_threads(2, move |engine| {
+            let (outline, rows, versions) = (Outline::default(), Vec::new(), Vec::new());
+            let (cluster, shard) = (copy.clone(), engine.index());
+            let mut followed = Followed { cluster, shard, next: 3, outline, rows, versions };
+            let ended = follow(&copy, engine, &job, &mut followed);
+            // The other process must not wait for one that failed.
+            Ok(ended.err().map(|error| error.to_string()))
+        });
+        followed.expect("both end").into_iter().flatten().next().expect("refused")
+    };
+    assert!(refused("pagerank", &[]).contains("those of wcc, bfs, colouring can"));
+    assert!(refused("wcc", &[("source", "1")]).contains("wcc has no option \"source\""));
+    assert!(refused("bfs", &[]).contains("bfs needs a vertex to begin with"));
+    assert!(refused("bfs", &[("source", "x")]).contains("\"x\" is not an id"));
+    assert!(refused("colouring", &[]).contains("colouring needs an undirected cluster"));
+}
