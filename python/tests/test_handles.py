@@ -6,6 +6,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pandas as pd
@@ -200,6 +201,32 @@ def test_a_commit_beyond_the_limit_lies_in_a_scratch_file(path):
         assert db.check() == []
     with pytest.raises(TypeError, match="scratch must be True or False"):
         esker.open(path, "rw", scratch="always")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_forks_while_a_commit_lies_in_a_scratch_file(path):
+    many = np.arange(300_000)
+    exits = []
+    with esker.create(path, memory="16MiB") as db:
+        ended = threading.Event()
+
+        def commit():
+            with db.batch() as batch:
+                for part in range(4):
+                    batch.add_edges(many, many + 1 + part)
+            ended.set()
+
+        writer = threading.Thread(target=commit)
+        writer.start()
+        while not ended.is_set() and len(exits) < 20:
+            pid = os.fork()
+            if pid == 0:
+                other = esker.from_edges(many, many + 1)
+                os._exit(0 if other.wcc().components == 1 else 1)
+            exits.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        writer.join()
+        assert exits and set(exits) == {0}, exits
+        assert db.graph().num_edges == 1_200_000 and db.check() == []
 
 
 def test_a_commit_beyond_the_limit_says_what_would_do(path, tmp_path):

@@ -8,7 +8,6 @@ use esker::graph::{Direction, Run, VertexId};
 use esker::store::format::{Encoding, HeadOrder, LayerRecord, WriteOptions};
 use esker::store::headed::StoredHeads;
 use esker::store::property::Dictionary;
-use esker::store::tiles::Tiles;
 use esker::store::version::format_time;
 use esker::store::{Snapshot, Store};
 use esker::window::Declared;
@@ -195,12 +194,8 @@ fn base_layer(snapshot: &Snapshot) -> &LayerRecord {
 fn list_bytes_per_arc(snapshot: &Snapshot) -> f64 {
     let layer = &snapshot.stack().layers()[0];
     let sections = || [Some(layer.out()), layer.incoming()].into_iter().flatten();
-    let bytes: u64 = sections().map(|section| section.main().list_bytes()).sum();
-    // Both directions are in the same tiles.
-    let twice = layer.incoming().and(layer.out().main().tiles()).map_or(0, Tiles::file_bytes);
-    let bytes = bytes - twice;
     let arcs: usize = sections().map(|section| section.main().num_arcs()).sum();
-    bytes as f64 / arcs.max(1) as f64
+    layer.list_bytes(|_| true) as f64 / arcs.max(1) as f64
 }
 
 fn describe_lists(snapshot: &Snapshot) -> String {

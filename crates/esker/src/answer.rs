@@ -50,6 +50,8 @@ impl Value {
             (Self::Integer(a), Self::Count(b)) | (Self::Count(b), Self::Integer(a)) => {
                 u64::try_from(a) == Ok(b)
             }
+            // Zeros of both signs differ in rank.
+            (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits(),
             (a, b) => a == b,
         }
     }

@@ -48,12 +48,14 @@ pub fn degrees<E: From<Stop>>(
     })?;
     for graph in 0..len {
         run.check()?;
-        let of_unit = |unit: &Vec<u32>| {
-            let count = unit.len() / len;
-            unit[graph * count..(graph + 1) * count].iter().map(|&degree| u64::from(degree)).collect()
-        };
-        let parts: Vec<Vec<u64>> = run.install(|| units.par_iter().map(of_unit).collect());
-        visit(graph, parts.concat())?;
+        let mut of_graph = vec![0; n];
+        run.install(|| {
+            of_graph.par_chunks_mut(GRAIN).zip(&units).for_each(|(degrees, unit)| {
+                let counts = &unit[graph * degrees.len()..][..degrees.len()];
+                degrees.iter_mut().zip(counts).for_each(|(degree, &count)| *degree = u64::from(count));
+            });
+        });
+        visit(graph, of_graph)?;
     }
     Ok(())
 }

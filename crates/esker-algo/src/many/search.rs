@@ -74,7 +74,9 @@ pub fn search(
     run: &Run,
 ) -> Result<SeriesDepths, Stop> {
     let n = series.num_vertices();
-    let run = &run.begin("searches of several graphs", 2 * n as u64 * size_of::<u64>() as u64)?;
+    // The graphs of this round and of the next one; the frontier, and what is found, which is joined from parts.
+    let vertex_bytes = 2 * size_of::<u64>() + 3 * size_of::<VertexId>();
+    let run = &run.begin("searches of several graphs", (n * vertex_bytes) as u64)?;
     let memory = run.budget().reserve("depths in several graphs", (n * size_of::<u64>()) as u64)?;
     let words = || VertexValues::filled(run, n, 0_u64);
     let mut state = SearchState {

@@ -5,12 +5,14 @@
 //! the system's allocator. So work that grows vectors beyond the memory goes on, at the speed of the disk, without types of its own.
 //!
 //! Disk space is allocated before a piece is used, so a full disk is no signal (SIGBUS) later: then the piece comes from the system's
-//! allocator. File systems that write each page to a new place, as btrfs does, do not promise that. Freed pieces give their pages and their space back at once. Nothing reads the file after the process. A forked process does not
-//! have the region.
+//! allocator, and [`Paging::lacks_space`] says so. File systems that write each page to a new place, as btrfs does, do not promise that. Freed
+//! pieces give their pages and their space back at once. Nothing reads the file after the process. A forked process does not have the
+//! region: what lies there is lost to it, and reading it ends it.
 #![allow(unsafe_code)] // An allocator is unsafe code, and it hands out parts of a map.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the disk access module.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -33,6 +35,8 @@ const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
 static USERS: AtomicUsize = AtomicUsize::new(0);
 /// Whether this allocator was ever asked for a large piece.
 static IS_INSTALLED: AtomicBool = AtomicBool::new(false);
+/// The number of large pieces that a scratch file had no space for.
+static NUM_REFUSED: AtomicU64 = AtomicU64::new(0);
 /// Made once for the process, in the first directory where that is possible.
 static REGION: OnceLock<Region> = OnceLock::new();
 
@@ -42,7 +46,10 @@ pub struct PagedHeap;
 
 /// Large pieces that are allocated lie in the scratch file as long as this exists; they stay there until they are freed.
 #[derive(Debug)]
-pub struct Paging(());
+pub struct Paging {
+    /// [`NUM_REFUSED`] when it began.
+    refused_before: u64,
+}
 
 struct Region {
     map: MmapRaw,
@@ -56,9 +63,10 @@ struct Region {
 
 /// The pieces in a region.
 struct Taken {
-    /// Where the next piece begins.
+    /// The end of the last piece.
     end: u64,
-    pieces: usize,
+    /// The space between pieces: where it begins, and its length. No two touch. Its nodes are too small to lie in the region.
+    gaps: BTreeMap<u64, u64>,
     /// Whether freed space cannot be given back, so that no more is taken.
     is_broken: bool,
 }
@@ -76,7 +84,12 @@ impl Paging {
             let _ = REGION.set(Region::create(directory).ok()?);
         }
         USERS.fetch_add(1, Ordering::Relaxed);
-        Some(Self(()))
+        Some(Self { refused_before: NUM_REFUSED.load(Ordering::Relaxed) })
+    }
+
+    /// Whether large pieces lie on the heap since it began, because the disk is full.
+    pub fn lacks_space(&self) -> bool {
+        NUM_REFUSED.load(Ordering::Relaxed) != self.refused_before
     }
 }
 
@@ -108,7 +121,7 @@ impl Region {
         let map = MmapOptions::new().len(length).map_raw(&file).map_err(Error::io("map", &path))?;
         #[cfg(target_os = "linux")]
         map.advise(memmap2::Advice::DontFork).map_err(Error::io("map", &path))?;
-        let taken = Mutex::new(Taken { end: 0, pieces: 0, is_broken: false });
+        let taken = Mutex::new(Taken { end: 0, gaps: BTreeMap::new(), is_broken: false });
         let region = Self { map, file, process: getpid(), taken, end: AtomicU64::new(0) };
         // Space can be had and given back.
         allocate_space(&region.file, 0, PART_BYTES).map_err(Error::io("allocate space in", &path))?;
@@ -131,17 +144,14 @@ impl Region {
     fn take(&self, bytes: usize) -> Option<*mut u8> {
         let length = (bytes as u64).checked_next_multiple_of(PART_BYTES)?;
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let end = taken.end.checked_add(length).filter(|&end| end <= REGION_BYTES && !taken.is_broken)?;
-        if allocate_space(&self.file, taken.end, length).is_err() {
-            taken.is_broken |= free_space(&self.file, taken.end, length).is_err();
+        let offset = taken.place(length)?;
+        if allocate_space(&self.file, offset, length).is_err() {
+            taken.free(&self.file, offset, length);
             return None;
         }
+        self.end.store(taken.end, Ordering::Relaxed);
         // In the region, as `end` is.
-        let piece = self.map.as_mut_ptr().wrapping_add(taken.end as usize);
-        taken.end = end;
-        self.end.store(end, Ordering::Relaxed);
-        taken.pieces += 1;
-        Some(piece)
+        Some(self.map.as_mut_ptr().wrapping_add(offset as usize))
     }
 
     fn give(&self, piece: *const u8, bytes: usize) {
@@ -152,11 +162,43 @@ impl Region {
         let offset = (piece.addr() - self.map.as_ptr().addr()) as u64;
         let length = (bytes as u64).next_multiple_of(PART_BYTES);
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.is_broken |= free_space(&self.file, offset, length).is_err();
-        taken.pieces -= 1;
-        if taken.pieces == 0 {
-            taken.end = 0;
-            self.end.store(0, Ordering::Relaxed);
+        taken.free(&self.file, offset, length);
+        self.end.store(taken.end, Ordering::Relaxed);
+    }
+}
+
+impl Taken {
+    /// The beginning of a new piece: in the first gap that is large enough, or at the end.
+    fn place(&mut self, length: u64) -> Option<u64> {
+        if self.is_broken {
+            return None;
+        }
+        let Some((&offset, &gap)) = self.gaps.iter().find(|(_, gap)| **gap >= length) else {
+            let offset = self.end;
+            self.end = offset.checked_add(length).filter(|&end| end <= REGION_BYTES)?;
+            return Some(offset);
+        };
+        self.gaps.remove(&offset);
+        if gap > length {
+            self.gaps.insert(offset + length, gap - length);
+        }
+        Some(offset)
+    }
+
+    /// Gives the space of a piece back to the disk, and its place to later pieces.
+    fn free(&mut self, file: &File, mut offset: u64, mut length: u64) {
+        self.is_broken |= free_space(file, offset, length).is_err();
+        length += self.gaps.remove(&(offset + length)).unwrap_or(0);
+        if let Some((&before, &gap)) = self.gaps.range(..offset).next_back()
+            && before + gap == offset
+        {
+            self.gaps.remove(&before);
+            (offset, length) = (before, gap + length);
+        }
+        if offset + length == self.end {
+            self.end = offset;
+        } else {
+            self.gaps.insert(offset, length);
         }
     }
 }
@@ -173,7 +215,11 @@ fn paged(layout: Layout) -> Option<*mut u8> {
         return None;
     }
     // A forked process does not have the region, and the file is that of its parent.
-    REGION.get().filter(|region| region.process == getpid())?.take(layout.size())
+    let piece = REGION.get().filter(|region| region.process == getpid())?.take(layout.size());
+    if piece.is_none() {
+        NUM_REFUSED.fetch_add(1, Ordering::Relaxed);
+    }
+    piece
 }
 
 /// The region, if a piece of this layout lies in it.
@@ -184,9 +230,9 @@ fn region_of(piece: *const u8, layout: Layout) -> Option<&'static Region> {
     REGION.get().filter(|region| region.has(piece))
 }
 
-// SAFETY: pieces of the region are mapped, readable and writable, as long as the process lives. No two overlap: `end` only grows while there
-// are pieces. They are aligned to a page, and no larger alignment is served. All others are the system allocator's, which gets back only what
-// it gave: a piece is in the region or not, by its address. Nothing here allocates or unwinds.
+// SAFETY: pieces of the region are mapped, readable and writable, as long as the process lives. No two overlap: each lies in a gap between
+// others, or behind them. They are aligned to a page, and no larger alignment is served. All others are the system allocator's, which gets back only what
+// it gave: a piece is in the region or not, by its address. Nothing here unwinds, and what it allocates is too small for the region.
 unsafe impl GlobalAlloc for PagedHeap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as asked of the caller.
@@ -207,7 +253,12 @@ unsafe impl GlobalAlloc for PagedHeap {
     }
 
     unsafe fn realloc(&self, piece: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
-        let in_file = region_of(piece, layout).is_some();
+        let region = region_of(piece, layout);
+        if region.is_some_and(|region| region.process != getpid()) {
+            // Its content is not here. The caller says that memory ran out, and ends the process.
+            return std::ptr::null_mut();
+        }
+        let in_file = region.is_some();
         if !in_file && (bytes < PIECE_BYTES_MIN || !is_paging()) {
             // SAFETY: as asked of the caller; the system's allocator gave the piece.
             return unsafe { System.realloc(piece, layout, bytes) };
@@ -265,14 +316,19 @@ mod tests {
             PagedHeap.dealloc(before, Layout::from_size_align(500_000, 8).unwrap());
             PagedHeap.dealloc(small, Layout::new::<u64>());
             let taken = REGION.get().unwrap().taken.lock().unwrap();
-            assert_eq!((taken.end, taken.pieces, taken.is_broken), (0, 0, false));
+            assert_eq!((taken.end, taken.gaps.len(), taken.is_broken), (0, 0, false));
             drop(taken);
-            let _paging = Paging::begin(directory.path()).unwrap();
+            let paging = Paging::begin(directory.path()).unwrap();
             let again = PagedHeap.alloc_zeroed(layout);
             assert!(
                 is_paged(again) && std::slice::from_raw_parts(again, 300_001).iter().all(|&byte| byte == 0)
             );
             PagedHeap.dealloc(again, layout);
+            assert!(!paging.lacks_space());
+            REGION.get().unwrap().taken.lock().unwrap().is_broken = true;
+            let refused = PagedHeap.alloc(layout);
+            assert!(!is_paged(refused) && paging.lacks_space());
+            PagedHeap.dealloc(refused, layout);
         }
     }
 
@@ -284,5 +340,34 @@ mod tests {
             assert!(refused.contains("/dev/shm is in memory"), "{refused}");
         }
         Region::create(Path::new("/nowhere/at/all")).map(drop).unwrap_err();
+    }
+
+    /// A long-lived piece must not make the region grow for ever.
+    #[test]
+    fn gaps_between_pieces_are_used_again() {
+        let (file, _) = unnamed_file(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let mut taken = Taken { end: 0, gaps: BTreeMap::new(), is_broken: false };
+        let mut random = 12345_u64;
+        let mut pieces: Vec<(u64, u64)> = Vec::new();
+        let mut longest = 0;
+        for _ in 0..5000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            if pieces.len() == 20 || (!pieces.is_empty() && random >> 63 == 0) {
+                let (offset, length) = pieces.swap_remove((random >> 33) as usize % pieces.len());
+                taken.free(&file, offset, length);
+            } else {
+                let length = PART_BYTES * (1 + (random >> 33) % 8);
+                let offset = taken.place(length).unwrap();
+                let overlaps = |other: &(u64, u64)| offset < other.0 + other.1 && other.0 < offset + length;
+                assert!(!pieces.iter().any(overlaps));
+                pieces.push((offset, length));
+            }
+            longest = longest.max(taken.end);
+            let used: u64 = pieces.iter().map(|piece| piece.1).sum();
+            assert_eq!(used + taken.gaps.values().sum::<u64>(), taken.end);
+        }
+        assert!(longest < 3 * 20 * 8 * PART_BYTES, "{longest}");
+        pieces.drain(..).for_each(|(offset, length)| taken.free(&file, offset, length));
+        assert_eq!((taken.end, taken.gaps.len(), taken.is_broken), (0, 0, false));
     }
 }

@@ -200,6 +200,18 @@ impl PlainLayer {
         }
     }
 
+    /// Bytes of the files of the lists in the directions that are read, without directory and properties. Tiles serve both directions.
+    pub fn list_bytes(&self, reads: impl Fn(Direction) -> bool) -> u64 {
+        let out = Some(&self.out).filter(|_| reads(Direction::Out));
+        let incoming = self.incoming.as_ref().filter(|_| reads(Direction::In));
+        let bytes =
+            [out, incoming].into_iter().flatten().map(|section| section.main().list_bytes()).sum::<u64>();
+        match out.and(incoming).and_then(|section| section.main().tiles()) {
+            Some(tiles) => bytes - tiles.file_bytes(),
+            None => bytes,
+        }
+    }
+
     /// The out-lists.
     pub fn out(&self) -> &Section {
         &self.out

@@ -232,6 +232,14 @@ impl Tiles {
         Ok(directory)
     }
 
+    /// The same, if it was verified before.
+    pub(super) fn verified_directory(&self) -> Option<Directory<'_>> {
+        let is_sound = self.directory_sound.load(Ordering::Acquire);
+        let (keys, starts, edges) =
+            (self.keys.if_complete()?, self.starts.if_complete()?, self.edges.if_complete()?);
+        is_sound.then(|| Directory { keys, starts, edges, data_bytes: self.data_bytes() })
+    }
+
     /// The error for a damaged chunk.
     pub(super) fn corrupt_chunk(&self, chunk: &Chunk) -> Error {
         let reason = format!("the chunk of tile ({}, {}) cannot be decoded", chunk.row, chunk.column);

@@ -48,7 +48,11 @@ impl Tiles {
             return Ok(Vec::new());
         }
         let next = offsets[..rest.len()].iter().map(|start| (start - begin) as usize).collect();
-        let directory = self.directory(&Run::with_threads(1)?)?;
+        // A part is decoded by one thread, which makes threads only to verify the directory for the first time.
+        let directory = match self.verified_directory() {
+            Some(directory) => directory,
+            None => self.directory(&Run::with_threads(1)?)?,
+        };
         let strip = (first >> STRIP_BITS) as u32;
         let mut filling = Filling { tiles: self, vertices, next, ends, targets: filled(0, len)? };
         let directed = self.shape().directed;

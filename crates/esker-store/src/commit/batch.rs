@@ -66,6 +66,20 @@ pub(crate) struct BatchMemory {
     pub(crate) paging: Option<Paging>,
 }
 
+impl BatchMemory {
+    /// An error if pieces of a batch that pages lie on the heap, because the scratch file cannot grow.
+    pub(crate) fn expect_paged(&self) -> Result<()> {
+        if self.paging.as_ref().is_some_and(Paging::lacks_space) {
+            return Err(Error::Invalid(
+                "a commit exceeds the memory limit, and the disk has no room for its scratch file: free \
+                 space on the disk of the database, raise the limit, or commit in smaller parts"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+}
+
 impl Clone for BatchMemory {
     fn clone(&self) -> Self {
         Self::default()

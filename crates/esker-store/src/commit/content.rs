@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use esker_format::Result;
+use esker_format::io::Paging;
 use esker_format::memory::{collected, reserve, with_room};
 use esker_format::{
     CommitHeader, CommitSummary, CommitText, CommitTimes, FieldInput, FieldValue, PropertyRecord,
@@ -106,7 +107,7 @@ pub(crate) struct EdgeOp {
 }
 
 /// The changes of a commit, with vertices instead of external ids.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct Commit {
     /// The version that the commit makes.
     pub(crate) version: u64,
@@ -130,6 +131,8 @@ pub(crate) struct Commit {
     pub(crate) rows: Vec<Vec<u64>>,
     /// The changes of vertex properties, in order, including removals and restorations of vertices.
     pub(crate) vertices: Vec<VertexChange>,
+    /// Of a commit that exceeds the memory limit: it pages until it is a layer, and is dropped.
+    pub(crate) paging: Option<Paging>,
 }
 
 impl Commit {
@@ -147,6 +150,7 @@ impl Commit {
             edges: Vec::new(),
             rows: vec![Vec::new(); edge_properties],
             vertices: Vec::new(),
+            paging: None,
         }
     }
 
@@ -288,6 +292,7 @@ impl Commit {
             edges,
             rows,
             vertices,
+            paging: None,
         })
     }
 }

@@ -5,7 +5,8 @@
 //! in progress.
 //!
 //! A commit that does not fit even alone pages ([`Paging`]): from then on, until it is a layer, all large pieces of memory lie in a scratch
-//! file. If it is cancelled, or cannot become a layer at once, paging ends before. What lies on the heap until then has been reserved. Texts stay there, so a commit whose texts alone do not fit is refused.
+//! file. What lies on the heap before has been reserved. Texts stay there, and are reserved: a commit whose texts alone do not fit is refused.
+//! So is one for whose scratch file the disk has no room, until it is in the log.
 
 use esker_format::Result;
 use esker_format::io::Paging;
@@ -34,38 +35,40 @@ impl Core {
             None => budget.reserve("a commit", 0)?,
         };
         let changes = self.changes_of(batch)?;
-        if let Some(paging) = self.paging_for(batch, changes) {
-            let is_empty = self.view().unfrozen.commits.is_empty();
-            if !is_empty {
-                self.freeze(&mut locked(&self.maintenance), &self.run)?;
-            }
-            return Ok(Some(self.memory.begin(&mut self.memory.held(), own, Some(paging))));
+        if batch.memory.paging.is_none() {
+            batch.memory.paging = self.paging_for(batch, changes);
         }
-        let more = |costs: CommitCosts| costs.of_batch(batch, changes).saturating_sub(own.bytes());
+        let is_paging = batch.memory.paging.is_some();
+        if is_paging && !self.view().unfrozen.commits.is_empty() {
+            self.freeze(&mut locked(&self.maintenance), &self.run)?;
+        }
+        let more = |costs: CommitCosts| {
+            let needed =
+                if is_paging { CommitCosts::of_texts(batch) } else { costs.of_batch(batch, changes) };
+            needed.saturating_sub(own.bytes())
+        };
         let what = || format!("{REFUSED}{}", esker_graph::counted(changes, "change", "changes"));
         let mut reserved = self.reserve_in_turn(&what, &more)?;
         reserved.absorb(own);
-        Ok(Some(self.memory.begin(&mut self.memory.held(), reserved, None)))
+        Ok(Some(self.memory.begin(&mut self.memory.held(), reserved)))
     }
 
-    /// The paging of a batch with so many changes, if it pages already or does not fit into the limit.
-    fn paging_for(&self, batch: &mut Batch, changes: usize) -> Option<Paging> {
-        let paging = batch.memory.paging.take();
-        if paging.is_some() {
-            return paging;
-        }
-        let needed = CommitCosts::of(&self.view()).of_batch(batch, changes) + self.memory.held().kept_bytes;
+    /// The paging of a batch with so many changes, if it does not fit into the limit.
+    fn paging_for(&self, batch: &Batch, changes: usize) -> Option<Paging> {
+        let needed = CommitCosts::of(&self.view()).of_batch(batch, changes) + self.kept_bytes();
         if needed <= self.options.budget.limit_bytes() { None } else { self.paging(batch) }
     }
 
     /// Has large pieces of memory lie in a scratch file from now on, for a batch that does not fit into the limit. `None` if that is not
     /// possible or not allowed, or would not suffice.
     pub(super) fn paging(&self, batch: &Batch) -> Option<Paging> {
-        let needed = CommitCosts::of_texts(batch) + self.memory.held().kept_bytes;
-        if !self.options.scratch || needed > self.options.budget.limit_bytes() {
-            return None;
-        }
-        self.disk.paging(&self.path)
+        if self.may_page(batch) { self.disk.paging(&self.path) } else { None }
+    }
+
+    /// Whether a batch may page, and what it has on the heap then fits into the limit.
+    fn may_page(&self, batch: &Batch) -> bool {
+        let needed = CommitCosts::of_texts(batch) + self.kept_bytes();
+        self.options.scratch && needed <= self.options.budget.limit_bytes()
     }
 
     /// Reserves as many bytes as `more` says of the costs of now. If they are not free: freezes the commits in no layer, waits for other
@@ -120,17 +123,18 @@ impl Core {
         }
         let costs = CommitCosts::of(&self.view());
         let needed = costs.of_batch(batch, batch.len());
-        if needed > limit || batch.memory.paging.is_some() {
-            // Asked for each time, as texts may have come.
+        if needed > limit && batch.memory.paging.is_none() {
             batch.memory.paging = self.paging(batch);
-            return match batch.memory.paging {
-                Some(_) => Ok(()),
-                None => Err(self.refusal_of(batch, needed)),
-            };
         }
+        let is_paging = batch.memory.paging.is_some();
+        if needed > limit && !(is_paging && self.may_page(batch)) {
+            return Err(self.refusal_of(batch, needed));
+        }
+        batch.memory.expect_paged()?;
         let held = batch.memory.reserved.as_ref().map_or(0, Reservation::bytes);
+        let bytes = if is_paging { CommitCosts::of_texts(batch) } else { batch.bytes() as u64 };
         // By steps, so that a batch seldom asks.
-        let wanted = (batch.bytes() as u64).next_multiple_of(BATCH_STEP_BYTES).min(limit);
+        let wanted = bytes.next_multiple_of(BATCH_STEP_BYTES).min(limit);
         if wanted <= held {
             return Ok(());
         }
@@ -180,9 +184,15 @@ impl Core {
     /// The bytes that the writer keeps, and that the commits in no layer take now and will take in a freeze; and whether there are no
     /// such commits.
     fn taken(&self, held: &HeldMemory, costs: CommitCosts) -> (u64, bool) {
-        let bytes = held.kept_bytes + self.unfrozen_bytes() as u64;
         let view = self.view();
+        let bytes = held.kept_bytes + view.below.decoded_bytes_max() + self.unfrozen_bytes() as u64;
         (bytes + view.unfrozen.num_edges() as u64 * costs.freeze_bytes, view.unfrozen.commits.is_empty())
+    }
+
+    /// Bytes that stay beside all commits: what the writer keeps, and decoded lists.
+    pub(super) fn kept_bytes(&self) -> u64 {
+        let decoded_bytes = self.view().below.decoded_bytes_max();
+        self.memory.held().kept_bytes + decoded_bytes
     }
 
     /// Counts what the writer keeps anew.
@@ -196,7 +206,8 @@ impl Core {
     /// [`esker_graph::Stop::OverBudget`] if it does not fit.
     pub(super) fn reserve_kept(&self) -> Result<()> {
         let kept = locked(&self.writer).kept_bytes();
-        let reserved = self.options.budget.reserve(KEPT, kept)?;
+        let decoded_bytes = self.view().below.decoded_bytes_max();
+        let reserved = self.options.budget.reserve(KEPT, kept + decoded_bytes)?;
         let mut held = self.memory.held();
         held.kept_bytes = kept;
         held.unfrozen.absorb(reserved);

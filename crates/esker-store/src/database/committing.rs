@@ -157,7 +157,8 @@ impl Database {
                 edge: &|source, target| Ok(core.view().edge_bits(source, target)?.pop()),
                 wider,
             };
-            let (commit, payload, duplicates) = writer.resolve(batch, options, &earlier)?;
+            let (mut commit, payload, duplicates) = writer.resolve(batch, options, &earlier)?;
+            commit.paging = batch.memory.paging.take();
             batch.forget_changes();
             core.count_kept(&writer);
             let (version, commit) = (commit.version, Arc::new(commit));

@@ -22,8 +22,6 @@ struct ReadCommits {
     reservations: Vec<Reservation>,
     bytes: u64,
     num_edges: u64,
-    /// Of a commit that exceeds the limit.
-    paging: Option<Paging>,
 }
 
 impl Core {
@@ -41,24 +39,26 @@ impl Core {
             let costs = CommitCosts::of(&self.view());
             let needed = costs.replay_bytes(known.summary.num_edges, known.payload_bytes);
             let budget = &self.options.budget;
+            let mut paging = None;
             let reservation = match budget.try_reserve(needed) {
                 Some(reservation) => reservation,
                 None => {
                     self.freeze_read(&mut maintenance, &mut read, run)?;
                     let what = format!("reading version {} from the log", known.version);
                     budget.reserve(&what, needed).or_else(|refused| {
-                        read.paging = self.options.scratch.then(|| self.disk.paging(&self.path)).flatten();
-                        let is_paging = read.paging.is_some();
-                        budget.reserve(&what, if is_paging { 0 } else { needed }).map_err(|_| refused)
+                        // How much of it is texts, which stay on the heap, shows when it is read.
+                        paging = self.options.scratch.then(|| self.disk.paging(&self.path)).flatten();
+                        budget.reserve(&what, if paging.is_some() { 0 } else { needed }).map_err(|_| refused)
                     })?
                 }
             };
-            let commit = self.read_logged(&mut reader, known, run)?;
+            let is_paging = paging.is_some();
+            let commit = self.read_logged(&mut reader, known, paging, run)?;
             read.bytes += commit.bytes() as u64;
             read.num_edges += known.summary.num_edges;
             read.commits.push(commit);
             read.reservations.push(reservation);
-            if read.bytes >= self.unfrozen_bytes_max() || read.paging.is_some() {
+            if read.bytes >= self.unfrozen_bytes_max() || is_paging {
                 self.freeze_read(&mut maintenance, &mut read, run)?;
             }
         }
@@ -66,8 +66,15 @@ impl Core {
     }
 
     /// Reads the next commit of the log, which must be the one that is known.
-    fn read_logged(&self, reader: &mut LogReader, known: &LoggedCommit, run: &Run) -> Result<Arc<Commit>> {
-        let commit = known.read(reader, &self.path, run.cancel())?;
+    fn read_logged(
+        &self,
+        reader: &mut LogReader,
+        known: &LoggedCommit,
+        paging: Option<Paging>,
+        run: &Run,
+    ) -> Result<Arc<Commit>> {
+        let mut commit = known.read(reader, &self.path, run.cancel())?;
+        commit.paging = paging;
         let mut writer = locked(&self.writer);
         writer.replay(&commit, run)?;
         self.count_kept(&writer);

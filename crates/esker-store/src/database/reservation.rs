@@ -2,7 +2,6 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use esker_format::io::Paging;
 use esker_graph::{Budget, Reservation, VertexId};
 
 use super::unfrozen::OpRef;
@@ -54,14 +53,9 @@ impl CommitMemory {
     }
 
     /// Begins a commit whose own memory is reserved.
-    pub(super) fn begin(
-        &self,
-        held: &mut HeldMemory,
-        reservation: Reservation,
-        paging: Option<Paging>,
-    ) -> CommitReservation<'_> {
+    pub(super) fn begin(&self, held: &mut HeldMemory, reservation: Reservation) -> CommitReservation<'_> {
         held.in_progress += 1;
-        CommitReservation { memory: self, reservation: Some(reservation), _paging: paging }
+        CommitReservation { memory: self, reservation: Some(reservation) }
     }
 
     /// Waits until a commit ends.
@@ -76,8 +70,6 @@ impl CommitMemory {
 pub(super) struct CommitReservation<'a> {
     memory: &'a CommitMemory,
     reservation: Option<Reservation>,
-    /// Of a commit that exceeds the limit.
-    _paging: Option<Paging>,
 }
 
 impl Drop for CommitReservation<'_> {

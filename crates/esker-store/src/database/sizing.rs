@@ -63,8 +63,7 @@ impl CommitSizing {
     pub fn refusal(mut self, database: &Database, beside_bytes: u64) -> Error {
         self.end_commit();
         let core = &database.core;
-        let kept_bytes = core.memory.held().kept_bytes;
-        let needed_bytes = self.most_bytes + kept_bytes + beside_bytes + BATCH_STEP_BYTES;
+        let needed_bytes = self.most_bytes + core.kept_bytes() + beside_bytes + BATCH_STEP_BYTES;
         let budget_bytes = core.options.budget.limit_bytes();
         let what = format!("{REFUSED}{}", esker_graph::counted(self.most_changes, "change", "changes"));
         Error::Stop(Stop::OverBudget { what, needed_bytes: needed_bytes.max(budget_bytes + 1), budget_bytes })
@@ -108,6 +107,6 @@ impl Core {
             return Ok(true);
         }
         let needed = CommitCosts::of(&self.view()).of_batch(batch, self.changes_of(batch)?);
-        Ok(needed + self.memory.held().kept_bytes <= limit || self.paging(batch).is_some())
+        Ok(needed + self.kept_bytes() <= limit || self.paging(batch).is_some())
     }
 }

@@ -43,7 +43,7 @@ pub(super) struct Writer {
 /// The number of ids or changes between two checks for cancellation.
 pub(super) const IDS_PER_CHECK: usize = 1 << 14;
 
-/// The words by which messages name what [`Writer::kept_bytes`] counts.
+/// The words by which messages name what [`Writer::kept_bytes`] counts, and decoded lists.
 pub(super) const KEPT: &str =
     "keeping the texts of edge properties and the removed vertices, beside any commit,";
 /// A slot of a table of codes, with its byte of control, where seven of eight slots may be used.
@@ -146,6 +146,7 @@ impl Writer {
             edges: with_room(batch.ops.len())?,
             rows: Vec::new(),
             vertices: Vec::new(),
+            paging: None,
         };
         let cancel = &options.cancel;
         let known = self.known_vertices(batch, earlier.run, cancel)?;
@@ -158,6 +159,7 @@ impl Writer {
             builder.commit.num_vertices = builder.writer.num_vertices();
             let duplicates = builder.unite(batch, earlier)?;
             let payload = builder.commit.encode(cancel)?;
+            batch.memory.expect_paged()?;
             // From here on the commit goes to the log.
             cancel.check()?;
             Ok((payload, duplicates))

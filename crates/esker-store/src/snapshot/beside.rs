@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use esker_format::io::Disk;
-use esker_format::{DatabaseId, Error, HeadsRecord, LayerRecord, Result, TilesRecord};
+use esker_format::{DatabaseId, Encoding, Error, HeadsRecord, LayerRecord, Result, TilesRecord};
 use esker_layers::graph::headed::StoredHeads;
 use esker_layers::tiles::{TileShape, Tiles};
 
@@ -94,9 +94,13 @@ impl<F: BesideLists> Beside<F> {
             (*record, slot)
         });
         let opened = Self(slots.collect());
-        for record in (F::RECORDS)(manifest) {
-            // The error comes back when somebody asks for this one.
-            let _ = opened.of(disk, path, manifest, (F::LAYER)(record));
+        for layer in (F::RECORDS)(manifest).iter().map(F::LAYER) {
+            // A layer that is kept in tiles alone opens them itself.
+            let is_apart = |other: &LayerRecord| other.number == layer && other.encoding == Encoding::Tiles;
+            if !manifest.layers.iter().any(is_apart) {
+                // The error comes back when somebody asks for this one.
+                let _ = opened.of(disk, path, manifest, layer);
+            }
         }
         opened
     }

@@ -1,12 +1,12 @@
 //! Whole graphs of a version, to compute on.
 
 use esker_format::{Error, PropertyRecord, Result};
-use esker_graph::{Direction, Remaining, Run};
+use esker_graph::{Direction, Remaining, Run, VertexId};
 use esker_layers::graph::headed::{HeadedNeeds, StoredHeads};
 use esker_layers::graph::pooled::PooledNeeds;
 use esker_layers::graph::window::{Copies, WindowIndex};
 use esker_layers::graph::{Access, CompleteLists, GraphEncoding, StoredGraph, StoredWeight, check_weight};
-use esker_layers::layer::PlainLayer;
+use esker_layers::layer::{PlainLayer, Section, TiledLists};
 use esker_layers::stack::Stack;
 use esker_layers::tiles::Tiles;
 
@@ -229,6 +229,16 @@ impl Snapshot {
     /// Whether the complete layer keeps its lists as tiles alone.
     pub fn keeps_only_tiles(&self) -> bool {
         self.complete_layer().out().main().tiles().is_some()
+    }
+
+    /// Bytes of the lists that are kept decoded where the complete layer has tiles alone, at most.
+    pub fn decoded_bytes_max(&self) -> u64 {
+        let layer = self.complete_layer();
+        let sections = [Some(layer.out()), layer.incoming()].into_iter().flatten().map(Section::main);
+        let tiled = sections.filter(|lists| lists.tiles().is_some());
+        tiled
+            .map(|lists| lists.num_arcs().min(TiledLists::KEPT_ARCS_MAX) * size_of::<VertexId>())
+            .sum::<usize>() as u64
     }
 
     /// The tiles of the complete layer.

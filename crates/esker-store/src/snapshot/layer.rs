@@ -127,6 +127,12 @@ impl Layer {
     }
 }
 
+/// The tiles of a layer that is kept in tiles alone, which opens them itself.
+pub(super) fn own_tiles(layers: &[Arc<Layer>], number: u32) -> Option<&Tiles> {
+    let layer = layers.iter().find(|layer| layer.record().number == number)?;
+    layer.lists().out().main().tiles()
+}
+
 /// The tiles of a layer in its directory; `None` if the manifest names none.
 fn open_tiles(
     disk: &Arc<dyn Disk>,

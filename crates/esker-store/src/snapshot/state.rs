@@ -19,7 +19,7 @@ use super::beside::Beside;
 use super::choice::GraphChoice;
 use super::edges::VertexEdges;
 use super::files::{BaseIds, OpenFiles, lost_file};
-use super::layer::Layer;
+use super::layer::{Layer, own_tiles};
 use crate::version::{MANIFEST_NAME, Manifest};
 
 /// A version of the graph in a database. Cheap to clone; clones, and all graphs made from them, share maps and
@@ -459,7 +459,8 @@ impl State {
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`].
     pub(crate) fn tiles_of(&self, layer: u32) -> Result<Option<&Tiles>> {
-        self.tiles.of(&self.disk, &self.path, &self.manifest, layer)
+        let others = || self.tiles.of(&self.disk, &self.path, &self.manifest, layer);
+        own_tiles(&self.layers, layer).map_or_else(others, |tiles| Ok(Some(tiles)))
     }
 
     /// The stored heads of a layer; `None` if it has none.

@@ -21,6 +21,8 @@ const CHECK_LEN: usize = 1 << 16;
 
 /// A row by rank, greater ones first: its value as a number that ascends with it, and the vertex or the label, of which the lesser goes first.
 type Rank = (u64, Reverse<u64>);
+/// A rank in the ordered set, whose nodes are half full at least.
+const RANK_BYTES: usize = 3 * size_of::<Rank>();
 
 /// A vertex, its value before, and its value now.
 pub(super) type ChangedValue = (VertexId, Value, Value);
@@ -60,6 +62,8 @@ impl LiveTop {
             sizes = vec![0; len];
             named.for_each(|label| sizes[label as usize] += 1);
         }
+        let rows_max = kept_of(count).saturating_mul(2).min(2 * (column.values.len() + KEPT_MIN));
+        let bytes = bytes + (rows_max * RANK_BYTES) as u64;
         let Some(memory) = run.budget().try_reserve(bytes) else { return Ok(None) };
         let mut top = Self {
             ranking: column.ranking,
@@ -73,7 +77,7 @@ impl LiveTop {
             Ranking::Largest => column.values.len(),
             Ranking::Groups => top.sizes.len(),
         };
-        let kept = top.kept();
+        let kept = kept_of(count);
         for row in 0..length {
             if row % CHECK_LEN == 0 {
                 cancel.check()?;
@@ -86,16 +90,11 @@ impl LiveTop {
                 continue;
             };
             top.rows.insert(rank);
-            if top.rows.len() > 2 * kept {
+            if top.rows.len() > kept.saturating_mul(2) {
                 top.lower_to(kept);
             }
         }
         Ok(Some(top))
-    }
-
-    /// The most rows that are kept after some were left out.
-    fn kept(&self) -> usize {
-        (SPARE * self.count_max).max(KEPT_MIN)
     }
 
     /// Leaves out the lowest rows.
@@ -158,8 +157,8 @@ impl LiveTop {
         }
         if let Some(new) = new.filter(|new| self.floor.is_none_or(|floor| *new >= floor)) {
             self.rows.insert(new);
-            let kept = self.kept();
-            if self.rows.len() > 2 * kept {
+            let kept = kept_of(self.count_max);
+            if self.rows.len() > kept.saturating_mul(2) {
                 self.lower_to(kept);
             }
         }
@@ -190,6 +189,11 @@ impl LiveTop {
 #[allow(clippy::useless_conversion)] // vertex ids may be 64 bits wide
 fn number_of(v: VertexId) -> u64 {
     u64::from(v)
+}
+
+/// The most rows that are kept after some were left out, where so many can be asked for.
+fn kept_of(count_max: usize) -> usize {
+    SPARE.saturating_mul(count_max).max(KEPT_MIN)
 }
 
 fn rank_of(value: Value, tie: u64) -> Option<Rank> {

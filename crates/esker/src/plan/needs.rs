@@ -2,7 +2,7 @@
 
 use esker_algo::{Estimate, Shape};
 use esker_graph::{Direction, Remaining, Run, STRIP_LEN, VertexId};
-use esker_store::layer::{Body, PlainLayer, Section, TiledLists};
+use esker_store::layer::{Body, PlainLayer, Section};
 use esker_store::pool::PoolOptions;
 use esker_store::stacked::StackedNeeds;
 use esker_store::tiles::MAPPED_WEIGHTS_MAX;
@@ -336,9 +336,7 @@ fn mapped_lists(
     pattern: ReadPattern,
 ) -> Candidate {
     let is_alone = common.snapshot.keeps_only_tiles();
-    let sections = read_sections(common.snapshot, common.snapshot.complete_layer()).count();
-    let decoded = if is_alone { sections * TiledLists::KEPT_ARCS_MAX * size_of::<VertexId>() } else { 0 };
-    let base = base + decoded as u64;
+    let base = base + common.snapshot.decoded_bytes_max();
     let candidate = common.candidate(which, common.list_bytes, base, base + common.list_bytes);
     let reads_points = pattern == ReadPattern::Points || common.unsuited.is_some();
     let unsuited = (is_alone && !reads_points).then(|| "the lists are kept as tiles only".to_owned());
@@ -480,8 +478,8 @@ fn read_sections<'a>(snapshot: &Snapshot, layer: &'a PlainLayer) -> impl Iterato
 /// Bytes of all lists that a run on a version reads, and of the weights beside them.
 fn list_bytes(snapshot: &Snapshot, weight_bytes: u64) -> u64 {
     let of_layer = |layer: &PlainLayer| -> u64 {
-        let sections = read_sections(snapshot, layer).map(Section::main);
-        sections.map(|lists| lists.list_bytes() + lists.num_arcs() as u64 * weight_bytes).sum()
+        let arcs: usize = read_sections(snapshot, layer).map(|section| section.main().num_arcs()).sum();
+        layer.list_bytes(|direction| snapshot.reads(direction)) + arcs as u64 * weight_bytes
     };
     snapshot.stack().layers().iter().map(|layer| of_layer(layer)).sum()
 }
