@@ -69,7 +69,10 @@ pub use commit::{Batch, CommitOptions};
 pub use database::{CommitSizing, Committed, Database, DatabaseOptions};
 pub use delta::DynamicGraph;
 pub use esker_format::{self as format, Error, Result, io};
-pub use esker_layers::graph::{WEIGHTS_MAX, copied_bytes, headed, pooled, stacked, window as windows};
+pub use esker_layers::graph::{
+    WEIGHTS_MAX, copied_bytes, headed, pooled, stacked, undirected_block_bytes, undirected_bytes,
+    window as windows,
+};
 pub use esker_layers::{
     Access, GraphEncoding, HeadedOptions, Residency, StoredGraph, StoredWeight, graph, ids, lama, layer,
     pool, property, stack, tiles,

@@ -37,4 +37,5 @@ pub use opening::StoredWeight;
 pub use pooled::PooledNeeds;
 pub use residency::{Access, GraphEncoding, HeadedOptions, Residency};
 pub use stored::{CompleteLists, StoredGraph};
+pub use symmetric::{undirected_block_bytes, undirected_bytes};
 pub use weight::{ColumnWeight, check_weight};

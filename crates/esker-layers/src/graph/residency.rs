@@ -79,6 +79,7 @@ impl Access {
 pub struct HeadedOptions {
     /// Neighbours kept of each vertex; `None`: as many as the memory holds.
     pub head_len: Option<usize>,
-    /// The most memory to take: heads, checksums of pages, frames for reading. Offsets are mapped and not part of it.
+    /// The most memory to take: heads, checksums of pages, frames for reading. Offsets are mapped and not part of it. A window that reads
+    /// weights beside times takes it for each.
     pub memory_bytes: u64,
 }

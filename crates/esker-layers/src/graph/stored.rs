@@ -191,16 +191,6 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         Ok(Self { num_arcs, directed: false, out: Side::source(side), incoming: None, ..self })
     }
 
-    /// Memory that [`super::StoredWeight::undirected`] takes for a number of vertices.
-    pub const fn undirected_bytes(num_vertices: u64) -> u64 {
-        SymmetricSide::<W>::bytes(num_vertices)
-    }
-
-    /// The same for blocks of lists that come from a pool, heads or tiles, with weights of so many bytes, unless a list is longer than a block.
-    pub const fn undirected_block_bytes(num_vertices: u64, num_arcs: u64, weight_bytes: u64) -> u64 {
-        SymmetricSide::<W>::block_bytes(num_vertices, num_arcs, weight_bytes)
-    }
-
     /// [`super::StoredWeight::windowed`].
     #[must_use]
     pub(super) fn build_windowed(

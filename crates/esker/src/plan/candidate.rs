@@ -21,6 +21,8 @@ pub struct Candidate {
     pub least_bytes: u64,
     /// Memory that also holds the whole graph.
     pub whole_bytes: u64,
+    /// Graphs that are open at a time, each with a pool or heads of its own: 2 where a window reads weights beside times.
+    pub columns: u64,
     /// What a run is predicted to take.
     pub price: Price,
     /// Why the database does not allow it.

@@ -8,6 +8,7 @@
 mod memory;
 mod price;
 mod candidate;
+mod windowed;
 mod needs;
 mod report;
 #[cfg(test)]
@@ -130,7 +131,7 @@ pub fn plan(
     let reading = entry.reading(snapshot);
     let access = chosen.access(&reading, request, resources)?;
     let mut estimate = needs::estimate_as(chosen.encoding, snapshot, entry, params, resources)?;
-    let gathered = needs::gathered_bytes(snapshot, entry)
+    let gathered = windowed::gathered_bytes(snapshot, entry)
         .filter(|bytes| chosen.is_mapped_lists() && estimate.memory_bytes + bytes <= resources.memory_bytes);
     estimate.memory_bytes += gathered.unwrap_or(0);
     let (only, gathers) = (reading.reads_only(), gathered.is_some());
@@ -197,18 +198,18 @@ impl Candidate {
             }
             (GraphEncoding::Lists, Residency::Pooled) => {
                 let needs = snapshot.pooled_needs(resources.threads)?;
-                let bytes = spare + needs.least_bytes;
+                let bytes = spare + needs.least_bytes * self.columns;
                 Access::Pooled(GraphEncoding::Lists, PoolOptions { bytes, ..PoolOptions::of_lists() })
             }
             (GraphEncoding::Lists, Residency::Headed) => {
                 let layer = snapshot.complete_layer();
                 let needs = snapshot.headed_needs(resources.threads)?;
-                let memory_bytes = spare + needs.fixed_bytes;
+                let memory_bytes = spare / self.columns + needs.fixed_bytes;
                 let options = HeadedOptions { head_len: request.head_len, memory_bytes };
                 if request.head_len.is_some() {
                     // Refuse heads that are too long now, with the limit of the whole run.
                     let found = needs.heads(layer, options, &Run::with_threads(1)?);
-                    found.map_err(|error| with_rest(error, resources.memory_bytes - memory_bytes))?;
+                    found.map_err(|error| with_rest(error, self.columns, resources.memory_bytes))?;
                 }
                 Access::Headed(options)
             }
@@ -281,12 +282,12 @@ impl Plan {
     }
 }
 
-/// Turns the refusal of a part of the memory into one of the whole.
-fn with_rest(error: esker_store::Error, rest: u64) -> esker_store::Error {
+/// Turns the refusal of one of some equal parts of the memory into one of the whole.
+fn with_rest(error: esker_store::Error, parts: u64, memory_bytes: u64) -> esker_store::Error {
     match error {
         esker_store::Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes }) => {
-            Stop::OverBudget { what, needed_bytes: needed_bytes + rest, budget_bytes: budget_bytes + rest }
-                .into()
+            let needed_bytes = memory_bytes + needed_bytes.saturating_sub(budget_bytes) * parts;
+            Stop::OverBudget { what, needed_bytes, budget_bytes: memory_bytes }.into()
         }
         other => other,
     }

@@ -6,11 +6,14 @@ use esker_store::layer::{Body, PlainLayer, Section};
 use esker_store::pool::PoolOptions;
 use esker_store::stacked::StackedNeeds;
 use esker_store::tiles::MAPPED_WEIGHTS_MAX;
-use esker_store::windows::{Copies, WindowIndex};
-use esker_store::{GraphEncoding, Residency, Snapshot, StoredGraph, WEIGHTS_MAX, copied_bytes};
+use esker_store::windows::WindowIndex;
+use esker_store::{
+    GraphEncoding, Residency, Snapshot, WEIGHTS_MAX, copied_bytes, undirected_block_bytes, undirected_bytes,
+};
 
 use super::candidate::Candidate;
 use super::price::{Costs, Price, Stored, skew};
+use super::windowed::{reads_weights_beside, reads_whole_lists};
 use crate::catalogue::{Entry, Params, ReadPattern, Resources, Workload};
 use crate::error::Result;
 use crate::rates::{Rate, Rates};
@@ -94,28 +97,17 @@ pub(super) fn estimate_as(
         estimate.memory_bytes += WindowIndex::bytes(numbers, shape.directed && shape.in_edges);
     }
     if snapshot.drops_directions() {
-        estimate.memory_bytes += StoredGraph::<()>::undirected_bytes(numbers);
+        estimate.memory_bytes += undirected_bytes(numbers);
     }
     Ok(estimate)
 }
 
-/// Memory of the edges of a window, copied; `None` without one.
-pub(super) fn gathered_bytes(snapshot: &Snapshot, entry: &Entry) -> Option<u64> {
-    let weight = snapshot.weight_type().filter(|_| entry.reads_weights(snapshot));
-    let weight_bytes = weight.map_or(0, |element| element.bytes() as u64);
-    snapshot.window_index().map(|index| index.gathered_bytes(weight_bytes))
-}
-
 /// Memory in which the lists of both directions are collected, if a directed graph is read as undirected.
 fn collecting_bytes(snapshot: &Snapshot, shape: &Shape) -> u64 {
-    let (n, arcs) = (snapshot.num_vertices() as u64, snapshot.num_arcs());
-    let bytes = || StoredGraph::<()>::undirected_block_bytes(n, arcs, shape.weight_bytes);
-    if snapshot.drops_directions() { bytes() } else { 0 }
-}
-
-/// Whether a window is read list by list: copies of an edge are joined, or weights are read beside the times.
-fn reads_whole_lists(index: &WindowIndex, weighted: bool) -> bool {
-    weighted || index.window().copies != Copies::All
+    if !snapshot.drops_directions() {
+        return 0;
+    }
+    undirected_block_bytes(snapshot.num_vertices() as u64, snapshot.num_arcs(), shape.weight_bytes)
 }
 
 /// What all candidates depend on.
@@ -124,6 +116,8 @@ struct Common<'a> {
     threads: usize,
     /// Bytes of a weight; 0 if the algorithm does not read weights.
     weight_bytes: u64,
+    /// See [`Candidate::columns`].
+    columns: u64,
     /// Bytes of all lists and weights.
     list_bytes: u64,
     /// Bytes that the run reads of uncompressed lists, and the bytes of these.
@@ -171,6 +165,7 @@ impl Common<'_> {
             read_bytes: self.read_bytes(graph_bytes),
             least_bytes,
             whole_bytes,
+            columns: self.columns,
             price: Price::default(),
             obstacle: None,
             unsuited: self.unsuited.clone().filter(|_| only_mapped_lists),
@@ -201,6 +196,9 @@ pub(super) fn candidates(
         snapshot,
         threads: resources.threads,
         weight_bytes,
+        columns: 1 + u64::from(
+            index.is_some_and(|index| reads_weights_beside(index, shape.weight_bytes > 0)),
+        ),
         list_bytes: list_bytes(snapshot, weight_bytes),
         reads: (on_lists.read_bytes, shape.weighted_list_bytes() * sections),
         unsuited: if points {
@@ -352,6 +350,7 @@ fn absent((encoding, residency): (GraphEncoding, Residency), reason: &esker_stor
         read_bytes: 0,
         least_bytes: 0,
         whole_bytes: 0,
+        columns: 1,
         price: Price::default(),
         obstacle: Some(reason.to_string()),
         unsuited: None,
@@ -452,8 +451,9 @@ fn headed(common: &Common<'_>, base: u64) -> Candidate {
         Ok(needs) => needs,
         Err(reason) => return absent(which, &reason),
     };
-    let least_bytes = base + needs.fixed_bytes + needs.mapped_bytes + common.weights_beside();
-    common.candidate(which, common.list_bytes, least_bytes, least_bytes + needs.list_bytes)
+    let least_bytes =
+        base + needs.fixed_bytes * common.columns + needs.mapped_bytes + common.weights_beside();
+    common.candidate(which, common.list_bytes, least_bytes, least_bytes + needs.list_bytes * common.columns)
 }
 
 /// Pooled lists.
@@ -463,9 +463,9 @@ fn pooled_lists(common: &Common<'_>, base: u64) -> Candidate {
         Ok(needs) => needs,
         Err(reason) => return absent(which, &reason),
     };
-    let fixed = base + needs.fixed_bytes + needs.mapped_bytes + common.weights_beside();
-    let whole_bytes = fixed + needs.list_bytes.max(needs.least_bytes);
-    common.candidate(which, common.list_bytes, fixed + needs.least_bytes, whole_bytes)
+    let fixed = base + needs.fixed_bytes * common.columns + needs.mapped_bytes + common.weights_beside();
+    let whole_bytes = fixed + needs.list_bytes.max(needs.least_bytes) * common.columns;
+    common.candidate(which, common.list_bytes, fixed + needs.least_bytes * common.columns, whole_bytes)
 }
 
 /// The lists of a layer in the directions that a run reads.

@@ -11,3 +11,4 @@ mod block;
 mod side;
 
 pub(super) use side::SymmetricSide;
+pub use side::{undirected_block_bytes, undirected_bytes};

@@ -31,7 +31,7 @@ const WHAT: &str = "an undirected view";
 /// Both directions of a directed graph.
 ///
 /// Cost of opening: every list is read once, because degrees are those of merged lists. Memory: 8 bytes a vertex; where lists are collected
-/// in blocks, also [`SymmetricSide::block_bytes`].
+/// in blocks, also [`undirected_block_bytes`].
 pub(crate) struct SymmetricSide<'a, W> {
     out: Side<'a, W>,
     incoming: Side<'a, W>,
@@ -54,7 +54,7 @@ impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
         run: &Run,
     ) -> Result<Self> {
         let n = num_vertices as u64;
-        let memory = run.budget().reserve("the degrees of an undirected view", Self::bytes(n))?;
+        let memory = run.budget().reserve("the degrees of an undirected view", undirected_bytes(n))?;
         out.prepare(run)?;
         incoming.prepare(run)?;
         let access = out.list_access().max(incoming.list_access());
@@ -72,25 +72,12 @@ impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
         if access != ListAccess::Single {
             // Both lists of a vertex are in a block.
             let longest = side.longest(run)?.saturating_sub(block_arcs as u64);
-            let bytes = Self::block_bytes(n, num_arcs, size_of::<W>() as u64) + longest * arc_bytes::<W>();
+            let bytes =
+                undirected_block_bytes(n, num_arcs, size_of::<W>() as u64) + longest * arc_bytes::<W>();
             side._memory[1] = Some(run.budget().reserve(WHAT, bytes)?);
         }
         side.offsets = side.count(run)?;
         Ok(side)
-    }
-
-    /// Memory for a number of vertices.
-    pub(crate) const fn bytes(num_vertices: u64) -> u64 {
-        (num_vertices + 1) * 8
-    }
-
-    /// Memory for the blocks of a graph, where no list is longer than a block.
-    pub(crate) const fn block_bytes(num_vertices: u64, num_arcs: u64, weight_bytes: u64) -> u64 {
-        let vertices = if num_vertices < BLOCK_LEN as u64 { num_vertices } else { BLOCK_LEN as u64 };
-        // Room for both directions, and two selections of vertices.
-        block_arcs(num_arcs) * (size_of::<VertexId>() as u64 + weight_bytes)
-            + (vertices + CELL_LEN as u64) * 2 * VERTEX_BYTES
-            + num_vertices / 4
     }
 
     pub(crate) fn num_arcs(&self) -> u64 {
@@ -224,6 +211,20 @@ impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
         }
         (last, arcs > 0)
     }
+}
+
+/// Memory that a graph of a number of vertices takes to be read as undirected.
+pub const fn undirected_bytes(num_vertices: u64) -> u64 {
+    (num_vertices + 1) * 8
+}
+
+/// Memory for the blocks of lists that come from a pool, heads or tiles, where no list is longer than a block.
+pub const fn undirected_block_bytes(num_vertices: u64, num_arcs: u64, weight_bytes: u64) -> u64 {
+    let vertices = if num_vertices < BLOCK_LEN as u64 { num_vertices } else { BLOCK_LEN as u64 };
+    // Room for both directions, and two selections of vertices.
+    block_arcs(num_arcs) * (size_of::<VertexId>() as u64 + weight_bytes)
+        + (vertices + CELL_LEN as u64) * 2 * VERTEX_BYTES
+        + num_vertices / 4
 }
 
 /// Arcs of a block of a graph with so many arcs, each of which is in two lists.
@@ -493,7 +494,7 @@ mod tests {
             })
         };
         let (n, arcs) = (5000, 5000);
-        let fixed = SymmetricSide::<i32>::bytes(n) + SymmetricSide::<i32>::block_bytes(n, arcs, 4);
+        let fixed = undirected_bytes(n) + undirected_block_bytes(n, arcs, 4);
         let longest = (5001 - block_arcs(arcs)) * arc_bytes::<i32>();
         let open = |bytes| SymmetricSide::new(sides(), (5000, arcs), false, &limit(bytes)).is_ok();
         assert!(open(fixed + longest) && !open(fixed + longest - 1));

@@ -2,6 +2,7 @@
 
 use esker::plan::Request as Reading;
 use esker::store::format::{CopyPolicy, Encoding};
+use esker::store::windows::{Combine, Copies, TimeWindow};
 use esker::store::{GraphEncoding, Residency};
 
 use crate::forms::Weights;
@@ -58,6 +59,60 @@ pub(super) enum Place {
     BuriedBelow,
 }
 
+/// Which edges of the version are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Window {
+    /// All.
+    Open,
+    /// Those of a window, each of them.
+    All,
+    /// The last one of those of a window between two vertices.
+    Distinct,
+    /// One edge between two vertices, whose weight is their number.
+    Count,
+    /// One edge between two vertices, with the greatest of their weights.
+    Greatest,
+}
+
+impl Window {
+    /// Half of the combinations have a window.
+    const ALL: [Self; 8] = [
+        Self::Open,
+        Self::All,
+        Self::Open,
+        Self::Distinct,
+        Self::Open,
+        Self::Count,
+        Self::Open,
+        Self::Greatest,
+    ];
+
+    pub(super) fn range(self) -> Option<TimeWindow> {
+        let copies = match self {
+            Self::Open => return None,
+            Self::All => Copies::All,
+            Self::Distinct => Copies::Distinct,
+            Self::Count => Copies::Weighted(Combine::Count),
+            Self::Greatest => Copies::Weighted(Combine::Max),
+        };
+        Some(TimeWindow { after: 100, until: 200, copies })
+    }
+
+    /// Whether the edges between two vertices become one.
+    pub(super) fn joins(self) -> bool {
+        !matches!(self, Self::Open | Self::All)
+    }
+
+    /// Whether the weights are made of those of several edges.
+    pub(super) fn makes_weights(self) -> bool {
+        matches!(self, Self::Count | Self::Greatest)
+    }
+}
+
+/// Times in the window, and outside it.
+pub(super) const INSIDE: [i64; 5] = [200, 101, 150, 199, 102];
+pub(super) const OUTSIDE: [i64; 5] = [100, 201, -7, 1 << 40, 0];
+
 /// One database, and the version of it that is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Combination {
@@ -72,6 +127,8 @@ pub(super) struct Combination {
     /// What is no axis of its own, but varies from one combination to the next.
     pub(super) policy: CopyPolicy,
     pub(super) by_degree: bool,
+    /// The same for all combinations of one graph.
+    pub(super) window: Window,
 }
 
 const DIRECTIONS: [Directions; 4] =
@@ -104,6 +161,8 @@ impl Combination {
         };
         // Combinations of one graph follow each other, so that its reference is made once.
         let (place, encoding) = (PLACES[digit(PLACES.len())], ENCODINGS[digit(ENCODINGS.len())]);
+        let graph = number / (PLACES.len() * ENCODINGS.len());
+        let window = Window::ALL[(graph as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> 40 & 7];
         let seed = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
         Self {
             ids: IDS[digit(IDS.len())],
@@ -115,7 +174,15 @@ impl Combination {
             place,
             policy: CopyPolicy::ALL[seed as usize % 3],
             by_degree: seed & 8 == 0,
+            window,
         }
+        .without_missing_weights()
+    }
+
+    /// Where there are no weights, none is the greatest.
+    fn without_missing_weights(self) -> Self {
+        let is_missing = self.weights == Weights::None && self.window == Window::Greatest;
+        Self { window: if is_missing { Window::Count } else { self.window }, ..self }
     }
 
     /// Whether there is such a database: to remove a vertex takes in-lists.

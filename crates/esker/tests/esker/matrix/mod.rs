@@ -9,7 +9,7 @@ mod world;
 mod answers;
 mod refusals;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use esker::Error;
 use esker::catalogue::{Entry, Job, Resources, WeightReads};
@@ -18,7 +18,7 @@ use esker::plan::{Request as Reading, plan};
 use esker::store::Snapshot;
 
 use self::answers::{Found, places};
-use self::axes::{COMBINATIONS, Combination, Directions, READINGS};
+use self::axes::{COMBINATIONS, Combination, Directions, READINGS, Window};
 use self::refusals::{Cell, REFUSALS, has_fractions, is_on_page};
 use self::world::World;
 use crate::encodings::{OF_MANY, requests_from};
@@ -103,6 +103,8 @@ struct Counts {
     compared: usize,
     refused: BTreeMap<&'static str, usize>,
     wrong: Vec<String>,
+    /// Kinds of windows, encodings, and ways of reading of which a cell ran or was refused.
+    windows: BTreeSet<(Window, u8, usize)>,
 }
 
 /// The graph of one combination without a history, and its answers.
@@ -193,6 +195,8 @@ impl Checker<'_> {
             for (number, (request, by_weight)) in requests.iter().enumerate() {
                 let is_there = !by_weight || self.combination.weights != Weights::None;
                 if is_there && wants(place + number) {
+                    let Combination { window, encoding, .. } = self.combination;
+                    self.counts.windows.insert((window, encoding as u8, place));
                     let name = format!(
                         "{} {} from {how} of {:?}",
                         request.entry.name, request.variant, self.combination
@@ -206,14 +210,18 @@ impl Checker<'_> {
     fn cell(&mut self, name: &str, reading: &Reading, (number, request, by_weight): (usize, &Request, bool)) {
         let version = self.version.clone();
         let version = if by_weight { version.weighted_by("weight").expect("a weight") } else { version };
-        let weights = self.reference.world.weights();
-        let expected = self.reference.answer(number, by_weight);
+        let (weights, kind) = (self.reference.world.weights(), self.reference.world.seen_weights());
+        // The weights of joined edges are asked for with the window.
+        let is_asked = by_weight
+            || self.combination.window.makes_weights()
+                && request.entry.reads.weights == WeightReads::IfChosen;
+        let expected = self.reference.answer(number, is_asked);
         let cell = Cell {
             combination: self.combination,
             reading,
             request,
             has_negative: weights.iter().any(|&weight| weight < 0.0),
-            has_fractions: has_fractions(self.combination.weights) && !weights.is_empty(),
+            has_fractions: has_fractions(kind) && !weights.is_empty(),
             is_refused_on_plain: expected.is_none(),
             reads_weights: request.entry.reads_weights(&version),
         };
@@ -233,7 +241,7 @@ impl Checker<'_> {
                     None
                 } else {
                     self.counts.compared += 1;
-                    let expected = self.reference.answer(number, by_weight);
+                    let expected = self.reference.answer(number, is_asked);
                     let is_right = expected.is_some_and(|expected| found.is_like(expected));
                     (!is_right).then(|| format!("{found:?}, not {expected:?}"))
                 }
@@ -306,6 +314,8 @@ fn every_cell_of_the_matrix_is_right_or_refused_for_a_reason_that_the_documents_
         println!("{count} refused: {reason}");
     }
     assert!(counts.wrong.is_empty(), "{} wrong cells:\n{}", counts.wrong.len(), counts.wrong.join("\n"));
+    // Every kind of window, in each encoding, read in each way.
+    assert_eq!(counts.windows.len(), 5 * 3 * READINGS.len(), "{:?}", counts.windows);
     assert!(counts.run > refused && counts.compared * 2 > counts.run, "cells of little worth were drawn");
 }
 

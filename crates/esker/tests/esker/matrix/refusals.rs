@@ -5,7 +5,7 @@ use esker::plan::Request as Reading;
 use esker::store::format::Encoding;
 use esker::store::{GraphEncoding, Residency};
 
-use super::axes::{Combination, Directions, Place};
+use super::axes::{Combination, Directions, Place, Window};
 use crate::forms::Weights;
 use crate::requests::Request;
 
@@ -63,6 +63,11 @@ impl Cell<'_> {
         refusal.message == "negative" && self.request.variant == "target"
     }
 
+    /// Whether weights stand beside the neighbours that are read.
+    fn reads_weights_stored(&self) -> bool {
+        self.reads_weights && self.combination.weights != Weights::None
+    }
+
     /// Whether lengths or weights have to be zero or more.
     fn needs_no_negative(&self) -> bool {
         self.reads_weights && matches!(self.entry().name, "sssp" | "wbfs" | "pagerank")
@@ -96,6 +101,26 @@ pub(super) const REFUSALS: &[Refusal] = &[
         page: "docs/concepts/residency.md",
         sentence: "they read single lists at random, and tiles hold no lists",
         applies: |cell| cell.reads(GraphEncoding::Tiles) && cell.entry().reads.pattern == ReadPattern::Points,
+    },
+    Refusal {
+        reason: "a window whose edges are joined or weighted, on tiles",
+        message: "tiles hold no lists",
+        page: "docs/memory.md",
+        sentence: "is refused, and so is one on a window whose edges are joined or weighted",
+        applies: |cell| {
+            let window = cell.combination.window;
+            cell.reads(GraphEncoding::Tiles)
+                && (window.joins() || window == Window::All && cell.reads_weights_stored())
+        },
+    },
+    Refusal {
+        reason: "a window, copied to memory",
+        message: "a window is copied to memory without being asked",
+        page: "docs/memory.md",
+        sentence: "A window is copied to memory where it fits, without `--residency memory`",
+        applies: |cell| {
+            cell.combination.window != Window::Open && cell.reading.residency == Some(Residency::Memory)
+        },
     },
     Refusal {
         reason: "pooled or headed lists, which a database with tiles alone does not have",

@@ -8,16 +8,17 @@ use arrow_array::ArrayRef;
 use esker::graph::Run;
 use esker::import::install::import;
 use esker::import::options::{Duplicates, ImportOptions, VertexOrder};
-use esker::import::source::{EdgeBatch, IdKind, Schema, id_column, text_column};
+use esker::import::source::{EdgeBatch, IdKind, Numbers, Schema, id_column, text_column};
 use esker::store::database::CompactOptions;
 use esker::store::format::Encoding;
 use esker::store::ids::ExternalId;
 use esker::store::io::{Disk, MemoryDisk};
+use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
 use esker::store::version::StagingOptions;
 use esker::store::{Batch, Database, DatabaseOptions, HeadedOptions, Snapshot};
 
-use super::axes::{Combination, Directions, Ids, Place, Removed};
+use super::axes::{Combination, Directions, INSIDE, Ids, OUTSIDE, Place, Removed, Window};
 use crate::forms::{Listed, Weights};
 
 /// The weights of the copies of each edge, by ends; of an undirected edge the lesser end first.
@@ -33,6 +34,8 @@ pub(super) struct World {
     edges: Edges,
     /// Edges of other versions.
     others: Edges,
+    /// Edges of the version that its window leaves out.
+    outside: Edges,
 }
 
 /// Layers of [`Place::ManyLayers`].
@@ -97,12 +100,55 @@ impl World {
         for (i, weight) in edges.values_mut().flatten().enumerate() {
             *weight = combination.weights.of(i);
         }
-        Self { combination, left, num_places, edges, others }
+        let mut outside = Edges::new();
+        if combination.window != Window::Open {
+            for _ in 0..num_vertices + 3 {
+                let ends = ordered(left[draw.end(num_vertices)], left[draw.below(num_vertices)]);
+                if !edges.contains_key(&ends) && !others.contains_key(&ends) {
+                    outside.insert(ends, vec![combination.weights.of(0)]);
+                }
+            }
+        }
+        Self { combination, left, num_places, edges, others, outside }
+    }
+
+    /// The time of a copy of an edge.
+    fn time_of(&self, ends: (usize, usize), copy: usize) -> i64 {
+        let is_outside = self.outside.contains_key(&ends)
+            || self.edges.get(&ends).is_some_and(|copies| copy >= copies.len());
+        let times = if is_outside { OUTSIDE } else { INSIDE };
+        times[(ends.0 + ends.1 + copy) % times.len()]
+    }
+
+    /// Whether the version has a further copy of the edge with this number, which the window leaves out.
+    fn has_late_copy(&self, number: usize) -> bool {
+        self.combination.window != Window::Open && self.combination.parallel && number.is_multiple_of(5)
+    }
+
+    /// The edges of the version as they are read.
+    fn seen(&self) -> Edges {
+        let joined = |(&ends, copies): (&(usize, usize), &Vec<f64>)| {
+            let latest = (0..copies.len()).max_by_key(|&copy| self.time_of(ends, copy)).unwrap_or(0);
+            let copies = match self.combination.window {
+                Window::Open | Window::All => copies.clone(),
+                Window::Distinct => vec![copies[latest]],
+                Window::Count => vec![copies.len() as f64],
+                Window::Greatest => vec![copies.iter().copied().fold(f64::NEG_INFINITY, f64::max)],
+            };
+            (ends, copies)
+        };
+        self.edges.iter().map(joined).collect()
+    }
+
+    /// The weights that are read.
+    pub(super) fn seen_weights(&self) -> Weights {
+        if self.combination.window == Window::Count { Weights::Small } else { self.combination.weights }
     }
 
     /// Whether another combination has the same graph, among the same vertices.
     pub(super) fn is_of(&self, other: Combination) -> bool {
-        let graph = |of: Combination| (of.directions, of.removed, of.parallel, of.weights as usize);
+        let graph =
+            |of: Combination| (of.directions, of.removed, of.parallel, of.weights as usize, of.window);
         graph(self.combination) == graph(other)
     }
 
@@ -112,7 +158,7 @@ impl World {
     }
 
     pub(super) fn weights(&self) -> Vec<f64> {
-        self.edges.values().flatten().copied().collect()
+        self.seen().values().flatten().copied().collect()
     }
 
     /// The id of a place.
@@ -150,8 +196,11 @@ impl World {
         }
     }
 
-    fn add(&self, batch: &mut Batch, (u, v): (usize, usize), weight: f64) {
-        let values = self.combination.weights.values(weight);
+    fn add(&self, batch: &mut Batch, (u, v): (usize, usize), copy: usize, weight: f64) {
+        let mut values = self.combination.weights.values(weight);
+        if self.combination.window != Window::Open {
+            values.push(PropertyValue::from(self.time_of((u, v), copy)));
+        }
         self.with_id(u, |u| self.with_id(v, |v| batch.add_edge(u, v, &values))).expect("an edge");
     }
 
@@ -184,19 +233,28 @@ impl World {
         let values: Vec<f64> = edges.values().flatten().copied().collect();
         let ends: Vec<(usize, usize)> =
             edges.iter().flat_map(|(&ends, copies)| copies.iter().map(move |_| ends)).collect();
+        let weighted = weights != Weights::None;
+        let mut names: Vec<_> = weighted.then(|| "weight".to_owned()).into_iter().collect();
+        let mut properties = weights.columns(&values);
+        if self.combination.window != Window::Open {
+            let copies =
+                edges.iter().flat_map(|(&ends, copies)| (0..copies.len()).map(move |copy| (ends, copy)));
+            let times = copies.map(|(ends, copy)| self.time_of(ends, copy)).collect();
+            names.push("time".to_owned());
+            properties.push(Numbers::Int(times).finish());
+        }
         let is_listed = !matches!(kind, IdKind::Numbered { .. });
         let batch = EdgeBatch {
             source: self.column(ends.iter().map(|ends| ends.0), as_left),
             target: self.column(ends.iter().map(|ends| ends.1), as_left),
-            properties: weights.columns(&values),
+            properties,
             vertices: is_listed.then(|| self.column(0..self.num_places, as_left)),
             ..EdgeBatch::of_integers(Vec::new(), Vec::new(), 0)
         };
-        let weighted = weights != Weights::None;
         let schema = Schema {
             format: "list",
             ids: kind,
-            properties: if weighted { vec!["weight".to_owned()] } else { Vec::new() },
+            properties: names,
             weight: weighted.then_some(0),
             types: Vec::new(),
             directed: Some(self.combination.is_directed()),
@@ -235,27 +293,30 @@ impl World {
 
     /// The graph as plain lists of one layer, whose vertices have the numbers of [`World::vertex`].
     pub(super) fn reference(&self) -> Snapshot {
-        let mut edges = self.edges.clone();
-        if self.combination.directions == Directions::Dropped {
-            edges.clear();
-            for (&(u, v), weights) in &self.edges {
-                let copies = edges.entry((u.min(v), u.max(v))).or_default();
+        let mut edges = self.seen();
+        let mut directions = self.combination.directions;
+        if directions == Directions::Dropped {
+            directions = Directions::Undirected;
+            let directed = std::mem::take(&mut edges);
+            for ((u, v), weights) in directed {
+                let copies: &mut Vec<f64> = edges.entry((u.min(v), u.max(v))).or_default();
                 copies.extend(weights);
-                if !self.combination.parallel {
+                if !self.combination.parallel || self.combination.window.joins() {
                     let least = copies.iter().copied().fold(f64::INFINITY, f64::min);
                     *copies = vec![least];
                 }
             }
-            let world = Self {
-                combination: Combination { directions: Directions::Undirected, ..self.combination },
-                left: self.left.clone(),
-                others: Edges::new(),
-                edges,
-                ..*self
-            };
-            return world.reference();
         }
-        self.imported(&edges, Encoding::Plain, true).snapshot().expect("a version")
+        let (window, weights) = (Window::Open, self.seen_weights());
+        let world = Self {
+            combination: Combination { directions, window, weights, ..self.combination },
+            left: self.left.clone(),
+            others: Edges::new(),
+            outside: Edges::new(),
+            edges,
+            ..*self
+        };
+        world.imported(&world.edges, Encoding::Plain, true).snapshot().expect("a version")
     }
 
     /// The version of the combination, in a database that has tiles, and heads unless it has no lists.
@@ -264,9 +325,16 @@ impl World {
         let is_direct = place == Place::Whole && removed == Removed::None;
         // The first layer has some edges, some with another weight, and some that go later.
         let mut base = if is_direct { Edges::new() } else { self.others.clone() };
+        base.extend(
+            self.outside
+                .iter()
+                .filter(|(ends, _)| is_direct || ends.0 % 2 == 0)
+                .map(|(k, v)| (*k, v.clone())),
+        );
         for (i, (&ends, weights)) in self.edges.iter().enumerate() {
+            let late = self.has_late_copy(i).then(|| self.combination.weights.of(2));
             match i % 4 {
-                _ if is_direct => base.insert(ends, weights.clone()),
+                _ if is_direct => base.insert(ends, weights.iter().copied().chain(late).collect()),
                 0 => base.insert(ends, weights.clone()),
                 1 => base.insert(ends, vec![self.combination.weights.of(0)]),
                 2 if weights.len() > 1 => base.insert(ends, weights[..1].to_vec()),
@@ -306,6 +374,10 @@ impl World {
             _ => {}
         }
         let snapshot = database.at(version).expect("a version that is kept");
+        let snapshot = match self.combination.window.range() {
+            Some(window) => snapshot.window("time", window, true, run).expect("a window"),
+            None => snapshot,
+        };
         if self.combination.directions == Directions::Dropped { snapshot.as_undirected() } else { snapshot }
     }
 
@@ -329,19 +401,21 @@ impl World {
                     if parallel && !has_first {
                         self.delete(&mut batch, ends);
                     }
-                    weights[usize::from(has_first)..]
-                        .iter()
-                        .for_each(|&weight| self.add(&mut batch, ends, weight));
+                    let copies = weights.iter().enumerate().skip(usize::from(has_first));
+                    copies.for_each(|(copy, &weight)| self.add(&mut batch, ends, copy, weight));
                 } else if i % 7 == 0 && (i / 7) % (commits - 1) == commit {
                     self.delete(&mut batch, ends);
                 }
+            }
+            if is_last {
+                self.add_outside(&mut batch);
             }
             for (i, &&ends) in others.iter().enumerate() {
                 // Of many layers, each adds or deletes one of them, until the last deletes all.
                 match place {
                     Place::ManyLayers if !is_last && i != commit % others.len() => {}
                     Place::ManyLayers if !is_last && commit % 2 == 1 => {
-                        self.add(&mut batch, ends, self.combination.weights.of(1));
+                        self.add(&mut batch, ends, 0, self.combination.weights.of(1));
                     }
                     Place::ManyLayers => self.delete(&mut batch, ends),
                     _ if i % commits == commit => self.delete(&mut batch, ends),
@@ -360,6 +434,17 @@ impl World {
         }
     }
 
+    /// Adds what the window leaves out, unless the first layer has it.
+    fn add_outside(&self, batch: &mut Batch) {
+        for (&ends, weights) in self.outside.iter().filter(|(ends, _)| ends.0 % 2 == 1) {
+            self.add(batch, ends, 0, weights[0]);
+        }
+        let late = self.edges.iter().enumerate().filter(|(i, _)| self.has_late_copy(*i));
+        for (_, (&ends, weights)) in late {
+            self.add(batch, ends, weights.len(), self.combination.weights.of(2));
+        }
+    }
+
     /// Another commit, after which most edges are others.
     fn move_on(&self, database: &Database, parity: usize) {
         let mut batch = database.batch();
@@ -367,11 +452,11 @@ impl World {
             if i % 2 == parity {
                 self.delete(&mut batch, ends);
             } else {
-                self.add(&mut batch, ends, self.combination.weights.of(0));
+                self.add(&mut batch, ends, 0, self.combination.weights.of(0));
             }
         }
         for &ends in self.others.keys() {
-            self.add(&mut batch, ends, self.combination.weights.of(0));
+            self.add(&mut batch, ends, 0, self.combination.weights.of(0));
         }
         database.commit(batch, "other edges").expect("a commit");
     }
