@@ -2,7 +2,7 @@
 
 use clap::Args;
 use esker::catalogue::{Entry, Params, find};
-use esker::store::Snapshot;
+use esker::store::{self, Snapshot};
 
 use crate::failure::Failure;
 
@@ -30,10 +30,15 @@ impl AlgorithmArgs {
 
     /// A version with the weight that was asked for.
     pub(crate) fn weighted(&self, snapshot: Snapshot) -> Result<Snapshot, Failure> {
-        Ok(match &self.weight {
-            Some(name) => snapshot.weighted_by(name)?,
-            None => snapshot,
-        })
+        Ok(self.weighted_by(snapshot)?)
+    }
+
+    /// As [`AlgorithmArgs::weighted`].
+    pub(crate) fn weighted_by(&self, snapshot: Snapshot) -> store::Result<Snapshot> {
+        match &self.weight {
+            Some(name) => snapshot.weighted_by(name),
+            None => Ok(snapshot),
+        }
     }
 }
 

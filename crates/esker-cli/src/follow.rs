@@ -3,12 +3,12 @@
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use esker::answer::{Value, Values};
 use esker::catalogue::{Entry, Params};
-use esker::follow::{Changed, Follow, FollowStep, Method};
+use esker::follow::{Changed, Follow, FollowStep, Method, Resumed};
 use esker::graph::{Run, vertex};
 use esker::store::io::RealDisk;
 use esker::store::version::VersionSelector;
@@ -31,6 +31,10 @@ use crate::window_args::{TIME_HELP, WindowArgs};
 
 /// Time between two looks for a new version.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// The least time between two writes of the state.
+const KEEP_EVERY: Duration = Duration::from_secs(1);
+/// Writes of the state take at most one part of the time in this many.
+const KEEP_PARTS: u32 = 50;
 
 /// Keep an answer up to date as versions are committed, and print the changes
 ///
@@ -77,6 +81,10 @@ pub(crate) struct FollowCommand {
     /// End with the newest version that there is, without waiting for others
     #[arg(long)]
     once: bool,
+    /// Keep the state in the directory of the database, about once a second and at the end, and go on from what an earlier follow of the same
+    /// kept: from its version, whose later changes are printed
+    #[arg(long, conflicts_with = "from")]
+    keep: bool,
     /// Follow the edges of this length of time, such as 90s, 15m, 1h, 7d, or a number in the unit of the times
     #[arg(long, value_name = "LENGTH", help_heading = "Windows")]
     window: Option<Span>,
@@ -110,6 +118,8 @@ struct Printed<'c> {
     table: Rows,
     versions: u64,
     recomputed: u64,
+    /// Whether a step was begun and not ended: the state may be of no version.
+    is_in_step: bool,
 }
 
 impl FollowCommand {
@@ -141,11 +151,16 @@ impl FollowCommand {
             table: Rows::default(),
             versions: 0,
             recomputed: 0,
+            is_in_step: false,
         };
+        if self.keep && !follow.keep()? {
+            text::remark(&format!("--keep has no effect: the state of {} is not kept", entry.name));
+        }
         printed.first(&mut follow)?;
         let ended = self.follow(&mut follower, &mut follow, &run, &mut printed);
+        let kept = if self.keep && !printed.is_in_step { follow.keep().map(drop) } else { Ok(()) };
         printed.finish()?;
-        ended
+        ended.and(kept.map_err(Failure::from))
     }
 
     fn start(
@@ -167,6 +182,16 @@ impl FollowCommand {
             Some((windowed, unit)) => (windowed, Some(unit)),
             None => (snapshot, None),
         };
+        if self.keep {
+            let open = |number| Ok(self.options.weighted_by(follower.at(number)?)?);
+            let Resumed { follow, refused } = Follow::resume(&snapshot, open, entry, params, run)?;
+            if let Some(reason) = refused {
+                text::remark(&format!("the state that was kept is of no use: {reason}; computing it anew"));
+            }
+            if let Some(follow) = follow {
+                return Ok((follower, follow, unit));
+            }
+        }
         let follow = Follow::start(snapshot, entry, params, Arc::clone(run))?;
         Ok((follower, follow, unit))
     }
@@ -204,6 +229,7 @@ impl FollowCommand {
         printed: &mut Printed<'_>,
     ) -> Outcome {
         let mut passed = follow.version();
+        let (mut kept, mut wait) = (Instant::now(), KEEP_EVERY);
         loop {
             // Versions that were looked at may have been undone since.
             passed = passed.min(follower.newest());
@@ -213,11 +239,18 @@ impl FollowCommand {
                     continue;
                 }
                 passed = number;
+                printed.is_in_step = true;
                 let to = follower.at(number).map_err(Failure::from);
                 let step = to.and_then(|to| self.advance(follow, to, run));
                 if let Some((step, unit)) = step.map_err(|failure| of_version(failure, number))? {
                     printed.unit = unit;
                     printed.update(follow, &step)?;
+                }
+                printed.is_in_step = false;
+                if self.keep && kept.elapsed() >= wait {
+                    let begin = Instant::now();
+                    follow.keep()?;
+                    (kept, wait) = (Instant::now(), KEEP_EVERY.max(begin.elapsed() * KEEP_PARTS));
                 }
                 run.check()?;
             }

@@ -8,6 +8,7 @@ use super::commit::{CommitHeader, CommitSummary, CommitText, CommitTimes, Vertex
 use super::field::Documented;
 use super::header::ColumnHeader;
 use super::heads::{FirstHeads, HeadOrder, HeadsRecord};
+use super::live::{LiveArray, LiveContent, LiveHeader};
 use super::log::{LogRecordHeader, LogRecordKind, SegmentHeader};
 use super::logical::{LogicalKind, TimeUnit};
 use super::manifest::{
@@ -27,6 +28,7 @@ web.esker/
   MANIFEST            what the database holds
   LOCK                empty; the process that writes holds an exclusive flock(2) on it
   log/<number>        commits that are not in a layer yet
+  live/<name>         the state of a live answer, which is not part of the graph and may be removed
   layers/<number>.columns    all columns of a layer of at most 1 MiB
   layers/<number>/    its larger columns, one file each; the names of the columns:
     out.offsets  out.targets  out.property.<number>  out.born
@@ -222,6 +224,9 @@ fn render() -> String {
     chapter::<CommitText>(&mut out);
     chapter::<VertexChange>(&mut out);
     chapter::<VertexValue>(&mut out);
+    chapter::<LiveHeader>(&mut out);
+    chapter::<LiveContent>(&mut out);
+    chapter::<LiveArray>(&mut out);
     out
 }
 

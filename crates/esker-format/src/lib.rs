@@ -37,6 +37,7 @@ mod manifest;
 mod edit;
 mod commit;
 mod log;
+mod live;
 #[cfg(test)]
 mod document;
 
@@ -52,6 +53,7 @@ pub use header::{
 };
 pub use heads::{CHOSEN_HEAD_LEN_MAX, HeadOrder, HeadsRecord};
 pub use heap::{return_large_blocks, trimmed_budget};
+pub use live::{LIVE_DIRECTORY, LiveArray, LiveContent};
 pub use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
 pub use logical::{DateText, LogicalType, PropertyType, TimeUnit, Timestamp, parse_boolean, parse_date};
 pub use manifest::{

@@ -9,11 +9,15 @@ use esker_layers::graph::window::{Copies, TimeWindow};
 use crate::diff::{DiffEdge, Difference, diff};
 use crate::snapshot::{AgingEdges, Snapshot, WindowMove};
 
-/// A window is made from the one before if it moves by at most one part of its length in this many, and the layers between the versions
-/// have at most one arc for this many of the window.
-const PARTS_MIN: u64 = 8;
-/// Arcs of layers between two versions that are always few enough.
-const ARCS_MIN: u64 = 1 << 12;
+/// A window is made from the one before if it moves by at most one part of its length in this many: finding an edge that came or went takes
+/// as long as counting that many.
+const PARTS_MIN: u64 = 64;
+/// That of a window of few arcs.
+const FEW_PARTS_MIN: u64 = 8;
+/// The layers between the versions have at most one arc for this many of the window.
+const LAYER_PARTS_MIN: u64 = 8;
+/// Few arcs.
+const FEW_ARCS: u64 = 1 << 12;
 /// One part of a window in this many is looked through at a time for the edges that leave it next.
 const AGING_PARTS: u64 = 8;
 
@@ -78,7 +82,8 @@ impl<'a> Move<'a> {
         let is_ahead =
             before.after <= after.after && before.until <= after.until && after.after < before.until;
         let moved_by = after.until.abs_diff(before.until).max(after.after.abs_diff(before.after));
-        let is_near = moved_by.saturating_mul(PARTS_MIN) <= before.until.abs_diff(before.after);
+        let parts = if lists.index.num_arcs() <= FEW_ARCS { FEW_PARTS_MIN } else { PARTS_MIN };
+        let is_near = moved_by.saturating_mul(parts) <= before.until.abs_diff(before.after);
         if !(is_same_kind && is_ahead && is_near && newer.continues(former)) {
             return None;
         }
@@ -86,7 +91,7 @@ impl<'a> Move<'a> {
         let layers = newer.stack().layers().iter().map(|layer| layer.record());
         let changed = layers.filter(|layer| layer.last_version > since && since < newer.version().number);
         let arcs: u64 = changed.map(|layer| layer.out.arcs + layer.out.past_arcs).sum();
-        let is_little = arcs <= (lists.index.num_arcs() / PARTS_MIN).max(ARCS_MIN);
+        let is_little = arcs <= (lists.index.num_arcs() / LAYER_PARTS_MIN).max(FEW_ARCS);
         let property = (property.number, property.element);
         is_little.then_some(Self { former, newer, time, property, before, after, all_vertices })
     }

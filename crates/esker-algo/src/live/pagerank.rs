@@ -99,6 +99,28 @@ impl LivePageRank {
         Ok(state)
     }
 
+    /// The state as arrays of words, for [`LivePageRank::of_words`].
+    pub fn words(&self) -> Vec<Vec<u64>> {
+        let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect();
+        let degrees = self.degrees.iter().map(|&degree| degree as u64).collect();
+        let sums = [self.sum, self.residual, self.scale];
+        vec![bits(&sums), bits(&self.shares), bits(&self.residuals), degrees]
+    }
+
+    /// The state of a version with `n` vertices, from what [`LivePageRank::words`] made; `None` if that does not fit.
+    pub fn of_words((damping, tolerance): (f64, f64), n: usize, words: &[Vec<u64>]) -> Option<Self> {
+        let [sums, shares, residuals, degrees] = words else { return None };
+        if sums.len() != 3 || [shares, residuals, degrees].iter().any(|array| array.len() != n) {
+            return None;
+        }
+        let values = |bits: &[u64]| bits.iter().map(|&bits| f64::from_bits(bits)).collect::<Vec<f64>>();
+        let degree = |&degree: &u64| (degree <= VertexId::MAX as u64).then_some(degree as VertexId);
+        let degrees = degrees.iter().map(degree).collect::<Option<_>>()?;
+        let (sums, shares, residuals) = (values(sums), values(shares), values(residuals));
+        let (sum, residual, scale) = (sums[0], sums[1], sums[2]);
+        Some(Self { damping, tolerance, shares, residuals, degrees, sum, residual, scale })
+    }
+
     /// The rank of a vertex.
     pub fn rank(&self, v: VertexId) -> f64 {
         self.value(v) / self.scale

@@ -131,6 +131,11 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
         self.labels[v as usize]
     }
 
+    /// The vertex before each on its path: a source itself, [`NONE`] where there is no path.
+    pub fn parents(&self) -> &[VertexId] {
+        &self.parents
+    }
+
     /// The labels.
     pub fn labels(&self) -> &[R::Label] {
         &self.labels

@@ -1,5 +1,6 @@
 //! Answers that follow the versions of a database: `follow`.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
@@ -266,4 +267,91 @@ fn the_first_values_are_printed_on_request_and_what_is_no_database_is_named() {
     assert_eq!(unreached, "version,vertex,old,new\n2,c,,0\n2,d,,1\n");
     place.fails(2, "follow g.esker wcc --initial --top 3", "--top");
     place.fails(1, "follow nosuch.esker wcc --once", "nosuch.esker does not exist: check the path");
+}
+
+#[test]
+fn a_state_that_was_kept_is_gone_on_from() {
+    let place = graph();
+    assert_eq!(place.ok("follow g.esker wcc --keep --once --format csv"), "");
+    edge(&place, "add", "cid", "dan");
+    assert_eq!(
+        place.ok("follow g.esker wcc --once --format csv"),
+        "",
+        "without it, the newest version is the first"
+    );
+    let rows = "version,vertex,old,new\n2,dan,dan,ann\n2,eve,dan,ann\n";
+    assert_eq!(place.ok("follow g.esker wcc --keep --once --format csv"), rows);
+    assert_eq!(place.ok("follow g.esker wcc --keep --once --format csv"), "", "the end is kept too");
+    edge(&place, "delete", "cid", "dan");
+    // Another algorithm, and other options, have no state yet.
+    assert_eq!(place.ok("follow g.esker pagerank --keep --once --top 1 --format csv").lines().count(), 2);
+    let state = std::fs::read_dir(place.path().join("g.esker/live")).unwrap();
+    let paths: Vec<_> = state.map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(paths.len(), 2, "{paths:?}");
+    for path in paths {
+        let mut bytes = std::fs::read(&path).unwrap();
+        let last = bytes.len() - 1;
+        bytes[last] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+    }
+    let output = place.run("follow g.esker wcc --keep --once --format csv");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.contains("of no use") && said.contains("checksum"), "{said}");
+    place.ok("check g.esker");
+    let output = place.run("follow g.esker lcc --keep --once");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("--keep has no effect: the state of lcc is not kept"), "{said}");
+}
+
+#[test]
+fn kills_of_a_follower_lose_no_change() {
+    let place = graph();
+    let initial = place.ok("run wcc g.esker --output -");
+    let mut answer: BTreeMap<String, String> = initial
+        .lines()
+        .skip(1)
+        .filter_map(|row| row.split_once(','))
+        .map(|(vertex, label)| (vertex.to_owned(), label.to_owned()))
+        .collect();
+    place.ok("follow g.esker wcc --keep --once --format csv");
+    for round in 0..10 {
+        let mut child = start(&place, "follow g.esker wcc --keep --format csv");
+        let mut shown = BufReader::new(child.stdout.take().unwrap());
+        for step in 0..3 {
+            let (from, to) = (format!("v{}", round * 7 % 5), format!("v{}", (round * 3 + step) % 11));
+            edge(&place, "add", &from, &to);
+            if (round + step) % 4 == 3 {
+                edge(&place, "delete", &from, &to);
+            }
+        }
+        std::thread::sleep(std::time::Duration::from_millis(round * 13 % 60));
+        if round % 3 == 2 {
+            let id = rustix::process::Pid::from_child(&child);
+            rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+        } else {
+            child.kill().unwrap();
+        }
+        let mut rows = String::new();
+        shown.read_to_string(&mut rows).unwrap();
+        child.wait().unwrap();
+        take_rows(&mut answer, &rows);
+    }
+    take_rows(&mut answer, &place.ok("follow g.esker wcc --keep --once --format csv"));
+    let expected = place.ok("run wcc g.esker --output -");
+    let found: String = answer.iter().map(|(vertex, label)| format!("{vertex},{label}\n")).collect();
+    let mut rows: Vec<&str> = expected.lines().skip(1).collect();
+    rows.sort_unstable();
+    assert_eq!(found.lines().collect::<Vec<_>>(), rows);
+}
+
+/// Takes whole rows of changes into an answer.
+fn take_rows(answer: &mut BTreeMap<String, String>, rows: &str) {
+    let whole = rows.rfind('\n').map_or("", |end| &rows[..end]);
+    for row in whole.lines().filter(|row| !row.starts_with("version")) {
+        let [_, vertex, _, new] = row.split(',').collect::<Vec<_>>()[..] else { panic!("{row}") };
+        match new {
+            "" => drop(answer.remove(vertex)),
+            new => drop(answer.insert(vertex.to_owned(), new.to_owned())),
+        }
+    }
 }

@@ -10,6 +10,7 @@ mod state;
 mod find;
 mod window;
 mod left;
+mod live;
 mod graphs;
 #[cfg(test)]
 mod tests;

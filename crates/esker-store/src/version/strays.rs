@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use esker_format::io::{DirectoryEntry, Disk};
-use esker_format::{Result, archive_path, archived_name};
+use esker_format::{LIVE_DIRECTORY, Result, archive_path, archived_name};
 use esker_layers::graph::headed::heads_directory;
 use esker_layers::own::OwnDirectory;
 use esker_layers::tiles::TileFiles;
@@ -23,7 +23,8 @@ pub struct Strays {
 }
 
 /// Names in the directory of a database.
-const OWN_NAMES: [&str; 7] = ["LOCK", MANIFEST_NAME, "MANIFEST.new", "ids", "ids.columns", "layers", "log"];
+const OWN_NAMES: [&str; 8] =
+    ["LOCK", MANIFEST_NAME, "MANIFEST.new", "ids", "ids.columns", "layers", LIVE_DIRECTORY, "log"];
 
 /// What lies in a database and is not Esker's: replacing the database would remove it. Unknown among the layers of a damaged database.
 ///

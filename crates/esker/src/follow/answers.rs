@@ -14,7 +14,7 @@ use esker_store::windows::{Copies, WindowIndex};
 
 use super::anew::Anew;
 use super::change::VersionChange;
-use super::live::{At, Live, Updated, updated};
+use super::live::{At, Live, Updated, updated, values_of, words_of};
 use super::paths;
 use crate::answer::{Fact, Ranking, Value, Values};
 use crate::catalogue::{Entry, Opt, Params, degree_of};
@@ -95,6 +95,21 @@ impl Live for Components {
         updated::<_, ()>(&mut self.state, at, change, read_max, LiveComponents::update)
     }
 
+    fn words(&self) -> Option<Vec<Vec<u64>>> {
+        self.state.as_ref().map(|state| vec![words_of(&state.labels())])
+    }
+
+    fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
+        let [labels] = words else { return Ok(false) };
+        let n = at.snapshot.num_vertices();
+        let labels = values_of(labels, n, n as u64);
+        // The least vertex of a component is in it.
+        let is_least = |&label: &VertexId, labels: &[VertexId]| labels.get(label as usize) == Some(&label);
+        let labels = labels.filter(|labels| labels.iter().all(|label| is_least(label, labels)));
+        self.state = labels.map(|labels| LiveComponents::new(&labels));
+        Ok(self.state.is_some())
+    }
+
     fn values(&self) -> Option<Values> {
         self.state.as_ref().map(|state| Values::Vertex(state.labels()))
     }
@@ -145,6 +160,16 @@ impl Live for PageRanks {
         updated::<_, ()>(&mut self.state, at, change, read_max, LivePageRank::update)
     }
 
+    fn words(&self) -> Option<Vec<Vec<u64>>> {
+        self.state.as_ref().map(LivePageRank::words)
+    }
+
+    fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
+        let options = (self.damping, self.tolerance);
+        self.state = LivePageRank::of_words(options, at.snapshot.num_vertices(), words);
+        Ok(self.state.is_some())
+    }
+
     fn values(&self) -> Option<Values> {
         let rank = |state: &LivePageRank| (0..state.num_vertices()).map(|v| state.rank(vertex(v))).collect();
         self.state.as_ref().map(|state| Values::Float(rank(state)))
@@ -185,6 +210,20 @@ impl Live for Colours {
         updated::<_, ()>(&mut self.state, at, change, read_max, LiveColouring::update)
     }
 
+    fn words(&self) -> Option<Vec<Vec<u64>>> {
+        self.state.as_ref().map(|state| vec![words_of(state.colours())])
+    }
+
+    fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
+        let [colours] = words else { return Ok(false) };
+        let n = at.snapshot.num_vertices();
+        // No vertex needs a colour that is the number of vertices.
+        let colours = values_of(colours, n, n as u64).filter(|colours| !colours.contains(&NONE));
+        let graph = at.snapshot.graph::<()>(at.run)?;
+        self.state = colours.map(|colours| LiveColouring::new(&graph, at.run.seed(), colours));
+        Ok(self.state.is_some())
+    }
+
     fn values(&self) -> Option<Values> {
         self.state.as_ref().map(|state| Values::Index(state.colours().to_vec()))
     }
@@ -222,6 +261,16 @@ impl Live for Triangles {
         })
     }
 
+    fn words(&self) -> Option<Vec<Vec<u64>>> {
+        self.state.map(|state| vec![vec![state.0]])
+    }
+
+    fn restore(&mut self, _: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
+        let count = words.first().and_then(|array| array.first());
+        self.state = count.map(|&count| LiveTriangles(count));
+        Ok(self.state.is_some())
+    }
+
     fn values(&self) -> Option<Values> {
         None
     }
@@ -253,6 +302,18 @@ impl Live for Cores {
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
         updated::<_, ()>(&mut self.state, at, change, read_max, LiveCores::update)
+    }
+
+    fn words(&self) -> Option<Vec<Vec<u64>>> {
+        self.state.as_ref().map(|state| vec![words_of(state.cores())])
+    }
+
+    fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
+        let [cores] = words else { return Ok(false) };
+        // No coreness is larger than the number of arcs.
+        let cores = values_of(cores, at.snapshot.num_vertices(), at.snapshot.num_arcs());
+        self.state = cores.filter(|cores| !cores.contains(&NONE)).map(LiveCores::new);
+        Ok(self.state.is_some())
     }
 
     fn values(&self) -> Option<Values> {
@@ -290,6 +351,17 @@ impl Live for Degrees {
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
         updated::<_, ()>(&mut self.state, at, change, read_max, LiveDegrees::update)
+    }
+
+    fn words(&self) -> Option<Vec<Vec<u64>>> {
+        self.state.as_ref().map(|state| vec![state.degrees().to_vec()])
+    }
+
+    fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
+        let [degrees] = words else { return Ok(false) };
+        let fits = degrees.len() == at.snapshot.num_vertices();
+        self.state = fits.then(|| LiveDegrees::new(self.of, degrees.clone()));
+        Ok(fits)
     }
 
     fn values(&self) -> Option<Values> {

@@ -1,7 +1,7 @@
 //! What live answers have in common.
 
 use esker_algo::live::{BoundedReader, Halt};
-use esker_graph::{Run, VertexId};
+use esker_graph::{NONE, Run, VertexId};
 use esker_store::Snapshot;
 
 use super::change::VersionChange;
@@ -52,8 +52,32 @@ pub(super) trait Live: Send {
     fn values(&self) -> Option<Values>;
     /// The value of a vertex.
     fn value(&self, v: VertexId) -> Value;
+    /// The state as arrays of words, from which [`Live::restore`] makes it; `None` if it is not kept.
+    fn words(&self) -> Option<Vec<Vec<u64>>> {
+        None
+    }
+    /// Takes the state of a version from its words. Returns whether they fit; if not, there is no state.
+    fn restore(&mut self, _: At<'_>, _: &[Vec<u64>]) -> Result<bool> {
+        Ok(false)
+    }
     /// The figures; `removed` vertices are not there.
     fn facts(&self, removed: usize) -> Vec<(&'static str, Fact)>;
+}
+
+/// Ids or numbers of the same type as words.
+pub(super) fn words_of(values: &[VertexId]) -> Vec<u64> {
+    values.iter().map(|&value| value as u64).collect()
+}
+
+/// The id, or the number of the same type, of a word.
+pub(super) fn value_of(word: u64) -> Option<VertexId> {
+    (word <= VertexId::MAX as u64).then_some(word as VertexId)
+}
+
+/// The values of the `n` vertices of a version from words; `None` if there are not so many, or one is beyond `most` and not [`NONE`].
+pub(super) fn values_of(words: &[u64], n: usize, most: u64) -> Option<Vec<VertexId>> {
+    let value = |word: &u64| value_of(*word).filter(|&value| *word <= most || value == NONE);
+    if words.len() == n { words.iter().map(value).collect() } else { None }
 }
 
 /// Runs an update of a state. Without a state there is nothing to update.

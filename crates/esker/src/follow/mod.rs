@@ -32,6 +32,7 @@
 //! ([`esker_algo::live`]) or computes the answer anew, whichever the costs of earlier steps say is cheaper. The values are those of a
 //! recomputation in either case. Algorithms without an update, and windows that join edges, are computed anew at each step.
 
+mod step;
 mod points;
 mod change;
 mod cost;
@@ -41,6 +42,7 @@ mod ranking;
 mod anew;
 mod paths;
 mod answers;
+mod kept;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -60,9 +62,13 @@ use cost::{Choice, CostModel, SlideCosts};
 use given::set;
 use live::{At, Live, Updated};
 use ranking::LiveTop;
+pub use step::{Changed, FollowStep, Method, MethodChoice};
 
 /// Bytes of a reported value, and of another while all values are compared.
 const VALUE_BYTES: usize = 16;
+
+/// Seconds of a recomputation that was not timed yet.
+const UNKNOWN_SECONDS: f64 = 1.0;
 
 /// If more than one in this many rows changed, or are asked for, the first rows are not kept.
 const MANY: usize = 8;
@@ -72,55 +78,13 @@ pub fn updated_names() -> impl Iterator<Item = &'static str> {
     answers::UPDATED.iter().map(|(name, _)| *name)
 }
 
-/// A vertex whose value changed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Changed {
-    /// The vertex.
-    pub vertex: VertexId,
-    /// Its value before; missing if it was not there or had none.
-    pub old: Value,
-    /// Its value now; missing if it was removed or has none.
-    pub new: Value,
-}
-
-/// How a step was done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// Nothing that the algorithm reads changed.
-    Unchanged,
-    /// The state was updated.
-    Update,
-    /// The answer was computed anew.
-    Recompute,
-}
-
-/// How a live answer chooses its method. Measurements and tests force one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MethodChoice {
-    /// The method that should be cheaper.
-    #[default]
-    Cheaper,
-    /// An update wherever there is one.
-    Update,
-    /// Always a recomputation.
-    Recompute,
-}
-
-/// What a step from one version to a later one changed.
-#[derive(Debug, Clone)]
-pub struct FollowStep {
-    /// The later version.
-    pub version: u64,
-    /// The vertices with another value, ascending.
-    pub changed: Vec<Changed>,
-    /// How it was done.
-    pub method: Method,
-    /// The number of edges that were added, removed, or given another weight; 0 if all weights got another type.
-    pub num_edges: usize,
-    /// Seconds for the differences between the versions.
-    pub diff_seconds: f64,
-    /// Seconds for the update or the recomputation.
-    pub seconds: f64,
+/// A follower that goes on from a state, and why it does not where there was one.
+#[derive(Debug)]
+pub struct Resumed {
+    /// The follower, at the version of the state; `None` if there is no such state.
+    pub follow: Option<Follow>,
+    /// Why a state that was kept is of no use.
+    pub refused: Option<String>,
 }
 
 /// An answer that follows the versions of a database.
@@ -161,27 +125,96 @@ impl Follow {
         entry.check_params(params)?;
         entry.check_weight(snapshot.is_weight_chosen())?;
         let live = live(entry, params, &snapshot)?;
+        let mut follow = Self::without_values(snapshot, entry, params, run, live)?;
+        let begin = Instant::now();
+        follow.recompute()?;
+        let seconds = begin.elapsed().as_secs_f64();
+        (follow.costs, follow.slides) = (CostModel::new(seconds), SlideCosts::new(seconds));
+        follow.take_values()?;
+        Ok(follow)
+    }
+
+    /// Goes on from the state that was kept by an earlier follower of the same, if there is one: see [`Follow::keep`]. `newest` is a version
+    /// with the window that is followed, at any position; `open` opens a version by its number. The answer is that of the state's version;
+    /// [`Follow::advance`] takes it to later ones. A state that is damaged, or whose version was forgotten or undone, is refused.
+    ///
+    /// # Errors
+    /// As [`Follow::start`].
+    pub fn resume(
+        newest: &Snapshot,
+        open: impl FnOnce(u64) -> Result<Snapshot>,
+        entry: &'static Entry,
+        params: &Params,
+        run: &Arc<Run>,
+    ) -> Result<Resumed> {
+        let content = match kept::find(newest, entry, params, run) {
+            Ok(Some(content)) => content,
+            Ok(None) => return Ok(Resumed { follow: None, refused: None }),
+            Err(refused) => return Ok(Resumed { follow: None, refused: Some(refused) }),
+        };
+        let version = open(content.version)?;
+        let Some((at, live)) = kept::restored(version, newest, content, (entry, params), run)? else {
+            let refused = "the state that was kept does not fit the version to which it belongs";
+            return Ok(Resumed { follow: None, refused: Some(refused.to_owned()) });
+        };
+        let follow = Self::of_state(at, entry, params, Arc::clone(run), live)?;
+        Ok(Resumed { follow: Some(follow), refused: None })
+    }
+
+    /// Keeps the state of the answer in the directory of the database, durably, for [`Follow::resume`]. Returns whether this state can be kept.
+    ///
+    /// # Errors
+    /// [`esker_store::Error::Io`]; [`esker_store::Error::Stop`] if the budget has no room for a copy of it.
+    pub fn keep(&self) -> Result<bool> {
+        kept::keep(
+            self.live.as_ref(),
+            (self.entry, &self.params),
+            At { snapshot: &self.snapshot, run: &self.run },
+        )
+    }
+
+    /// With a state of the version.
+    fn of_state(
+        snapshot: Snapshot,
+        entry: &'static Entry,
+        params: &Params,
+        run: Arc<Run>,
+        live: Box<dyn Live>,
+    ) -> Result<Self> {
+        let mut follow = Self::without_values(snapshot, entry, params, run, live)?;
+        follow.take_values()?;
+        Ok(follow)
+    }
+
+    fn without_values(
+        snapshot: Snapshot,
+        entry: &'static Entry,
+        params: &Params,
+        run: Arc<Run>,
+        live: Box<dyn Live>,
+    ) -> Result<Self> {
         let memory = run.budget().reserve("the state of a live answer", 0)?;
-        let (costs, slides) = (CostModel::new(0.0), SlideCosts::new(0.0));
+        // Until a recomputation was timed, it counts as dear.
+        let (costs, slides) = (CostModel::new(UNKNOWN_SECONDS), SlideCosts::new(UNKNOWN_SECONDS));
         let choice = MethodChoice::default();
         let answer = Answer::default();
         let params = params.clone();
         let mut follow =
             Self { entry, params, live, snapshot, run, answer, top: None, choice, costs, slides, memory };
         follow.reserve()?;
-        let begin = Instant::now();
-        follow.recompute()?;
-        let seconds = begin.elapsed().as_secs_f64();
-        (follow.costs, follow.slides) = (CostModel::new(seconds), SlideCosts::new(seconds));
-        if let Some(mut values) = follow.live.values() {
-            for &v in follow.snapshot.removed(&follow.run)?.list() {
+        Ok(follow)
+    }
+
+    /// Takes the values and the figures of the state.
+    fn take_values(&mut self) -> Result<()> {
+        if let Some(mut values) = self.live.values() {
+            for &v in self.snapshot.removed(&self.run)?.list() {
                 set(&mut values, v, Value::Missing);
             }
-            let column = AnswerColumn { name: entry.columns[0], values, ranking: follow.live.ranking() };
-            follow.answer.columns = vec![column];
+            let column = AnswerColumn { name: self.entry.columns[0], values, ranking: self.live.ranking() };
+            self.answer.columns = vec![column];
         }
-        follow.take_facts()?;
-        Ok(follow)
+        self.take_facts()
     }
 
     /// Chooses methods by `choice`.

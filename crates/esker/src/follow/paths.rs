@@ -6,12 +6,12 @@ use esker_algo::algorithm::widest::{WidestOptions, widest};
 use esker_algo::lengths::Length;
 use esker_algo::live::{FewestRule, LivePaths, PathRule, ShortestRule, WidestRule};
 use esker_algo::widths::Width;
-use esker_graph::{Run, VertexId};
+use esker_graph::{NONE, Run, VertexId, vertex};
 use esker_store::format::ElementType;
 use esker_store::{Snapshot, StoredGraph};
 
 use super::change::VersionChange;
-use super::live::{At, Live, Updated, updated};
+use super::live::{At, Live, Updated, updated, value_of, values_of, words_of};
 use super::points::LiveWeight;
 use crate::answer::{Fact, Value, Values};
 use crate::catalogue::{Params, Shown};
@@ -28,8 +28,13 @@ struct Paths<W: LiveWeight, R: PathRule<W>> {
     state: Option<LivePaths<W, R>>,
     compute: Compute<W, R::Label>,
     show: fn(Vec<R::Label>) -> Values,
+    /// Labels from their words and back, if the state is kept.
+    words: Option<LabelWords<R::Label>>,
     is_weighted: bool,
 }
+
+/// The word of a label, and its label; `None` for a word that is no label.
+type LabelWords<L> = (fn(L) -> u64, fn(u64) -> Option<L>);
 
 impl<W: LiveWeight, R: PathRule<W>> Live for Paths<W, R> {
     fn is_weighted(&self) -> bool {
@@ -55,6 +60,26 @@ impl<W: LiveWeight, R: PathRule<W>> Live for Paths<W, R> {
             return Ok((Updated::Stopped, 0)); // A search anew says which source was removed.
         }
         updated::<_, W>(&mut self.state, at, change, read_max, LivePaths::update)
+    }
+
+    fn words(&self) -> Option<Vec<Vec<u64>>> {
+        let ((word, _), state) = (self.words?, self.state.as_ref()?);
+        let labels = (0..state.labels().len()).map(|v| word(state.label(vertex(v)))).collect();
+        Some(vec![labels, words_of(state.parents()), words_of(&self.found)])
+    }
+
+    fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
+        let (Some((_, label)), [labels, parents, found]) = (self.words, words) else { return Ok(false) };
+        let n = at.snapshot.num_vertices();
+        let last = (n as u64).saturating_sub(1);
+        let labels = labels.iter().map(|&word| label(word)).collect::<Option<Vec<_>>>();
+        let found = values_of(found, found.len(), last).filter(|found| !found.contains(&NONE));
+        self.state = match (labels.filter(|labels| labels.len() == n), values_of(parents, n, last)) {
+            (Some(labels), Some(parents)) if found.is_some() => Some(LivePaths::new(labels, parents)),
+            _ => None,
+        };
+        self.found = found.unwrap_or_default();
+        Ok(self.state.is_some())
     }
 
     fn values(&self) -> Option<Values> {
@@ -90,6 +115,7 @@ pub(super) fn by_steps(params: &Params) -> Result<Box<dyn Live>> {
         state: None,
         compute,
         show: Values::Index,
+        words: Some((|label| label as u64, value_of)),
         is_weighted: false,
     };
     Ok(Box::new(paths))
@@ -108,6 +134,7 @@ fn by_length<W: LiveWeight + Length<Distance: Shown>>(params: &Params) -> Result
         state: None,
         compute,
         show: Shown::values,
+        words: None,
         is_weighted: true,
     };
     Ok(Box::new(paths))
@@ -122,7 +149,8 @@ fn by_width<W: LiveWeight + Width<Width: Shown>>(params: &Params) -> Result<Box<
     };
     let show = |labels: Vec<W::Width>| Shown::values(labels.into_iter().map(W::reverse).collect());
     let (sources, found) = (sources(params)?, Vec::new());
-    let paths = Paths::<W, WidestRule> { sources, found, state: None, compute, show, is_weighted: true };
+    let paths =
+        Paths::<W, WidestRule> { sources, found, state: None, compute, show, words: None, is_weighted: true };
     Ok(Box::new(paths))
 }
 

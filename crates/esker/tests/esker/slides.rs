@@ -11,7 +11,7 @@ use esker::graph::{Direction, Run, RunOptions, VertexId, vertex};
 use esker::import::install::import;
 use esker::import::options::{ImportOptions, VertexOrder};
 use esker::import::source::{EdgeBatch, IdKind, Numbers, Schema};
-use esker::store::format::{Duplicates, Encoding};
+use esker::store::format::{Duplicates, Encoding, Retention};
 use esker::store::io::{Disk, MemoryDisk};
 use esker::store::property::PropertyValue;
 use esker::store::version::StagingOptions;
@@ -30,6 +30,7 @@ struct Stream {
     directed: bool,
     in_edges: bool,
     noise: Noise,
+    disk: Arc<dyn Disk>,
     database: Database,
     /// Another reader, which shows the same versions in other layers.
     follower: Option<Follower>,
@@ -84,9 +85,9 @@ impl Stream {
         let database = Database::open_on(Arc::clone(&disk), path, options).unwrap();
         let follower = (seed & 4 == 0).then(|| {
             let run = Arc::new(Run::with_threads(1).unwrap());
-            Follower::open(disk, path, run).unwrap()
+            Follower::open(Arc::clone(&disk), path, run).unwrap()
         });
-        Self { directed, in_edges, noise, database, follower, ids: IMPORTED, now: LENGTH }
+        Self { directed, in_edges, noise, disk, database, follower, ids: IMPORTED, now: LENGTH }
     }
 
     /// The newest version.
@@ -94,6 +95,14 @@ impl Stream {
         match &self.follower {
             Some(follower) => follower.at(follower.newest()).unwrap(),
             None => self.database.snapshot().unwrap(),
+        }
+    }
+
+    /// A version by its number.
+    fn at(&self, number: u64) -> Snapshot {
+        match &self.follower {
+            Some(follower) => follower.at(number).unwrap(),
+            None => self.database.at(number).unwrap(),
         }
     }
 
@@ -187,6 +196,15 @@ fn updates_of(algorithm: &str, seed: u64, copies: Copies, params: &Params) -> (u
             assert_eq!(before, changed.old, "{}: {at}", changed.vertex);
         }
         agree(&follow, &run, params, &given, &at);
+        if stream.noise.below(5) == 0 && follow.keep().unwrap() {
+            let newest = window(&stream, until);
+            let open = |number| Ok(stream.at(number));
+            let resumed = Follow::resume(&newest, open, find(algorithm).unwrap(), params, &run).unwrap();
+            assert_eq!(resumed.refused, None, "{at}");
+            follow = resumed.follow.unwrap().with_choice(choice);
+            assert_eq!(follow.version(), newest.version().number, "{at}");
+            agree(&follow, &run, params, &given, &at);
+        }
     }
     (updates, moves)
 }
@@ -226,4 +244,47 @@ fn windows_that_join_edges_are_computed_anew() {
     let shown = stream.database.snapshot().unwrap().window("sent", window, false, &run).unwrap();
     let params = Params::default().with("passes", "1");
     assert!(!Follow::start(shown, find("colouring").unwrap(), &params, run).unwrap().updates());
+}
+
+#[test]
+fn a_state_that_was_kept_is_resumed_and_refused_where_it_does_not_belong() {
+    let (run, params) = (Arc::new(Run::with_threads(1).unwrap()), Params::default());
+    let mut stream = Stream::new(4);
+    let disk = Arc::clone(&stream.disk);
+    let resume = |stream: &Stream, algorithm: &str| {
+        let open = |number| Ok(stream.at(number));
+        Follow::resume(&stream.newest(), open, find(algorithm).unwrap(), &params, &run).unwrap()
+    };
+    let nothing = resume(&stream, "wcc");
+    assert!(nothing.follow.is_none() && nothing.refused.is_none());
+    let follow = Follow::start(stream.newest(), find("wcc").unwrap(), &params, Arc::clone(&run)).unwrap();
+    assert!(follow.keep().unwrap());
+    stream.step(&run);
+    // It goes on from its version.
+    let mut resumed = resume(&stream, "wcc").follow.unwrap();
+    assert_eq!((resumed.version(), values_of(&resumed)), (follow.version(), values_of(&follow)));
+    resumed.advance(stream.newest()).unwrap();
+    assert!(resume(&stream, "kcore").follow.is_none(), "another algorithm has another state");
+    // Damage is found, and is no failure.
+    let directory = Path::new("/g.esker/live");
+    let names: Vec<_> = disk.list(directory).unwrap().into_iter().map(|entry| entry.name).collect();
+    assert_eq!(names.len(), 1, "{names:?}");
+    let file = disk.open_for_writing(&directory.join(&names[0])).unwrap();
+    let mut byte = [0];
+    file.read_at(&mut byte, 4200).unwrap();
+    file.write_at(&[!byte[0]], 4200).unwrap();
+    let damaged = resume(&stream, "wcc");
+    assert!(damaged.follow.is_none());
+    let refused = damaged.refused.unwrap();
+    assert!(refused.contains(&names[0]) && refused.contains("checksum"), "{refused}");
+    // Its version may be forgotten.
+    assert!(resumed.keep().unwrap());
+    let kept = resumed.version();
+    stream.step(&run);
+    assert_eq!(resume(&stream, "wcc").follow.unwrap().version(), kept);
+    stream.database.retain(Retention::Last(1)).unwrap();
+    let forgotten = resume(&stream, "wcc");
+    assert!(forgotten.follow.is_none());
+    let refused = forgotten.refused.unwrap();
+    assert!(refused.contains(&format!("version {kept}")) && refused.contains("forgotten"), "{refused}");
 }

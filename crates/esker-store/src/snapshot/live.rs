@@ -1,0 +1,30 @@
+//! States of live answers, kept beside the versions that they belong to.
+
+use std::path::PathBuf;
+
+use esker_format::{LIVE_DIRECTORY, LiveContent, Result};
+
+use super::state::Snapshot;
+
+impl Snapshot {
+    /// The state that was kept under a name; `None` if there is none.
+    ///
+    /// # Errors
+    /// As [`LiveContent::read`].
+    pub fn live_state(&self, name: &str) -> Result<Option<LiveContent>> {
+        LiveContent::read(self.state().disk().as_ref(), &self.live_path(name), self.manifest().database)
+    }
+
+    /// Keeps a state under a name, durably, in place of an earlier one.
+    ///
+    /// # Errors
+    /// As [`LiveContent::write`].
+    pub fn keep_live_state(&self, name: &str, content: &LiveContent) -> Result<()> {
+        content.write(self.state().disk().as_ref(), &self.live_path(name), self.manifest().database)
+    }
+
+    /// The file of a state.
+    pub fn live_path(&self, name: &str) -> PathBuf {
+        self.path().join(LIVE_DIRECTORY).join(name)
+    }
+}
