@@ -100,11 +100,11 @@ pub(crate) fn colouring(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Opti
     let colours: Vec<Slot<u64>> = vec![Slot::new(NO_COLOUR); n];
     let is_fresh = vec![Slot::new(false); n];
     let mut ready: Vec<VertexId> = routes.owned().filter(|&v| waits_for.get(v) == 0).collect();
-    let mut rounds = 0;
+    let (mut rounds, mut free) = (0, FreeColours::default());
     loop {
         for &v in &ready {
             let neighbours = local.snapshot.neighbors(Direction::Out, v)?;
-            colours[v as usize].set(least_free(neighbours.iter().map(|&u| colours[u as usize].get())));
+            colours[v as usize].set(free.least(neighbours.iter().map(|&u| colours[u as usize].get())));
         }
         ready.iter().for_each(|&v| is_fresh[v as usize].set(true));
         let mut coloured = std::mem::take(&mut ready);
@@ -128,14 +128,45 @@ pub(crate) fn colouring(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Opti
     Ok((outline, Box::new(move |v| vec![Cell::Count(colours[v as usize].get())])))
 }
 
-/// The least colour that is not among some.
-pub(crate) fn least_free(taken: impl Iterator<Item = u64>) -> u64 {
-    let mut taken: Vec<u64> = taken.filter(|&colour| colour != NO_COLOUR).collect();
-    taken.sort_unstable();
-    taken.dedup();
-    taken
-        .iter()
-        .zip(0..)
-        .find(|&(&colour, place)| colour != place)
-        .map_or(taken.len() as u64, |(_, place)| place)
+/// Finds the least colours that others leave. Memory: eight bytes for each colour that there is.
+#[derive(Default)]
+pub(crate) struct FreeColours {
+    /// For each colour the last question in which it was taken.
+    taken_in: Vec<u64>,
+    questions: u64,
+}
+
+impl FreeColours {
+    /// The least colour that is not among some.
+    pub(crate) fn least(&mut self, taken: impl Iterator<Item = u64>) -> u64 {
+        self.questions += 1;
+        for colour in taken.filter(|&colour| colour != NO_COLOUR) {
+            let place = colour as usize;
+            if place >= self.taken_in.len() {
+                self.taken_in.resize(place + 1, 0);
+            }
+            self.taken_in[place] = self.questions;
+        }
+        let free = self.taken_in.iter().position(|&question| question != self.questions);
+        free.unwrap_or(self.taken_in.len()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_free_colour_does_not_depend_on_earlier_questions() {
+        let mut free = FreeColours::default();
+        for (taken, least) in [
+            (&[2, 0, 1, 2, NO_COLOUR][..], 3),
+            (&[], 0),
+            (&[1, 3], 0),
+            (&[0, NO_COLOUR, 1, 3], 2),
+            (&[0, 1, 2, 3], 4),
+        ] {
+            assert_eq!(free.least(taken.iter().copied()), least, "{taken:?}");
+        }
+    }
 }

@@ -26,7 +26,7 @@ use crate::engine::Engine;
 use crate::job::RunJob;
 use crate::routes::Routes;
 use crate::shard::threads_each;
-pub(crate) use colouring::{NO_COLOUR, colour_order, least_free};
+pub(crate) use colouring::{FreeColours, NO_COLOUR, colour_order};
 use local::{Found, Local, Options};
 
 /// Takes blocks of rows, and before them the outline.

@@ -1,8 +1,8 @@
 //! Colours that follow: those of [`crate::algorithm`], the greedy ones in the order of a hash of the ids.
 //!
-//! The colour of a vertex depends on those of its neighbours before it only. A vertex that gains or loses a neighbour before it, or one whose
-//! neighbour before it has another colour, is looked at again; in a shard in the order of the hash. As the order has no cycles that ends, with
-//! the colours that a greedy colouring of the version gives, whatever was there before [1].
+//! The colour of a vertex depends on those of its neighbours before it only: it is the least that they leave. So a vertex is looked at again if one of them
+//! takes its colour, or gives up a lesser one; in a shard in the order of the hash. As the order has no cycles that ends, with the colours that a
+//! greedy colouring of the version gives, whatever was there before [1].
 //!
 //! [1] S. Sallinen, K. Iwabuchi, S. Poudel, M. Gokhale, M. Ripeanu, R. Pearce, "Graph Colouring as a Challenge Problem for Dynamic Graph
 //! Processing on Distributed Systems", SC 2016, colours dynamic graphs in this manner.
@@ -15,7 +15,7 @@ use esker_graph::{Direction, VertexId, vertex};
 
 use super::live::{Live, Step, TakeChange};
 use super::values::Values;
-use crate::algorithm::{NO_COLOUR, colour_order, least_free};
+use crate::algorithm::{FreeColours, NO_COLOUR, colour_order};
 use crate::answer::{Cell, ColumnKind};
 use crate::engine::Engine;
 
@@ -26,6 +26,7 @@ pub(super) struct Colours {
     /// Own vertices to look at, with their hashes.
     due: BinaryHeap<Reverse<(u64, VertexId)>>,
     is_due: Vec<bool>,
+    free: FreeColours,
     /// The number of own vertices of each colour.
     used: Vec<u64>,
 }
@@ -46,10 +47,12 @@ impl Colours {
         }
     }
 
-    /// Has the own neighbours behind a vertex looked at.
-    fn look_behind(&mut self, v: VertexId, step: &Step<'_>) -> Result<()> {
+    /// Has the own neighbours behind a vertex looked at that are concerned: it had a colour before.
+    fn look_behind(&mut self, v: VertexId, before: u64, step: &Step<'_>) -> Result<()> {
+        let now = *self.values.get(v);
         for &other in step.snapshot.neighbors(Direction::Out, v)?.iter() {
-            if self.is_before(step, v, other) {
+            let colour = *self.values.get(other);
+            if (colour == now || colour > before) && self.is_before(step, v, other) {
                 self.look_at(other, step);
             }
         }
@@ -60,11 +63,14 @@ impl Colours {
         while let Some(Reverse((_, v))) = self.due.pop() {
             self.is_due[v as usize] = false;
             let neighbours = step.snapshot.neighbors(Direction::Out, v)?;
+            let mut free = std::mem::take(&mut self.free);
             let before = neighbours.iter().filter(|&&u| self.is_before(step, u, v));
-            let colour = least_free(before.map(|&u| *self.values.get(u)));
-            if colour != *self.values.get(v) {
+            let colour = free.least(before.map(|&u| *self.values.get(u)));
+            self.free = free;
+            let known = *self.values.get(v);
+            if colour != known {
                 self.values.set(v, colour, step.shared);
-                self.look_behind(v, step)?;
+                self.look_behind(v, known, step)?;
             }
         }
         Ok(())
@@ -89,9 +95,13 @@ impl Live for Colours {
             self.is_due.push(false);
             self.look_at(v, step);
         }
-        for &(u, v) in step.added.iter().chain(&step.removed).filter(|(u, v)| u != v) {
-            let later = if self.is_before(step, u, v) { v } else { u };
-            self.look_at(later, step);
+        let added = step.added.iter().map(|edge| (edge, true));
+        for (&(u, v), is_added) in added.chain(step.removed.iter().map(|edge| (edge, false))) {
+            let (first, later) = if self.is_before(step, u, v) { (u, v) } else { (v, u) };
+            let [before, colour] = [first, later].map(|v| *self.values.get(v));
+            if u != v && (if is_added { before == colour } else { before < colour }) {
+                self.look_at(later, step);
+            }
         }
         step.newly_shared.iter().for_each(|&v| self.values.tell(v));
         let mut rounds = 0;
@@ -100,16 +110,17 @@ impl Live for Colours {
             rounds += 1;
             let mut told = Vec::new();
             let sent = self.values.exchange(step.shared, engine, |values, ghost, colour| {
-                if colour != *values.get(ghost) {
+                let known = *values.get(ghost);
+                if colour != known {
                     values.set_alone(ghost, colour, step.shared);
-                    told.push(ghost);
+                    told.push((ghost, known));
                 }
                 Ok(())
             })?;
             if sent == 0 {
                 break;
             }
-            told.into_iter().try_for_each(|ghost| self.look_behind(ghost, step))?;
+            told.into_iter().try_for_each(|(ghost, known)| self.look_behind(ghost, known, step))?;
         }
         let Self { values, used, .. } = self;
         values.end_version(step.shared, |v, old, &new| {

@@ -5,7 +5,8 @@
 //! values. A removal may leave values without their reason: those of the components that it touched, or all that are deeper than the
 //! least deep edge that carried a search and was removed. They are set back in all shards, and spread again.
 //!
-//! Time: additions O(k log k) for k entries of the lists of changed vertices; removals O(n) besides, and the part that is set back.
+//! Time: additions O(k log k) for k added edges and entries of the lists of changed vertices; removals O(n) besides, and the part that is set
+//! back.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -266,18 +267,23 @@ impl<S: Spreads> Spread<S> {
             if value != *self.values.get(v) {
                 continue;
             }
-            let Some(passed) = self.what.passed(&value) else { continue };
             for &direction in directions {
                 for &other in step.snapshot.neighbors(direction, v)?.iter() {
-                    let is_ours = self.directed || step.shared.is_owned(other);
-                    if is_ours && passed < *self.values.get(other) {
-                        self.values.set(other, passed.clone(), step.shared);
-                        self.wait(other);
-                    }
+                    self.pass(v, other, step);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Passes the value of a vertex on to a neighbour.
+    fn pass(&mut self, v: VertexId, other: VertexId, step: &Step<'_>) {
+        let is_ours = self.directed || step.shared.is_owned(other);
+        let Some(passed) = self.what.passed(self.values.get(v)).filter(|_| is_ours) else { return };
+        if passed < *self.values.get(other) {
+            self.values.set(other, passed, step.shared);
+            self.wait(other);
+        }
     }
 }
 
@@ -302,9 +308,12 @@ impl<S: Spreads> Live for Spread<S> {
             self.values.push(first);
             self.wait(v);
         }
+        // Of a vertex that keeps its value, the rest of the list need not be read.
         for &(source, target) in &step.added {
-            self.wait(source);
-            self.wait(target);
+            self.pass(source, target, step);
+            if S::BOTH_WAYS || !self.directed {
+                self.pass(target, source, step);
+            }
         }
         step.newly_shared.iter().for_each(|&v| self.values.tell(v));
         let mut rounds = 0;
