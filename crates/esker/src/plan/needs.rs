@@ -103,11 +103,12 @@ pub(super) fn estimate_as(
 }
 
 /// Memory in which the lists of both directions are collected, if a directed graph is read as undirected.
-fn collecting_bytes(snapshot: &Snapshot, shape: &Shape) -> u64 {
+fn collecting_bytes(snapshot: &Snapshot, shape: &Shape, from_tiles: bool) -> u64 {
     if !snapshot.drops_directions() {
         return 0;
     }
-    undirected_block_bytes(snapshot.num_vertices() as u64, snapshot.num_arcs(), shape.weight_bytes)
+    let (n, arcs) = (snapshot.num_vertices() as u64, snapshot.num_arcs());
+    undirected_block_bytes(n, arcs, shape.weight_bytes, from_tiles)
 }
 
 /// What all candidates depend on.
@@ -207,16 +208,17 @@ pub(super) fn candidates(
             joins.then(|| "the window is read list by list".to_owned())
         },
     };
-    let collecting = collecting_bytes(snapshot, &shape);
+    let [collecting, from_tiles] = [false, true].map(|tiles| collecting_bytes(snapshot, &shape, tiles));
     // Lists that are kept in tiles alone are decoded from these, whichever way they are read.
-    let base = arrays_bytes + PROCESS_BYTES + if snapshot.keeps_only_tiles() { collecting } else { 0 };
+    let base = arrays_bytes + PROCESS_BYTES + if snapshot.keeps_only_tiles() { from_tiles } else { 0 };
     let mapped = (GraphEncoding::Lists, Residency::Mapped);
     let lists = mapped_lists(&common, mapped, base, entry.reads.pattern);
     let stacked = StackedNeeds::of(snapshot.stack(), snapshot.version().num_arcs, weight_bytes)?;
-    let changes = stacked.fixed_bytes + stacked.mapped_bytes + collecting;
-    let [tiles, pooled_tiles] = tiles(&common, estimate(GraphEncoding::Tiles)?.memory_bytes, changes);
-    let headed = headed(&common, base + changes);
-    let pooled_lists = pooled_lists(&common, base + changes);
+    let changes = stacked.fixed_bytes + stacked.mapped_bytes;
+    let [tiles, pooled_tiles] =
+        tiles(&common, estimate(GraphEncoding::Tiles)?.memory_bytes, changes + from_tiles);
+    let headed = headed(&common, base + changes + collecting);
+    let pooled_lists = pooled_lists(&common, base + changes + collecting);
     let others = match entry.reads.pattern {
         // Both lists of a vertex are read whole: heads save nothing, and tiles are read twice, by rows and by columns.
         _ if snapshot.drops_directions() => [tiles, pooled_lists, pooled_tiles, headed],

@@ -18,12 +18,24 @@ use crate::graph::weight::ColumnWeight;
 
 /// Vertices whose lists one unit of work measures.
 const GRAIN: usize = 1 << 12;
-/// A block has so many arcs of both directions at least, if there are so many, ...
-const BLOCK_ARCS_MIN: u64 = if cfg!(test) { 1 << 7 } else { 1 << 20 };
-/// ... and of a larger graph one of so many parts, ...
-const BLOCKS: u64 = 64;
-/// ... but not more than this, unless one list alone is longer.
-const BLOCK_ARCS_MAX: u64 = if cfg!(test) { 1 << 8 } else { 1 << 24 };
+/// How large blocks are.
+struct BlockSizes {
+    /// Arcs of both directions, if there are so many, ...
+    arcs_min: u64,
+    /// ... of a larger graph one of so many parts, ...
+    parts: u64,
+    /// ... but not more than this, unless one list alone is longer.
+    arcs_max: u64,
+}
+
+const OF_LISTS: BlockSizes = if cfg!(test) {
+    BlockSizes { arcs_min: 1 << 7, parts: 64, arcs_max: 1 << 8 }
+} else {
+    BlockSizes { arcs_min: 1 << 20, parts: 64, arcs_max: 1 << 24 }
+};
+/// Larger, because for each block that lies in a strip of tiles, all of them are decoded.
+const OF_TILES: BlockSizes =
+    if cfg!(test) { OF_LISTS } else { BlockSizes { arcs_min: 1 << 22, parts: 8, arcs_max: 1 << 26 } };
 
 /// What the reservations are for.
 const WHAT: &str = "an undirected view";
@@ -36,6 +48,8 @@ pub(crate) struct SymmetricSide<'a, W> {
     out: Side<'a, W>,
     incoming: Side<'a, W>,
     access: ListAccess,
+    /// Whether lists come from tiles, so that a block should not end within a strip.
+    by_strips: bool,
     multigraph: bool,
     /// Arcs of a block, unless one list is longer.
     block_arcs: usize,
@@ -58,11 +72,13 @@ impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
         out.prepare(run)?;
         incoming.prepare(run)?;
         let access = out.list_access().max(incoming.list_access());
-        let block_arcs = block_arcs(num_arcs) as usize;
+        let by_strips = out.is_scattered() || incoming.is_scattered();
+        let block_arcs = block_arcs(num_arcs, by_strips) as usize;
         let mut side = Self {
             out,
             incoming,
             access,
+            by_strips,
             multigraph,
             block_arcs,
             num_vertices,
@@ -72,8 +88,8 @@ impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
         if access != ListAccess::Single {
             // Both lists of a vertex are in a block.
             let longest = side.longest(run)?.saturating_sub(block_arcs as u64);
-            let bytes =
-                undirected_block_bytes(n, num_arcs, size_of::<W>() as u64) + longest * arc_bytes::<W>();
+            let bytes = undirected_block_bytes(n, num_arcs, size_of::<W>() as u64, by_strips)
+                + longest * arc_bytes::<W>();
             side._memory[1] = Some(run.budget().reserve(WHAT, bytes)?);
         }
         side.offsets = side.count(run)?;
@@ -187,7 +203,6 @@ impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
         chosen: &Bitmap,
     ) -> (usize, bool) {
         let last = self.num_vertices.min(start + BLOCK_LEN);
-        let by_strips = self.out.is_scattered() || self.incoming.is_scattered();
         let mut arcs = 0;
         for first in (start / 64 * 64..last).step_by(64) {
             let selected = Bitmap::selected(bits, first, last) & u64::MAX << start.saturating_sub(first);
@@ -196,10 +211,9 @@ impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
                 let more = self.arcs_of(v);
                 if arcs > 0 && arcs + more > self.block_arcs {
                     let strip = v as usize / STRIP_LEN * STRIP_LEN;
-                    if !by_strips || strip <= start {
+                    if !self.by_strips || strip <= start {
                         return (v as usize, true);
                     }
-                    // Tiles are decoded for whole strips, so a block does not end within one.
                     (strip / 64..(v as usize).div_ceil(64)).for_each(|word| chosen.set_word(word, 0));
                     return (strip, true);
                 }
@@ -219,20 +233,26 @@ pub const fn undirected_bytes(num_vertices: u64) -> u64 {
 }
 
 /// Memory for the blocks of lists that come from a pool, heads or tiles, where no list is longer than a block.
-pub const fn undirected_block_bytes(num_vertices: u64, num_arcs: u64, weight_bytes: u64) -> u64 {
+pub const fn undirected_block_bytes(
+    num_vertices: u64,
+    num_arcs: u64,
+    weight_bytes: u64,
+    from_tiles: bool,
+) -> u64 {
     let vertices = if num_vertices < BLOCK_LEN as u64 { num_vertices } else { BLOCK_LEN as u64 };
     // Room for both directions, and two selections of vertices.
-    block_arcs(num_arcs) * (size_of::<VertexId>() as u64 + weight_bytes)
+    block_arcs(num_arcs, from_tiles) * (size_of::<VertexId>() as u64 + weight_bytes)
         + (vertices + CELL_LEN as u64) * 2 * VERTEX_BYTES
         + num_vertices / 4
 }
 
 /// Arcs of a block of a graph with so many arcs, each of which is in two lists.
-const fn block_arcs(num_arcs: u64) -> u64 {
+const fn block_arcs(num_arcs: u64, from_tiles: bool) -> u64 {
+    let BlockSizes { arcs_min, parts, arcs_max } = if from_tiles { OF_TILES } else { OF_LISTS };
     let all = num_arcs.saturating_mul(2);
-    let part = all / BLOCKS;
-    let part = if part < BLOCK_ARCS_MIN { BLOCK_ARCS_MIN } else { part };
-    let part = if part > BLOCK_ARCS_MAX { BLOCK_ARCS_MAX } else { part };
+    let part = all / parts;
+    let part = if part < arcs_min { arcs_min } else { part };
+    let part = if part > arcs_max { arcs_max } else { part };
     if part > all { all } else { part }
 }
 
@@ -349,6 +369,10 @@ mod tests {
             self.graph.degree(self.direction, v)
         }
 
+        fn is_scattered(&self) -> bool {
+            self.access == ListAccess::OnlyScans
+        }
+
         fn list_access(&self) -> ListAccess {
             self.access
         }
@@ -440,6 +464,29 @@ mod tests {
         }
     }
 
+    #[test]
+    fn blocks_end_with_strips_where_lists_come_from_tiles() {
+        let n = STRIP_LEN + 500;
+        let noise = |i: usize| i.wrapping_mul(0x9e37_79b9) >> 7;
+        let mut edges: Vec<_> =
+            (0..4 * n).map(|i| (vertex(i / 4), vertex(noise(i) % n), (noise(i) % 9) as i32)).collect();
+        edges.sort_unstable();
+        edges.dedup_by_key(|edge| (edge.0, edge.1));
+        let csr = Csr::directed(n, &edges).unwrap();
+        let run = Run::with_threads(2).unwrap();
+        let (pairs, strips) =
+            (view(&csr, ListAccess::Single, false, &run), view(&csr, ListAccess::OnlyScans, false, &run));
+        assert_eq!(pairs.offsets, strips.offsets);
+        assert!(arcs(&pairs, Select::All, &run) == arcs(&strips, Select::All, &run));
+        let mut ends = Vec::new();
+        let chosen = Bitmap::new(n);
+        while ends.last() != Some(&n) {
+            let start = ends.last().copied().unwrap_or(0);
+            ends.push(strips.choose(start, None, &|_, selected| selected, &chosen).0);
+        }
+        assert!(ends.contains(&STRIP_LEN) && ends.iter().any(|end| end % 128 != 0), "{ends:?}");
+    }
+
     /// A source that hands over one arc more, or less, than its degrees say.
     struct Odd<'g>(Shuffled<'g>, i64);
 
@@ -494,8 +541,8 @@ mod tests {
             })
         };
         let (n, arcs) = (5000, 5000);
-        let fixed = undirected_bytes(n) + undirected_block_bytes(n, arcs, 4);
-        let longest = (5001 - block_arcs(arcs)) * arc_bytes::<i32>();
+        let fixed = undirected_bytes(n) + undirected_block_bytes(n, arcs, 4, false);
+        let longest = (5001 - block_arcs(arcs, false)) * arc_bytes::<i32>();
         let open = |bytes| SymmetricSide::new(sides(), (5000, arcs), false, &limit(bytes)).is_ok();
         assert!(open(fixed + longest) && !open(fixed + longest - 1));
     }
