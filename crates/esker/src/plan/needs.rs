@@ -220,8 +220,8 @@ pub(super) fn candidates(
     let headed = headed(&common, base + changes + collecting);
     let pooled_lists = pooled_lists(&common, base + changes + collecting);
     let others = match entry.reads.pattern {
-        // Both lists of a vertex are read whole: heads save nothing, and tiles are read twice, by rows and by columns.
-        _ if snapshot.drops_directions() => [tiles, pooled_lists, pooled_tiles, headed],
+        // Both lists of a vertex are read whole: heads save nothing, and tiles are decoded twice or more, by rows and by columns.
+        _ if snapshot.drops_directions() => [pooled_lists, tiles, pooled_tiles, headed],
         ReadPattern::Few => [headed, tiles, pooled_tiles, pooled_lists],
         ReadPattern::Scans | ReadPattern::Points => [tiles, pooled_tiles, headed, pooled_lists],
     };

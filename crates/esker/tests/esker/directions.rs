@@ -140,6 +140,18 @@ fn a_view_without_directions_of_many_blocks_is_that_of_single_lists() {
     database.commit(batch, "").expect("a version");
     for (version, name) in [(1, "wcc"), (2, "kcore")] {
         let snapshot = database.at(version).expect("a version").as_undirected();
+        let resources = Resources {
+            threads: 2,
+            deterministic: false,
+            memory_bytes: 1 << 30,
+            mapped_bytes: 1,
+            rates: esker::rates::Rates::default(),
+        };
+        let entry = esker::catalogue::find("wcc").expect("an algorithm");
+        let chosen =
+            plan(&snapshot, entry, &Params::default(), &Reading::default(), &resources).expect("a plan");
+        let chosen = (chosen.access.encoding(), chosen.access.residency());
+        assert_eq!(chosen, (GraphEncoding::Lists, Residency::Pooled), "before tiles and heads");
         let mut sums = Vec::new();
         for (how, access) in accesses(&snapshot) {
             let snapshot = snapshot.clone().resident(access).expect("what there is");
