@@ -249,6 +249,7 @@ class Database:
         algorithm: str,
         *,
         start: At = None,
+        resume: bool = False,
         wait: bool = True,
         weight: str | None = None,
         window: str | int | datetime.timedelta | None = None,
@@ -273,6 +274,8 @@ class Database:
         Args:
             algorithm: The name of an algorithm whose values belong to vertices, or that has figures only.
             start: The version to begin with, as for :meth:`graph`: the newest by default.
+            resume: Goes on from the state that :meth:`Follow.keep` of an earlier one with the same algorithm, options and window kept, at its
+                version; :attr:`Follow.refused` says why a state is of no use. Not together with ``start``.
             wait: Whether an iteration waits for the next version, or ends with the newest that there is.
             weight: Edge property that is the weight; by default that of the import.
             window: The length of a window, as for :meth:`window`; ``time``, ``time_unit``, ``kind`` and ``all_vertices`` as there.
@@ -290,7 +293,7 @@ class Database:
         """
         settings = {"threads": threads, "memory": memory, "seed": seed, "progress": progress}
         moving = moving_window(window, every, every_edges, time=time, time_unit=time_unit, kind=kind, all_vertices=all_vertices)
-        return started(self, algorithm, start, wait, weight, moving, settings, options)
+        return started(self, algorithm, (start, resume), wait, weight, moving, settings, options)
 
     def versions(self) -> Versions:
         """All versions, oldest first."""

@@ -83,6 +83,8 @@ def window_answers(
 
 class Follow:
     version: int
+    refused: str | None
+    def keep(self) -> bool: ...
     def next(self) -> tuple[int, list[tuple[Any, Any, Any]], bool, tuple[int, str] | None] | None: ...
     def facts(self) -> dict[str, int | float | bool]: ...
     def top(self, count: int, rows: list[tuple[Any, Any]]) -> None: ...
@@ -94,6 +96,7 @@ def follow(
     weight: str | None,
     at: str | None,
     window: tuple[str, str | None, str | None, str | None, str, bool] | None,
+    resumes: bool,
     settings: dict[str, Any],
 ) -> Follow: ...
 

@@ -67,6 +67,18 @@ class Follow:
         self._native.top(count.__index__(), rows)
         return rows
 
+    @property
+    def refused(self) -> str | None:
+        """Why the state that was kept is of no use, so that the answer was computed anew; ``None`` if there is no such reason."""
+        return self._native.refused
+
+    def keep(self) -> bool:
+        """Keeps the state in the directory of the database, durably, for ``follow(..., resume=True)``; also after this process has ended.
+
+        Returns whether it can be kept: not of lengths and widths of paths, nor of what is computed anew at each step.
+        """
+        return self._native.keep()
+
     def poll(self) -> FollowStep | None:
         """What the next version changed; ``None`` if there is no newer version. Does not wait."""
         step = self._native.next()
@@ -97,14 +109,17 @@ class Follow:
 def started(
     database: Database,
     algorithm: str,
-    start: At,
+    begin: tuple[At, bool],
     wait: bool,
     weight: str | None,
     window: tuple[Any, ...] | None,
     settings: dict[str, Any],
     options: dict[str, Any],
 ) -> Follow:
-    """Computes the answer to follow."""
+    """Computes the answer to follow, at ``begin``: a version, and whether to go on from what was kept."""
+    start, resume = begin
+    if resume and start is not None:
+        raise InvalidError("start names a version to begin with, and resume begins with the version of a state: give one of them")
     if not isinstance(algorithm, str):
         raise MistypedError(f"algorithm must be a string, not {type(algorithm).__name__}")
     found = next((one for one in ALGORITHMS.values() if algorithm in (one.name, one.method)), None)
@@ -118,5 +133,5 @@ def started(
     texts = found.texts(options, database.graph(start)._existing_id_text)
     native = database._created()
     with _progress.listening(settings.pop("progress"), found.name) as callback:
-        made = follow(native, found.name, texts, weight, wanted, window, run_settings(**settings, progress=callback))
+        made = follow(native, found.name, texts, weight, wanted, window, bool(resume), run_settings(**settings, progress=callback))
     return Follow(made, found.name, wait)

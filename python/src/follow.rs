@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use esker::answer::Value;
 use esker::catalogue::find;
-use esker::follow::{FollowStep, Method};
+use esker::follow::{FollowStep, Method, Resumed};
 use esker::graph::{Cancel, Run};
 use esker::store::{Follower, Snapshot};
 use esker::window::{MovingWindow, TimeUnit};
@@ -38,6 +38,8 @@ struct FollowState {
     unit: Option<TimeUnit>,
     /// The newest version that was looked at. The answer is of an earlier one if its window has not moved since.
     passed: u64,
+    /// Why a state that was kept is of no use.
+    refused: Option<String>,
 }
 
 /// The version of a step, the vertices with other values, whether it was computed anew, and the end of the window with its unit.
@@ -57,6 +59,7 @@ pub(crate) fn follow(
     weight: Option<String>,
     at: Option<&str>,
     window: Option<Moving>,
+    resumes: bool,
     settings: Settings,
 ) -> Outcome<Follow> {
     let (entry, params) = (find(name)?, params(options));
@@ -80,8 +83,30 @@ pub(crate) fn follow(
         let passed = snapshot.version().number;
         let moved = window.as_ref().map(|window| window.of(&snapshot, None, &run)).transpose()?.flatten();
         let (snapshot, unit) = moved.map_or((snapshot, None), |(windowed, unit)| (windowed, Some(unit)));
-        let follow = esker::follow::Follow::start(snapshot, entry, &params, Arc::<Run>::clone(&run))?;
-        Ok(FollowState { follow, follower, weight, window, unit, passed })
+        let open = |number| {
+            let version = match (&follower, &handle) {
+                (Some(follower), _) => follower.at(number)?,
+                (None, Handle::Writer(writer)) => writer.at(number)?,
+                (None, Handle::Reader(store)) => store.at(number)?,
+            };
+            Ok(match &weight {
+                Some(name) => version.weighted_by(name)?,
+                None => version,
+            })
+        };
+        let none = Resumed { follow: None, refused: None };
+        let resumed = match resumes {
+            true => esker::follow::Follow::resume(&snapshot, open, entry, &params, &run)?,
+            false => none,
+        };
+        let (passed, follow) = match resumed.follow {
+            Some(follow) => (follow.version(), follow),
+            None => {
+                let run = Arc::<Run>::clone(&run);
+                (passed, esker::follow::Follow::start(snapshot, entry, &params, run)?)
+            }
+        };
+        Ok(FollowState { follow, follower, weight, window, unit, passed, refused: resumed.refused })
     })?;
     Ok(Follow { database, state: Mutex::new(state), run, cancel })
 }
@@ -183,6 +208,20 @@ impl Follow {
     #[getter]
     fn version(&self) -> u64 {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).follow.version()
+    }
+
+    /// Why a state that was kept is of no use.
+    #[getter]
+    fn refused(&self) -> Option<String> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).refused.clone()
+    }
+
+    /// Keeps the state in the database; returns whether it can be kept.
+    fn keep(&self, py: Python<'_>) -> Outcome<bool> {
+        py.detach(|| {
+            let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(state.follow.keep()?)
+        })
     }
 
     /// The figures by name.

@@ -42,6 +42,27 @@ def test_a_follower_yields_what_each_version_changed(tmp_path):
         live[0].poll()
 
 
+def test_a_state_that_was_kept_is_gone_on_from(tmp_path):
+    db = grown(tmp_path / "g.esker")
+    follower = db.follow("wcc", resume=True)
+    first = follower.version
+    assert follower.keep() and follower.refused is None
+    with db.batch() as batch:
+        batch.add_edges(["c"], ["d"])
+    with pytest.raises(esker.InvalidError, match="give one of them"):
+        db.follow("wcc", start=first, resume=True)
+    for one in db, esker.open(tmp_path / "g.esker"):
+        resumed = one.follow("wcc", resume=True, wait=False)
+        assert resumed.version == first and resumed.figures == {"components": 2}
+        assert [sorted(step.changed) for step in resumed] == [[("d", "d", "a"), ("e", "d", "a")]]
+        assert one.follow("wcc").version == first + 1
+    (state,) = (tmp_path / "g.esker" / "live").iterdir()
+    state.write_bytes(state.read_bytes()[:-1] + b"?")
+    damaged = db.follow("wcc", resume=True)
+    assert damaged.version == first + 1 and "checksum" in damaged.refused
+    assert not db.follow("lcc").keep()
+
+
 def test_a_random_history_is_followed_as_computed_anew():
     rng = np.random.default_rng(5)
     db = esker.create()

@@ -100,6 +100,35 @@ pub(super) fn is_slide(older: &Snapshot, newer: &Snapshot) -> bool {
     }
 }
 
+/// Checks that `to` numbers the vertices as a followed version does. It may not: if that version was undone, the numbers of the
+/// vertices that it added may belong to others now.
+pub(super) fn check_same_vertices(followed: &Snapshot, to: &Snapshot) -> Result<()> {
+    if followed.manifest().ids != to.manifest().ids {
+        return Err(esker_store::Error::Invalid(format!(
+            "a compaction renumbered the vertices of {} and left out removed ones: follow it anew",
+            to.path().display()
+        ))
+        .into());
+    }
+    let (before, now) = (followed.ids(), to.ids());
+    let count = followed.num_vertices();
+    let mut are_same = count <= to.num_vertices();
+    // The newest vertices first: those of an undone version are the last.
+    let mut vertices = (0..count).rev().map(esker_graph::vertex);
+    while are_same && let Some(v) = vertices.next() {
+        are_same = before.external_of(v)? == now.external_of(v)?;
+    }
+    if are_same {
+        return Ok(());
+    }
+    let (known, number) = (followed.version().number, to.version().number);
+    Err(esker_store::Error::Invalid(format!(
+        "version {known}, which added vertices, is not part of the history of version {number}: it was forgotten, or the database \
+         put back to an earlier state; follow it anew"
+    ))
+    .into())
+}
+
 /// The length of a window, and how far it moved; `None` if there is no window.
 pub(super) fn moved(older: &Snapshot, newer: &Snapshot) -> Option<(u64, u64)> {
     let (before, after) = (older.window_index()?.window(), newer.window_index()?.window());

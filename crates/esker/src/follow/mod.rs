@@ -57,7 +57,7 @@ use crate::error::Result;
 use crate::top::{TopVertex, top};
 use anew::Anew;
 use answers::live;
-use change::{VersionChange, is_slide, moved};
+use change::{VersionChange, check_same_vertices, is_slide, moved};
 use cost::{Choice, CostModel, SlideCosts};
 use given::set;
 use live::{At, Live, Updated};
@@ -104,6 +104,8 @@ pub struct Follow {
     choice: MethodChoice,
     costs: CostModel,
     slides: SlideCosts,
+    /// Whether the state is of the version: not after a step that failed.
+    is_whole: bool,
     memory: Reservation,
 }
 
@@ -164,8 +166,13 @@ impl Follow {
     /// Keeps the state of the answer in the directory of the database, durably, for [`Follow::resume`]. Returns whether this state can be kept.
     ///
     /// # Errors
-    /// [`esker_store::Error::Io`]; [`esker_store::Error::Stop`] if the budget has no room for a copy of it.
+    /// [`esker_store::Error::Io`]; [`esker_store::Error::Stop`] if the budget has no room for a copy of it; [`esker_store::Error::Invalid`]
+    /// after a step that failed.
     pub fn keep(&self) -> Result<bool> {
+        if !self.is_whole {
+            let message = "a step of the live answer failed, so its state is of no version: follow it anew";
+            return Err(esker_store::Error::Invalid(message.to_owned()).into());
+        }
         kept::keep(
             self.live.as_ref(),
             (self.entry, &self.params),
@@ -199,8 +206,20 @@ impl Follow {
         let choice = MethodChoice::default();
         let answer = Answer::default();
         let params = params.clone();
-        let mut follow =
-            Self { entry, params, live, snapshot, run, answer, top: None, choice, costs, slides, memory };
+        let mut follow = Self {
+            entry,
+            params,
+            live,
+            snapshot,
+            run,
+            answer,
+            top: None,
+            choice,
+            costs,
+            slides,
+            is_whole: true,
+            memory,
+        };
         follow.reserve()?;
         Ok(follow)
     }
@@ -283,8 +302,15 @@ impl Follow {
     /// # Errors
     /// As [`Entry::run`]. The answer is of no version then: start anew.
     pub fn advance(&mut self, to: Snapshot) -> Result<FollowStep> {
+        self.is_whole = false;
+        let step = self.advance_to(to)?;
+        self.is_whole = true;
+        Ok(step)
+    }
+
+    fn advance_to(&mut self, to: Snapshot) -> Result<FollowStep> {
         if !to.continues(&self.snapshot) {
-            self.check_same_vertices(&to)?;
+            check_same_vertices(&self.snapshot, &to)?;
             self.live = live(self.entry, &self.params, &to)?;
             return self.advance_anew(to);
         }
@@ -344,35 +370,6 @@ impl Follow {
         let mut newer: Vec<u64> = versions.take_while(|&number| number > known).collect();
         newer.reverse();
         newer
-    }
-
-    /// Checks that `to` numbers the vertices as this answer does. It may not: if the version of this answer was undone, the numbers of the
-    /// vertices that it added may belong to others now.
-    fn check_same_vertices(&self, to: &Snapshot) -> Result<()> {
-        if self.snapshot.manifest().ids != to.manifest().ids {
-            return Err(esker_store::Error::Invalid(format!(
-                "a compaction renumbered the vertices of {} and left out removed ones: follow it anew",
-                to.path().display()
-            ))
-            .into());
-        }
-        let (before, now) = (self.snapshot.ids(), to.ids());
-        let count = self.snapshot.num_vertices();
-        let mut are_same = count <= to.num_vertices();
-        // The newest vertices first: those of an undone version are the last.
-        let mut vertices = (0..count).rev().map(esker_graph::vertex);
-        while are_same && let Some(v) = vertices.next() {
-            are_same = before.external_of(v)? == now.external_of(v)?;
-        }
-        if are_same {
-            return Ok(());
-        }
-        let (known, number) = (self.version(), to.version().number);
-        Err(esker_store::Error::Invalid(format!(
-            "version {known}, which added vertices, is not part of the history of version {number}: it was forgotten, or the database \
-             put back to an earlier state; follow it anew"
-        ))
-        .into())
     }
 
     /// As [`Follow::advance`], to a version with unknown differences or another type of weights, or a window far away.
