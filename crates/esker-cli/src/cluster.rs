@@ -5,6 +5,7 @@ mod changing;
 mod streaming;
 mod splitting;
 mod running;
+mod estimating;
 mod following;
 
 use std::net::SocketAddr;
@@ -55,6 +56,7 @@ enum ClusterVerb {
     Rebalance(splitting::ClusterRebalanceCommand),
     Run(running::ClusterRunCommand),
     Follow(following::ClusterFollowCommand),
+    Estimate(estimating::ClusterEstimateCommand),
     Info(ClusterInfoCommand),
     Log(ClusterLogCommand),
     Check(ClusterCheckCommand),
@@ -75,6 +77,7 @@ impl ClusterCommand {
             ClusterVerb::Rebalance(command) => command.carry_out(),
             ClusterVerb::Run(command) => command.carry_out(),
             ClusterVerb::Follow(command) => command.carry_out(),
+            ClusterVerb::Estimate(command) => command.carry_out(),
             ClusterVerb::Info(command) => command.carry_out(),
             ClusterVerb::Log(command) => command.carry_out(),
             ClusterVerb::Check(command) => command.carry_out(),

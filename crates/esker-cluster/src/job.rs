@@ -84,6 +84,8 @@ pub struct RunJob {
     pub version: u64,
     /// How many vertices with the greatest first values are wanted; `None`: all. Of answers that are ids all are given.
     pub top: Option<usize>,
+    /// Memory limit of each process; `None`: no limit.
+    pub memory_bytes: Option<u64>,
 }
 
 /// An answer to keep up to date as versions are published.
@@ -137,12 +139,14 @@ impl ClusterJob {
                 out.push(1);
                 put_u64(&mut out, run.version);
                 put_u64(&mut out, run.top.map_or(u64::MAX, |top| top as u64));
+                put_u64(&mut out, run.memory_bytes.unwrap_or(u64::MAX));
                 put_question(&mut out, &run.algorithm, &run.params);
             }
             Self::Follow(follow) => {
                 out.push(2);
                 put_u64(&mut out, follow.version);
                 put_u64(&mut out, u64::from(follow.initial));
+                put_u64(&mut out, u64::MAX);
                 put_question(&mut out, &follow.algorithm, &follow.params);
             }
         }
@@ -172,6 +176,7 @@ impl ClusterJob {
             return Ok(Self::Change(job));
         }
         let (version, second) = (taker.u64()?, taker.u64()?);
+        let memory_bytes = Some(taker.u64()?).filter(|&bytes| bytes != u64::MAX);
         let (algorithm, mut params) = (taker.text()?, Vec::new());
         while !taker.is_empty() {
             params.push((taker.text()?, taker.text()?));
@@ -180,7 +185,7 @@ impl ClusterJob {
             return Ok(Self::Follow(FollowJob { algorithm, params, version, initial: second != 0 }));
         }
         let top = Some(second as usize).filter(|_| second != u64::MAX);
-        Ok(Self::Run(RunJob { algorithm, params, version, top }))
+        Ok(Self::Run(RunJob { algorithm, params, version, top, memory_bytes }))
     }
 }
 
@@ -219,8 +224,9 @@ mod tests {
         let streamed = ChangeJob { stream, ..add.clone() };
         let remove = ChangeJob { removes: true, weight: None, memory_bytes: Some(7 << 20), ..add.clone() };
         let params = vec![("source".to_owned(), "alice".to_owned())];
-        let run = RunJob { algorithm: "bfs".into(), params, version: 3, top: None };
-        let top = RunJob { top: Some(5), ..run.clone() };
+        let memory_bytes = Some(1 << 33);
+        let run = RunJob { algorithm: "bfs".into(), params, version: 3, top: None, memory_bytes };
+        let top = RunJob { top: Some(5), memory_bytes: None, ..run.clone() };
         let params = run.params.clone();
         let follow = FollowJob { algorithm: "bfs".into(), params, version: 1 << 40, initial: true };
         for job in [

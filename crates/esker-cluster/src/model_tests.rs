@@ -136,7 +136,7 @@ fn run_all(
     version: u64,
 ) -> BTreeMap<OwnedId, Vec<Cell>> {
     let params = params.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let job = RunJob { algorithm: algorithm.to_owned(), params, version, top: None };
+    let job = RunJob { algorithm: algorithm.to_owned(), params, version, top: None, memory_bytes: None };
     let cluster = cluster.clone();
     let is_text = cluster.manifest().text_ids;
     let kept = run_threads(cluster.num_shards(), move |engine| {
@@ -344,7 +344,7 @@ fn a_bad_line_and_an_unknown_source_are_named() {
     let message = failed.expect_err("a bad line").to_string();
     assert!(message.contains("edges.csv:3") && message.contains("not an integer"), "{message}");
     let params = vec![("source".to_owned(), "77".to_owned())];
-    let job = RunJob { algorithm: "bfs".to_owned(), params, version: 1, top: None };
+    let job = RunJob { algorithm: "bfs".to_owned(), params, version: 1, top: None, memory_bytes: None };
     let failed = run_threads(1, move |engine| run(&cluster, engine, &job, &mut Kept::default()));
     assert!(failed.expect_err("no vertex").to_string().contains("has the id \"77\""));
 }

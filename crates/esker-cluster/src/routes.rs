@@ -10,6 +10,7 @@ use esker_store::Snapshot;
 use esker_store::ids::ExternalId;
 
 use crate::engine::Engine;
+use crate::needs::ShardShape;
 use crate::owner::Owners;
 use crate::wire::{Taker, put_id, put_u64};
 
@@ -64,6 +65,20 @@ impl Routes {
     /// The number of this shard.
     pub(crate) fn shard(&self) -> usize {
         self.me
+    }
+
+    /// The sizes that decide what a run needs.
+    ///
+    /// # Errors
+    /// Those of the snapshot.
+    pub(crate) fn shape(&self, snapshot: &Snapshot) -> Result<ShardShape> {
+        let lens = |lists: &[Vec<VertexId>]| lists.iter().map(Vec::len).sum::<usize>() as u64;
+        Ok(ShardShape {
+            owned: self.num_owned as u64,
+            ghosts: lens(&self.ghosts),
+            mirrors: lens(&self.mirrors),
+            ..shape_of(snapshot)?
+        })
     }
 
     /// Number of vertices that this shard owns.
@@ -145,6 +160,24 @@ impl Routes {
         }
         Ok(sum)
     }
+}
+
+/// The sizes of a shard that do not depend on others: its arcs and ids.
+///
+/// # Errors
+/// Those of the snapshot.
+pub(crate) fn shape_of(snapshot: &Snapshot) -> Result<ShardShape> {
+    let (n, ids) = (snapshot.num_vertices(), snapshot.ids());
+    let mut id_bytes = 8 * n as u64;
+    if ids.is_text() {
+        id_bytes = 0;
+        for id in ids.externals(0..n) {
+            let ExternalId::Text(text) = id? else { continue };
+            id_bytes += 4 + text.len() as u64;
+        }
+    }
+    let (directed, text_ids) = (snapshot.is_directed(), ids.is_text());
+    Ok(ShardShape { arcs: snapshot.num_arcs(), id_bytes, directed, text_ids, ..ShardShape::default() })
 }
 
 const SPARSE: u64 = 0;

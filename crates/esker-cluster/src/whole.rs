@@ -1,14 +1,18 @@
 //! What is asked of all shards one after another, without worker processes: counts, checks, and the edges as a file.
 
 use std::io::Write;
+use std::sync::Arc;
 
-use esker_format::{Error, Result};
-use esker_graph::{Cancel, Direction, Run, VertexId, vertex};
+use esker_format::{ElementType, Error, Result};
+use esker_graph::{Cancel, Direction, Run, RunOptions, VertexId, vertex};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{LogCheck, Snapshot, check::check as check_layers};
 
+use crate::algorithm::find;
 use crate::cluster::Cluster;
+use crate::needs::{PROCESS_BYTES, RunNeeds, ShardShape};
+use crate::routes::shape_of;
 use crate::shard::{expect_own, unpublished};
 
 /// The most problems of one kind that a check lists for a shard.
@@ -95,6 +99,53 @@ pub fn counts(cluster: &Cluster, version: u64) -> Result<(Vec<Counts>, Counts)> 
         whole.edges -= twice / 2;
     }
     Ok((all, whole))
+}
+
+/// What a run of an algorithm needs in the process of each shard of a version: memory, with the process and the graph, and bytes sent.
+///
+/// Time: a hash of each id, and what opening the graph takes.
+///
+/// # Errors
+/// [`Error::Invalid`] if there is no such version or algorithm; those of a shard.
+pub fn estimate(
+    cluster: &Cluster,
+    version: u64,
+    algorithm: &str,
+    has_top: bool,
+    cancel: &Cancel,
+) -> Result<Vec<RunNeeds>> {
+    find(algorithm, std::iter::empty())?;
+    let mut shapes = Vec::new();
+    for shard in 0..cluster.num_shards() {
+        let options = RunOptions { threads: 1, cancel: cancel.clone(), ..RunOptions::default() };
+        let run = Arc::new(Run::new(options)?);
+        let number = cluster.manifest().version(version)?.shards[shard];
+        let snapshot = cluster.open_shard(shard)?.under(Arc::clone(&run)).at(number)?;
+        let graph = snapshot.graph::<()>(&run)?;
+        match snapshot.weight_type().filter(|_| algorithm == "sssp") {
+            Some(ElementType::I64) => drop(snapshot.graph::<i64>(&run)?),
+            Some(_) => drop(snapshot.graph::<f64>(&run)?),
+            None => {}
+        }
+        drop(graph);
+        let shape = shape_of(&snapshot)?;
+        let shared = Part { cluster, shard, snapshot }.shared(cancel)?;
+        shapes.push((shape, shared, run.budget().peak_bytes()));
+    }
+    let needs = (0..shapes.len()).map(|shard| {
+        let (shape, shared, graph_bytes) = &shapes[shard];
+        let ghosts = |shared: &[(u64, u64)], owner: usize| shared[owner].1;
+        let others = || (0..shapes.len()).filter(|&other| other != shard);
+        let shape = ShardShape {
+            owned: ghosts(shared, shard),
+            ghosts: others().map(|other| ghosts(shared, other)).sum(),
+            mirrors: others().map(|other| ghosts(&shapes[other].1, shard)).sum(),
+            ..*shape
+        };
+        let needs = shape.needs(algorithm, has_top);
+        RunNeeds { memory_bytes: PROCESS_BYTES + graph_bytes + needs.memory_bytes, ..needs }
+    });
+    Ok(needs.collect())
 }
 
 /// What a check found.
@@ -299,7 +350,6 @@ pub fn write_id(out: &mut dyn Write, id: ExternalId<'_>) -> std::io::Result<()> 
 #[allow(clippy::disallowed_methods)] // The tests write files of their own.
 mod tests {
     use esker_format::io::{Disk, RealDisk};
-    use esker_graph::RunOptions;
     use esker_store::{Database, DatabaseOptions};
 
     use super::*;

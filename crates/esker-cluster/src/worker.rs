@@ -155,7 +155,12 @@ fn carry_out(
     secret: &Secret,
 ) -> Result<WorkerCounters> {
     let Started { ports, job, is_stopping } = wait_for_start(&orders, MEET_TIMEOUT)?;
-    if matches!(&job, ClusterJob::Change(change) if change.memory_bytes.is_some()) {
+    let memory_bytes = match &job {
+        ClusterJob::Change(change) => change.memory_bytes,
+        ClusterJob::Run(run) => run.memory_bytes,
+        ClusterJob::Follow(_) => None,
+    };
+    if memory_bytes.is_some() {
         return_large_blocks();
     }
     // Opened after the command took its lock: the manifest is the one that the command has.

@@ -10,7 +10,7 @@ use esker_cluster::job::RunJob;
 use esker_cluster::{Cluster, ClusterAnswer, write_id};
 use serde_json::{Value, json};
 
-use super::workers::{explain, supervised, with_output, workers_json};
+use super::workers::{explain, parse_run_memory, supervised, with_output, workers_json};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::{self, cancel_on_signals};
 use crate::progress::Bar;
@@ -67,6 +67,9 @@ pub(crate) struct ClusterRunCommand {
     /// Write all values as CSV to a file, which must not exist, in order of id; `-` is standard output
     #[arg(long, short, value_name = "FILE", conflicts_with = "top")]
     output: Option<PathBuf>,
+    /// Memory limit of each worker, such as 2GiB; refused at once if that is too little [default: none]
+    #[arg(long, value_name = "SIZE", value_parser = parse_run_memory)]
+    memory: Option<u64>,
     /// Say what each worker sent, and how much memory it took
     #[arg(long)]
     explain: bool,
@@ -93,6 +96,7 @@ impl ClusterRunCommand {
             params: params.collect(),
             version: self.at.unwrap_or(cluster.manifest().newest().number),
             top: self.output.is_none().then(|| self.top.unwrap_or(SHOWN)),
+            memory_bytes: self.memory,
         };
         let (begin, bar) = (Instant::now(), Bar::spinner(false));
         bar.set(&self.algorithm, 0.0, String::new());

@@ -9,6 +9,7 @@ use esker::store::Error;
 use esker::store::format::DatabaseId;
 use esker::store::io::{Cursor, Disk, Files, RealDisk, parent};
 use esker_cluster::job::MEMORY_BYTES_MIN;
+use esker_cluster::needs::PROCESS_BYTES;
 use esker_cluster::worker::WorkerPlace;
 use esker_cluster::{ChangeReport, ChangeTimes, SILENCE, Supervisor, WorkerCounters};
 use serde_json::{Value, json};
@@ -39,6 +40,16 @@ pub(super) fn parse_memory(text: &str) -> Result<u64, String> {
     match parse_bytes(text)? {
         limit if limit < MEMORY_BYTES_MIN => {
             Err(format!("a worker needs at least {} for the edges of one round", bytes(MEMORY_BYTES_MIN)))
+        }
+        limit => Ok(limit),
+    }
+}
+
+/// The memory limit of a worker that runs an algorithm.
+pub(super) fn parse_run_memory(text: &str) -> Result<u64, String> {
+    match parse_bytes(text)? {
+        limit if limit <= PROCESS_BYTES => {
+            Err(format!("a worker takes {} besides what an algorithm needs", bytes(PROCESS_BYTES)))
         }
         limit => Ok(limit),
     }

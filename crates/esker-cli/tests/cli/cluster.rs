@@ -65,6 +65,8 @@ fn failures_name_the_cause_and_what_to_do() {
         "cluster run c scc",
         "there are degrees, bfs, wcc, pagerank, kcore, colouring, sssp, triangles, cdlp",
     );
+    place.fails(2, "cluster run c wcc --memory 64MiB", "a worker takes 64.00 MiB besides");
+    place.fails(1, "cluster estimate c scc", "there are degrees, bfs,");
     place.fails(1, "cluster run c bfs", "bfs needs a vertex to begin with");
     place.fails(1, "cluster run c bfs --source dave", "no vertex of the cluster has the id \"dave\"");
     place.fails(1, "cluster run c wcc --damping 1", "wcc has no option \"damping\"");
@@ -113,6 +115,11 @@ fn figures_are_there_as_json() {
     assert_eq!(ran["top"], json!([{ "component": 1, "vertices": 3 }]));
     assert_eq!(ran["figures"]["components"], json!(1.0));
     assert_eq!(ran["workers"].as_array().unwrap().len(), 3);
+    let estimated = place.json("cluster estimate c wcc --json");
+    let shards = estimated["shards"].as_array().unwrap();
+    let most = |name: &str| shards.iter().map(|shard| shard[name].as_u64().unwrap()).max().unwrap();
+    assert!(shards.len() == 3 && most("memory_bytes") > 64 << 20 && most("bytes_sent_a_round") > 0);
+    place.ok(&format!("cluster run c wcc --memory {}", most("memory_bytes")));
     assert_eq!(place.json("cluster check c --json")["sound"], json!(true));
 }
 

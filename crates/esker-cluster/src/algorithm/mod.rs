@@ -16,14 +16,17 @@ mod triangles;
 mod labels;
 mod cdlp;
 
-use esker_format::{Error, Result};
-use esker_graph::{Run, VertexId};
+use std::sync::Arc;
+
+use esker_format::{Error, Result, trimmed_budget};
+use esker_graph::{Budget, Run, RunOptions, VertexId};
 use esker_store::ids::ExternalId;
 
 use crate::answer::{Cell, ColumnKind, Outline, put_row};
 use crate::cluster::Cluster;
 use crate::engine::Engine;
 use crate::job::RunJob;
+use crate::needs::{PROCESS_BYTES, ShardShape};
 use crate::routes::Routes;
 use crate::shard::threads_each;
 pub(crate) use colouring::{FreeColours, NO_COLOUR, colour_order};
@@ -167,11 +170,19 @@ pub fn run(
 ) -> Result<()> {
     let entry = find(&job.algorithm, job.params.iter().map(|(name, _)| name.as_str()))?;
     let shard = engine.index();
-    let store = cluster.open_shard(shard)?;
+    let budget = job.memory_bytes.map_or_else(Budget::default, trimmed_budget);
+    let _process = budget.reserve("the process of a worker", PROCESS_BYTES)?;
+    let options = RunOptions { threads: threads_each(engine.peers()), budget, ..RunOptions::default() };
+    let run = Arc::new(Run::new(options)?);
+    let store = cluster.open_shard(shard)?.under(Arc::clone(&run));
     let snapshot = store.at(cluster.manifest().version(job.version)?.shards[shard])?;
-    let run = Run::with_threads(threads_each(engine.peers()))?;
     let graph = snapshot.graph::<()>(&run)?;
+    let vertices = ShardShape { owned: snapshot.num_vertices() as u64, ..ShardShape::default() };
+    let finding = run.begin("the vertices of the shard", vertices.routes_bytes())?;
     let routes = Routes::new(&snapshot, cluster.owners(), engine)?;
+    drop(finding);
+    let needs = routes.shape(&snapshot)?.needs(entry.name, job.top.is_some());
+    let run = run.begin(&format!("{} on shard {shard}", entry.name), needs.memory_bytes)?;
     let local =
         Local { snapshot: &snapshot, graph: &graph, run: &run, routes: &routes, owners: cluster.owners() };
     let (outline, cells) = (entry.run)(&local, engine, &Options(&job.params))?;

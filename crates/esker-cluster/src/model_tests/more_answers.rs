@@ -134,7 +134,13 @@ fn each_process_gives_its_greatest_values_only() {
     let mut all: Vec<Row> = run_all(&cluster, "degrees", &[], 2).into_iter().collect();
     let order = |a: &Row, b: &Row| b.1[0].cmp_as_value(&a.1[0]).then_with(|| a.0.cmp(&b.0));
     all.sort_by(order);
-    let job = RunJob { algorithm: "degrees".into(), params: Vec::new(), version: 2, top: Some(7) };
+    let job = RunJob {
+        algorithm: "degrees".into(),
+        params: Vec::new(),
+        version: 2,
+        top: Some(7),
+        memory_bytes: None,
+    };
     let kept = run_threads(3, move |engine| {
         let mut kept = Kept::default();
         run(&cluster, engine, &job, &mut kept)?;
@@ -156,7 +162,7 @@ fn a_negative_length_is_refused() {
     let options = CreateOptions { shards: 1, directed: true, text_ids: false, weights, seed: 9 };
     let cluster = add_all(Cluster::create(&place.path().join("c"), &options).expect("create"), &input, 0);
     let params = vec![("source".to_owned(), "1".to_owned())];
-    let job = RunJob { algorithm: "sssp".to_owned(), params, version: 2, top: None };
+    let job = RunJob { algorithm: "sssp".to_owned(), params, version: 2, top: None, memory_bytes: None };
     let failed = run_threads(1, move |engine| run(&cluster, engine, &job, &mut Kept::default()));
     let message = failed.expect_err("negative").to_string();
     assert!(message.contains("has a length that is negative"), "{message}");

@@ -36,7 +36,8 @@ fn random_failures_end_operations_and_leave_the_last_version_whole() {
     let stream = Some(StreamJob { name: Some("ring".to_owned()), ..StreamJob::default() });
     let stream = ChangeJob { stream, batch_edges: 1500, ..job.clone() };
     let params = vec![("tolerance".to_owned(), "0".to_owned()), ("rounds".to_owned(), "1000000".to_owned())];
-    let mut endless = RunJob { algorithm: "pagerank".to_owned(), params, version: 2, top: None };
+    let mut endless =
+        RunJob { algorithm: "pagerank".to_owned(), params, version: 2, top: None, memory_bytes: None };
     let (mut random, mut failures) = (Random(19), 0);
     for round in 0..rounds {
         let (shard, after_ms) = (random.below(3), random.below(300));

@@ -13,9 +13,10 @@ use std::time::{Duration, Instant};
 
 use esker_cluster::answer::{Cell, OwnedId};
 use esker_cluster::job::{ChangeJob, FollowJob, RunJob, StreamJob};
+use esker_cluster::needs::{PROCESS_BYTES, Sends};
 use esker_cluster::worker::{WorkerPlace, work};
 use esker_cluster::{
-    ChangeReport, Cluster, CreateOptions, FollowedVersion, SILENCE, Supervisor, check, roll_back,
+    ChangeReport, Cluster, CreateOptions, FollowedVersion, SILENCE, Supervisor, check, estimate, roll_back,
 };
 use esker_graph::{Cancel, Run};
 
@@ -88,7 +89,8 @@ fn ring(place: &Path, vertices: u64) -> ChangeJob {
 
 fn components(cluster: &Cluster) -> (usize, f64) {
     let version = cluster.manifest().newest().number;
-    let job = RunJob { algorithm: "wcc".to_owned(), params: Vec::new(), version, top: None };
+    let job =
+        RunJob { algorithm: "wcc".to_owned(), params: Vec::new(), version, top: None, memory_bytes: None };
     let answer = supervised("", |supervisor| supervisor.run(cluster, &job)).expect("run");
     let is_of_zero = |cells: &[Cell]| cells == [Cell::Id(OwnedId::Int(0))];
     assert!(answer.rows.iter().all(|(_, cells)| is_of_zero(cells)), "one component, named by its least id");
@@ -172,13 +174,48 @@ fn a_killed_worker_ends_a_run_and_leaves_the_cluster() {
         .expect("add");
     // A tolerance of zero is never reached: the run would go on for long.
     let params = vec![("tolerance".to_owned(), "0".to_owned()), ("rounds".to_owned(), "1000000".to_owned())];
-    let endless = RunJob { algorithm: "pagerank".to_owned(), params, version: 2, top: None };
+    let endless =
+        RunJob { algorithm: "pagerank".to_owned(), params, version: 2, top: None, memory_bytes: None };
     let begin = Instant::now();
     let ran = supervised("2 300 KILL", |supervisor| supervisor.run(&cluster, &endless));
     let message = ran.expect_err("killed").to_string();
     assert!(message.contains("the worker of shard 2") && message.contains("SIGKILL"), "{message}");
     assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
     assert_eq!(components(&cluster), (20_000, 1.0));
+}
+
+#[test]
+fn runs_keep_the_estimates_and_are_refused_with_a_limit_that_suffices() {
+    let place = tempfile::tempdir().expect("directory");
+    let options = CreateOptions { shards: 3, directed: false, text_ids: false, weights: None, seed: 4 };
+    let mut cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
+    let job = ring(place.path(), 150_000);
+    supervised("", |supervisor| supervisor.change(&mut cluster, &job, &mut ChangeReport::default()))
+        .expect("add");
+    let source = ("source".to_owned(), "0".to_owned());
+    for algorithm in ["degrees", "bfs", "wcc", "pagerank", "kcore", "colouring", "sssp", "triangles", "cdlp"]
+    {
+        let needs = estimate(&cluster, 2, algorithm, true, &Cancel::default()).expect("estimate");
+        let params = [source.clone()].into_iter().filter(|_| ["bfs", "sssp"].contains(&algorithm)).collect();
+        let memory_bytes = Some(needs.iter().map(|one| one.memory_bytes).max().expect("a shard"));
+        let name = algorithm.to_owned();
+        let job = RunJob { algorithm: name, params, version: 2, top: Some(10), memory_bytes };
+        let answer = supervised("", |supervisor| supervisor.run(&cluster, &job)).expect(algorithm);
+        for (needs, worker) in needs.iter().zip(&answer.workers) {
+            assert!(worker.peak_memory_bytes <= needs.memory_bytes, "{algorithm}: {needs:?}, {worker:?}");
+            let (each, rounds) = match needs.sends {
+                Sends::InAll(bytes) => (bytes, 1),
+                Sends::ARound(bytes) => (bytes, worker.exchanges),
+            };
+            // Heads of blocks, and the reports of all processes to each other.
+            let sent_max = each * rounds + 64 * worker.exchanges;
+            assert!(worker.sent_bytes <= sent_max, "{algorithm}: {needs:?}, {worker:?}");
+        }
+        let limited = RunJob { memory_bytes: Some(PROCESS_BYTES + (1 << 20)), ..job };
+        let refused = supervised("", |supervisor| supervisor.run(&cluster, &limited));
+        let message = refused.expect_err("a MiB is too little").to_string();
+        assert!(message.contains("raise the limit to at least"), "{algorithm}: {message}");
+    }
 }
 
 #[test]

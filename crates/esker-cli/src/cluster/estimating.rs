@@ -1,0 +1,61 @@
+//! `esker cluster estimate`: what a run will need.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use esker_cluster::needs::{RunNeeds, Sends};
+use esker_cluster::{Cluster, estimate};
+use serde_json::{Value, json};
+
+use crate::failure::Outcome;
+use crate::interrupt::cancel_on_signals;
+use crate::rows::{RowFormat, Rows};
+use crate::size::bytes;
+use crate::text;
+
+/// Estimate the memory of each worker of a run, and what it sends
+///
+/// Memory counts the process, the arrays of the algorithm, the vertices that shards share, and what is read of the graph to memory; mapped layers are
+/// the system's to keep. It is what `esker cluster run --memory` needs.
+#[derive(Debug, Args)]
+pub(super) struct ClusterEstimateCommand {
+    /// The cluster
+    cluster: PathBuf,
+    /// The algorithm, as for `esker cluster run`
+    algorithm: String,
+    /// Version of the cluster [default: the newest]
+    #[arg(long, value_name = "VERSION")]
+    at: Option<u64>,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl ClusterEstimateCommand {
+    pub(super) fn carry_out(&self) -> Outcome {
+        let (cancel, cluster) = (cancel_on_signals()?, Cluster::open(&self.cluster)?);
+        let version = self.at.unwrap_or(cluster.manifest().newest().number);
+        let needs = estimate(&cluster, version, &self.algorithm, true, &cancel)?;
+        if self.json {
+            let shards: Vec<Value> = needs.iter().map(as_json).collect();
+            return text::json(&json!({ "algorithm": self.algorithm, "version": version, "shards": shards }));
+        }
+        let mut rows = Rows::of(["shard", "memory", "sends at most"]);
+        for (shard, needs) in needs.iter().enumerate() {
+            let sends = match needs.sends {
+                Sends::InAll(sent) => format!("{} in all", bytes(sent)),
+                Sends::ARound(sent) => format!("{} a round", bytes(sent)),
+            };
+            rows.push(vec![json!(shard), json!(bytes(needs.memory_bytes)), json!(sends)]);
+        }
+        rows.print(RowFormat::Table)
+    }
+}
+
+fn as_json(needs: &RunNeeds) -> Value {
+    let (name, sent) = match needs.sends {
+        Sends::InAll(sent) => ("bytes_sent", sent),
+        Sends::ARound(sent) => ("bytes_sent_a_round", sent),
+    };
+    json!({ "memory_bytes": needs.memory_bytes, name: sent })
+}
