@@ -114,6 +114,9 @@ pub trait AnyVisitor<W>: Sync {
     fn wanted(&self, first: usize, selected: u64) -> u64;
     /// Whether [`Visitor::minds`] holds for any vertex of a range.
     fn minds_any(&self, vertices: Range<usize>) -> bool;
+    /// The edges that a tile of strips of rows and columns must leave out, with all their copies: in ascending order, the row and the column
+    /// within the tile, the row times [`STRIP_LEN`](crate::STRIP_LEN). Only for sources of tiles.
+    fn left_out(&self, tile: (u32, u32)) -> &[u32];
     /// A worker with a state of its own. When dropped, it gives its state back.
     fn sink(&self) -> Box<dyn Sink<W> + '_>;
 }
@@ -213,6 +216,10 @@ impl<W: Weight, V: Visitor<W>> AnyVisitor<W> for Collecting<'_, V, V::State> {
 
     fn minds_any(&self, vertices: Range<usize>) -> bool {
         vertices.into_iter().any(|u| self.visitor.minds(crate::id::vertex(u)))
+    }
+
+    fn left_out(&self, _tile: (u32, u32)) -> &[u32] {
+        &[]
     }
 
     fn sink(&self) -> Box<dyn Sink<W> + '_> {

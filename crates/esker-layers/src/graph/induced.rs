@@ -94,6 +94,11 @@ impl<W: ColumnWeight> AnyVisitor<W> for Translating<'_, W> {
         vertices.into_iter().any(|u| self.remaining.place(vertex(u)).is_some_and(|u| minds(u as usize)))
     }
 
+    /// The visitor knows the vertices by other numbers.
+    fn left_out(&self, _tile: (u32, u32)) -> &[u32] {
+        &[]
+    }
+
     fn sink(&self) -> Box<dyn Sink<W> + '_> {
         let (sink, remaining) = (self.visitor.sink(), self.remaining);
         Box::new(TranslatingSink { sink, remaining, targets: Vec::new() })

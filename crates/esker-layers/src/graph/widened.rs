@@ -74,6 +74,10 @@ impl AnyVisitor<i32> for Widening<'_> {
         self.0.minds_any(vertices)
     }
 
+    fn left_out(&self, tile: (u32, u32)) -> &[u32] {
+        self.0.left_out(tile)
+    }
+
     fn sink(&self) -> Box<dyn Sink<i32> + '_> {
         Box::new(WideningSink { sink: self.0.sink(), weights: Vec::new() })
     }

@@ -6,6 +6,7 @@ use esker_graph::{Bitmap, End, Patch, VertexId, Weight, vertex};
 
 use super::codec::{BATCH_LEN, ChunkDecoder};
 use super::files::Chunk;
+use super::left::Removal;
 use super::rows::{ROWS_ROOM, find_rows};
 use super::schedule::Sides;
 use super::strip::STRIP_BITS;
@@ -31,6 +32,9 @@ pub(super) struct Batch<W> {
     pub(super) is_filtered: bool,
     num_rows: usize,
     no_weights: Vec<W>,
+    /// What is left of the weights, if edges were left out.
+    weights_left: Vec<W>,
+    removal: Removal,
 }
 
 /// A chunk being decoded.
@@ -43,6 +47,10 @@ pub(super) struct Decoding<'a, W> {
     /// The weights of the edges left.
     weights: Option<&'a [W]>,
     weights_now: Option<&'a [W]>,
+    /// The edges of the tile that are left out, from the next batch on.
+    left_out: &'a [u32],
+    /// Whether some of this batch were.
+    is_less: bool,
     pub(super) bits: Option<&'a Bitmap>,
     sides: Sides,
     is_diagonal: bool,
@@ -50,13 +58,13 @@ pub(super) struct Decoding<'a, W> {
 
 impl<'a, W: Weight> Decoding<'a, W> {
     /// Begins a chunk; `None` if the bytes are not a chunk. `weights` are those of its edges. `bits` are the vertices whose lists are wanted;
-    /// `None` means all. A tile on the diagonal of a symmetric graph holds each self-loop only once.
+    /// `None` means all. `left_out` are the edges of the tile that are not. A tile on the diagonal of a symmetric graph holds each self-loop only once.
     pub(super) fn new(
         chunk: &Chunk,
         bytes: &'a [u8],
         (num_vertices, directed): (usize, bool),
         weights: Option<&'a [W]>,
-        bits: Option<&'a Bitmap>,
+        (bits, left_out): (Option<&'a Bitmap>, &'a [u32]),
         sides: Sides,
     ) -> Option<Self> {
         let len = (chunk.edges.end - chunk.edges.start) as usize;
@@ -67,6 +75,8 @@ impl<'a, W: Weight> Decoding<'a, W> {
             num_vertices,
             weights,
             weights_now: None,
+            left_out,
+            is_less: false,
             bits,
             sides,
             is_diagonal: !directed && chunk.row == chunk.column,
@@ -88,17 +98,28 @@ impl<W: Weight> Batch<W> {
             is_filtered: false,
             num_rows: 0,
             no_weights: vec![W::default(); BATCH_LEN],
+            weights_left: Vec::new(),
+            removal: Removal::default(),
         }
     }
 
     /// Decodes the next batch. Returns false at the end, and `None` if the bytes are damaged.
     pub(super) fn fill(&mut self, of: &mut Decoding<'_, W>) -> Option<bool> {
-        of.decoder.next(&mut self.positions)?;
-        let Some(&last) = self.positions.last() else { return Some(false) };
-        if let Some(weights) = of.weights {
-            let (now, later) = weights.split_at_checked(self.positions.len())?;
-            (of.weights_now, of.weights) = (Some(now), Some(later));
-        }
+        let last = loop {
+            of.decoder.next(&mut self.positions)?;
+            if self.positions.is_empty() {
+                return Some(false);
+            }
+            if let Some(weights) = of.weights {
+                let (now, later) = weights.split_at_checked(self.positions.len())?;
+                (of.weights_now, of.weights) = (Some(now), Some(later));
+            }
+            of.is_less = self.leave_out(of);
+            // Of some batches nothing is left.
+            if let Some(&last) = self.positions.last() {
+                break last;
+            }
+        };
         self.columns.clear();
         let column = |&position: &u32| vertex(of.first_column + (position & COLUMN_MASK) as usize);
         self.columns.extend(self.positions.iter().map(column));
@@ -120,6 +141,20 @@ impl<W: Weight> Batch<W> {
         Some(true)
     }
 
+    /// Leaves out the edges that are not wanted. Returns whether there were any.
+    fn leave_out(&mut self, of: &mut Decoding<'_, W>) -> bool {
+        if of.left_out.is_empty() || !self.removal.find(&self.positions, &mut of.left_out) {
+            return false;
+        }
+        if let Some(weights) = of.weights_now {
+            self.weights_left.clear();
+            self.weights_left.extend_from_slice(weights);
+            self.removal.keep(&mut self.weights_left);
+        }
+        self.removal.keep_positions(&mut self.positions);
+        true
+    }
+
     fn has_loops(&self) -> bool {
         // Without an early exit, the compiler does sixteen at a time.
         let is_loop = |position: u32| position >> STRIP_BITS == position & COLUMN_MASK;
@@ -128,7 +163,11 @@ impl<W: Weight> Batch<W> {
 
     /// Keeps the columns whose lists are wanted.
     fn filter(&mut self, of: &Decoding<'_, W>) {
-        let weights = of.weights_now.unwrap_or(&self.no_weights);
+        let weights = match of.weights_now {
+            Some(_) if of.is_less => &self.weights_left,
+            Some(weights) => weights,
+            None => &self.no_weights,
+        };
         self.back.clear();
         self.back_weights.clear();
         self.back_ends.clear();
@@ -169,7 +208,11 @@ impl<W: Weight> Batch<W> {
 
     /// The weights, parallel to the columns.
     pub(super) fn weights<'b>(&'b self, of: &Decoding<'b, W>) -> &'b [W] {
-        of.weights_now.unwrap_or(&self.no_weights)
+        match of.weights_now {
+            Some(_) if of.is_less => &self.weights_left,
+            Some(weights) => weights,
+            None => &self.no_weights,
+        }
     }
 
     /// The columns that receive the edges, and the weights.

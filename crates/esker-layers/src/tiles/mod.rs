@@ -19,6 +19,7 @@ mod strip;
 mod vector;
 mod rows;
 mod packed;
+mod left;
 mod codec;
 mod degrees;
 mod files;

@@ -223,7 +223,8 @@ impl<'a, W: Weight> TileScan<'a, W> {
             || TileWorker { schedule: &schedule, sink: visitor.sink(), batch: Batch::new(), turn: None },
             |worker, _| {
                 while let Some((chunk, bytes)) = source.next_chunk(run, worker)? {
-                    let mut of = self.decoding(&chunk, &bytes, &wanted)?;
+                    let left_out = visitor.left_out((chunk.row, chunk.column));
+                    let mut of = self.decoding(&chunk, &bytes, &wanted, left_out)?;
                     while self.fill(worker, &mut of, &chunk)? {
                         hand_over(worker, &of, wanted.sides);
                     }
@@ -256,6 +257,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
         chunk: &Chunk,
         bytes: &'s [u8],
         wanted: &Wanted<'s>,
+        left_out: &'s [u32],
     ) -> Result<Decoding<'s, W>> {
         let shape = self.tiles.shape();
         let weights = match &self.weights {
@@ -263,7 +265,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
             None => None,
         };
         let graph = (shape.num_vertices as usize, shape.directed);
-        let decoding = Decoding::new(chunk, bytes, graph, weights, wanted.bits, wanted.sides);
+        let decoding = Decoding::new(chunk, bytes, graph, weights, (wanted.bits, left_out), wanted.sides);
         decoding.ok_or_else(|| self.tiles.corrupt_chunk(chunk))
     }
 

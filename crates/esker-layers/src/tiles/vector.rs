@@ -3,9 +3,10 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
-    __m512i, _mm512_add_epi32, _mm512_and_si512, _mm512_cmplt_epu32_mask, _mm512_cmpneq_epi32_mask,
-    _mm512_loadu_si512, _mm512_maskz_compress_epi32, _mm512_maskz_permutexvar_epi32, _mm512_permutexvar_epi8,
-    _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_srli_epi32, _mm512_srlv_epi32, _mm512_storeu_si512,
+    __m512i, _mm512_add_epi32, _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_cmplt_epu32_mask,
+    _mm512_cmpneq_epi32_mask, _mm512_loadu_si512, _mm512_maskz_compress_epi32,
+    _mm512_maskz_permutexvar_epi32, _mm512_permutexvar_epi8, _mm512_permutexvar_epi32, _mm512_set1_epi32,
+    _mm512_srli_epi32, _mm512_srlv_epi32, _mm512_storeu_si512,
 };
 
 #[cfg(target_arch = "x86_64")]
@@ -156,6 +157,74 @@ fn rows_whole(positions: &[u32], rows: &mut [u32], ends: &mut [u32]) -> Option<(
         at += 16;
     }
     Some((at, num_rows))
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn find_whole(positions: &[u32], left_out: &[u32], mut at: usize, masks: &mut Vec<u16>) -> usize {
+    for sixteen in positions.as_chunks().0 {
+        let (numbers, end) = (load(sixteen), sixteen[15]);
+        let mut out = 0;
+        while let Some(&edge) = left_out.get(at).filter(|&&edge| edge <= end) {
+            out |= _mm512_cmpeq_epi32_mask(numbers, _mm512_set1_epi32(edge as i32));
+            at += 1;
+        }
+        at -= usize::from(at > 0 && left_out[at - 1] == end);
+        masks.push(!out);
+    }
+    at
+}
+
+/// Appends a mask for each whole sixteen positions: of those that are not in `left_out`, from its index `at` on. Both ascend. Returns the
+/// index of the first that may be among later positions; `None`, and nothing is done, if the processor lacks the instructions.
+#[inline]
+pub(super) fn find_by_sixteen(
+    positions: &[u32],
+    left_out: &[u32],
+    at: usize,
+    masks: &mut Vec<u16>,
+) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        // SAFETY: the processor has the instructions.
+        return Some(unsafe { find_whole(positions, left_out, at, masks) });
+    }
+    let _ = (positions, left_out, at, masks);
+    None
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn compress_whole(numbers: &mut [u32], masks: &[u16]) -> Option<usize> {
+    let (mut at, mut len) = (0, 0);
+    for &mask in masks {
+        if let Some(sixteen) = numbers[at..].first_chunk() {
+            let kept = _mm512_maskz_compress_epi32(mask, load(sixteen));
+            // Not behind the numbers read so far.
+            store(kept, numbers[len..].first_chunk_mut()?);
+            len += mask.count_ones() as usize;
+        } else {
+            for i in 0..numbers.len() - at {
+                numbers[len] = numbers[at + i];
+                len += usize::from(mask >> i & 1);
+            }
+        }
+        at += 16;
+    }
+    Some(len)
+}
+
+/// Keeps the numbers whose bits are set, of a mask for each sixteen, at the front; returns how many. `None`, and nothing is done, if the
+/// processor lacks the instructions.
+#[inline]
+pub(super) fn compress_by_sixteen(numbers: &mut [u32], masks: &[u16]) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        // SAFETY: the processor has the instructions.
+        return unsafe { compress_whole(numbers, masks) };
+    }
+    let _ = (numbers, masks);
+    None
 }
 
 /// Writes where rows end and which rows begin there, sixteen positions at a time. Returns the positions read and the rows ended; does nothing

@@ -45,6 +45,15 @@ pub(crate) struct LayerLocation<'a> {
     pub(crate) known: Option<&'a Mutex<KnownEdges>>,
 }
 
+/// The policy of a new layer over a version.
+fn policy_over(below: &Snapshot, policy: CopyPolicy) -> CopyPolicy {
+    match policy {
+        // To copy a list that is kept in tiles alone, they would be decoded.
+        CopyPolicy::Mixed if below.keeps_only_tiles() => CopyPolicy::Chain,
+        policy => policy,
+    }
+}
+
 /// Writes the layer of `commits`, at least one, which follow the newest version of `state`. The layer is durable
 /// once the parent of its directory is synced.
 pub(crate) fn assemble(
@@ -76,7 +85,7 @@ pub(crate) fn assemble(
         versions: (first.version, last.version),
         num_vertices: last.num_vertices,
         counted_from: location.counted_from,
-        policy,
+        policy: policy_over(&below, policy),
         known: known.as_deref().filter(|_| is_known == Some(true)),
     };
     let database = state.manifest().database;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use esker_graph::{Direction, Patch, Run, STRIP_LEN, VertexId, vertex};
+use esker_graph::{Direction, Run, STRIP_LEN, VertexId, vertex};
 use rayon::slice::ParallelSliceMut;
 
 use super::gone::Gone;
@@ -61,17 +61,8 @@ impl DeadTiles {
         Self { direction, tiles, starts, places }
     }
 
-    /// The dead edges between the first and the last of a patch.
-    pub(super) fn of<W>(&self, patch: &Patch<'_, W>) -> &[u32] {
-        let ends =
-            (patch.rows.first().zip(patch.columns.first()), patch.rows.last().zip(patch.columns.last()));
-        let (Some((&row, &column)), Some((&last_row, &last_column))) = ends else { return &[] };
-        let all = self.of_tile((strip(row), strip(column)));
-        let all = &all[all.partition_point(|&other| other < place(row, column))..];
-        &all[..all.partition_point(|&other| other <= place(last_row, last_column))]
-    }
-
-    fn of_tile(&self, tile: (VertexId, VertexId)) -> &[u32] {
+    /// Those of a tile.
+    pub(super) fn of_tile(&self, tile: (VertexId, VertexId)) -> &[u32] {
         match self.tiles.binary_search(&tile) {
             Ok(at) => &self.places[self.starts[at]..self.starts[at + 1]],
             Err(_) => &[],

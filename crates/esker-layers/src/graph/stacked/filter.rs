@@ -47,6 +47,10 @@ impl<W: ColumnWeight> AnyVisitor<W> for Reusing<'_, W> {
         self.visitor.minds_any(vertices)
     }
 
+    fn left_out(&self, tile: (u32, u32)) -> &[u32] {
+        self.visitor.left_out(tile)
+    }
+
     fn sink(&self) -> Box<dyn Sink<W> + '_> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         Box::new(ReusedSink { of: self, sink: Some(idle.unwrap_or_else(|| self.visitor.sink())) })
@@ -90,8 +94,8 @@ struct FilteringSink<'f, W> {
     overlay: &'f Overlay<W>,
     buffer: RemainingArcs<W>,
     parts: PatchParts<W>,
-    /// Of tiles: for lists of rows, and for those of columns.
-    dead_rows: Option<[DeadRows<'f>; 2]>,
+    /// Of tiles. These leave dead edges out, but lists that are read one by one do not.
+    dead_rows: Option<DeadRows<'f>>,
 }
 
 /// Arcs that are left.
@@ -118,6 +122,10 @@ impl<W: ColumnWeight> AnyVisitor<W> for Filtering<'_, W> {
         self.visitor.minds_any(vertices.start..vertices.end.min(self.num_vertices))
     }
 
+    fn left_out(&self, tile: (u32, u32)) -> &[u32] {
+        self.overlay.dead_tiles().map_or(&[], |dead| dead.of_tile(tile))
+    }
+
     fn sink(&self) -> Box<dyn Sink<W> + '_> {
         let buffer = RemainingArcs { targets: Vec::new(), weights: Vec::new() };
         Box::new(FilteringSink {
@@ -125,7 +133,7 @@ impl<W: ColumnWeight> AnyVisitor<W> for Filtering<'_, W> {
             overlay: self.overlay,
             buffer,
             parts: PatchParts::new(),
-            dead_rows: self.overlay.dead_tiles().map(|tiles| [DeadRows::new(tiles), DeadRows::new(tiles)]),
+            dead_rows: self.overlay.dead_tiles().map(DeadRows::new),
         })
     }
 }
@@ -152,7 +160,7 @@ impl<W: ColumnWeight> Sink<W> for FilteringSink<'_, W> {
                 continue;
             }
             let kept = match dead_rows {
-                Some([rows, _]) if rows.tiles().is_row(*v, piece.targets) => {
+                Some(rows) if rows.tiles().is_row(*v, piece.targets) => {
                     buffer.keep_of_row(*v, rows.find(*v, piece.targets), piece)
                 }
                 _ => buffer.keep(overlay.dead(*v), piece),
@@ -173,19 +181,17 @@ impl<W: ColumnWeight> Sink<W> for FilteringSink<'_, W> {
 
     fn visit_back(&mut self, u: VertexId, vertices: Piece<'_, W>) {
         let Self { sink, overlay, buffer, dead_rows, .. } = self;
-        let dead = dead_rows.as_mut().map_or(&[][..], |[_, rows]| rows.find(u, vertices.targets));
+        // Tiles have left the dead edges out.
         let is_tiled = dead_rows.is_some();
         let is_left_out = |v| overlay.gone().has(v) || !is_tiled && overlay.dead(v).binary_search(&u).is_ok();
-        if dead.is_empty() && !vertices.targets.iter().any(|&v| is_left_out(v)) {
+        if !vertices.targets.iter().any(|&v| is_left_out(v)) {
             return sink.visit_back(u, vertices);
         }
         buffer.clear();
-        for run in RunsLeft::new(u, vertices.targets, dead) {
-            let arcs = vertices.targets[run.clone()].iter().zip(&vertices.weights[run]);
-            for (&v, &weight) in arcs.filter(|(v, _)| !is_left_out(**v)) {
-                buffer.targets.push(v);
-                buffer.weights.push(weight);
-            }
+        let arcs = vertices.targets.iter().zip(vertices.weights);
+        for (&v, &weight) in arcs.filter(|(v, _)| !is_left_out(**v)) {
+            buffer.targets.push(v);
+            buffer.weights.push(weight);
         }
         if !buffer.targets.is_empty() {
             sink.visit_back(u, buffer.piece(&(0..buffer.targets.len()), &vertices));
@@ -193,9 +199,10 @@ impl<W: ColumnWeight> Sink<W> for FilteringSink<'_, W> {
     }
 
     fn visit_patch(&mut self, patch: &Patch<'_, W>) {
-        match self.overlay.dead_tiles() {
-            Some(dead) => self.parts.visit(&mut *self.sink, patch, dead, self.overlay.gone()),
-            None => (self as &mut dyn Sink<W>).visit_rows(patch),
+        if self.dead_rows.is_some() {
+            self.parts.visit(&mut *self.sink, patch, self.overlay.gone());
+        } else {
+            (self as &mut dyn Sink<W>).visit_rows(patch);
         }
     }
 }
@@ -218,6 +225,9 @@ impl<W: ColumnWeight> RemainingArcs<W> {
         }
         let begin = self.targets.len();
         for run in RunsLeft::new(row, piece.targets, dead) {
+            if run.len() == piece.targets.len() {
+                return Left::Whole;
+            }
             self.targets.extend_from_slice(&piece.targets[run.clone()]);
             self.weights.extend_from_slice(&piece.weights[run]);
         }

@@ -1,10 +1,10 @@
-//! Leaves what changed out of the batches of tiles.
+//! Leaves lists that are gone out of the batches of tiles.
 
 use std::ops::Range;
 
 use esker_graph::{End, Patch, Sink, VertexId};
 
-use super::dead::{DeadTiles, RunsLeft, STEP, place, reach};
+use super::dead::STEP;
 use super::gone::Gone;
 use crate::graph::weight::ColumnWeight;
 
@@ -90,16 +90,9 @@ impl<W: ColumnWeight> PatchParts<W> {
         Self { both: PatchPart::new(), row: PatchPart::new(), column: PatchPart::new() }
     }
 
-    /// Hands over what is left of a patch: without dead edges, and without the ends that are gone.
-    pub(super) fn visit(
-        &mut self,
-        sink: &mut dyn Sink<W>,
-        patch: &Patch<'_, W>,
-        dead: &DeadTiles,
-        gone: &Gone,
-    ) {
-        let mut dead = dead.of(patch);
-        if dead.is_empty() && !may_have_gone(patch, gone) {
+    /// Hands over what is left of a patch without the ends that are gone.
+    pub(super) fn visit(&mut self, sink: &mut dyn Sink<W>, patch: &Patch<'_, W>, gone: &Gone) {
+        if !may_have_gone(patch, gone) {
             return sink.visit_patch(patch);
         }
         let room = patch.columns.len();
@@ -111,11 +104,7 @@ impl<W: ColumnWeight> PatchParts<W> {
                 continue;
             };
             let ends = (gone.has(row), gone.near(first, last));
-            let (now, later) = dead.split_at(reach(dead, |other| other <= place(row, last)));
-            dead = later;
-            for run in RunsLeft::new(row, &patch.columns[range.clone()], now) {
-                self.take(patch, range.start + run.start..range.start + run.end, ends, gone);
-            }
+            self.take(patch, range, ends, gone);
             [&mut self.both, &mut self.row, &mut self.column].into_iter().for_each(|part| part.end_row(row));
         }
         self.both.hand_over(sink, patch.to_rows, patch.to_columns);
@@ -163,7 +152,7 @@ mod tests {
     use esker_graph::{Direction, Piece, STRIP_LEN};
     use proptest::prelude::*;
 
-    use super::super::dead::{DeadRows, strip};
+    use super::super::dead::{DeadRows, DeadTiles, RunsLeft, place, strip};
     use super::super::missing::Missing;
     use super::*;
 
@@ -203,8 +192,12 @@ mod tests {
         (k % 3 * STRIP_LEN + k / 3) as VertexId
     }
 
-    /// Hands over the edges of a tile.
+    /// Hands over the edges of a tile, which leaves out the dead ones.
     fn hand_over(edges: &[Edge], ends: [End; 2], (dead, gone): (&DeadTiles, &Gone), taken: &mut Taken) {
+        let left_out = |&(row, column): &Edge| {
+            dead.of_tile((strip(row), strip(column))).binary_search(&place(row, column)).is_ok()
+        };
+        let edges: Vec<Edge> = edges.iter().copied().filter(|edge| !left_out(edge)).collect();
         let (mut rows, mut row_ends, mut columns) = (Vec::new(), Vec::new(), Vec::new());
         for row in edges.chunk_by(|a, b| a.0 == b.0) {
             columns.extend(row.iter().map(|edge| edge.1));
@@ -215,7 +208,9 @@ mod tests {
         let [to_rows, to_columns] = ends;
         let patch =
             Patch { rows: &rows, ends: &row_ends, columns: &columns, weights: &weights, to_rows, to_columns };
-        PatchParts::new().visit(&mut { taken }, &patch, dead, gone);
+        if !edges.is_empty() {
+            PatchParts::new().visit(&mut { taken }, &patch, gone);
+        }
     }
 
     fn edges(len: usize) -> impl Strategy<Value = BTreeSet<(usize, usize)>> {

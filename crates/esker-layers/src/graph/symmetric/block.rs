@@ -259,6 +259,10 @@ impl<W: ColumnWeight> AnyVisitor<W> for Collector<'_, '_, W> {
         true
     }
 
+    fn left_out(&self, _tile: (u32, u32)) -> &[u32] {
+        &[]
+    }
+
     fn sink(&self) -> Box<dyn Sink<W> + '_> {
         Box::new(CollectingSink(self))
     }

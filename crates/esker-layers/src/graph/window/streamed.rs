@@ -121,6 +121,10 @@ impl<W: ColumnWeight> AnyVisitor<i64> for WindowVisitor<'_, '_, W> {
         self.visitor.minds_any(vertices)
     }
 
+    fn left_out(&self, tile: (u32, u32)) -> &[u32] {
+        self.visitor.left_out(tile)
+    }
+
     fn sink(&self) -> Box<dyn Sink<i64> + '_> {
         let (sink, window) = (self.visitor.sink(), self.side.window);
         Box::new(WindowSink { sink, window, targets: Vec::new(), weights: Vec::new() })
