@@ -118,6 +118,8 @@ struct Printed<'c> {
     table: Rows,
     versions: u64,
     recomputed: u64,
+    /// Whether states are kept.
+    keeps: bool,
     /// Whether a step was begun and not ended: the state may be of no version.
     is_in_step: bool,
 }
@@ -151,16 +153,15 @@ impl FollowCommand {
             table: Rows::default(),
             versions: 0,
             recomputed: 0,
+            keeps: self.keep,
             is_in_step: false,
         };
-        if self.keep && !follow.keep()? {
-            text::remark(&format!("--keep has no effect: the state of {} is not kept", entry.name));
-        }
+        printed.keep(&follow)?;
         printed.first(&mut follow)?;
         let ended = self.follow(&mut follower, &mut follow, &run, &mut printed);
-        let kept = if self.keep && !printed.is_in_step { follow.keep().map(drop) } else { Ok(()) };
+        let kept = if printed.is_in_step { Ok(()) } else { printed.keep(&follow) };
         printed.finish()?;
-        ended.and(kept.map_err(Failure::from))
+        ended.and(kept)
     }
 
     fn start(
@@ -247,9 +248,9 @@ impl FollowCommand {
                     printed.update(follow, &step)?;
                 }
                 printed.is_in_step = false;
-                if self.keep && kept.elapsed() >= wait {
+                if printed.keeps && kept.elapsed() >= wait {
                     let begin = Instant::now();
-                    follow.keep()?;
+                    printed.keep(follow)?;
                     (kept, wait) = (Instant::now(), KEEP_EVERY.max(begin.elapsed() * KEEP_PARTS));
                 }
                 run.check()?;
@@ -362,6 +363,16 @@ impl Printed<'_> {
             true => rows.print_more(self.format),
             false => rows.print(self.format),
         }
+    }
+
+    /// Keeps the state, if it is to be kept. If it cannot be, says so once.
+    fn keep(&mut self, follow: &Follow) -> Outcome {
+        if self.keeps && !follow.keep()? {
+            self.keeps = false;
+            let name = follow.entry().name;
+            text::remark(&format!("--keep has no effect: the state of {name} is not kept"));
+        }
+        Ok(())
     }
 
     fn finish(&self) -> Outcome {

@@ -304,6 +304,34 @@ fn a_state_that_was_kept_is_gone_on_from() {
 }
 
 #[test]
+fn a_window_that_moves_far_is_kept_at_the_end() {
+    let place = Place::new();
+    let edges = |times: std::ops::Range<u32>| {
+        let rows = times.map(|time| format!("v{},v{},{time}\n", time % 7, time % 11));
+        place.file("edges.csv", &format!("from,to,time\n{}", rows.collect::<String>()));
+    };
+    edges(0..360);
+    place.ok("import edges.csv g.esker --time time --duplicates keep");
+    let follow = || {
+        let command =
+            "follow g.esker degrees --window 360s --time time --time-unit s --keep --once --format csv";
+        let output = place.run(command);
+        assert!(output.status.success() && !String::from_utf8_lossy(&output.stderr).contains("--keep"));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(follow(), "");
+    // A sixth of the window is too far for an update, so the answer is computed anew, without a state.
+    for version in 2..5 {
+        edges(60 * version + 240..60 * version + 300);
+        place.ok("add g.esker edges.csv");
+        let rows = follow();
+        let versions = rows.lines().skip(1).map(|row| row.split_once(',').unwrap().0);
+        assert!(rows.lines().count() > 1 && { versions }.all(|shown| shown == version.to_string()), "{rows}");
+        assert_eq!(follow(), "", "version {version} was printed before");
+    }
+}
+
+#[test]
 fn kills_of_a_follower_lose_no_change() {
     let place = graph();
     let initial = place.ok("run wcc g.esker --output -");

@@ -95,6 +95,10 @@ impl Live for Components {
         updated::<_, ()>(&mut self.state, at, change, read_max, LiveComponents::update)
     }
 
+    fn is_kept(&self) -> bool {
+        true
+    }
+
     fn words(&self) -> Option<Vec<Vec<u64>>> {
         self.state.as_ref().map(|state| vec![words_of(&state.labels())])
     }
@@ -160,6 +164,10 @@ impl Live for PageRanks {
         updated::<_, ()>(&mut self.state, at, change, read_max, LivePageRank::update)
     }
 
+    fn is_kept(&self) -> bool {
+        true
+    }
+
     fn words(&self) -> Option<Vec<Vec<u64>>> {
         self.state.as_ref().map(LivePageRank::words)
     }
@@ -208,6 +216,10 @@ impl Live for Colours {
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
         updated::<_, ()>(&mut self.state, at, change, read_max, LiveColouring::update)
+    }
+
+    fn is_kept(&self) -> bool {
+        true
     }
 
     fn words(&self) -> Option<Vec<Vec<u64>>> {
@@ -261,6 +273,10 @@ impl Live for Triangles {
         })
     }
 
+    fn is_kept(&self) -> bool {
+        true
+    }
+
     fn words(&self) -> Option<Vec<Vec<u64>>> {
         self.state.map(|state| vec![vec![state.0]])
     }
@@ -302,6 +318,10 @@ impl Live for Cores {
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
         updated::<_, ()>(&mut self.state, at, change, read_max, LiveCores::update)
+    }
+
+    fn is_kept(&self) -> bool {
+        true
     }
 
     fn words(&self) -> Option<Vec<Vec<u64>>> {
@@ -351,6 +371,10 @@ impl Live for Degrees {
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
         updated::<_, ()>(&mut self.state, at, change, read_max, LiveDegrees::update)
+    }
+
+    fn is_kept(&self) -> bool {
+        true
     }
 
     fn words(&self) -> Option<Vec<Vec<u64>>> {

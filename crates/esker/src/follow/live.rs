@@ -52,7 +52,11 @@ pub(super) trait Live: Send {
     fn values(&self) -> Option<Values>;
     /// The value of a vertex.
     fn value(&self, v: VertexId) -> Value;
-    /// The state as arrays of words, from which [`Live::restore`] makes it; `None` if it is not kept.
+    /// Whether its states are kept.
+    fn is_kept(&self) -> bool {
+        false
+    }
+    /// The state as arrays of words, from which [`Live::restore`] makes it; `None` if there is none, or it is not kept.
     fn words(&self) -> Option<Vec<Vec<u64>>> {
         None
     }

@@ -129,7 +129,7 @@ impl Follow {
         let live = live(entry, params, &snapshot)?;
         let mut follow = Self::without_values(snapshot, entry, params, run, live)?;
         let begin = Instant::now();
-        follow.recompute()?;
+        recompute(follow.live.as_mut(), At { snapshot: &follow.snapshot, run: &follow.run })?;
         let seconds = begin.elapsed().as_secs_f64();
         (follow.costs, follow.slides) = (CostModel::new(seconds), SlideCosts::new(seconds));
         follow.take_values()?;
@@ -163,21 +163,29 @@ impl Follow {
         Ok(Resumed { follow: Some(follow), refused: None })
     }
 
-    /// Keeps the state of the answer in the directory of the database, durably, for [`Follow::resume`]. Returns whether this state can be kept.
+    /// Keeps the state of the answer in the directory of the database, durably, for [`Follow::resume`]. Returns whether states of this answer
+    /// can be kept. After a window moved so far that its answer was computed without a state, the state is computed first.
     ///
     /// # Errors
     /// [`esker_store::Error::Io`]; [`esker_store::Error::Stop`] if the budget has no room for a copy of it; [`esker_store::Error::Invalid`]
-    /// after a step that failed.
+    /// after a step that failed; as [`Follow::start`] if the state is computed.
     pub fn keep(&self) -> Result<bool> {
         if !self.is_whole {
             let message = "a step of the live answer failed, so its state is of no version: follow it anew";
             return Err(esker_store::Error::Invalid(message.to_owned()).into());
         }
-        kept::keep(
-            self.live.as_ref(),
-            (self.entry, &self.params),
-            At { snapshot: &self.snapshot, run: &self.run },
-        )
+        let (of, at) = ((self.entry, &self.params), At { snapshot: &self.snapshot, run: &self.run });
+        if self.live.updates() {
+            return kept::keep(self.live.as_ref(), of, at);
+        }
+        let mut live = live(self.entry, &self.params, &self.snapshot)?;
+        if !live.is_kept() {
+            return Ok(false);
+        }
+        let bytes = live.bytes(self.snapshot.num_vertices());
+        let _memory = self.run.budget().reserve("a state of a live answer, to keep it", bytes)?;
+        recompute(live.as_mut(), at)?;
+        kept::keep(live.as_ref(), of, at)
     }
 
     /// With a state of the version.
@@ -377,7 +385,7 @@ impl Follow {
         let begin = Instant::now();
         self.snapshot = to;
         self.reserve()?;
-        self.recompute()?;
+        recompute(self.live.as_mut(), At { snapshot: &self.snapshot, run: &self.run })?;
         let changed = self.report_all()?;
         // The values may be of another type now, which ranks otherwise.
         self.top = None;
@@ -385,20 +393,6 @@ impl Follow {
         let (version, seconds) = (self.version(), begin.elapsed().as_secs_f64());
         let method = Method::Recompute;
         Ok(FollowStep { version, changed, method, num_edges: 0, diff_seconds: 0.0, seconds })
-    }
-
-    /// Makes the state of the version or window. The edges of a window are copied to memory first, if half of what is free suffices.
-    fn recompute(&mut self) -> Result<()> {
-        let run = &self.run;
-        let fits = |index: &WindowIndex| {
-            index.gathered_bytes(size_of::<u64>() as u64) <= run.budget().free_bytes() / 2
-        };
-        let copied =
-            match self.snapshot.window_index().filter(|_| self.live.updates() && self.live.reads_lists()) {
-                Some(index) if fits(index) => Some(self.snapshot.clone().resident(Access::Memory)?),
-                _ => None,
-            };
-        self.live.recompute(At { snapshot: copied.as_ref().unwrap_or(&self.snapshot), run })
     }
 
     /// Updates or recomputes the state. Returns the vertices that may have changed; `None`: any may have.
@@ -423,7 +417,7 @@ impl Follow {
             }
         }
         let begin = Instant::now();
-        self.recompute()?;
+        recompute(self.live.as_mut(), At { snapshot: &self.snapshot, run: &self.run })?;
         self.costs.recomputed(num_edges, begin.elapsed().as_secs_f64());
         Ok((Method::Recompute, None))
     }
@@ -487,4 +481,16 @@ impl Follow {
         }
         Ok(())
     }
+}
+
+/// Makes the state of a version or window. The edges of a window are copied to memory first, if half of what is free suffices.
+fn recompute(live: &mut dyn Live, at: At<'_>) -> Result<()> {
+    let At { snapshot, run } = at;
+    let fits =
+        |index: &WindowIndex| index.gathered_bytes(size_of::<u64>() as u64) <= run.budget().free_bytes() / 2;
+    let copied = match snapshot.window_index().filter(|_| live.updates() && live.reads_lists()) {
+        Some(index) if fits(index) => Some(snapshot.clone().resident(Access::Memory)?),
+        _ => None,
+    };
+    live.recompute(At { snapshot: copied.as_ref().unwrap_or(snapshot), run })
 }

@@ -62,6 +62,10 @@ impl<W: LiveWeight, R: PathRule<W>> Live for Paths<W, R> {
         updated::<_, W>(&mut self.state, at, change, read_max, LivePaths::update)
     }
 
+    fn is_kept(&self) -> bool {
+        self.words.is_some()
+    }
+
     fn words(&self) -> Option<Vec<Vec<u64>>> {
         let ((word, _), state) = (self.words?, self.state.as_ref()?);
         let labels = (0..state.labels().len()).map(|v| word(state.label(vertex(v)))).collect();

@@ -196,13 +196,21 @@ fn updates_of(algorithm: &str, seed: u64, copies: Copies, params: &Params) -> (u
             assert_eq!(before, changed.old, "{}: {at}", changed.vertex);
         }
         agree(&follow, &run, params, &given, &at);
-        if stream.noise.below(5) == 0 && follow.keep().unwrap() {
+        let is_kept = copies == Copies::All && !["sssp", "widest"].contains(&algorithm);
+        let keeps = stream.noise.below(5) == 0;
+        // Also after a window moved so far that its answer was computed without a state.
+        assert!(!keeps || follow.keep().unwrap() == is_kept, "{at}");
+        if keeps && is_kept {
             let newest = window(&stream, until);
             let open = |number| Ok(stream.at(number));
             let resumed = Follow::resume(&newest, open, find(algorithm).unwrap(), params, &run).unwrap();
             assert_eq!(resumed.refused, None, "{at}");
             follow = resumed.follow.unwrap().with_choice(choice);
             assert_eq!(follow.version(), newest.version().number, "{at}");
+            if algorithm == "pagerank" {
+                // Ranks of a state that was computed to be kept are as good as those that were handed on, and not the same.
+                given = values_of(&follow);
+            }
             agree(&follow, &run, params, &given, &at);
         }
     }
