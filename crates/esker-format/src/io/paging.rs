@@ -87,7 +87,7 @@ impl Paging {
         Some(Self { refused_before: NUM_REFUSED.load(Ordering::Relaxed) })
     }
 
-    /// Whether large pieces lie on the heap since it began, because the disk is full.
+    /// Whether large pieces, of any thread, were put on the heap since it began, because the disk is full or does not take freed space back.
     pub fn lacks_space(&self) -> bool {
         NUM_REFUSED.load(Ordering::Relaxed) != self.refused_before
     }

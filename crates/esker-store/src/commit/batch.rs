@@ -71,8 +71,9 @@ impl BatchMemory {
     pub(crate) fn expect_paged(&self) -> Result<()> {
         if self.paging.as_ref().is_some_and(Paging::lacks_space) {
             return Err(Error::Invalid(
-                "a commit exceeds the memory limit, and the disk has no room for its scratch file: free \
-                 space on the disk of the database, raise the limit, or commit in smaller parts"
+                "a commit exceeds the memory limit, and the disk has no room for the scratch file, which lies \
+                 in the first database of this process that needed one: free space there and begin the \
+                 commit anew, raise the limit, or commit in smaller parts"
                     .to_owned(),
             ));
         }

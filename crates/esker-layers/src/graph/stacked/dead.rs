@@ -11,21 +11,21 @@ use super::missing::Missing;
 /// Columns that are looked at or copied together: so few are left between two dead edges.
 pub(super) const STEP: usize = 16;
 
-/// Dead edges in the order of tiles. Memory: 4 bytes an edge, and 16 bytes and an id a tile.
+/// Dead edges in the order of tiles. Memory: 4 bytes an edge, and 16 bytes a tile.
 #[derive(Debug)]
 pub(super) struct DeadTiles {
     /// The direction of the lists, if the graph is directed.
     direction: Option<Direction>,
     /// The strips of rows and columns of each tile with dead edges, ascending.
-    tiles: Vec<(VertexId, VertexId)>,
+    tiles: Vec<(u32, u32)>,
     /// Where the edges of each tile begin.
     starts: Vec<usize>,
     /// Row and column in the tile, ascending within each tile.
     places: Vec<u32>,
 }
 
-pub(super) fn strip(v: VertexId) -> VertexId {
-    v / STRIP_LEN as VertexId
+pub(super) fn strip(v: VertexId) -> u32 {
+    (v as usize / STRIP_LEN) as u32
 }
 
 /// Row and column in their tile.
@@ -62,7 +62,7 @@ impl DeadTiles {
     }
 
     /// Those of a tile.
-    pub(super) fn of_tile(&self, tile: (VertexId, VertexId)) -> &[u32] {
+    pub(super) fn of_tile(&self, tile: (u32, u32)) -> &[u32] {
         match self.tiles.binary_search(&tile) {
             Ok(at) => &self.places[self.starts[at]..self.starts[at + 1]],
             Err(_) => &[],
@@ -84,7 +84,7 @@ impl DeadTiles {
 #[derive(Debug)]
 pub(super) struct DeadRows<'o> {
     of: &'o DeadTiles,
-    tile: Option<(VertexId, VertexId)>,
+    tile: Option<(u32, u32)>,
     /// Those of the tile.
     places: &'o [u32],
     /// Those before it were looked at.

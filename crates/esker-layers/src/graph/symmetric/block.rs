@@ -67,7 +67,7 @@ pub(super) fn lock<'c, 'r, W>(cell: &'c Mutex<Cell<'r, W>>) -> MutexGuard<'c, Ce
 }
 
 impl<W: ColumnWeight> BlockRoom<W> {
-    /// For so many arcs; longer lists make more.
+    /// With room for `num_arcs` arcs. A longer list makes room for itself.
     pub(super) fn new(num_arcs: usize) -> Self {
         let starts = Default::default();
         Self { targets: Vec::with_capacity(num_arcs), weights: Vec::with_capacity(num_arcs), starts }
@@ -129,7 +129,7 @@ fn cells<'r, W>(
     (0..num_lists).step_by(CELL_LEN).map(cell).collect()
 }
 
-/// So many elements, whose values do not matter, in no more room than they need.
+/// The first `len` elements, in no more room than they need. Their values are those of an earlier block, or the default.
 fn resized<T: Default + Clone>(elements: &mut Vec<T>, len: usize) -> &mut [T] {
     if elements.capacity() < len {
         // Not both rooms at a time.
@@ -143,7 +143,9 @@ fn resized<T: Default + Clone>(elements: &mut Vec<T>, len: usize) -> &mut [T] {
 }
 
 fn odd_list(v: VertexId) -> Error {
-    Error::Invalid(format!("the list of vertex {v} is not as long as its degree: run `esker check`"))
+    Error::Invalid(format!(
+        "the stored list of the vertex with the inner number {v} is not as long as its degree: `esker check` says which file is damaged"
+    ))
 }
 
 impl<W: ColumnWeight> Cell<'_, W> {
@@ -169,7 +171,7 @@ impl<W: ColumnWeight> Cell<'_, W> {
         &mut self,
         i: usize,
         v: VertexId,
-        pairs: &mut Vec<(VertexId, W)>,
+        order: &mut Vec<usize>,
     ) -> Result<(&[VertexId], &[W])> {
         let range = self.range(i);
         if self.filled[i] != range.len() {
@@ -177,23 +179,37 @@ impl<W: ColumnWeight> Cell<'_, W> {
         }
         let (targets, weights) = (&mut self.targets[range.clone()], &mut self.weights[range]);
         if !targets.is_sorted() {
-            sort(targets, weights, pairs);
+            sort(targets, weights, order);
         }
         Ok((targets, weights))
     }
 }
 
-/// Sorts a list by targets; equal ones keep their order.
-fn sort<W: ColumnWeight>(targets: &mut [VertexId], weights: &mut [W], pairs: &mut Vec<(VertexId, W)>) {
+/// Memory for each arc of a list with weights of a number of bytes while it is sorted.
+pub(super) const fn sort_bytes(weight_bytes: u64) -> u64 {
+    if weight_bytes == 0 { 0 } else { size_of::<usize>() as u64 }
+}
+
+/// Sorts a list by targets; equal ones keep their order. Memory: [`sort_bytes`] an arc, in `order`.
+fn sort<W: ColumnWeight>(targets: &mut [VertexId], weights: &mut [W], order: &mut Vec<usize>) {
     if size_of::<W>() == 0 {
         targets.sort_unstable();
         return;
     }
-    pairs.clear();
-    pairs.extend(targets.iter().copied().zip(weights.iter().copied()));
-    pairs.sort_by_key(|pair| pair.0);
-    for ((target, weight), pair) in targets.iter_mut().zip(weights).zip(pairs) {
-        (*target, *weight) = *pair;
+    order.clear();
+    order.reserve_exact(targets.len());
+    order.extend(0..targets.len());
+    order.sort_unstable_by_key(|&at| (targets[at], at));
+    // Each place takes what belongs there, and the place that gave it is the next.
+    for start in 0..order.len() {
+        let mut place = start;
+        while order[place] != start {
+            let from = std::mem::replace(&mut order[place], place);
+            targets.swap(place, from);
+            weights.swap(place, from);
+            place = from;
+        }
+        order[place] = place;
     }
 }
 

@@ -9,7 +9,7 @@ use esker_graph::{
     VertexId, drive, ones, vertex,
 };
 
-use super::block::{BLOCK_LEN, Block, BlockRoom, CELL_LEN, VERTEX_BYTES, lock};
+use super::block::{BLOCK_LEN, Block, BlockRoom, CELL_LEN, VERTEX_BYTES, lock, sort_bytes};
 use super::merge::{Merge, Pair};
 use crate::graph::list_by_list::ListByList;
 use crate::graph::points::few;
@@ -18,13 +18,11 @@ use crate::graph::weight::ColumnWeight;
 
 /// Vertices whose lists one unit of work measures.
 const GRAIN: usize = 1 << 12;
-/// How large blocks are.
+/// How many arcs of both directions a block has: one part in `parts` of all arcs, but at least `arcs_min` (or all, if the graph has fewer) and
+/// at most `arcs_max`. A list that is longer is a block of its own.
 struct BlockSizes {
-    /// Arcs of both directions, if there are so many, ...
     arcs_min: u64,
-    /// ... of a larger graph one of so many parts, ...
     parts: u64,
-    /// ... but not more than this, unless one list alone is longer.
     arcs_max: u64,
 }
 
@@ -178,12 +176,12 @@ impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
             let [out, incoming] = room.collect([&self.out, &self.incoming], &block, wanted, run)?;
             run.share(
                 out.len(),
-                || (new_state(), [Vec::new(), Vec::new()]),
-                |(state, [pairs, their_pairs]), cell| {
+                || (new_state(), Vec::new()),
+                |(state, order), cell| {
                     let (mut out, mut incoming) = (lock(&out[cell]), lock(&incoming[cell]));
                     for i in ones(block.chosen_in(cell)) {
                         let v = vertex(block.base() + cell * CELL_LEN + i);
-                        each(state, v, [out.list(i, v, pairs)?, incoming.list(i, v, their_pairs)?]);
+                        each(state, v, [out.list(i, v, order)?, incoming.list(i, v, order)?]);
                     }
                     Ok::<_, Error>(())
                 },
@@ -240,13 +238,14 @@ pub const fn undirected_block_bytes(
     from_tiles: bool,
 ) -> u64 {
     let vertices = if num_vertices < BLOCK_LEN as u64 { num_vertices } else { BLOCK_LEN as u64 };
-    // Room for both directions, and two selections of vertices.
-    block_arcs(num_arcs, from_tiles) * (size_of::<VertexId>() as u64 + weight_bytes)
+    // Room for both directions, the order of lists that are sorted, and two selections of vertices.
+    block_arcs(num_arcs, from_tiles)
+        * (size_of::<VertexId>() as u64 + weight_bytes + sort_bytes(weight_bytes))
         + (vertices + CELL_LEN as u64) * 2 * VERTEX_BYTES
         + num_vertices / 4
 }
 
-/// Arcs of a block of a graph with so many arcs, each of which is in two lists.
+/// Arcs of a block of a graph with `num_arcs` arcs, each of which is in two lists.
 const fn block_arcs(num_arcs: u64, from_tiles: bool) -> u64 {
     let BlockSizes { arcs_min, parts, arcs_max } = if from_tiles { OF_TILES } else { OF_LISTS };
     let all = num_arcs.saturating_mul(2);
@@ -257,7 +256,7 @@ const fn block_arcs(num_arcs: u64, from_tiles: bool) -> u64 {
 }
 
 const fn arc_bytes<W>() -> u64 {
-    (size_of::<VertexId>() + size_of::<W>()) as u64
+    (size_of::<VertexId>() + size_of::<W>()) as u64 + sort_bytes(size_of::<W>() as u64)
 }
 
 impl<W: ColumnWeight> Extents for SymmetricSide<'_, W> {
