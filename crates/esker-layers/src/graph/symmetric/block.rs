@@ -143,9 +143,7 @@ fn resized<T: Default + Clone>(elements: &mut Vec<T>, len: usize) -> &mut [T] {
 }
 
 fn odd_list(v: VertexId) -> Error {
-    Error::Invalid(format!(
-        "the stored list of the vertex with the inner number {v} is not as long as its degree: `esker check` says which file is damaged"
-    ))
+    Error::Invalid(format!("the list of vertex {v} is not as long as its degree: run `esker check`"))
 }
 
 impl<W: ColumnWeight> Cell<'_, W> {
