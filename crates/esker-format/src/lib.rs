@@ -53,7 +53,7 @@ pub use header::{
 };
 pub use heads::{CHOSEN_HEAD_LEN_MAX, HeadOrder, HeadsRecord};
 pub use heap::{return_large_blocks, trimmed_budget};
-pub use live::{LIVE_DIRECTORY, LiveArray, LiveContent};
+pub use live::{LIVE_DIRECTORY, LiveArray, LiveContent, LiveFound, left_live_files};
 pub use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
 pub use logical::{DateText, LogicalType, PropertyType, TimeUnit, Timestamp, parse_boolean, parse_date};
 pub use manifest::{

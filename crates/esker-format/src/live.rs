@@ -2,15 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
+use esker_graph::{Reservation, Run};
+
 use super::field::{FieldInput, FieldValue, layout};
 use super::header::{DatabaseId, header_page, read_header_page};
 use super::size::{FORMAT_VERSION, PAGE_BYTES};
 use crate::error::{Error, Result};
 use crate::io::Disk;
-use crate::memory::reserve;
+use crate::memory::filled;
 
 /// The directory of these files in that of a database.
 pub const LIVE_DIRECTORY: &str = "live";
+/// What separates the name of a state from that of the file in which its next one is written, before it takes its place.
+const NEW: &str = ".new";
+/// Random hexadecimal digits at the end of the name of such a file.
+const NONCE_DIGITS: usize = 16;
+/// How often a state is written again because a writer took its file for one that was left.
+const ATTEMPTS: usize = 5;
+/// The most memory for each byte of a file: its content as it is stored, as words, and as values.
+const MEMORY_PARTS: u64 = 3;
 const LIVE_MAGIC: [u8; 8] = *b"ESKERliv";
 
 layout! {
@@ -58,16 +68,27 @@ layout! {
     }
 }
 
+/// What was found of a state.
+#[derive(Debug)]
+pub enum LiveFound {
+    /// It was not kept.
+    Nothing,
+    /// Its file is damaged, or of another database or version of Esker: why.
+    Unusable(String),
+    /// The state, and memory for it and for the values that are made of it.
+    State(LiveContent, Reservation),
+}
+
 impl LiveContent {
     /// The name of the file for what is followed.
     pub fn file_name(algorithm: &str, declaration: &str) -> String {
         format!("{algorithm}-{:08x}", crc32c::crc32c(declaration.as_bytes()))
     }
 
-    /// Writes it to a file beside the one at `path`, which it then replaces, durably.
+    /// Writes it to a file of its own beside the one at `path`, which it then replaces, durably. Other processes may do the same.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`]; [`Error::Invalid`] if it is too large.
     pub fn write(&self, disk: &dyn Disk, path: &Path, database: DatabaseId) -> Result<()> {
         if self.arrays.iter().any(|array| u32::try_from(array.words.len()).is_err()) {
             return Err(Error::Invalid(format!("the state is too large for {}", path.display())));
@@ -81,41 +102,55 @@ impl LiveContent {
             content_bytes: content.len() as u64,
             content_checksum: crc32c::crc32c(&content),
         };
-        let (directory, new) = (path.parent().unwrap_or(Path::new("")), new_path(path));
-        if disk.look(directory)?.is_none() {
-            disk.create_directory(directory)?;
-            disk.sync_directory(directory.parent().unwrap_or(Path::new("")))?;
-        }
-        if disk.look(&new)?.is_some() {
-            disk.remove_file(&new)?;
-        }
-        let file = disk.create(&new)?;
-        file.write_at(&header_page(&header), 0)?;
-        file.write_at(&content, PAGE_BYTES as u64)?;
-        file.sync()?;
-        disk.replace(&new, path)?;
-        disk.sync_directory(directory)
-    }
-
-    /// Reads a file; `None` if there is none.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] if it is damaged; [`Error::Invalid`] if it is of another database; [`Error::Io`].
-    pub fn read(disk: &dyn Disk, path: &Path, database: DatabaseId) -> Result<Option<Self>> {
-        if disk.look(path)?.is_none() {
-            return Ok(None);
-        }
-        let file = disk.open(path)?;
-        let (mut bytes, mut filled) = (Vec::new(), 0);
-        reserve(&mut bytes, file.len()? as usize)?;
-        bytes.resize(file.len()? as usize, 0);
-        while filled < bytes.len() {
-            match file.read_at(&mut bytes[filled..], filled as u64)? {
-                0 => return Err(Error::corrupt(path, filled as u64, "the file ends here")),
-                count => filled += count,
+        let directory = path.parent().unwrap_or(Path::new(""));
+        expect_directory(disk, directory)?;
+        let mut attempts = 1;
+        loop {
+            let new = new_path(path);
+            match put_in_place(disk, [&new, path], &header_page(&header), &content) {
+                Ok(()) => return disk.sync_directory(directory),
+                Err(error) if error.is_not_found() && attempts < ATTEMPTS => attempts += 1,
+                Err(error) => {
+                    // Best effort: the next writer of the database removes what is left.
+                    let _ = disk.remove_file(&new);
+                    return Err(error);
+                }
             }
         }
-        let header: LiveHeader = read_header_page(path, &bytes, LIVE_MAGIC)?;
+    }
+
+    /// Reads a file, within the memory of a run. Damage is no error: the state can be computed anew.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Stop`] if the budget has no room for it; [`Error::Invalid`] if the system has none.
+    pub fn read(disk: &dyn Disk, path: &Path, database: DatabaseId, run: &Run) -> Result<LiveFound> {
+        let file = match disk.open(path) {
+            Err(error) if error.is_not_found() => return Ok(LiveFound::Nothing),
+            file => file?,
+        };
+        let (length, mut read) = (file.len()?, 0);
+        let memory = run.budget().reserve("a state that was kept", length.saturating_mul(MEMORY_PARTS))?;
+        let mut bytes = filled(0, length as usize)?;
+        while read < bytes.len() {
+            match file.read_at(&mut bytes[read..], read as u64)? {
+                0 => break,
+                count => read += count,
+            }
+        }
+        bytes.truncate(read);
+        Ok(match Self::decode(path, &bytes, database) {
+            Ok(content) => LiveFound::State(content, memory),
+            Err(Error::Corrupt { offset, reason, .. }) => LiveFound::Unusable(format!(
+                "{} is damaged at byte {offset}: {reason}; the file may be removed",
+                path.display()
+            )),
+            Err(error) => LiveFound::Unusable(error.to_string()),
+        })
+    }
+
+    /// The content of a file.
+    fn decode(path: &Path, bytes: &[u8], database: DatabaseId) -> Result<Self> {
+        let header: LiveHeader = read_header_page(path, bytes, LIVE_MAGIC)?;
         if header.database != database {
             return Err(Error::Invalid(format!("{} belongs to another database", path.display())));
         }
@@ -128,30 +163,78 @@ impl LiveContent {
         let mut input = FieldInput::new(path, content, PAGE_BYTES as u64);
         let found = Self::take(&mut input)?;
         input.finish()?;
-        Ok(Some(found))
+        Ok(found)
     }
 }
 
-/// Where a file is written before it replaces the one at `path`.
+/// Creates the directory of these files, durably, if it is not there. Another process may create it meanwhile.
+fn expect_directory(disk: &dyn Disk, directory: &Path) -> Result<()> {
+    if disk.look(directory)?.is_some() {
+        return Ok(());
+    }
+    if let Err(error) = disk.create_directory(directory)
+        && disk.look(directory)?.is_none()
+    {
+        return Err(error);
+    }
+    disk.sync_directory(directory.parent().unwrap_or(Path::new("")))
+}
+
+/// Writes a file at the first path, which then replaces the one at the second.
+fn put_in_place(disk: &dyn Disk, [new, path]: [&Path; 2], header: &[u8], content: &[u8]) -> Result<()> {
+    let file = disk.create(new)?;
+    file.write_at(header, 0)?;
+    file.write_at(content, PAGE_BYTES as u64)?;
+    file.sync()?;
+    disk.replace(new, path)
+}
+
+/// Where a file is written before it replaces the one at `path`: another one each time.
 fn new_path(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".new");
+    let (mut name, nonce) = (path.as_os_str().to_owned(), DatabaseId::random().to_string());
+    name.push(format!("{NEW}-{}", &nonce[..NONCE_DIGITS]));
     name.into()
+}
+
+/// The files in the directory of states that replaced no other, and their bytes: a process that wrote one died, or is writing it.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn left_live_files(disk: &dyn Disk, directory: &Path) -> Result<Vec<(PathBuf, u64)>> {
+    let entries = match disk.list(directory) {
+        Err(error) if error.is_not_found() => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let left =
+        entries.into_iter().filter(|entry| is_new(&entry.name) && !entry.is_directory && !entry.is_link);
+    Ok(left.map(|entry| (directory.join(entry.name), entry.bytes)).collect())
+}
+
+/// Whether a file has the name of one that is to replace a state, such as `wcc-0123abcd.new-0123456789abcdef`.
+fn is_new(name: &str) -> bool {
+    let is_hex = |text: &str, digits: usize| {
+        text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    // Without a nonce: as former versions wrote it.
+    name.split_once(NEW).is_some_and(|(state, nonce)| {
+        let is_nonce = nonce.strip_prefix('-').is_some_and(|nonce| is_hex(nonce, NONCE_DIGITS));
+        let is_state = state.rsplit_once('-').is_some_and(|(_, sum)| is_hex(sum, 2 * size_of::<u32>()));
+        is_state && (nonce.is_empty() || is_nonce)
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::io::MemoryDisk;
+    use esker_graph::{Budget, RunOptions};
+
+    use crate::io::{Files, MemoryDisk};
 
     use super::*;
 
-    #[test]
-    fn a_state_is_read_as_it_was_written_and_damage_is_found() {
-        let (disk, path) = (MemoryDisk::new(), Path::new("/db/live/wcc"));
-        disk.create_directory(Path::new("/db")).unwrap();
-        let database = DatabaseId::random();
-        assert_eq!(LiveContent::read(&disk, path, database).unwrap(), None);
-        let content = |version| LiveContent {
+    const PATH: &str = "/db/live/wcc-0123abcd";
+
+    fn content(version: u64) -> LiveContent {
+        LiveContent {
             declaration: "wcc".to_owned(),
             numbering: String::new(),
             version,
@@ -159,22 +242,93 @@ mod tests {
             after: Some(-1_i64 as u64),
             until: None,
             arrays: vec![LiveArray { words: vec![0, 1, u64::MAX] }, LiveArray { words: Vec::new() }],
+        }
+    }
+
+    fn database() -> MemoryDisk {
+        let disk = MemoryDisk::new();
+        disk.create_directory(Path::new("/db")).unwrap();
+        disk
+    }
+
+    fn run(bytes: u64) -> Run {
+        Run::new(RunOptions { threads: 1, budget: Budget::new(bytes), ..RunOptions::default() }).unwrap()
+    }
+
+    #[test]
+    fn a_state_is_read_as_it_was_written_and_damage_is_found() {
+        let (disk, path, run) = (database(), Path::new(PATH), run(1 << 20));
+        let id = DatabaseId::random();
+        assert!(matches!(LiveContent::read(&disk, path, id, &run).unwrap(), LiveFound::Nothing));
+        let read = || match LiveContent::read(&disk, path, id, &run).unwrap() {
+            LiveFound::State(content, memory) => {
+                assert!(memory.bytes() >= 3 * PAGE_BYTES as u64);
+                Ok(content)
+            }
+            LiveFound::Unusable(reason) => Err(reason),
+            LiveFound::Nothing => panic!("there is no file"),
         };
         for version in 1..3 {
-            content(version).write(&disk, path, database).unwrap();
-            assert_eq!(LiveContent::read(&disk, path, database).unwrap(), Some(content(version)));
+            content(version).write(&disk, path, id).unwrap();
+            assert_eq!(read(), Ok(content(version)));
         }
-        let other = LiveContent::read(&disk, path, DatabaseId::random()).unwrap_err();
-        assert!(other.to_string().contains("another database"), "{other}");
+        let other = LiveContent::read(&disk, path, DatabaseId::random(), &run).unwrap();
+        assert!(format!("{other:?}").contains("another database"), "{other:?}");
         let file = disk.open_for_writing(path).unwrap();
         let bytes = file.len().unwrap();
         for offset in (0..40).chain(PAGE_BYTES as u64 - 4..bytes) {
             let mut byte = [0];
             file.read_at(&mut byte, offset).unwrap();
             file.write_at(&[byte[0] ^ 1], offset).unwrap();
-            LiveContent::read(&disk, path, database).unwrap_err();
+            let reason = read().unwrap_err();
+            assert!(reason.contains("damaged") && reason.contains("may be removed"), "{reason}");
+            assert!(!reason.contains("import"), "only the state is lost: {reason}");
             file.write_at(&byte, offset).unwrap();
         }
-        LiveContent::read(&disk, path, database).unwrap();
+        read().unwrap();
+    }
+
+    #[test]
+    fn a_state_for_which_there_is_no_memory_is_not_read() {
+        let (disk, path, id) = (database(), Path::new(PATH), DatabaseId::random());
+        content(1).write(&disk, path, id).unwrap();
+        let narrow = LiveContent::read(&disk, path, id, &run(PAGE_BYTES as u64)).unwrap_err();
+        assert!(matches!(narrow, Error::Stop(_)), "{narrow}");
+        LiveContent::read(&disk, path, id, &run(4 * PAGE_BYTES as u64)).unwrap();
+        // What cannot be read is an error too, not damage.
+        let directory = Path::new("/db/live");
+        let unreadable = LiveContent::read(&disk, directory, id, &run(1 << 20)).unwrap_err();
+        assert!(matches!(unreadable, Error::Io { .. }), "{unreadable}");
+    }
+
+    #[test]
+    fn followers_keep_the_same_state_at_the_same_time() {
+        let (disk, path, id) = (database(), Path::new(PATH), DatabaseId::random());
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (1..100).for_each(|version| content(version).write(&disk, path, id).unwrap()));
+            }
+        });
+        let found = LiveContent::read(&disk, path, id, &run(1 << 20)).unwrap();
+        assert!(matches!(found, LiveFound::State(found, _) if found == content(99)));
+        let names: Vec<_> = disk.list(Path::new("/db/live")).unwrap();
+        assert_eq!(names.len(), 1, "{names:?}");
+    }
+
+    #[test]
+    fn only_files_that_were_to_replace_a_state_are_left() {
+        let (disk, directory) = (database(), Path::new("/db/live"));
+        assert_eq!(left_live_files(&disk, directory).unwrap(), []);
+        disk.create_directory(directory).unwrap();
+        let new = new_path(Path::new(PATH));
+        let old = directory.join("k-core-0123abcd.new");
+        for path in
+            [&new, &old, Path::new(PATH), &directory.join("notes.new"), &directory.join("a-0123abcd.newer")]
+        {
+            disk.create(path).unwrap().write_at(b"12", 0).unwrap();
+        }
+        let mut left = left_live_files(&disk, directory).unwrap();
+        left.sort();
+        assert_eq!(left, [(old, 2), (new, 2)]);
     }
 }

@@ -366,6 +366,23 @@ fn the_imported_ids_go_once_no_snapshot_needs_them() {
 }
 
 #[test]
+fn files_of_states_that_replaced_no_other_are_removed_by_the_next_writer() {
+    let disk = FaultyDisk::new(1);
+    let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+    Sample::random(8, 20, true, 2).write(&shared, Path::new(DB), false).unwrap();
+    let live = Path::new(DB).join("live");
+    let [state, new] = ["wcc-0123abcd", "wcc-0123abcd.new-0123456789abcdef"].map(|name| live.join(name));
+    disk.create_directory(&live).unwrap();
+    for path in [&state, &new] {
+        disk.write(path, b"live").unwrap();
+    }
+    assert_eq!(strays(&disk, Path::new(DB)).unwrap().left, [(new.clone(), 4)]);
+    Database::open_on(shared, Path::new(DB), options()).unwrap().close().unwrap();
+    assert!(disk.look(&new).unwrap().is_none() && disk.look(&state).unwrap().is_some());
+    assert_eq!(strays(&disk, Path::new(DB)).unwrap().left, []);
+}
+
+#[test]
 fn commits_of_other_threads_outlive_renumberings() {
     let (disk, run): (Arc<dyn Disk>, _) = (Arc::new(FaultyDisk::new(1)), Run::with_threads(2).unwrap());
     let sample = Sample { ids: IdMapKind::Identity, ..Sample::random(8, 20, true, 2) };

@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 
-use esker_format::{LIVE_DIRECTORY, LiveContent, Result};
+use esker_format::{LIVE_DIRECTORY, LiveContent, LiveFound, Result};
+use esker_graph::Run;
 
 use super::state::Snapshot;
 
 impl Snapshot {
-    /// The state that was kept under a name; `None` if there is none.
+    /// The state that was kept under a name, within the memory of a run.
     ///
     /// # Errors
     /// As [`LiveContent::read`].
-    pub fn live_state(&self, name: &str) -> Result<Option<LiveContent>> {
-        LiveContent::read(self.state().disk().as_ref(), &self.live_path(name), self.manifest().database)
+    pub fn live_state(&self, name: &str, run: &Run) -> Result<LiveFound> {
+        LiveContent::read(self.state().disk().as_ref(), &self.live_path(name), self.manifest().database, run)
     }
 
     /// Keeps a state under a name, durably, in place of an earlier one.

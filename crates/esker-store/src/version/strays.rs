@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use esker_format::io::{DirectoryEntry, Disk};
-use esker_format::{LIVE_DIRECTORY, Result, archive_path, archived_name};
+use esker_format::{LIVE_DIRECTORY, Result, archive_path, archived_name, left_live_files};
 use esker_layers::graph::headed::heads_directory;
 use esker_layers::own::OwnDirectory;
 use esker_layers::tiles::TileFiles;
@@ -12,11 +12,11 @@ use super::manifest::Manifest;
 use super::names::{MANIFEST_NAME, ids_directory};
 use crate::log::foreign_in_log;
 
-/// What lies among the layers of a database and is not named by its manifest.
+/// What lies among the layers of a database and is not named by its manifest, and what was left among the states of live answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Strays {
     /// Files and directories of layers, tiles and heads that the manifest does not name, and their bytes: a writer died before it recorded or
-    /// removed them, or is writing them. The next writer removes them.
+    /// removed them, or is writing them. Files of states that replaced no other. The next writer removes them.
     pub left: Vec<(PathBuf, u64)>,
     /// What is no part of a layer or of the log by its name and kind, also in the directories of layers: it is never removed.
     pub foreign: Vec<PathBuf>,
@@ -46,6 +46,10 @@ pub(crate) fn remove_strays(disk: &dyn Disk, path: &Path, manifest: &Manifest) -
     }
     if manifest.ids.kind.is_in_layers() {
         OwnDirectory::Ids.remove(disk, &ids_directory(path))?;
+    }
+    for (left, _) in left_live_files(disk, &path.join(LIVE_DIRECTORY))? {
+        // A follower that is writing it writes it again, or has just put it in its place.
+        if_there(disk.remove_file(&left))?;
     }
     let layers = path.join("layers");
     for entry in disk.list(&layers)? {
@@ -112,6 +116,7 @@ pub(crate) fn strays(disk: &dyn Disk, path: &Path) -> Result<Strays> {
     if manifest.ids.kind.is_in_layers() {
         found.left.extend(left_ids(disk, path)?);
     }
+    found.left.extend(left_live_files(disk, &path.join(LIVE_DIRECTORY))?);
     found.left.sort();
     found.foreign.extend(foreign_in_log(disk, path, manifest.log)?);
     Ok(found)

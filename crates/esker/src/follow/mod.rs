@@ -60,6 +60,7 @@ use answers::live;
 use change::{VersionChange, check_same_vertices, is_slide, moved};
 use cost::{Choice, CostModel, SlideCosts};
 use given::set;
+use kept::Found;
 use live::{At, Live, Updated};
 use ranking::LiveTop;
 pub use step::{Changed, FollowStep, Method, MethodChoice};
@@ -141,7 +142,7 @@ impl Follow {
     /// [`Follow::advance`] takes it to later ones. A state that is damaged, or whose version was forgotten or undone, is refused.
     ///
     /// # Errors
-    /// As [`Follow::start`].
+    /// As [`Follow::start`]; a state that cannot be read, or for which the budget has no room.
     pub fn resume(
         newest: &Snapshot,
         open: impl FnOnce(u64) -> Result<Snapshot>,
@@ -149,10 +150,10 @@ impl Follow {
         params: &Params,
         run: &Arc<Run>,
     ) -> Result<Resumed> {
-        let content = match kept::find(newest, entry, params, run) {
-            Ok(Some(content)) => content,
-            Ok(None) => return Ok(Resumed { follow: None, refused: None }),
-            Err(refused) => return Ok(Resumed { follow: None, refused: Some(refused) }),
+        let (content, _memory) = match kept::find(newest, entry, params, run)? {
+            Found::State(content, memory) => (content, memory),
+            Found::Nothing => return Ok(Resumed { follow: None, refused: None }),
+            Found::Refused(refused) => return Ok(Resumed { follow: None, refused: Some(refused) }),
         };
         let version = open(content.version)?;
         let Some((at, live)) = kept::restored(version, newest, content, (entry, params), run)? else {
