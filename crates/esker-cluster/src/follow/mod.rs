@@ -129,7 +129,7 @@ pub fn follow(
     let step = Step { snapshot: &last, shared: &shared, first_new: 0, newly_shared, added, removed };
     report(live.as_mut(), &step, engine, (job.version, job.initial), sink)?;
     while let Some(NextVersion { whole, shard }) = sink.next()? {
-        // Also if it knows a version of that number: it may have been undone, and be another one now.
+        // The version may have been committed since. A number is never given twice, so one that is known stays what it was.
         follower.refresh()?;
         let next = follower.at(shard)?;
         if !next.continues(&last) {
