@@ -108,6 +108,9 @@ impl Budget {
     }
 }
 
+/// Elements by which a list grows at least.
+const GROWTH_MIN: usize = 1 << 8;
+
 /// Bytes of a [`Budget`], reserved until this is dropped.
 #[derive(Debug)]
 pub struct Reservation {
@@ -144,6 +147,21 @@ impl Reservation {
         more == 0 || self.try_grow(more)
     }
 
+    /// Appends an element to a list, of whose elements `copies` are reserved as the list grows. Returns whether that fits: if not, the list is as
+    /// it was.
+    #[must_use]
+    pub fn push<T>(&mut self, list: &mut Vec<T>, element: T, copies: usize) -> bool {
+        if list.len() == list.capacity() {
+            let more = list.len().max(GROWTH_MIN);
+            if !self.try_grow((more * copies * size_of::<T>()) as u64) {
+                return false;
+            }
+            list.reserve_exact(more);
+        }
+        list.push(element);
+        true
+    }
+
     /// Joins `other`, which must be of the same budget, to this one.
     pub fn absorb(&mut self, mut other: Reservation) {
         debug_assert!(Arc::ptr_eq(&self.budget.0, &other.budget.0));
@@ -160,6 +178,16 @@ impl Drop for Reservation {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_grows_within_its_reservation() {
+        let budget = Budget::new((3 * GROWTH_MIN * 2 * size_of::<u64>()) as u64);
+        let (mut memory, mut list) = (budget.try_reserve(0).unwrap(), Vec::new());
+        while memory.push(&mut list, 7_u64, 2) {
+            assert!(memory.bytes() >= (list.capacity() * 2 * size_of::<u64>()) as u64);
+        }
+        assert_eq!(list, vec![7; 2 * GROWTH_MIN], "it was to double once more");
+    }
 
     #[test]
     fn what_is_reserved_comes_back() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use esker_format::{ElementType, Result};
-use esker_graph::Run;
+use esker_graph::{Run, VertexId};
 use esker_layers::graph::window::{Copies, TimeWindow};
 
 use crate::diff::{DiffEdge, Difference, diff};
@@ -18,6 +18,8 @@ const FEW_PARTS_MIN: u64 = 8;
 const LAYER_PARTS_MIN: u64 = 8;
 /// Few arcs.
 const FEW_ARCS: u64 = 1 << 12;
+/// The copies of what changed while its lists grow.
+const COPIES: usize = 2;
 /// One part of a window in this many is looked through at a time for the edges that leave it next.
 const AGING_PARTS: u64 = 8;
 
@@ -57,11 +59,35 @@ struct Move<'a> {
     all_vertices: bool,
 }
 
-/// What is found of a move.
+/// What is found of a move, as far as the budget allows.
 struct Found {
     moved: WindowMove,
+    /// Whether there was no room for more.
+    is_refused: bool,
     /// The least and the greatest of the times of edges that only one of the versions has.
     times: Option<(i64, i64)>,
+}
+
+impl Found {
+    fn add(&mut self, ends: (VertexId, VertexId)) {
+        self.is_refused |= !self.moved.memory.push(&mut self.moved.added, ends, COPIES);
+    }
+
+    fn remove(&mut self, ends: (VertexId, VertexId)) {
+        self.is_refused |= !self.moved.memory.push(&mut self.moved.removed, ends, COPIES);
+    }
+
+    /// The move, which takes no more memory than it needs; `None` if there was no room for all of it.
+    fn complete(self) -> Option<WindowMove> {
+        let mut moved = self.moved;
+        let WindowMove { removed, added, vertices, memory, .. } = &mut moved;
+        removed.shrink_to_fit();
+        added.shrink_to_fit();
+        vertices.shrink_to_fit();
+        let of_edges = (removed.len() + added.len()) * size_of::<(VertexId, VertexId)>();
+        memory.shrink_to((of_edges + vertices.len() * size_of::<VertexId>()) as u64);
+        (!self.is_refused).then_some(moved)
+    }
 }
 
 impl<'a> Move<'a> {
@@ -99,23 +125,24 @@ impl<'a> Move<'a> {
     /// The later version with its window; `None` if its edges must be counted.
     fn made(&self, run: &Run) -> Result<Option<Snapshot>> {
         let Some(aging) = self.aging(run)? else { return Ok(None) };
-        let mut found = self.differences(run)?;
+        let Some(mut found) = self.differences(run)? else { return Ok(None) };
         if let Some(leaving) = self.leaving() {
             let Some(edges) = aging.as_ref().and_then(|aging| aging.within(&leaving)) else {
                 return Ok(None);
             };
-            found.moved.removed.extend(edges.iter().map(|&(_, source, target)| (source, target)));
+            edges.iter().for_each(|&(_, source, target)| found.remove((source, target)));
         }
         if let Some(coming) = self.coming().filter(|_| !self.comes_by_commits()) {
             let Some(edges) = self.newer.timed_edges(self.time, &coming, run)? else { return Ok(None) };
-            found.moved.added.extend(edges.0.iter().map(|&(_, source, target)| (source, target)));
+            edges.0.iter().for_each(|&(_, source, target)| found.add((source, target)));
         }
         let is_untouched = |aging: &Arc<AgingEdges>| {
             found.times.is_none_or(|(least, most)| most <= aging.range.after || aging.range.until < least)
         };
         let aging = aging.filter(is_untouched);
         let place = (self.time, self.after, self.all_vertices);
-        self.newer.clone().moved_window(self.former, place, found.moved, aging, run)
+        let Some(moved) = found.complete() else { return Ok(None) };
+        self.newer.clone().moved_window(self.former, place, moved, aging, run)
     }
 
     /// The range of times of edges that leave the window.
@@ -156,13 +183,14 @@ impl<'a> Move<'a> {
     }
 
     /// The differences between the versions, of the edges that both windows show, and of those that only the later one shows if all of these
-    /// came between the versions.
-    fn differences(&self, run: &Run) -> Result<Found> {
+    /// came between the versions. `None`: there is no room for them.
+    fn differences(&self, run: &Run) -> Result<Option<Found>> {
         let Some(from) = self.former.window_position() else {
             unreachable!("the former version has a window")
         };
-        let moved = WindowMove { from, removed: Vec::new(), added: Vec::new(), vertices: Vec::new() };
-        let mut found = Found { moved, times: None };
+        let Some(memory) = run.budget().try_reserve(0) else { return Ok(None) };
+        let moved = WindowMove { from, removed: Vec::new(), added: Vec::new(), vertices: Vec::new(), memory };
+        let mut found = Found { moved, is_refused: false, times: None };
         let comes_by_commits = self.comes_by_commits();
         let time_of = |edge: &DiffEdge<'_>| {
             let bits = edge.bits(self.property.0)?;
@@ -171,32 +199,31 @@ impl<'a> Move<'a> {
                 _ => bits as i64,
             })
         };
-        let mut take = |edge: &DiffEdge<'_>, is_new: bool| {
+        let take = |found: &mut Found, edge: &DiffEdge<'_>, is_new: bool| {
             let (time, ends) = (time_of(edge)?, (edge.source, edge.target));
             let (least, most) = found.times.unwrap_or((time, time));
             found.times = Some((least.min(time), most.max(time)));
             let is_shown_before = self.before.contains(time);
             if self.after.contains(time) && (is_shown_before || is_new && comes_by_commits) {
-                let list = if is_new { &mut found.moved.added } else { &mut found.moved.removed };
-                list.push(ends);
+                if is_new { found.add(ends) } else { found.remove(ends) }
             }
             Ok::<_, esker_format::Error>(())
         };
-        let mut vertices = Vec::new();
         diff(&self.former.clone().without_window(), self.newer, run, |difference| {
             match difference {
-                Difference::VertexAdded(v) | Difference::VertexRemoved(v) => vertices.push(v),
+                Difference::VertexAdded(v) | Difference::VertexRemoved(v) => {
+                    found.is_refused |= !found.moved.memory.push(&mut found.moved.vertices, v, COPIES);
+                }
                 Difference::ValueChanged(..) => {}
-                Difference::EdgeAdded(edge) => take(&edge, true)?,
-                Difference::EdgeRemoved(edge) => take(&edge, false)?,
+                Difference::EdgeAdded(edge) => take(&mut found, &edge, true)?,
+                Difference::EdgeRemoved(edge) => take(&mut found, &edge, false)?,
                 Difference::EdgeChanged(old, new) => {
-                    take(&old, false)?;
-                    take(&new, true)?;
+                    take(&mut found, &old, false)?;
+                    take(&mut found, &new, true)?;
                 }
             }
             Ok(())
         })?;
-        found.moved.vertices = vertices;
-        Ok(found)
+        Ok(Some(found).filter(|found| !found.is_refused))
     }
 }

@@ -14,6 +14,7 @@ pub struct WindowMove {
     pub added: Vec<(VertexId, VertexId)>,
     /// Vertices that were added, removed or restored between the versions.
     pub vertices: Vec<VertexId>,
+    pub(crate) memory: Reservation,
 }
 
 /// A window of a version.

@@ -119,6 +119,8 @@ impl Snapshot {
         let bytes = WindowIndex::bytes(n as u64, directed && self.has(Direction::In));
         let _memory: Reservation = run.budget().reserve("the degrees in a window", bytes)?;
         let changes = [&moved.removed[..], &moved.added[..]];
+        let bytes = WindowIndex::change_bytes(moved.removed.len() + moved.added.len());
+        let Some(_of_changes) = run.budget().try_reserve(bytes) else { return Ok(None) };
         let absent = all_vertices.then(|| absent.list());
         let Some(index) = before.moved(window, changes, (n, directed), absent)? else { return Ok(None) };
         let stack = self.stack().within(number, window.after.saturating_add(1)..=window.until);

@@ -1,7 +1,7 @@
 //! What changed from one version to the next, as live answers need it.
 
 use esker_algo::live::ChangedEdges;
-use esker_graph::{Run, VertexId};
+use esker_graph::{Reservation, Run, VertexId};
 use esker_store::Snapshot;
 use esker_store::diff::{DiffEdge, Difference, diff};
 use esker_store::snapshot::WindowLists;
@@ -10,8 +10,12 @@ use esker_store::windows::{Copies, TimeWindow};
 use super::points::LiveWeight;
 use crate::error::Result;
 
-/// The differences between two versions, or between two windows. Memory: 16 bytes (24 with 64-bit ids) for each edge.
-#[derive(Debug, Default)]
+/// The copies of what changed: also with weights of their type, and while lists grow.
+const COPIES: usize = 2;
+
+/// The differences between two versions, or between two windows. Memory: 32 to 64 bytes (48 to 96 with 64-bit ids) for each edge, reserved from the
+/// budget of the run.
+#[derive(Debug)]
 pub(super) struct VersionChange {
     /// Vertices that were removed.
     pub(super) left: Vec<VertexId>,
@@ -25,16 +29,26 @@ pub(super) struct VersionChange {
     added: Vec<(VertexId, VertexId, u64)>,
     /// Edges of both that have other properties: the bits of the old weight and of the new one.
     reweighed: Vec<(VertexId, VertexId, [u64; 2])>,
+    memory: Reservation,
+    /// Whether there was no room for more.
+    is_refused: bool,
 }
 
 impl VersionChange {
     /// Compares two versions, with the weights that the algorithm reads. Costs time linear in the lists of the changed vertices. Of windows, it
-    /// also reads the times in the layers that reach into what the window left or came to.
-    pub(super) fn between(older: &Snapshot, newer: &Snapshot, weighted: bool, run: &Run) -> Result<Self> {
-        let mut change = Self::default();
+    /// also reads the times in the layers that reach into what the window left or came to. `None` if the budget has no room for them.
+    pub(super) fn between(
+        older: &Snapshot,
+        newer: &Snapshot,
+        weighted: bool,
+        run: &Run,
+    ) -> Result<Option<Self>> {
+        let Some(mut change) = Self::none(run) else { return Ok(None) };
         let weight = newer.weight_property().filter(|_| weighted).map(|property| property.number);
         if let (Some(before), Some(after)) = (older.window_lists(), newer.window_lists()) {
-            return Slide { older, newer, before, after, weight, run }.change();
+            let slide = Slide { older, newer, before, after, weight, run };
+            slide.change(&mut change)?;
+            return Ok(change.complete());
         }
         let bits = |edge: &DiffEdge<'_>| weight.map_or(Ok(0), |weight| edge.bits(weight));
         diff(older, newer, run, |difference| {
@@ -42,20 +56,43 @@ impl VersionChange {
                 Difference::VertexAdded(v) => change.came.push(v),
                 Difference::VertexRemoved(v) => change.left.push(v),
                 Difference::ValueChanged(..) => {}
-                Difference::EdgeAdded(edge) => change.added.push((edge.source, edge.target, bits(&edge)?)),
-                Difference::EdgeRemoved(edge) => {
-                    change.removed.push((edge.source, edge.target, bits(&edge)?));
-                }
+                Difference::EdgeAdded(edge) => change.add((edge.source, edge.target, bits(&edge)?)),
+                Difference::EdgeRemoved(edge) => change.remove((edge.source, edge.target, bits(&edge)?)),
                 Difference::EdgeChanged(old, new) => {
                     let weights = [bits(&old)?, bits(&new)?];
                     if weights[0] != weights[1] {
-                        change.reweighed.push((old.source, old.target, weights));
+                        change.reweigh((old.source, old.target, weights));
                     }
                 }
             }
             Ok(())
         })?;
-        Ok(change)
+        Ok(change.complete())
+    }
+
+    /// Without a change; `None` if the budget is spent.
+    fn none(run: &Run) -> Option<Self> {
+        let memory = run.budget().try_reserve(0)?;
+        let (removed, added, reweighed) = (Vec::new(), Vec::new(), Vec::new());
+        let (left, came) = (Vec::new(), Vec::new());
+        Some(Self { left, came, grew: false, removed, added, reweighed, memory, is_refused: false })
+    }
+
+    fn add(&mut self, edge: (VertexId, VertexId, u64)) {
+        self.is_refused |= !self.memory.push(&mut self.added, edge, COPIES);
+    }
+
+    fn remove(&mut self, edge: (VertexId, VertexId, u64)) {
+        self.is_refused |= !self.memory.push(&mut self.removed, edge, COPIES);
+    }
+
+    fn reweigh(&mut self, edge: (VertexId, VertexId, [u64; 2])) {
+        self.is_refused |= !self.memory.push(&mut self.reweighed, edge, COPIES);
+    }
+
+    /// All of it, if there was room.
+    fn complete(self) -> Option<Self> {
+        (!self.is_refused).then_some(self)
     }
 
     /// Whether nothing that an algorithm reads changed.
@@ -150,16 +187,15 @@ struct Slide<'a> {
 }
 
 impl Slide<'_> {
-    fn change(&self) -> Result<VersionChange> {
-        let grew = self.newer.num_vertices() > self.older.num_vertices();
-        let mut change = VersionChange { grew, ..VersionChange::default() };
+    /// Finds what changed.
+    fn change(&self, change: &mut VersionChange) -> Result<()> {
+        change.grew = self.newer.num_vertices() > self.older.num_vertices();
         if self.weight.is_none()
             && let Some(moved) = self.newer.window_move(self.older)
         {
-            let unweighted = |edges: &[(VertexId, VertexId)]| edges.iter().map(|&(u, v)| (u, v, 0)).collect();
-            (change.removed, change.added) = (unweighted(&moved.removed), unweighted(&moved.added));
-            self.move_vertices(moved.vertices.clone(), &mut change)?;
-            return Ok(change);
+            moved.removed.iter().for_each(|&(u, v)| change.remove((u, v, 0)));
+            moved.added.iter().for_each(|&(u, v)| change.add((u, v, 0)));
+            return self.move_vertices(moved.vertices.clone(), change);
         }
         let (before, after) = (*self.before.index.window(), *self.after.index.window());
         let mut named = Vec::new();
@@ -167,10 +203,11 @@ impl Slide<'_> {
             let time = self.after.time_of(edge.bits(self.after.time.number)?);
             Ok::<_, esker_store::Error>(before.contains(time) && after.contains(time))
         };
-        let put = |to: &mut Vec<_>, edge: &DiffEdge<'_>| {
+        let put = |change: &mut VersionChange, edge: &DiffEdge<'_>, is_new: bool| {
             if in_both(edge)? {
                 let bits = self.weight.map_or(Ok(0), |weight| edge.bits(weight))?;
-                to.push((edge.source, edge.target, bits));
+                let edge = (edge.source, edge.target, bits);
+                if is_new { change.add(edge) } else { change.remove(edge) }
             }
             Ok::<_, esker_store::Error>(())
         };
@@ -178,23 +215,22 @@ impl Slide<'_> {
             match difference {
                 Difference::VertexAdded(v) | Difference::VertexRemoved(v) => named.push(v),
                 Difference::ValueChanged(..) => {}
-                Difference::EdgeAdded(edge) => put(&mut change.added, &edge)?,
-                Difference::EdgeRemoved(edge) => put(&mut change.removed, &edge)?,
+                Difference::EdgeAdded(edge) => put(change, &edge, true)?,
+                Difference::EdgeRemoved(edge) => put(change, &edge, false)?,
                 Difference::EdgeChanged(old, new) => {
-                    put(&mut change.removed, &old)?;
-                    put(&mut change.added, &new)?;
+                    put(change, &old, false)?;
+                    put(change, &new, true)?;
                 }
             }
             Ok(())
         })?;
         for part in left_out(before, after) {
-            self.take(self.older, part, &mut change.removed)?;
+            self.take(self.older, part, |edge| change.remove(edge))?;
         }
         for part in left_out(after, before) {
-            self.take(self.newer, part, &mut change.added)?;
+            self.take(self.newer, part, |edge| change.add(edge))?;
         }
-        self.move_vertices(named, &mut change)?;
-        Ok(change)
+        self.move_vertices(named, change)
     }
 
     /// Takes the edges of a version whose times lie in a range.
@@ -202,11 +238,11 @@ impl Slide<'_> {
         &self,
         version: &Snapshot,
         range: TimeWindow,
-        edges: &mut Vec<(VertexId, VertexId, u64)>,
+        mut take: impl FnMut((VertexId, VertexId, u64)),
     ) -> Result<()> {
         version.edges_within(&range, self.run, |source, target, columns, index| {
             let values = self.weight.and_then(|weight| columns.property(weight as usize));
-            edges.push((source, target, values.map_or(Ok(0), |values| values.bits_at(index))?));
+            take((source, target, values.map_or(Ok(0), |values| values.bits_at(index))?));
             Ok(())
         })?;
         Ok(())

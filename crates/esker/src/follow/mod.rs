@@ -343,7 +343,9 @@ impl Follow {
         }
         let begin = Instant::now();
         let weighted = self.live.is_weighted();
-        let change = VersionChange::between(&self.snapshot, &to, weighted, &self.run)?;
+        let Some(change) = VersionChange::between(&self.snapshot, &to, weighted, &self.run)? else {
+            return self.advance_anew(to);
+        };
         let diff_seconds = begin.elapsed().as_secs_f64();
         self.snapshot = to;
         self.reserve()?;

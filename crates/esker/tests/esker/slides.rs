@@ -7,7 +7,7 @@ use std::sync::Arc;
 use esker::answer::{Value, Values};
 use esker::catalogue::{Params, find};
 use esker::follow::{Follow, Method, MethodChoice};
-use esker::graph::{Direction, Run, RunOptions, VertexId, vertex};
+use esker::graph::{Budget, Direction, Run, RunOptions, VertexId, vertex};
 use esker::import::install::import;
 use esker::import::options::{ImportOptions, VertexOrder};
 use esker::import::source::{EdgeBatch, IdKind, Numbers, Schema};
@@ -239,6 +239,43 @@ fn windows_that_move_are_followed_by_updates() {
         assert!(updates > 40, "{updates} updates of {algorithm}");
         assert!(moves > 40, "{moves} windows of {algorithm} were made from the one before");
     }
+}
+
+#[test]
+fn what_a_window_gained_counts_against_the_budget() {
+    let window = TimeWindow { after: 0, until: 4 * LENGTH, copies: Copies::All };
+    let edges = 3000_u64;
+    // What the budget allows, whether the window was made from the one before, and whether the answer was updated.
+    let mut found = Vec::new();
+    for budget_bytes in (12..22).map(|power| 1_u64 << power) {
+        let mut stream = Stream::new(1);
+        let options = RunOptions { threads: 1, budget: Budget::new(budget_bytes), ..RunOptions::default() };
+        let (run, wide) = (Arc::new(Run::new(options).unwrap()), Run::with_threads(1).unwrap());
+        let former = stream.newest().window("sent", window, false, &wide).unwrap();
+        let degrees = find("degrees").unwrap();
+        let started = Follow::start(former.clone(), degrees, &Params::default(), Arc::clone(&run));
+        let mut batch = stream.database.batch();
+        for edge in 0..edges {
+            let values = [LENGTH + edge as i64 % LENGTH, 1].map(PropertyValue::from);
+            batch.add_edge(edge % IMPORTED, edge / IMPORTED, &values).unwrap();
+        }
+        stream.database.commit(batch, "many edges").unwrap();
+        if let Some(follower) = &mut stream.follower {
+            follower.refresh().unwrap();
+        }
+        let free_bytes = run.budget().free_bytes();
+        let Ok(moved) = stream.newest().window_after(&former, "sent", window, false, &run) else { continue };
+        let is_moved = moved.window_move(&former).is_some();
+        let held_bytes = free_bytes - run.budget().free_bytes();
+        assert!(!is_moved || held_bytes >= 8 * edges, "{held_bytes} bytes of {budget_bytes}");
+        let Ok(mut follow) = started else { continue };
+        follow = follow.with_choice(MethodChoice::Update);
+        let method = follow.advance(moved).unwrap().method;
+        assert_eq!(follow.answer().columns.len(), 1);
+        found.push((is_moved, method));
+    }
+    assert!(found.contains(&(false, Method::Recompute)), "{found:?}");
+    assert!(found.contains(&(true, Method::Update)), "{found:?}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use esker_format::Result;
+use esker_format::memory::with_room;
 use esker_graph::{Budget, Direction, Flow, Piece, Reservation, Run, Select, VertexId, Visitor};
 use rayon::slice::ParallelSliceMut;
 
@@ -15,15 +16,22 @@ pub type TimedEdge = (i64, VertexId, VertexId);
 
 /// Edges for which memory is reserved at a time.
 const RESERVED_EDGES: usize = 1 << 12;
+/// The most ends of an edge whose degrees change in one direction.
+const ENDS: usize = 2;
 /// The copies of an edge while those of the threads are put together.
 const COPIES: usize = 2;
 
 impl WindowIndex {
+    /// Bytes that [`WindowIndex::moved`] takes while so many edges are removed and added, without those of the index.
+    pub fn change_bytes(num_edges: usize) -> u64 {
+        (num_edges * ENDS * size_of::<(VertexId, i64)>()) as u64
+    }
+
     /// The index of a window of the same kind that has the edges of this one, without those `removed` and with those `added`. Undirected edges are
     /// given once. `absent`: see [`StoredGraph::window`]. `None` if edges are to be removed that are not in the window; or if in-lists are not
     /// kept, and which vertices have edges must be counted.
     ///
-    /// Takes time linear in the number of vertices and of these edges.
+    /// Takes time linear in the number of vertices and of these edges, and memory of [`WindowIndex::change_bytes`] while it does.
     ///
     /// # Errors
     /// [`esker_format::Error::Invalid`] for vertices beyond `num_vertices`.
@@ -42,19 +50,21 @@ impl WindowIndex {
         }
         let num_edges = self.num_edges() + added.len() as u64;
         let Some(num_edges) = num_edges.checked_sub(removed.len() as u64) else { return Ok(None) };
-        let changes = |arcs: fn(&(VertexId, VertexId)) -> [Option<VertexId>; 2]| -> Vec<(VertexId, i64)> {
+        let changes = |arcs: fn(&(VertexId, VertexId)) -> [Option<VertexId>; ENDS]| {
             let gone = removed.iter().flat_map(arcs).flatten().map(|v| (v, -1));
-            gone.chain(added.iter().flat_map(arcs).flatten().map(|v| (v, 1))).collect()
+            let mut changes: Vec<(VertexId, i64)> = with_room(ENDS * (removed.len() + added.len()))?;
+            changes.extend(gone.chain(added.iter().flat_map(arcs).flatten().map(|v| (v, 1))));
+            Ok::<_, esker_format::Error>(changes)
         };
         let out = match directed {
-            true => changes(|&(source, _)| [Some(source), None]),
+            true => changes(|&(source, _)| [Some(source), None])?,
             // A loop stands once in the list of its vertex.
-            false => changes(|&(source, target)| [Some(source), Some(target).filter(|_| source != target)]),
+            false => changes(|&(source, target)| [Some(source), Some(target).filter(|_| source != target)])?,
         };
         let Some(out) = shifted(self.sums(Direction::Out), num_vertices, out) else { return Ok(None) };
         let mut incoming = None;
         if self.has_incoming() {
-            let changes = changes(|&(_, target)| [Some(target), None]);
+            let changes = changes(|&(_, target)| [Some(target), None])?;
             let Some(sums) = shifted(self.sums(Direction::In), num_vertices, changes) else {
                 return Ok(None);
             };
