@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: An end of a window: a time, or a number in the unit of the times.
 Time = Union[int, str, datetime.datetime, datetime.date, None]
 #: What becomes of several edges from one vertex to another.
-Kind = Literal["all", "distinct", "count", "sum", "min", "max"]
+Kind = Literal["all", "distinct", "count", "sum", "min", "max", "last"]
 
 
 #: Windows whose results lie in memory at the same time.

@@ -105,7 +105,7 @@ pub(crate) fn window_range(
     Ok((after, until))
 }
 
-/// What becomes of several edges: `all`, `distinct`, `count`, `sum`, `min` or `max`.
+/// What becomes of several edges: `all`, `distinct`, `count`, `sum`, `min`, `max` or `last`.
 fn copies(kind: &str) -> Outcome<Copies> {
     let kinds = [
         ("all", Copies::All),
@@ -114,6 +114,7 @@ fn copies(kind: &str) -> Outcome<Copies> {
         ("sum", Copies::Weighted(Combine::Sum)),
         ("min", Copies::Weighted(Combine::Min)),
         ("max", Copies::Weighted(Combine::Max)),
+        ("last", Copies::Weighted(Combine::Last)),
     ];
     one_of("kind", kind, &kinds)
 }

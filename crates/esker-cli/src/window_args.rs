@@ -95,11 +95,12 @@ impl WindowArgs {
         }
         Ok(match (self.kind, self.combine) {
             (None | Some(KindArg::All), _) => Copies::All,
-            (Some(KindArg::Distinct), _) | (_, Some(CombineArg::Last)) => Copies::Distinct,
+            (Some(KindArg::Distinct), _) => Copies::Distinct,
             (_, None | Some(CombineArg::Count)) => Copies::Weighted(Combine::Count),
             (_, Some(CombineArg::Sum)) => Copies::Weighted(Combine::Sum),
             (_, Some(CombineArg::Min)) => Copies::Weighted(Combine::Min),
             (_, Some(CombineArg::Max)) => Copies::Weighted(Combine::Max),
+            (_, Some(CombineArg::Last)) => Copies::Weighted(Combine::Last),
         })
     }
 
@@ -163,6 +164,7 @@ pub(crate) fn window_json(snapshot: &Snapshot, times: Option<&Times>) -> Value {
             Copies::Weighted(Combine::Sum) => "sum",
             Copies::Weighted(Combine::Min) => "min",
             Copies::Weighted(Combine::Max) => "max",
+            Copies::Weighted(Combine::Last) => "last",
         },
     })
 }

@@ -104,3 +104,33 @@ fn a_history_is_loaded_with_the_times_of_its_events() {
     };
     assert_eq!(times(&place.json("log d.esker --json")), times(&log));
 }
+
+#[test]
+fn a_diff_is_replayed_whatever_the_rule_for_duplicates_or_refused() {
+    let place = Place::new();
+    place.file("one.csv", "source,target,weight\n1,2,3\n");
+    for rule in ["min", "max", "sum", "first", "last"] {
+        place.ok(&format!("import one.csv {rule}.esker --duplicates {rule} --force"));
+        place.ok(&format!("import one.csv other-{rule}.esker --duplicates {rule} --force"));
+        place.file("change.txt", "- 1 2\n+ 1 2 weight=8\n");
+        place.ok(&format!("commit {rule}.esker change.txt"));
+        let diff = place.ok(&format!("diff {rule}.esker 1 2 -q"));
+        assert!(diff.starts_with("~ 1 2"), "{diff}");
+        place.file("diff.txt", &diff);
+        place.ok(&format!("commit other-{rule}.esker diff.txt"));
+        let exported = place.ok(&format!("export other-{rule}.esker - --format csv -q"));
+        assert!(exported.contains("1,2,8"), "{rule}: {exported}");
+    }
+    place.ok("import one.csv many.esker --duplicates keep");
+    place.file("diff.txt", "- 1 2 weight=7\n");
+    place.fails(1, "commit many.esker diff.txt", "removes all edges from one vertex to another");
+}
+
+#[test]
+fn the_greatest_id_is_a_label_of_communities() {
+    let place = Place::new();
+    place.file("u.csv", "source,target\n18446744073709551615,18446744073709551614\n");
+    let rows = place.ok("run cdlp u.csv --undirected --output - --verify -q");
+    assert_eq!(rows.matches("18446744073709551615").count(), 2, "{rows}");
+    assert_eq!(rows.matches("18446744073709551614").count(), 2, "{rows}");
+}

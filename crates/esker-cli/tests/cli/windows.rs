@@ -206,3 +206,16 @@ fn windows_end_with_every_so_many_edges() {
     found.sort_unstable();
     assert_eq!(found, rows, "{steps}");
 }
+
+#[test]
+fn pagerank_follows_the_weights_of_the_last_edges() {
+    let place = Place::new();
+    place.file("p.csv", "source,target,weight,time\n1,2,171,100\n1,0,611,105\n0,2,499,106\n2,3,5,107\n");
+    place.ok("import p.csv p.esker --undirected --time time --duplicates keep --event-time 1970-01-01");
+    let ranks = |combine: &str| {
+        let window = "--window 10 --time-unit s --kind weighted";
+        place.ok(&format!("run pagerank p.esker {window} --combine {combine} --output - -q"))
+    };
+    assert_eq!(ranks("last"), ranks("sum"), "each pair has one edge");
+    assert_ne!(ranks("last"), ranks("count"));
+}

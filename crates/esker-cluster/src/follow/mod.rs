@@ -3,7 +3,7 @@
 //! Each process keeps a value for every vertex of its shard. A version brings the edges that were added to the shard and removed from it; the
 //! process updates what they touch, and what that touches, until nothing in the shard changes. Then it tells owners and ghosts what changed, and
 //! goes on with what it is told, until no process has anything to tell. Time: that of the changed vertices and their lists, except that
-//! removals cost a look at every value ([`spread`]). Memory: 15 bytes a vertex, 4 a ghost, 16 for each shard that has a ghost of a vertex; of
+//! removals cost a look at every value (`spread`). Memory: 15 bytes a vertex, 4 a ghost, 16 for each shard that has a ghost of a vertex; of
 //! colours 9 bytes a vertex besides.
 
 mod shared;

@@ -4,7 +4,8 @@
 //! unnamed file, mapped as one region: the address of a piece is its place in the file. Others, and all at other times, come from
 //! the system's allocator. So work that grows vectors beyond the memory goes on, at the speed of the disk, without types of its own.
 //!
-//! Disk space is allocated before a piece is used, so a full disk is no signal (SIGBUS) later: then the piece comes from the system's
+//! Disk space is allocated before a piece is used, for all that the page cache may hold together with it, so a full disk is no signal
+//! (SIGBUS) later: then the piece comes from the system's
 //! allocator, and [`Paging::lacks_space`] says so. File systems that write each page to a new place, as btrfs does, do not promise that. Freed
 //! pieces give their pages and their space back at once. Nothing reads the file after the process. A forked process does not have the
 //! region: what lies there is lost to it, and reading it ends it.
@@ -21,13 +22,15 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::process::{Pid, Resource, getpid, getrlimit};
 
-use super::unnamed::{PART_BYTES, allocate_space, free_space, unnamed_file};
+use super::unnamed::{PART_BYTES, allocate_space, free_space, unnamed_file, zero_space};
 use crate::error::{Error, Result};
 
 /// The least piece that may lie in the file.
 const PIECE_BYTES_MIN: usize = 1 << 18;
 /// Addresses of the region, and the length of the file, which has holes where no piece lies.
 const REGION_BYTES: u64 = 1 << 40;
+/// The most that the page cache holds in one piece (a large folio). A write to a page of it needs disk space for all of it.
+const FOLIO_BYTES: u64 = 1 << 21;
 /// File systems in memory: tmpfs and ramfs.
 const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
 
@@ -145,7 +148,10 @@ impl Region {
         let length = (bytes as u64).checked_next_multiple_of(PART_BYTES)?;
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let offset = taken.place(length)?;
-        if allocate_space(&self.file, offset, length).is_err() {
+        let start = offset / FOLIO_BYTES * FOLIO_BYTES;
+        let end = (offset + length).next_multiple_of(FOLIO_BYTES);
+        // What has space already, such as that of other pieces, stays as it is.
+        if allocate_space(&self.file, start, end - start).is_err() {
             taken.free(&self.file, offset, length);
             return None;
         }
@@ -186,19 +192,33 @@ impl Taken {
     }
 
     /// Gives the space of a piece back to the disk, and its place to later pieces.
-    fn free(&mut self, file: &File, mut offset: u64, mut length: u64) {
-        self.is_broken |= free_space(file, offset, length).is_err();
-        length += self.gaps.remove(&(offset + length)).unwrap_or(0);
-        if let Some((&before, &gap)) = self.gaps.range(..offset).next_back()
-            && before + gap == offset
+    fn free(&mut self, file: &File, offset: u64, length: u64) {
+        let piece = offset..offset + length;
+        let mut gap = piece.clone();
+        gap.end += self.gaps.remove(&gap.end).unwrap_or(0);
+        if let Some((&before, &length)) = self.gaps.range(..gap.start).next_back()
+            && before + length == gap.start
         {
             self.gaps.remove(&before);
-            (offset, length) = (before, gap + length);
+            gap.start = before;
         }
-        if offset + length == self.end {
-            self.end = offset;
+        let is_last = gap.end == self.end;
+        // Folios that other pieces share keep their space.
+        let last =
+            if is_last { gap.end.next_multiple_of(FOLIO_BYTES) } else { gap.end / FOLIO_BYTES * FOLIO_BYTES };
+        let first = gap.start.next_multiple_of(FOLIO_BYTES).max(piece.start / FOLIO_BYTES * FOLIO_BYTES);
+        let last = last.min(piece.end.next_multiple_of(FOLIO_BYTES)).max(first);
+        self.is_broken |= first < last && free_space(file, first, last - first).is_err();
+        for kept in [piece.start..piece.end.min(first), piece.start.max(last)..piece.end] {
+            let length = kept.end.saturating_sub(kept.start);
+            let clear =
+                || zero_space(file, kept.start, length).or_else(|_| free_space(file, kept.start, length));
+            self.is_broken |= length > 0 && clear().is_err();
+        }
+        if is_last {
+            self.end = gap.start;
         } else {
-            self.gaps.insert(offset, length);
+            self.gaps.insert(gap.start, gap.end - gap.start);
         }
     }
 }
@@ -344,30 +364,43 @@ mod tests {
 
     /// A long-lived piece must not make the region grow for ever.
     #[test]
-    fn gaps_between_pieces_are_used_again() {
-        let (file, _) = unnamed_file(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
-        let mut taken = Taken { end: 0, gaps: BTreeMap::new(), is_broken: false };
+    fn gaps_between_pieces_are_used_again_and_take_no_space() {
+        use std::os::unix::fs::MetadataExt;
+        let region = Region::create(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
         let mut random = 12345_u64;
-        let mut pieces: Vec<(u64, u64)> = Vec::new();
+        let mut pieces: Vec<(*mut u8, usize, u8)> = Vec::new();
+        let is_filled = |&(piece, bytes, value): &(*mut u8, usize, u8)| {
+            // SAFETY: the piece is mapped, and nobody else has it.
+            unsafe { std::slice::from_raw_parts(piece, bytes) }.iter().all(|&byte| byte == value)
+        };
         let mut longest = 0;
-        for _ in 0..5000 {
+        for step in 0..400 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            if pieces.len() == 20 || (!pieces.is_empty() && random >> 63 == 0) {
-                let (offset, length) = pieces.swap_remove((random >> 33) as usize % pieces.len());
-                taken.free(&file, offset, length);
+            if pieces.len() == 12 || (!pieces.is_empty() && random >> 63 == 0) {
+                let piece = pieces.swap_remove((random >> 33) as usize % pieces.len());
+                assert!(is_filled(&piece), "no other piece overlaps it");
+                region.give(piece.0, piece.1);
             } else {
-                let length = PART_BYTES * (1 + (random >> 33) % 8);
-                let offset = taken.place(length).unwrap();
-                let overlaps = |other: &(u64, u64)| offset < other.0 + other.1 && other.0 < offset + length;
-                assert!(!pieces.iter().any(overlaps));
-                pieces.push((offset, length));
+                let bytes = 1 + (random >> 33) as usize % (FOLIO_BYTES as usize * 3 / 2);
+                let piece = region.take(bytes).unwrap();
+                assert!(is_filled(&(piece, bytes, 0)), "new pieces are zeros");
+                let value = step as u8 | 1;
+                // SAFETY: as above.
+                unsafe { piece.write_bytes(value, bytes) };
+                pieces.push((piece, bytes, value));
             }
+            let taken = region.taken.lock().unwrap();
             longest = longest.max(taken.end);
-            let used: u64 = pieces.iter().map(|piece| piece.1).sum();
-            assert_eq!(used + taken.gaps.values().sum::<u64>(), taken.end);
+            let lengths = pieces.iter().map(|piece| (piece.1 as u64).next_multiple_of(PART_BYTES));
+            assert_eq!(lengths.sum::<u64>() + taken.gaps.values().sum::<u64>(), taken.end);
+            // Beside the pieces, what they share folios with, and what the file system needs for itself.
+            let folios = 2 * pieces.len() as u64 * FOLIO_BYTES + taken.end - taken.gaps.values().sum::<u64>();
+            assert!(region.file.metadata().unwrap().blocks() * 512 <= folios + (1 << 20));
         }
-        assert!(longest < 3 * 20 * 8 * PART_BYTES, "{longest}");
-        pieces.drain(..).for_each(|(offset, length)| taken.free(&file, offset, length));
+        assert!(longest < 3 * 12 * 2 * FOLIO_BYTES, "{longest}");
+        pieces.drain(..).for_each(|(piece, bytes, _)| region.give(piece, bytes));
+        let taken = region.taken.lock().unwrap();
         assert_eq!((taken.end, taken.gaps.len(), taken.is_broken), (0, 0, false));
+        assert!(region.file.metadata().unwrap().blocks() * 512 <= 1 << 20, "all space is given back");
     }
 }

@@ -45,6 +45,12 @@ pub(super) fn allocate_space(file: &std::fs::File, offset: u64, length: u64) -> 
     }
 }
 
+/// Makes a range of a file zeros, and keeps its disk space.
+pub(super) fn zero_space(file: &std::fs::File, offset: u64, length: u64) -> std::io::Result<()> {
+    let flags = FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE;
+    rustix::fs::fallocate(file, flags, offset, length).map_err(Into::into)
+}
+
 /// Frees the disk space of a range of a file.
 pub(super) fn free_space(file: &std::fs::File, offset: u64, length: u64) -> std::io::Result<()> {
     let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;

@@ -10,6 +10,7 @@ use esker_store::property::PropertyValue;
 use esker_store::windows::{Copies, TimeWindow};
 use esker_store::{Batch, CommitOptions, Database, Snapshot};
 
+use super::position::Position;
 use crate::error::Result;
 use crate::window::{Declared, Span, TimeUnit, Times};
 
@@ -33,7 +34,7 @@ pub struct ExpireReport {
 
 /// Removes all edges of the newest version that are not in the window of a length that ends with the latest edge: those that are older than
 /// the latest edge by the length or more. `time` names the property of the times, `unit` their unit, as for [`Times::of`]. `options` has the
-/// message and the time of the version: by default what was removed, and the time of the version before.
+/// message and the time of the version: by default what was removed, with how far a stream was read as the version before says it, and the time of that version.
 ///
 /// Reads the times of the layers that have such edges, and the lists of the ends of these edges. Memory: the commit, of about a million
 /// changes at most; more edges make several versions.
@@ -198,6 +199,10 @@ impl OldEdges<'_> {
         if options.message.is_empty() {
             let edges = esker_graph::counted(edges, "edge", "edges");
             options.message = format!("expire {edges} until {}", self.times.unit.format(self.until));
+            // Earlier versions may be forgotten, and the stream goes on all the same.
+            if let Some((source, position)) = Position::parse(&self.newest.version().message) {
+                options.message += &format!("; {}", position.message(Some(source)));
+            }
         }
         let committed = match self.database.commit_with(batch, &options) {
             // Nothing was committed, since the version that it was made for is not the newest any longer.

@@ -26,8 +26,13 @@ impl Position {
         )
     }
 
-    /// The source and the position in the message of a version; `None` if it is none of a stream.
+    /// The source and the position in the message of a version; `None` if it is none of a stream. Where the stream removed old edges, that
+    /// comes first: `expire 12 edges until 2026-06-05T00:00:00.000Z; stream FILE: ...`.
     pub(super) fn parse(message: &str) -> Option<(&str, Self)> {
+        let message = match message.strip_prefix("expire ") {
+            Some(rest) => rest.split_once("; ")?.1,
+            None => message,
+        };
         let (source, counts) = message.strip_prefix("stream ")?.rsplit_once(": ")?;
         let (edges, rest) = counts.split_once(" edges, ").or_else(|| counts.split_once(" edge, "))?;
         let (late, rest) = rest.split_once(" late")?;
@@ -57,6 +62,8 @@ mod tests {
                 for source in ["/data/a: b.csv", "/data/a, 1 late.csv"] {
                     let message = position.message(Some(source));
                     assert_eq!(Position::parse(&message), Some((source, position)), "{message}");
+                    let expiry = format!("expire 12 edges until 2026-06-05; {message}");
+                    assert_eq!(Position::parse(&expiry), Some((source, position)), "{expiry}");
                 }
             }
         }

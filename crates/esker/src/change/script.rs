@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! + u v weight=3 kind="best friend"   adds an edge, or sets the properties of an existing one
-//! - u v                               removes an edge; values after the ids are ignored
-//! ~ u v weight=3 -> 5 kind=rival      like `+`, with the values after the arrows; `esker diff` writes changed edges so
+//! - u v                               removes an edge, of parallel edges all; values after the ids are ignored, and refused where edges are parallel
+//! ~ u v weight=3 -> 5 kind=rival      sets the properties of an edge to the values after the arrows, whatever the rule for duplicates says;
+//!                                     `esker diff` writes changed edges so
 //! + u                                 adds a vertex
 //! - u                                 removes a vertex with its edges
 //! u name=value other=value            sets properties of a vertex; `name=` removes a value
@@ -18,7 +19,7 @@ use std::hash::BuildHasher;
 use std::io::BufRead;
 use std::path::Path;
 
-use esker_store::format::PropertyType;
+use esker_store::format::{Duplicates, PropertyType};
 use esker_store::property::PropertyValue;
 use esker_store::{Batch, CommitOptions, Database, Error, Result};
 
@@ -139,12 +140,25 @@ impl ScriptParser<'_> {
             self.added.extend(ids.iter().map(|word| hasher.hash_one(&word.text)));
         }
         match (sign.as_deref(), ids) {
+            (Some("-"), [_, _]) if !values.is_empty() && self.batch.duplicates() == Duplicates::Keep => {
+                return Err("`-` removes all edges from one vertex to another, whatever their values: leave the values out, and \
+                            add those that stay again with `+`"
+                    .to_owned());
+            }
             (Some("-"), [u, v]) => {
                 let (u, v) =
                     (self.target.id(&u.text).map_err(reason)?, self.target.id(&v.text).map_err(reason)?);
                 self.batch.remove_edge(u, v).map_err(reason)?;
             }
-            (Some(_), [u, v]) => self.add_edge(&u.text, &v.text, &values)?,
+            (Some(sign), [u, v]) => {
+                // Rules other than that of the last value would join the old edge and the new one.
+                if sign == "~" && !matches!(self.batch.duplicates(), Duplicates::Keep | Duplicates::Last) {
+                    let (u, v) =
+                        (self.target.id(&u.text).map_err(reason)?, self.target.id(&v.text).map_err(reason)?);
+                    self.batch.remove_edge(u, v).map_err(reason)?;
+                }
+                self.add_edge(&u.text, &v.text, &values)?;
+            }
             (Some("+"), [u]) if values.is_empty() => {
                 self.batch.add_vertex(self.target.id(&u.text).map_err(reason)?).map_err(reason)?;
             }

@@ -75,8 +75,14 @@ fn windows() -> impl Strategy<Value = TimeWindow> {
     let copies = prop_oneof![
         Just(Copies::All),
         Just(Copies::Distinct),
-        prop_oneof![Just(Combine::Count), Just(Combine::Sum), Just(Combine::Min), Just(Combine::Max)]
-            .prop_map(Copies::Weighted),
+        prop_oneof![
+            Just(Combine::Count),
+            Just(Combine::Sum),
+            Just(Combine::Min),
+            Just(Combine::Max),
+            Just(Combine::Last)
+        ]
+        .prop_map(Copies::Weighted),
     ];
     let range = (prop_oneof![-2..30_i64, 300..1800_i64], 0..1200_i64);
     (range, copies).prop_map(|((after, length), copies)| TimeWindow { after, until: after + length, copies })
@@ -225,7 +231,7 @@ impl Stream {
                     lists[u as usize].extend(weights.into_iter().map(|weight| (v, weight)));
                     continue;
                 }
-                Copies::Distinct => last,
+                Copies::Distinct | Copies::Weighted(Combine::Last) => last,
                 Copies::Weighted(Combine::Count) => copies.len() as i64,
                 Copies::Weighted(Combine::Sum) => weights().sum(),
                 Copies::Weighted(Combine::Min) => weights().min().unwrap_or(0),

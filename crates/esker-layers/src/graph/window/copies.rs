@@ -41,6 +41,8 @@ pub enum Combine {
     Min,
     /// The greatest.
     Max,
+    /// That of the last one; of several at the same time, the least.
+    Last,
 }
 
 impl TimeWindow {
@@ -91,7 +93,7 @@ impl Copies {
     fn join<W: ColumnWeight>(self, copies: &mut [(i64, W)]) -> Result<W> {
         let weights = copies.iter().map(|copy| copy.1);
         let found = match self {
-            Self::All | Self::Distinct => {
+            Self::All | Self::Distinct | Self::Weighted(Combine::Last) => {
                 let last = copies.iter().map(|copy| copy.0).max();
                 let of_last = copies.iter().filter(|copy| Some(copy.0) == last).map(|copy| copy.1);
                 of_last.reduce(W::smaller)

@@ -4,7 +4,7 @@ use esker_algo::algorithm::cdlp::{self, CdlpOptions, cdlp};
 use esker_algo::algorithm::scc::{self, scc};
 use esker_algo::algorithm::wcc::{self, WccMethod, WccOptions, wcc};
 use esker_algo::check;
-use esker_graph::Graph;
+use esker_graph::{Graph, VertexId, vertex};
 use esker_store::StoredGraph;
 
 use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
@@ -104,9 +104,20 @@ fn cdlp_options(params: &Params) -> Result<CdlpOptions> {
     Ok(CdlpOptions { iterations: params.get_or("iterations", CdlpOptions::default().iterations)? })
 }
 
+/// The rank of each vertex by its id, and the vertex of each rank.
+fn ranks_of(ids: &[u64]) -> (Vec<u64>, Option<Vec<VertexId>>) {
+    let mut by_rank: Vec<VertexId> = (0..ids.len()).map(vertex).collect();
+    by_rank.sort_unstable_by_key(|&v| ids[v as usize]);
+    let mut ranks = vec![0; ids.len()];
+    by_rank.iter().zip(0..).for_each(|(&v, rank)| ranks[v as usize] = rank);
+    (ranks, Some(by_rank))
+}
+
 fn run_cdlp(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &CdlpOptions) -> Result<Answer> {
     // Labels begin as the external ids; where these are texts, as their ranks.
     let (initial, by_rank) = match job.integer_ids()? {
+        // That number stands for no value.
+        Some(ids) if ids.contains(&u64::MAX) => ranks_of(&ids),
         Some(ids) => (ids, None),
         None => job.text_ranks(graph.num_vertices())?,
     };
