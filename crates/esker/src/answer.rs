@@ -180,10 +180,12 @@ impl Answer {
         self.edges.is_none() && !self.columns.is_empty()
     }
 
-    /// Leaves out the rows of removed vertices, of an answer that has rows for all vertices.
+    /// Leaves out removed vertices, of an answer for a graph that has them; an answer without rows for vertices has none to leave out.
     pub(crate) fn without_removed(mut self, remaining: Option<&Remaining>) -> Self {
         let Some(remaining) = remaining else { return self };
-        self.columns.iter_mut().for_each(|column| column.values.keep(remaining.origins()));
+        if self.has_vertex_rows() {
+            self.columns.iter_mut().for_each(|column| column.values.keep(remaining.origins()));
+        }
         self.vertices = Some(Arc::clone(remaining.origins()));
         self
     }

@@ -208,3 +208,17 @@ fn a_vertex_that_a_table_names_twice_is_said() {
     let report = place.json("set b.esker t.csv --json");
     assert_eq!((&report["vertices"], &report["repeated"]), (&2.into(), &2.into()));
 }
+
+#[test]
+fn removed_vertices_are_not_counted_by_answers_without_rows() {
+    let place = Place::new();
+    let rows: String = (0..60).map(|i| format!("{},{}\n", i % 30, (i * i + 7) % 30)).collect();
+    place.file("y.csv", &format!("source,target\n{rows}"));
+    place.ok("import y.csv y.esker --duplicates keep --undirected --order keep");
+    place.file("gone.txt", "- 1\n");
+    place.ok("commit y.esker gone.txt");
+    for algorithm in ["wcc", "triangles", "truss", "forest", "densest"] {
+        let report = place.json(&format!("run {algorithm} y.esker --json"));
+        assert_eq!(report["vertices"], 29, "{algorithm}");
+    }
+}

@@ -197,9 +197,7 @@ impl Entry {
         let answer = (self.run)(&job)?;
         Ok(match job.remaining()? {
             Some(remaining) => answer.put_back(remaining),
-            None if answer.has_vertex_rows() && !job.kept_removed()?.is_empty() => {
-                answer.without_removed(snapshot.remaining(&run)?)
-            }
+            None if !job.kept_removed()?.is_empty() => answer.without_removed(snapshot.remaining(&run)?),
             None => answer,
         })
     }
