@@ -192,7 +192,7 @@ impl Selection {
         self.is_owned(part, source) && (!self.directed || self.is_wanted(source))
     }
 
-    /// Whether an edge of such a source is selected. An undirected one is in the lists of both ends, and goes to the owners of both.
+    /// Whether an edge is selected, if [`Self::has_source`] holds for its source. An undirected one is in the lists of both ends, and goes to the owners of both.
     fn has_edge(&self, source: ExternalId<'_>, target: ExternalId<'_>) -> bool {
         self.directed || (source <= target && (self.is_wanted(source) || self.is_wanted(target)))
     }

@@ -131,7 +131,7 @@ pub(crate) fn colouring(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Opti
 /// Finds the least colours that others leave. Memory: eight bytes for each colour that there is.
 #[derive(Default)]
 pub(crate) struct FreeColours {
-    /// For each colour the last question in which it was taken.
+    /// For each colour, the number of the last question to which it was no answer, because a neighbour had it.
     taken_in: Vec<u64>,
     questions: u64,
 }

@@ -31,7 +31,7 @@ use live::{Live, Step};
 use shared::Shared;
 use spread::{Components, Depths, Spread, TextComponents};
 
-/// The algorithms whose answers can be kept, each with its options.
+/// The algorithms that can be followed, each with its options.
 pub const LIVE: &[(&str, &[&str])] = &[("wcc", &[]), ("bfs", &["source"]), ("colouring", &[])];
 
 /// Bytes of changes handed over together, about.

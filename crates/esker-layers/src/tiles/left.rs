@@ -20,7 +20,7 @@ impl Removal {
     /// Returns whether there are any.
     pub(super) fn find(&mut self, positions: &[u32], left_out: &mut &[u32]) -> bool {
         let (Some(&first), Some(&last)) = (positions.first(), positions.last()) else { return false };
-        let mut at = reach(left_out, first);
+        let mut at = reach(left_out, |edge| edge < first);
         if left_out.get(at).is_none_or(|&edge| edge > last) {
             *left_out = &left_out[at..];
             return false;
@@ -78,14 +78,15 @@ fn equal(stride: &[u32], number: u32) -> u16 {
     places
 }
 
-/// How many of the numbers, which ascend, are less than `number`. Fast if they are few.
-fn reach(sorted: &[u32], number: u32) -> usize {
+/// Number of elements at the start for which `below` holds; it holds for those at the start only. Fast if they are few.
+#[inline]
+pub(crate) fn reach<T: Copy>(sorted: &[T], below: impl Fn(T) -> bool) -> usize {
     let mut step = 1;
-    while sorted.get(step - 1).is_some_and(|&other| other < number) {
+    while sorted.get(step - 1).is_some_and(|&other| below(other)) {
         step *= 2;
     }
     let low = step / 2;
-    low + sorted[low..sorted.len().min(step)].partition_point(|&other| other < number)
+    low + sorted[low..sorted.len().min(step)].partition_point(|&other| below(other))
 }
 
 #[cfg(test)]

@@ -42,5 +42,6 @@ mod disk_tests;
 
 pub use convert::{ConvertOptions, PropertyWalk, TileProperties, TileReport, write_tiles};
 pub use files::{Directory, TileFiles, TileShape, Tiles};
+pub(crate) use left::reach;
 pub use reuse::{ChangedGroups, OldTiles};
 pub use scan::{MAPPED_WEIGHTS_MAX, TileScan, TileWeights};

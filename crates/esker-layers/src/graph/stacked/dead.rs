@@ -7,6 +7,7 @@ use rayon::slice::ParallelSliceMut;
 
 use super::gone::Gone;
 use super::missing::Missing;
+use crate::tiles::reach;
 
 /// Columns that are looked at or copied together: so few are left between two dead edges.
 pub(super) const STEP: usize = 16;
@@ -151,17 +152,6 @@ impl Iterator for RunsLeft<'_> {
         }
         (*start < len).then(|| std::mem::replace(start, len)..len)
     }
-}
-
-/// Number of elements at the start for which `below` holds; it holds for those at the start only. Fast if they are few.
-#[inline]
-pub(super) fn reach<T: Copy>(sorted: &[T], below: impl Fn(T) -> bool) -> usize {
-    let mut step = 1;
-    while sorted.get(step - 1).is_some_and(|&other| below(other)) {
-        step *= 2;
-    }
-    let low = step / 2;
-    low + sorted[low..sorted.len().min(step)].partition_point(|&other| below(other))
 }
 
 /// The column of a dead edge, if it is of this row. `other` is a column of the same strip.

@@ -5,10 +5,11 @@ use std::sync::{Mutex, PoisonError};
 
 use esker_graph::{AnyVisitor, Patch, Piece, Sink, VertexId};
 
-use super::dead::{DeadRows, RunsLeft, reach};
+use super::dead::{DeadRows, RunsLeft};
 use super::overlay::Overlay;
 use super::patches::PatchParts;
 use crate::graph::weight::ColumnWeight;
+use crate::tiles::reach;
 
 /// A visitor whose workers go on with the states that they have: the scans of one visitor that follow each other need no more states than
 /// threads.
