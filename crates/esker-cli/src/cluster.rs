@@ -16,7 +16,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use esker::graph::Run;
 use esker::store::version::format_time;
 use esker_cluster::worker::{WorkerPlace, work};
-use esker_cluster::{Cluster, CreateOptions, WeightKind, check, counts, export};
+use esker_cluster::{Cluster, CreateOptions, HUB_DEGREE, WeightKind, check, counts, export};
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -129,6 +129,9 @@ struct ClusterCreateCommand {
     /// Seed of the hash that gives vertices to shards [default: random]
     #[arg(long)]
     seed: Option<u64>,
+    /// Edges of a vertex from which on they are spread over the shards; 0: never
+    #[arg(long, value_name = "N", default_value_t = HUB_DEGREE)]
+    hub_degree: u64,
 }
 
 impl ClusterCreateCommand {
@@ -142,6 +145,7 @@ impl ClusterCreateCommand {
                 ClusterWeights::Float => WeightKind::Float,
             }),
             seed: self.seed.unwrap_or_else(random_seed),
+            hub_degree: self.hub_degree,
         };
         let cluster = Cluster::create(&self.cluster, &options)?;
         let shards = counted(cluster.num_shards() as u64, "shard", "shards");
@@ -188,6 +192,7 @@ impl ClusterInfoCommand {
         let manifest = cluster.manifest();
         let version = manifest.version(self.at.unwrap_or(manifest.newest().number))?;
         let (shards, whole) = counts(&cluster, version.number)?;
+        let delegates = manifest.delegates.iter().filter(|one| one.since <= version.number).count();
         let kind = if manifest.directed { "directed" } else { "undirected" };
         let weights = match cluster.weights()? {
             None => "none",
@@ -211,6 +216,8 @@ impl ClusterInfoCommand {
                 "ids": if manifest.text_ids { "text" } else { "int" },
                 "weights": weights,
                 "seed": manifest.seed,
+                "hub_degree": manifest.hub_degree,
+                "delegates": delegates,
                 "vertices": whole.vertices,
                 "edges": whole.edges,
                 "shards": shards.iter().enumerate().map(shard).collect::<Vec<_>>(),
@@ -223,6 +230,9 @@ impl ClusterInfoCommand {
             ("ids".to_owned(), if manifest.text_ids { "texts" } else { "integers" }.to_owned()),
             ("weights".to_owned(), weights.to_owned()),
         ];
+        if delegates > 0 {
+            facts.push(("delegates".to_owned(), count(delegates as u64)));
+        }
         for (number, one) in shards.iter().enumerate() {
             let sizes = format!(
                 "{}, {}, {}",
@@ -290,8 +300,8 @@ impl ClusterLogCommand {
 
 /// Verify every shard, and that they fit together
 ///
-/// Compares every checksum, as `esker check` does. Then checks that each edge lies with the owner of its source, and that shards agree on
-/// the vertices and undirected edges between them. Notes tell what a change that died has left behind, which the next change removes. The exit
+/// Compares every checksum, as `esker check` does. Then checks that each edge lies with the owner of its source, or, if that is a delegate, of its
+/// target, and that shards agree on the vertices and undirected edges between them. Notes tell what a change that died has left behind, which the next change removes. The exit
 /// code is 1 if there is a problem.
 #[derive(Debug, Args)]
 struct ClusterCheckCommand {

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use esker_format::Result;
 use esker_store::ids::ExternalId;
 
+pub use crate::owner::OwnedId;
 use crate::wire::{Taker, put_bytes, put_id, put_u64};
 
 /// What the values of a column are.
@@ -16,34 +17,6 @@ pub enum ColumnKind {
     Float,
     /// External ids.
     Id,
-}
-
-/// The external id of a vertex.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OwnedId {
-    /// An integer.
-    Int(u64),
-    /// A text.
-    Text(Vec<u8>),
-}
-
-impl OwnedId {
-    /// The id, borrowed.
-    pub fn as_id(&self) -> ExternalId<'_> {
-        match self {
-            Self::Int(id) => ExternalId::Int(*id),
-            Self::Text(text) => ExternalId::Text(text),
-        }
-    }
-}
-
-impl From<ExternalId<'_>> for OwnedId {
-    fn from(id: ExternalId<'_>) -> Self {
-        match id {
-            ExternalId::Int(id) => Self::Int(id),
-            ExternalId::Text(text) => Self::Text(text.to_vec()),
-        }
-    }
 }
 
 /// A value of a row.

@@ -2,7 +2,7 @@
 //!
 //! All processes cut the same files into the same blocks of about a mebibyte; process p of P parses the blocks p, p + P, p + 2P and so on.
 //! A round takes one block of each process ([`crate::parts`]), and blocks are applied in their order in the files, so of the weights of an edge that is given
-//! several times the last one stays. Where edges go: see [`crate::outbox`].
+//! several times the last one stays. Where edges go: see [`crate::outbox`]. Vertices with many edges become delegates: see [`crate::hubs`].
 //!
 //! Memory of a process: the blocks of a round, and a batch (40 bytes an edge, 48 with a weight) until the version is made. Under a limit, the
 //! first process whose batch and its commit would fill half of it asks all others for a version.
@@ -17,15 +17,18 @@ use esker_store::{Batch, CommitOptions, Database, DatabaseOptions};
 use crate::cluster::Cluster;
 use crate::counters::{ChangeTimes, timed};
 use crate::engine::Engine;
+use crate::hubs::{HubWatch, Moves, announce};
 use crate::job::ChangeJob;
 use crate::outbox::{Given, Outbox};
+use crate::owner::OwnedId;
 use crate::parts::Parts;
+use crate::placement::Placement;
 use crate::shard::{message_of, open_at_newest, threads_each};
 use crate::weights::{WeightKind, weight_kind};
 use crate::wire::Taker;
 
 /// A version of a shard that is durable, and waits for those of the other shards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
     /// The version of the shard.
     pub shard_version: u64,
@@ -33,6 +36,8 @@ pub struct Prepared {
     pub edges_given: u64,
     /// The fingerprint of the last edge of a stream, if this process reads one.
     pub mark: Option<u64>,
+    /// The vertices that become delegates with the version; all processes name the same.
+    pub delegates: Vec<OwnedId>,
 }
 
 /// Makes versions of the whole of versions of shards.
@@ -73,16 +78,9 @@ pub fn change(
     let (database, _) = open_at_newest(cluster, engine.index(), options, &run)?;
     let weights = weight_kind(database.batch().edge_properties()).filter(|_| !job.removes);
     let mut parts = Parts::open(cluster, engine, job, weights.is_some())?;
-    let mut changing = Changing {
-        is_text: cluster.manifest().text_ids,
-        removes: job.removes,
-        weights,
-        batch: database.batch(),
-        database: &database,
-        next_number: cluster.manifest().newest().number + 1,
-        message: &job.message,
-    };
+    let mut changing = Changing::new(cluster, &database, engine, job, weights);
     let mut outbox = Outbox::new(cluster, job.removes, weights);
+    changing.promote(&mut outbox, engine)?;
     let mut times = ChangeTimes::default();
     let (mut total, mut pending, mut is_over) = (0, Given::default(), false);
     while !is_over {
@@ -96,14 +94,16 @@ pub fn change(
         // The vertices that a header states may take more rounds than the edges.
         let is_all = parts.counted.is_empty();
         (own.is_done, own.commits) = (part.is_done && is_all, part.commits && (is_all || !part.is_done));
-        own.commits |= database.fills_half(&changing.batch);
+        own.has_hub = changing.watch.has_hub();
+        own.commits |= own.has_hub || database.fills_half(&changing.batch);
         times.input += begin.elapsed();
         let arrived = timed(&mut times.exchange, || engine.exchange(outbox.blocks(own)));
         let mut is_due = job.stream.is_none() && job.batch_edges > 0;
-        (is_over, pending.commits) = (true, false);
+        (is_over, pending.commits, pending.has_hub) = (true, false, false);
         for block in &arrived {
-            let given = timed(&mut times.insert, || changing.apply(block))?;
+            let given = timed(&mut times.insert, || changing.apply(block, outbox.placement()))?;
             is_over &= given.is_done;
+            pending.has_hub |= given.has_hub;
             pending.commits |= given.commits;
             pending.edges += given.edges;
             pending.vertices += given.vertices;
@@ -116,9 +116,13 @@ pub fn change(
             let begin = Instant::now();
             publisher.committing();
             let (shard_version, mark) = (changing.commit()?, parts.mark());
-            publisher.publish(Prepared { shard_version, edges_given: pending.edges, mark })?;
+            let (edges_given, delegates) = (pending.edges, std::mem::take(&mut changing.delegates));
+            publisher.publish(Prepared { shard_version, edges_given, mark, delegates })?;
             times.commit += begin.elapsed();
-            pending = Given::default();
+            pending = Given { has_hub: pending.has_hub, ..Given::default() };
+        }
+        if pending.has_hub && !is_over {
+            changing.promote(&mut outbox, engine)?;
         }
     }
     drop(changing);
@@ -130,6 +134,7 @@ pub fn change(
 /// The shard that is changed.
 struct Changing<'a> {
     is_text: bool,
+    directed: bool,
     removes: bool,
     weights: Option<WeightKind>,
     database: &'a Database,
@@ -137,17 +142,57 @@ struct Changing<'a> {
     /// The number of the next version of the whole.
     next_number: u64,
     message: &'a str,
+    watch: HubWatch,
+    /// Vertices that become delegates with the next version.
+    delegates: Vec<OwnedId>,
 }
 
-impl Changing<'_> {
+impl<'a> Changing<'a> {
+    fn new(
+        cluster: &Cluster,
+        database: &'a Database,
+        engine: &Engine<'_>,
+        job: &'a ChangeJob,
+        weights: Option<WeightKind>,
+    ) -> Self {
+        let manifest = cluster.manifest();
+        let hub_degree = if job.removes || engine.peers() == 1 { 0 } else { manifest.hub_degree };
+        Self {
+            is_text: manifest.text_ids,
+            directed: manifest.directed,
+            removes: job.removes,
+            weights,
+            database,
+            batch: database.batch(),
+            next_number: manifest.newest().number + 1,
+            message: &job.message,
+            watch: HubWatch::new(engine.index(), hub_degree),
+            delegates: Vec::new(),
+        }
+    }
+
     /// Takes the edges and vertices of a block.
-    fn apply(&mut self, block: &[u8]) -> Result<Given> {
+    fn apply(&mut self, block: &[u8], placement: &Placement) -> Result<Given> {
         let mut taker = Taker(block);
         let given = Given::take(&mut taker)?;
         let edge_bytes = taker.u64()? as usize;
-        let mut edges = Taker(taker.bytes(edge_bytes)?);
+        self.apply_edges(taker.bytes(edge_bytes)?, placement)?;
+        while !taker.is_empty() {
+            self.batch.add_vertex(taker.id(self.is_text)?)?;
+        }
+        Ok(given)
+    }
+
+    fn apply_edges(&mut self, block: &[u8], placement: &Placement) -> Result<()> {
+        let mut edges = Taker(block);
         while !edges.is_empty() {
             let (source, target) = (edges.id(self.is_text)?, edges.id(self.is_text)?);
+            if self.watch.is_on() {
+                self.watch.count(placement, source);
+                if !self.directed {
+                    self.watch.count(placement, target);
+                }
+            }
             match self.weights {
                 _ if self.removes => self.batch.remove_edge(source, target)?,
                 None => self.batch.add_edge(source, target, &[])?,
@@ -160,10 +205,30 @@ impl Changing<'_> {
                 }
             }
         }
-        while !taker.is_empty() {
-            self.batch.add_vertex(taker.id(self.is_text)?)?;
+        Ok(())
+    }
+
+    /// Makes the hubs of all processes delegates from the next version on. There are no changes since the last one.
+    fn promote(&mut self, outbox: &mut Outbox, engine: &mut Engine<'_>) -> Result<()> {
+        if !self.watch.is_on() {
+            return Ok(());
         }
-        Ok(given)
+        let (snapshot, old) = (self.database.snapshot()?, outbox.placement().clone());
+        let hubs = self.watch.find(&snapshot, &old)?;
+        self.delegates = announce(&snapshot, &hubs, engine)?;
+        if self.delegates.is_empty() {
+            return Ok(());
+        }
+        outbox.add_delegates(&self.delegates);
+        let moves = Moves::of(&snapshot, &hubs, (&old, outbox.placement()), engine)?;
+        for (hub, other) in moves.removed {
+            let (hub, other) = (snapshot.ids().external_of(hub)?, snapshot.ids().external_of(other)?);
+            self.batch.remove_edge(hub, other)?;
+        }
+        for block in engine.exchange(moves.sent) {
+            self.apply_edges(&block, outbox.placement())?;
+        }
+        Ok(())
     }
 
     /// Commits what was changed. Without changes, the shard keeps its version.

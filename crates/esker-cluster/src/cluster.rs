@@ -24,14 +24,18 @@ use esker_store::Store;
 use esker_store::version::StagingOptions;
 
 use crate::handshake::Secret;
-use crate::manifest::{ClusterManifest, MANIFEST_NAME, SEAL_NAME, SHARDS_MAX, WholeVersion};
-use crate::owner::Owners;
+use crate::manifest::{ClusterManifest, Delegate, MANIFEST_NAME, SEAL_NAME, SHARDS_MAX, WholeVersion};
+use crate::owner::{OwnedId, Owners};
+use crate::placement::Placement;
 use crate::weights::{WeightKind, weight_kind};
 
 const SECRET_NAME: &str = "secret";
 const LOCK_NAME: &str = "LOCK";
 /// The edge property that holds the weights in the shards.
 pub(crate) const WEIGHT_NAME: &str = "weight";
+
+/// The usual number of edges from which on a vertex becomes a delegate.
+pub const HUB_DEGREE: u64 = 1 << 20;
 
 /// What a new cluster is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +50,8 @@ pub struct CreateOptions {
     pub weights: Option<WeightKind>,
     /// Seed of the hash that finds the owner of a vertex.
     pub seed: u64,
+    /// Edges in the list of a vertex from which on they lie with the owners of their other ends; 0: they never do. Usually [`HUB_DEGREE`].
+    pub hub_degree: u64,
 }
 
 /// A new cluster, and what its first version is.
@@ -55,6 +61,8 @@ pub(crate) struct NewCluster<'a> {
     pub(crate) message: &'a str,
     /// Messages of further versions without edges: how far streams were read.
     pub(crate) positions: Vec<String>,
+    /// The delegates of the first version.
+    pub(crate) delegates: Vec<OwnedId>,
 }
 
 /// A cluster database.
@@ -90,7 +98,13 @@ impl Cluster {
     /// # Errors
     /// [`Error::Invalid`] if something is at `path`, or for a number of shards out of 1..=1024; [`Error::Io`].
     pub fn create(path: &Path, options: &CreateOptions) -> Result<Self> {
-        let new = NewCluster { options, edges_given: 0, message: "create", positions: Vec::new() };
+        let new = NewCluster {
+            options,
+            edges_given: 0,
+            message: "create",
+            positions: Vec::new(),
+            delegates: Vec::new(),
+        };
         Self::create_with(path, &new, |disk, _, place| create_shard(disk, place, options))
     }
 
@@ -144,6 +158,12 @@ impl Cluster {
     /// The owners of vertices.
     pub fn owners(&self) -> Owners {
         Owners::new(self.manifest.seed, self.num_shards())
+    }
+
+    /// Where the edges of a version lie.
+    pub(crate) fn placement(&self, version: u64) -> Placement {
+        let delegates = self.manifest.delegates.iter().filter(|delegate| delegate.since <= version);
+        Placement::new(self.owners(), self.manifest.directed, delegates.map(|delegate| delegate.id.clone()))
     }
 
     /// The directory of a shard.
@@ -246,8 +266,23 @@ impl Cluster {
     /// # Errors
     /// [`Error::Io`]: [`Cluster::reload`] finds out whether the version is published.
     pub fn publish(&mut self, shards: Vec<u64>, edges_given: u64, message: &str) -> Result<u64> {
+        self.publish_with(shards, edges_given, message, &[])
+    }
+
+    /// The same with vertices that become delegates with the version.
+    ///
+    /// # Errors
+    /// As [`Cluster::publish`].
+    pub fn publish_with(
+        &mut self,
+        shards: Vec<u64>,
+        edges_given: u64,
+        message: &str,
+        delegates: &[OwnedId],
+    ) -> Result<u64> {
         let mut next = self.manifest.clone();
         let number = next.newest().number + 1;
+        next.delegates.extend(delegates.iter().map(|id| Delegate { id: id.clone(), since: number }));
         let message = message.to_owned();
         next.versions.push(WholeVersion { number, time_ms: now_ms(), edges_given, message, shards });
         next.write(self.disk.as_ref(), &self.path)?;
@@ -286,9 +321,11 @@ fn create_in(
         shards: vec![1; options.shards],
     });
     let versions = versions.collect();
-    let CreateOptions { directed, text_ids, seed, .. } = *options;
+    let CreateOptions { directed, text_ids, seed, hub_degree, .. } = *options;
+    let delegates = new.delegates.iter().map(|id| Delegate { id: id.clone(), since: 1 }).collect();
     let id = DatabaseId::random();
-    ClusterManifest { id, seed, directed, text_ids, shards, versions }.write(disk.as_ref(), directory)
+    ClusterManifest { id, seed, directed, text_ids, shards, versions, hub_degree, delegates }
+        .write(disk.as_ref(), directory)
 }
 
 /// Makes the empty database of a shard.
@@ -322,7 +359,14 @@ mod tests {
     fn a_new_cluster_is_whole_and_its_secret_private() {
         let place = tempfile::tempdir().expect("directory");
         let path = place.path().join("c");
-        let options = CreateOptions { shards: 3, directed: false, text_ids: true, weights: None, seed: 5 };
+        let options = CreateOptions {
+            shards: 3,
+            directed: false,
+            text_ids: true,
+            weights: None,
+            seed: 5,
+            hub_degree: 0,
+        };
         let cluster = Cluster::create(&path, &options).expect("create");
         assert_eq!((cluster.num_shards(), cluster.manifest().newest().number), (3, 1));
         for shard in 0..3 {
@@ -344,7 +388,14 @@ mod tests {
     #[test]
     fn one_command_changes_a_cluster_at_a_time() {
         let place = tempfile::tempdir().expect("directory");
-        let options = CreateOptions { shards: 1, directed: true, text_ids: false, weights: None, seed: 5 };
+        let options = CreateOptions {
+            shards: 1,
+            directed: true,
+            text_ids: false,
+            weights: None,
+            seed: 5,
+            hub_degree: 0,
+        };
         let mut cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
         let mut other = cluster.clone();
         let lock = cluster.lock().expect("first");
@@ -357,7 +408,14 @@ mod tests {
     #[test]
     fn a_shard_of_another_cluster_is_refused() {
         let place = tempfile::tempdir().expect("directory");
-        let options = CreateOptions { shards: 2, directed: true, text_ids: false, weights: None, seed: 5 };
+        let options = CreateOptions {
+            shards: 2,
+            directed: true,
+            text_ids: false,
+            weights: None,
+            seed: 5,
+            hub_degree: 0,
+        };
         let cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
         std::fs::rename(cluster.shard_path(0), place.path().join("away")).expect("move");
         std::fs::rename(cluster.shard_path(1), cluster.shard_path(0)).expect("move");

@@ -7,7 +7,8 @@ use esker_format::{Error, Result};
 
 use crate::change::Prepared;
 use crate::counters::WorkerCounters;
-use crate::wire::{Taker, put_u64};
+use crate::owner::OwnedId;
+use crate::wire::{Taker, put_id, put_u64};
 
 /// The most bytes of a message.
 const MESSAGE_BYTES_MAX: u32 = 1 << 26;
@@ -62,7 +63,12 @@ impl Report {
                 let mut content = Vec::new();
                 put_u64(&mut content, prepared.shard_version);
                 put_u64(&mut content, prepared.edges_given);
-                prepared.mark.iter().for_each(|mark| put_u64(&mut content, *mark));
+                put_u64(&mut content, u64::from(prepared.mark.is_some()));
+                put_u64(&mut content, prepared.mark.unwrap_or(0));
+                for id in &prepared.delegates {
+                    content.push(u8::from(matches!(id, OwnedId::Text(_))));
+                    put_id(&mut content, id.as_id());
+                }
                 (3, content)
             }
             Self::Outline(outline) => (4, outline.clone()),
@@ -86,8 +92,13 @@ impl Report {
             2 => Self::Progress(taker.u64()?),
             3 => {
                 let (shard_version, edges_given) = (taker.u64()?, taker.u64()?);
-                let mark = if taker.is_empty() { None } else { Some(taker.u64()?) };
-                Self::Prepared(Prepared { shard_version, edges_given, mark })
+                let (has_mark, mark) = (taker.u64()? != 0, taker.u64()?);
+                let (mark, mut delegates) = (Some(mark).filter(|_| has_mark), Vec::new());
+                while !taker.is_empty() {
+                    let is_text = taker.bytes(1)?[0] != 0;
+                    delegates.push(taker.id(is_text)?.into());
+                }
+                Self::Prepared(Prepared { shard_version, edges_given, mark, delegates })
             }
             4 => Self::Outline(content),
             5 => Self::Rows(content),
@@ -174,13 +185,19 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
         let here = TcpStream::connect(listener.local_addr().expect("address")).expect("connect");
         let (there, _) = listener.accept().expect("accept");
-        let prepared = Prepared { shard_version: 4, edges_given: u64::MAX, mark: None };
+        let prepared =
+            Prepared { shard_version: 4, edges_given: u64::MAX, mark: None, delegates: Vec::new() };
+        let delegates = vec![OwnedId::Int(7), OwnedId::Int(u64::MAX)];
+        let hubs = Prepared { delegates, ..prepared.clone() };
+        let texts = Prepared { delegates: vec![OwnedId::Text(b"a".into())], ..prepared.clone() };
         let reports = [
             Report::Listening(65535),
             Report::Beat,
             Report::Progress(1 << 40),
-            Report::Prepared(prepared),
+            Report::Prepared(prepared.clone()),
             Report::Prepared(Prepared { mark: Some(u64::MAX), ..prepared }),
+            Report::Prepared(hubs),
+            Report::Prepared(texts),
             Report::Committing,
             Report::Followed(1 << 50),
             Report::Outline(vec![1, 2]),

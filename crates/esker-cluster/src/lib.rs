@@ -2,7 +2,7 @@
 //!
 //! A [`Cluster`] is a directory with a manifest and a database for each shard ([`mod@cluster`], [`manifest`]). A vertex belongs to the shard
 //! that a seeded hash of its external id names ([`owner`]). An edge lies with the owner of its source; an undirected one also with that of
-//! its target. What a shard holds of other shards' vertices are ghosts.
+//! its target; those of hubs are spread over the shards ([`placement`]). What a shard holds of other shards' vertices are ghosts.
 //!
 //! A [`Supervisor`] starts a worker process for each shard ([`worker`]), and ends them all when one fails. Workers exchange blocks through
 //! a dataflow engine ([`engine`]) over connections on which both sides have proved that they know the secret of the cluster ([`handshake`]).
@@ -14,6 +14,7 @@
 
 pub mod owner;
 mod wire;
+mod placement;
 pub mod manifest;
 pub mod engine;
 pub mod handshake;
@@ -23,6 +24,7 @@ pub mod cluster;
 mod shard;
 pub mod job;
 mod outbox;
+mod hubs;
 mod mark;
 mod parts;
 mod change;
@@ -44,11 +46,11 @@ mod model_tests;
 
 pub use change::{Prepared, Publisher, change};
 pub use children::WorkerCommand;
-pub use cluster::{Cluster, CreateOptions};
+pub use cluster::{Cluster, CreateOptions, HUB_DEGREE};
 pub use counters::{ChangeTimes, WorkerCounters};
 pub use following::FollowedVersion;
 pub use shard::{roll_back, unpublished};
-pub use split::{merge, rebalance, split};
+pub use split::{NewShards, merge, rebalance, split};
 pub use supervisor::{ChangeReport, ClusterAnswer, SILENCE, Supervisor};
 pub use weights::WeightKind;
 pub use whole::{CheckReport, Counts, check, counts, estimate, export, write_id};

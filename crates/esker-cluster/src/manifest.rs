@@ -3,13 +3,18 @@
 //! `CLUSTER` is a header page (the fields of `Head`, zeros, a checksum) and a body with a checksum of its own. It is never changed in
 //! place: a new file is written, synced, and renamed over the old one, so at every moment the name stands for a whole manifest, and any
 //! checksum that does not match is damage. `CLUSTER.seal`, replaced in the same way afterwards, says how many versions there were: a
-//! manifest with fewer is an older copy. Size: 4096 bytes, 16 a shard, and for each version 32, its message, and 8 a shard.
+//! manifest with fewer is an older copy. Size: 4096 bytes, 16 a shard, and for each version 32, its message, and 8 a shard;
+//! for each delegate 8 and its id.
 
 use std::path::Path;
 
 use esker_format::io::Disk;
 use esker_format::{DatabaseId, Error, FORMAT_VERSION, FieldInput, FieldValue, PAGE_BYTES, Result};
 use esker_format::{header_page, read_header_page};
+use esker_store::ids::ExternalId;
+
+use crate::owner::OwnedId;
+use crate::wire::put_id;
 
 /// Name of the manifest in the directory of a cluster.
 pub const MANIFEST_NAME: &str = "CLUSTER";
@@ -35,6 +40,15 @@ pub struct WholeVersion {
     pub shards: Vec<u64>,
 }
 
+/// A vertex whose edges lie with the owners of their other ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delegate {
+    /// The vertex.
+    pub id: OwnedId,
+    /// The first version of the whole in which it is one.
+    pub since: u64,
+}
+
 /// What the manifest says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterManifest {
@@ -50,6 +64,10 @@ pub struct ClusterManifest {
     pub shards: Vec<DatabaseId>,
     /// The versions of the whole, oldest first; never empty.
     pub versions: Vec<WholeVersion>,
+    /// Edges of a vertex in its list from which on it becomes a delegate; 0: no vertex does.
+    pub hub_degree: u64,
+    /// The delegates, in the order in which they became so.
+    pub delegates: Vec<Delegate>,
 }
 
 /// The fields of the header page, in order.
@@ -199,6 +217,12 @@ impl ClusterManifest {
             version.message.put(&mut body);
             version.shards.iter().for_each(|shard| shard.put(&mut body));
         }
+        self.hub_degree.put(&mut body);
+        (self.delegates.len() as u64).put(&mut body);
+        for delegate in &self.delegates {
+            delegate.since.put(&mut body);
+            put_id(&mut body, delegate.id.as_id());
+        }
         let mut file = header_page(&Head {
             id: self.id,
             seed: self.seed,
@@ -240,10 +264,32 @@ impl ClusterManifest {
                 shards: (0..num_shards).map(|_| u64::take(&mut input)).collect::<Result<_>>()?,
             });
         }
+        let (hub_degree, delegates) = take_delegates(&mut input, head.text_ids)?;
         input.finish()?;
         let Head { id, seed, directed, text_ids, .. } = head;
-        Ok(Self { id, seed, directed, text_ids, shards, versions })
+        Ok(Self { id, seed, directed, text_ids, shards, versions, hub_degree, delegates })
     }
+}
+
+/// Takes the degree of hubs and the delegates. Clusters were made without them.
+fn take_delegates(input: &mut FieldInput<'_>, text_ids: bool) -> Result<(u64, Vec<Delegate>)> {
+    if input.remaining() == 0 {
+        return Ok((0, Vec::new()));
+    }
+    let (hub_degree, count) = (u64::take(input)?, u64::take(input)?);
+    let mut delegates = Vec::new();
+    for _ in 0..count {
+        let since = u64::take(input)?;
+        let id = match text_ids {
+            true => {
+                let len = u32::take(input)? as usize;
+                ExternalId::Text(input.bytes(len)?)
+            }
+            false => ExternalId::Int(u64::take(input)?),
+        };
+        delegates.push(Delegate { id: id.into(), since });
+    }
+    Ok((hub_degree, delegates))
 }
 
 /// Says of a file that a cluster has and that is not there what is lost with it, and what to do.
@@ -291,6 +337,8 @@ mod tests {
             text_ids: false,
             shards: vec![DatabaseId([2; 16]), DatabaseId([3; 16])],
             versions: (1..=versions).map(version).collect(),
+            hub_degree: 1000,
+            delegates: (1..versions).map(|since| Delegate { id: OwnedId::Int(7 * since), since }).collect(),
         }
     }
 
@@ -307,6 +355,19 @@ mod tests {
             sample(versions).write(&disk, &path).expect("write");
             assert_eq!(ClusterManifest::read(&disk, &path).expect("read"), sample(versions));
         }
+    }
+
+    #[test]
+    fn text_delegates_are_read_and_a_manifest_without_a_degree_of_hubs_has_none() {
+        let (disk, path) = disk();
+        let mut manifest = ClusterManifest { text_ids: true, delegates: Vec::new(), ..sample(3) };
+        for (since, text) in [(1, ""), (3, "a hub")] {
+            manifest.delegates.push(Delegate { id: OwnedId::Text(text.into()), since });
+        }
+        manifest.write(&disk, &path).expect("write");
+        assert_eq!(ClusterManifest::read(&disk, &path).expect("read"), manifest);
+        let mut input = FieldInput::new(&path, &[], 0);
+        assert_eq!(take_delegates(&mut input, true).expect("an older manifest"), (0, Vec::new()));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods)] // The tests write files of their own.
 
 mod changes;
+mod delegates;
 mod following;
 mod more_answers;
 mod splitting;
@@ -61,7 +62,8 @@ impl Publisher for Member {
         if self.together.meeting.wait().is_leader() {
             let parts = self.together.parts.lock().expect("parts");
             let shards = parts.iter().map(|part| part.shard_version).collect();
-            self.together.cluster.lock().expect("cluster").publish(shards, parts[0].edges_given, "add")?;
+            let (edges, delegates) = (parts[0].edges_given, &parts[0].delegates);
+            self.together.cluster.lock().expect("cluster").publish_with(shards, edges, "add", delegates)?;
         }
         self.together.meeting.wait();
         Ok(())
@@ -95,7 +97,8 @@ fn add_all(cluster: Cluster, input: &Path, batch_edges: u64) -> Cluster {
 /// Changes a cluster with a thread for each shard.
 fn change_all(cluster: Cluster, job: &ChangeJob) -> Cluster {
     let shards = cluster.num_shards();
-    let prepared = vec![Prepared { shard_version: 0, edges_given: 0, mark: None }; shards];
+    let prepared =
+        vec![Prepared { shard_version: 0, edges_given: 0, mark: None, delegates: Vec::new() }; shards];
     let (parts, meeting) = (Mutex::new(prepared), Barrier::new(shards));
     let together = Arc::new(Together { cluster: Mutex::new(cluster.clone()), parts, meeting });
     let (shared, job) = (Arc::clone(&together), job.clone());
@@ -270,7 +273,8 @@ fn a_cluster_answers_as_one_database() {
         let text = edges(&mut random, vertices, count, is_text);
         let input = place.path().join("edges.csv");
         std::fs::write(&input, &text).expect("write");
-        let options = CreateOptions { shards, directed, text_ids: is_text, weights: None, seed: case };
+        let options =
+            CreateOptions { shards, directed, text_ids: is_text, weights: None, seed: case, hub_degree: 0 };
         let cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
         let cluster = add_all(cluster, &input, 0);
         let version = cluster.manifest().newest().clone();
@@ -303,7 +307,8 @@ fn versions_of_the_whole_stay_readable_and_later_edges_join_them() {
     std::fs::write(path("1.csv"), &texts[0]).expect("write");
     std::fs::write(path("2.csv"), &texts[1]).expect("write");
     std::fs::write(path("both.csv"), texts[0].clone() + &texts[1]["source,target\n".len()..]).expect("write");
-    let options = CreateOptions { shards: 3, directed: true, text_ids: false, weights: None, seed: 1 };
+    let options =
+        CreateOptions { shards: 3, directed: true, text_ids: false, weights: None, seed: 1, hub_degree: 0 };
     let cluster = add_all(Cluster::create(&path("c"), &options).expect("create"), &path("1.csv"), 0);
     let cluster = add_all(cluster, &path("2.csv"), 100_000);
     let given: Vec<u64> = cluster.manifest().versions.iter().map(|version| version.edges_given).collect();
@@ -322,7 +327,8 @@ fn scores_are_bit_equal_for_any_number_of_processes() {
     let input = place.path().join("edges.csv");
     std::fs::write(&input, edges(&mut Random(3), 300, 3000, false)).expect("write");
     let scores = |shards| {
-        let options = CreateOptions { shards, directed: true, text_ids: false, weights: None, seed: 9 };
+        let options =
+            CreateOptions { shards, directed: true, text_ids: false, weights: None, seed: 9, hub_degree: 0 };
         let cluster = Cluster::create(&place.path().join(format!("c{shards}")), &options).expect("create");
         run_all(&add_all(cluster, &input, 0), "pagerank", &[("tolerance", "1e-9")], 2)
     };
@@ -337,7 +343,8 @@ fn a_bad_line_and_an_unknown_source_are_named() {
     let place = tempfile::tempdir().expect("directory");
     let input = place.path().join("edges.csv");
     std::fs::write(&input, "source,target\n1,2\nx,3\n").expect("write");
-    let options = CreateOptions { shards: 1, directed: true, text_ids: false, weights: None, seed: 9 };
+    let options =
+        CreateOptions { shards: 1, directed: true, text_ids: false, weights: None, seed: 9, hub_degree: 0 };
     let cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
     let (job, copy) = (job_of(&input), cluster.clone());
     let failed = run_threads(1, move |engine| change(&copy, engine, &job, &mut Never));

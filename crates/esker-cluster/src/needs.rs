@@ -25,6 +25,8 @@ pub struct ShardShape {
     pub ghosts: u64,
     /// Copies of own vertices in other shards.
     pub mirrors: u64,
+    /// Copies of delegates in all other shards, at most.
+    pub delegate_copies: u64,
     /// Entries of the out-lists of all vertices.
     pub arcs: u64,
     /// Bytes of the ids of all vertices, as they travel.
@@ -95,6 +97,12 @@ impl ShardShape {
             // Communities have names too if ids are integers.
             _ => 88 * n + 2 * names + if self.directed { 64 * self.arcs } else { 0 },
         };
+        // Full degrees, the labels beside parts of lists, and the lists themselves.
+        let parts = match algorithm {
+            _ if self.delegate_copies == 0 => 0,
+            "triangles" | "cdlp" => 64 * self.arcs,
+            _ => 8 * n,
+        };
         let rows = if has_top { ROW_BYTES * self.owned } else { 0 };
         let ids = self.id_bytes.div_ceil(n.max(1)) * self.ghosts;
         let sends = match algorithm {
@@ -107,7 +115,19 @@ impl ShardShape {
             "triangles" => Sends::ARound(TRIANGLE_ROUND_BYTES / 6 + 16 * n + 8 * ends),
             _ => Sends::ARound(12 * self.mirrors + if self.directed { 24 * self.arcs } else { 0 }),
         };
-        let memory_bytes = self.routes_bytes() + arrays + rows + EXCHANGE_BYTES * shared;
+        let sends = match (sends, algorithm) {
+            (sends, "wcc") => sends,
+            (Sends::InAll(bytes), _) => Sends::InAll(bytes + 24 * self.delegate_copies),
+            (Sends::ARound(bytes), "triangles" | "cdlp") if self.delegate_copies > 0 => {
+                Sends::ARound(bytes + 24 * self.arcs)
+            }
+            // Colours: those that are taken beside each part of a list.
+            (Sends::ARound(bytes), "colouring") if self.delegate_copies > 0 => {
+                Sends::ARound(bytes + 12 * self.delegate_copies + 12 * self.arcs)
+            }
+            (Sends::ARound(bytes), _) => Sends::ARound(bytes + 24 * self.delegate_copies),
+        };
+        let memory_bytes = self.routes_bytes() + arrays + parts + rows + EXCHANGE_BYTES * shared;
         RunNeeds { memory_bytes, sends }
     }
 }

@@ -1,7 +1,7 @@
 //! Edges on their way to the shards that hold them.
 //!
-//! An edge goes to the owner of its source; in an undirected cluster also to that of its target. Where a directed edge has its target
-//! elsewhere, the owner of the target is told of the vertex, unless edges are removed: then all vertices stay.
+//! An edge goes to the shards that hold it (`placement`). Where a directed edge has its target elsewhere, the owner of the target is told of the
+//! vertex, unless edges are removed: then all vertices stay.
 
 use std::ops::Range;
 
@@ -10,7 +10,8 @@ use esker_import::source::{EdgeBatch, id_at};
 use esker_store::ids::ExternalId;
 
 use crate::cluster::Cluster;
-use crate::owner::Owners;
+use crate::owner::OwnedId;
+use crate::placement::{EdgePlace, Placement};
 use crate::weights::WeightKind;
 use crate::wire::{Taker, put_id, put_u64};
 
@@ -26,6 +27,8 @@ pub(crate) struct Given {
     pub(crate) is_done: bool,
     /// Whether it asks for a version after the round.
     pub(crate) commits: bool,
+    /// Whether it has found a hub in earlier rounds.
+    pub(crate) has_hub: bool,
     pub(crate) edges: u64,
     pub(crate) vertices: u64,
 }
@@ -37,6 +40,7 @@ impl Given {
         Ok(Self {
             is_done: flags & 1 != 0,
             commits: flags & 2 != 0,
+            has_hub: flags & 4 != 0,
             edges: taker.u64()?,
             vertices: taker.u64()?,
         })
@@ -45,8 +49,7 @@ impl Given {
 
 /// Blocks for the owners, as they are filled.
 pub(crate) struct Outbox {
-    owners: Owners,
-    directed: bool,
+    placement: Placement,
     removes: bool,
     weights: Option<WeightKind>,
     edges: Vec<Vec<u8>>,
@@ -59,14 +62,23 @@ impl Outbox {
     pub(crate) fn new(cluster: &Cluster, removes: bool, weights: Option<WeightKind>) -> Self {
         let shards = cluster.num_shards();
         Self {
-            owners: cluster.owners(),
-            directed: cluster.manifest().directed,
+            placement: cluster.placement(cluster.manifest().newest().number),
             removes,
             weights,
             edges: vec![Vec::new(); shards],
             vertices: vec![Vec::new(); shards],
             announced: vec![0; ANNOUNCED_LEN],
         }
+    }
+
+    /// Where edges lie.
+    pub(crate) fn placement(&self) -> &Placement {
+        &self.placement
+    }
+
+    /// Makes vertices delegates: from now on their edges go to the owners of the other ends.
+    pub(crate) fn add_delegates(&mut self, delegates: &[OwnedId]) {
+        self.placement.extend(delegates.iter().cloned());
     }
 
     /// Takes some edges of a batch, with the weights in a column if the cluster has weights. If `is_reversed`, each stands for its reverse too.
@@ -120,28 +132,18 @@ impl Outbox {
     }
 
     fn put_edge(&mut self, source: ExternalId<'_>, target: ExternalId<'_>, weight: Option<u64>) {
-        let (here, there) = (self.owners.of(source), self.owners.of(target));
-        let mut put = |owner: usize| {
-            let block = &mut self.edges[owner];
-            put_id(block, source);
-            put_id(block, target);
-            if let Some(bits) = weight {
-                put_u64(block, bits);
-            }
-        };
-        put(here);
-        if here == there {
-            return;
+        let EdgePlace { shard, other, told } = self.placement.of_edge(source, target);
+        put_edge(&mut self.edges[shard], source, target, weight);
+        if let Some(other) = other {
+            put_edge(&mut self.edges[other], source, target, weight);
         }
-        if !self.directed {
-            put(there);
-        } else if !self.removes {
-            self.announce(there, target);
+        if let Some(owner) = told.filter(|_| !self.removes) {
+            self.announce(owner, target);
         }
     }
 
     fn put_vertex(&mut self, id: ExternalId<'_>) {
-        put_id(&mut self.vertices[self.owners.of(id)], id);
+        put_id(&mut self.vertices[self.placement.owners().of(id)], id);
     }
 
     /// Tells an owner of its vertex, unless that was done not long ago.
@@ -161,7 +163,8 @@ impl Outbox {
     pub(crate) fn blocks(&mut self, given: Given) -> Vec<Vec<u8>> {
         let blocks = self.edges.iter_mut().zip(&mut self.vertices).map(|(edges, vertices)| {
             let mut block = Vec::with_capacity(32 + edges.len() + vertices.len());
-            let flags = u64::from(given.is_done) | u64::from(given.commits) << 1;
+            let flags = [given.is_done, given.commits, given.has_hub];
+            let flags = flags.iter().rev().fold(0, |flags, &flag| flags << 1 | u64::from(flag));
             let words = [flags, given.edges, given.vertices, edges.len() as u64];
             words.iter().for_each(|word| put_u64(&mut block, *word));
             block.append(edges);
@@ -169,5 +172,19 @@ impl Outbox {
             block
         });
         blocks.collect()
+    }
+}
+
+/// Appends an edge, with the bits of its weight if edges have weights.
+pub(crate) fn put_edge(
+    block: &mut Vec<u8>,
+    source: ExternalId<'_>,
+    target: ExternalId<'_>,
+    weight: Option<u64>,
+) {
+    put_id(block, source);
+    put_id(block, target);
+    if let Some(bits) = weight {
+        put_u64(block, bits);
     }
 }

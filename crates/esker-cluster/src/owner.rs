@@ -21,7 +21,13 @@ impl Owners {
     /// The shard that owns a vertex, in 0..shards.
     #[inline]
     pub fn of(&self, id: ExternalId<'_>) -> usize {
-        ((u128::from(self.hash(id)) * u128::from(self.shards)) >> 64) as usize
+        self.of_hash(self.hash(id))
+    }
+
+    /// The shard that owns a vertex whose id has this hash.
+    #[inline]
+    pub(crate) fn of_hash(&self, hash: u64) -> usize {
+        ((u128::from(hash) * u128::from(self.shards)) >> 64) as usize
     }
 
     /// The hash of an id, of 64 bits.
@@ -39,6 +45,34 @@ impl Owners {
             word[..chunk.len()].copy_from_slice(chunk);
             mix(hash ^ u64::from_le_bytes(word))
         })
+    }
+}
+
+/// The external id of a vertex.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OwnedId {
+    /// An integer.
+    Int(u64),
+    /// A text.
+    Text(Vec<u8>),
+}
+
+impl OwnedId {
+    /// The id, borrowed.
+    pub fn as_id(&self) -> ExternalId<'_> {
+        match self {
+            Self::Int(id) => ExternalId::Int(*id),
+            Self::Text(text) => ExternalId::Text(text),
+        }
+    }
+}
+
+impl From<ExternalId<'_>> for OwnedId {
+    fn from(id: ExternalId<'_>) -> Self {
+        match id {
+            ExternalId::Int(id) => Self::Int(id),
+            ExternalId::Text(text) => Self::Text(text.to_vec()),
+        }
     }
 }
 

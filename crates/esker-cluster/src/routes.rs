@@ -2,6 +2,7 @@
 //!
 //! A shard holds the vertices that it owns and *ghosts*: copies of vertices of other shards, at the other end of its edges. The owner of a
 //! ghost has the same vertex as a *mirror*. For each pair of shards both sides list these in the same order, so values travel without ids.
+//! The lists of own vertices count in a shard, and those of delegates, of which each shard has a part (`placement`).
 //! Memory: two bytes a vertex, and an id for each ghost and each mirror.
 
 use esker_format::{Error, Result};
@@ -11,7 +12,7 @@ use esker_store::ids::ExternalId;
 
 use crate::engine::Engine;
 use crate::needs::ShardShape;
-use crate::owner::Owners;
+use crate::placement::Placement;
 use crate::wire::{Taker, put_id, put_u64};
 
 /// Ids looked up together.
@@ -26,6 +27,21 @@ pub(crate) struct Routes {
     /// For each shard, the own vertices that are ghosts there, in the order of its list.
     mirrors: Vec<Vec<VertexId>>,
     num_owned: usize,
+    delegates: DelegateRoutes,
+}
+
+/// The delegates of a shard.
+struct DelegateRoutes {
+    /// Number of delegates of the whole.
+    count: usize,
+    /// The ghosts here, ascending.
+    ghosts: Vec<VertexId>,
+    /// The own ones that are ghosts elsewhere, ascending.
+    own: Vec<VertexId>,
+    /// For each shard, those of its vertices here.
+    ghosts_of: Vec<Vec<VertexId>>,
+    /// For each shard, the own ones that are ghosts there, in the order of its list.
+    mirrors_of: Vec<Vec<VertexId>>,
 }
 
 impl Routes {
@@ -33,7 +49,8 @@ impl Routes {
     ///
     /// # Errors
     /// [`Error::Invalid`] if an owner does not know its vertex; those of the snapshot.
-    pub(crate) fn new(snapshot: &Snapshot, owners: Owners, engine: &mut Engine<'_>) -> Result<Self> {
+    pub(crate) fn new(snapshot: &Snapshot, placement: &Placement, engine: &mut Engine<'_>) -> Result<Self> {
+        let owners = placement.owners();
         let (me, peers, n) = (engine.index(), engine.peers(), snapshot.num_vertices());
         let mut owner = Vec::with_capacity(n);
         let mut ghosts = vec![Vec::new(); peers];
@@ -53,13 +70,35 @@ impl Routes {
             mirrors.push(find_asked(snapshot, block, me, shard)?);
         }
         let num_owned = n - ghosts.iter().map(Vec::len).sum::<usize>();
-        Ok(Self { me, owner, ghosts, mirrors, num_owned })
+        let delegates = DelegateRoutes::of(snapshot, placement, &ghosts, &mirrors)?;
+        Ok(Self { me, owner, ghosts, mirrors, num_owned, delegates })
     }
 
     /// Whether this shard owns a vertex.
     #[inline]
     pub(crate) fn is_owned(&self, v: VertexId) -> bool {
         usize::from(self.owner[v as usize]) == self.me
+    }
+
+    /// Whether the cluster has delegates; all processes say the same.
+    pub(crate) fn has_delegates(&self) -> bool {
+        self.delegates.count > 0
+    }
+
+    /// The ghosts here that are delegates, ascending. Their lists count in this shard.
+    pub(crate) fn delegated_ghosts(&self) -> &[VertexId] {
+        &self.delegates.ghosts
+    }
+
+    /// Whether a vertex is an own delegate with ghosts elsewhere.
+    pub(crate) fn is_own_delegate(&self, v: VertexId) -> bool {
+        self.delegates.own.binary_search(&v).is_ok()
+    }
+
+    /// Whether the list of a vertex counts in this shard: that of an own vertex, or of a delegate.
+    #[inline]
+    pub(crate) fn counts_list(&self, v: VertexId) -> bool {
+        self.is_owned(v) || self.delegates.ghosts.binary_search(&v).is_ok()
     }
 
     /// The number of this shard.
@@ -77,6 +116,7 @@ impl Routes {
             owned: self.num_owned as u64,
             ghosts: lens(&self.ghosts),
             mirrors: lens(&self.mirrors),
+            delegate_copies: (self.delegates.count * (self.ghosts.len() - 1)) as u64,
             ..shape_of(snapshot)?
         })
     }
@@ -114,6 +154,22 @@ impl Routes {
     ) -> Result<u64> {
         let blocks = self.mirrors.iter().map(|list| encode(head, list.iter().map(|&v| value(v)))).collect();
         self.hand_over(engine, blocks, &self.ghosts, take)
+    }
+
+    /// As [`Routes::to_ghosts`], from own vertices that are delegates. Without delegates nothing is exchanged, and the sum is 0.
+    pub(crate) fn to_delegates(
+        &self,
+        engine: &mut Engine<'_>,
+        head: u64,
+        value: impl Fn(VertexId) -> Option<u64>,
+        take: impl FnMut(VertexId, u64),
+    ) -> Result<u64> {
+        if !self.has_delegates() {
+            return Ok(0);
+        }
+        let lists = &self.delegates.mirrors_of;
+        let blocks = lists.iter().map(|list| encode(head, list.iter().map(|&v| value(v)))).collect();
+        self.hand_over(engine, blocks, &self.delegates.ghosts_of, take)
     }
 
     /// As [`Routes::to_owners`], for a few ghosts with their values. Time: that of the few.
@@ -159,6 +215,34 @@ impl Routes {
             }
         }
         Ok(sum)
+    }
+}
+
+impl DelegateRoutes {
+    fn of(
+        snapshot: &Snapshot,
+        placement: &Placement,
+        ghosts: &[Vec<VertexId>],
+        mirrors: &[Vec<VertexId>],
+    ) -> Result<Self> {
+        let count = placement.num_delegates();
+        let select = |list: &Vec<VertexId>| -> Result<Vec<VertexId>> {
+            let mut selected = Vec::new();
+            for &v in list.iter().filter(|_| count > 0) {
+                if placement.is_delegate(snapshot.ids().external_of(v)?) {
+                    selected.push(v);
+                }
+            }
+            Ok(selected)
+        };
+        let ghosts_of = ghosts.iter().map(select).collect::<Result<Vec<_>>>()?;
+        let mirrors_of = mirrors.iter().map(select).collect::<Result<Vec<_>>>()?;
+        let mut ghosts = ghosts_of.concat();
+        ghosts.sort_unstable();
+        let mut own = mirrors_of.concat();
+        own.sort_unstable();
+        own.dedup();
+        Ok(Self { count, ghosts, own, ghosts_of, mirrors_of })
     }
 }
 

@@ -140,7 +140,14 @@ mod tests {
     #[test]
     fn versions_that_are_not_of_the_whole_are_undone_and_foreign_ones_refused() {
         let place = tempfile::tempdir().expect("directory");
-        let options = CreateOptions { shards: 2, directed: true, text_ids: false, weights: None, seed: 5 };
+        let options = CreateOptions {
+            shards: 2,
+            directed: true,
+            text_ids: false,
+            weights: None,
+            seed: 5,
+            hub_degree: 0,
+        };
         let cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
         let commit = |message: &str| {
             let database = Database::open(cluster.shard_path(1), DatabaseOptions::default()).expect("open");

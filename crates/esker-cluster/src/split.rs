@@ -23,9 +23,21 @@ use esker_store::{Snapshot, Store};
 
 use crate::cluster::{Cluster, CreateOptions, NewCluster, WEIGHT_NAME};
 use crate::job::stream_of;
-use crate::owner::Owners;
+use crate::owner::{OwnedId, Owners};
+use crate::placement::Placement;
 use crate::weights::WeightKind;
 use crate::whole::counts;
+
+/// How a new cluster is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewShards {
+    /// Number of shards.
+    pub shards: usize,
+    /// Seed of the hash that finds the owner of a vertex.
+    pub seed: u64,
+    /// Edges in the list of a vertex from which on it is a delegate; 0: no vertex is.
+    pub hub_degree: u64,
+}
 
 /// Vertices of a block.
 const BLOCK_LEN: usize = 1 << 13;
@@ -39,8 +51,7 @@ pub fn split(
     database: &Store,
     version: u64,
     path: &Path,
-    shards: usize,
-    seed: u64,
+    cut: NewShards,
     run: &Run,
 ) -> Result<(Cluster, Vec<String>)> {
     let snapshot = database.at(version)?;
@@ -59,18 +70,35 @@ pub fn split(
     let left_out = snapshot.edge_properties().filter(|property| !property.weight).map(|one| one.name.clone());
     let left_out = left_out.chain(snapshot.vertex_properties().map(|one| one.name.clone())).collect();
     let (directed, text_ids) = (snapshot.is_directed(), snapshot.ids().is_text());
-    let options = CreateOptions { shards, directed, text_ids, weights, seed };
+    let NewShards { shards, seed, hub_degree } = cut;
+    let options = CreateOptions { shards, directed, text_ids, weights, seed, hub_degree };
     let message = format!("split {} version {version}", snapshot.path().display());
     let edges_given = snapshot.num_edges();
-    let new = NewCluster { options: &options, edges_given, message: &message, positions: Vec::new() };
     let removed = snapshot.removed(run)?.clone();
-    let part = Arc::new(vec![DatabasePart { snapshot, removed, weight }]);
-    let cluster = create_of(&part, None, path, &new, run)?;
+    let parts = vec![DatabasePart { snapshot, removed, weight }];
+    let delegates = hubs_of(&parts[0], &options)?;
+    let positions = Vec::new();
+    let new = NewCluster { options: &options, edges_given, message: &message, positions, delegates };
+    let cluster = create_of(&Arc::new(parts), None, path, &new, run)?;
     Ok((cluster, left_out))
 }
 
+/// The vertices of a database that become delegates.
+fn hubs_of(part: &DatabasePart, options: &CreateOptions) -> Result<Vec<OwnedId>> {
+    let mut hubs = Vec::new();
+    if options.hub_degree == 0 || options.shards == 1 {
+        return Ok(hubs);
+    }
+    for v in (0..part.snapshot.num_vertices()).map(vertex).filter(|&v| !part.removed.is_removed(v)) {
+        if part.snapshot.degree(Direction::Out, v)? as u64 >= options.hub_degree {
+            hubs.push(part.snapshot.ids().external_of(v)?.into());
+        }
+    }
+    Ok(hubs)
+}
+
 /// Makes a cluster at `path` of a version of another one, with another number of shards. Its first version has all vertices and edges, with their
-/// weights. A version without edges follows for each stream that was read until then, and says how far, so that the stream goes on there.
+/// weights. Delegates stay so. A version without edges follows for each stream that was read until then, and says how far, so that the stream goes on there.
 ///
 /// # Errors
 /// [`Error::Invalid`] if there is no such version; those of a shard; as [`Cluster::create`] and [`import`].
@@ -84,12 +112,16 @@ pub fn rebalance(
 ) -> Result<Cluster> {
     let (manifest, parts) = (cluster.manifest(), Arc::new(parts_of(cluster, version, run)?));
     let (directed, text_ids) = (manifest.directed, manifest.text_ids);
-    let options = CreateOptions { shards, directed, text_ids, weights: cluster.weights()?, seed };
+    let (weights, hub_degree) = (cluster.weights()?, manifest.hub_degree);
+    let options = CreateOptions { shards, directed, text_ids, weights, seed, hub_degree };
     let message = format!("rebalance {} version {version}", cluster.path().display());
     let (_, whole) = counts(cluster, version)?;
     let positions = positions_until(cluster, version);
-    let new = NewCluster { options: &options, edges_given: whole.edges, message: &message, positions };
-    create_of(&parts, Some(cluster.owners()), path, &new, run)
+    let from = cluster.placement(version);
+    let delegates = from.delegates().cloned().collect();
+    let new =
+        NewCluster { options: &options, edges_given: whole.edges, message: &message, positions, delegates };
+    create_of(&parts, Some(&from), path, &new, run)
 }
 
 /// The messages that say how far each stream was read until a version, oldest first.
@@ -104,17 +136,18 @@ fn positions_until(cluster: &Cluster, version: u64) -> Vec<String> {
     newest.into_iter().map(str::to_owned).collect()
 }
 
-/// Makes a cluster of databases. `from` says which of them owns a vertex; `None`: there is one, which owns all.
+/// Makes a cluster of databases. `from` says where their edges lie; `None`: there is one, which has all.
 fn create_of(
     parts: &Arc<Vec<DatabasePart>>,
-    from: Option<Owners>,
+    from: Option<&Placement>,
     path: &Path,
     new: &NewCluster<'_>,
     run: &Run,
 ) -> Result<Cluster> {
     let CreateOptions { shards, directed, weights, seed, .. } = *new.options;
     Cluster::create_with(path, new, |disk, shard, place| {
-        let selection = Selection { from, to: Some((shard, Owners::new(seed, shards))), directed };
+        let to = Placement::new(Owners::new(seed, shards), directed, new.delegates.iter().cloned());
+        let selection = Selection { from: from.cloned(), to: Some((shard, to)), directed };
         let reader = PartsReader::new(Arc::clone(parts), selection, weights);
         let options =
             ImportOptions { order: VertexOrder::Keep, ..import_options(directed, new.message, run) };
@@ -129,7 +162,7 @@ fn create_of(
 pub fn merge(cluster: &Cluster, version: u64, target: &Path, run: &Run) -> Result<()> {
     let parts = parts_of(cluster, version, run)?;
     let directed = cluster.manifest().directed;
-    let selection = Selection { from: Some(cluster.owners()), to: None, directed };
+    let selection = Selection { from: Some(cluster.placement(version)), to: None, directed };
     let reader = PartsReader::new(Arc::new(parts), selection, cluster.weights()?);
     let message = format!("merge {} version {version}", cluster.path().display());
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
@@ -165,36 +198,34 @@ struct DatabasePart {
 }
 
 /// Which edges and vertices of the parts are taken.
-#[derive(Clone, Copy)]
 struct Selection {
-    /// Which part owns a vertex; `None`: there is one part, which owns all.
-    from: Option<Owners>,
-    /// The shard that is made, among the owners of the new cluster; `None`: everything is taken.
-    to: Option<(usize, Owners)>,
+    /// Where edges lie; `None`: there is one part, which has all.
+    from: Option<Placement>,
+    /// The shard that is made, and where edges lie in the new cluster; `None`: everything is taken.
+    to: Option<(usize, Placement)>,
     directed: bool,
 }
 
 impl Selection {
-    fn is_owned(&self, part: usize, id: ExternalId<'_>) -> bool {
-        self.from.is_none_or(|owners| owners.of(id) == part)
-    }
-
-    fn is_wanted(&self, id: ExternalId<'_>) -> bool {
-        self.to.is_none_or(|(shard, owners)| owners.of(id) == shard)
-    }
-
     fn has_vertex(&self, part: usize, id: ExternalId<'_>) -> bool {
-        self.is_owned(part, id) && self.is_wanted(id)
+        self.from.as_ref().is_none_or(|from| from.owners().of(id) == part)
+            && self.to.as_ref().is_none_or(|(shard, to)| to.owners().of(id) == *shard)
     }
 
-    /// Whether edges of a source can be selected.
+    /// Whether edges in the list of a source can be selected: others repeat edges that are selected elsewhere.
     fn has_source(&self, part: usize, source: ExternalId<'_>) -> bool {
-        self.is_owned(part, source) && (!self.directed || self.is_wanted(source))
+        let is_counted = self.from.as_ref().is_none_or(|from| from.counts_list(part, source));
+        is_counted
+            && self.to.as_ref().is_none_or(|(shard, to)| !self.directed || to.counts_list(*shard, source))
     }
 
-    /// Whether an edge is selected, if [`Self::has_source`] holds for its source. An undirected one is in the lists of both ends, and goes to the owners of both.
+    /// Whether an edge is selected, if [`Self::has_source`] holds for its source. An undirected one is in the lists of both ends.
     fn has_edge(&self, source: ExternalId<'_>, target: ExternalId<'_>) -> bool {
-        self.directed || (source <= target && (self.is_wanted(source) || self.is_wanted(target)))
+        let is_wanted = |(shard, to): &(usize, Placement)| {
+            let place = to.of_edge(source, target);
+            place.shard == *shard || place.other == Some(*shard)
+        };
+        (self.directed || source <= target) && self.to.as_ref().is_none_or(is_wanted)
     }
 }
 

@@ -62,7 +62,7 @@ mod tests {
         stopping.hear(1, &Report::Committing, at(100));
         assert!(stopping.begin(at(101)) && !stopping.begin(at(102)));
         assert!(!stopping.is_over(at(200)), "a commit takes its time");
-        let prepared = Prepared { shard_version: 2, edges_given: 1, mark: None };
+        let prepared = Prepared { shard_version: 2, edges_given: 1, mark: None, delegates: Vec::new() };
         stopping.hear(1, &Report::Prepared(prepared), at(200));
         assert!(!stopping.is_over(at(203)));
         stopping.hear(0, &Report::Progress(7), at(203));

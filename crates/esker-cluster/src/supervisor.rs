@@ -128,14 +128,14 @@ impl Supervisor<'_> {
                     Report::Prepared(part) => prepared[shard] = Some(part),
                     _ => {}
                 }
-                let Some(parts) = prepared.iter().copied().collect::<Option<Vec<_>>>() else { return Ok(()) };
+                let Some(parts) = prepared.iter().cloned().collect::<Option<Vec<_>>>() else { return Ok(()) };
                 prepared.fill(None);
-                let (edges, mark) = (parts[0].edges_given, parts[0].mark);
+                let (edges, mark, delegates) = (parts[0].edges_given, parts[0].mark, &parts[0].delegates);
                 let shards = parts.iter().map(|part| part.shard_version).collect();
                 report.edges += edges;
                 let read = |stream: &StreamJob| stream.message(stream.passed + report.edges, mark);
                 let message = job.stream.as_ref().map_or_else(|| job.message.clone(), read);
-                report.versions.push(cluster.publish(shards, edges, &message)?);
+                report.versions.push(cluster.publish_with(shards, edges, &message, delegates)?);
                 // If a worker is gone, that is noticed elsewhere.
                 children.lines.iter().for_each(|line| drop(Order::Published.send(line)));
                 Ok(())

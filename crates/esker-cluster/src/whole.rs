@@ -12,6 +12,7 @@ use esker_store::{LogCheck, Snapshot, check::check as check_layers};
 use crate::algorithm::find;
 use crate::cluster::Cluster;
 use crate::needs::{PROCESS_BYTES, RunNeeds, ShardShape};
+use crate::placement::Placement;
 use crate::routes::shape_of;
 use crate::shard::{expect_own, unpublished};
 
@@ -36,13 +37,14 @@ struct Part<'a> {
     cluster: &'a Cluster,
     shard: usize,
     snapshot: Snapshot,
+    placement: Placement,
 }
 
 impl<'a> Part<'a> {
     fn open(cluster: &'a Cluster, version: u64, shard: usize) -> Result<Self> {
         let number = cluster.manifest().version(version)?.shards[shard];
         let snapshot = cluster.open_shard(shard)?.at(number)?;
-        Ok(Self { cluster, shard, snapshot })
+        Ok(Self { cluster, shard, snapshot, placement: cluster.placement(version) })
     }
 
     fn vertices(&self) -> impl Iterator<Item = VertexId> {
@@ -58,7 +60,22 @@ impl<'a> Part<'a> {
         Ok(self.cluster.owners().of(self.id(v)?))
     }
 
-    /// For each shard, the number of edges of this one to its vertices, and of its vertices here.
+    /// A problem if edges in the list of a delegate belong to another shard.
+    fn misplaced(&self, v: VertexId, cancel: &Cancel) -> Result<Option<String>> {
+        let (id, mut count) = (self.id(v)?, 0);
+        for (index, &other) in self.snapshot.neighbors(Direction::Out, v)?.iter().enumerate() {
+            if index % CANCEL_EVERY as usize == 0 {
+                cancel.check()?;
+            }
+            count += u64::from(self.placement.of_edge(id, self.id(other)?).shard != self.shard);
+        }
+        let edges = esker_graph::counted(count, "edge", "edges");
+        let text =
+            format!("shard {} has {edges} of the delegate {id} that other shards should have", self.shard);
+        Ok((count > 0).then_some(text))
+    }
+
+    /// For each shard, the number of edges of this one to its vertices, except of delegates, and of its vertices here.
     fn shared(&self, cancel: &Cancel) -> Result<Vec<(u64, u64)>> {
         let direction = if self.snapshot.is_directed() { Direction::In } else { Direction::Out };
         let mut shared = vec![(0, 0); self.cluster.num_shards()];
@@ -66,8 +83,11 @@ impl<'a> Part<'a> {
             if v % CANCEL_EVERY == 0 {
                 cancel.check()?;
             }
-            let (edges, ghosts) = &mut shared[self.owner(v)?];
-            *edges += self.snapshot.degree(direction, v)? as u64;
+            let id = self.id(v)?;
+            let (edges, ghosts) = &mut shared[self.placement.owners().of(id)];
+            if !self.placement.is_delegate(id) {
+                *edges += self.snapshot.degree(direction, v)? as u64;
+            }
             *ghosts += 1;
         }
         Ok(shared)
@@ -129,7 +149,10 @@ pub fn estimate(
         }
         drop(graph);
         let shape = shape_of(&snapshot)?;
-        let shared = Part { cluster, shard, snapshot }.shared(cancel)?;
+        let placement = cluster.placement(version);
+        let copies = placement.num_delegates() * (cluster.num_shards() - 1);
+        let shape = ShardShape { delegate_copies: copies as u64, ..shape };
+        let shared = Part { cluster, shard, snapshot, placement }.shared(cancel)?;
         shapes.push((shape, shared, run.budget().peak_bytes()));
     }
     let needs = (0..shapes.len()).map(|shard| {
@@ -160,7 +183,8 @@ pub struct CheckReport {
 }
 
 /// Checks that the secret can be read, every shard of the newest version as `esker check` does, and that the shards fit together: each edge lies with the owner of its
-/// source, each ghost is a vertex of its owner, and shards agree on the number of undirected edges between them.
+/// source, those of a delegate with the owners of the other ends, each ghost is a vertex of its owner, and shards agree on the number of
+/// undirected edges between them.
 ///
 /// # Errors
 /// [`Error::Io`]; cancellation. Damage is in the report.
@@ -238,18 +262,26 @@ fn check_together(cluster: &Cluster, run: &Run, problems: &mut Vec<String>) -> R
             if v % CANCEL_EVERY == 0 {
                 run.cancel().check()?;
             }
-            let owner = part.owner(v)?;
-            if owner == part.shard || found.len() >= PROBLEMS_MAX {
+            let (id, owner) = (part.id(v)?, part.owner(v)?);
+            if found.len() >= PROBLEMS_MAX {
                 continue;
             }
-            let id = part.id(v)?;
+            if owner == part.shard {
+                if part.placement.is_delegate(id) {
+                    found.extend(part.misplaced(v, run.cancel())?);
+                }
+                continue;
+            }
             if parts[owner].snapshot.ids().vertex_of(id)?.is_none() {
                 found.push(format!(
                     "shard {} has edges to the vertex {id}, which its owner, shard {owner}, lacks",
                     part.shard
                 ));
             }
-            if cluster.manifest().directed && part.snapshot.degree(Direction::Out, v)? > 0 {
+            let is_delegate = part.placement.is_delegate(id);
+            if is_delegate {
+                found.extend(part.misplaced(v, run.cancel())?);
+            } else if cluster.manifest().directed && part.snapshot.degree(Direction::Out, v)? > 0 {
                 found.push(format!(
                     "shard {} has edges of the vertex {id}, which belongs to shard {owner}",
                     part.shard
@@ -296,14 +328,14 @@ pub fn export(
             if v % CANCEL_EVERY == 0 {
                 run.cancel().check()?;
             }
-            if part.owner(v)? != shard {
+            let id = part.id(v)?;
+            if !part.placement.counts_list(shard, id) {
                 continue;
             }
-            let id = part.id(v)?;
             let list = part.snapshot.edges(Direction::Out, v)?;
             for (index, &target) in list.targets().iter().enumerate() {
                 let other = part.id(target)?;
-                // An undirected edge lies at both of its ends.
+                // An undirected edge is in the lists of both ends.
                 if !cluster.manifest().directed && id > other {
                     continue;
                 }
@@ -357,7 +389,14 @@ mod tests {
     use crate::shard::message_of;
 
     fn cluster_in(place: &std::path::Path) -> Cluster {
-        let options = CreateOptions { shards: 2, directed: true, text_ids: false, weights: None, seed: 5 };
+        let options = CreateOptions {
+            shards: 2,
+            directed: true,
+            text_ids: false,
+            weights: None,
+            seed: 5,
+            hub_degree: 0,
+        };
         Cluster::create(&place.join("c"), &options).expect("create")
     }
 

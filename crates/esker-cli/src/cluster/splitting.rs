@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use esker::graph::{Run, RunOptions};
 use esker::store::Store;
-use esker_cluster::{Cluster, merge, rebalance, split};
+use esker_cluster::{Cluster, HUB_DEGREE, NewShards, merge, rebalance, split};
 
 use super::workers::random_seed;
 use crate::failure::{Failure, Outcome};
@@ -31,6 +31,9 @@ pub(super) struct ClusterSplitCommand {
     /// Seed of the hash that gives vertices to shards [default: random]
     #[arg(long)]
     seed: Option<u64>,
+    /// Edges of a vertex from which on they are spread over the shards; 0: never
+    #[arg(long, value_name = "N", default_value_t = HUB_DEGREE)]
+    hub_degree: u64,
 }
 
 impl ClusterSplitCommand {
@@ -41,8 +44,9 @@ impl ClusterSplitCommand {
             Some(version) => version,
             None => store.snapshot()?.version().number,
         };
-        let seed = self.seed.unwrap_or_else(random_seed);
-        let (cluster, left_out) = split(&store, version, &self.cluster, self.shards, seed, &run)?;
+        let (shards, hub_degree) = (self.shards, self.hub_degree);
+        let cut = NewShards { shards, seed: self.seed.unwrap_or_else(random_seed), hub_degree };
+        let (cluster, left_out) = split(&store, version, &self.cluster, cut, &run)?;
         if !left_out.is_empty() {
             text::remark(&format!("Left out the properties {}", left_out.join(", ")));
         }

@@ -2,8 +2,8 @@
 //!
 //! In a level each process applies `edge_map` to the own vertices of the last level, which pushes or pulls as on one machine. Own vertices
 //! that it reaches are of the next level at once. Of ghosts that it reaches for the first time their owners are told, and decide. A ghost
-//! never passes the search on: its owner does. Work O(n + m). Messages: 12 bytes for each ghost that is reached. Memory: one id a vertex,
-//! up to 1.25 for frontiers.
+//! passes the search on only if it is a delegate, when its owner says so. Work O(n + m). Messages: 12 bytes for each ghost that is reached, and
+//! for each ghost of a delegate. Memory: one id a vertex, up to 1.25 for frontiers.
 
 use esker_algo::primitive::{EdgeOp, Frontier, VertexArray, edge_map};
 use esker_format::{Error, Result};
@@ -41,14 +41,21 @@ pub(crate) fn bfs(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Opti
     let start: Vec<VertexId> = local.find_owned(source)?.into_iter().collect();
     let depths = VertexArray::filled(local.run, graph.num_vertices(), NONE);
     start.iter().for_each(|&v| depths.set(v, 0));
-    let mut frontier = Frontier::from_list(graph, start);
+    let mut level = start;
     let (mut rounds, mut reached) = (0, 0);
     loop {
+        let own = level.len() as u64;
+        let is_of_level = |v: VertexId| (depths.get(v) == rounds).then_some(0);
+        routes.to_delegates(engine, 0, is_of_level, |ghost, _| {
+            depths.set(ghost, rounds);
+            level.push(ghost);
+        })?;
+        let frontier = Frontier::from_list(graph, level);
         let op = SetDepth { depths: &depths, depth: rounds + 1 };
         let found = edge_map(graph, local.run, &frontier, &op)?;
         let (mut next, ghosts): (Vec<_>, Vec<_>) = found.iter().partition(|&v| routes.is_owned(v));
         let told = ghosts.into_iter().map(|v| (v, 0));
-        let active = routes.tell_owners(engine, frontier.len() as u64, told, |v, _| {
+        let active = routes.tell_owners(engine, own, told, |v, _| {
             if depths.claim(v, NONE, op.depth) {
                 next.push(v);
             }
@@ -58,7 +65,7 @@ pub(crate) fn bfs(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Opti
         }
         reached += active;
         rounds += 1;
-        frontier = Frontier::from_list(graph, next);
+        level = next;
     }
     let outline =
         Outline::new(&[("depth", ColumnKind::Count)], rounds as u64).with_fact("reached", reached as f64);

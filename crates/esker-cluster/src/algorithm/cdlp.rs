@@ -2,11 +2,11 @@
 //!
 //! Every vertex begins with its id as its label. In an iteration every vertex takes the label that is most frequent among its neighbours, the
 //! least one on ties; in a directed cluster those of both directions count. Owners tell labels that changed to the ghosts. In a
-//! directed cluster shards also tell owners how often each label is among the sources of arcs that lie with them. Work O(m log d) an
-//! iteration. Messages an iteration: 12 bytes for each ghost whose label changed; directed, 24 for each label beside a ghost. Memory: 8 bytes
+//! directed cluster shards also tell owners how often each label is among the sources of arcs that lie with them, and in any cluster among the
+//! neighbours in their part of the list of a delegate. Work O(m log d) an iteration. Messages an iteration: 12 bytes for each ghost whose label changed; directed, 24 for each label beside a ghost. Memory: 8 bytes
 //! a vertex, 16 more in a directed cluster for each label beside a ghost.
 
-use esker_format::Result;
+use esker_format::{Error, Result};
 use esker_graph::{Direction, Graph, Lists, VertexId, vertex};
 
 use super::labels::Labels;
@@ -51,18 +51,24 @@ fn propagate(local: &Local<'_, '_>, engine: &mut Engine<'_>, labels: &[u64]) -> 
     let (graph, routes) = (local.graph, local.routes);
     // Labels beside own vertices in other shards: vertex, label, how often.
     let mut elsewhere: Vec<(VertexId, u64, u64)> = Vec::new();
-    if graph.is_directed() {
+    if graph.is_directed() || routes.has_delegates() {
         let mut told = Vec::new();
-        for ghost in (0..labels.len()).map(vertex).filter(|&v| !routes.is_owned(v)) {
+        let mut tell = |direction, ghost: VertexId| {
             let mut beside = Vec::new();
-            graph.with_list(Direction::In, ghost, |sources, _| {
-                beside.extend(sources.iter().map(|&source| (labels[source as usize], 1)));
+            graph.with_list(direction, ghost, |others, _| {
+                beside.extend(others.iter().map(|&other| (labels[other as usize], 1)));
             })?;
             // A label and its number travel as two values of the same ghost.
             told.extend(
                 joined(beside).into_iter().flat_map(|(label, count)| [(ghost, label), (ghost, count)]),
             );
+            Ok::<_, Error>(())
+        };
+        if graph.is_directed() {
+            let mut ghosts = (0..labels.len()).map(vertex).filter(|&v| !routes.is_owned(v));
+            ghosts.try_for_each(|ghost| tell(Direction::In, ghost))?;
         }
+        routes.delegated_ghosts().iter().try_for_each(|&ghost| tell(Direction::Out, ghost))?;
         let mut half = None;
         routes.tell_owners(engine, 0, told.into_iter(), |v, value| match half.take() {
             None => half = Some(value),

@@ -2,13 +2,15 @@
 //!
 //! Vertices are coloured in the order of a hash of their ids, so the colours are those that a greedy algorithm gives in that order, whatever the
 //! number of shards. A vertex is ready when all neighbours before it are coloured; all ready vertices of all shards take the least free colour in
-//! one round, and tell their ghosts. Expected rounds: O(log n) for bounded degrees [1]. Work O(n + m). Messages: 12 bytes a ghost. Time
+//! one round, and tell their ghosts. A delegate waits for the parts of its list too: a shard tells its owner when all neighbours before it in the
+//! part are coloured, with the colours that they took. Expected rounds: O(log n) for bounded degrees [1]. Work O(n + m). Messages: 12 bytes a ghost. Time
 //! besides: all shared vertices are looked at in each round. Memory: 21 bytes a vertex.
 //!
 //! [1] M. Jones, P. Plassmann, "A Parallel Graph Coloring Heuristic", SIAM J. Sci. Comput. 14, 1993.
 
 use std::cell::Cell as Slot;
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use esker_algo::primitive::{EdgeOp, Frontier, VertexValues, Way, edge_map_way};
 use esker_format::{Error, Result};
@@ -45,7 +47,7 @@ impl Ranks<'_, '_> {
     }
 }
 
-/// Counts the neighbours before each vertex.
+/// Counts the neighbours before each vertex whose list counts in the shard.
 struct CountBefore<'a, 's> {
     ranks: &'a Ranks<'a, 's>,
     waits_for: &'a VertexValues<u32>,
@@ -59,7 +61,7 @@ impl Visitor<()> for CountBefore<'_, '_> {
     fn new_state(&self) {}
 
     fn wants(&self, v: VertexId) -> bool {
-        self.ranks.local.routes.is_owned(v)
+        self.ranks.local.routes.counts_list(v)
     }
 
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, ()>) -> Flow {
@@ -69,7 +71,7 @@ impl Visitor<()> for CountBefore<'_, '_> {
     }
 }
 
-/// Tells the own neighbours behind a vertex that it is coloured. Those that wait for no other are ready.
+/// Tells the neighbours behind a vertex, whose lists count in the shard, that it is coloured. Those that wait for no other are ready.
 struct Release<'a, 's>(&'a CountBefore<'a, 's>);
 
 impl<W: Weight> EdgeOp<W> for Release<'_, '_> {
@@ -78,7 +80,7 @@ impl<W: Weight> EdgeOp<W> for Release<'_, '_> {
     fn push(&self, src: VertexId, dst: VertexId, _: W) -> bool {
         let Self(CountBefore { ranks, waits_for }) = self;
         // Adding all ones is subtracting one.
-        ranks.local.routes.is_owned(dst) && ranks.is_before(src, dst) && waits_for.add(dst, u32::MAX) == 1
+        ranks.local.routes.counts_list(dst) && ranks.is_before(src, dst) && waits_for.add(dst, u32::MAX) == 1
     }
 }
 
@@ -97,14 +99,25 @@ pub(crate) fn colouring(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Opti
     let waits_for = VertexValues::filled(run, n, 0_u32);
     let counting = CountBefore { ranks: &ranks, waits_for: &waits_for };
     graph.scan(run, Direction::Out, Select::All, &counting)?;
+    let parts = routes.delegated_ghosts().iter().filter(|&&v| waits_for.get(v) > 0).map(|&v| (v, 1));
+    if routes.has_delegates() {
+        let waits_for_part = |v, _| {
+            waits_for.add(v, 1);
+        };
+        routes.tell_owners(engine, 0, parts, waits_for_part)?;
+    }
     let colours: Vec<Slot<u64>> = vec![Slot::new(NO_COLOUR); n];
     let is_fresh = vec![Slot::new(false); n];
     let mut ready: Vec<VertexId> = routes.owned().filter(|&v| waits_for.get(v) == 0).collect();
     let (mut rounds, mut free) = (0, FreeColours::default());
+    // Colours beside own delegates in other shards.
+    let mut elsewhere: HashMap<VertexId, Vec<u64>> = HashMap::new();
     loop {
         for &v in &ready {
             let neighbours = local.snapshot.neighbors(Direction::Out, v)?;
-            colours[v as usize].set(free.least(neighbours.iter().map(|&u| colours[u as usize].get())));
+            let others = elsewhere.remove(&v).unwrap_or_default();
+            let taken = neighbours.iter().map(|&u| colours[u as usize].get()).chain(others);
+            colours[v as usize].set(free.least(taken));
         }
         ready.iter().for_each(|&v| is_fresh[v as usize].set(true));
         let mut coloured = std::mem::take(&mut ready);
@@ -120,12 +133,43 @@ pub(crate) fn colouring(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Opti
         }
         rounds += 1;
         let frontier = Frontier::from_list(graph, coloured);
-        ready = edge_map_way(graph, run, Way::Push, &frontier, &Release(&counting))?.list().into_owned();
+        let released = edge_map_way(graph, run, Way::Push, &frontier, &Release(&counting))?;
+        let (own, ghosts): (Vec<_>, Vec<_>) = released.iter().partition(|&v| routes.is_owned(v));
+        ready = own;
+        tell_parts(local, engine, ghosts, &colours, |v, colour| match colour {
+            NO_COLOUR if waits_for.add(v, u32::MAX) == 1 => ready.push(v),
+            NO_COLOUR => {}
+            colour => elsewhere.entry(v).or_default().push(colour),
+        })?;
     }
     let own = routes.owned().map(|v| colours[v as usize].get() + 1).max().unwrap_or(0);
     let used = engine.gather(own)?.into_iter().max().unwrap_or(0);
     let outline = Outline::new(&[("colour", ColumnKind::Count)], rounds).with_fact("colours", used as f64);
     Ok((outline, Box::new(move |v| vec![Cell::Count(colours[v as usize].get())])))
+}
+
+/// Tells the owners of delegates which colours the neighbours before them took in parts of their lists, of which all are coloured now. The colour that
+/// is none ends those of a part.
+fn tell_parts(
+    local: &Local<'_, '_>,
+    engine: &mut Engine<'_>,
+    ghosts: Vec<VertexId>,
+    colours: &[Slot<u64>],
+    take: impl FnMut(VertexId, u64),
+) -> Result<()> {
+    if !local.routes.has_delegates() {
+        return Ok(());
+    }
+    let mut told = Vec::new();
+    for ghost in ghosts {
+        let neighbours = local.snapshot.neighbors(Direction::Out, ghost)?;
+        let mut taken: Vec<u64> = neighbours.iter().map(|&u| colours[u as usize].get()).collect();
+        taken.sort_unstable();
+        taken.dedup();
+        let taken = taken.into_iter().filter(|&colour| colour != NO_COLOUR);
+        told.extend(taken.chain([NO_COLOUR]).map(|colour| (ghost, colour)));
+    }
+    local.routes.tell_owners(engine, 0, told.into_iter(), take).map(drop)
 }
 
 /// Finds the least colours that others leave. Memory: eight bytes for each colour that there is.

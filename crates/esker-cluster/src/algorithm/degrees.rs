@@ -1,7 +1,7 @@
 //! Degrees: the lengths of the lists of every vertex.
 //!
-//! The out-list of a vertex lies whole with its owner. In-lists of a directed graph lie in parts with the owners of the sources: each sends
-//! the lengths of its parts. One exchange of eight bytes a ghost.
+//! The out-list of a vertex lies whole with its owner, except that of a delegate, which lies in parts. In-lists of a directed graph lie in parts with the
+//! owners of the sources: each sends the lengths of its parts. One exchange of eight bytes a ghost.
 
 use esker_format::Result;
 use esker_graph::{Direction, Graph};
@@ -13,7 +13,7 @@ use crate::engine::Engine;
 pub(crate) fn degrees(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<Found> {
     let (graph, routes) = (local.graph, local.routes);
     let n = graph.num_vertices();
-    let out: Vec<u64> = (0..n).map(|v| graph.degree(Direction::Out, esker_graph::vertex(v)) as u64).collect();
+    let out = local.out_degrees(engine)?;
     let arcs = routes.owned().map(|v| out[v as usize]).sum();
     let [arcs] = engine.sum([arcs])?;
     if !graph.is_directed() {

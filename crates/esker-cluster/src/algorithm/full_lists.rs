@@ -1,7 +1,7 @@
 //! All neighbours of the own vertices, whatever the directions of edges, by address: the shard that owns a vertex and its number there.
 //!
-//! In a directed cluster the arcs to a vertex lie with the owners of their sources, which tell the owner of the vertex. Loops are left out, and
-//! neighbours are distinct. Memory: 8 bytes for each end of an edge, and 24 a vertex.
+//! In a directed cluster the arcs to a vertex lie with the owners of their sources, which tell the owner of the vertex; so do the shards that have
+//! parts of the list of a delegate. Loops are left out, and neighbours are distinct. Memory: 8 bytes for each end of an edge, and 24 a vertex.
 
 use esker_format::Result;
 use esker_graph::{Direction, Graph, Lists, VertexId};
@@ -45,13 +45,18 @@ pub(crate) fn full_lists(local: &Local<'_, '_>, engine: &mut Engine<'_>) -> Resu
             })?;
         }
     }
-    if graph.is_directed() {
+    if graph.is_directed() || routes.has_delegates() {
         let mut told = Vec::new();
-        for ghost in (0..n).map(esker_graph::vertex).filter(|&v| !routes.is_owned(v)) {
-            graph.with_list(Direction::In, ghost, |sources, _| {
-                told.extend(sources.iter().map(|&source| (ghost, addresses[source as usize])));
-            })?;
+        let mut tell = |direction, ghost: VertexId| {
+            graph.with_list(direction, ghost, |others, _| {
+                told.extend(others.iter().map(|&other| (ghost, addresses[other as usize])));
+            })
+        };
+        if graph.is_directed() {
+            let mut ghosts = (0..n).map(esker_graph::vertex).filter(|&v| !routes.is_owned(v));
+            ghosts.try_for_each(|ghost| tell(Direction::In, ghost))?;
         }
+        routes.delegated_ghosts().iter().try_for_each(|&ghost| tell(Direction::Out, ghost))?;
         routes.tell_owners(engine, 0, told.into_iter(), |v, source| lists[v as usize].push(source))?;
     }
     for (v, list) in lists.iter_mut().enumerate() {

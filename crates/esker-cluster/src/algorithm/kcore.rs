@@ -1,7 +1,8 @@
 //! Core numbers by peeling: the greatest k for which a vertex is in a subgraph whose degrees are all k or more. Undirected clusters.
 //!
 //! Vertices whose remaining degree is at most k are removed together, and their neighbours lose a degree each; when none are left, k becomes
-//! the least remaining degree of all shards. A removal reaches a ghost at once, and its owner by a count after the round. Loops do not count.
+//! the least remaining degree of all shards. A removal reaches a ghost at once, and its owner by a count after the round. If a delegate is removed, its
+//! ghosts remove what other shards have of its list. Loops do not count.
 //! Work O(n c + m), where c is the number of different core numbers: for each, a look at the own vertices that remain. Messages: 12 bytes for
 //! each ghost that loses degrees in a round. Memory: 20 bytes a vertex and the frontiers.
 
@@ -55,8 +56,7 @@ pub(crate) fn kcore(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<
         ));
     }
     let n = graph.num_vertices();
-    let degrees: Vec<Slot<u64>> =
-        (0..n).map(|v| Slot::new(graph.degree(Direction::Out, esker_graph::vertex(v)) as u64)).collect();
+    let degrees: Vec<Slot<u64>> = local.out_degrees(engine)?.into_iter().map(Slot::new).collect();
     for v in graph.scan(run, Direction::Out, Select::All, &Loops)?.into_iter().flatten() {
         degrees[v as usize].set(degrees[v as usize].get() - 1);
     }
@@ -76,7 +76,15 @@ pub(crate) fn kcore(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<
         let mut due: Vec<VertexId> = routes.owned().filter(|&v| is_due(v)).collect();
         loop {
             due.iter().for_each(|&v| cores[v as usize].set(k));
-            let frontier = Frontier::from_list(graph, std::mem::take(&mut due));
+            let own_len = due.len() as u64;
+            let mut removed = std::mem::take(&mut due);
+            if routes.has_delegates() {
+                removed.sort_unstable();
+                let own = removed.clone();
+                let is_removed = |v: VertexId| own.binary_search(&v).is_ok().then_some(0);
+                routes.to_delegates(engine, 0, is_removed, |ghost, _| removed.push(ghost))?;
+            }
+            let frontier = Frontier::from_list(graph, removed);
             let touched = edge_map_way(graph, run, Way::Push, &frontier, &Lose(&lost))?;
             let (own, ghosts): (Vec<_>, Vec<_>) = touched.iter().partition(|&v| routes.is_owned(v));
             let mut lose = |v: VertexId, count: u64| {
@@ -95,7 +103,7 @@ pub(crate) fn kcore(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<
             };
             own.into_iter().for_each(|v| lose(v, take(v)));
             let told = ghosts.into_iter().map(|v| (v, take(v)));
-            let active = routes.tell_owners(engine, frontier.len() as u64, told, lose)?;
+            let active = routes.tell_owners(engine, own_len, told, lose)?;
             rounds += 1;
             if active == 0 {
                 break;

@@ -3,11 +3,12 @@
 use std::str::FromStr;
 
 use esker_format::{Error, Result};
-use esker_graph::{Run, VertexId};
+use esker_graph::{Direction, Graph, Run, VertexId, vertex};
 use esker_store::ids::ExternalId;
 use esker_store::{Snapshot, StoredGraph};
 
 use crate::answer::{Cell, Outline};
+use crate::engine::Engine;
 use crate::owner::Owners;
 use crate::routes::Routes;
 
@@ -24,6 +25,20 @@ pub(crate) struct Local<'a, 's> {
 }
 
 impl Local<'_, '_> {
+    /// The lengths of the out-lists: those of own vertices whole, with the parts of delegates in other shards; those of ghosts as they are here.
+    ///
+    /// # Errors
+    /// That of the exchange.
+    pub(crate) fn out_degrees(&self, engine: &mut Engine<'_>) -> Result<Vec<u64>> {
+        let degree = |v: usize| self.graph.degree(Direction::Out, vertex(v)) as u64;
+        let mut degrees: Vec<u64> = (0..self.graph.num_vertices()).map(degree).collect();
+        if self.routes.has_delegates() {
+            let parts = self.routes.delegated_ghosts().iter().map(|&v| (v, degree(v as usize)));
+            self.routes.tell_owners(engine, 0, parts, |v, part| degrees[v as usize] += part)?;
+        }
+        Ok(degrees)
+    }
+
     /// The vertex whose id a user typed, if this shard owns it.
     ///
     /// # Errors

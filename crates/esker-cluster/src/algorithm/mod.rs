@@ -179,7 +179,7 @@ pub fn run(
     let graph = snapshot.graph::<()>(&run)?;
     let vertices = ShardShape { owned: snapshot.num_vertices() as u64, ..ShardShape::default() };
     let finding = run.begin("the vertices of the shard", vertices.routes_bytes())?;
-    let routes = Routes::new(&snapshot, cluster.owners(), engine)?;
+    let routes = Routes::new(&snapshot, &cluster.placement(job.version), engine)?;
     drop(finding);
     let needs = routes.shape(&snapshot)?.needs(entry.name, job.top.is_some());
     let run = run.begin(&format!("{} on shard {shard}", entry.name), needs.memory_bytes)?;

@@ -1,9 +1,10 @@
 //! PageRank: the stationary distribution of a random surfer, as `esker-algo/src/algorithm/pagerank.rs` defines it.
 //!
-//! Each process adds up the shares of its own vertices over its lists. What comes to ghosts goes to their owners. Shares and sums are
+//! Each process adds up the shares of its own vertices over its lists, and those of delegates, which their owners tell it. What comes to ghosts goes to
+//! their owners. Shares and sums are
 //! fixed-point, in multiples of 2^-62, so scores are bit-equal for any number of processes and threads. They differ from those of one
 //! machine, whose shares are single or double precision, by less than the tolerance. Work O(n + m) a round. Messages: eight bytes a ghost and round.
-//! Memory: 24 bytes a vertex.
+//! Memory: 32 bytes a vertex.
 
 use esker_algo::primitive::VertexValues;
 use esker_format::{Error, Result};
@@ -24,7 +25,7 @@ fn from_fixed(fixed: u64) -> f64 {
     fixed as f64 / FIXED_ONE
 }
 
-/// Adds up the shares of the neighbours of each vertex; those of ghosts are zero.
+/// Adds up the shares of the neighbours of each vertex; those of ghosts are zero, except of delegates.
 struct Gather<'a> {
     shares: &'a [u64],
     sums: &'a VertexValues<u64>,
@@ -64,16 +65,25 @@ pub(crate) fn pagerank(
     let jump = 1.0 / n as f64;
     let mut scores = vec![jump; len];
     let mut shares = vec![0; len];
+    let degrees = local.out_degrees(engine)?;
     let (mut rounds, mut residual) = (0, f64::INFINITY);
     while rounds < rounds_max && n > 0 && residual >= tolerance {
         let mut dangling = 0;
         for v in routes.owned() {
-            let (score, degree) = (scores[v as usize], graph.degree(Direction::Out, v));
+            let (score, degree) = (scores[v as usize], degrees[v as usize]);
             if degree == 0 {
                 dangling += to_fixed(score);
             }
             shares[v as usize] = to_fixed(score / degree.max(1) as f64);
         }
+        let mut of_ghosts = Vec::new();
+        routes.to_delegates(
+            engine,
+            0,
+            |v| Some(shares[v as usize]),
+            |ghost, share| of_ghosts.push((ghost, share)),
+        )?;
+        of_ghosts.into_iter().for_each(|(ghost, share)| shares[ghost as usize] = share);
         let sums = VertexValues::filled(local.run, len, 0_u64);
         graph.scan(local.run, direction, Select::All, &Gather { shares: &shares, sums: &sums })?;
         let mut parts = vec![0_u64; len];

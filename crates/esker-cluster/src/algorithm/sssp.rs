@@ -2,7 +2,8 @@
 //!
 //! Distances are settled in windows, the same for all processes: a window begins at the least distance that is not settled anywhere. Inside a
 //! shard vertices of the window are settled by distance from a heap. Ghosts that come nearer are told to their owners, which may open
-//! the window again; it is over when no ghost came nearer anywhere. The distances are a least fixed point: they do not depend on the number of
+//! the window again; it is over when no ghost came nearer anywhere. The ghosts of a delegate are told when it comes nearer, and settle their part of its
+//! list. The distances are a least fixed point: they do not depend on the number of
 //! processes or the width of the windows, and are those of one machine bit for bit.
 //!
 //! Work O(m log n). Messages: 12 bytes for each ghost and round in which it comes nearer. Memory: 8 bytes a vertex, 24 a waiting entry.
@@ -104,6 +105,7 @@ fn search<G: Lists<Weight: Length<Distance: Keyed>, Error = Error>>(
         distances: vec![FAR; graph.num_vertices()],
         waiting: BinaryHeap::new(),
         nearer: Vec::new(),
+        delegates: Vec::new(),
     };
     let start = local.find_owned(source)?;
     let width = options.number("delta", mean_length(local, graph, engine)?)?;
@@ -132,8 +134,14 @@ fn search<G: Lists<Weight: Length<Distance: Keyed>, Error = Error>>(
                     heard.push((v, key));
                 })?;
             heard.into_iter().for_each(|(v, key)| settling.come_nearer(v, key));
+            let (told, mut heard) = (settling.take_delegates(), Vec::new());
+            let nearer = |v| told.binary_search(&v).is_ok().then(|| settling.distances[v as usize]);
+            let spread = local.routes.to_delegates(engine, told.len() as u64, nearer, |ghost, key| {
+                heard.push((ghost, key));
+            })?;
+            heard.into_iter().for_each(|(ghost, key)| settling.spread_from(ghost, key));
             rounds += 1;
-            if active == 0 {
+            if active + spread == 0 {
                 break;
             }
         }
@@ -186,6 +194,8 @@ struct Settling<'a, 's, G> {
     waiting: BinaryHeap<Reverse<(u64, VertexId)>>,
     /// Ghosts that came nearer since they were told.
     nearer: Vec<VertexId>,
+    /// Own delegates that came nearer since their ghosts were told.
+    delegates: Vec<VertexId>,
 }
 
 impl<G: Lists<Weight: Length<Distance: Keyed>, Error = Error>> Settling<'_, '_, G> {
@@ -195,9 +205,30 @@ impl<G: Lists<Weight: Length<Distance: Keyed>, Error = Error>> Settling<'_, '_, 
         }
         self.distances[v as usize] = key;
         match self.local.routes.is_owned(v) {
-            true => self.waiting.push(Reverse((key, v))),
+            true => {
+                self.waiting.push(Reverse((key, v)));
+                if self.local.routes.is_own_delegate(v) {
+                    self.delegates.push(v);
+                }
+            }
             false => self.nearer.push(v),
         }
+    }
+
+    /// Has a ghost of a delegate settle its part of the list, at the distance that its owner knows.
+    fn spread_from(&mut self, ghost: VertexId, key: u64) {
+        if key <= self.distances[ghost as usize] {
+            self.distances[ghost as usize] = key;
+            self.waiting.push(Reverse((key, ghost)));
+        }
+    }
+
+    /// The own delegates that came nearer, ascending.
+    fn take_delegates(&mut self) -> Vec<VertexId> {
+        let mut delegates = std::mem::take(&mut self.delegates);
+        delegates.sort_unstable();
+        delegates.dedup();
+        delegates
     }
 
     /// The least distance that is not settled.

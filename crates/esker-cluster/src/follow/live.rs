@@ -11,6 +11,8 @@ use crate::engine::Engine;
 /// What a version changed in a shard.
 pub(super) struct Step<'a> {
     pub(super) snapshot: &'a Snapshot,
+    /// Whether the version has delegates.
+    pub(super) has_delegates: bool,
     pub(super) shared: &'a Shared,
     /// Vertices from this number on are new.
     pub(super) first_new: usize,

@@ -115,7 +115,7 @@ pub fn follow(
     sink: &mut dyn FollowSink,
 ) -> Result<()> {
     let (shard, run) = (engine.index(), Arc::new(Run::with_threads(threads_each(engine.peers()))?));
-    let mut live = start(cluster, job)?;
+    let (mut live, mut cluster) = (start(cluster, job)?, cluster.clone());
     let path = cluster.shard_path(shard);
     let mut follower = Follower::open(Arc::new(RealDisk), &path, Arc::clone(&run))?;
     let mut last = follower.at(cluster.manifest().version(job.version)?.shards[shard])?;
@@ -126,7 +126,9 @@ pub fn follow(
         expect_vertex(&last, &shared, &job.params)?;
     }
     let (added, removed) = (Vec::new(), Vec::new());
-    let step = Step { snapshot: &last, shared: &shared, first_new: 0, newly_shared, added, removed };
+    let has_delegates = expect_followed(&cluster, job, job.version)?;
+    let step =
+        Step { snapshot: &last, has_delegates, shared: &shared, first_new: 0, newly_shared, added, removed };
     report(live.as_mut(), &step, engine, (job.version, job.initial), sink)?;
     while let Some(NextVersion { whole, shard }) = sink.next()? {
         // The version may have been committed since. A number is never given twice, so one that is known stays what it was.
@@ -141,11 +143,31 @@ pub fn follow(
         let (added, removed) = edges_between(&last, &next, &run)?;
         let first_new = last.num_vertices();
         let newly_shared = shared.extend(&next, engine)?;
-        let step = Step { snapshot: &next, shared: &shared, first_new, newly_shared, added, removed };
+        if cluster.manifest().hub_degree > 0 {
+            cluster.reload()?;
+        }
+        let has_delegates = expect_followed(&cluster, job, whole)?;
+        let step =
+            Step { snapshot: &next, has_delegates, shared: &shared, first_new, newly_shared, added, removed };
         report(live.as_mut(), &step, engine, (whole, true), sink)?;
         last = next;
     }
     Ok(())
+}
+
+/// Whether a version has delegates.
+///
+/// # Errors
+/// [`Error::Invalid`] if the algorithm cannot be followed then.
+pub(crate) fn expect_followed(cluster: &Cluster, job: &FollowJob, version: u64) -> Result<bool> {
+    let has_delegates = cluster.placement(version).has_delegates();
+    if has_delegates && job.algorithm == "colouring" {
+        return Err(Error::Invalid(format!(
+            "the colours of {} cannot be kept from version {version} on, because the edges of some vertices are spread over the shards: run              colouring on each version, or make a cluster with --hub-degree 0",
+            cluster.path().display()
+        )));
+    }
+    Ok(has_delegates)
 }
 
 /// An error if this shard owns the source of a search and has no such vertex.

@@ -258,7 +258,8 @@ impl<S: Spreads> Spread<S> {
         Ok(())
     }
 
-    /// Passes values on inside the shard. An undirected edge between two shards is in the lists of both: each looks after its own end.
+    /// Passes values on inside the shard. An undirected edge between two shards is in the lists of both, and each looks after its own end; but those of
+    /// delegates are in one only.
     fn spread(&mut self, step: &Step<'_>) -> Result<()> {
         let both = S::BOTH_WAYS && self.directed;
         let directions: &[Direction] =
@@ -278,7 +279,7 @@ impl<S: Spreads> Spread<S> {
 
     /// Passes the value of a vertex on to a neighbour.
     fn pass(&mut self, v: VertexId, other: VertexId, step: &Step<'_>) {
-        let is_ours = self.directed || step.shared.is_owned(other);
+        let is_ours = self.directed || step.has_delegates || step.shared.is_owned(other);
         let Some(passed) = self.what.passed(self.values.get(v)).filter(|_| is_ours) else { return };
         if passed < *self.values.get(other) {
             self.values.set(other, passed, step.shared);

@@ -45,7 +45,14 @@ fn additions_and_removals_are_those_of_a_map_of_edges() {
         let (weights, shards) =
             ([None, Some(WeightKind::Int), Some(WeightKind::Float)][case / 2], 1 + case % 5 % 4);
         let place = tempfile::tempdir().expect("directory");
-        let options = CreateOptions { shards, directed: true, text_ids: false, weights, seed: case as u64 };
+        let options = CreateOptions {
+            shards,
+            directed: true,
+            text_ids: false,
+            weights,
+            seed: case as u64,
+            hub_degree: [0, 4][case % 2],
+        };
         let mut cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
         assert_eq!(cluster.weights().expect("weights"), weights);
         let (mut expected, mut versions) = (Expected::new(), Vec::new());
@@ -77,7 +84,8 @@ fn a_memory_limit_makes_more_versions_of_the_same_edges_and_too_small_a_limit_is
     let edge = |number: u64| (id(number % 50_000), id(number * number % 49_999));
     let rows = (0..300_000).map(edge).map(|(source, target)| format!("{source},{target}\n"));
     std::fs::write(&path, format!("source,target\n{}", rows.collect::<String>())).expect("write");
-    let options = CreateOptions { shards: 2, directed: true, text_ids: false, weights: None, seed: 2 };
+    let options =
+        CreateOptions { shards: 2, directed: true, text_ids: false, weights: None, seed: 2, hub_degree: 0 };
     let cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
     let whole = |cluster: &Cluster| exported(cluster, cluster.manifest().newest().number);
     let limited = ChangeJob { memory_bytes: Some(32 << 20), ..job_of(&path) };
@@ -94,7 +102,8 @@ fn a_memory_limit_makes_more_versions_of_the_same_edges_and_too_small_a_limit_is
 #[test]
 fn an_undirected_edge_is_removed_from_either_end_and_its_vertices_stay() {
     let place = tempfile::tempdir().expect("directory");
-    let options = CreateOptions { shards: 3, directed: false, text_ids: false, weights: None, seed: 2 };
+    let options =
+        CreateOptions { shards: 3, directed: false, text_ids: false, weights: None, seed: 2, hub_degree: 0 };
     let mut cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
     let path = place.path().join("edges.csv");
     for (removes, text) in [(false, "1,2\n2,3\n3,4\n4,1\n"), (true, "2,1\n3,4\n7,8\n")] {
@@ -111,7 +120,8 @@ fn a_file_without_weights_and_a_weight_of_another_kind_are_refused() {
     let place = tempfile::tempdir().expect("directory");
     let path = place.path().join("edges.csv");
     let weights = Some(WeightKind::Int);
-    let options = CreateOptions { shards: 1, directed: true, text_ids: false, weights, seed: 2 };
+    let options =
+        CreateOptions { shards: 1, directed: true, text_ids: false, weights, seed: 2, hub_degree: 0 };
     let cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
     let refused = |text: &str| {
         std::fs::write(&path, text).expect("write");
@@ -141,8 +151,14 @@ fn all_vertices_that_a_header_states_arrive_and_count_towards_a_version() {
     for (case, stream) in [None, Some(StreamJob::default())].into_iter().enumerate() {
         for batch_edges in [0, 50_000] {
             let place = tempfile::tempdir().expect("directory");
-            let options =
-                CreateOptions { shards: 2, directed: true, text_ids: false, weights: None, seed: 2 };
+            let options = CreateOptions {
+                shards: 2,
+                directed: true,
+                text_ids: false,
+                weights: None,
+                seed: 2,
+                hub_degree: 0,
+            };
             let cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
             let job = job_of(&matrix(place.path(), 150_000));
             let cluster = change_all(cluster, &ChangeJob { batch_edges, stream: stream.clone(), ..job });
@@ -158,7 +174,8 @@ fn all_vertices_that_a_header_states_arrive_and_count_towards_a_version() {
 #[test]
 fn a_header_that_states_billions_of_vertices_is_refused() {
     let place = tempfile::tempdir().expect("directory");
-    let options = CreateOptions { shards: 1, directed: true, text_ids: false, weights: None, seed: 2 };
+    let options =
+        CreateOptions { shards: 1, directed: true, text_ids: false, weights: None, seed: 2, hub_degree: 0 };
     let cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
     let job = job_of(&matrix(place.path(), 2_000_000_000));
     let failed = run_threads(1, move |engine| change(&cluster, engine, &job, &mut Never));

@@ -101,7 +101,8 @@ fn distances_triangles_and_communities_are_those_of_one_database() {
         }
         let input = place.path().join("edges.csv");
         std::fs::write(&input, &text).expect("write");
-        let options = CreateOptions { shards, directed, text_ids: is_text, weights, seed: case };
+        let options =
+            CreateOptions { shards, directed, text_ids: is_text, weights, seed: case, hub_degree: 0 };
         let cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
         let cluster = add_all(cluster, &input, 0);
         let alone = single(&place.path().join("alone"), &input, directed, is_text);
@@ -129,7 +130,8 @@ fn each_process_gives_its_greatest_values_only() {
     let place = tempfile::tempdir().expect("directory");
     let input = place.path().join("edges.csv");
     std::fs::write(&input, edges(&mut Random(8), 200, 900, false)).expect("write");
-    let options = CreateOptions { shards: 3, directed: true, text_ids: false, weights: None, seed: 3 };
+    let options =
+        CreateOptions { shards: 3, directed: true, text_ids: false, weights: None, seed: 3, hub_degree: 0 };
     let cluster = add_all(Cluster::create(&place.path().join("c"), &options).expect("create"), &input, 0);
     let mut all: Vec<Row> = run_all(&cluster, "degrees", &[], 2).into_iter().collect();
     let order = |a: &Row, b: &Row| b.1[0].cmp_as_value(&a.1[0]).then_with(|| a.0.cmp(&b.0));
@@ -159,7 +161,8 @@ fn a_negative_length_is_refused() {
     let input = place.path().join("edges.csv");
     std::fs::write(&input, "source,target,weight\n1,2,-1\n").expect("write");
     let weights = Some(WeightKind::Int);
-    let options = CreateOptions { shards: 1, directed: true, text_ids: false, weights, seed: 9 };
+    let options =
+        CreateOptions { shards: 1, directed: true, text_ids: false, weights, seed: 9, hub_degree: 0 };
     let cluster = add_all(Cluster::create(&place.path().join("c"), &options).expect("create"), &input, 0);
     let params = vec![("source".to_owned(), "1".to_owned())];
     let job = RunJob { algorithm: "sssp".to_owned(), params, version: 2, top: None, memory_bytes: None };

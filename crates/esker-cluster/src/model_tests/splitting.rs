@@ -1,7 +1,7 @@
 //! Databases that become clusters, and clusters that become databases.
 
 use super::*;
-use crate::split::{merge, rebalance, split};
+use crate::split::{NewShards, merge, rebalance, split};
 
 /// The edges of a database by external id, with the bits of their weights as numbers; undirected ones with the lesser end first.
 fn edges_of(snapshot: &Snapshot) -> BTreeSet<(OwnedId, OwnedId, String)> {
@@ -43,7 +43,9 @@ fn a_database_that_is_split_and_merged_is_the_same() {
         std::fs::write(&input, &text).expect("write");
         let alone = single(&path("alone"), &input, directed, is_text);
         let database = Store::open(path("alone")).expect("open");
-        let (cluster, left_out) = split(&database, 1, &path("c"), 1 + case % 4, 3, &run).expect("split");
+        let hub_degree = [0, 5, 3][case % 3];
+        let cut = NewShards { shards: 1 + case % 4, seed: 3, hub_degree };
+        let (cluster, left_out) = split(&database, 1, &path("c"), cut, &run).expect("split");
         assert!(left_out.is_empty());
         assert_eq!(check(&cluster, &run).expect("check").problems, Vec::<String>::new());
         let (_, whole) = counts(&cluster, 1).expect("counts");
@@ -79,7 +81,8 @@ fn a_split_database_can_be_added_to_and_vertices_without_edges_stay() {
     let version = database.commit(batch, "change").expect("commit");
     database.close().expect("close");
     let store = Store::open(path("alone")).expect("open");
-    let (cluster, _) = split(&store, version, &path("c"), 2, 3, &run).expect("split");
+    let cut = NewShards { shards: 2, seed: 3, hub_degree: 0 };
+    let (cluster, _) = split(&store, version, &path("c"), cut, &run).expect("split");
     std::fs::write(path("b.csv"), "source,target\n7,8\n").expect("write");
     let cluster = add_all(cluster, &path("b.csv"), 0);
     let (_, whole) = counts(&cluster, 2).expect("counts");
@@ -94,7 +97,8 @@ fn a_split_database_can_be_added_to_and_vertices_without_edges_stay() {
 fn streams_go_on_in_a_rebalanced_cluster_where_its_version_was() {
     let place = tempfile::tempdir().expect("directory");
     let (path, run) = (|name: &str| place.path().join(name), Run::with_threads(1).expect("run"));
-    let options = CreateOptions { shards: 2, directed: true, text_ids: false, weights: None, seed: 2 };
+    let options =
+        CreateOptions { shards: 2, directed: true, text_ids: false, weights: None, seed: 2, hub_degree: 0 };
     let mut cluster = Cluster::create(&path("c"), &options).expect("create");
     for message in ["stream a: 5 edges", "stream b: 1 edge, mark f", "add x", "stream a: 9 edges, mark 3"] {
         cluster.publish(vec![1, 1], 4, message).expect("publish");

@@ -68,7 +68,9 @@ fn supervised<T>(fate: &str, operation: impl FnOnce(&Supervisor<'_>) -> T) -> T 
 }
 
 fn cluster_in(place: &Path, shards: usize) -> Cluster {
-    let options = CreateOptions { shards, directed: true, text_ids: false, weights: None, seed: 4 };
+    let hub_degree = 2;
+    let options =
+        CreateOptions { shards, directed: true, text_ids: false, weights: None, seed: 4, hub_degree };
     Cluster::create(&place.join("c"), &options).expect("create")
 }
 
@@ -187,20 +189,35 @@ fn a_killed_worker_ends_a_run_and_leaves_the_cluster() {
 #[test]
 fn runs_keep_the_estimates_and_are_refused_with_a_limit_that_suffices() {
     let place = tempfile::tempdir().expect("directory");
-    let options = CreateOptions { shards: 3, directed: false, text_ids: false, weights: None, seed: 4 };
+    let hub_degree = 1000;
+    let options =
+        CreateOptions { shards: 3, directed: false, text_ids: false, weights: None, seed: 4, hub_degree };
     let mut cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
-    let job = ring(place.path(), 150_000);
-    supervised("", |supervisor| supervisor.change(&mut cluster, &job, &mut ChangeReport::default()))
-        .expect("add");
+    let star = place.path().join("star.csv");
+    let rows = (1..50_000).map(|v| format!("0,{}\n", 3 * v));
+    std::fs::write(&star, format!("source,target\n{}", rows.collect::<String>())).expect("write");
+    let star = ChangeJob { inputs: vec![star.display().to_string()], ..ring(place.path(), 150_000) };
+    // The hub becomes a delegate in version 4.
+    for job in [ring(place.path(), 150_000), star, ring(place.path(), 150_000)] {
+        supervised("", |supervisor| supervisor.change(&mut cluster, &job, &mut ChangeReport::default()))
+            .expect("add");
+    }
+    assert_eq!(cluster.manifest().delegates.len(), 1);
+    for version in [2, 4] {
+        expect_within_estimates(&cluster, version);
+    }
+}
+
+fn expect_within_estimates(cluster: &Cluster, version: u64) {
     let source = ("source".to_owned(), "0".to_owned());
     for algorithm in ["degrees", "bfs", "wcc", "pagerank", "kcore", "colouring", "sssp", "triangles", "cdlp"]
     {
-        let needs = estimate(&cluster, 2, algorithm, true, &Cancel::default()).expect("estimate");
+        let needs = estimate(cluster, version, algorithm, true, &Cancel::default()).expect("estimate");
         let params = [source.clone()].into_iter().filter(|_| ["bfs", "sssp"].contains(&algorithm)).collect();
         let memory_bytes = Some(needs.iter().map(|one| one.memory_bytes).max().expect("a shard"));
         let name = algorithm.to_owned();
-        let job = RunJob { algorithm: name, params, version: 2, top: Some(10), memory_bytes };
-        let answer = supervised("", |supervisor| supervisor.run(&cluster, &job)).expect(algorithm);
+        let job = RunJob { algorithm: name, params, version, top: Some(10), memory_bytes };
+        let answer = supervised("", |supervisor| supervisor.run(cluster, &job)).expect(algorithm);
         for (needs, worker) in needs.iter().zip(&answer.workers) {
             assert!(worker.peak_memory_bytes <= needs.memory_bytes, "{algorithm}: {needs:?}, {worker:?}");
             let (each, rounds) = match needs.sends {
@@ -212,7 +229,7 @@ fn runs_keep_the_estimates_and_are_refused_with_a_limit_that_suffices() {
             assert!(worker.sent_bytes <= sent_max, "{algorithm}: {needs:?}, {worker:?}");
         }
         let limited = RunJob { memory_bytes: Some(PROCESS_BYTES + (1 << 20)), ..job };
-        let refused = supervised("", |supervisor| supervisor.run(&cluster, &limited));
+        let refused = supervised("", |supervisor| supervisor.run(cluster, &limited));
         let message = refused.expect_err("a MiB is too little").to_string();
         assert!(message.contains("raise the limit to at least"), "{algorithm}: {message}");
     }

@@ -1,0 +1,152 @@
+//! Hubs: vertices that become delegates, and what moves then.
+//!
+//! Each process counts the edges that its own vertices get, in counters that several vertices share. Once a counter reaches the degree of hubs, a version is
+//! made, and the owners look for own vertices with so many edges. These become delegates with the next version: what they have at their owner moves to
+//! the owners of the other ends in that version. Undirected edges between two shards lie there already.
+
+use esker_format::{Error, Result};
+use esker_graph::{Direction, VertexId, vertex};
+use esker_store::Snapshot;
+use esker_store::ids::ExternalId;
+use esker_store::property::PropertyValue;
+
+use crate::engine::Engine;
+use crate::outbox::put_edge;
+use crate::owner::OwnedId;
+use crate::placement::Placement;
+use crate::wire::{Taker, put_id};
+
+/// Number of counters: a power of two.
+const COUNTERS_LEN: usize = 1 << 12;
+
+/// Counts the edges of own vertices.
+pub(crate) struct HubWatch {
+    me: usize,
+    /// The degree of hubs; 0: there is nothing to watch.
+    degree: u64,
+    counts: Vec<u64>,
+    has_hub: bool,
+}
+
+impl HubWatch {
+    pub(crate) fn new(me: usize, degree: u64) -> Self {
+        Self { me, degree, counts: vec![0; COUNTERS_LEN], has_hub: false }
+    }
+
+    /// Whether hubs are looked for.
+    pub(crate) fn is_on(&self) -> bool {
+        self.degree > 0
+    }
+
+    /// Whether an own vertex may have become a hub.
+    pub(crate) fn has_hub(&self) -> bool {
+        self.has_hub
+    }
+
+    /// Counts an edge of a vertex.
+    #[inline]
+    pub(crate) fn count(&mut self, placement: &Placement, id: ExternalId<'_>) {
+        let hash = placement.owners().hash(id);
+        if placement.owners().of_hash(hash) != self.me || placement.has(hash, id) {
+            return;
+        }
+        // Owners are told by the first bits.
+        let count = &mut self.counts[hash as usize % COUNTERS_LEN];
+        *count += 1;
+        self.has_hub |= *count >= self.degree;
+    }
+
+    /// The hubs among the own vertices that are no delegates. Counting begins anew.
+    pub(crate) fn find(&mut self, snapshot: &Snapshot, placement: &Placement) -> Result<Vec<VertexId>> {
+        self.counts.fill(0);
+        self.has_hub = false;
+        let mut hubs = Vec::new();
+        if snapshot.num_arcs() < self.degree {
+            return Ok(hubs);
+        }
+        for v in (0..snapshot.num_vertices()).map(vertex) {
+            if (snapshot.degree(Direction::Out, v)? as u64) < self.degree {
+                continue;
+            }
+            let id = snapshot.ids().external_of(v)?;
+            if placement.owners().of(id) == self.me && !placement.is_delegate(id) {
+                hubs.push(v);
+            }
+        }
+        Ok(hubs)
+    }
+}
+
+/// Tells all processes of the hubs of this one. Returns those of all, in the same order everywhere.
+pub(crate) fn announce(
+    snapshot: &Snapshot,
+    hubs: &[VertexId],
+    engine: &mut Engine<'_>,
+) -> Result<Vec<OwnedId>> {
+    let mut block = Vec::new();
+    for &hub in hubs {
+        put_id(&mut block, snapshot.ids().external_of(hub)?);
+    }
+    let mut all = Vec::new();
+    for block in engine.exchange(vec![block; engine.peers()]) {
+        let mut taker = Taker(&block);
+        while !taker.is_empty() {
+            all.push(taker.id(snapshot.ids().is_text())?.into());
+        }
+    }
+    Ok(all)
+}
+
+/// What moves when vertices become delegates.
+pub(crate) struct Moves {
+    /// Edges for each shard, as they travel.
+    pub(crate) sent: Vec<Vec<u8>>,
+    /// Edges that this shard gives up.
+    pub(crate) removed: Vec<(VertexId, VertexId)>,
+}
+
+impl Moves {
+    /// Finds out which edges of own vertices that become delegates move.
+    pub(crate) fn of(
+        snapshot: &Snapshot,
+        hubs: &[VertexId],
+        (old, new): (&Placement, &Placement),
+        engine: &Engine<'_>,
+    ) -> Result<Self> {
+        let (me, ids) = (engine.index(), snapshot.ids());
+        let mut moves = Self { sent: vec![Vec::new(); engine.peers()], removed: Vec::new() };
+        for &hub in hubs {
+            let source = ids.external_of(hub)?;
+            let list = snapshot.edges(Direction::Out, hub)?;
+            for (index, &other) in list.targets().iter().enumerate() {
+                let target = ids.external_of(other)?;
+                let (was, is) = (old.of_edge(source, target), new.of_edge(source, target));
+                if is.shard == me {
+                    continue;
+                }
+                moves.removed.push((hub, other));
+                if was.shard == is.shard || was.other == Some(is.shard) {
+                    continue;
+                }
+                let weight = snapshot.weight_property();
+                let weight = weight.map(|weight| {
+                    let bits = list.bits(weight.number, index)?;
+                    bits_of(PropertyValue::of(weight, bits))
+                });
+                put_edge(&mut moves.sent[is.shard], source, target, weight.transpose()?);
+            }
+        }
+        Ok(moves)
+    }
+}
+
+/// The bits of a weight as they travel.
+fn bits_of(weight: PropertyValue<'_>) -> Result<u64> {
+    match weight {
+        PropertyValue::I64(weight) => Ok(weight as u64),
+        PropertyValue::F64(weight) => Ok(weight.to_bits()),
+        other => Err(Error::Invalid(format!(
+            "a shard has the weight {other}, which no cluster writes: check the cluster with `esker cluster check`"
+        ))),
+    }
+}
