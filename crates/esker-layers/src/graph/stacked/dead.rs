@@ -1,22 +1,14 @@
 //! Edges of a complete layer that are left out of a version, in the order of its tiles.
 
-use std::ops::Range;
-
-use esker_graph::{Direction, Run, STRIP_LEN, VertexId, vertex};
+use esker_graph::{Direction, Run, STRIP_LEN, VertexId};
 use rayon::slice::ParallelSliceMut;
 
 use super::gone::Gone;
 use super::missing::Missing;
-use crate::tiles::reach;
-
-/// Columns that are looked at or copied together: so few are left between two dead edges.
-pub(super) const STEP: usize = 16;
 
 /// Dead edges in the order of tiles. Memory: 4 bytes an edge, and 16 bytes a tile.
 #[derive(Debug)]
 pub(super) struct DeadTiles {
-    /// The direction of the lists, if the graph is directed.
-    direction: Option<Direction>,
     /// The strips of rows and columns of each tile with dead edges, ascending.
     tiles: Vec<(u32, u32)>,
     /// Where the edges of each tile begin.
@@ -59,7 +51,7 @@ impl DeadTiles {
             places.extend(edges.iter().map(|edge| edge.1));
             starts.push(places.len());
         }
-        Self { direction, tiles, starts, places }
+        Self { tiles, starts, places }
     }
 
     /// Those of a tile.
@@ -69,110 +61,4 @@ impl DeadTiles {
             Err(_) => &[],
         }
     }
-
-    /// Whether a piece of the list of `v` may be from a row of a tile. Of a list that is read by itself, the other end may be the row.
-    pub(super) fn is_row(&self, v: VertexId, targets: &[VertexId]) -> bool {
-        let (Some(&first), Some(&last)) = (targets.first(), targets.last()) else { return false };
-        let may_be_row = match self.direction {
-            None => v <= first,
-            Some(direction) => direction == Direction::Out,
-        };
-        may_be_row && first <= last && strip(first) == strip(last)
-    }
-}
-
-/// Finds the dead edges of one row of a tile after another. Rows that ascend take few steps.
-#[derive(Debug)]
-pub(super) struct DeadRows<'o> {
-    of: &'o DeadTiles,
-    tile: Option<(u32, u32)>,
-    /// Those of the tile.
-    places: &'o [u32],
-    /// Those before it were looked at.
-    at: usize,
-}
-
-impl<'o> DeadRows<'o> {
-    pub(super) fn new(of: &'o DeadTiles) -> Self {
-        Self { of, tile: None, places: &[], at: 0 }
-    }
-
-    /// The tiles whose edges these are.
-    pub(super) fn tiles(&self) -> &'o DeadTiles {
-        self.of
-    }
-
-    /// The dead edges of a row between the first and the last of these columns, which ascend and lie in one strip.
-    pub(super) fn find(&mut self, row: VertexId, columns: &[VertexId]) -> &'o [u32] {
-        let (Some(&first), Some(&last)) = (columns.first(), columns.last()) else { return &[] };
-        let tile = (strip(row), strip(first));
-        if self.tile != Some(tile) {
-            (self.tile, self.places, self.at) = (Some(tile), self.of.of_tile(tile), 0);
-        }
-        let (low, high) = (place(row, first), place(row, last));
-        if self.at > 0 && self.places[self.at - 1] >= low {
-            self.at = 0;
-        }
-        self.at += reach(&self.places[self.at..], |other| other < low);
-        let len = reach(&self.places[self.at..], |other| other <= high);
-        &self.places[self.at..self.at + len]
-    }
-}
-
-/// The runs of columns that are left of a row: those between dead edges, of which there may be several copies.
-pub(super) struct RunsLeft<'p> {
-    row: VertexId,
-    columns: &'p [VertexId],
-    dead: &'p [u32],
-    start: usize,
-}
-
-impl<'p> RunsLeft<'p> {
-    pub(super) fn new(row: VertexId, columns: &'p [VertexId], dead: &'p [u32]) -> Self {
-        Self { row, columns, dead, start: 0 }
-    }
-}
-
-impl Iterator for RunsLeft<'_> {
-    type Item = Range<usize>;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<Range<usize>> {
-        let Self { row, columns, dead, start } = self;
-        let len = columns.len();
-        while let Some((&next, later)) = dead.split_first() {
-            *dead = later;
-            let Some(column) = column_in(*row, columns[0], next) else { continue };
-            let at = *start + count_below(&columns[*start..], column);
-            let end = at + columns[at..].iter().take_while(|&&other| other == column).count();
-            if at < end {
-                let begin = std::mem::replace(start, end);
-                return Some(begin..at);
-            }
-        }
-        (*start < len).then(|| std::mem::replace(start, len)..len)
-    }
-}
-
-/// The column of a dead edge, if it is of this row. `other` is a column of the same strip.
-#[inline(always)]
-fn column_in(row: VertexId, other: VertexId, dead: u32) -> Option<VertexId> {
-    let within = dead as usize % STRIP_LEN;
-    let first = other as usize - other as usize % STRIP_LEN;
-    (dead as usize / STRIP_LEN == row as usize % STRIP_LEN).then(|| vertex(first + within))
-}
-
-/// How many columns at the start are less than `column`; the columns ascend.
-#[inline(always)]
-fn count_below(columns: &[VertexId], column: VertexId) -> usize {
-    let (steps, rest) = columns.as_chunks::<STEP>();
-    let mut count = 0;
-    for step in steps {
-        let below = step.iter().map(|&other| u32::from(other < column)).sum::<u32>() as usize;
-        count += below;
-        if below < STEP {
-            return count;
-        }
-    }
-    count + rest.iter().take_while(|&&other| other < column).count()
 }

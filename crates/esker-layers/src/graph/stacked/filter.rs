@@ -5,7 +5,6 @@ use std::sync::{Mutex, PoisonError};
 
 use esker_graph::{AnyVisitor, Patch, Piece, Sink, VertexId};
 
-use super::dead::{DeadRows, RunsLeft};
 use super::overlay::Overlay;
 use super::patches::PatchParts;
 use crate::graph::weight::ColumnWeight;
@@ -95,8 +94,8 @@ struct FilteringSink<'f, W> {
     overlay: &'f Overlay<W>,
     buffer: RemainingArcs<W>,
     parts: PatchParts<W>,
-    /// Of tiles. These leave dead edges out, but lists that are read one by one do not.
-    dead_rows: Option<DeadRows<'f>>,
+    /// Tiles leave dead edges out themselves, but lists that are read one by one over tiles do not.
+    is_tiled: bool,
 }
 
 /// Arcs that are left.
@@ -134,7 +133,7 @@ impl<W: ColumnWeight> AnyVisitor<W> for Filtering<'_, W> {
             overlay: self.overlay,
             buffer,
             parts: PatchParts::new(),
-            dead_rows: self.overlay.dead_tiles().map(DeadRows::new),
+            is_tiled: self.overlay.dead_tiles().is_some(),
         })
     }
 }
@@ -149,7 +148,7 @@ enum Left {
 
 impl<W: ColumnWeight> Sink<W> for FilteringSink<'_, W> {
     fn visit(&mut self, batch: &[(VertexId, Piece<'_, W>)]) -> u64 {
-        let Self { sink, overlay, buffer, dead_rows, .. } = self;
+        let Self { sink, overlay, buffer, .. } = self;
         if !batch.iter().any(|(v, _)| overlay.changes(*v)) {
             return sink.visit(batch);
         }
@@ -160,13 +159,7 @@ impl<W: ColumnWeight> Sink<W> for FilteringSink<'_, W> {
                 enough |= 1 << i;
                 continue;
             }
-            let kept = match dead_rows {
-                Some(rows) if rows.tiles().is_row(*v, piece.targets) => {
-                    buffer.keep_of_row(*v, rows.find(*v, piece.targets), piece)
-                }
-                _ => buffer.keep(overlay.dead(*v), piece),
-            };
-            match kept {
+            match buffer.keep(overlay.dead(*v), piece) {
                 Left::Nothing => {}
                 some => left.push((i, some)),
             }
@@ -181,10 +174,9 @@ impl<W: ColumnWeight> Sink<W> for FilteringSink<'_, W> {
     }
 
     fn visit_back(&mut self, u: VertexId, vertices: Piece<'_, W>) {
-        let Self { sink, overlay, buffer, dead_rows, .. } = self;
-        // Tiles have left the dead edges out.
-        let is_tiled = dead_rows.is_some();
-        let is_left_out = |v| overlay.gone().has(v) || !is_tiled && overlay.dead(v).binary_search(&u).is_ok();
+        let Self { sink, overlay, buffer, is_tiled, .. } = self;
+        let is_left_out =
+            |v| overlay.gone().has(v) || !*is_tiled && overlay.dead(v).binary_search(&u).is_ok();
         if !vertices.targets.iter().any(|&v| is_left_out(v)) {
             return sink.visit_back(u, vertices);
         }
@@ -200,7 +192,7 @@ impl<W: ColumnWeight> Sink<W> for FilteringSink<'_, W> {
     }
 
     fn visit_patch(&mut self, patch: &Patch<'_, W>) {
-        if self.dead_rows.is_some() {
+        if self.is_tiled {
             self.parts.visit(&mut *self.sink, patch, self.overlay.gone());
         } else {
             (self as &mut dyn Sink<W>).visit_rows(patch);
@@ -217,22 +209,6 @@ impl<W: ColumnWeight> RemainingArcs<W> {
     fn piece<'b>(&'b self, range: &Range<usize>, like: &Piece<'_, W>) -> Piece<'b, W> {
         let (targets, weights) = (&self.targets[range.clone()], &self.weights[range.clone()]);
         Piece { targets, weights, exclusive: like.exclusive }
-    }
-
-    /// Leaves the dead edges of a row of a tile out of a piece of it.
-    fn keep_of_row(&mut self, row: VertexId, dead: &[u32], piece: &Piece<'_, W>) -> Left {
-        if dead.is_empty() {
-            return Left::Whole;
-        }
-        let begin = self.targets.len();
-        for run in RunsLeft::new(row, piece.targets, dead) {
-            if run.len() == piece.targets.len() {
-                return Left::Whole;
-            }
-            self.targets.extend_from_slice(&piece.targets[run.clone()]);
-            self.weights.extend_from_slice(&piece.weights[run]);
-        }
-        self.left_since(begin)
     }
 
     /// Leaves the sorted `dead` out of a piece. Chosen heads are not sorted; all other pieces of lists are.
