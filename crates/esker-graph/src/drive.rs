@@ -135,23 +135,24 @@ impl<'w, E: From<Stop> + Send> Drive<'_, 'w, E> {
     fn list(&self, list: &[VertexId]) -> Result<Vec<BoxedWorker<'w, E>>, E> {
         let threads = self.run.threads();
         // Of a few lists each thread takes one part, so that in the next round it meets what it left in its cache.
-        let units = match self.few_entries(list) {
-            Some(entries) if entries <= SHORT_ENTRIES_MAX => 1,
-            Some(entries) if !self.run.short_step() && entries <= SERIAL_ENTRIES_MAX => 1,
-            Some(_) => threads,
-            None => threads * self.units.per_thread,
+        let parts = |count: usize| list.len().div_ceil(count).max(1);
+        let unit = match self.few_entries(list) {
+            None if threads == 1 => LIST_UNIT_MAX,
+            Some(entries) if entries <= SHORT_ENTRIES_MAX => parts(1),
+            Some(entries) if !self.run.short_step() && entries <= SERIAL_ENTRIES_MAX => parts(1),
+            Some(_) => parts(threads),
+            None => parts(threads * self.units.per_thread).min(LIST_UNIT_MAX),
         };
-        let unit = if threads == 1 && units > 1 { LIST_UNIT_MAX } else { list.len().div_ceil(units).max(1) };
-        let unit = if units > threads { unit.min(LIST_UNIT_MAX) } else { unit };
         self.share(list.len().div_ceil(unit), &|worker, i, huge| {
             worker.list(&list[i * unit..((i + 1) * unit).min(list.len())], huge)
         })
     }
 
-    /// The entries of the lists, if they are few.
+    /// The entries of the lists, if they are few and there are several threads.
     fn few_entries(&self, list: &[VertexId]) -> Option<usize> {
         let mut entries = list.len();
-        let are_few = entries <= FEW_ENTRIES_MAX
+        let are_few = self.run.threads() > 1
+            && entries <= FEW_ENTRIES_MAX
             && list.iter().all(|&v| {
                 entries += self.extents.degree(v);
                 entries <= FEW_ENTRIES_MAX

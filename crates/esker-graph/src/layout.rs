@@ -18,6 +18,8 @@ use crate::stop::Stop;
 pub const HUGE_LEN: usize = 1 << 18;
 /// Vertices of a selected list that are located side by side.
 pub const BATCH_LEN: usize = 16;
+/// Of a block of 64 vertices of which fewer are wanted, the sizes of lists are read one by one.
+const FEW_WANTED: u32 = 16;
 
 /// Where the lists of one direction lie, and how they are decoded.
 pub trait Layout<W>: Extents {
@@ -119,8 +121,8 @@ impl<W, L: Layout<W>, V: Visitor<W>> ScanWorker<Stop> for LayoutWorker<'_, W, L,
                     for (i, v) in block.clone().enumerate() {
                         wanted |= u64::from(visitor.wants(vertex(v))) << i;
                     }
-                    // Where nothing is wanted, the index of the lists is not read either.
-                    if wanted != 0 && !(V::ROWS && L::ROWS) {
+                    // Where little is wanted, the index of the lists is not read for the others.
+                    if wanted.count_ones() >= FEW_WANTED && !(V::ROWS && L::ROWS) {
                         let mut has_arcs = 0;
                         for (i, v) in block.enumerate() {
                             has_arcs |= u64::from(layout.may_have_arcs(v)) << i;

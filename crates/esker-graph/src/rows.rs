@@ -11,6 +11,8 @@ use crate::stop::Stop;
 
 /// Entries of a cache line.
 const LINE_LEN: usize = 16;
+/// Where this many of 64 vertices are wanted, their lists are read one after another, nearly without gaps.
+const DENSE_WANTED: u32 = 48;
 
 /// The lists of one direction: `targets[offsets[v]..offsets[v + 1]]` ascending, weights alongside.
 #[derive(Debug, Clone, Copy)]
@@ -93,16 +95,18 @@ impl<'a, W: Weight> Rows<'a, W> {
         scan(self, run, select, visitor)
     }
 
-    /// Reads where the lists of a batch begin, and then their first entries. Selected vertices lie anywhere, so each of these reads may
-    /// miss all caches; here the misses of a batch overlap, where a visit would wait for the one before.
+    /// Reads where the lists of a batch begin and end, and then their first and last entries. Selected vertices lie anywhere, so each of
+    /// these reads may miss all caches; here the misses of a batch overlap, where a visit would wait for the one before.
     #[inline(always)]
     pub fn touch(&self, batch: &[VertexId]) {
-        let mut starts = [0; BATCH_LEN];
-        for (start, &v) in starts.iter_mut().zip(batch) {
-            *start = self.offsets[v as usize] as usize;
+        let mut ends = [(0, 0); BATCH_LEN];
+        for (ends, &v) in ends.iter_mut().zip(batch) {
+            *ends = (self.offsets[v as usize] as usize, self.offsets[v as usize + 1] as usize);
         }
-        for &start in &starts[..batch.len()] {
+        for &(start, end) in &ends[..batch.len()] {
+            let last = end.saturating_sub(1);
             std::hint::black_box((self.targets.get(start).copied(), self.weights.get(start).copied()));
+            std::hint::black_box((self.targets.get(last).copied(), self.weights.get(last).copied()));
         }
     }
 
@@ -163,7 +167,7 @@ impl<W: Weight> Layout<W> for Rows<'_, W> {
     }
 
     /// If visits may end early, lists are read in part, which the processor does not foresee: then the first entries of all are read
-    /// ahead.
+    /// ahead, unless so many are wanted that the processor reads ahead by itself.
     #[inline(always)]
     fn visit_block<V: Visitor<W>>(
         &self,
@@ -181,7 +185,7 @@ impl<W: Weight> Layout<W> for Rows<'_, W> {
                 return visitor.visit_rows(state, vertex(first), offsets, lists);
             }
         }
-        if V::STOPS {
+        if V::STOPS && wanted.count_ones() < DENSE_WANTED {
             for i in ones(wanted) {
                 let start = self.offsets[first + i] as usize;
                 std::hint::black_box(self.targets.get(start).copied());

@@ -9,7 +9,7 @@
 //! the answer is that of the whole search, where every vertex farther away counts as unreached.
 //!
 //! State: a parent per vertex, `NONE` until it is reached; depths likewise. Work: O(n + m). Memory per vertex: one id
-//! for parents, one for depths, up to 1.25 for frontiers. Reads per round: push, the lists of the frontier; pull, the
+//! for parents, one for depths, if requested; up to 1.25 for frontiers. Reads per round: push, the lists of the frontier; pull, the
 //! in-lists of unreached vertices up to the first parent. A graph without in-edges always pushes.
 //!
 //! [1] S. Beamer, K. Asanović, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
@@ -24,6 +24,8 @@ use crate::primitive::{EdgeOp, Frontier, Turns, VertexArray, Way, edge_map_way, 
 pub struct BfsOptions {
     /// Whether to return depths.
     pub depths: bool,
+    /// Whether to return parents. A search for depths alone writes half as much.
+    pub parents: bool,
     /// The greatest depth; vertices farther away count as unreached. `None`: no limit.
     pub depth_max: Option<VertexId>,
     /// The search stops at the depth of this vertex; vertices farther away count as unreached. `None`: no target.
@@ -34,22 +36,31 @@ pub struct BfsOptions {
 
 impl Default for BfsOptions {
     fn default() -> Self {
-        Self { depths: true, depth_max: None, target: None, turns: None }
+        Self { depths: true, parents: true, depth_max: None, target: None, turns: None }
     }
 }
 
 impl BfsOptions {
     /// Whether the search ends with the vertices at `depth`, which are in the frontier.
-    fn ends_at(&self, depth: VertexId, parents: &VertexArray) -> bool {
+    fn ends_at(&self, depth: VertexId, marks: &Marks) -> bool {
         self.depth_max.is_some_and(|most| depth >= most)
-            || self.target.is_some_and(|target| parents.get(target) != NONE)
+            || self.target.is_some_and(|target| marks.reached().get(target) != NONE)
+    }
+
+    /// Vertices are reached once they have a parent, or a depth where nothing else is wanted.
+    fn keeps_parents(&self) -> bool {
+        self.parents || !self.depths
+    }
+
+    fn keeps_depths(&self, deterministic: bool) -> bool {
+        self.depths || deterministic
     }
 }
 
 /// The result of a breadth-first search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bfs {
-    /// The parent of each vertex: itself for a source, [`NONE`] if unreached.
+    /// The parent of each vertex: itself for a source, [`NONE`] if unreached. Empty unless requested.
     pub parents: Vec<VertexId>,
     /// The number of edges from the nearest source to each vertex, [`NONE`] if unreached. `None` unless requested.
     pub depths: Option<Vec<VertexId>>,
@@ -65,51 +76,80 @@ pub struct Bfs {
 
 /// Estimates memory and reads. Reads are an upper bound.
 pub fn estimate(shape: Shape, options: &BfsOptions, deterministic: bool) -> Estimate {
-    let ids = 2 + u64::from(options.depths || deterministic);
+    let ids = 1 + u64::from(options.keeps_parents()) + u64::from(options.keeps_depths(deterministic));
     let id_bytes = size_of::<VertexId>() as u64;
-    let lists = 1 + u64::from(deterministic);
+    let lists = 1 + u64::from(deterministic && options.keeps_parents());
     Estimate {
         memory_bytes: shape.num_vertices * (ids * id_bytes) + shape.num_vertices.div_ceil(64) * 8 * 2,
         read_bytes: shape.list_bytes() * lists,
     }
 }
 
-/// Marks the sources as reached and returns each once.
-fn start(
-    n: usize,
-    sources: &[VertexId],
-    parents: &VertexArray,
-    depths: Option<&VertexArray>,
-) -> Result<Vec<VertexId>, Stop> {
-    let mut list = Vec::with_capacity(sources.len());
-    for &source in sources {
-        need_source(source, n)?;
-        if parents.claim(source, NONE, source) {
-            list.push(source);
-            if let Some(depths) = depths {
-                depths.set(source, 0);
-            }
+/// Parents and depths, or one of the two; [`NONE`] for a vertex that is not reached.
+struct Marks {
+    parents: Option<VertexArray>,
+    depths: Option<VertexArray>,
+}
+
+impl Marks {
+    fn new(run: &Run, n: usize, options: &BfsOptions) -> Self {
+        let array = |is_kept: bool| is_kept.then(|| VertexArray::filled(run, n, NONE));
+        Self {
+            parents: array(options.keeps_parents()),
+            depths: array(options.keeps_depths(run.deterministic())),
         }
     }
-    Ok(list)
+
+    /// The array that says which vertices are reached.
+    fn reached(&self) -> &VertexArray {
+        self.parents.as_ref().or(self.depths.as_ref()).expect("a search keeps parents or depths")
+    }
+
+    /// The operator of a round that reaches vertices at `depth`.
+    fn at(&self, depth: VertexId) -> Mark<'_> {
+        let depths = self.depths.as_ref().filter(|_| self.parents.is_some());
+        Mark { reached: self.reached(), by_parent: self.parents.is_some(), depths, depth }
+    }
+
+    /// Marks the sources as reached and returns each once.
+    fn start(&self, n: usize, sources: &[VertexId]) -> Result<Vec<VertexId>, Stop> {
+        let mut list = Vec::with_capacity(sources.len());
+        for &source in sources {
+            need_source(source, n)?;
+            if EdgeOp::<()>::push(&self.at(0), source, source, ()) {
+                list.push(source);
+            }
+        }
+        Ok(list)
+    }
 }
 
 /// Gives an unreached vertex its parent and depth.
-struct SetParentAndDepth<'a> {
-    parents: &'a VertexArray,
+struct Mark<'a> {
+    /// Takes the parent, or the depth.
+    reached: &'a VertexArray,
+    by_parent: bool,
+    /// The depths, if `reached` takes parents.
     depths: Option<&'a VertexArray>,
     depth: VertexId,
 }
 
-impl<W: Weight> EdgeOp<W> for SetParentAndDepth<'_> {
+impl Mark<'_> {
+    #[inline(always)]
+    fn of(&self, src: VertexId) -> VertexId {
+        if self.by_parent { src } else { self.depth }
+    }
+}
+
+impl<W: Weight> EdgeOp<W> for Mark<'_> {
     #[inline(always)]
     fn wants(&self, dst: VertexId) -> bool {
-        self.parents.get(dst) == NONE
+        self.reached.get(dst) == NONE
     }
 
     #[inline(always)]
     fn push(&self, src: VertexId, dst: VertexId, _: W) -> bool {
-        let first = self.parents.claim(dst, NONE, src);
+        let first = self.reached.claim(dst, NONE, self.of(src));
         if let (true, Some(depths)) = (first, self.depths) {
             depths.set(dst, self.depth);
         }
@@ -123,7 +163,7 @@ impl<W: Weight> EdgeOp<W> for SetParentAndDepth<'_> {
 
     #[inline(always)]
     fn pull(&self, dst: VertexId, src: VertexId, _: W) -> bool {
-        self.parents.set(dst, src);
+        self.reached.set(dst, self.of(src));
         if let Some(depths) = self.depths {
             depths.set(dst, self.depth);
         }
@@ -209,15 +249,14 @@ fn search<G: Graph>(
     if let Some(target) = options.target {
         need_target(target, n)?;
     }
-    let parents = VertexArray::filled(run, n, NONE);
-    let depths = (options.depths || run.deterministic()).then(|| VertexArray::filled(run, n, NONE));
-    let mut frontier = Frontier::from_list(graph, start(n, sources, &parents, depths.as_ref())?);
+    let marks = Marks::new(run, n, options);
+    let mut frontier = Frontier::from_list(graph, marks.start(n, sources)?);
     let (mut reached, mut arcs, mut depth, mut pulls) = (0, 0, 0, 0);
     let mut last = (Way::Push, 0);
     while !frontier.is_empty() {
         run.round(frontier.len())?;
         reached += frontier.len();
-        if options.ends_at(depth, &parents) {
+        if options.ends_at(depth, &marks) {
             break;
         }
         let remaining = graph.num_arcs() - arcs;
@@ -229,14 +268,14 @@ fn search<G: Graph>(
         pulls += usize::from(way == Way::Pull);
         arcs += frontier.arcs();
         depth += 1;
-        let set = SetParentAndDepth { parents: &parents, depths: depths.as_ref(), depth };
-        frontier = edge_map_way(graph, run, way, &frontier, &set)?;
+        frontier = edge_map_way(graph, run, way, &frontier, &marks.at(depth))?;
     }
-    if let (true, Some(depths)) = (run.deterministic(), &depths) {
-        least_parents(graph, run, &parents, depths)?;
+    let Marks { parents, depths } = marks;
+    if let (true, Some(parents), Some(depths)) = (run.deterministic(), &parents, &depths) {
+        least_parents(graph, run, parents, depths)?;
     }
     Ok(Bfs {
-        parents: parents.into_vec(),
+        parents: parents.filter(|_| options.parents).map(VertexArray::into_vec).unwrap_or_default(),
         depths: depths.filter(|_| options.depths).map(VertexArray::into_vec),
         reached,
         arcs,

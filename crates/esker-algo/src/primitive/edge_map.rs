@@ -31,6 +31,9 @@ const SORT_FRACTION: u64 = 64;
 /// A push that follows fewer arcs stays on the calling thread: about ten microseconds.
 const ALONE_ARCS_MAX: u64 = 1 << 11;
 
+/// A push has room for as many vertices as it has members, up to this number; a list that grows from nothing is copied several times.
+const ROOM_MAX: usize = 1 << 10;
+
 /// What is done at each edge, and which vertices enter the next frontier.
 pub trait EdgeOp<W: Weight>: Sync {
     /// Whether [`EdgeOp::push`] may return true more than once in a round for one target. Repeats are then removed.
@@ -164,11 +167,12 @@ fn push<G: Graph, O: EdgeOp<G::Weight>>(
     let few = frontier.arcs() < n as u64 / SORT_FRACTION;
     let seen = (O::REPEATS && !few).then(|| Bitmap::new(n));
     let seen = seen.as_ref();
+    let room = frontier.len().min(ROOM_MAX);
     let found = if run.threads() == 1 || frontier.arcs() + frontier.len() as u64 <= ALONE_ARCS_MAX {
-        let visitor = Push::<G, O, true> { graph, op, seen };
+        let visitor = Push::<G, O, true> { graph, op, seen, room };
         graph.scan(run.alone(), Direction::Out, frontier.select(), &visitor)?
     } else {
-        let visitor = Push::<G, O, false> { graph, op, seen };
+        let visitor = Push::<G, O, false> { graph, op, seen, room };
         graph.scan(run, Direction::Out, frontier.select(), &visitor)?
     };
     let mut next = Found::join(n, found);
@@ -185,6 +189,8 @@ struct Push<'a, G, O, const ALONE: bool> {
     graph: &'a G,
     op: &'a O,
     seen: Option<&'a Bitmap>,
+    /// Vertices that each worker has room for at first.
+    room: usize,
 }
 
 impl<G: Graph, O: EdgeOp<G::Weight>, const ALONE: bool> Visitor<G::Weight> for Push<'_, G, O, ALONE> {
@@ -193,7 +199,7 @@ impl<G: Graph, O: EdgeOp<G::Weight>, const ALONE: bool> Visitor<G::Weight> for P
     const BOXED: bool = O::BOXED;
 
     fn new_state(&self) -> Found {
-        Found::default()
+        Found { list: Vec::with_capacity(self.room), arcs: 0 }
     }
 
     #[inline(always)]

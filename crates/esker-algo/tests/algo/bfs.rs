@@ -16,6 +16,13 @@ fn checked<G: Graph<Error = Stop>>(graph: &G, csr: &Csr, run: &Run, sources: &[V
     check::bfs(out, sources, &found.parents, found.depths.as_deref()).expect("a right answer");
     let reached = found.parents.iter().filter(|&&p| p != NONE).count();
     assert_eq!(found.reached, reached);
+    for (depths, parents) in [(true, false), (false, true), (false, false)] {
+        let options = BfsOptions { depths, parents, ..BfsOptions::default() };
+        let less = bfs(graph, run, sources, &options).expect("a search");
+        assert_eq!(less.depths, found.depths.clone().filter(|_| depths), "as with parents");
+        assert_eq!(less.parents.len(), if parents { found.parents.len() } else { 0 });
+        assert_eq!((less.reached, less.arcs, less.rounds), (found.reached, found.arcs, found.rounds));
+    }
     found
 }
 
@@ -68,6 +75,8 @@ proptest! {
                 let expected: Vec<_> = whole.iter().map(cut).collect();
                 prop_assert_eq!(found.depths.as_ref(), Some(&expected));
                 prop_assert_eq!(found.reached, expected.iter().filter(|&&depth| depth != NONE).count());
+                let alone = bfs(&view, &run, &[source], &BfsOptions { parents: false, ..options }).expect("a search");
+                prop_assert_eq!(alone.depths, found.depths);
                 let checked = check::bfs_within(out, &[source], &found.parents, Some(&expected), limit);
                 prop_assert_eq!(checked.map_err(|wrong| wrong.to_string()), Ok(()));
             }
