@@ -49,9 +49,7 @@ pub(super) struct DeltaStepping<W, D: ArrayValue> {
     step: D,
     /// Width of a window.
     span: D,
-    /// Vertices in a list of those beyond the window.
-    waiting: Bitmap,
-    /// Vertices settled in this window. Threads racing on a word may lose bits.
+    /// Vertices with heavy edges settled in this window. Threads racing on a word may lose bits.
     settled: Bitmap,
     /// Vertices added to the current bucket while it is being settled.
     pending: Bitmap,
@@ -65,13 +63,11 @@ pub(super) struct DeltaStepping<W, D: ArrayValue> {
 struct Bins {
     /// For each bucket of the window, vertices whose distance came to be in it.
     window: [Vec<VertexId>; BINS],
-    /// Vertices whose distance came to be beyond the window.
+    /// Vertices whose first distance was beyond the window; all workers together list each vertex once.
     beyond: Vec<VertexId>,
-    /// Vertices settled in this window, and the number of arcs that leave them.
+    /// Vertices with heavy edges settled in this window, and the number of arcs that leave them.
     settled: Vec<VertexId>,
     settled_arcs: u64,
-    /// Whether a settled vertex has a heavy edge.
-    heavy: bool,
     fault: DistanceFault,
 }
 
@@ -85,7 +81,6 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
                 let longer = span.plus(step);
                 if span < longer && longer < D::FAR { longer } else { span }
             }),
-            waiting: Bitmap::new(n),
             settled: Bitmap::new(n),
             pending: Bitmap::new(n),
             bins: Mutex::default(),
@@ -173,10 +168,15 @@ fn clear(set: &Bitmap, members: &[VertexId]) {
     }
 }
 
-/// Removes `v`. No other thread may access the set meanwhile.
-fn remove(set: &Bitmap, v: VertexId) {
-    let word = v as usize / 64;
-    set.set_word(word, set.word(word) & !(1 << (v % 64)));
+/// Adds `v` to a set. Returns whether this call did. `ALONE`: no other thread accesses the set meanwhile.
+#[inline(always)]
+fn insert<const ALONE: bool>(set: &Bitmap, v: VertexId) -> bool {
+    if !ALONE {
+        return set.insert(v);
+    }
+    let is_new = !set.get(v);
+    set.insert_alone(v);
+    is_new
 }
 
 /// A range of consecutive buckets, one of which is being settled.
@@ -198,7 +198,6 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
         for v in vertices {
             let distance = self.search.distances.get(v);
             if distance < self.end {
-                remove(&self.search.waiting, v);
                 bins.window[self.bin_of(distance)].push(v);
             } else {
                 bins.beyond.push(v);
@@ -212,9 +211,7 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
         vertices.retain(|&v| {
             let distance = self.search.distances.get(v);
             let stays = distance >= self.end;
-            if !stays {
-                remove(&self.search.waiting, v);
-            } else if distance < least {
+            if stays && distance < least {
                 least = distance;
             }
             stays
@@ -270,15 +267,14 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
         run: &Run,
         remaining_arcs: &mut u64,
     ) -> Result<(), G::Error> {
-        let (mut settled, mut arcs, mut heavy) = (Vec::new(), 0, false);
+        let (mut settled, mut arcs) = (Vec::new(), 0);
         for bins in &mut *self.search.bins.lock().expect("no worker panicked") {
             settled.append(&mut bins.settled);
             arcs += std::mem::take(&mut bins.settled_arcs);
-            heavy |= std::mem::take(&mut bins.heavy);
         }
         clear(&self.search.settled, &settled);
         *remaining_arcs -= arcs.min(*remaining_arcs);
-        if heavy {
+        if !settled.is_empty() {
             let window = BucketWindow { ..*self };
             let states = if graph.has(Direction::In) && arcs > *remaining_arcs {
                 graph.scan(run, Direction::In, Select::All, &PullHeavy(window))?
@@ -302,14 +298,15 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
         let old = if ALONE { distances.lower_alone(dst, distance) } else { distances.lower(dst, distance) };
         let Some(old) = old else { return };
         if distance >= self.end {
-            if self.search.waiting.insert(dst) {
+            // With its first distance a vertex enters the list, and it stays there until a window begins that holds it.
+            if old == D::FAR {
                 bins.beyond.push(dst);
             }
             return;
         }
         let bin = self.bin_of(distance);
         let new = if bin == self.bin {
-            self.search.pending.insert(dst)
+            insert::<ALONE>(&self.search.pending, dst)
         } else {
             old >= self.end || bin != self.bin_of(old)
         };
@@ -351,14 +348,17 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLi
     #[inline(always)]
     fn visit(&self, bins: &mut Bins, v: VertexId, piece: Piece<'_, W>) -> Flow {
         let search = self.window.search;
-        // Plain accesses: a lost bit of another thread lists a vertex twice, which costs less than an atomic operation.
-        if !search.settled.get(v) {
-            search.settled.insert_alone(v);
-            bins.settled.push(v);
-            bins.settled_arcs += self.graph.degree(Direction::Out, v) as u64;
-        }
         let from = search.distances.get(v);
+        let mut has_heavy = false;
         for (targets, edges) in piece.targets.chunks(CHUNK).zip(piece.weights.chunks(CHUNK)) {
+            let heavy = edges.iter().fold(false, |heavy, &edge| heavy | search.span.is_shorter_than(edge));
+            if !heavy {
+                for (&dst, &edge) in targets.iter().zip(edges) {
+                    self.window.relax::<ALONE>(bins, from, dst, edge);
+                }
+                continue;
+            }
+            has_heavy = true;
             // Whether an edge is light is unpredictable, so light edges are selected without branches.
             let mut light = [0u8; CHUNK];
             let mut count = 0;
@@ -366,11 +366,16 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLi
                 light[count % CHUNK] = i as u8;
                 count += usize::from(!search.span.is_shorter_than(edge));
             }
-            bins.heavy |= count < edges.len();
             for &i in &light[..count] {
                 let (dst, edge) = (targets[usize::from(i)], edges[usize::from(i)]);
                 self.window.relax::<ALONE>(bins, from, dst, edge);
             }
+        }
+        // Plain accesses: a lost bit of another thread lists a vertex twice, which costs less than an atomic operation.
+        if has_heavy && !search.settled.get(v) {
+            search.settled.insert_alone(v);
+            bins.settled.push(v);
+            bins.settled_arcs += self.graph.degree(Direction::Out, v) as u64;
         }
         Flow::More
     }
@@ -447,7 +452,7 @@ impl<W: Length, D: Reach<W>> Visitor<W> for PullHeavy<'_, W, D> {
                 }
             }
         }
-        if search.distances.lower(v, least).is_some() && search.waiting.insert(v) {
+        if search.distances.lower(v, least) == Some(D::FAR) {
             bins.beyond.push(v);
         }
         Flow::More

@@ -53,7 +53,7 @@ pub fn estimate(shape: Shape, options: &SsspOptions) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     let ids = 5 + 2 * u64::from(options.parents);
     Estimate {
-        memory_bytes: shape.num_vertices * (16 + ids * id_bytes) + shape.num_vertices.div_ceil(64) * 8 * 3,
+        memory_bytes: shape.num_vertices * (16 + ids * id_bytes) + shape.num_vertices.div_ceil(64) * 8 * 2,
         read_bytes: shape.weighted_list_bytes() * (2 + u64::from(options.parents)),
     }
 }
@@ -73,7 +73,8 @@ fn hops<G: Graph<Weight: Length>>(
     source: VertexId,
     options: &SsspOptions,
 ) -> Result<Sssp<G::Weight>, G::Error> {
-    let found = bfs(graph, run, &[source], &BfsOptions { target: options.target, ..BfsOptions::default() })?;
+    let of_steps = BfsOptions { target: options.target, parents: options.parents, ..BfsOptions::default() };
+    let found = bfs(graph, run, &[source], &of_steps)?;
     let distance = |&depth: &VertexId| {
         if depth == NONE { G::Weight::UNREACHED } else { G::Weight::of_steps(depth.into()) }
     };
