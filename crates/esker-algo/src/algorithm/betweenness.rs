@@ -10,9 +10,11 @@
 //! Pulled sums follow the order of the list. Pushed path counts are integers, exact up to 2^53. Pushed dependencies are
 //! added in the order in which threads arrive, so a `deterministic` run does not push them.
 //!
-//! Numbers of paths beyond 10^290 do not fit: on a grid, they double with each step. From the first source for which that happens, the
-//! logarithms of these numbers are kept instead, in the same arrays: the ratio of the numbers of two neighbours, which is all that
-//! dependencies need, is as exact, up to 2^-52 times the logarithm.
+//! Numbers of paths beyond 10^290 do not fit: on a grid, they double with each step. A level that has one is scaled: all of its numbers, and
+//! so those of later levels, are divided by 2^900, which changes no digit. Dependencies need only the ratio of the numbers of two neighbours,
+//! and on the way back the factor between their levels is known. That fails where a number of such a level was divided before and is less
+//! than 1: levels whose numbers differ by more than 2^900. From the first source for which that happens, the logarithms of these numbers
+//! are kept instead, in the same arrays: the ratios are as exact, up to 2^-52 times the logarithm.
 //!
 //! Work: O(n + m) per source. Memory per vertex: 32 bytes (path counts, dependencies, contributions, scores) and up to
 //! four ids for levels. Reads per source: the lists of reached vertices about once forward and at most once backward.
@@ -26,7 +28,7 @@ use esker_graph::{
     Bitmap, Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
 };
 
-use super::path_numbers::{COUNT_MAX, Counts, Logarithms, PathNumber};
+use super::path_numbers::{COUNT_MAX, COUNT_SCALE, Counts, Logarithms, PathNumber};
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
     EdgeOp, Frontier, VertexValues, Way, each_vertex, edge_map_way, need_source, vertex_map,
@@ -177,7 +179,7 @@ impl<P: PathNumber> Brandes<P> {
         }
     }
 
-    /// Counts shortest paths and returns the vertices at each distance; `None` if a count is too large.
+    /// Counts shortest paths and returns the vertices at each distance; `None` if the counts of a level are too large and too different.
     fn forward<G: Graph>(
         &self,
         graph: &G,
@@ -187,27 +189,38 @@ impl<P: PathNumber> Brandes<P> {
         let mut levels = BfsLevels::default();
         let mut level = Frontier::one(graph, source);
         let mut remaining = graph.num_arcs();
-        let too_large = AtomicBool::new(false);
+        let (too_large, too_small) = (AtomicBool::new(false), AtomicBool::new(false));
         self.paths.set(source, P::ONE);
         while !level.is_empty() {
             run.round(level.len())?;
             let way = Way::choose(graph, &level, remaining);
             remaining -= level.arcs();
-            vertex_map(run, &level, |v| {
+            let is_small = level.len() < LARGE_LEN_MIN;
+            let level_run = if is_small { run.alone() } else { run };
+            vertex_map(level_run, &level, |v| {
                 let paths = self.paths.get(v);
                 if paths > COUNT_MAX {
                     too_large.store(true, Ordering::Relaxed);
+                } else if paths < 1.0 {
+                    too_small.store(true, Ordering::Relaxed);
                 }
-                self.visited.insert(v);
-                self.contribution.set(v, paths);
+                if is_small {
+                    self.visited.insert_alone(v);
+                } else {
+                    self.visited.insert(v);
+                }
                 // The backward pass of an earlier source may have pushed to vertices of finished levels.
                 self.dependency.set(v, 0.0);
             })?;
-            if too_large.load(Ordering::Relaxed) {
-                return Ok(None);
+            let is_small_somewhere = too_small.swap(false, Ordering::Relaxed);
+            if too_large.swap(false, Ordering::Relaxed) {
+                if is_small_somewhere {
+                    return Ok(None);
+                }
+                vertex_map(level_run, &level, |v| self.paths.set(v, self.paths.get(v) * COUNT_SCALE))?;
+                levels.scaled.push(vertex(levels.ends.len()));
             }
             let next = edge_map_way(graph, run, way, &level, &CountPaths(self))?;
-            vertex_map(run, &level, |v| self.contribution.set(v, P::NONE))?;
             levels.push(level);
             level = next;
         }
@@ -219,9 +232,10 @@ impl<P: PathNumber> Brandes<P> {
     fn backward<G: Graph>(&mut self, graph: &G, run: &Run, mut levels: BfsLevels) -> Result<(), G::Error> {
         let mut last = levels.pop(graph);
         while let Some(far) = last {
+            let scale = levels.take_scale();
             last = levels.pop(graph);
             if let Some(near) = &last {
-                self.finish_level(run, &far)?;
+                self.finish_level(run, &far, scale)?;
                 // The source itself needs no dependency.
                 if !levels.is_empty() {
                     run.round(near.len())?;
@@ -254,13 +268,14 @@ impl<P: PathNumber> Brandes<P> {
         Ok(())
     }
 
-    /// Completes the dependencies of a level and derives its contributions to the previous level from them.
-    fn finish_level(&self, run: &Run, level: &Frontier) -> Result<(), Stop> {
+    /// Completes the dependencies of a level and derives its contributions to the previous level from them. `scale`: by which its numbers
+    /// were multiplied, and those of the previous level were not.
+    fn finish_level(&self, run: &Run, level: &Frontier, scale: f64) -> Result<(), Stop> {
         vertex_map(run, level, |v| {
             let paths = self.paths.get(v);
             let dependency = P::dependency(self.dependency.get(v), paths);
             self.scores.add_alone(v, dependency);
-            self.contribution.set(v, P::contribution(dependency, paths));
+            self.contribution.set(v, P::contribution(dependency, paths) * scale);
         })
     }
 }
@@ -273,6 +288,8 @@ struct BfsLevels {
     ends: Vec<VertexId>,
     /// Large levels with their distance.
     large: Vec<(usize, Frontier)>,
+    /// The distances of the levels whose numbers of paths were scaled.
+    scaled: Vec<VertexId>,
 }
 
 /// The least number of vertices of a level that is stored as a frontier of its own.
@@ -297,6 +314,12 @@ impl BfsLevels {
         Some(Frontier::from_list(graph, self.small.split_off(start)))
     }
 
+    /// The factor by which the numbers of the level popped last were scaled.
+    fn take_scale(&mut self) -> f64 {
+        let distance = vertex(self.ends.len());
+        self.scaled.pop_if(|last| *last == distance).map_or(1.0, |_| COUNT_SCALE)
+    }
+
     fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -318,13 +341,13 @@ impl<W: Weight, P: PathNumber> EdgeOp<W> for CountPaths<'_, P> {
 
     #[inline(always)]
     fn push(&self, src: VertexId, dst: VertexId, _: W) -> bool {
-        P::add(&self.0.paths, dst, self.0.contribution.get(src)) == P::NONE
+        P::add(&self.0.paths, dst, self.0.paths.get(src)) == P::NONE
     }
 
     #[inline(always)]
     fn push_alone(&self, src: VertexId, dst: VertexId, _: W) -> bool {
         let before = self.0.paths.get(dst);
-        self.0.paths.set(dst, P::plus(before, self.0.contribution.get(src)));
+        self.0.paths.set(dst, P::plus(before, self.0.paths.get(src)));
         before == P::NONE
     }
 

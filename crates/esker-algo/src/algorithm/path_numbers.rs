@@ -1,4 +1,4 @@
-//! Numbers of shortest paths for betweenness: as they are, or as logarithms where doubles cannot hold them.
+//! Numbers of shortest paths for betweenness: as they are, scaled by level, or as logarithms where doubles cannot hold them.
 
 use esker_graph::VertexId;
 
@@ -39,11 +39,14 @@ pub(super) trait PathNumber: Sync {
     }
 }
 
-/// The numbers themselves.
+/// The numbers themselves, scaled by level.
 pub(super) struct Counts;
 
 /// The greatest number of paths that is kept as it is: its inverse, too, is kept to full precision.
 pub(super) const COUNT_MAX: f64 = 1e290;
+
+/// Levels with greater numbers are scaled by this power of two, 2^-900.
+pub(super) const COUNT_SCALE: f64 = f64::from_bits((1023 - 900) << 52);
 
 impl PathNumber for Counts {
     const NONE: f64 = 0.0;

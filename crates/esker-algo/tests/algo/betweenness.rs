@@ -65,27 +65,37 @@ fn a_star_whose_leaves_are_sources_is_pulled_and_pushed() {
 
 #[test]
 fn more_paths_than_a_double_can_count() {
-    // 1100 diamonds in a row: the number of paths doubles in each.
-    let edges: Vec<(VertexId, VertexId, ())> = (0..1100)
-        .flat_map(|d| [(0, 1), (0, 2), (1, 3), (2, 3)].map(|(u, v)| (3 * d + u, 3 * d + v, ())))
-        .collect();
-    let csr = Csr::directed(3301, &edges).unwrap();
-    // The second source is near the end, and has few paths.
-    let options = BetweennessOptions { sources: Sources::These(vec![0, 3291]), scale: Scale::Sum };
-    for run in [common::run(1, false), common::run(2, false), common::run(2, true)] {
-        for without in [false, true] {
-            let found = if without {
-                betweenness(&common::without_in_edges(&csr.graph()), &run, &options).unwrap()
-            } else {
-                betweenness(&csr.graph(), &run, &options).unwrap()
-            };
-            for (v, &score) in found.scores.iter().enumerate() {
-                // All paths to later vertices pass the first of a diamond, half of those past its end each of the next two.
-                let later = 3300 - v + usize::from(v % 3 == 2);
-                let share = if v % 3 == 0 { later as f64 } else { (later - 1) as f64 / 2.0 };
-                let of = f64::from(v > 0) + f64::from(v > 3291);
-                let expected = share * of;
-                assert!((score - expected).abs() <= 1e-9 * expected, "{v}: {score}, not {expected}");
+    // Of two scalings the second meets the numbers of the single path, which are less than 1 then: logarithms follow.
+    for (diamonds, has_path) in [(1100, false), (1100, true), (2000, false), (2000, true)] {
+        // Diamonds in a row: the number of paths doubles in each.
+        let mut edges: Vec<(VertexId, VertexId, ())> = (0..diamonds)
+            .flat_map(|d| [(0, 1), (0, 2), (1, 3), (2, 3)].map(|(u, v)| (3 * d + u, 3 * d + v, ())))
+            .collect();
+        let (end, path_len) = (3 * diamonds, if has_path { 2 * diamonds } else { 0 });
+        // Beside them one path of the same length.
+        edges.extend((0..path_len).map(|i| (if i == 0 { 0 } else { end + i }, end + i + 1, ())));
+        let csr = Csr::directed((end + path_len + 1) as usize, &edges).unwrap();
+        // The second source is near the end, and has few paths.
+        let second = end - 9;
+        let options = BetweennessOptions { sources: Sources::These(vec![0, second]), scale: Scale::Sum };
+        for run in [common::run(1, false), common::run(2, false), common::run(2, true)] {
+            for without in [false, true] {
+                let found = if without {
+                    betweenness(&common::without_in_edges(&csr.graph()), &run, &options).unwrap()
+                } else {
+                    betweenness(&csr.graph(), &run, &options).unwrap()
+                };
+                for (v, &score) in (0..).zip(&found.scores) {
+                    // All paths to later vertices pass the first of a diamond, half of those past its end each of the next two.
+                    let later = end.saturating_sub(v) + VertexId::from(v % 3 == 2);
+                    let expected = if v > end {
+                        (end + path_len - v) as f64
+                    } else {
+                        let share = if v % 3 == 0 { later as f64 } else { (later - 1) as f64 / 2.0 };
+                        share * (f64::from(v > 0) + f64::from(v > second))
+                    };
+                    assert!((score - expected).abs() <= 1e-9 * expected, "{v}: {score}, not {expected}");
+                }
             }
         }
     }
