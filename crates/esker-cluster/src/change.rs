@@ -87,7 +87,10 @@ pub fn change(
         let begin = Instant::now();
         let part = parts.next(pending.edges + pending.vertices, || publisher.is_stopping())?;
         let mut own = match &part.rows {
-            Some((batch, rows)) => outbox.take(batch, rows.clone(), parts.weight, parts.is_reversed)?,
+            Some((batch, rows)) => {
+                let taken = outbox.take(batch, rows.clone(), parts.weight, parts.is_reversed);
+                parts.about_input(taken)?
+            }
             None => Given::default(),
         };
         own.vertices += outbox.take_counted(&mut parts.counted);
@@ -128,7 +131,7 @@ pub fn change(
     drop(changing);
     publisher.committing();
     timed(&mut times.commit, || database.close())?;
-    Ok(times)
+    parts.broken().map_or(Ok(times), Err)
 }
 
 /// The shard that is changed.

@@ -93,7 +93,8 @@ impl Cluster {
         Ok(Self { disk, path: path.to_owned(), manifest })
     }
 
-    /// Makes an empty cluster at `path`, with version 1. It is made beside `path` and renamed at the end.
+    /// Makes an empty cluster at `path`, with version 1. It is made beside `path`, in `.NAME.creating-<random>`, and renamed at the end. What
+    /// a command that was killed has left there is removed first.
     ///
     /// # Errors
     /// [`Error::Invalid`] if something is at `path`, or for a number of shards out of 1..=1024; [`Error::Io`].
@@ -120,7 +121,7 @@ impl Cluster {
         let options = new.options;
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
         if !(1..=SHARDS_MAX).contains(&options.shards) {
-            return Err(Error::Invalid(format!(
+            return Err(Error::Usage(format!(
                 "a cluster has 1 to {SHARDS_MAX} shards, not {}",
                 options.shards
             )));
@@ -129,8 +130,12 @@ impl Cluster {
             return Err(Error::Invalid(format!("{} exists: give another path", path.display())));
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let staging = parent(path).join(format!(".{name}.creating-{}", DatabaseId::random()));
+        let prefix = format!(".{name}.creating-");
+        remove_leftovers(disk.as_ref(), &parent(path), &prefix)?;
+        let staging = parent(path).join(format!("{prefix}{}", DatabaseId::random()));
         disk.create_directory(&staging)?;
+        // Held until the cluster has its name, so that no other command takes the directory for a leftover. It becomes the cluster's.
+        let _lock = disk.try_lock(&staging.join(LOCK_NAME))?;
         let made = create_in(&disk, &staging, new, make_shard).and_then(|()| disk.rename(&staging, path));
         if let Err(error) = made {
             let _ = disk.remove_directory(&staging);
@@ -295,6 +300,21 @@ fn now_ms() -> u64 {
     UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64)
 }
 
+/// Removes the directories in which commands that have died were making a cluster: nobody holds their locks. What cannot be removed is an error.
+fn remove_leftovers(disk: &dyn Disk, directory: &Path, prefix: &str) -> Result<()> {
+    let is_random = |rest: &str| rest.len() == 32 && rest.bytes().all(|byte| byte.is_ascii_hexdigit());
+    for entry in disk.list(directory)? {
+        if !entry.is_directory || !entry.name.strip_prefix(prefix).is_some_and(is_random) {
+            continue;
+        }
+        let leftover = directory.join(&entry.name);
+        if let Ok(Some(_lock)) = disk.try_lock(&leftover.join(LOCK_NAME)) {
+            disk.remove_directory(&leftover)?;
+        }
+    }
+    Ok(())
+}
+
 /// Makes everything that a cluster has, in a directory that has not its name yet.
 fn create_in(
     disk: &Arc<dyn Disk>,
@@ -383,6 +403,34 @@ mod tests {
         std::fs::set_permissions(&secret, open_to_all).expect("chmod");
         let message = cluster.secret().expect_err("readable by all").to_string();
         assert!(message.contains("chmod 600"), "{message}");
+    }
+
+    /// The directory stayed for ever.
+    #[test]
+    fn what_a_killed_command_left_is_removed_and_what_another_makes_stays() {
+        let place = tempfile::tempdir().expect("directory");
+        let options = CreateOptions {
+            shards: 1,
+            directed: true,
+            text_ids: false,
+            weights: None,
+            seed: 5,
+            hub_degree: 0,
+        };
+        let staging =
+            |name: &str, last: char| place.path().join(format!(".{name}.creating-{}{last}", "0".repeat(31)));
+        for (name, last) in [("c", 'a'), ("c", 'b'), ("d", 'c')] {
+            std::fs::create_dir_all(staging(name, last).join("shard-0/layers")).expect("directory");
+        }
+        std::fs::create_dir(place.path().join(".c.creating-mine")).expect("directory");
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let alive = disk.try_lock(&staging("c", 'b').join(LOCK_NAME)).expect("lock").expect("free");
+        let mut cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
+        assert!(!staging("c", 'a').exists(), "its command has died");
+        assert!(staging("c", 'b').exists(), "another command is making it");
+        assert!(staging("d", 'c').exists() && place.path().join(".c.creating-mine").exists());
+        drop(alive);
+        cluster.lock().map(drop).expect("nobody holds the lock of the new cluster");
     }
 
     #[test]

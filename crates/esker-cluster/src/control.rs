@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use esker_format::{Error, Result};
+use esker_graph::Stop;
 
 use crate::change::Prepared;
 use crate::counters::WorkerCounters;
@@ -12,6 +13,47 @@ use crate::wire::{Taker, put_id, put_u64};
 
 /// The most bytes of a message.
 const MESSAGE_BYTES_MAX: u32 = 1 << 26;
+
+/// What a person has to do about a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Remedy {
+    /// Start again: a process or a connection was lost.
+    Repeat,
+    /// Correct the input.
+    MendInput,
+    /// Give other arguments.
+    MendUsage,
+    /// Raise the memory limit.
+    RaiseMemory,
+    /// What the message says; the worker that met the mistake does not matter.
+    AsSaid,
+    /// What the message says.
+    Other,
+}
+
+impl Remedy {
+    /// Of an error of the work itself.
+    pub(crate) fn of(error: &Error) -> Self {
+        match error {
+            Error::Input { line: Some(_), .. } => Self::MendInput,
+            Error::Input { line: None, .. } => Self::AsSaid,
+            Error::Usage(_) => Self::MendUsage,
+            Error::Stop(Stop::OverBudget { .. }) => Self::RaiseMemory,
+            _ => Self::Other,
+        }
+    }
+
+    fn of_number(number: u8) -> Self {
+        match number {
+            0 => Self::Repeat,
+            1 => Self::MendInput,
+            2 => Self::MendUsage,
+            3 => Self::RaiseMemory,
+            4 => Self::AsSaid,
+            _ => Self::Other,
+        }
+    }
+}
 
 /// What a worker says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +73,7 @@ pub(crate) enum Report {
     /// It is done, and this is what it counted.
     Done(WorkerCounters),
     /// It has failed, for this reason.
-    Failed(String),
+    Failed(Remedy, String),
     /// It has lost the connection to another worker.
     PeerLost(String),
     /// It commits, and says nothing else until that is done.
@@ -74,7 +116,7 @@ impl Report {
             Self::Outline(outline) => (4, outline.clone()),
             Self::Rows(rows) => (5, rows.clone()),
             Self::Done(counters) => (6, counters.encode()),
-            Self::Failed(reason) => (7, reason.clone().into_bytes()),
+            Self::Failed(remedy, reason) => (7, [&[*remedy as u8], reason.as_bytes()].concat()),
             Self::PeerLost(reason) => (8, reason.clone().into_bytes()),
             Self::Committing => (9, Vec::new()),
             Self::Followed(version) => (10, version.to_le_bytes().to_vec()),
@@ -103,7 +145,10 @@ impl Report {
             4 => Self::Outline(content),
             5 => Self::Rows(content),
             6 => Self::Done(WorkerCounters::decode(&content)?),
-            7 => Self::Failed(text()),
+            7 => {
+                let remedy = Remedy::of_number(taker.bytes(1)?[0]);
+                Self::Failed(remedy, String::from_utf8_lossy(taker.0).into_owned())
+            }
             8 => Self::PeerLost(text()),
             9 => Self::Committing,
             10 => Self::Followed(taker.u64()?),
@@ -203,7 +248,12 @@ mod tests {
             Report::Outline(vec![1, 2]),
             Report::Rows(Vec::new()),
             Report::Done(WorkerCounters { messages: 3, sent_bytes: 1 << 33, ..WorkerCounters::default() }),
-            Report::Failed("no".to_owned()),
+            Report::Failed(Remedy::Repeat, "no".to_owned()),
+            Report::Failed(Remedy::MendInput, String::new()),
+            Report::Failed(Remedy::MendUsage, "no".to_owned()),
+            Report::Failed(Remedy::RaiseMemory, "no".to_owned()),
+            Report::Failed(Remedy::AsSaid, "no".to_owned()),
+            Report::Failed(Remedy::Other, "no".to_owned()),
             Report::PeerLost("gone".to_owned()),
         ];
         for report in reports {

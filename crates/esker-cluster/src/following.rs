@@ -8,6 +8,7 @@ use crate::answer::{ColumnKind, Outline, Row, take_changes};
 use crate::children::Children;
 use crate::cluster::Cluster;
 use crate::control::{Order, Report};
+use crate::counters::WorkerCounters;
 use crate::follow::expect_live;
 use crate::job::{ClusterJob, FollowJob};
 use crate::supervisor::{Course, Supervisor};
@@ -28,7 +29,7 @@ pub struct FollowedVersion {
 
 impl Supervisor<'_> {
     /// Keeps an answer up to date: calls `take` for the first version and for each later one, in order, until it is cancelled; if `once`, until the
-    /// newest version.
+    /// newest version. Returns what each worker counted.
     ///
     /// # Errors
     /// The first failure; the message names the worker. What `take` returns.
@@ -38,7 +39,7 @@ impl Supervisor<'_> {
         job: &FollowJob,
         once: bool,
         take: &mut dyn FnMut(FollowedVersion) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<Vec<WorkerCounters>> {
         expect_live(&job.algorithm, &job.params, cluster.manifest().directed)?;
         cluster.manifest().version(job.version)?;
         let course = Following {
@@ -50,7 +51,7 @@ impl Supervisor<'_> {
             is_over: false,
             take,
         };
-        self.conduct(cluster, &ClusterJob::Follow(job.clone()), course).map(drop)
+        Ok(self.conduct(cluster, &ClusterJob::Follow(job.clone()), course)?)
     }
 }
 

@@ -99,6 +99,8 @@ pub struct FollowJob {
     pub version: u64,
     /// Whether the values of the first version are wanted too, as changes from nothing.
     pub initial: bool,
+    /// Memory limit of each process; `None`: no limit.
+    pub memory_bytes: Option<u64>,
 }
 
 /// What all processes do together.
@@ -146,7 +148,7 @@ impl ClusterJob {
                 out.push(2);
                 put_u64(&mut out, follow.version);
                 put_u64(&mut out, u64::from(follow.initial));
-                put_u64(&mut out, u64::MAX);
+                put_u64(&mut out, follow.memory_bytes.unwrap_or(u64::MAX));
                 put_question(&mut out, &follow.algorithm, &follow.params);
             }
         }
@@ -182,7 +184,8 @@ impl ClusterJob {
             params.push((taker.text()?, taker.text()?));
         }
         if kind == 2 {
-            return Ok(Self::Follow(FollowJob { algorithm, params, version, initial: second != 0 }));
+            let initial = second != 0;
+            return Ok(Self::Follow(FollowJob { algorithm, params, version, initial, memory_bytes }));
         }
         let top = Some(second as usize).filter(|_| second != u64::MAX);
         Ok(Self::Run(RunJob { algorithm, params, version, top, memory_bytes }))
@@ -228,7 +231,9 @@ mod tests {
         let run = RunJob { algorithm: "bfs".into(), params, version: 3, top: None, memory_bytes };
         let top = RunJob { top: Some(5), memory_bytes: None, ..run.clone() };
         let params = run.params.clone();
-        let follow = FollowJob { algorithm: "bfs".into(), params, version: 1 << 40, initial: true };
+        let (version, memory_bytes) = (1 << 40, Some(9 << 30));
+        let follow = FollowJob { algorithm: "bfs".into(), params, version, initial: true, memory_bytes };
+        let unlimited = FollowJob { memory_bytes: None, ..follow.clone() };
         for job in [
             ClusterJob::Change(add),
             ClusterJob::Change(remove),
@@ -236,6 +241,7 @@ mod tests {
             ClusterJob::Run(run),
             ClusterJob::Run(top),
             ClusterJob::Follow(follow),
+            ClusterJob::Follow(unlimited),
         ] {
             assert_eq!(ClusterJob::decode(&job.encode()).expect("decode"), job);
         }

@@ -33,13 +33,13 @@ pub mod needs;
 mod routes;
 pub mod algorithm;
 pub mod follow;
+mod whole;
 mod control;
 pub mod worker;
 mod children;
 mod stopping;
 mod supervisor;
 mod following;
-mod whole;
 mod split;
 #[cfg(test)]
 mod model_tests;

@@ -2,8 +2,8 @@
 //!
 //! Memory is that of the arrays of the algorithm, of the vertices that are shared, and of the blocks of one exchange with the copies that the
 //! engine makes of them. The graph comes on top: layers are mapped, and what is read of them to memory draws from the same budget. All are upper
-//! bounds, but for two: the entries that wait in `sssp` are taken to be four a vertex at most, and ids of text that are named are those of the
-//! shard.
+//! bounds, but for two: the entries that wait in `sssp` are taken to be four a vertex at most, and `cdlp` ranks texts in ranges that are taken
+//! to be as large as the shards.
 
 use esker_graph::VertexId;
 
@@ -31,6 +31,14 @@ pub struct ShardShape {
     pub arcs: u64,
     /// Bytes of the ids of all vertices, as they travel.
     pub id_bytes: u64,
+    /// Bytes of the ids of the ghosts.
+    pub ghost_id_bytes: u64,
+    /// Bytes of the ids of the own vertices that are ghosts in other shards, for each of these.
+    pub mirror_id_bytes: u64,
+    /// Bytes of the longest id of any shard.
+    pub id_bytes_max: u64,
+    /// Number of shards.
+    pub shards: u64,
     /// Whether edges are directed.
     pub directed: bool,
     /// Whether ids are texts.
@@ -56,27 +64,56 @@ pub struct RunNeeds {
 }
 
 impl ShardShape {
+    /// Adds the sizes of vertices that came later.
+    pub(crate) fn add(&mut self, later: &Self) {
+        self.owned += later.owned;
+        self.ghosts += later.ghosts;
+        self.mirrors += later.mirrors;
+        self.id_bytes += later.id_bytes;
+        self.ghost_id_bytes += later.ghost_id_bytes;
+        self.mirror_id_bytes += later.mirror_id_bytes;
+        self.id_bytes_max = self.id_bytes_max.max(later.id_bytes_max);
+        (self.shards, self.arcs) = (later.shards, later.arcs);
+        self.delegate_copies = later.delegate_copies;
+        (self.directed, self.text_ids) = (later.directed, later.text_ids);
+    }
+
     fn vertices(&self) -> u64 {
         self.owned + self.ghosts
     }
 
     /// Memory to find the vertices that are shared: owners, lists, and their ids on the way.
-    pub(crate) fn routes_bytes(&self) -> u64 {
+    fn routes_bytes(&self) -> u64 {
         let id = size_of::<VertexId>() as u64;
-        2 * self.vertices() + 2 * id * (self.ghosts + self.mirrors) + self.exchanged_ids()
+        let exchanged = 4 * (self.ghost_id_bytes + self.mirror_id_bytes);
+        2 * self.vertices() + 2 * id * (self.ghosts + self.mirrors) + exchanged
     }
 
-    /// Memory of an exchange of the ids of all shared vertices.
-    fn exchanged_ids(&self) -> u64 {
-        let mean = self.id_bytes.div_ceil(self.vertices().max(1));
-        4 * mean * (self.ghosts + self.mirrors)
+    /// Bytes of the ids that other shards are told for the labels of this one, each at most once: what they share with it bounds the labels.
+    fn told_names(&self) -> u64 {
+        let labels = self.shards.saturating_sub(1) * self.owned.min(self.ghosts + self.mirrors);
+        labels * (8 + self.id_bytes_max)
+    }
+
+    /// Memory of an answer that is kept while versions are published: the values and what is shared, in lists that grow, and what a version
+    /// takes that changes all vertices, without the changed edges. If `is_reported`, the values of all own vertices are handed over.
+    pub(crate) fn follow_bytes(&self, is_reported: bool) -> u64 {
+        let (n, shared) = (self.vertices(), self.ghosts + self.mirrors);
+        let names = if self.text_ids { 48 * n + 2 * self.id_bytes } else { 0 };
+        let kept = 2 * (24 * n + 4 * self.ghosts + 20 * self.mirrors) + names;
+        let rows = if is_reported { 4 * (16 * self.owned + self.id_bytes) } else { 0 };
+        let exchanged = 4 * (self.ghost_id_bytes + self.mirror_id_bytes) + EXCHANGE_BYTES * shared;
+        kept + 100 * n + rows + exchanged
     }
 
     /// What an algorithm needs, of which the `top` greatest values, or all, are wanted.
     pub(crate) fn needs(&self, algorithm: &str, has_top: bool) -> RunNeeds {
         let (n, shared, id) = (self.vertices(), self.ghosts + self.mirrors, size_of::<VertexId>() as u64);
         // Of texts: names of own vertices, twice, and the maps that find them.
-        let names = if self.text_ids { 96 * self.owned + 4 * self.id_bytes } else { 0 };
+        let names =
+            if self.text_ids { 96 * self.owned + 4 * self.id_bytes + 4 * self.told_names() } else { 0 };
+        // The ids of own vertices that name labels, and those that others are told.
+        let named = if self.text_ids { 8 * self.owned + self.id_bytes.max(self.told_names()) } else { 0 };
         // The neighbours of own vertices in both directions.
         let ends = if self.directed { 2 * self.arcs } else { self.arcs };
         let arrays = match algorithm {
@@ -104,16 +141,19 @@ impl ShardShape {
             _ => 8 * n,
         };
         let rows = if has_top { ROW_BYTES * self.owned } else { 0 };
-        let ids = self.id_bytes.div_ceil(n.max(1)) * self.ghosts;
+        let ids = self.ghost_id_bytes;
         let sends = match algorithm {
             "degrees" => Sends::InAll(ids + if self.directed { 8 * self.ghosts } else { 0 }),
             // Each ghost is told of once.
             "bfs" => Sends::InAll(ids + 12 * self.ghosts),
-            "pagerank" | "kcore" | "sssp" => Sends::ARound(12 * self.ghosts),
-            "colouring" => Sends::ARound(12 * self.mirrors),
-            "wcc" => Sends::ARound(12 * self.ghosts.max(self.mirrors)),
-            "triangles" => Sends::ARound(TRIANGLE_ROUND_BYTES / 6 + 16 * n + 8 * ends),
-            _ => Sends::ARound(12 * self.mirrors + if self.directed { 24 * self.arcs } else { 0 }),
+            "pagerank" | "kcore" | "sssp" => Sends::ARound((12 * self.ghosts).max(ids)),
+            "colouring" => Sends::ARound((12 * self.mirrors).max(ids)),
+            "wcc" => Sends::ARound((12 * self.ghosts.max(self.mirrors)).max(named).max(ids)),
+            "triangles" => Sends::ARound((TRIANGLE_ROUND_BYTES / 6 + 16 * n + 8 * ends).max(ids)),
+            _ => {
+                let labels = 12 * self.mirrors + if self.directed { 24 * self.arcs } else { 0 };
+                Sends::ARound(labels.max(8 * self.owned).max(named).max(ids))
+            }
         };
         let sends = match (sends, algorithm) {
             (sends, "wcc") => sends,

@@ -53,6 +53,8 @@ pub(crate) struct Parts {
     /// Which column holds the weights, if they are wanted.
     pub(crate) weight: Option<usize>,
     stream: Option<StreamCourse>,
+    /// The names of the inputs.
+    input: String,
 }
 
 /// How far a stream is.
@@ -72,6 +74,8 @@ struct StreamCourse {
     rest: Option<(Rc<EdgeBatch>, Range<usize>)>,
     /// When the first edge came that no version has.
     since: Instant,
+    /// Why no more of the input can be read: to be reported once what was read before is committed.
+    broken: Option<Error>,
 }
 
 /// What the thread that reads does.
@@ -95,7 +99,9 @@ impl Parts {
         is_weighted: bool,
     ) -> Result<Self> {
         let (me, peers) = (engine.index(), engine.peers());
-        let none = Self { batches: None, counted: 0..0, is_reversed: false, weight: None, stream: None };
+        let input = job.inputs.join(", ");
+        let none =
+            Self { batches: None, counted: 0..0, is_reversed: false, weight: None, stream: None, input };
         if job.stream.is_some() && me != 0 {
             return Ok(none);
         }
@@ -109,15 +115,17 @@ impl Parts {
         let schema = reader.schema();
         let is_reversed = manifest.directed && schema.directed == Some(false) && !schema.both_ends;
         if manifest.text_ids && schema.ids != IdKind::Text {
-            return Err(Error::Invalid(format!(
-                "{} has integer ids, but the ids of {} are texts: give files with text ids",
-                job.inputs.join(", "),
-                cluster.path().display()
-            )));
+            return Err(of_input(
+                &none.input,
+                format!(
+                    "its ids are integers, but those of {} are texts: give files with text ids",
+                    cluster.path().display()
+                ),
+            ));
         }
         let weight = schema.weight.filter(|_| is_weighted);
         if is_weighted && weight.is_none() {
-            return Err(Error::Invalid(format!(
+            return Err(Error::Usage(format!(
                 "{} has no column of weights, but the edges of {} have weights: name the column with --weight",
                 job.inputs.join(", "),
                 cluster.path().display()
@@ -127,13 +135,13 @@ impl Parts {
         let (index, readers) = if job.stream.is_some() { (0, 1) } else { (me, peers) };
         let counted = match schema.ids {
             IdKind::Numbered { first, num_vertices } if !job.removes => {
-                expect_borne_out(num_vertices, schema.input_bytes.unwrap_or(0), &job.inputs)?;
+                expect_borne_out(num_vertices, schema.input_bytes.unwrap_or(0), &none.input)?;
                 share(first..first.saturating_add(num_vertices), index, readers)
             }
             _ => 0..0,
         };
         let stream = job.stream.clone().map(|stream| StreamCourse {
-            input: job.inputs.join(", "),
+            input: none.input.clone(),
             batch_edges: job.batch_edges,
             to_pass: stream.passed,
             weight,
@@ -141,6 +149,7 @@ impl Parts {
             reading: Arc::clone(&reading),
             rest: None,
             since: Instant::now(),
+            broken: None,
             job: stream,
         });
         let (sender, batches) = sync_channel(BLOCKS_AHEAD);
@@ -148,7 +157,20 @@ impl Parts {
             .name("esker-read".to_owned())
             .spawn(move || read_part(reader, &reading, index, readers, |batch| sender.send(batch).is_ok()))
             .map_err(|error| Error::Invalid(format!("cannot start a thread to read the input: {error}")))?;
-        Ok(Self { batches: Some(batches), counted, is_reversed, weight, stream })
+        Ok(Self { batches: Some(batches), counted, is_reversed, weight, stream, ..none })
+    }
+
+    /// What was found in the input; an error about it gets its name.
+    pub(crate) fn about_input<T>(&self, found: Result<T>) -> Result<T> {
+        found.map_err(|error| match error {
+            Error::Invalid(reason) => of_input(&self.input, reason),
+            other => other,
+        })
+    }
+
+    /// Why a stream ended before its input did. To be asked once what was read is committed.
+    pub(crate) fn broken(&mut self) -> Option<Error> {
+        self.stream.as_mut().and_then(|course| course.broken.take())
     }
 
     /// The fingerprint of the last edge of a stream that was handed out, by this run or for the last version before it.
@@ -202,7 +224,13 @@ impl StreamCourse {
             }
             let is_stopped = self.reading.stop.is_cancelled();
             match batches.recv_timeout(LOOK_EVERY) {
-                Ok(batch) => self.take(sound(batch?)?)?,
+                Ok(Ok(batch)) => self.take(sound(batch)?)?,
+                // What was read before is whole, and a file that was renamed cannot be read again under its name.
+                Ok(Err(error)) if self.to_pass == 0 => {
+                    self.broken = Some(self.ended(error));
+                    return Ok(InputPart { rows: None, is_done: true, commits: true });
+                }
+                Ok(Err(error)) => return Err(error),
                 // All that was read of a pipe is taken: no version would ever have it otherwise.
                 Err(RecvTimeoutError::Timeout) if is_stopped && self.reading.waits.load(Ordering::SeqCst) => {
                     return Ok(InputPart { rows: None, is_done: true, commits: true });
@@ -230,6 +258,20 @@ impl StreamCourse {
             esker_graph::counted(self.job.passed, "edge", "edges"),
             self.input
         ))
+    }
+
+    /// Why the input ended early, and how to go on.
+    fn ended(&self, error: Error) -> Error {
+        match (error, &self.job.name) {
+            (Error::Input { path, line, text, reason }, Some(name)) if self.job.follows => {
+                let reason = format!(
+                    "{reason}; what was read of it is committed: read the rest under its new name with --source {name}, and a new file \
+                     of this name with --from-start"
+                );
+                Error::Input { path, line, text, reason }
+            }
+            (other, _) => other,
+        }
     }
 
     /// Takes a batch, without the edges that are passed over. The last of them is looked at.
@@ -303,16 +345,23 @@ fn sound(batch: EdgeBatch) -> Result<EdgeBatch> {
 
 /// A header of a few bytes may state billions of vertices. It is believed as far as the bytes of the input, or the memory for a commit, bear
 /// it out.
-fn expect_borne_out(stated: u64, input_bytes: u64, inputs: &[String]) -> Result<()> {
+fn expect_borne_out(stated: u64, input_bytes: u64, input: &str) -> Result<()> {
     if stated <= input_bytes.max(STATED_VERTICES_MAX) {
         return Ok(());
     }
-    Err(Error::Invalid(format!(
-        "{} has only {}, but states {stated} vertices: correct that number, or import the input to a database and make \
-         a cluster of it with `esker cluster split`",
-        inputs.join(", "),
-        esker_graph::counted(input_bytes, "byte", "bytes")
-    )))
+    let bytes = esker_graph::counted(input_bytes, "byte", "bytes");
+    Err(of_input(
+        input,
+        format!(
+            "it has only {bytes}, but states {stated} vertices: correct that number, or import the input to a database and make \
+             a cluster of it with `esker cluster split`"
+        ),
+    ))
+}
+
+/// An error about the content of the input as a whole.
+fn of_input(input: &str, reason: String) -> Error {
+    Error::Input { path: input.into(), line: None, text: String::new(), reason }
 }
 
 /// The part of a range that falls to one of so many processes.
@@ -365,8 +414,24 @@ mod tests {
             reading: Arc::default(),
             rest: None,
             since: Instant::now(),
+            broken: None,
             job,
         }
+    }
+
+    /// What was read before the file was renamed was in no version.
+    #[test]
+    fn a_stream_whose_input_breaks_commits_what_was_read_before() {
+        let mut course = course(StreamJob::default(), 0);
+        let (sender, batches) = sync_channel(2);
+        sender.send(Ok(EdgeBatch::of_integers(vec![1], vec![9], 0))).expect("send");
+        sender.send(Err(Error::Invalid("renamed".to_owned()))).expect("send");
+        let part = course.next(&batches, 0, || false).expect("next");
+        assert_eq!(part.rows.map(|(_, rows)| rows), Some(0..1));
+        let part = course.next(&batches, 1, || false).expect("next");
+        assert!(part.is_done && part.commits && part.rows.is_none());
+        assert_eq!(course.broken.map(|error| error.to_string()), Some("renamed".to_owned()));
+        drop(sender);
     }
 
     #[test]

@@ -106,21 +106,6 @@ impl Routes {
         self.me
     }
 
-    /// The sizes that decide what a run needs.
-    ///
-    /// # Errors
-    /// Those of the snapshot.
-    pub(crate) fn shape(&self, snapshot: &Snapshot) -> Result<ShardShape> {
-        let lens = |lists: &[Vec<VertexId>]| lists.iter().map(Vec::len).sum::<usize>() as u64;
-        Ok(ShardShape {
-            owned: self.num_owned as u64,
-            ghosts: lens(&self.ghosts),
-            mirrors: lens(&self.mirrors),
-            delegate_copies: (self.delegates.count * (self.ghosts.len() - 1)) as u64,
-            ..shape_of(snapshot)?
-        })
-    }
-
     /// Number of vertices that this shard owns.
     pub(crate) fn num_owned(&self) -> usize {
         self.num_owned
@@ -246,22 +231,58 @@ impl DelegateRoutes {
     }
 }
 
-/// The sizes of a shard that do not depend on others: its arcs and ids.
+/// The bytes of an id as it travels.
+pub(crate) fn id_bytes(id: ExternalId<'_>) -> u64 {
+    match id {
+        ExternalId::Int(_) => 8,
+        ExternalId::Text(text) => 4 + text.len() as u64,
+    }
+}
+
+/// The sizes of a shard that decide what a run needs, of the vertices from `first` on. Counts ids and tells the other shards how many of theirs are here, before
+/// any id is copied or sent.
 ///
 /// # Errors
 /// Those of the snapshot.
-pub(crate) fn shape_of(snapshot: &Snapshot) -> Result<ShardShape> {
-    let (n, ids) = (snapshot.num_vertices(), snapshot.ids());
-    let mut id_bytes = 8 * n as u64;
-    if ids.is_text() {
-        id_bytes = 0;
-        for id in ids.externals(0..n) {
-            let ExternalId::Text(text) = id? else { continue };
-            id_bytes += 4 + text.len() as u64;
-        }
+pub(crate) fn count_shared(
+    snapshot: &Snapshot,
+    first: usize,
+    placement: &Placement,
+    engine: &mut Engine<'_>,
+) -> Result<ShardShape> {
+    let (me, peers) = (engine.index(), engine.peers());
+    let delegate_copies = (placement.num_delegates() * (peers - 1)) as u64;
+    let mut shape = ShardShape { shards: peers as u64, delegate_copies, ..shape_of(snapshot) };
+    let mut here = vec![[0; 2]; peers];
+    for id in snapshot.ids().externals(first..snapshot.num_vertices().max(first)) {
+        let id = id?;
+        let [vertices, bytes] = &mut here[placement.owners().of(id)];
+        (*vertices, *bytes) = (*vertices + 1, *bytes + id_bytes(id));
+        shape.id_bytes += id_bytes(id);
+        shape.id_bytes_max = shape.id_bytes_max.max(id_bytes(id));
     }
-    let (directed, text_ids) = (snapshot.is_directed(), ids.is_text());
-    Ok(ShardShape { arcs: snapshot.num_arcs(), id_bytes, directed, text_ids, ..ShardShape::default() })
+    let block = |counts: &[u64; 2]| {
+        let mut block = Vec::new();
+        [counts[0], counts[1], shape.id_bytes_max].iter().for_each(|word| put_u64(&mut block, *word));
+        block
+    };
+    let blocks = here.iter().map(block).collect();
+    shape.owned = here[me][0];
+    for (shard, block) in engine.exchange(blocks).iter().enumerate().filter(|(shard, _)| *shard != me) {
+        let mut taker = Taker(block);
+        shape.ghosts += here[shard][0];
+        shape.ghost_id_bytes += here[shard][1];
+        shape.mirrors += taker.u64()?;
+        shape.mirror_id_bytes += taker.u64()?;
+        shape.id_bytes_max = shape.id_bytes_max.max(taker.u64()?);
+    }
+    Ok(shape)
+}
+
+/// The sizes of a shard that do not depend on its ids.
+pub(crate) fn shape_of(snapshot: &Snapshot) -> ShardShape {
+    let (directed, text_ids) = (snapshot.is_directed(), snapshot.ids().is_text());
+    ShardShape { arcs: snapshot.num_arcs(), directed, text_ids, ..ShardShape::default() }
 }
 
 const SPARSE: u64 = 0;

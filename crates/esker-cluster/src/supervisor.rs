@@ -14,12 +14,13 @@ use crate::answer::{Outline, Row, take_rows};
 use crate::change::Prepared;
 use crate::children::{Children, WorkerCommand};
 use crate::cluster::Cluster;
-use crate::control::{Order, Report};
+use crate::control::{Order, Remedy, Report};
 use crate::counters::WorkerCounters;
 use crate::job::{ChangeJob, ClusterJob, RunJob, StreamJob, stream_position};
 use crate::manifest::WholeVersion;
 use crate::shard::{roll_back, unpublished};
 use crate::stopping::Stopping;
+use crate::whole::estimate;
 
 /// How often the command looks at what is not reported.
 const TICK: Duration = Duration::from_millis(100);
@@ -106,7 +107,7 @@ impl Supervisor<'_> {
         let _lock = cluster.lock()?;
         let reads_stdin = job.inputs.iter().any(|input| input == "-");
         if reads_stdin && job.stream.is_none() {
-            return Err(Error::Invalid(
+            return Err(Error::Usage(
                 "every worker reads the files itself, so standard input cannot be one: use `esker cluster stream`, or write it to a file"
                     .to_owned(),
             ));
@@ -116,7 +117,7 @@ impl Supervisor<'_> {
             (stream.passed, stream.mark) = position_of(cluster, stream);
             report.passed = stream.passed;
         }
-        report.undone = unpublished(cluster)?.len();
+        let left_behind = unpublished(cluster)?.len();
         let begin = cluster.manifest().newest().number + 1;
         let mut prepared: Vec<Option<Prepared>> = vec![None; cluster.num_shards()];
         let conducting = self.conduct(
@@ -141,32 +142,14 @@ impl Supervisor<'_> {
                 Ok(())
             },
         );
-        let error = match conducting {
+        let Ending { error, remedy } = match conducting {
             Ok(workers) => {
-                report.workers = workers;
+                (report.workers, report.undone) = (workers, left_behind);
                 return Ok(());
             }
-            Err(error) => error,
+            Err(ending) => ending,
         };
-        // If publishing failed, the manifest may have the version: then it counts.
-        let taken_back = cluster.reload().and_then(|()| roll_back(cluster));
-        let left = cluster.manifest().newest().number;
-        let first_new = report.versions.last().map_or(begin, |last| last + 1);
-        let new = |version: &&WholeVersion| version.number >= first_new;
-        report.versions.extend(cluster.manifest().versions.iter().filter(new).map(|version| version.number));
-        let is_reported = |version: &&WholeVersion| report.versions.contains(&version.number);
-        report.edges =
-            cluster.manifest().versions.iter().filter(is_reported).map(|version| version.edges_given).sum();
-        let outcome = match taken_back {
-            Ok(_) => format!("all shards are at version {left} of the cluster; run the command again"),
-            Err(failed) => format!(
-                "the cluster stays at version {left}; the next command that changes it takes the shards back, for now that fails: {failed}"
-            ),
-        };
-        Err(match error {
-            Error::Stop(Stop::Cancelled) => error,
-            error => Error::Invalid(format!("{error}; {outcome}")),
-        })
+        Err(take_back(cluster, report, (begin, left_behind), error, remedy))
     }
 
     /// Runs an algorithm on a version of the whole.
@@ -178,10 +161,8 @@ impl Supervisor<'_> {
         cluster.manifest().version(job.version)?;
         let mut answer = ClusterAnswer::default();
         let is_text = cluster.manifest().text_ids;
-        let workers = self.conduct(
-            cluster,
-            &ClusterJob::Run(job.clone()),
-            |_: &Children, _: usize, report: Report| {
+        let conducted =
+            self.conduct(cluster, &ClusterJob::Run(job.clone()), |_: &Children, _: usize, report: Report| {
                 match report {
                     Report::Outline(outline) => answer.outline = Outline::decode(&outline)?,
                     Report::Rows(block) => {
@@ -191,10 +172,28 @@ impl Supervisor<'_> {
                     _ => {}
                 }
                 Ok(())
-            },
-        )?;
-        answer.workers = workers;
+            });
+        match conducted {
+            Ok(workers) => answer.workers = workers,
+            Err(ending) if ending.remedy == Remedy::RaiseMemory => {
+                return Err(self.sufficient_limit(cluster, job, ending.error)?);
+            }
+            Err(ending) => return Err(ending.error),
+        }
         Ok(answer)
+    }
+
+    /// The refusal of a worker, with a limit that suffices for all workers and the whole run: a worker knows only what it came to.
+    fn sufficient_limit(&self, cluster: &Cluster, job: &RunJob, refusal: Error) -> Result<Error> {
+        let needs = estimate(cluster, job.version, &job.algorithm, job.top.is_some(), &self.cancel)?;
+        let most = needs.iter().map(|needs| needs.memory_bytes).enumerate().max_by_key(|(_, bytes)| *bytes);
+        Ok(match (most, job.memory_bytes) {
+            (Some((shard, needed_bytes)), Some(budget_bytes)) if needed_bytes > budget_bytes => {
+                let what = format!("{} in the worker of shard {shard}", job.algorithm);
+                Stop::OverBudget { what, needed_bytes, budget_bytes }.into()
+            }
+            _ => refusal,
+        })
     }
 
     /// Starts the workers, gives them a job, and hands over what they report until all are done.
@@ -203,7 +202,7 @@ impl Supervisor<'_> {
         cluster: &Cluster,
         job: &ClusterJob,
         mut course: impl Course,
-    ) -> Result<Vec<WorkerCounters>> {
+    ) -> std::result::Result<Vec<WorkerCounters>, Ending> {
         let stream = matches!(job, ClusterJob::Change(change) if change.stream.is_some());
         let reads_stdin =
             matches!(job, ClusterJob::Change(change) if change.inputs.iter().any(|one| one == "-"));
@@ -215,7 +214,7 @@ impl Supervisor<'_> {
                 watch.children.lines.iter().for_each(|line| drop(Order::Stop.send(line)));
             }
             if !stream || stopping.is_over(Instant::now()) {
-                self.cancel.check()?;
+                self.cancel.check().map_err(Error::from)?;
             }
             course.look(&watch.children)?;
             let heard = watch.next(self.silence, course.look_every());
@@ -236,15 +235,55 @@ impl Supervisor<'_> {
                     let reason = watch.first_cause(reason);
                     // What fails while a stream ends is a failure: edges that were read are in no version.
                     if !stream {
-                        self.cancel.check()?;
+                        self.cancel.check().map_err(Error::from)?;
                     }
-                    return Err(Error::Invalid(reason));
+                    return Err(reason.into());
                 }
             }
         }
         let Watch { children, done, .. } = watch;
         children.finish();
         Ok(done.into_iter().flatten().collect())
+    }
+}
+
+/// Takes all shards back after a change failed, and completes the report. Returns the error with what it left and what to do.
+fn take_back(
+    cluster: &mut Cluster,
+    report: &mut ChangeReport,
+    (begin, left_behind): (u64, usize),
+    error: Error,
+    remedy: Remedy,
+) -> Error {
+    // If publishing failed, the manifest may have the version: then it counts.
+    let taken_back = cluster.reload().and_then(|()| roll_back(cluster));
+    let left = cluster.manifest().newest().number;
+    let first_new = report.versions.last().map_or(begin, |last| last + 1);
+    let new = |version: &&WholeVersion| version.number >= first_new;
+    report.versions.extend(cluster.manifest().versions.iter().filter(new).map(|version| version.number));
+    let is_reported = |version: &&WholeVersion| report.versions.contains(&version.number);
+    report.edges =
+        cluster.manifest().versions.iter().filter(is_reported).map(|version| version.edges_given).sum();
+    let advice = match remedy {
+        Remedy::Repeat => "; run the command again",
+        Remedy::MendInput => "; correct the input, and run the command again",
+        _ => "",
+    };
+    let outcome = match taken_back {
+        Ok(_) => {
+            report.undone = left_behind;
+            format!("; all shards are at version {left} of the cluster{advice}")
+        }
+        Err(failed) if error.to_string().contains(&failed.to_string()) => {
+            format!("; the cluster stays at version {left}")
+        }
+        Err(failed) => format!(
+            "; the cluster stays at version {left}; the next command that changes it takes the shards back, for now that fails: {failed}"
+        ),
+    };
+    match error {
+        Error::Stop(Stop::Cancelled) | Error::Usage(_) => error,
+        error => Error::Invalid(format!("{error}{outcome}")),
     }
 }
 
@@ -269,6 +308,32 @@ struct Watch {
 struct Reason {
     weight: u8,
     text: String,
+    remedy: Remedy,
+}
+
+/// Why an operation ended early.
+pub(crate) struct Ending {
+    pub(crate) error: Error,
+    pub(crate) remedy: Remedy,
+}
+
+impl From<Error> for Ending {
+    fn from(error: Error) -> Self {
+        Self { error, remedy: Remedy::Other }
+    }
+}
+
+impl From<Reason> for Ending {
+    fn from(Reason { text, remedy, .. }: Reason) -> Self {
+        let error = if remedy == Remedy::MendUsage { Error::Usage(text) } else { Error::Invalid(text) };
+        Self { error, remedy }
+    }
+}
+
+impl From<Ending> for Error {
+    fn from(ending: Ending) -> Self {
+        ending.error
+    }
 }
 
 impl Watch {
@@ -314,7 +379,7 @@ impl Watch {
             }
             Ok((shard, None)) if self.done[shard].is_none() => {
                 let text = format!("{} ended without a word", self.children.name(shard));
-                Err(Reason { weight: 1, text })
+                Err(Reason { weight: 1, text, remedy: Remedy::Repeat })
             }
             Ok((_, None)) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
@@ -330,9 +395,16 @@ impl Watch {
     fn heard(&mut self, shard: usize, report: Report) -> std::result::Result<Report, Reason> {
         let name = self.children.name(shard);
         match report {
-            Report::Failed(text) => Err(Reason { weight: 2, text: format!("{name} failed: {text}") }),
+            // Which worker met a mistake of the user does not matter.
+            Report::Failed(remedy @ (Remedy::MendInput | Remedy::MendUsage | Remedy::AsSaid), text) => {
+                Err(Reason { weight: 2, text, remedy })
+            }
+            Report::Failed(remedy, text) => {
+                Err(Reason { weight: 2, text: format!("{name} failed: {text}"), remedy })
+            }
             Report::PeerLost(text) => {
-                Err(Reason { weight: 0, text: format!("{name} lost the connection to another one ({text})") })
+                let text = format!("{name} lost the connection to another one ({text})");
+                Err(Reason { weight: 0, text, remedy: Remedy::Repeat })
             }
             Report::Done(counters) => {
                 self.done[shard] = Some(counters);
@@ -351,15 +423,15 @@ impl Watch {
             "{} has not answered for {seconds} s: it was stopped, or the machine is overloaded",
             self.children.name(shard)
         );
-        Err(Reason { weight: 3, text })
+        Err(Reason { weight: 3, text, remedy: Remedy::Repeat })
     }
 
     /// Listens a moment longer, and returns the best of all reasons.
-    fn first_cause(&mut self, mut best: Reason) -> String {
+    fn first_cause(&mut self, mut best: Reason) -> Reason {
         let until = Instant::now() + GRACE;
         while best.weight < 3 && Instant::now() < until {
             if let Some(text) = self.children.killed() {
-                return text;
+                return Reason { weight: 3, text, remedy: Remedy::Repeat };
             }
             if let Err(reason) = self.next(Duration::MAX, TICK)
                 && reason.weight > best.weight
@@ -367,6 +439,6 @@ impl Watch {
                 best = reason;
             }
         }
-        best.text
+        best
     }
 }

@@ -13,7 +13,7 @@ use crate::algorithm::find;
 use crate::cluster::Cluster;
 use crate::needs::{PROCESS_BYTES, RunNeeds, ShardShape};
 use crate::placement::Placement;
-use crate::routes::shape_of;
+use crate::routes::{id_bytes, shape_of};
 use crate::shard::{expect_own, unpublished};
 
 /// The most problems of one kind that a check lists for a shard.
@@ -30,6 +30,18 @@ pub struct Counts {
     pub edges: u64,
     /// Copies of vertices in other shards than their own.
     pub ghosts: u64,
+}
+
+/// What a shard shares with another one.
+#[derive(Debug, Clone, Copy, Default)]
+struct SharedWith {
+    /// Its edges to vertices of the other one.
+    edges: u64,
+    /// The vertices of the other one that it has.
+    vertices: u64,
+    /// The bytes of their ids, as they travel.
+    id_bytes: u64,
+    id_bytes_max: u64,
 }
 
 /// A shard of a version, and which of its vertices it owns.
@@ -75,20 +87,22 @@ impl<'a> Part<'a> {
         Ok((count > 0).then_some(text))
     }
 
-    /// For each shard, the number of edges of this one to its vertices, except of delegates, and of its vertices here.
-    fn shared(&self, cancel: &Cancel) -> Result<Vec<(u64, u64)>> {
+    /// What this shard shares with each one. Edges of delegates do not count.
+    fn shared(&self, cancel: &Cancel) -> Result<Vec<SharedWith>> {
         let direction = if self.snapshot.is_directed() { Direction::In } else { Direction::Out };
-        let mut shared = vec![(0, 0); self.cluster.num_shards()];
+        let mut shared = vec![SharedWith::default(); self.cluster.num_shards()];
         for v in self.vertices() {
             if v % CANCEL_EVERY == 0 {
                 cancel.check()?;
             }
             let id = self.id(v)?;
-            let (edges, ghosts) = &mut shared[self.placement.owners().of(id)];
+            let with = &mut shared[self.placement.owners().of(id)];
             if !self.placement.is_delegate(id) {
-                *edges += self.snapshot.degree(direction, v)? as u64;
+                with.edges += self.snapshot.degree(direction, v)? as u64;
             }
-            *ghosts += 1;
+            with.vertices += 1;
+            with.id_bytes += id_bytes(id);
+            with.id_bytes_max = with.id_bytes_max.max(id_bytes(id));
         }
         Ok(shared)
     }
@@ -107,8 +121,9 @@ pub fn counts(cluster: &Cluster, version: u64) -> Result<(Vec<Counts>, Counts)> 
         let part = Part::open(cluster, version, shard)?;
         let shared = part.shared(&Cancel::default())?;
         let others = shared.iter().enumerate().filter(|(other, _)| *other != shard);
-        let (crossing, ghosts) = others.fold((0, 0), |sum, (_, one)| (sum.0 + one.0, sum.1 + one.1));
-        let counts = Counts { vertices: shared[shard].1, edges: part.snapshot.num_edges(), ghosts };
+        let (crossing, ghosts) =
+            others.fold((0, 0), |sum, (_, one)| (sum.0 + one.edges, sum.1 + one.vertices));
+        let counts = Counts { vertices: shared[shard].vertices, edges: part.snapshot.num_edges(), ghosts };
         whole.vertices += counts.vertices;
         whole.edges += counts.edges;
         whole.ghosts += ghosts;
@@ -148,21 +163,26 @@ pub fn estimate(
             None => {}
         }
         drop(graph);
-        let shape = shape_of(&snapshot)?;
+        let shape = shape_of(&snapshot);
         let placement = cluster.placement(version);
         let copies = placement.num_delegates() * (cluster.num_shards() - 1);
         let shape = ShardShape { delegate_copies: copies as u64, ..shape };
         let shared = Part { cluster, shard, snapshot, placement }.shared(cancel)?;
         shapes.push((shape, shared, run.budget().peak_bytes()));
     }
+    let longest = shapes.iter().flat_map(|(_, shared, _)| shared.iter().map(|one| one.id_bytes_max)).max();
     let needs = (0..shapes.len()).map(|shard| {
         let (shape, shared, graph_bytes) = &shapes[shard];
-        let ghosts = |shared: &[(u64, u64)], owner: usize| shared[owner].1;
         let others = || (0..shapes.len()).filter(|&other| other != shard);
         let shape = ShardShape {
-            owned: ghosts(shared, shard),
-            ghosts: others().map(|other| ghosts(shared, other)).sum(),
-            mirrors: others().map(|other| ghosts(&shapes[other].1, shard)).sum(),
+            owned: shared[shard].vertices,
+            ghosts: others().map(|other| shared[other].vertices).sum(),
+            mirrors: others().map(|other| shapes[other].1[shard].vertices).sum(),
+            id_bytes: shared.iter().map(|one| one.id_bytes).sum(),
+            ghost_id_bytes: others().map(|other| shared[other].id_bytes).sum(),
+            mirror_id_bytes: others().map(|other| shapes[other].1[shard].id_bytes).sum(),
+            id_bytes_max: longest.unwrap_or(0),
+            shards: shapes.len() as u64,
             ..*shape
         };
         let needs = shape.needs(algorithm, has_top);
@@ -292,7 +312,7 @@ fn check_together(cluster: &Cluster, run: &Run, problems: &mut Vec<String>) -> R
         crossing.push(part.shared(run.cancel())?);
     }
     for (a, b) in (0..parts.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
-        let (here, there) = (crossing[a][b].0, crossing[b][a].0);
+        let (here, there) = (crossing[a][b].edges, crossing[b][a].edges);
         if !cluster.manifest().directed && here != there {
             problems.push(format!(
                 "shard {a} has {} to shard {b}, which has {there} to shard {a}",

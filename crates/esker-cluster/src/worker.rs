@@ -16,7 +16,7 @@ use crate::algorithm::{AnswerSink, run};
 use crate::answer::Outline;
 use crate::change::{Prepared, Publisher, change};
 use crate::cluster::Cluster;
-use crate::control::{Order, Report};
+use crate::control::{Order, Remedy, Report};
 use crate::counters::{ChangeTimes, WorkerCounters};
 use crate::engine::{Engine, run_process};
 use crate::follow::{FollowSink, NextVersion, follow};
@@ -66,7 +66,7 @@ pub fn work(place: &WorkerPlace) -> i32 {
     match worked.and_then(|counters| line.send(&Report::Done(counters))) {
         Ok(()) => 0,
         Err(error) => {
-            let _ = line.send(&Report::Failed(error.to_string()));
+            let _ = line.send(&Report::Failed(Remedy::of(&error), error.to_string()));
             EXIT_FAILED
         }
     }
@@ -117,7 +117,8 @@ fn report_panics(line: &Line) {
             false => {
                 let place =
                     info.location().map(|location| format!(" ({}:{})", location.file(), location.line()));
-                Report::Failed(format!("it panicked: {message}{}", place.unwrap_or_default()))
+                let text = format!("it panicked: {message}{}", place.unwrap_or_default());
+                Report::Failed(Remedy::Other, text)
             }
         };
         let _ = line.send(&report);
@@ -158,7 +159,7 @@ fn carry_out(
     let memory_bytes = match &job {
         ClusterJob::Change(change) => change.memory_bytes,
         ClusterJob::Run(run) => run.memory_bytes,
-        ClusterJob::Follow(_) => None,
+        ClusterJob::Follow(follow) => follow.memory_bytes,
     };
     if memory_bytes.is_some() {
         return_large_blocks();
@@ -179,7 +180,7 @@ fn carry_out(
             Ok(times) => Ok(WorkerCounters::of(engine, times)),
             Err(error) => {
                 // Before the engine ends: the others would go on without this one, and fail for other reasons.
-                let _ = link.line.send(&Report::Failed(error.to_string()));
+                let _ = link.line.send(&Report::Failed(Remedy::of(&error), error.to_string()));
                 std::process::exit(EXIT_FAILED)
             }
         }

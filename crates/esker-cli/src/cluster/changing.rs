@@ -10,6 +10,7 @@ use esker_cluster::{ChangeReport, Cluster};
 use serde_json::json;
 
 use super::workers::{explain, parse_memory, published_before_failure, supervised, workers_json};
+use crate::committing::describe_versions;
 use crate::failure::Outcome;
 use crate::interrupt::{self, stop_on_signals};
 use crate::progress::Bar;
@@ -116,8 +117,7 @@ impl ChangeArgs {
         let given = counted(report.edges, "edge", "edges");
         match &report.versions[..] {
             [] => text::line(&format!("{path}: the files hold no edges; no version was made"))?,
-            [only] => text::line(&format!("{path}: version {only}: {given} given"))?,
-            [first, .., last] => text::line(&format!("{path}: versions {first} to {last}: {given} given"))?,
+            versions => text::line(&format!("{path}: {}: {given} given", describe_versions(versions)))?,
         }
         text::remark(&format!("In {} ({})", seconds(taken), rate(report.edges as f64, taken, "edges")));
         Ok(())

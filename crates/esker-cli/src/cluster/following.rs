@@ -1,20 +1,22 @@
 //! `esker cluster follow`: an answer that follows the versions of a cluster.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use clap::Args;
 use esker::store::Error;
+use esker_cluster::answer::{Cell, ColumnKind, OwnedId};
 use esker_cluster::job::FollowJob;
 use esker_cluster::{Cluster, FollowedVersion};
 use serde_json::json;
 
-use super::running::{cell_json, id_json};
+use super::running::{cell_json, id_json, top_groups, top_values};
 use super::workers::supervised;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
 use crate::rows::{RowFormat, Rows};
-use crate::size::{count, counted};
+use crate::size::{count, counted, parse_bytes};
 use crate::text;
 
 /// Keep an answer up to date as versions are published, and print the changes
@@ -30,7 +32,8 @@ use crate::text;
 
 Examples:
   esker cluster follow web.cluster wcc   # until Ctrl-C
-  esker cluster follow web.cluster bfs --source alice --format csv
+  esker cluster follow web.cluster wcc --top 3 --format csv
+  esker cluster follow web.cluster bfs --source alice --memory 2GiB
   esker cluster follow web.cluster colouring --from 1 --once   # what each version so far changed")]
 pub(super) struct ClusterFollowCommand {
     /// The cluster
@@ -47,8 +50,14 @@ pub(super) struct ClusterFollowCommand {
     #[arg(long)]
     once: bool,
     /// Print the values of the first version too, as changes from nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with = "top")]
     initial: bool,
+    /// Print the N vertices with the largest values, or the N largest components, of the first version and of each that changes them
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Memory limit of each worker, such as 2GiB; refused with the limit that suffices if that is too little [default: none]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    memory: Option<u64>,
     /// Form of the rows on standard output [default: jsonl; with --once table]
     #[arg(long, value_enum, value_name = "FORM")]
     format: Option<RowFormat>,
@@ -64,6 +73,54 @@ struct PrintedChanges {
     /// Rows of a table, which is printed at the end.
     table: Rows,
     versions: u64,
+    ranked: Ranked,
+}
+
+/// What the first rows are taken from: the command has the values of all vertices.
+#[derive(Default)]
+struct Ranked {
+    values: HashMap<OwnedId, [Cell; 1]>,
+    /// Members of each component.
+    groups: HashMap<OwnedId, u64>,
+    /// The rows that were printed last.
+    last: Option<Rows>,
+}
+
+impl Ranked {
+    /// Takes what a version changed, and returns the first rows if they are others than before.
+    fn take(&mut self, followed: &FollowedVersion, len: usize) -> Option<Rows> {
+        let columns = &followed.outline.columns;
+        let is_grouped = matches!(columns.first(), Some((_, ColumnKind::Id)));
+        for (id, cells) in &followed.rows {
+            let [old, new] = [&cells[0], &cells[1]];
+            if !is_grouped {
+                self.values.insert(id.clone(), [new.clone()]);
+                continue;
+            }
+            if let Cell::Id(group) = old
+                && let Some(members) = self.groups.get_mut(group)
+            {
+                *members -= 1;
+                if *members == 0 {
+                    self.groups.remove(group);
+                }
+            }
+            if let Cell::Id(group) = new {
+                *self.groups.entry(group.clone()).or_default() += 1;
+            }
+        }
+        let found = match columns.first() {
+            Some((name, ColumnKind::Id)) => {
+                top_groups(name, self.groups.iter().map(|(id, members)| (id, *members)), len)
+            }
+            _ => top_values(columns, self.values.iter().map(|(id, cells)| (id, &cells[..])).collect(), len),
+        };
+        if self.last.as_ref() == Some(&found) {
+            return None;
+        }
+        self.last = Some(found.clone());
+        Some(found)
+    }
 }
 
 impl ClusterFollowCommand {
@@ -85,11 +142,13 @@ impl ClusterFollowCommand {
             algorithm: self.algorithm.clone(),
             params: params.collect(),
             version: self.from.unwrap_or(cluster.manifest().newest().number),
-            initial: self.initial,
+            initial: self.initial || self.top.is_some(),
+            memory_bytes: self.memory,
         };
         let bar = Bar::spinner(false);
         bar.set(&self.algorithm, 0.0, String::new());
-        let mut printed = PrintedChanges { format, has_header: false, table: Rows::default(), versions: 0 };
+        let (table, ranked) = (Rows::default(), Ranked::default());
+        let mut printed = PrintedChanges { format, has_header: false, table, versions: 0, ranked };
         let mut failed = None;
         let mut take = |followed: FollowedVersion| {
             bar.finish();
@@ -109,7 +168,8 @@ impl ClusterFollowCommand {
             printed.table.print(format)?;
         }
         text::remark(&format!("followed {}", counted(printed.versions, "version", "versions")));
-        Ok(ended?)
+        ended?;
+        Ok(())
     }
 
     fn print(&self, followed: &FollowedVersion, printed: &mut PrintedChanges) -> Outcome {
@@ -129,11 +189,15 @@ impl ClusterFollowCommand {
                 facts.join(", ")
             ));
         }
-        let mut rows = Rows::of(["version", "vertex", "old", "new"]);
-        for (id, cells) in &followed.rows {
-            let [old, new] = [&cells[0], &cells[1]].map(cell_json);
-            rows.push(vec![json!(followed.version), id_json(id), old, new]);
-        }
+        let rows = match self.top {
+            Some(len) => {
+                let Some(found) = printed.ranked.take(followed, len) else { return Ok(()) };
+                let mut of_version = Rows::default();
+                of_version.append("version", &json!(followed.version), found.or_missing());
+                of_version
+            }
+            None => changes(followed),
+        };
         if matches!(printed.format, RowFormat::Table | RowFormat::Json) {
             printed.table.extend(rows);
             return Ok(());
@@ -143,4 +207,14 @@ impl ClusterFollowCommand {
             false => rows.print(printed.format),
         }
     }
+}
+
+/// A row for each vertex whose value a version changed.
+fn changes(followed: &FollowedVersion) -> Rows {
+    let mut rows = Rows::of(["version", "vertex", "old", "new"]);
+    for (id, cells) in &followed.rows {
+        let [old, new] = [&cells[0], &cells[1]].map(cell_json);
+        rows.push(vec![json!(followed.version), id_json(id), old, new]);
+    }
+    rows
 }

@@ -10,12 +10,12 @@ use esker_cluster::job::RunJob;
 use esker_cluster::{Cluster, ClusterAnswer, write_id};
 use serde_json::{Value, json};
 
-use super::workers::{explain, parse_run_memory, supervised, with_output, workers_json};
+use super::workers::{explain, supervised, with_output, workers_json};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::{self, cancel_on_signals};
 use crate::progress::Bar;
 use crate::rows::{RowFormat, Rows};
-use crate::size::{bytes, count, seconds};
+use crate::size::{bytes, count, parse_bytes, seconds};
 use crate::text;
 
 /// Lines shown when neither --top nor --output asks for anything else.
@@ -68,7 +68,7 @@ pub(crate) struct ClusterRunCommand {
     #[arg(long, short, value_name = "FILE", conflicts_with = "top")]
     output: Option<PathBuf>,
     /// Memory limit of each worker, such as 2GiB; refused at once if that is too little [default: none]
-    #[arg(long, value_name = "SIZE", value_parser = parse_run_memory)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<u64>,
     /// Say what each worker sent, and how much memory it took
     #[arg(long)]
@@ -172,16 +172,40 @@ fn top(answer: &ClusterAnswer, len: usize) -> Rows {
                 *groups.entry(id).or_default() += 1;
             }
         }
-        let mut groups: Vec<_> = groups.into_iter().map(|(id, members)| (members, id)).collect();
-        groups.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-        let mut rows = Rows::of([name.as_str(), "vertices"]);
-        groups.iter().take(len).for_each(|(members, id)| rows.push(vec![id_json(id), json!(members)]));
-        return rows;
+        return top_groups(name, groups.into_iter(), len);
     }
-    let mut sorted: Vec<&Row> = answer.rows.iter().collect();
-    sorted.sort_by(|a, b| b.1[0].cmp_as_value(&a.1[0]).then_with(|| a.0.cmp(&b.0)));
+    top_values(columns, answer.rows.iter().map(|(id, cells)| (id, &cells[..])).collect(), len)
+}
+
+/// The largest groups, with the number of their members.
+pub(super) fn top_groups<'a>(
+    name: &str,
+    groups: impl Iterator<Item = (&'a OwnedId, u64)>,
+    len: usize,
+) -> Rows {
+    let mut groups: Vec<_> = groups.map(|(id, members)| (members, id)).collect();
+    groups.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    let mut rows = Rows::of([name, "vertices"]);
+    groups.iter().take(len).for_each(|(members, id)| rows.push(vec![id_json(id), json!(members)]));
+    rows
+}
+
+/// The vertices with the largest first values.
+pub(super) fn top_values(
+    columns: &[(String, ColumnKind)],
+    mut all: Vec<(&OwnedId, &[Cell])>,
+    len: usize,
+) -> Rows {
+    let first = |a: &(&OwnedId, &[Cell]), b: &(&OwnedId, &[Cell])| {
+        b.1[0].cmp_as_value(&a.1[0]).then_with(|| a.0.cmp(b.0))
+    };
+    if len < all.len() {
+        all.select_nth_unstable_by(len, first);
+        all.truncate(len);
+    }
+    all.sort_unstable_by(first);
     let mut rows = Rows::of(std::iter::once("vertex").chain(columns.iter().map(|(name, _)| name.as_str())));
-    for (id, cells) in sorted.into_iter().take(len) {
+    for (id, cells) in all {
         rows.push(std::iter::once(id_json(id)).chain(cells.iter().map(cell_json)).collect());
     }
     rows

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::changing::remark_on_undone;
 use super::workers::{explain, parse_memory, published_before_failure, supervised, workers_json};
+use crate::committing::describe_versions;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::stop_on_signals;
 use crate::progress::Bar;
@@ -131,8 +132,7 @@ impl ClusterStreamCommand {
         let (path, given) = (self.cluster.display(), counted(report.edges, "edge", "edges"));
         match &report.versions[..] {
             [] => text::line(&format!("{path}: the stream has no new edges; no version was made"))?,
-            [only] => text::line(&format!("{path}: version {only}: {given} given"))?,
-            [first, .., last] => text::line(&format!("{path}: versions {first} to {last}: {given} given"))?,
+            versions => text::line(&format!("{path}: {}: {given} given", describe_versions(versions)))?,
         }
         let taken = taken.as_secs_f64();
         text::remark(&format!("In {} ({})", seconds(taken), rate(report.edges as f64, taken, "edges")));

@@ -9,11 +9,11 @@ use esker::store::Error;
 use esker::store::format::DatabaseId;
 use esker::store::io::{Cursor, Disk, Files, RealDisk, parent};
 use esker_cluster::job::MEMORY_BYTES_MIN;
-use esker_cluster::needs::PROCESS_BYTES;
 use esker_cluster::worker::WorkerPlace;
 use esker_cluster::{ChangeReport, ChangeTimes, SILENCE, Supervisor, WorkerCounters};
 use serde_json::{Value, json};
 
+use crate::committing::describe_versions;
 use crate::failure::Failure;
 use crate::size::{bytes, counted, parse_bytes, seconds};
 use crate::text;
@@ -40,16 +40,6 @@ pub(super) fn parse_memory(text: &str) -> Result<u64, String> {
     match parse_bytes(text)? {
         limit if limit < MEMORY_BYTES_MIN => {
             Err(format!("a worker needs at least {} for the edges of one round", bytes(MEMORY_BYTES_MIN)))
-        }
-        limit => Ok(limit),
-    }
-}
-
-/// The memory limit of a worker that runs an algorithm.
-pub(super) fn parse_run_memory(text: &str) -> Result<u64, String> {
-    match parse_bytes(text)? {
-        limit if limit <= PROCESS_BYTES => {
-            Err(format!("a worker takes {} besides what an algorithm needs", bytes(PROCESS_BYTES)))
         }
         limit => Ok(limit),
     }
@@ -107,10 +97,11 @@ pub(super) fn explain(workers: &[WorkerCounters], edges: u64) {
 
 /// Says which versions a change that failed has made.
 pub(super) fn published_before_failure(cluster: &Path, report: &ChangeReport) {
-    if let (Some(first), Some(last)) = (report.versions.first(), report.versions.last()) {
+    if !report.versions.is_empty() {
         text::remark(&format!(
-            "{}: versions {first} to {last} with {} had been published before the failure and are kept",
+            "{}: {} with {} had been published before the failure and stay",
             cluster.display(),
+            describe_versions(&report.versions),
             counted(report.edges, "edge", "edges")
         ));
     }

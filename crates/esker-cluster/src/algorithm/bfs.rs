@@ -36,7 +36,7 @@ impl<W: Weight> EdgeOp<W> for SetDepth<'_> {
 pub(crate) fn bfs(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Options<'_>) -> Result<Found> {
     let (graph, routes) = (local.graph, local.routes);
     let source = options.text("source").ok_or_else(|| {
-        Error::Invalid("bfs needs a vertex to begin with: give its id as the option source".to_owned())
+        Error::Usage("bfs needs a vertex to begin with: give its id as the option source".to_owned())
     })?;
     let start: Vec<VertexId> = local.find_owned(source)?.into_iter().collect();
     let depths = VertexArray::filled(local.run, graph.num_vertices(), NONE);

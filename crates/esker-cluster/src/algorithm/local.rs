@@ -47,7 +47,7 @@ impl Local<'_, '_> {
         let id = match self.snapshot.ids().is_text() {
             true => ExternalId::Text(text.as_bytes()),
             false => ExternalId::Int(text.trim().parse().map_err(|_| {
-                Error::Invalid(format!("{text:?} is not an id: the ids of this cluster are integers"))
+                Error::Usage(format!("{text:?} is not an id: the ids of this cluster are integers"))
             })?),
         };
         if self.owners.of(id) != self.routes.shard() {
@@ -87,7 +87,7 @@ impl Options<'_> {
 }
 
 fn refused(name: &str, text: &str, kind: &str) -> Error {
-    Error::Invalid(format!("{name}={text} is not {kind}"))
+    Error::Usage(format!("{name}={text} is not {kind}"))
 }
 
 #[cfg(test)]

@@ -26,8 +26,8 @@ use crate::answer::{Cell, ColumnKind, Outline, put_row};
 use crate::cluster::Cluster;
 use crate::engine::Engine;
 use crate::job::RunJob;
-use crate::needs::{PROCESS_BYTES, ShardShape};
-use crate::routes::Routes;
+use crate::needs::PROCESS_BYTES;
+use crate::routes::{Routes, count_shared};
 use crate::shard::threads_each;
 pub(crate) use colouring::{FreeColours, NO_COLOUR, colour_order};
 use local::{Found, Local, Options};
@@ -135,21 +135,18 @@ pub const ALGORITHMS: &[ClusterAlgorithm] = &[
 /// The algorithm of a name, if it has all these options.
 ///
 /// # Errors
-/// [`Error::Invalid`] if there is none, or it lacks an option; the message lists those that there are.
+/// [`Error::Usage`] if there is none, or it lacks an option; the message lists those that there are.
 pub fn find<'a>(name: &str, options: impl IntoIterator<Item = &'a str>) -> Result<&'static ClusterAlgorithm> {
     let names =
         |entries: &[ClusterAlgorithm]| entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
     let entry = ALGORITHMS.iter().find(|entry| entry.name == name).ok_or_else(|| {
-        Error::Invalid(format!(
-            "no algorithm of a cluster is called {name:?}: there are {}",
-            names(ALGORITHMS)
-        ))
+        Error::Usage(format!("no algorithm of a cluster is called {name:?}: there are {}", names(ALGORITHMS)))
     })?;
     for option in options {
         if !entry.options.iter().any(|(known, _)| *known == option) {
             let known: Vec<_> = entry.options.iter().map(|(name, _)| *name).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            return Err(Error::Invalid(format!("{name} has no option {option:?}: it has {known}")));
+            return Err(Error::Usage(format!("{name} has no option {option:?}: it has {known}")));
         }
     }
     Ok(entry)
@@ -177,12 +174,17 @@ pub fn run(
     let store = cluster.open_shard(shard)?.under(Arc::clone(&run));
     let snapshot = store.at(cluster.manifest().version(job.version)?.shards[shard])?;
     let graph = snapshot.graph::<()>(&run)?;
-    let vertices = ShardShape { owned: snapshot.num_vertices() as u64, ..ShardShape::default() };
-    let finding = run.begin("the vertices of the shard", vertices.routes_bytes())?;
-    let routes = Routes::new(&snapshot, &cluster.placement(job.version), engine)?;
-    drop(finding);
-    let needs = routes.shape(&snapshot)?.needs(entry.name, job.top.is_some());
-    let run = run.begin(&format!("{} on shard {shard}", entry.name), needs.memory_bytes)?;
+    // Without a limit nothing has to be counted.
+    let placement = cluster.placement(job.version);
+    let needed_bytes = match job.memory_bytes {
+        Some(_) => {
+            let shape = count_shared(&snapshot, 0, &placement, engine)?;
+            shape.needs(entry.name, job.top.is_some()).memory_bytes
+        }
+        None => 0,
+    };
+    let run = run.begin(&format!("{} on shard {shard}", entry.name), needed_bytes)?;
+    let routes = Routes::new(&snapshot, &placement, engine)?;
     let local =
         Local { snapshot: &snapshot, graph: &graph, run: &run, routes: &routes, owners: cluster.owners() };
     let (outline, cells) = (entry.run)(&local, engine, &Options(&job.params))?;

@@ -57,7 +57,7 @@ pub(crate) fn pagerank(
     let tolerance = options.number("tolerance", 1e-6)?;
     let rounds_max = options.integer("rounds", 100)?;
     if !(0.0..=1.0).contains(&damping) {
-        return Err(Error::Invalid(format!("damping {damping} is not in 0..=1")));
+        return Err(Error::Usage(format!("damping {damping} is not in 0..=1")));
     }
     let direction = if graph.is_directed() { Direction::In } else { Direction::Out };
     let len = graph.num_vertices();

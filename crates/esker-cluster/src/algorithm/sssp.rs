@@ -97,7 +97,7 @@ fn search<G: Lists<Weight: Length<Distance: Keyed>, Error = Error>>(
     options: &Options<'_>,
 ) -> Result<Found> {
     let source = options.text("source").ok_or_else(|| {
-        Error::Invalid("sssp needs a vertex to begin with: give its id as the option source".to_owned())
+        Error::Usage("sssp needs a vertex to begin with: give its id as the option source".to_owned())
     })?;
     let mut settling = Settling {
         local,
@@ -110,9 +110,7 @@ fn search<G: Lists<Weight: Length<Distance: Keyed>, Error = Error>>(
     let start = local.find_owned(source)?;
     let width = options.number("delta", mean_length(local, graph, engine)?)?;
     if width <= 0.0 {
-        return Err(Error::Invalid(format!(
-            "delta={width} is not a width of a window: give a number above 0"
-        )));
+        return Err(Error::Usage(format!("delta={width} is not a width of a window: give a number above 0")));
     }
     if let Some(v) = start {
         settling.come_nearer(v, <G::Weight as Length>::ORIGIN.to_key());

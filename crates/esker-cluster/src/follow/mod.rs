@@ -15,8 +15,8 @@ mod colours;
 use std::sync::Arc;
 
 use esker_format::io::RealDisk;
-use esker_format::{Error, Result};
-use esker_graph::{Run, VertexId};
+use esker_format::{Error, Result, trimmed_budget};
+use esker_graph::{Budget, Reservation, Run, RunOptions, Stop, VertexId};
 use esker_store::diff::{Difference, diff};
 use esker_store::{Follower, Snapshot};
 
@@ -25,6 +25,8 @@ use crate::answer::{Outline, put_change};
 use crate::cluster::Cluster;
 use crate::engine::Engine;
 use crate::job::FollowJob;
+use crate::needs::{PROCESS_BYTES, ShardShape};
+use crate::routes::count_shared;
 use crate::shard::threads_each;
 use colours::Colours;
 use live::{Live, Step};
@@ -64,20 +66,20 @@ pub trait FollowSink: AnswerSink {
 /// Checks that the answer of an algorithm can be kept.
 ///
 /// # Errors
-/// [`Error::Invalid`] with what can be.
+/// [`Error::Usage`] with what can be; [`Error::Invalid`] if the cluster is of the wrong kind.
 pub fn expect_live(algorithm: &str, params: &[(String, String)], directed: bool) -> Result<()> {
     let Some((_, options)) = LIVE.iter().find(|(name, _)| *name == algorithm) else {
         let names: Vec<_> = LIVE.iter().map(|(name, _)| *name).collect();
-        return Err(Error::Invalid(format!(
+        return Err(Error::Usage(format!(
             "the answer of {algorithm:?} cannot be kept while versions are published: those of {} can",
             names.join(", ")
         )));
     };
     if let Some((name, _)) = params.iter().find(|(name, _)| !options.contains(&name.as_str())) {
-        return Err(Error::Invalid(format!("{algorithm} has no option {name:?}")));
+        return Err(Error::Usage(format!("{algorithm} has no option {name:?}")));
     }
     if algorithm == "bfs" && params.is_empty() {
-        return Err(Error::Invalid(
+        return Err(Error::Usage(
             "bfs needs a vertex to begin with: give its id as the option source".to_owned(),
         ));
     }
@@ -114,12 +116,23 @@ pub fn follow(
     job: &FollowJob,
     sink: &mut dyn FollowSink,
 ) -> Result<()> {
-    let (shard, run) = (engine.index(), Arc::new(Run::with_threads(threads_each(engine.peers()))?));
+    let shard = engine.index();
+    let budget = job.memory_bytes.map_or_else(Budget::default, trimmed_budget);
+    // Refused with all that is needed, not with what the log takes alone.
+    let log_run = Arc::new(Run::with_threads(threads_each(engine.peers()))?);
+    let (held, log) = (budget.reserve("values", 0)?, log_run.budget().clone());
+    let mut memory = FollowMemory { job, held, log, shape: ShardShape::default(), counted: 0 };
+    let options = RunOptions { threads: threads_each(engine.peers()), budget, ..RunOptions::default() };
+    let run = Arc::new(Run::new(options)?);
     let (mut live, mut cluster) = (start(cluster, job)?, cluster.clone());
     let path = cluster.shard_path(shard);
-    let mut follower = Follower::open(Arc::new(RealDisk), &path, Arc::clone(&run))?;
+    let mut follower = Follower::open(Arc::new(RealDisk), &path, log_run)?;
     let mut last = follower.at(cluster.manifest().version(job.version)?.shards[shard])?;
     cluster.expect_shard(shard, last.manifest().database)?;
+    // The versions until the newest one follow at once.
+    let newest = follower.at(cluster.manifest().newest().shards[shard])?;
+    memory.count(&newest, &cluster, engine, &run)?;
+    drop(newest);
     let mut shared = Shared::new(cluster.owners(), engine);
     let newly_shared = shared.extend(&last, engine)?;
     if job.algorithm == "bfs" {
@@ -140,8 +153,9 @@ pub fn follow(
                 path.display()
             )));
         }
-        let (added, removed) = edges_between(&last, &next, &run)?;
+        let (added, removed, _edges) = edges_between(&last, &next, &run)?;
         let first_new = last.num_vertices();
+        memory.count(&next, &cluster, engine, &run)?;
         let newly_shared = shared.extend(&next, engine)?;
         if cluster.manifest().hub_degree > 0 {
             cluster.reload()?;
@@ -170,6 +184,53 @@ pub(crate) fn expect_followed(cluster: &Cluster, job: &FollowJob, version: u64) 
     Ok(has_delegates)
 }
 
+/// The memory of a process that follows.
+struct FollowMemory<'a> {
+    job: &'a FollowJob,
+    held: Reservation,
+    /// What the commits in the log of the shard take.
+    log: Budget,
+    /// The sizes of the shard so far, and the number of vertices that were counted.
+    shape: ShardShape,
+    counted: usize,
+}
+
+impl FollowMemory<'_> {
+    /// Holds what the vertices that were not counted yet need, before any of it is allocated. All processes refuse alike, with the limit that
+    /// suffices for each of them.
+    fn count(
+        &mut self,
+        snapshot: &Snapshot,
+        cluster: &Cluster,
+        engine: &mut Engine<'_>,
+        run: &Run,
+    ) -> Result<()> {
+        if self.job.memory_bytes.is_none() {
+            return Ok(());
+        }
+        let after = cluster.manifest().versions.iter().filter(|one| one.number > self.job.version);
+        let given = after.map(|version| version.edges_given).max().unwrap_or(0);
+        let placement = cluster.placement(cluster.manifest().newest().number);
+        let new = count_shared(snapshot, self.counted, &placement, engine)?;
+        // The arcs of a vertex that becomes a delegate move to other shards.
+        let changed = 2 * given + if placement.has_delegates() { new.arcs } else { 0 };
+        // In lists that grow and are copied: reserved as they come.
+        let edge_bytes = changed * 4 * size_of::<(VertexId, VertexId)>() as u64 + (1 << 16);
+        self.counted = self.counted.max(snapshot.num_vertices());
+        self.shape.add(&new);
+        let (budget, log_bytes) = (run.budget(), self.log.limit_bytes() - self.log.free_bytes());
+        let bytes = PROCESS_BYTES + log_bytes + self.shape.follow_bytes(self.job.initial);
+        let needed = engine.gather(bytes + edge_bytes)?;
+        let (most, &needed_bytes) =
+            needed.iter().enumerate().max_by_key(|(_, bytes)| **bytes).unwrap_or((0, &0));
+        if needed_bytes <= budget.limit_bytes() && self.held.resize(bytes) {
+            return Ok(());
+        }
+        let what = format!("following {} on shard {most}", self.job.algorithm);
+        Err(Stop::OverBudget { what, needed_bytes, budget_bytes: budget.limit_bytes() }.into())
+    }
+}
+
 /// An error if this shard owns the source of a search and has no such vertex.
 fn expect_vertex(snapshot: &Snapshot, shared: &Shared, params: &[(String, String)]) -> Result<()> {
     let Some((_, source)) = params.last() else { return Ok(()) };
@@ -188,12 +249,26 @@ fn expect_vertex(snapshot: &Snapshot, shared: &Shared, params: &[(String, String
 type Edges = Vec<(VertexId, VertexId)>;
 
 /// The edges that only the second of two versions has, and those that only the first one has.
-fn edges_between(last: &Snapshot, next: &Snapshot, run: &Run) -> Result<(Edges, Edges)> {
+fn edges_between(last: &Snapshot, next: &Snapshot, run: &Run) -> Result<(Edges, Edges, Reservation)> {
     let (mut added, mut removed) = (Vec::new(), Vec::new());
+    let mut memory = run.budget().reserve("the changed edges", 0)?;
+    let mut push = |list: &mut Edges, source, target| match memory.push(list, (source, target), 2) {
+        true => Ok(()),
+        false => {
+            let needed_bytes =
+                run.budget().limit_bytes() + (4 * list.len() * size_of::<(VertexId, VertexId)>()) as u64;
+            let what = "the edges that a version changes".to_owned();
+            Err(Error::from(Stop::OverBudget {
+                what,
+                needed_bytes,
+                budget_bytes: run.budget().limit_bytes(),
+            }))
+        }
+    };
     diff(last, next, run, |difference| {
         match difference {
-            Difference::EdgeAdded(edge) => added.push((edge.source, edge.target)),
-            Difference::EdgeRemoved(edge) => removed.push((edge.source, edge.target)),
+            Difference::EdgeAdded(edge) => push(&mut added, edge.source, edge.target)?,
+            Difference::EdgeRemoved(edge) => push(&mut removed, edge.source, edge.target)?,
             Difference::VertexRemoved(v) => {
                 let path = next.path().display();
                 return Err(Error::Invalid(format!(
@@ -204,7 +279,7 @@ fn edges_between(last: &Snapshot, next: &Snapshot, run: &Run) -> Result<(Edges, 
         }
         Ok(())
     })?;
-    Ok((added, removed))
+    Ok((added, removed, memory))
 }
 
 /// Brings an answer to a version, and hands over what it changed, if that is wanted.

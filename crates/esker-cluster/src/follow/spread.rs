@@ -155,7 +155,7 @@ pub(super) fn parse_id(text: &str, is_text: bool) -> Result<OwnedId> {
     text.trim()
         .parse()
         .map(OwnedId::Int)
-        .map_err(|_| Error::Invalid(format!("{text:?} is not an id: the ids of this cluster are integers")))
+        .map_err(|_| Error::Usage(format!("{text:?} is not an id: the ids of this cluster are integers")))
 }
 
 impl Spreads for Depths {

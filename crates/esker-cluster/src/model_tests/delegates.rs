@@ -167,7 +167,13 @@ fn colours_of_a_cluster_with_delegates_are_not_followed() {
         cluster = add_all(cluster, &path, 0);
     }
     let params = Vec::new();
-    let job = crate::job::FollowJob { algorithm: "colouring".to_owned(), params, version: 3, initial: true };
+    let job = crate::job::FollowJob {
+        algorithm: "colouring".to_owned(),
+        params,
+        version: 3,
+        initial: true,
+        memory_bytes: None,
+    };
     let message = crate::follow::expect_followed(&cluster, &job, 3).expect_err("refused").to_string();
     assert!(
         message.contains("cannot be kept from version 3 on") && message.contains("--hub-degree 0"),

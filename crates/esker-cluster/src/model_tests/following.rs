@@ -47,7 +47,8 @@ impl FollowSink for Followed {
 /// What each version changes, from the first one on: the fact, and the rows of all shards.
 fn follow_all(cluster: &Cluster, algorithm: &str, params: &[(&str, &str)]) -> Vec<(u64, f64, Vec<Row>)> {
     let params = params.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let job = FollowJob { algorithm: algorithm.to_owned(), params, version: 2, initial: true };
+    let job =
+        FollowJob { algorithm: algorithm.to_owned(), params, version: 2, initial: true, memory_bytes: None };
     let cluster = cluster.clone();
     let of_shards = run_threads(cluster.num_shards(), move |engine| {
         let (outline, rows, versions) = (Outline::default(), Vec::new(), Vec::new());
@@ -150,7 +151,13 @@ fn what_cannot_be_followed_is_refused() {
     let cluster = change_all(cluster, &job_of(&path));
     let refused = |algorithm: &str, params: &[(&str, &str)]| {
         let params = params.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let job = FollowJob { algorithm: algorithm.to_owned(), params, version: 2, initial: false };
+        let job = FollowJob {
+            algorithm: algorithm.to_owned(),
+            params,
+            version: 2,
+            initial: false,
+            memory_bytes: None,
+        };
         let copy = cluster.clone();
         let followed = run_threads(2, move |engine| {
             let (outline, rows, versions) = (Outline::default(), Vec::new(), Vec::new());

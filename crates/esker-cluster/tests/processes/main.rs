@@ -229,9 +229,104 @@ fn expect_within_estimates(cluster: &Cluster, version: u64) {
             assert!(worker.sent_bytes <= sent_max, "{algorithm}: {needs:?}, {worker:?}");
         }
         let limited = RunJob { memory_bytes: Some(PROCESS_BYTES + (1 << 20)), ..job };
-        let refused = supervised("", |supervisor| supervisor.run(cluster, &limited));
-        let message = refused.expect_err("a MiB is too little").to_string();
-        assert!(message.contains("raise the limit to at least"), "{algorithm}: {message}");
+        expect_sufficient_limit(cluster, &limited);
+    }
+}
+
+/// The limit that a refusal names.
+fn named_limit(message: &str) -> u64 {
+    let named = message.split("raise the limit to at least ").nth(1).unwrap_or_else(|| panic!("{message}"));
+    let (number, unit) = named.split_once(' ').expect("a number and a unit");
+    number.parse::<u64>().expect("a number") * if unit.starts_with("MiB") { 1 << 20 } else { 1 }
+}
+
+/// A run that is refused succeeds with the limit that the refusal names.
+fn expect_sufficient_limit(cluster: &Cluster, job: &RunJob) {
+    let refused = supervised("", |supervisor| supervisor.run(cluster, job));
+    let message = refused.expect_err("too little").to_string();
+    let limit = named_limit(&message);
+    let raised = RunJob { memory_bytes: Some(limit), ..job.clone() };
+    let answer = supervised("", |supervisor| supervisor.run(cluster, &raised)).expect(&message);
+    for worker in &answer.workers {
+        assert!(worker.peak_memory_bytes <= limit, "{}: {message}: {worker:?}", job.algorithm);
+    }
+}
+
+/// A cluster of a ring with chords whose ids are long texts. The ghosts and their ids are as many as the vertices in each shard.
+fn text_cluster(place: &Path) -> Cluster {
+    let options =
+        CreateOptions { shards: 3, directed: false, text_ids: true, weights: None, seed: 4, hub_degree: 0 };
+    let mut cluster = Cluster::create(&place.join("c"), &options).expect("create");
+    let name = |v: u64| format!("{v:0>300}");
+    let edges = (0..15_000_u64).flat_map(|v| [(v, (v + 1) % 15_000), (v, v * 31 % 15_000)]);
+    let edges = edges.map(|(v, w)| format!("{},{}\n", name(v), name(w)));
+    let path = place.join("texts.csv");
+    std::fs::write(&path, format!("source,target\n{}", edges.collect::<String>())).expect("write");
+    let job = ChangeJob { inputs: vec![path.display().to_string()], ..ChangeJob::default() };
+    supervised("", |supervisor| supervisor.change(&mut cluster, &job, &mut ChangeReport::default()))
+        .expect("add");
+    cluster
+}
+
+/// Their ids were exchanged before the limit counted anything, and estimates took them for 12 bytes.
+#[test]
+fn long_text_ids_are_within_the_estimates_and_the_limits() {
+    let place = tempfile::tempdir().expect("directory");
+    let cluster = text_cluster(place.path());
+    let first = ("source".to_owned(), format!("{:0>300}", 0));
+    for algorithm in ["degrees", "bfs", "wcc", "pagerank", "cdlp"] {
+        let needs = estimate(&cluster, 2, algorithm, true, &Cancel::default()).expect("estimate");
+        let params = [first.clone()].into_iter().filter(|_| algorithm == "bfs").collect();
+        let name = algorithm.to_owned();
+        let memory_bytes = Some(PROCESS_BYTES + (1 << 20));
+        let job = RunJob { algorithm: name, params, version: 2, top: Some(10), memory_bytes };
+        expect_sufficient_limit(&cluster, &job);
+        let job = RunJob { memory_bytes: None, ..job };
+        let answer = supervised("", |supervisor| supervisor.run(&cluster, &job)).expect(algorithm);
+        for (needs, worker) in needs.iter().zip(&answer.workers) {
+            let (each, rounds) = match needs.sends {
+                Sends::InAll(bytes) => (bytes, 1),
+                Sends::ARound(bytes) => (bytes, worker.exchanges),
+            };
+            let sent_max = each * rounds + 64 * worker.exchanges;
+            assert!(worker.sent_bytes <= sent_max, "{algorithm}: {needs:?}, {worker:?}");
+        }
+    }
+}
+
+#[test]
+fn followers_keep_a_memory_limit_and_are_refused_with_one_that_suffices() {
+    let place = tempfile::tempdir().expect("directory");
+    let texts = text_cluster(place.path());
+    let other = tempfile::tempdir().expect("directory");
+    let mut integers = cluster_in(other.path(), 2);
+    let job = ring(other.path(), 150_000);
+    supervised("", |supervisor| supervisor.change(&mut integers, &job, &mut ChangeReport::default()))
+        .expect("add");
+    for (cluster, algorithm) in
+        [(&texts, "wcc"), (&texts, "colouring"), (&integers, "wcc"), (&integers, "bfs")]
+    {
+        // The vertex to begin with is in version 2.
+        let (version, params) = match algorithm {
+            "bfs" => (2, vec![("source".to_owned(), "0".to_owned())]),
+            _ => (1, Vec::new()),
+        };
+        let memory_bytes = Some(PROCESS_BYTES + (1 << 20));
+        let job = FollowJob { algorithm: algorithm.to_owned(), params, version, initial: true, memory_bytes };
+        let mut rows = 0;
+        let mut take = |followed: FollowedVersion| {
+            rows += followed.rows.len();
+            Ok(())
+        };
+        let refused = supervised("", |supervisor| supervisor.follow(cluster, &job, true, &mut take));
+        let message = refused.expect_err("too little").to_string();
+        let limit = named_limit(&message);
+        let raised = FollowJob { memory_bytes: Some(limit), ..job };
+        let workers = supervised("", |supervisor| supervisor.follow(cluster, &raised, true, &mut take));
+        for worker in workers.expect(&message) {
+            assert!(worker.peak_memory_bytes <= limit, "{algorithm}: {message}: {worker:?}");
+        }
+        assert!(rows >= 15_000);
     }
 }
 
@@ -243,7 +338,7 @@ fn a_killed_worker_ends_following_and_names_itself() {
     supervised("", |supervisor| supervisor.change(&mut cluster, &job, &mut ChangeReport::default()))
         .expect("add");
     let (algorithm, params) = ("wcc".to_owned(), Vec::new());
-    let follow = FollowJob { algorithm, params, version: 1, initial: false };
+    let follow = FollowJob { algorithm, params, version: 1, initial: false, memory_bytes: None };
     let mut versions = Vec::new();
     let mut take = |followed: FollowedVersion| {
         versions.push((followed.version, followed.rows.len()));

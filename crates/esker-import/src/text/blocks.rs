@@ -145,8 +145,17 @@ impl OpenPart {
             bytes.resize(filled + block_bytes, 0);
             let read = loop {
                 let read = self.stream.read_some(&mut bytes[filled..])?;
-                if read > 0 || !live.waits(&self.input, &self.stream)? {
+                if read > 0 {
                     break read;
+                }
+                match live.waits(&self.input, &self.stream) {
+                    Ok(true) => {}
+                    Ok(false) => break 0,
+                    // Lines may have been appended between the last look and the renaming.
+                    Err(gone) => match self.stream.read_some(&mut bytes[filled..])? {
+                        0 => return Err(gone),
+                        read => break read,
+                    },
                 }
             };
             bytes.truncate(filled + read);
