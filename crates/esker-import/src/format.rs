@@ -335,6 +335,23 @@ impl Default for ReadOptions {
     }
 }
 
+impl ReadOptions {
+    /// The columns that options name, or number.
+    pub(crate) fn named_columns(&self) -> impl Iterator<Item = &str> {
+        let ends = [&self.source, &self.target].into_iter().flatten().map(String::as_str);
+        let picked = [&self.weight, &self.time].into_iter().filter_map(|pick| match pick {
+            Pick::Column(name) => Some(name.as_str()),
+            Pick::Auto | Pick::Skip => None,
+        });
+        let properties = match &self.properties {
+            PickProperties::Columns(names) => names.as_slice(),
+            PickProperties::None | PickProperties::All => &[],
+        };
+        let declared = self.schema.iter().map(|declaration| declaration.name.as_str());
+        ends.chain(picked).chain(properties.iter().map(|name| split_type(name).0)).chain(declared)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

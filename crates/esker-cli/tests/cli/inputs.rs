@@ -131,6 +131,23 @@ fn an_empty_database_says_what_its_ids_are() {
     place.ok("add t.esker b.csv");
 }
 
+/// An empty file became a database without the properties that options named.
+#[test]
+fn an_empty_file_gives_the_database_the_columns_that_are_chosen() {
+    let place = Place::new();
+    place.file("none.csv", "");
+    let line = "import none.csv g.esker --ids int --time at --weight cost --property kind:text --duplicates keep --event-time @0";
+    place.ok(line);
+    place.file("a.csv", "from,to,cost,at,kind\n1,2,2.5,1704067200000,red\n");
+    place.ok("stream g.esker a.csv");
+    assert_eq!(
+        place.ok("export g.esker - --format csv"),
+        "source,target,cost,at,kind\n1,2,2.5,1704067200000,red\n"
+    );
+    assert_eq!(place.json("info g.esker --json")["stream"]["time"], "at");
+    assert_eq!(place.json("run wcc g.esker --window 1h --json")["edges"], 1);
+}
+
 #[test]
 fn duplicates_that_are_added_up_are_not_called_skipped() {
     let place = Place::new();

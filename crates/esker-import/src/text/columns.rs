@@ -12,6 +12,9 @@ use super::shape::Shape;
 use crate::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
 use crate::typed::{self, as_time, weight_fits};
 
+/// The largest number of a column of an empty input that is told from those of others.
+const COLUMNS_MAX: usize = 1 << 16;
+
 /// A column that becomes an edge property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Property {
@@ -66,7 +69,31 @@ impl Unfit {
 /// # Errors
 /// A column that is named does not exist, or one end has a usual name and the other has not; in words.
 pub(crate) fn columns(shape: &Shape, options: &ReadOptions) -> Result<Columns, Unfit> {
-    let (source, target) = ends(shape, options)?;
+    if shape.columns > 0 {
+        return columns_between(ends(shape, options)?, shape, options);
+    }
+    // An empty input has the columns that options name.
+    columns_between((0, 1), &Shape { header: Some(named(options)), ..shape.clone() }, options)
+}
+
+/// The header that an empty input might have had: the columns that options name, behind those that they number.
+fn named(options: &ReadOptions) -> Vec<String> {
+    let names: Vec<&str> = options.named_columns().collect();
+    let numbered = names.iter().filter_map(|name| name.parse::<usize>().ok()).max().unwrap_or(0);
+    let mut header = vec![String::new(); numbered.clamp(2, COLUMNS_MAX)];
+    for name in names {
+        if name.parse::<usize>().is_err() && !header.iter().any(|known| known == name) {
+            header.push(name.to_owned());
+        }
+    }
+    header
+}
+
+fn columns_between(
+    (source, target): (usize, usize),
+    shape: &Shape,
+    options: &ReadOptions,
+) -> Result<Columns, Unfit> {
     let mut taken = vec![source, target];
     let mut properties = Vec::new();
     let time = match &options.time {
@@ -272,11 +299,11 @@ fn find(shape: &Shape, name: &str) -> Result<usize, Unfit> {
         Ok(number) if number >= 1 && (number <= shape.columns || shape.columns == 0) => {
             return Ok(number - 1);
         }
+        Ok(_) if shape.columns == 0 => "columns are numbered from 1".to_owned(),
         _ if shape.header.is_some() => {
             format!("there is no column {name:?}; the columns are {}", listed(header))
         }
         Ok(_) => format!("there is no column {name}; the last column is {}", shape.columns),
-        Err(_) if shape.columns == 0 => return Ok(0),
         Err(_) => format!(
             "there is no column {name:?}, for no header names the columns; give a number from 1 to {}",
             shape.columns

@@ -121,6 +121,7 @@ fn layout(header: &Header, weighted: bool) -> Layout {
         dialect: Dialect { separator: Separator::Blank, quotes: false, comments: header.comments },
         columns: first + 2 + usize::from(header.weighted),
         has_header: true,
+        may_be_header: None,
         source: first,
         target: first + 1,
         properties: if weighted { vec![first + 2] } else { Vec::new() },

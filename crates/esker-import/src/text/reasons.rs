@@ -31,6 +31,14 @@ pub(crate) fn not_in_range(end: &str, id: u64, ids: &RangeInclusive<u64>) -> Str
     )
 }
 
+/// Why a line is refused, with the remedy if it may be a header.
+pub(crate) fn of_line(reason: String, may_be_header: bool) -> String {
+    match may_be_header {
+        true => format!("{reason}; if this line names the columns, pass --header"),
+        false => reason,
+    }
+}
+
 /// Checks an id that is a text.
 ///
 /// # Errors

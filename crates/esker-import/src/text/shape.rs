@@ -277,22 +277,21 @@ fn has_text_ids(row: &Row) -> bool {
     row.fields.iter().skip(1).take(1).any(|field| super::digits::id(field).is_err())
 }
 
-/// A header has no number in it, and either stands above numbers or has the usual names. Tables with an index, as pandas writes
-/// them, have no name above it: then usual names must stand above both ends.
+/// A header has a name that an option gives, or it has no number in it, and either stands above numbers or has the usual names. Tables with
+/// an index, as pandas writes them, have no name above it: then usual names must stand above both ends.
 fn has_header(rows: &[Row], options: &ReadOptions) -> bool {
     let first = &rows[0].fields;
     let is_number = |field: &Vec<u8>| super::digits::number(field).is_ok();
-    let named =
-        |pick: &Option<String>| pick.as_ref().is_some_and(|name| first.iter().any(|f| f == name.as_bytes()));
+    let mut given = options.named_columns().filter(|name| name.parse::<usize>().is_err());
+    if given.any(|name| first.iter().any(|field| field == name.as_bytes())) {
+        return true;
+    }
     if first.iter().any(is_number) || first.len() < 2 {
         return false;
     }
     let names: Vec<String> = first.iter().map(|f| String::from_utf8_lossy(f).into_owned()).collect();
     if first.iter().any(Vec::is_empty) {
-        return named(&options.source) && named(&options.target) || names_both_ends(&names);
-    }
-    if named(&options.source) || named(&options.target) {
-        return true;
+        return names_both_ends(&names);
     }
     let above_numbers = rows[1..].iter().take(20).any(|row| row.fields.iter().any(is_number))
         && (0..first.len()).any(|column| {

@@ -147,7 +147,7 @@ impl TableReader {
             both_ends: false,
             input_bytes: inputs.iter().map(Input::stored_bytes).sum(),
         };
-        let layouts = tables.iter().map(layout).collect();
+        let layouts = tables.iter().map(|table| layout(table, options)).collect();
         let (names, types) = (schema.properties.clone(), schema.types.clone());
         let parser = TableParser::new(paths, layouts, is_text, names, types).with_weight(schema.weight);
         let parser = Arc::new(parser.with_plain_ids(options.ids == PickIds::Auto));
@@ -211,7 +211,8 @@ fn unite(tables: &mut [Sniffed], paths: &[Arc<PathBuf>]) -> Result<usize> {
         }
     }
     for index in 0..expected.len() {
-        let found = tables.iter().filter_map(|table| table.columns.properties.get(index));
+        let has_rows = |table: &&Sniffed| table.shape.columns > 0 || tables[model].shape.columns == 0;
+        let found = tables.iter().filter(has_rows).filter_map(|table| table.columns.properties.get(index));
         let mut types = found.map(|property| &property.property_type);
         let first = types.next().cloned().unwrap_or_default();
         // What is a date in one file and a category in another is a category.
@@ -225,11 +226,13 @@ fn unite(tables: &mut [Sniffed], paths: &[Arc<PathBuf>]) -> Result<usize> {
     Ok(model)
 }
 
-fn layout(table: &Sniffed) -> Layout {
+fn layout(table: &Sniffed, options: &ReadOptions) -> Layout {
+    let is_open = table.shape.header.is_none() && options.header.is_none();
     Layout {
         dialect: table.shape.dialect,
         columns: table.shape.columns,
         has_header: table.shape.header.is_some(),
+        may_be_header: is_open.then_some(table.shape.skip_lines + 1),
         source: table.columns.source,
         target: table.columns.target,
         properties: table.columns.properties.iter().map(|property| property.column).collect(),

@@ -13,7 +13,7 @@ use super::digits::{self, NotNumber, Number};
 use super::fast::{EdgeParts, Fast};
 use super::line::{BadQuote, Comments, Dialect, Field, Line, Separator, line_end, split};
 use super::odd::OddLine;
-use super::reasons::{check_text, not_id, not_in_range, not_plain};
+use super::reasons::{check_text, not_id, not_in_range, not_plain, of_line};
 use crate::source::{Block, BlockParser, EdgeBatch, Numbers, Rejected, WideInteger, id_column};
 use crate::typed::{self, Typed};
 
@@ -27,6 +27,8 @@ pub(crate) struct Layout {
     /// Number of columns; 0 if unknown.
     pub(crate) columns: usize,
     pub(crate) has_header: bool,
+    /// The line that is a header if the user says so.
+    pub(crate) may_be_header: Option<u64>,
     pub(crate) source: usize,
     pub(crate) target: usize,
     pub(crate) properties: Vec<usize>,
@@ -464,13 +466,13 @@ impl<'a> RowBlock<'a> {
 
     fn reject(&mut self, at: usize, end: usize, reason: String) {
         let line = self.line_at(at);
-        let bytes = &self.block.bytes[..];
         let described = self.rejected.len() < DESCRIBED_MAX;
+        let reason = of_line(reason, self.layout.may_be_header == Some(line));
         let edges_before = self.num_edges();
         self.rejected.push(Rejected {
             path: Arc::clone(&self.parser.paths[self.block.file]),
             line,
-            text: if described { excerpt(&bytes[at..end]) } else { String::new() },
+            text: if described { excerpt(&self.block.bytes[at..end]) } else { String::new() },
             reason: if described { reason } else { String::new() },
             edges_before,
         });

@@ -252,6 +252,69 @@ fn columns_can_be_chosen() {
     assert_eq!(error, "a.el: there is no column 3; the last column is 2");
 }
 
+/// A header above texts was taken for an edge, although an option named one of its columns.
+#[test]
+fn a_first_line_that_holds_a_chosen_name_is_the_header() {
+    let text = "a,b,at,kind\nx,y,2024-01-01,red\n";
+    let pick = |name: &str| Pick::Column(name.to_owned());
+    let property = PickProperties::Columns(vec!["kind:text".to_owned()]);
+    for options in [
+        ReadOptions { time: pick("at"), ..default() },
+        ReadOptions { source: Some("a".into()), ..default() },
+        ReadOptions { properties: property, ..default() },
+        ReadOptions { schema: vec!["kind:text".parse().unwrap()], ..default() },
+    ] {
+        let read = good("a.csv", text, &options);
+        assert_eq!(read.edges.len(), 1, "{options:?}");
+    }
+    assert_eq!(good("a.csv", "a,b,at\n", &ReadOptions { time: pick("at"), ..default() }).edges.len(), 0);
+    // A number counts columns, and stands for no name.
+    assert_eq!(good("a.csv", text, &ReadOptions { target: Some("2".into()), ..default() }).edges.len(), 2);
+}
+
+#[test]
+fn an_empty_input_has_the_columns_that_are_chosen() {
+    let pick = |name: &str| Pick::Column(name.to_owned());
+    let names = |options: &ReadOptions| {
+        let schema = good("a.csv", "", options).schema;
+        (schema.properties, schema.weight, schema.time)
+    };
+    let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    let chosen = ReadOptions {
+        source: Some("from".into()),
+        target: Some("to".into()),
+        weight: pick("cost"),
+        time: pick("at"),
+        properties: PickProperties::Columns(owned(&["kind:text", "note", "at"])),
+        ..default()
+    };
+    assert_eq!(names(&chosen), (owned(&["cost", "at", "kind", "note"]), Some(0), Some(1)));
+    let types = good("a.csv", "", &chosen).schema.types;
+    assert_eq!(types.iter().map(Option::is_some).collect::<Vec<_>>(), [false, false, true, false]);
+    let numbered = ReadOptions { weight: pick("4"), time: pick("at"), ..default() };
+    assert_eq!(names(&numbered), (owned(&["weight", "at"]), Some(0), Some(1)));
+    assert_eq!(names(&default()), (owned(&[]), None, None));
+    // It says nothing about the types of others that are read with it.
+    let parts = vec![
+        Input::memory("1.csv", &b""[..]),
+        Input::memory("2.csv", &b"from,to,cost,at,kind,note\na,b,1,2024-01-01,x,2024-01-01\n"[..]),
+    ];
+    let schema = read(&parts, &chosen).unwrap().schema;
+    assert!(schema.types[3].as_ref().is_some_and(|note| !note.logical.is_text()), "{:?}", schema.types);
+}
+
+#[test]
+fn a_bad_first_line_names_the_option_for_headers() {
+    let rows: String = (0..40).map(|i| format!("{i},{}\n", i + 1)).collect();
+    let read = read_text("a.csv", &format!("ends,2020\n{rows}"), &default()).unwrap();
+    let told = "1: \"ends,2020\": the source is not an integer; import with --ids text to take all ids as texts; if this line names the \
+                columns, pass --header";
+    assert_eq!((read.rejected, read.edges.len()), (vec![told.to_owned()], 40));
+    let options = ReadOptions { header: Some(false), ..default() };
+    let read = read_text("a.csv", &format!("ends,2020\n{rows}"), &options).unwrap();
+    assert!(!read.rejected[0].contains("--header"), "{}", read.rejected[0]);
+}
+
 #[test]
 fn a_third_column_is_weight_or_time_or_nothing() {
     let text = "1 2 100\n3 4 101\n";
