@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use esker::answer::Value;
 use esker::catalogue::find;
+use esker::follow::beginning::first_window;
 use esker::follow::{FollowStep, Method, Resumed};
 use esker::graph::{Cancel, Run};
 use esker::store::{Follower, Snapshot};
@@ -81,8 +82,6 @@ pub(crate) fn follow(
         };
         let snapshot = weighted(snapshot, weight.as_deref())?;
         let passed = snapshot.version().number;
-        let moved = window.as_ref().map(|window| window.of(&snapshot, None, &run)).transpose()?.flatten();
-        let (snapshot, unit) = moved.map_or((snapshot, None), |(windowed, unit)| (windowed, Some(unit)));
         let open = |number| {
             let version = match (&follower, &handle) {
                 (Some(follower), _) => follower.at(number)?,
@@ -94,6 +93,9 @@ pub(crate) fn follow(
                 None => version,
             })
         };
+        let moved = window.as_ref().map(|window| first_window(window, &snapshot, open, &run));
+        let moved = moved.transpose()?.flatten();
+        let (snapshot, unit) = moved.map_or((snapshot, None), |(windowed, unit)| (windowed, Some(unit)));
         let none = Resumed { follow: None, refused: None };
         let resumed = match resumes {
             true => esker::follow::Follow::resume(&snapshot, open, entry, &params, &run)?,

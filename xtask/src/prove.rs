@@ -43,6 +43,7 @@ fn proofs(effort: f64) -> Vec<Proof> {
                 test("-p esker-cli --test cli an_interrupted_addition_says")
                     .with("ESKER_TEST_KILLS", times(1000)),
                 test("-p esker-cli --test cli killed_while_edges_expire").with("ESKER_TEST_KILLS", times(1000)),
+                test("-p esker-cli --test cli killed_at_once").with("ESKER_TEST_KILLS", times(1000)),
                 test("-p esker-cluster --test processes random_failures").with("ESKER_TEST_KILLS", times(1000)),
             ],
             keep: |line| !line.is_empty() && !line.starts_with("running"),

@@ -22,7 +22,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use self::workers::{random_seed, with_output};
 use crate::failure::{Failure, Outcome};
-use crate::interrupt::cancel_on_signals;
+use crate::interrupt::{cancel_on_signals, work_begins};
 use crate::size::{count, counted};
 use crate::text;
 
@@ -168,6 +168,7 @@ impl ClusterWorkerCommand {
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             signal_hook::flag::register(signal, Arc::default())?;
         }
+        work_begins();
         let (cluster, shard, command) = (self.cluster.clone(), self.shard, self.command);
         std::process::exit(work(&WorkerPlace { cluster, shard, command }))
     }

@@ -11,6 +11,7 @@ use esker::store::io::end_on_failing_pages;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::failure::{EXIT_DONE, Failure};
+use crate::interrupt::work_begins;
 use crate::text;
 
 /// How often a signal is looked for: its handler can only set a flag.
@@ -52,6 +53,7 @@ impl Commits {
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             signal_hook::flag::register(signal, Arc::clone(&asked))?;
         }
+        work_begins();
         let shared = Arc::clone(&commits);
         std::thread::spawn(move || {
             while !asked.load(Ordering::Relaxed) {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use esker::answer::{Value, Values};
 use esker::catalogue::{Entry, Params};
+use esker::follow::beginning::first_window;
 use esker::follow::{Changed, Follow, FollowStep, Method, Resumed};
 use esker::graph::{Run, vertex};
 use esker::store::io::RealDisk;
@@ -178,13 +179,14 @@ impl FollowCommand {
             Some(selector) => number_of(&store, selector)?,
         };
         let snapshot = self.options.weighted(follower.at(first)?)?;
-        let moved = self.moving()?.map(|window| window.of(&snapshot, None, run)).transpose()?.flatten();
+        let open = |number| Ok(self.options.weighted_by(follower.at(number)?)?);
+        let moved = self.moving()?.map(|window| first_window(&window, &snapshot, open, run));
+        let moved = moved.transpose()?.flatten();
         let (snapshot, unit) = match moved {
             Some((windowed, unit)) => (windowed, Some(unit)),
             None => (snapshot, None),
         };
         if self.keep {
-            let open = |number| Ok(self.options.weighted_by(follower.at(number)?)?);
             let Resumed { follow, refused } = Follow::resume(&snapshot, open, entry, params, run)?;
             if let Some(reason) = refused {
                 text::remark(&format!("the state that was kept is of no use: {reason}; computing it anew"));

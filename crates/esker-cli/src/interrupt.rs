@@ -16,6 +16,29 @@ const SIGNAL_EVERY: Duration = Duration::from_millis(20);
 /// How long after a signal another one may still be part of it: `timeout` sends each twice.
 const SAME_SIGNAL: Duration = Duration::from_millis(500);
 
+/// Whether a signal ends the process at once: until work begins that ends in good order.
+static NOTHING_BEGUN: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Has SIGINT and SIGTERM end the process with an exit code, as long as it has begun nothing. Called first of all.
+pub(crate) fn end_before_work() {
+    let nothing_begun = NOTHING_BEGUN.get_or_init(|| Arc::new(AtomicBool::new(true)));
+    for signal in [SIGINT, SIGTERM] {
+        // If the system refuses it, the signal ends the process as it does without.
+        let _ = signal_hook::flag::register_conditional_shutdown(
+            signal,
+            EXIT_INTERRUPTED,
+            Arc::clone(nothing_begun),
+        );
+    }
+}
+
+/// Leaves signals to handlers that were registered since.
+pub(crate) fn work_begins() {
+    if let Some(nothing_begun) = NOTHING_BEGUN.get() {
+        nothing_begun.store(false, Ordering::SeqCst);
+    }
+}
+
 /// Returns a token that SIGINT, SIGTERM and SIGHUP cancel, for work that then ends in good order. A second signal, some time later, ends the
 /// process at once.
 ///
@@ -27,6 +50,7 @@ pub(crate) fn stop_on_signals() -> std::io::Result<Cancel> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&asked))?;
     }
+    work_begins();
     let token = cancel.clone();
     std::thread::spawn(move || {
         let wait = || {
@@ -72,6 +96,7 @@ pub(crate) fn cancel_on_signals() -> std::io::Result<Cancel> {
         signal_hook::flag::register_conditional_shutdown(signal, EXIT_INTERRUPTED, Arc::clone(&asked))?;
         signal_hook::flag::register(signal, Arc::clone(&asked))?;
     }
+    work_begins();
     let token = cancel.clone();
     // A signal handler can only set a flag; this thread passes it on to the token.
     std::thread::spawn(move || {

@@ -6,6 +6,7 @@ mod failure;
 mod text;
 mod rows;
 mod answer_rows;
+mod figures;
 mod committing;
 mod progress;
 mod resources;
@@ -163,6 +164,7 @@ fn clarify(error: &clap::Error) -> ! {
 static HEAP: esker::store::io::PagedHeap = esker::store::io::PagedHeap;
 
 fn main() {
+    interrupt::end_before_work();
     let cli = parse();
     esker::store::io::end_on_failing_pages(failure::EXIT_FAILED);
     if cli.quiet {

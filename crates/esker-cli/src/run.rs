@@ -23,6 +23,7 @@ use crate::answer_rows::{answer_rows, fact_json, value_json};
 use crate::at::{AtArgs, VersionRange, parse_range};
 use crate::choice::{ChoiceArgs, Chosen, needs_window};
 use crate::failure::{Failure, Outcome};
+use crate::figures::{edges_name, figures_of, sized_figures};
 use crate::importing::PolicyArgs;
 use crate::interrupt::{self, cancel_on_signals};
 use crate::opening::{GraphArgs, INPUT_FORMAT, open_graph, open_store, refuse_reading};
@@ -329,15 +330,14 @@ impl RunArgs {
         let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
         let vertices =
             answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len()) as u64;
-        let edges = snapshot.num_edges();
-        fact(
-            "graph",
-            format!(
-                "{}, {}, version {version}",
-                counted(vertices, "vertex", "vertices"),
-                counted(edges, "edge", "edges")
-            ),
-        );
+        let edges = match snapshot.drops_directions() {
+            true => {
+                let edges = counted(snapshot.num_edges(), "directed edge", "directed edges");
+                format!("{edges} read as undirected")
+            }
+            false => counted(snapshot.num_edges(), "edge", "edges"),
+        };
+        fact("graph", format!("{}, {edges}, version {version}", counted(vertices, "vertex", "vertices")));
         if let Some(window) = times.and_then(|times| describe(snapshot, times)) {
             fact("window", window);
         }
@@ -428,7 +428,7 @@ impl RunArgs {
             "algorithm": entry.name,
             "version": version,
             "vertices": answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len()),
-            "edges": snapshot.num_edges(),
+            edges_name(snapshot): snapshot.num_edges(),
             "as_undirected": snapshot.drops_directions(),
             "window": window_json(snapshot, times),
             "weight": snapshot.weight_property().filter(|_| entry.reads_weights(snapshot)).map(|property| &property.name),
@@ -454,24 +454,6 @@ impl RunArgs {
 fn further(answer: &Answer, ranked: &TopVertex) -> impl Iterator<Item = (&'static str, Value)> {
     let others = answer.columns.iter().skip(1);
     ranked.row.into_iter().flat_map(move |row| others.clone().map(move |one| (one.name, one.values.get(row))))
-}
-
-/// The sizes of a version and the figures of an answer, in one row.
-pub(crate) fn figures_of(entry: &Entry, snapshot: &Snapshot, answer: &Answer) -> Rows {
-    let vertices = answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len());
-    sized_figures(entry, (vertices, snapshot.num_edges()), answer)
-}
-
-/// The figures of an answer, after the numbers of vertices and edges of its graph.
-pub(crate) fn sized_figures(entry: &Entry, (vertices, edges): (usize, u64), answer: &Answer) -> Rows {
-    let mut rows = Rows::of(["vertices", "edges"].into_iter().chain(entry.figures.iter().copied()));
-    let figure = |name: &&str| {
-        let fact = answer.facts.iter().find(|(known, _)| known == name);
-        fact.map_or(serde_json::Value::Null, |(_, fact)| fact_json(fact))
-    };
-    let sizes = [json!(vertices), json!(edges)];
-    rows.push(sizes.into_iter().chain(entry.figures.iter().map(figure)).collect());
-    rows
 }
 
 /// What a run made of the weights of edges; `None` if it had none and needed none.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use esker::catalogue::{Entry, Params};
-use esker::change::newest_watermark;
+use esker::change::{Expiries, WindowVersion, newest_watermark};
 use esker::graph::Run;
 use esker::store::windows::SHARED_WINDOWS_MAX;
 use esker::store::{Snapshot, Store};
@@ -16,13 +16,13 @@ use crate::algorithm_args::AlgorithmArgs;
 use crate::answer_rows::answer_rows;
 use crate::at::AtArgs;
 use crate::failure::{Failure, Outcome};
+use crate::figures::sized_figures;
 use crate::interrupt::cancel_on_signals;
 use crate::opening::open_store;
 use crate::progress::Bar;
 use crate::residency::AccessArgs;
 use crate::resources::ResourceArgs;
 use crate::rows::{RowFormat, Rows};
-use crate::run::sized_figures;
 use crate::size::{counted, seconds};
 use crate::text;
 use crate::window_args::{TIME_HELP, WindowArgs};
@@ -202,17 +202,23 @@ impl Series<'_> {
             if some.is_empty() {
                 return Ok((rows, count));
             }
-            count += self.add_rows(&mut rows, &some)?;
+            count += self.add_rows(&mut rows, &self.snapshot, &some, &command.length)?;
         }
     }
 
-    /// Adds the rows of the windows of all lengths that end at some times; returns their number.
-    fn add_rows(&self, rows: &mut Rows, ends: &[i64]) -> Result<usize, Failure> {
+    /// Adds the rows of the windows of some lengths that end at some times; returns their number.
+    fn add_rows(
+        &self,
+        rows: &mut Rows,
+        snapshot: &Snapshot,
+        ends: &[i64],
+        of_lengths: &[Span],
+    ) -> Result<usize, Failure> {
         let Self { command, entry, times, .. } = self;
         let copies = command.of_window.copies()?;
         let (mut windows, mut lengths) = (Vec::new(), Vec::new());
         for &end in ends {
-            for &length in &command.length {
+            for &length in of_lengths {
                 windows.push(times.window_until(length, end, copies)?);
                 lengths.push(length);
             }
@@ -226,9 +232,15 @@ impl Series<'_> {
             all_vertices: command.of_window.all_vertices,
         };
         let windows = (&*times.property, windows);
-        let found = WindowSeries::answers(&self.snapshot, windows, &job, &self.run, |found| {
+        let found = WindowSeries::answers(snapshot, windows, &job, &self.run, |found| {
+            if let Some(vertex) = &found.lacks {
+                let (length, until) = (lengths[done], times.unit.format(found.window.until));
+                text::remark(&format!(
+                    "the window of {length} until {until} has no answer: it has no edge of {vertex:?}"
+                ));
+            }
             let of_window = match command.top {
-                Some(top) => answer_rows(&self.snapshot, &found.answer, Some(top), self.format)?,
+                Some(top) => answer_rows(snapshot, &found.answer, Some(top), self.format)?,
                 None => {
                     let sizes = (found.num_vertices, found.num_edges);
                     sized_figures(entry, sizes, &found.answer)
@@ -264,15 +276,15 @@ impl Series<'_> {
                 let messages = versions.iter().rev().map(|version| version.message.as_str());
                 let passed = newest_watermark(messages).unwrap_or_else(|| self.times.unit.of_ms(time_ms));
                 self.snapshot = self.command.options.weighted(store.snapshot()?)?;
-                let mut ends = self.times.ends_passed(&self.snapshot, step, (last, passed), &self.run)?;
+                let expiries = Expiries::of(&versions, self.times.unit);
+                let (mut ends, has_all) = self.ends_passed(&store, &expiries, step, (last, passed))?;
                 if self.command.overrun == Some(OverrunArg::Skip) && ends.len() > 1 {
                     let left_out = counted(ends.len() as u64 - 1, "window", "windows");
                     text::remark(&format!("left out {left_out} that had ended before the newest"));
                     ends.drain(..ends.len() - 1);
                 }
                 for end in ends {
-                    let mut rows = Rows::default();
-                    self.add_rows(&mut rows, &[end])?;
+                    let rows = self.rows_until(&store, &expiries, end)?;
                     match has_header {
                         true => rows.print_more(self.format)?,
                         false => rows.print(self.format)?,
@@ -280,10 +292,59 @@ impl Series<'_> {
                     has_header = true;
                     last = Some(end);
                 }
-                seen = newest;
+                if has_all {
+                    seen = newest;
+                }
             }
             self.run.check()?;
             std::thread::sleep(LOOK_EVERY);
         }
+    }
+
+    /// The ends that the watermark has passed, and whether they are all. Edges that have expired since the last end are counted on the version
+    /// that has them still.
+    fn ends_passed(
+        &self,
+        store: &Store,
+        expiries: &Expiries,
+        step: Step,
+        (last, passed): (Option<i64>, i64),
+    ) -> Result<(Vec<i64>, bool), Failure> {
+        if let (Step::Edges(_), Some(after)) = (step, last)
+            && let Some((version, until)) = expiries.last_with(after)
+        {
+            let before = store.at(version)?;
+            let range = (last, until.min(passed));
+            let ends = self.times.ends_passed(&before, step, range, &self.run)?;
+            if !ends.is_empty() {
+                return Ok((ends, false));
+            }
+        }
+        Ok((self.times.ends_passed(&self.snapshot, step, (last, passed), &self.run)?, true))
+    }
+
+    /// The rows of the windows of all lengths that end at a time, each on the newest version that has its edges.
+    fn rows_until(&self, store: &Store, expiries: &Expiries, end: i64) -> Result<Rows, Failure> {
+        let (mut rows, unit) = (Rows::default(), self.times.unit);
+        for length in &self.command.length {
+            let after = end.saturating_sub(unit.length(*length)?);
+            let lengths = std::slice::from_ref(length);
+            match expiries.version_of(after, end) {
+                WindowVersion::Before(version) => {
+                    let before = self.command.options.weighted(store.at(version)?)?;
+                    self.add_rows(&mut rows, &before, &[end], lengths)?;
+                    continue;
+                }
+                WindowVersion::Expired(version, until) => text::warn(&format!(
+                    "the window of {length} until {} lacks its edges until {}: version {version} removed those that had expired, and no \
+                     version before it that is kept has all edges of the window",
+                    unit.format(end),
+                    unit.format(until)
+                )),
+                WindowVersion::Newest => {}
+            }
+            self.add_rows(&mut rows, &self.snapshot, &[end], lengths)?;
+        }
+        Ok(rows)
     }
 }

@@ -180,6 +180,15 @@ impl Answer {
         self.edges.is_none() && !self.columns.is_empty()
     }
 
+    /// Without rows and figures, of the same columns.
+    pub(crate) fn emptied(mut self) -> Self {
+        self.columns.iter_mut().for_each(|column| column.values.keep(&[]));
+        self.edges = self.edges.map(|_| Vec::new());
+        self.vertices = Some(Arc::from([]));
+        self.facts.clear();
+        self
+    }
+
     /// Leaves out removed vertices, of an answer for a graph that has them; an answer without rows for vertices has none to leave out.
     pub(crate) fn without_removed(mut self, remaining: Option<&Remaining>) -> Self {
         let Some(remaining) = remaining else { return self };

@@ -29,6 +29,14 @@ fn a_directed_graph_can_be_read_as_undirected() {
     // 1-2 has the smaller of its two weights.
     assert_eq!(forest["answers"]["weight"], 14.0);
     assert_eq!(forest["as_undirected"], true);
+    // The edges of the view, fewer where they go both ways, are not counted.
+    let edges = place.json("info g.esker --json")["edges"].clone();
+    assert_eq!((&forest["directed_edges"], &forest["edges"]), (&edges, &serde_json::Value::Null));
+    let said = place.run("run msf g.esker --as-undirected").stderr;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    assert!(said.contains(&format!("{edges} directed edges read as undirected, version ")), "{said}");
+    let each = place.ok("run kcore g.esker --as-undirected --each-version --format csv");
+    assert!(each.starts_with("version,vertices,directed_edges,"), "{each}");
     assert_eq!(forest["weight"], "weight");
     let depths = place.ok("run bfs g.esker --source 3 --as-undirected --verify --output -");
     assert_eq!(depths, "vertex,value\n1,2\n2,1\n3,0\n4,1\n");

@@ -501,6 +501,20 @@ fn tiles_can_be_stored_instead_of_lists() {
             assert!(message.contains("the lists are kept as tiles only"), "{message}");
         }
     }
+    // Single lists at random: what is advised works.
+    for reading in [
+        "--residency pooled",
+        "--encoding tiles",
+        "--residency headed",
+        "--residency pooled --encoding tiles",
+    ] {
+        place.fails(
+            1,
+            &format!("run lcc g.esker {reading}"),
+            "run it with --residency mapped, which decodes",
+        );
+    }
+    assert_eq!(answers("run lcc g.esker --residency mapped"), answers("run lcc usual.esker"));
     for wrong in [
         "compact g.esker --only",
         "compact g.esker --encoding plain --only",
@@ -603,4 +617,17 @@ fn a_private_database_stays_private() {
     place.ok("import --force a.csv a.esker");
     assert!(modes(&database).iter().all(|(_, mode)| mode & 0o077 == 0), "{:?}", modes(&database));
     assert_eq!(database.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+/// A signal ended commands that had not begun their work, or have none that must end in good order, instead of an exit code.
+#[test]
+fn an_interrupted_command_ends_with_an_exit_code() {
+    let place = Place::new();
+    // Its output does not fit in a pipe that nobody reads.
+    let mut command = place.command("completions bash");
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT)
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
 }

@@ -16,6 +16,8 @@ mod rules;
 mod losses;
 mod selections;
 mod streams;
+mod expiries;
+mod kills;
 mod windows;
 mod examples;
 mod graphalytics;

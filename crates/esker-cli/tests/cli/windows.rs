@@ -219,3 +219,48 @@ fn pagerank_follows_the_weights_of_the_last_edges() {
     assert_eq!(ranks("last"), ranks("sum"), "each pair has one edge");
     assert_ne!(ranks("last"), ranks("count"));
 }
+
+/// The first window without the source ended the command.
+#[test]
+fn a_window_without_the_source_has_an_empty_answer() {
+    let place = messages();
+    // The source has edges on the first two days, its neighbours on the first; the last day has others.
+    let window = |rest: &str| {
+        let output = place.run(&format!("window m.esker --length 1d --format csv {rest}"));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        (String::from_utf8(output.stdout).unwrap(), said)
+    };
+    let ends =
+        ["2024-01-01T23:59:59Z", "2024-01-02T23:59:59Z", "2024-01-03T23:59:59Z", "2024-01-04T23:59:59Z"];
+    let figures = |rows: &str| -> Vec<String> {
+        rows.lines().skip(1).map(|row| row.split(',').skip(2).take(3).collect::<Vec<_>>().join(",")).collect()
+    };
+    // Together, and one by one.
+    for (rest, second) in [
+        ("--run bfs -p source=cid", "3,2,3"),
+        ("--run bfs -p source=cid --encoding lists", "3,2,3"),
+        ("--run bfs -p source=cid -p target=ann", "3,2,2"),
+    ] {
+        let (rows, said) = window(rest);
+        assert_eq!(figures(&rows), ["3,3,1", second, "0,0,", "2,1,"], "{rest}: {rows}");
+        for end in &ends[2..] {
+            let lacks = format!("the window of 1d until {end} has no answer: it has no edge of \"cid\"");
+            assert!(said.contains(&lacks), "{said}");
+        }
+        assert_eq!(said.matches("has no answer").count(), 2, "{said}");
+        let (rows, _) = window(&format!("{rest} --top 5"));
+        assert!(rows.contains(ends[1]) && !rows.contains(ends[2]) && !rows.contains(ends[3]), "{rows}");
+    }
+    // A target that is not there ends no search; of several sources, those that are there count.
+    for (rest, expected) in [
+        ("-p source=ann -p target=dan", ["3,3,3", "3,2,2", "0,0,", "2,1,"]),
+        ("-p source=cid -p source=dan", ["3,3,1", "3,2,3", "0,0,", "2,1,2"]),
+        ("-p source=cid -p source=dan -p parents=true", ["3,3,1", "3,2,3", "0,0,", "2,1,2"]),
+    ] {
+        assert_eq!(figures(&window(&format!("--run bfs {rest}")).0), expected, "{rest}");
+    }
+    let (rows, _) = window("--run sssp -p source=cid");
+    assert_eq!(figures(&rows)[2..], ["0,0,", "2,1,"], "{rows}");
+    place.fails(1, "window m.esker --length 1d --run bfs -p source=zoe", "zoe");
+}

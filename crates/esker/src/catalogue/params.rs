@@ -27,6 +27,13 @@ impl Params {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// Leaves some of the values of an option.
+    pub(crate) fn retain(&mut self, name: &str, mut keep: impl FnMut(&str) -> bool) {
+        if let Some(values) = self.0.get_mut(name) {
+            values.retain(|value| keep(value));
+        }
+    }
+
     /// The value of an option that is not repeatable.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.all(name).last().map(String::as_str)

@@ -33,6 +33,7 @@
 //! recomputation in either case. Algorithms without an update, and windows that join edges, are computed anew at each step.
 
 mod step;
+pub mod beginning;
 mod points;
 mod change;
 mod cost;

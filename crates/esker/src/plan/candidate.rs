@@ -110,3 +110,22 @@ impl fmt::Display for Reason {
         })
     }
 }
+
+/// A candidate that the database does not allow.
+pub(super) fn absent(
+    (encoding, residency): (GraphEncoding, Residency),
+    reason: &esker_store::Error,
+) -> Candidate {
+    Candidate {
+        encoding,
+        residency,
+        graph_bytes: 0,
+        read_bytes: 0,
+        least_bytes: 0,
+        whole_bytes: 0,
+        columns: 1,
+        price: Price::default(),
+        obstacle: Some(reason.to_string()),
+        unsuited: None,
+    }
+}

@@ -11,7 +11,7 @@ use esker_store::{
     GraphEncoding, Residency, Snapshot, WEIGHTS_MAX, copied_bytes, undirected_block_bytes, undirected_bytes,
 };
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, absent};
 use super::price::{Costs, Price, Stored, skew};
 use super::windowed::{reads_weights_beside, reads_whole_lists};
 use crate::catalogue::{Entry, Params, ReadPattern, Resources, Workload};
@@ -128,6 +128,15 @@ struct Common<'a> {
 }
 
 impl Common<'_> {
+    /// Why neither a pool nor heads nor tiles as they are do: single lists are read, and they are kept as tiles only.
+    fn only_mapped(&self, why: &str) -> Option<esker_store::Error> {
+        let reason = self.unsuited.as_ref().filter(|_| self.snapshot.keeps_only_tiles())?;
+        Some(esker_store::Error::Invalid(format!(
+            "{reason}, and {why}: run it with --residency mapped, which decodes the lists that are read, or \
+             make lists with `esker compact --encoding plain`"
+        )))
+    }
+
     /// The reads of a run from an encoding of this size.
     fn read_bytes(&self, graph_bytes: u64) -> u64 {
         let (read_bytes, uncompressed) = self.reads;
@@ -343,25 +352,12 @@ fn mapped_lists(
     Candidate { unsuited, ..candidate }
 }
 
-/// A candidate that the database does not allow.
-fn absent((encoding, residency): (GraphEncoding, Residency), reason: &esker_store::Error) -> Candidate {
-    Candidate {
-        encoding,
-        residency,
-        graph_bytes: 0,
-        read_bytes: 0,
-        least_bytes: 0,
-        whole_bytes: 0,
-        columns: 1,
-        price: Price::default(),
-        obstacle: Some(reason.to_string()),
-        unsuited: None,
-    }
-}
-
 /// Tiles, mapped and pooled. The version needs `changes` bytes for what is not in the tiles.
 fn tiles(common: &Common<'_>, arrays_bytes: u64, changes: u64) -> [Candidate; 2] {
     let both = [Residency::Mapped, Residency::Pooled].map(|residency| (GraphEncoding::Tiles, residency));
+    if let Some(reason) = common.only_mapped("tiles hold no lists") {
+        return both.map(|which| absent(which, &reason));
+    }
     if let Some(reason) = &common.unsuited {
         let message = format!("{reason}, and tiles hold no lists: run it with --encoding lists");
         let reason = esker_store::Error::Invalid(message);
@@ -449,6 +445,9 @@ fn copied(common: &Common<'_>, shape: &Shape, pattern: ReadPattern, base: u64, r
 /// Headed lists.
 fn headed(common: &Common<'_>, base: u64) -> Candidate {
     let which = (GraphEncoding::Lists, Residency::Headed);
+    if let Some(reason) = common.only_mapped("the lists are kept as tiles only") {
+        return absent(which, &reason);
+    }
     let needs = match common.snapshot.headed_needs(common.threads) {
         Ok(needs) => needs,
         Err(reason) => return absent(which, &reason),
@@ -461,6 +460,9 @@ fn headed(common: &Common<'_>, base: u64) -> Candidate {
 /// Pooled lists.
 fn pooled_lists(common: &Common<'_>, base: u64) -> Candidate {
     let which = (GraphEncoding::Lists, Residency::Pooled);
+    if let Some(reason) = common.only_mapped("the lists are kept as tiles only") {
+        return absent(which, &reason);
+    }
     let needs = match common.snapshot.pooled_needs(common.threads) {
         Ok(needs) => needs,
         Err(reason) => return absent(which, &reason),

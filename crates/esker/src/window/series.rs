@@ -1,5 +1,6 @@
 //! Windows of a version, one after another, that share one reading of its edges.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use esker_graph::{Run, Stop};
 use esker_store::Snapshot;
 use esker_store::windows::{Copies, SHARED_WINDOWS_MAX, SharedLists, TimeWindow};
 
+use super::absent::{NamedVertices, OfWindow};
 use crate::answer::Answer;
 use crate::catalogue::{Entry, Job, Many, ManyFailure, Params, Resources, WeightReads};
 use crate::error::{Error, Result};
@@ -41,8 +43,10 @@ pub struct WindowAnswer {
     pub num_vertices: usize,
     /// Number of edges in the window.
     pub num_edges: u64,
-    /// The answer.
+    /// The answer; without rows and figures if the window lacks a vertex that it begins with.
     pub answer: Answer,
+    /// That vertex, as an option names it.
+    pub lacks: Option<String>,
 }
 
 /// Windows of a version, one after another.
@@ -76,7 +80,8 @@ impl<'s> WindowSeries<'s> {
     ///
     /// Lists are shared by algorithms that read no weights, unless another way of reading is asked for. Components, degrees,
     /// breadth-first search and PageRank are computed on several windows at once, PageRank if these overlap; its scores then differ from those of
-    /// a single run by rounding.
+    /// a single run by rounding. A window without any of the vertices that an option names, such as the sources of a search, has an answer without
+    /// rows and figures; a target that is not there, and some of several vertices, are left out.
     ///
     /// # Errors
     /// As [`Snapshot::window`], [`plan`] and [`Entry::run`]; what `visit` returns.
@@ -94,25 +99,62 @@ impl<'s> WindowSeries<'s> {
         let shares = job.request.is_free() && !reads_weights;
         let many =
             Many::of(job.entry, job.params)?.filter(|_| shares && !joins && !snapshot.drops_directions());
+        let named = match job.all_vertices {
+            true => NamedVertices::default(),
+            false => NamedVertices::of(job.entry, job.params, snapshot, run)?,
+        };
         let mut series = Self::new(snapshot, time, windows, shares, run);
         while series.next < series.windows.len() {
             if let Some(many) = &many
-                && series.answer_many(many, job.all_vertices, &mut visit)?
+                && series.answer_many(many, job, &named, &mut visit)?
             {
                 continue;
             }
             let Some((window, windowed)) = series.next(job.all_vertices)? else { break };
+            let mut of_window = OfWindow { params: Cow::Borrowed(job.params), lacks: None };
+            if !named.is_empty() {
+                let removed = windowed.removed(run).map_err(Error::from)?;
+                of_window = named.in_window(job.params, |v| !removed.is_removed(v));
+            }
+            if let Some(lacks) = of_window.lacks {
+                visit(series.answer_without(lacks, (window, &windowed), job)?)?;
+                continue;
+            }
             // Lists that windows share take a part of the limit.
             let memory_bytes = job.resources.memory_bytes.min(run.budget().free_bytes());
             let resources = Resources { memory_bytes, ..*job.resources };
             let plan = plan(&windowed, job.entry, job.params, job.request, &resources)?;
             let windowed = plan.apply(&windowed)?;
-            let answer =
-                job.entry.run(&Job { snapshot: &windowed, run, params: job.params, verify: false })?;
+            let params = &*of_window.params;
+            let answer = job.entry.run(&Job { snapshot: &windowed, run, params, verify: false })?;
             let num_vertices = answer.vertices.as_ref().map_or(windowed.num_vertices(), |left| left.len());
-            visit(WindowAnswer { window, num_vertices, num_edges: windowed.num_edges(), answer })?;
+            let num_edges = windowed.num_edges();
+            visit(WindowAnswer { window, num_vertices, num_edges, answer, lacks: None })?;
         }
         Ok(())
+    }
+
+    /// The answer on a window that lacks a vertex with which it begins: that of the window with all vertices, which has the same columns,
+    /// without its rows.
+    fn answer_without(
+        &self,
+        lacks: &str,
+        (window, windowed): (TimeWindow, &Snapshot),
+        job: &WindowJob<'_>,
+    ) -> Result<WindowAnswer> {
+        let run = self.run;
+        let whole = self.snapshot.clone().window(self.time, window, true, run)?;
+        let memory_bytes = job.resources.memory_bytes.min(run.budget().free_bytes());
+        let resources = Resources { memory_bytes, ..*job.resources };
+        let whole = plan(&whole, job.entry, job.params, job.request, &resources)?.apply(&whole)?;
+        let answer = job.entry.run(&Job { snapshot: &whole, run, params: job.params, verify: false })?;
+        Ok(WindowAnswer {
+            window,
+            num_vertices: windowed.num_present(run)?,
+            num_edges: windowed.num_edges(),
+            answer: answer.emptied(),
+            lacks: Some(lacks.to_owned()),
+        })
     }
 
     /// The version with its next window, and the window.
@@ -135,7 +177,8 @@ impl<'s> WindowSeries<'s> {
     fn answer_many<E: From<Error> + Send>(
         &mut self,
         many: &Many,
-        all_vertices: bool,
+        job: &WindowJob<'_>,
+        named: &NamedVertices<'_>,
         visit: &mut impl FnMut(WindowAnswer) -> std::result::Result<(), E>,
     ) -> std::result::Result<bool, E> {
         self.share(many.graphs_max())?;
@@ -148,7 +191,7 @@ impl<'s> WindowSeries<'s> {
         let series =
             GraphSeries::new(rows, lists.is_directed(), members, windows.len()).map_err(Error::from)?;
         let (mut present, edges) = series.presence(self.run).map_err(Error::from)?;
-        if all_vertices {
+        if job.all_vertices {
             let removed = self.snapshot.removed(self.run).map_err(Error::from)?;
             present.fill(u64::MAX);
             removed.list().iter().for_each(|&v| present[v as usize] = 0);
@@ -160,8 +203,10 @@ impl<'s> WindowSeries<'s> {
         let found = many.answer(&series, &present, self.snapshot, self.run, |i, answer| {
             done = i + 1;
             let num_vertices = answer.vertices.as_ref().map_or(present.len(), |left| left.len());
-            let answer = WindowAnswer { window: windows[i], num_vertices, num_edges: edges[i], answer };
-            visit(answer)
+            let lacks = named.in_window(job.params, |v| present[v as usize] >> i & 1 == 1).lacks;
+            let answer = if lacks.is_some() { answer.emptied() } else { answer };
+            let (num_edges, lacks) = (edges[i], lacks.map(str::to_owned));
+            visit(WindowAnswer { window: windows[i], num_vertices, num_edges, answer, lacks })
         });
         match found {
             Ok(()) => {}

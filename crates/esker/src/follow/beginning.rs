@@ -1,0 +1,31 @@
+//! The window with which an answer that follows a stream begins.
+
+use esker_graph::Run;
+use esker_store::Snapshot;
+
+use crate::change::{Expiries, WindowVersion};
+use crate::error::Result;
+use crate::window::{MovingWindow, Step, TimeUnit};
+
+/// The window of the version `newest`, with the unit of its times, as [`MovingWindow::of`] has it; or, where edges of that window have
+/// expired, the window of the last version that has them all. A window that moves in steps may begin before the edges that are left. `open`
+/// opens a version by its number.
+///
+/// # Errors
+/// As [`MovingWindow::of`].
+pub fn first_window(
+    moving: &MovingWindow,
+    newest: &Snapshot,
+    open: impl FnOnce(u64) -> Result<Snapshot>,
+    run: &Run,
+) -> Result<Option<(Snapshot, TimeUnit)>> {
+    let found = moving.of(newest, None, run)?;
+    let (Some((windowed, unit)), Some(Step::Length(_))) = (&found, moving.every) else { return Ok(found) };
+    let Some(window) = windowed.window_index().map(|index| *index.window()) else { return Ok(found) };
+    let until = newest.version().number;
+    let versions = newest.manifest().versions.iter().filter(|version| version.number <= until);
+    match Expiries::of(versions, *unit).version_of(window.after, window.until) {
+        WindowVersion::Before(version) => moving.of(&open(version)?, None, run),
+        WindowVersion::Newest | WindowVersion::Expired(..) => Ok(found),
+    }
+}

@@ -1,0 +1,64 @@
+//! Vertices that the options of an algorithm name, and that have no edge in some windows.
+
+use std::borrow::Cow;
+
+use esker_graph::{Run, VertexId};
+use esker_store::Snapshot;
+
+use crate::catalogue::{Entry, OptKind, Params};
+use crate::error::Result;
+
+/// The option whose vertex ends a search, which goes on where it is absent.
+const TARGET: &str = "target";
+
+/// The vertices that options name, by option.
+#[derive(Debug, Default)]
+pub(super) struct NamedVertices<'p>(Vec<(&'static str, Vec<(&'p str, VertexId)>)>);
+
+/// What options come to in a window.
+pub(super) struct OfWindow<'p> {
+    /// The options without vertices that are not in the window.
+    pub(super) params: Cow<'p, Params>,
+    /// A vertex without which there is no answer: all that its option names are not in the window.
+    pub(super) lacks: Option<&'p str>,
+}
+
+impl<'p> NamedVertices<'p> {
+    /// Finds them in the whole version.
+    ///
+    /// # Errors
+    /// As [`Snapshot::find_vertex`].
+    pub(super) fn of(entry: &Entry, params: &'p Params, snapshot: &Snapshot, run: &Run) -> Result<Self> {
+        let mut named = Vec::new();
+        for option in entry.options.iter().filter(|option| matches!(option.kind, OptKind::Vertex)) {
+            let find = |text: &'p String| Ok((text.as_str(), snapshot.find_vertex(text, run)?));
+            let vertices: Vec<_> = params.all(option.name).iter().map(find).collect::<Result<_>>()?;
+            if !vertices.is_empty() {
+                named.push((option.name, vertices));
+            }
+        }
+        Ok(Self(named))
+    }
+
+    /// Whether no option names a vertex.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The options in a window that has some of the vertices.
+    pub(super) fn in_window(&self, params: &'p Params, is_there: impl Fn(VertexId) -> bool) -> OfWindow<'p> {
+        let (mut params, mut lacks) = (Cow::Borrowed(params), None);
+        for (option, vertices) in &self.0 {
+            let is_absent = |&&(_, v): &&(&'p str, VertexId)| !is_there(v);
+            let absent: Vec<&'p str> = vertices.iter().filter(is_absent).map(|&(name, _)| name).collect();
+            if absent.is_empty() {
+                continue;
+            }
+            if absent.len() == vertices.len() && *option != TARGET {
+                lacks = lacks.or(absent.first().copied());
+            }
+            params.to_mut().retain(option, |name| !absent.contains(&name));
+        }
+        OfWindow { params, lacks }
+    }
+}
