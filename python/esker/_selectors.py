@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import datetime
 import os
-from typing import Any, Iterable, Mapping, Union
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Union
 
 from ._errors import InvalidError, MistypedError, NotFoundError
-from ._settings import time_text
+from ._settings import is_moment, moment_text, time_text
+
+if TYPE_CHECKING:
+    import numpy
 
 #: A version selector: a number, a tag, a time, or ``latest``.
-At = Union[int, str, datetime.datetime, datetime.date, None]
+At = Union[int, str, datetime.datetime, datetime.date, "numpy.datetime64", None]
 Path = Union[str, "os.PathLike[str]"]
 
 
@@ -23,6 +26,8 @@ def selector(version: At, at: At) -> str | None:
         return None
     if isinstance(given, datetime.date):
         return time_text(given)
+    if is_moment(given):
+        return moment_text(given)
     if isinstance(given, bool) or not (isinstance(given, str) or hasattr(given, "__index__")):
         raise MistypedError(f"a version must be a number, a tag, a time or 'latest', not {type(given).__name__}")
     return given if isinstance(given, str) else str(given.__index__())

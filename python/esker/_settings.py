@@ -5,7 +5,10 @@ from __future__ import annotations
 import datetime
 import os
 import re
-from typing import Any, Callable, Literal, Union
+from typing import TYPE_CHECKING, Any, Callable, Literal, Union
+
+if TYPE_CHECKING:
+    import numpy
 
 from . import _cancel, _progress
 from ._errors import InvalidError, MistypedError
@@ -20,11 +23,27 @@ Direction = Literal["out", "in", "both"]
 #: What becomes of edges that exist or are given several times.
 Duplicates = Literal["keep", "first", "last", "sum", "min", "max", "error"]
 #: When what a version records happened.
-EventTime = Union[str, datetime.datetime, datetime.date, None]
+EventTime = Union[str, datetime.datetime, datetime.date, "numpy.datetime64", None]
 
 #: Larger than the memory of any machine.
 _MEMORY_MAX = (1 << 63) - 1
 _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
+
+
+def is_moment(value: Any) -> bool:
+    """Whether a value is a ``numpy.datetime64``."""
+    return getattr(getattr(value, "dtype", None), "kind", None) == "M" and getattr(value, "shape", None) == ()
+
+
+def moment_text(time: Any) -> str:
+    """A ``numpy.datetime64`` as the native half takes it: in UTC, a day or a moment to the millisecond."""
+    import numpy
+
+    if numpy.isnat(time):
+        raise InvalidError("NaT is not a time")
+    if numpy.datetime_data(time.dtype)[0] in ("Y", "M", "W", "D"):
+        return str(time.astype("datetime64[D]"))
+    return f"{time.astype('datetime64[ms]')}Z"
 
 
 def time_text(time: datetime.datetime | datetime.date) -> str:
@@ -43,6 +62,8 @@ def event_time_text(time: EventTime) -> str | None:
     """An event time as text."""
     if time is None or isinstance(time, str):
         return time
+    if is_moment(time):
+        return moment_text(time)
     if not isinstance(time, datetime.date):
         raise MistypedError(f"event_time must be a datetime, a date or a string such as '2011-06-01', not {type(time).__name__}")
     text = time_text(time)

@@ -12,7 +12,7 @@ from ._counted import counted
 from ._errors import InvalidError, MistypedError
 from ._esker import window, window_answers, window_ends, window_range, window_times
 from ._result import Result
-from ._settings import run_settings, time_text
+from ._settings import is_moment, moment_text, run_settings, time_text
 
 if TYPE_CHECKING:
     import numpy
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ._graph import Graph
 
 #: An end of a window: a time, or a number in the unit of the times.
-Time = Union[int, str, datetime.datetime, datetime.date, None]
+Time = Union[int, str, datetime.datetime, datetime.date, "numpy.datetime64", None]
 #: What becomes of several edges from one vertex to another.
 Kind = Literal["all", "distinct", "count", "sum", "min", "max", "last"]
 
@@ -37,6 +37,8 @@ def _time(value: Time, name: str) -> str | None:
         return value
     if isinstance(value, datetime.date):
         return time_text(value)
+    if is_moment(value):
+        return moment_text(value)
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise MistypedError(f"{name} must be a time or a number, not {type(value).__name__}")
     return str(value.__index__())
@@ -46,9 +48,21 @@ def length_text(value: Any, name: str) -> str:
     """A length of time, or a number, as text."""
     if isinstance(value, datetime.timedelta):
         return f"{value // datetime.timedelta(microseconds=1)}us"
+    if getattr(getattr(value, "dtype", None), "kind", None) == "m":
+        return _span_text(value, name)
     if isinstance(value, bool) or not (isinstance(value, str) or hasattr(value, "__index__")):
         raise MistypedError(f"{name} must be a length of time such as '1h', or a number, not {type(value).__name__}")
     return value if isinstance(value, str) else str(value.__index__())
+
+
+def _span_text(value: Any, name: str) -> str:
+    """A ``numpy.timedelta64`` as text, in its unit."""
+    import numpy
+
+    unit = numpy.datetime_data(value.dtype)[0]
+    if unit not in ("W", "D", "h", "m", "s", "ms", "us", "ns") or numpy.isnat(value):
+        raise InvalidError(f"{name} must be a length of time in weeks or a smaller unit, not {value!r}")
+    return f"{value.astype(f'timedelta64[{unit}]').astype('int64')}{unit.lower()}"
 
 
 def _checked(kind: Kind) -> Kind:

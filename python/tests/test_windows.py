@@ -55,6 +55,33 @@ def test_a_window_is_a_graph_with_every_algorithm(stream):
     assert pickle.loads(pickle.dumps(ranks)).top(3) == ranks.top(3)
 
 
+def test_times_and_lengths_of_numpy_are_taken_in_utc(stream):
+    db, messages = stream
+    one = db.window("1h", at="2024-03-01T04:59:59Z", time="sent")
+    for at in (one.until, np.datetime64("2024-03-01T04:59:59.000", "ms"), np.datetime64("2024-03-01T04:59:59.000000000")):
+        assert db.window(np.timedelta64(1, "h"), at=at, time="sent")._range == one._range, at
+    day = db.window("1d", at="2024-03-01", time="sent")
+    assert db.window(np.timedelta64(1, "D"), at=np.datetime64("2024-03-01"), time="sent")._range == day._range
+    ends = [window.until for window in db.rolling("1h", start=one.after + np.timedelta64(1, "s"), end=one.until, time="sent")]
+    assert ends == [one.until]
+    with pytest.raises(esker.InvalidError, match="NaT"):
+        db.window("1h", at=np.datetime64("NaT"), time="sent")
+    with pytest.raises(esker.InvalidError, match="weeks or a smaller unit"):
+        db.window(np.timedelta64(1, "M"), time="sent")
+    with db.batch(event_time=np.datetime64("2030-01-01")) as batch:
+        batch.add_edges(["a"], ["b"], weight=[1.0], properties={"sent": np.array([START])})
+    assert db.graph(at=np.datetime64("2030-01-01T00:00:00")).version == db.graph().version
+
+
+def test_a_window_without_the_source_has_no_rows(stream):
+    db, messages = stream
+    with db.batch() as batch:
+        batch.add_edges(["only"], ["v1"], weight=[1.0], properties={"sent": np.array([START + 30])})
+    table = db.rolling("1h", every="1h", time="sent").run("bfs", source="only").to_pandas()
+    assert set(table["until"]) == {np.datetime64("2024-03-01T00:59:59")}
+    assert table.loc[table["vertex"] == "v1", "depth"].tolist() == [1]
+
+
 def test_ends_and_lengths_are_given_in_many_ways(stream):
     db, messages = stream
     hour = db.window("1h", at="2024-03-01T04:59:59", time="sent")
