@@ -96,10 +96,9 @@ pub(crate) fn follow(
         let moved = window.as_ref().map(|window| first_window(window, &snapshot, open, &run));
         let moved = moved.transpose()?.flatten();
         let (snapshot, unit) = moved.map_or((snapshot, None), |(windowed, unit)| (windowed, Some(unit)));
-        let none = Resumed { follow: None, refused: None };
         let resumed = match resumes {
             true => esker::follow::Follow::resume(&snapshot, open, entry, &params, &run)?,
-            false => none,
+            false => Resumed::default(),
         };
         let (passed, follow) = match resumed.follow {
             Some(follow) => (follow.version(), follow),

@@ -1,5 +1,6 @@
 //! `esker follow`: an answer that follows the versions of a database.
 
+use std::fmt;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use clap::Args;
 use esker::answer::{Value, Values};
 use esker::catalogue::{Entry, Params};
 use esker::follow::beginning::first_window;
-use esker::follow::{Changed, Follow, FollowStep, Method, Resumed};
+use esker::follow::{Changed, Follow, FollowStep, KeptValues, Method, Resumed};
 use esker::graph::{Run, vertex};
 use esker::store::io::RealDisk;
 use esker::store::version::VersionSelector;
@@ -106,6 +107,34 @@ pub(crate) struct FollowCommand {
     resources: ResourceArgs,
 }
 
+/// What a command begins with.
+struct Started {
+    follower: Follower,
+    follow: Follow,
+    /// The unit of the times, of a window.
+    unit: Option<TimeUnit>,
+    lost: Lost,
+}
+
+/// What is not known of the changes since a state was kept.
+enum Lost {
+    Nothing,
+    /// The versions between that of the state and the first one.
+    Between(KeptValues),
+    /// The values of the state, too.
+    All,
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("no change is lost"),
+            Self::Between(kept) => write!(f, "printing what has changed since version {}", kept.version()),
+            Self::All => f.write_str("printing all values, as changes from nothing"),
+        }
+    }
+}
+
 /// What was printed.
 struct Printed<'c> {
     command: &'c FollowCommand,
@@ -144,7 +173,7 @@ impl FollowCommand {
         let run = Arc::new(self.resources.run(&cancel, self.seed, false, on_round)?);
         let started = self.start(entry, &params, &run);
         bar.finish();
-        let (mut follower, mut follow, unit) = started?;
+        let Started { mut follower, mut follow, unit, lost } = started?;
         let mut printed = Printed {
             command: self,
             unit,
@@ -157,20 +186,16 @@ impl FollowCommand {
             keeps: self.keep,
             is_in_step: false,
         };
+        // What is printed twice after a kill does no harm.
+        printed.first(&mut follow, lost)?;
         printed.keep(&follow)?;
-        printed.first(&mut follow)?;
         let ended = self.follow(&mut follower, &mut follow, &run, &mut printed);
         let kept = if printed.is_in_step { Ok(()) } else { printed.keep(&follow) };
         printed.finish()?;
         ended.and(kept)
     }
 
-    fn start(
-        &self,
-        entry: &'static Entry,
-        params: &Params,
-        run: &Arc<Run>,
-    ) -> Result<(Follower, Follow, Option<TimeUnit>), Failure> {
+    fn start(&self, entry: &'static Entry, params: &Params, run: &Arc<Run>) -> Result<Started, Failure> {
         // Its errors name what is no database.
         let store = Store::open(&self.database)?;
         let follower = Follower::open(Arc::new(RealDisk), &self.database, Arc::clone(run))?;
@@ -186,17 +211,21 @@ impl FollowCommand {
             Some((windowed, unit)) => (windowed, Some(unit)),
             None => (snapshot, None),
         };
+        let mut lost = Lost::Nothing;
         if self.keep {
-            let Resumed { follow, refused } = Follow::resume(&snapshot, open, entry, params, run)?;
+            let Resumed { follow, refused, forgotten } = Follow::resume(&snapshot, open, entry, params, run)?;
             if let Some(reason) = refused {
-                text::remark(&format!("the state that was kept is of no use: {reason}; computing it anew"));
+                lost = forgotten.map_or(Lost::All, Lost::Between);
+                text::remark(&format!(
+                    "the state that was kept is of no use: {reason}; computing it anew, and {lost}"
+                ));
             }
             if let Some(follow) = follow {
-                return Ok((follower, follow, unit));
+                return Ok(Started { follower, follow, unit, lost });
             }
         }
         let follow = Follow::start(snapshot, entry, params, Arc::clone(run))?;
-        Ok((follower, follow, unit))
+        Ok(Started { follower, follow, unit, lost })
     }
 
     /// The window that was asked for.
@@ -279,7 +308,7 @@ fn of_version(failure: Failure, number: u64) -> Failure {
 
 impl Printed<'_> {
     /// Says where it begins, and prints the first rows that were asked for.
-    fn first(&mut self, follow: &mut Follow) -> Outcome {
+    fn first(&mut self, follow: &mut Follow, lost: Lost) -> Outcome {
         let figures: Vec<String> = follow
             .facts()
             .iter()
@@ -288,12 +317,18 @@ impl Printed<'_> {
         let (name, version) = (follow.entry().name, follow.version());
         let method = if follow.updates() { "" } else { ", computed anew at each step" };
         text::remark(&format!("following {name} from version {version}{method}: {}", figures.join(", ")));
-        if self.command.initial
-            && let Some(column) = follow.answer().columns.first()
-        {
-            return self.print_initial(follow, &column.values);
+        if self.command.top.is_some() {
+            return self.print_top(follow);
         }
-        self.print_top(follow)
+        match (follow.answer().columns.first(), lost) {
+            (Some(_), Lost::Between(kept)) if !self.command.initial => {
+                self.print_changed(follow, follow.changed_since(&kept).into_iter())
+            }
+            (Some(column), lost) if self.command.initial || matches!(lost, Lost::All) => {
+                self.print_initial(follow, &column.values)
+            }
+            _ => self.print_top(follow),
+        }
     }
 
     /// Prints the values of the first version, as changes from nothing.

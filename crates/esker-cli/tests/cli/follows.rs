@@ -303,6 +303,74 @@ fn a_state_that_was_kept_is_gone_on_from() {
     assert!(said.contains("--keep has no effect: the state of lcc is not kept"), "{said}");
 }
 
+/// The changes between the version of a state and the newest were lost where retention had forgotten the former.
+#[test]
+fn changes_since_a_version_that_was_forgotten_are_printed() {
+    let place = graph();
+    let followed = ["wcc", "bfs -p source=ann", "degrees", "kcore", "colouring -p passes=1", "pagerank"];
+    let values = |algorithm: &str| {
+        let rows = place.ok(&format!("follow g.esker {algorithm} --once --initial --format csv"));
+        let mut answer = BTreeMap::new();
+        take_rows(&mut answer, &rows);
+        answer
+    };
+    let follow = |algorithm: &str| {
+        let output = place.run(&format!("follow g.esker {algorithm} --keep --once --format csv"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+        (String::from_utf8(output.stdout).unwrap(), said)
+    };
+    edge(&place, "add", "cid", "fay");
+    place.file("v", "bob\n");
+    place.ok("delete g.esker --vertices v");
+    let mut answers = followed.map(|algorithm| {
+        follow(algorithm);
+        values(algorithm)
+    });
+    // One vertex goes, one comes, and one comes back.
+    edge(&place, "add", "cid", "dan");
+    place.file("v", "fay\n");
+    place.ok("delete g.esker --vertices v");
+    edge(&place, "add", "zoe", "bob");
+    place.ok("retain g.esker last 1");
+    for (algorithm, answer) in followed.iter().zip(&mut answers) {
+        let before = answer.clone();
+        let (rows, said) = follow(algorithm);
+        assert!(
+            said.contains("was forgotten; computing it anew, and printing what has changed since version 3"),
+            "{said}"
+        );
+        take_rows(answer, &rows);
+        assert_eq!(*answer, values(algorithm), "{algorithm}: {rows}");
+        for row in rows.lines().skip(1) {
+            let [_, vertex, old, new] = row.split(',').collect::<Vec<_>>()[..] else { panic!("{row}") };
+            assert_eq!(before.get(vertex).map_or("", String::as_str), old, "{algorithm}: {row}");
+            assert_ne!(old, new, "{row}");
+        }
+        // The search reaches neither.
+        let is_reached = !algorithm.starts_with("bfs");
+        assert_eq!(
+            (rows.contains(",fay,"), rows.contains(",zoe,,")),
+            (is_reached, is_reached),
+            "{algorithm}: {rows}"
+        );
+        assert_eq!(follow(algorithm).0, "");
+    }
+    // Where the values are lost too, all are printed.
+    for entry in std::fs::read_dir(place.path().join("g.esker/live")).unwrap() {
+        let path = entry.unwrap().path();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let last = bytes.len() - 1;
+        bytes[last] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+    }
+    let (rows, said) = follow("degrees");
+    assert!(said.contains("printing all values, as changes from nothing"), "{said}");
+    let mut all = BTreeMap::new();
+    take_rows(&mut all, &rows);
+    assert_eq!(all, values("degrees"));
+}
+
 #[test]
 fn a_window_that_moves_far_is_kept_at_the_end() {
     let place = Place::new();

@@ -114,6 +114,11 @@ impl Live for Components {
         Ok(self.state.is_some())
     }
 
+    fn shown(&self, words: &[Vec<u64>]) -> Option<Values> {
+        let [labels] = words else { return None };
+        values_of(labels, labels.len(), labels.len() as u64).map(Values::Vertex)
+    }
+
     fn values(&self) -> Option<Values> {
         self.state.as_ref().map(|state| Values::Vertex(state.labels()))
     }
@@ -178,6 +183,11 @@ impl Live for PageRanks {
         Ok(self.state.is_some())
     }
 
+    fn shown(&self, words: &[Vec<u64>]) -> Option<Values> {
+        let state = LivePageRank::of_words((self.damping, self.tolerance), words.get(1)?.len(), words)?;
+        Some(Values::Float((0..state.num_vertices()).map(|v| state.rank(vertex(v))).collect()))
+    }
+
     fn values(&self) -> Option<Values> {
         let rank = |state: &LivePageRank| (0..state.num_vertices()).map(|v| state.rank(vertex(v))).collect();
         self.state.as_ref().map(|state| Values::Float(rank(state)))
@@ -234,6 +244,11 @@ impl Live for Colours {
         let graph = at.snapshot.graph::<()>(at.run)?;
         self.state = colours.map(|colours| LiveColouring::new(&graph, at.run.seed(), colours));
         Ok(self.state.is_some())
+    }
+
+    fn shown(&self, words: &[Vec<u64>]) -> Option<Values> {
+        let [colours] = words else { return None };
+        values_of(colours, colours.len(), colours.len() as u64).map(Values::Index)
     }
 
     fn values(&self) -> Option<Values> {
@@ -336,6 +351,11 @@ impl Live for Cores {
         Ok(self.state.is_some())
     }
 
+    fn shown(&self, words: &[Vec<u64>]) -> Option<Values> {
+        let [cores] = words else { return None };
+        values_of(cores, cores.len(), u64::MAX).map(Values::Index)
+    }
+
     fn values(&self) -> Option<Values> {
         self.state.as_ref().map(|state| Values::Index(state.cores().to_vec()))
     }
@@ -386,6 +406,11 @@ impl Live for Degrees {
         let fits = degrees.len() == at.snapshot.num_vertices();
         self.state = fits.then(|| LiveDegrees::new(self.of, degrees.clone()));
         Ok(fits)
+    }
+
+    fn shown(&self, words: &[Vec<u64>]) -> Option<Values> {
+        let [degrees] = words else { return None };
+        Some(Values::Count(degrees.clone()))
     }
 
     fn values(&self) -> Option<Values> {

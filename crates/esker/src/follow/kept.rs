@@ -1,18 +1,23 @@
 //! Live answers that outlast the process: their states are kept in the directory of the database.
 
-use esker_graph::{Reservation, Run};
+use esker_graph::{Reservation, Run, vertex};
 use esker_store::Snapshot;
 use esker_store::format::{ElementType, LiveArray, LiveContent, LiveFound};
 use esker_store::windows::{Copies, TimeWindow};
 
 use super::answers::live;
+use super::given::set;
 use super::live::{At, Live};
+use crate::answer::{Value, Values};
 use crate::catalogue::{Entry, OptDefault, Params};
 use crate::error::Result;
 
 /// The number of what states and declarations mean. It changes with the words of any state, with a default that is not a value of the
 /// catalogue, and with the text of declarations, so that states of another number are not found.
-const STATES: u32 = 1;
+const STATES: u32 = 2;
+
+/// The last vertices whose ids tell whether the numbers of vertices still belong to the same ones.
+const LAST_IDS: usize = 1 << 10;
 
 /// The most bytes of a state for each of its words: as it is stored, as words, and as values.
 const WORD_BYTES: u64 = 24;
@@ -22,8 +27,33 @@ pub(super) enum Found {
     Nothing,
     /// Why it is of no use.
     Refused(String),
+    /// A state whose version was forgotten, its memory, and why it is of no use.
+    Forgotten(LiveContent, Reservation, String),
     /// The state and its memory.
     State(LiveContent, Reservation),
+}
+
+/// The values of a version that was forgotten since, as a state has them.
+#[derive(Debug)]
+pub struct KeptValues {
+    version: u64,
+    values: Values,
+    _memory: Reservation,
+}
+
+impl KeptValues {
+    pub(super) fn new(version: u64, values: Values, memory: Reservation) -> Self {
+        Self { version, values, _memory: memory }
+    }
+
+    pub(super) fn values(&self) -> &Values {
+        &self.values
+    }
+
+    /// The number of the version.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
 }
 
 /// The state that an earlier follower of the same kept, if there is one.
@@ -46,12 +76,14 @@ pub(super) fn find(newest: &Snapshot, entry: &'static Entry, params: &Params, ru
     if content.numbering != numbering(newest) {
         return refused("a compaction renumbered the vertices since");
     }
-    let version = newest.manifest().version(content.version);
-    if version.is_none_or(|version| version.committed_ms != content.committed_ms) {
-        return refused(&format!(
-            "version {}, to which it belongs, was forgotten or undone",
-            content.version
-        ));
+    let reason = |how: &str| format!("version {}, to which it belongs, was {how}", content.version);
+    match newest.manifest().version(content.version) {
+        Some(version) if version.committed_ms == content.committed_ms => {}
+        None if newest.manifest().versions.iter().any(|later| later.number > content.version) => {
+            let reason = reason("forgotten");
+            return Ok(Found::Forgotten(content, memory, reason));
+        }
+        _ => return refused(&reason("undone")),
     }
     Ok(Found::State(content, memory))
 }
@@ -66,9 +98,60 @@ pub(super) fn restored(
 ) -> Result<Option<(Snapshot, Box<dyn Live>)>> {
     let at = windowed(version, newest, &content, run)?;
     let mut live = live(entry, params, &at)?;
-    let words: Vec<Vec<u64>> = content.arrays.into_iter().map(|array| array.words).collect();
+    let Some((words, _)) = parts(content) else { return Ok(None) };
     let fits = live.restore(At { snapshot: &at, run }, &words)?;
     Ok(fits.then_some((at, live)))
+}
+
+/// The words of a state, and those of its vertices.
+fn parts(content: LiveContent) -> Option<(Vec<Vec<u64>>, Vec<u64>)> {
+    let mut words: Vec<Vec<u64>> = content.arrays.into_iter().map(|array| array.words).collect();
+    words.pop().map(|vertices| (words, vertices))
+}
+
+/// The values that a state shows; `None` if it has none, or the numbers of its vertices belong to others now.
+pub(super) fn shown(
+    newest: &Snapshot,
+    content: LiveContent,
+    (entry, params): (&'static Entry, &Params),
+) -> Result<Option<Values>> {
+    let Some((words, vertices)) = parts(content) else { return Ok(None) };
+    let live = live(entry, params, newest)?;
+    let (Some(mut values), Some((mark, removed))) = (live.shown(&words), vertices.split_first()) else {
+        return Ok(None);
+    };
+    let n = values.len();
+    if n > newest.num_vertices() || removed.len() != n.div_ceil(64) || *mark != mark_of(newest, n)? {
+        return Ok(None);
+    }
+    for v in (0..n).filter(|&v| removed[v / 64] >> (v % 64) & 1 == 1) {
+        set(&mut values, vertex(v), Value::Missing);
+    }
+    Ok(Some(values))
+}
+
+/// The mark of the ids of the first `n` vertices, and a bit for each that is removed.
+fn vertex_words(snapshot: &Snapshot, run: &Run) -> Result<Vec<u64>> {
+    let n = snapshot.num_vertices();
+    let mut words = vec![0; 1 + n.div_ceil(64)];
+    words[0] = mark_of(snapshot, n)?;
+    for &v in snapshot.removed(run)?.list() {
+        words[1 + v as usize / 64] |= 1 << (v as usize % 64);
+    }
+    Ok(words)
+}
+
+/// A number that is the same for the same ids of the last of the first `n` vertices: FNV-1a. The last vertices are those of the newest versions,
+/// which alone can be undone.
+fn mark_of(snapshot: &Snapshot, n: usize) -> Result<u64> {
+    let mut mark = 0xcbf2_9ce4_8422_2325_u64;
+    for v in n.saturating_sub(LAST_IDS)..n {
+        let id = snapshot.ids().external_of(vertex(v))?.to_string();
+        for byte in id.into_bytes().into_iter().chain([0xff]) {
+            mark = (mark ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    Ok(mark)
 }
 
 /// Keeps a state, durably. Returns whether it can be kept.
@@ -76,7 +159,8 @@ pub(super) fn keep(live: &dyn Live, (entry, params): (&Entry, &Params), at: At<'
     let At { snapshot, run } = at;
     let bytes = live.bytes(snapshot.num_vertices()) / size_of::<esker_graph::VertexId>() as u64 * WORD_BYTES;
     let _memory = run.budget().reserve("a copy of the state of a live answer", bytes)?;
-    let Some(words) = live.words() else { return Ok(false) };
+    let Some(mut words) = live.words() else { return Ok(false) };
+    words.push(vertex_words(snapshot, run)?);
     let declaration = declaration(snapshot, entry, params, run);
     let window = snapshot.window_index().map(|index| *index.window());
     let name = LiveContent::file_name(entry.name, &declaration);

@@ -2,7 +2,8 @@
 
 use esker_algo::live::{BoundedReader, Halt};
 use esker_graph::{NONE, Run, VertexId};
-use esker_store::Snapshot;
+use esker_store::windows::WindowIndex;
+use esker_store::{Access, Snapshot};
 
 use super::change::VersionChange;
 use super::points::{LiveWeight, Points};
@@ -64,6 +65,10 @@ pub(super) trait Live: Send {
     fn restore(&mut self, _: At<'_>, _: &[Vec<u64>]) -> Result<bool> {
         Ok(false)
     }
+    /// The values of a state from its words, removed vertices included; `None` if they do not fit, or there are none.
+    fn shown(&self, _: &[Vec<u64>]) -> Option<Values> {
+        None
+    }
     /// The figures; `removed` vertices are not there.
     fn facts(&self, removed: usize) -> Vec<(&'static str, Fact)>;
 }
@@ -104,4 +109,16 @@ pub(super) fn updated<'a, S, W: LiveWeight>(
         Err(Halt::Failed(error)) => return Err(error.into()),
     };
     Ok((outcome, reader.read()))
+}
+
+/// Makes the state of a version or window. The edges of a window are copied to memory first, if half of what is free suffices.
+pub(super) fn recompute(live: &mut dyn Live, at: At<'_>) -> Result<()> {
+    let At { snapshot, run } = at;
+    let fits =
+        |index: &WindowIndex| index.gathered_bytes(size_of::<u64>() as u64) <= run.budget().free_bytes() / 2;
+    let copied = match snapshot.window_index().filter(|_| live.updates() && live.reads_lists()) {
+        Some(index) if fits(index) => Some(snapshot.clone().resident(Access::Memory)?),
+        _ => None,
+    };
+    live.recompute(At { snapshot: copied.as_ref().unwrap_or(snapshot), run })
 }

@@ -49,8 +49,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use esker_graph::{Cancel, Reservation, Run, VertexId};
-use esker_store::windows::WindowIndex;
-use esker_store::{Access, Snapshot};
+use esker_store::Snapshot;
 
 use crate::answer::{Answer, AnswerColumn, Fact, Value};
 use crate::catalogue::{Entry, Params};
@@ -62,8 +61,10 @@ use change::{VersionChange, check_same_vertices, is_slide, moved};
 use cost::{Choice, CostModel, SlideCosts};
 use given::set;
 use kept::Found;
-use live::{At, Live, Updated};
+pub use kept::KeptValues;
+use live::{At, Live, Updated, recompute};
 use ranking::LiveTop;
+use step::differing;
 pub use step::{Changed, FollowStep, Method, MethodChoice};
 
 /// Bytes of a reported value, and of another while all values are compared.
@@ -81,12 +82,14 @@ pub fn updated_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// A follower that goes on from a state, and why it does not where there was one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Resumed {
     /// The follower, at the version of the state; `None` if there is no such state.
     pub follow: Option<Follow>,
     /// Why a state that was kept is of no use.
     pub refused: Option<String>,
+    /// The values that were shown with it, if its version was forgotten.
+    pub forgotten: Option<KeptValues>,
 }
 
 /// An answer that follows the versions of a database.
@@ -140,7 +143,8 @@ impl Follow {
 
     /// Goes on from the state that was kept by an earlier follower of the same, if there is one: see [`Follow::keep`]. `newest` is a version
     /// with the window that is followed, at any position; `open` opens a version by its number. The answer is that of the state's version;
-    /// [`Follow::advance`] takes it to later ones. A state that is damaged, or whose version was forgotten or undone, is refused.
+    /// [`Follow::advance`] takes it to later ones. A state that is damaged, or whose version was forgotten or undone, is refused. Of a version
+    /// that was forgotten, the values are still known: see [`Follow::changed_since`].
     ///
     /// # Errors
     /// As [`Follow::start`]; a state that cannot be read, or for which the budget has no room.
@@ -153,16 +157,28 @@ impl Follow {
     ) -> Result<Resumed> {
         let (content, _memory) = match kept::find(newest, entry, params, run)? {
             Found::State(content, memory) => (content, memory),
-            Found::Nothing => return Ok(Resumed { follow: None, refused: None }),
-            Found::Refused(refused) => return Ok(Resumed { follow: None, refused: Some(refused) }),
+            Found::Nothing => return Ok(Resumed::default()),
+            Found::Refused(refused) => return Ok(Resumed { refused: Some(refused), ..Resumed::default() }),
+            Found::Forgotten(content, memory, refused) => {
+                let version = content.version;
+                let values = kept::shown(newest, content, (entry, params))?;
+                let forgotten = values.map(|values| KeptValues::new(version, values, memory));
+                return Ok(Resumed { follow: None, refused: Some(refused), forgotten });
+            }
         };
         let version = open(content.version)?;
         let Some((at, live)) = kept::restored(version, newest, content, (entry, params), run)? else {
-            let refused = "the state that was kept does not fit the version to which it belongs";
-            return Ok(Resumed { follow: None, refused: Some(refused.to_owned()) });
+            let refused = "the state that was kept does not fit the version to which it belongs".to_owned();
+            return Ok(Resumed { refused: Some(refused), ..Resumed::default() });
         };
         let follow = Self::of_state(at, entry, params, Arc::clone(run), live)?;
-        Ok(Resumed { follow: Some(follow), refused: None })
+        Ok(Resumed { follow: Some(follow), ..Resumed::default() })
+    }
+
+    /// The vertices whose values are others than those of a version that was forgotten.
+    pub fn changed_since(&self, forgotten: &KeptValues) -> Vec<Changed> {
+        let column = self.answer.columns.first();
+        column.map_or_else(Vec::new, |column| differing(forgotten.values(), &column.values).collect())
     }
 
     /// Keeps the state of the answer in the directory of the database, durably, for [`Follow::resume`]. Returns whether states of this answer
@@ -454,13 +470,7 @@ impl Follow {
         let (Some(column), Some(mut values)) = (column, values) else { return Ok(changed) };
         removed.list().iter().for_each(|&v| set(&mut values, v, Value::Missing));
         let old = std::mem::replace(&mut column.values, values);
-        for vertex in 0..column.values.len() {
-            let old = if vertex < old.len() { old.get(vertex) } else { Value::Missing };
-            let new = column.values.get(vertex);
-            if !old.is_same(new) {
-                changed.push(Changed { vertex: esker_graph::vertex(vertex), old, new });
-            }
-        }
+        changed.extend(differing(&old, &column.values));
         Ok(changed)
     }
 
@@ -485,16 +495,4 @@ impl Follow {
         }
         Ok(())
     }
-}
-
-/// Makes the state of a version or window. The edges of a window are copied to memory first, if half of what is free suffices.
-fn recompute(live: &mut dyn Live, at: At<'_>) -> Result<()> {
-    let At { snapshot, run } = at;
-    let fits =
-        |index: &WindowIndex| index.gathered_bytes(size_of::<u64>() as u64) <= run.budget().free_bytes() / 2;
-    let copied = match snapshot.window_index().filter(|_| live.updates() && live.reads_lists()) {
-        Some(index) if fits(index) => Some(snapshot.clone().resident(Access::Memory)?),
-        _ => None,
-    };
-    live.recompute(At { snapshot: copied.as_ref().unwrap_or(snapshot), run })
 }

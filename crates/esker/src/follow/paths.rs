@@ -86,6 +86,11 @@ impl<W: LiveWeight, R: PathRule<W>> Live for Paths<W, R> {
         Ok(self.state.is_some())
     }
 
+    fn shown(&self, words: &[Vec<u64>]) -> Option<Values> {
+        let ((_, label), [labels, _, _]) = (self.words?, words) else { return None };
+        labels.iter().map(|&word| label(word)).collect::<Option<Vec<_>>>().map(self.show)
+    }
+
     fn values(&self) -> Option<Values> {
         self.state.as_ref().map(|state| (self.show)(state.labels().to_vec()))
     }

@@ -1,8 +1,8 @@
 //! What a step of a live answer says.
 
-use esker_graph::VertexId;
+use esker_graph::{VertexId, vertex};
 
-use crate::answer::Value;
+use crate::answer::{Value, Values};
 
 /// A vertex whose value changed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,4 +53,13 @@ pub struct FollowStep {
     pub diff_seconds: f64,
     /// Seconds for the update or the recomputation.
     pub seconds: f64,
+}
+
+/// The vertices whose values differ. There may be more vertices now.
+pub(super) fn differing<'v>(old: &'v Values, new: &'v Values) -> impl Iterator<Item = Changed> + 'v {
+    (0..new.len()).filter_map(|v| {
+        let old = if v < old.len() { old.get(v) } else { Value::Missing };
+        let (vertex, new) = (vertex(v), new.get(v));
+        (!old.is_same(new)).then_some(Changed { vertex, old, new })
+    })
 }
