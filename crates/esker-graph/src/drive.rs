@@ -15,7 +15,7 @@ use crate::stop::Stop;
 /// Entries (vertices plus arcs) below which a scan stays on the calling thread: a few tens of microseconds.
 const SERIAL_ENTRIES_MAX: usize = 1 << 13;
 /// The same for selected lists while the threads of the run are awake.
-const SHORT_ENTRIES_MAX: usize = 1 << 10;
+const SHORT_ENTRIES_MAX: usize = 1 << 8;
 /// Entries below which each thread takes one part of a selected list.
 const FEW_ENTRIES_MAX: usize = 1 << 15;
 /// Vertices of a selected list in one unit, at most.

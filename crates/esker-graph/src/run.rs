@@ -374,7 +374,7 @@ impl Run {
 
     /// Says that the next [`Run::share`] is a step of some ten microseconds that probably follows and precedes others. Returns whether the
     /// threads of the run are awake, and stay so for a while. They are not on a busy machine, nor for callers outside [`Run::install`].
-    pub(crate) fn short_step(&self) -> bool {
+    pub fn short_step(&self) -> bool {
         self.threads() > 1 && self.vigil.step(&self.pool)
     }
 

@@ -238,7 +238,7 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
                 run.round(frontier.len())?;
                 let window = BucketWindow { bin, ..*self };
                 let select = Select::List(&frontier);
-                let states = if run.threads() == 1 || is_small(graph, &frontier) {
+                let states = if run.threads() == 1 || is_small(graph, run, &frontier) {
                     let light = RelaxLight::<W, D, G, true> { graph, window };
                     graph.scan(run.alone(), Direction::Out, select, &light)?
                 } else {
@@ -381,15 +381,17 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLi
     }
 }
 
-/// Whether a bucket, by its vertices and their out-arcs, is small enough for the calling thread.
-fn is_small<G: Graph>(graph: &G, bucket: &[VertexId]) -> bool {
-    const ENTRIES_MAX: usize = 1 << 10;
+/// Whether a bucket, by its vertices and their out-arcs, is small enough for the calling thread: more so while other threads sleep.
+fn is_small<G: Graph>(graph: &G, run: &Run, bucket: &[VertexId]) -> bool {
+    const AWAKE_ENTRIES_MAX: usize = 1 << 8;
+    const ASLEEP_ENTRIES_MAX: usize = 1 << 10;
     let mut entries = bucket.len();
-    entries <= ENTRIES_MAX
+    let are_few = entries <= ASLEEP_ENTRIES_MAX
         && bucket.iter().all(|&v| {
             entries += graph.degree(Direction::Out, v);
-            entries <= ENTRIES_MAX
-        })
+            entries <= ASLEEP_ENTRIES_MAX
+        });
+    are_few && (entries <= AWAKE_ENTRIES_MAX || !run.short_step())
 }
 
 /// Edges divided into light and heavy at a time.

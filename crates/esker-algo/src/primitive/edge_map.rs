@@ -28,8 +28,10 @@ const SCATTERED_PUSH_MAX: u64 = 1 << 16;
 /// A push that follows fewer arcs than one in this many vertices removes repeats by sorting; one that follows more, by
 /// a bitmap over all vertices.
 const SORT_FRACTION: u64 = 64;
-/// A push that follows fewer arcs stays on the calling thread: about ten microseconds.
-const ALONE_ARCS_MAX: u64 = 1 << 11;
+/// A push with a smaller load stays on the calling thread: two or three microseconds.
+const ALONE_ARCS_MAX: u64 = 1 << 9;
+/// The same unless the threads of the run are awake: about ten microseconds.
+const ASLEEP_ARCS_MAX: u64 = 1 << 11;
 
 /// A push has room for as many vertices as it has members, up to this number; a list that grows from nothing is copied several times.
 const ROOM_MAX: usize = 1 << 10;
@@ -168,7 +170,9 @@ fn push<G: Graph, O: EdgeOp<G::Weight>>(
     let seen = (O::REPEATS && !few).then(|| Bitmap::new(n));
     let seen = seen.as_ref();
     let room = frontier.len().min(ROOM_MAX);
-    let found = if run.threads() == 1 || frontier.arcs() + frontier.len() as u64 <= ALONE_ARCS_MAX {
+    let load = frontier.arcs() + frontier.len() as u64;
+    let is_short = load <= ALONE_ARCS_MAX || load <= ASLEEP_ARCS_MAX && !run.short_step();
+    let found = if run.threads() == 1 || is_short {
         let visitor = Push::<G, O, true> { graph, op, seen, room };
         graph.scan(run.alone(), Direction::Out, frontier.select(), &visitor)?
     } else {
