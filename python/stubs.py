@@ -95,6 +95,7 @@ CHAPTERS = (
     ("Graphs", ("Graph", "EdgeTable", "VertexTable", "Estimate", "ShortestPath")),
     ("Windows", ("Window", "Windows", "WindowTable")),
     ("Streams and live answers", ("EdgeStream", "StreamState", "StreamReport", "Follow", "FollowStep")),
+    ("Clusters", ("cluster", "Cluster", "ClusterChange", "ClusterStep")),
     ("Results", ("Result", "Column", "Progress")),
 )
 

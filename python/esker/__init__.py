@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ._batch import Batch
     from ._cancel import Cancel
     from ._database import Database
+    from ._cluster import Cluster, ClusterChange, ClusterStep, cluster
     from ._edges import EdgeTable, VertexTable
     from ._errors import (
         Cancelled,
@@ -59,6 +60,9 @@ _HOMES = {
     "Cancel": "_cancel",
     "Cancelled": "_errors",
     "ClosedError": "_errors",
+    "Cluster": "_cluster",
+    "ClusterChange": "_cluster",
+    "ClusterStep": "_cluster",
     "Column": "_result",
     "CorruptError": "_errors",
     "Database": "_database",
@@ -101,6 +105,7 @@ _HOMES = {
     "WindowTable": "_windows",
     "Windows": "_windows",
     "WrongAnswerError": "_errors",
+    "cluster": "_cluster",
     "create": "_opening",
     "from_edges": "_opening",
     "import_": "_opening",
@@ -114,6 +119,9 @@ __all__ = [
     "Cancel",
     "Cancelled",
     "ClosedError",
+    "Cluster",
+    "ClusterChange",
+    "ClusterStep",
     "Column",
     "CorruptError",
     "Database",
@@ -154,6 +162,7 @@ __all__ = [
     "WindowTable",
     "Windows",
     "WrongAnswerError",
+    "cluster",
     "create",
     "from_edges",
     "import_",

@@ -1,6 +1,7 @@
 //! `esker cluster`: one graph over several databases, each held by a process of its own.
 
 mod workers;
+mod tables;
 mod changing;
 mod streaming;
 mod splitting;

@@ -11,6 +11,7 @@ use esker_cluster::{Cluster, FollowedVersion};
 use serde_json::json;
 
 use super::running::{cell_json, id_json, top_groups, top_values};
+use super::tables::{ArrowStream, ArrowTable};
 use super::workers::supervised;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
@@ -64,6 +65,9 @@ pub(super) struct ClusterFollowCommand {
     /// Print the rows as JSON: an object a line, or with --once an array of objects
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Write an Arrow stream with a batch for each version, from the first one on: the vertices that it changed, their old values and new ones
+    #[arg(long, conflicts_with_all = ["format", "json", "top"])]
+    arrow: bool,
 }
 
 /// What was printed.
@@ -74,6 +78,7 @@ struct PrintedChanges {
     table: Rows,
     versions: u64,
     ranked: Ranked,
+    stream: Option<ArrowStream>,
 }
 
 /// What the first rows are taken from: the command has the values of all vertices.
@@ -148,11 +153,12 @@ impl ClusterFollowCommand {
         let bar = Bar::spinner(false);
         bar.set(&self.algorithm, 0.0, String::new());
         let (table, ranked) = (Rows::default(), Ranked::default());
-        let mut printed = PrintedChanges { format, has_header: false, table, versions: 0, ranked };
-        let mut failed = None;
+        let mut printed =
+            PrintedChanges { format, has_header: false, table, versions: 0, ranked, stream: None };
+        let (mut failed, text_ids) = (None, cluster.manifest().text_ids);
         let mut take = |followed: FollowedVersion| {
             bar.finish();
-            self.print(&followed, &mut printed).map_err(|failure| {
+            self.print(&followed, text_ids, &mut printed).map_err(|failure| {
                 failed = Some(failure);
                 // Ends the workers; the failure itself is reported.
                 Error::Invalid("cannot print".to_owned())
@@ -164,15 +170,17 @@ impl ClusterFollowCommand {
         if let Some(failure) = failed {
             return Err(failure);
         }
-        if matches!(format, RowFormat::Table | RowFormat::Json) {
-            printed.table.print(format)?;
+        match &mut printed.stream {
+            Some(stream) => stream.finish()?,
+            None if matches!(format, RowFormat::Table | RowFormat::Json) => printed.table.print(format)?,
+            None => {}
         }
         text::remark(&format!("followed {}", counted(printed.versions, "version", "versions")));
         ended?;
         Ok(())
     }
 
-    fn print(&self, followed: &FollowedVersion, printed: &mut PrintedChanges) -> Outcome {
+    fn print(&self, followed: &FollowedVersion, text_ids: bool, printed: &mut PrintedChanges) -> Outcome {
         let is_first = printed.versions == 0;
         printed.versions += 1;
         if is_first {
@@ -188,6 +196,9 @@ impl ClusterFollowCommand {
                 followed.version,
                 facts.join(", ")
             ));
+        }
+        if self.arrow {
+            return print_arrow(followed, text_ids, &mut printed.stream);
         }
         let rows = match self.top {
             Some(len) => {
@@ -207,6 +218,17 @@ impl ClusterFollowCommand {
             false => rows.print(printed.format),
         }
     }
+}
+
+/// Writes a batch, after the head of the stream if it is the first.
+fn print_arrow(followed: &FollowedVersion, text_ids: bool, stream: &mut Option<ArrowStream>) -> Outcome {
+    if stream.is_none() {
+        let kind = followed.outline.columns.first().map_or(ColumnKind::Count, |(_, kind)| *kind);
+        let columns = ["old", "new"].map(|name| (name.to_owned(), kind));
+        let about = json!({ "version": followed.version }).to_string();
+        *stream = Some(ArrowStream::begin(ArrowTable::new(&columns, text_ids, &about))?);
+    }
+    stream.as_mut().map_or(Ok(()), |stream| stream.write(&followed.rows))
 }
 
 /// A row for each vertex whose value a version changed.

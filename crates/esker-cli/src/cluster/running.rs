@@ -10,6 +10,7 @@ use esker_cluster::job::RunJob;
 use esker_cluster::{Cluster, ClusterAnswer, write_id};
 use serde_json::{Value, json};
 
+use super::tables::ArrowTable;
 use super::workers::{explain, supervised, with_output, workers_json};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::{self, cancel_on_signals};
@@ -64,7 +65,7 @@ pub(crate) struct ClusterRunCommand {
     /// Show the N vertices with the largest values, or the N largest components
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// Write all values as CSV to a file, which must not exist, in order of id; `-` is standard output
+    /// Write all values to a file, which must not exist, in order of id: as Arrow if its name ends in .arrow, else as CSV; `-` is standard output
     #[arg(long, short, value_name = "FILE", conflicts_with = "top")]
     output: Option<PathBuf>,
     /// Memory limit of each worker, such as 2GiB; refused at once if that is too little [default: none]
@@ -80,6 +81,13 @@ pub(crate) struct ClusterRunCommand {
 
 impl ClusterRunCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
+        let ends_in =
+            |end: &str| self.output.as_ref().is_some_and(|path| path.extension() == Some(end.as_ref()));
+        if ends_in("parquet") {
+            let message =
+                "answers of a cluster are not written as Parquet: give a name that ends in .arrow or .csv";
+            return Err(Failure::Usage(message.to_owned()));
+        }
         let cancel = cancel_on_signals()?;
         let cluster = Cluster::open(&self.cluster)?;
         let given = [
@@ -105,19 +113,16 @@ impl ClusterRunCommand {
         let (answer, taken) = (answer?, begin.elapsed().as_secs_f64());
         let facts = self.facts(&answer, taken);
         match &self.output {
+            Some(path) if ends_in("arrow") => {
+                let about = self.about(&answer, job.version, taken).to_string();
+                let table = ArrowTable::new(&answer.outline.columns, cluster.manifest().text_ids, &about);
+                with_output(path, |out| table.write(out, &sorted(&answer)))?;
+            }
             Some(path) => with_output(path, |out| write_rows(out, &answer))?,
             None if self.json => {
-                let rows: Vec<Value> = top(&answer, self.top.unwrap_or(SHOWN)).objects();
-                let figures: HashMap<_, _> = answer.outline.facts.iter().cloned().collect();
-                return text::json(&json!({
-                    "algorithm": self.algorithm,
-                    "version": job.version,
-                    "rounds": answer.outline.rounds,
-                    "figures": figures,
-                    "seconds": taken,
-                    "top": rows,
-                    "workers": workers_json(&answer.workers),
-                }));
+                let mut about = self.about(&answer, job.version, taken);
+                about["top"] = top(&answer, self.top.unwrap_or(SHOWN)).objects().into();
+                return text::json(&about);
             }
             None => top(&answer, self.top.unwrap_or(SHOWN)).print(RowFormat::Table)?,
         }
@@ -126,6 +131,19 @@ impl ClusterRunCommand {
             explain(&answer.workers, 0);
         }
         Ok(())
+    }
+
+    /// What the answer is and what it took, as JSON.
+    fn about(&self, answer: &ClusterAnswer, version: u64, taken: f64) -> Value {
+        let figures: HashMap<_, _> = answer.outline.facts.iter().cloned().collect();
+        json!({
+            "algorithm": self.algorithm,
+            "version": version,
+            "rounds": answer.outline.rounds,
+            "figures": figures,
+            "seconds": taken,
+            "workers": workers_json(&answer.workers),
+        })
     }
 
     /// What was found and what it took.
@@ -211,13 +229,18 @@ pub(super) fn top_values(
     rows
 }
 
-/// Writes all rows as CSV, in order of id.
-fn write_rows(out: &mut dyn std::io::Write, answer: &ClusterAnswer) -> Result<(), Failure> {
+/// The rows in order of id.
+fn sorted(answer: &ClusterAnswer) -> Vec<&Row> {
     let mut sorted: Vec<&Row> = answer.rows.iter().collect();
     sorted.sort_by(|a, b| a.0.cmp(&b.0));
+    sorted
+}
+
+/// Writes all rows as CSV, in order of id.
+fn write_rows(out: &mut dyn std::io::Write, answer: &ClusterAnswer) -> Result<(), Failure> {
     let names: Vec<&str> = answer.outline.columns.iter().map(|(name, _)| name.as_str()).collect();
     writeln!(out, "vertex,{}", names.join(","))?;
-    for (id, cells) in sorted {
+    for (id, cells) in sorted(answer) {
         interrupt::check()?;
         write_id(out, id.as_id())?;
         for cell in cells {

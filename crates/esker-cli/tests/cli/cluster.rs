@@ -81,6 +81,18 @@ fn failures_name_the_cause_and_what_to_do() {
         place.ok("cluster run c bfs --source alice --output -"),
         "vertex,depth\nalice,0\nbob,1\ncarol,2\n"
     );
+    place.fails(
+        2,
+        "cluster run c bfs --source alice --output x.parquet",
+        "a name that ends in .arrow or .csv",
+    );
+    place.ok("cluster run c bfs --source alice --output x.arrow");
+    let file = std::fs::File::open(place.path().join("x.arrow")).unwrap();
+    let mut reader = arrow_ipc::reader::FileReader::try_new(file, None).unwrap();
+    let names: Vec<String> = reader.schema().fields().iter().map(ToString::to_string).collect();
+    assert!(names[0].contains("\"vertex\"") && names[1].contains("UInt64"), "{names:?}");
+    let batch = reader.next().unwrap().unwrap();
+    assert_eq!((batch.num_rows(), batch.num_columns()), (3, 2));
     for (name, words) in [
         ("CLUSTER", "c/CLUSTER is missing, and with it the versions of the cluster: put it back"),
         (

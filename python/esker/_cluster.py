@@ -1,0 +1,411 @@
+"""Clusters: one graph in several databases, each held by a process of its own. The command ``esker`` does the work."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from typing import TYPE_CHECKING, Any, Iterator, Literal, NamedTuple
+
+from . import _errors
+from ._database import Database
+from ._opening import open as open_database
+from ._selectors import Path
+from ._settings import Memory
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_INSTALL = "install it with `cargo install --path crates/esker-cli --features cluster`, or name it with command="
+#: What a message of the command says, and the exception for it.
+_KINDS: tuple[tuple[str, type[_errors.Error]], ...] = (
+    ("raise the limit to at least", _errors.MemoryLimitError),
+    ("the cluster has no version", _errors.VersionNotFoundError),
+    ("no vertex of the cluster has the id", _errors.VertexNotFoundError),
+    ("exists: give another path", _errors.ExistsError),
+    ("another command is changing", _errors.LockedError),
+    ("correct the input", _errors.InputError),
+    ("is no cluster", _errors.InvalidError),
+    ("needs an undirected cluster", _errors.UnsuitableError),
+    ("is damaged", _errors.CorruptError),
+    ("No such file or directory", _errors.NotFoundError),
+    ("cannot find ", _errors.NotFoundError),
+)
+
+
+def cluster(
+    path: Path,
+    *,
+    shards: int | None = None,
+    database: Path | None = None,
+    directed: bool = True,
+    ids: Literal["int", "text"] = "int",
+    weights: Literal["int", "float"] | None = None,
+    hub_degree: int | None = None,
+    seed: int | None = None,
+    command: Path | None = None,
+) -> Cluster:
+    """Opens a cluster, or makes one if ``shards`` is given: one graph in several databases, each held by a process of its own.
+
+    The command ``esker``, built with clusters, does the work. It is looked for beside Python and on ``PATH``.
+
+    Args:
+        path: The directory of the cluster.
+        shards: The number of shards, and of worker processes, of a new cluster.
+        database: A database of which the new cluster gets the vertices, edges and weights of the newest version; it says whether
+            edges are directed and what ids and weights are.
+        directed: Whether the edges of a new cluster are directed.
+        ids: The type of the ids of a new cluster.
+        weights: The type of the weights of a new cluster, if its edges have weights.
+        hub_degree: The edges of a vertex from which on they are spread over all shards; by default as the command decides.
+        seed: The seed of the hash that gives vertices to shards; by default random.
+        command: The command ``esker``, if it is elsewhere.
+
+    Raises:
+        NotFoundError: There is no cluster at ``path``, or no command.
+        ExistsError: Something is at the ``path`` of a new cluster.
+    """
+    found = Cluster(path, command)
+    if shards is None:
+        if not os.path.exists(path):
+            raise _errors.NotFoundError(f"{os.fspath(path)} does not exist: give shards to make a cluster there")
+        found.log()
+        return found
+    given = {"shards": shards, "hub-degree": hub_degree, "seed": seed}
+    if database is not None:
+        found._call("split", os.fspath(database), os.fspath(path), given=given)
+    else:
+        found._call("create", os.fspath(path), *([] if directed else ["--undirected"]), given={**given, "ids": ids, "weights": weights})
+    return found
+
+
+class ClusterChange(NamedTuple):
+    """What a change of a cluster did."""
+
+    versions: list[int]
+    """The versions that it made; none if there were no edges."""
+    edges: int
+    """The edges that were given."""
+    workers: list[dict[str, Any]]
+    """What each worker process counted: messages, bytes, peak memory, and where the time went."""
+
+
+class ClusterStep(NamedTuple):
+    """What a version of a cluster changed in an answer."""
+
+    version: int
+    """The version."""
+    changes: pyarrow.Table
+    """The vertices whose values changed, with the columns ``vertex``, ``old`` and ``new``."""
+
+
+class Cluster:
+    """A cluster, as :func:`esker.cluster` opens it. Each call starts the worker processes that it needs; they end with it."""
+
+    def __init__(self, path: Path, command: Path | None = None) -> None:
+        self._path = os.fspath(path)
+        self._command = _find(command)
+
+    @property
+    def path(self) -> str:
+        """The directory."""
+        return str(self._path)
+
+    @property
+    def version(self) -> int:
+        """The newest version."""
+        return int(self.log()[0]["version"])
+
+    def __repr__(self) -> str:
+        return f"<esker.Cluster {self.path!r}>"
+
+    def add(self, edges: Any, *, weight: str | None = None, message: str | None = None, memory: Memory = None) -> ClusterChange:
+        """Adds edges as a version; of a weighted cluster, those that exist get the new weight.
+
+        Args:
+            edges: Files, or a table with the columns ``source`` and ``target`` (Arrow, pandas, Polars, or a dict of arrays).
+            weight: The column of the weights, if it has another name than usual.
+            message: The message of the version.
+            memory: Memory limit of each worker, such as ``"256MiB"``: versions are made whenever the edges fill half of it.
+        """
+        with _files(edges) as files:
+            return self._change("add", files, {"weight": weight, "message": message or _message("add", edges), "memory": memory})
+
+    def delete(self, edges: Any, *, message: str | None = None, memory: Memory = None) -> ClusterChange:
+        """Deletes edges as a version. Edges that do not exist are passed over; vertices stay.
+
+        Args:
+            edges: As in :meth:`add`.
+            message: The message of the version.
+            memory: Memory limit of each worker.
+        """
+        with _files(edges) as files:
+            return self._change("delete", files, {"message": message or _message("delete", edges), "memory": memory})
+
+    def stream(
+        self,
+        file: Path,
+        *,
+        commit_every: str | int = "1s",
+        source: str | None = None,
+        from_start: bool = False,
+        weight: str | None = None,
+        memory: Memory = None,
+    ) -> ClusterChange:
+        """Adds the edges of a file or pipe as they come, until its end. The same call again takes only the edges that no version has.
+
+        Args:
+            file: The file.
+            commit_every: A version is made after this time or this number of edges.
+            source: The name of the stream in versions; by default the path of the file.
+            from_start: Read the stream from its start, also if versions have edges of it.
+            weight: The column of the weights.
+            memory: Memory limit of each worker.
+        """
+        given = {"commit-every": commit_every, "source": source, "weight": weight, "memory": memory}
+        return self._change("stream", [os.fspath(file)], given, *(["--from-start"] if from_start else []))
+
+    def run(
+        self, algorithm: str, *, source: int | str | None = None, at: int | None = None, memory: Memory = None, **options: Any
+    ) -> pyarrow.Table:
+        """Runs an algorithm on all shards together, and gathers the answer: ``degrees``, ``bfs``, ``wcc``, ``pagerank``, ``kcore``,
+        ``colouring``, ``sssp``, ``triangles`` or ``cdlp``.
+
+        The rows are in the order of the ids. The metadata ``esker`` of the schema is JSON with rounds, figures, and what workers counted.
+
+        Args:
+            algorithm: Its name.
+            source: The vertex to begin with.
+            at: The version; by default the newest.
+            memory: Memory limit of each worker.
+            options: Options of the algorithm, such as ``damping=0.9``.
+
+        Raises:
+            MemoryLimitError: ``memory`` is too little; the message names a limit that suffices.
+        """
+        import pyarrow.ipc
+
+        given = {"source": source, "at": at, "memory": memory, **{name.replace("_", "-"): value for name, value in options.items()}}
+        with tempfile.TemporaryDirectory() as place:
+            file = os.path.join(place, "answer.arrow")
+            self._call("run", self.path, algorithm, "--output", file, given=given)
+            with pyarrow.OSFile(file) as opened:
+                return pyarrow.ipc.open_file(opened).read_all()
+
+    def estimate(self, algorithm: str, *, at: int | None = None) -> list[dict[str, Any]]:
+        """What a run needs in the worker of each shard: memory, and bytes that it sends, in all or a round.
+
+        Args:
+            algorithm: Its name.
+            at: The version; by default the newest.
+        """
+        shards: list[dict[str, Any]] = self._json("estimate", self.path, algorithm, given={"at": at})["shards"]
+        return shards
+
+    @contextlib.contextmanager
+    def follow(
+        self,
+        algorithm: Literal["wcc", "bfs", "colouring"],
+        *,
+        source: int | str | None = None,
+        start: int | None = None,
+        initial: bool = False,
+        once: bool = False,
+        memory: Memory = None,
+    ) -> Iterator[Iterator[ClusterStep]]:
+        """Keeps an answer up to date while others change the cluster. Use it with ``with``: it gives an iterator of steps, which waits for
+        versions; the workers end with the block.
+
+        Args:
+            algorithm: ``wcc``, ``bfs`` or ``colouring``.
+            source: The vertex to begin with, of ``bfs``.
+            start: The first version; by default the newest.
+            initial: Whether the first step has the values of all vertices.
+            once: Whether to end with the newest version that there is.
+            memory: Memory limit of each worker.
+        """
+        first = self.version if start is None else start
+        flags = [name for name, wanted in (("--initial", initial), ("--once", once)) if wanted]
+        words = self._words("follow", self.path, algorithm, "--arrow", *flags, given={"source": source, "from": first, "memory": memory})
+        with tempfile.TemporaryFile() as said:
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said)
+
+            def steps() -> Iterator[ClusterStep]:
+                import pyarrow.ipc
+
+                with contextlib.suppress(pyarrow.ArrowInvalid):  # The command ended before the stream did, and says why.
+                    for version, batch in enumerate(pyarrow.ipc.open_stream(process.stdout), first):
+                        yield ClusterStep(version, pyarrow.Table.from_batches([batch]))
+                if process.wait() != 0:
+                    said.seek(0)
+                    raise _failure(process.returncode, said.read().decode(errors="replace"))
+
+            try:
+                yield steps()
+            finally:
+                process.terminate()
+                try:
+                    process.wait(10)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+                if process.stdout is not None:
+                    process.stdout.close()
+
+    def info(self, *, at: int | None = None) -> dict[str, Any]:
+        """The sizes of the cluster and of its shards.
+
+        Args:
+            at: The version; by default the newest.
+        """
+        return self._json("info", self.path, given={"at": at})
+
+    def log(self) -> list[dict[str, Any]]:
+        """The versions, newest first."""
+        versions: list[dict[str, Any]] = self._json("log", self.path)["versions"]
+        return versions
+
+    def check(self) -> dict[str, Any]:
+        """Verifies every shard, and that they fit together: ``sound`` says whether, ``problems`` what is not."""
+        done = self._run("check", self.path, "--json")
+        if done.returncode != 0 and not done.stdout:
+            raise _failure(done.returncode, done.stderr)
+        report: dict[str, Any] = json.loads(done.stdout)
+        return report
+
+    def edges(self, *, at: int | None = None) -> pyarrow.Table:
+        """All edges, each once: the columns ``source``, ``target`` and, if edges have weights, ``weight``.
+
+        Args:
+            at: The version; by default the newest.
+        """
+        import pyarrow.csv
+
+        facts = self.info(at=at)
+        identifier = pyarrow.int64() if facts["ids"] == "int" else pyarrow.string()
+        kinds = {"source": identifier, "target": identifier}
+        if facts["weights"] != "none":
+            kinds["weight"] = pyarrow.int64() if facts["weights"] == "int" else pyarrow.float64()
+        with tempfile.TemporaryDirectory() as place:
+            file = os.path.join(place, "edges.csv")
+            self.export(file, at=facts["version"])
+            parsing = pyarrow.csv.ParseOptions(newlines_in_values=True)
+            converting = pyarrow.csv.ConvertOptions(column_types=kinds, strings_can_be_null=False)
+            return pyarrow.csv.read_csv(file, parse_options=parsing, convert_options=converting)
+
+    def export(self, file: Path, *, at: int | None = None) -> None:
+        """Writes all edges to a new CSV file, each once.
+
+        Args:
+            file: The file.
+            at: The version; by default the newest.
+        """
+        self._call("export", self.path, os.fspath(file), given={"at": at})
+
+    def rebalance(self, path: Path, shards: int, *, at: int | None = None, seed: int | None = None) -> Cluster:
+        """Makes a cluster with another number of shards of a version of this one, which stays.
+
+        Args:
+            path: The directory of the new cluster.
+            shards: Its number of shards.
+            at: The version; by default the newest.
+            seed: The seed of the hash that gives vertices to shards.
+        """
+        self._call("rebalance", self.path, os.fspath(path), given={"shards": shards, "at": at, "seed": seed})
+        return Cluster(path, self._command)
+
+    def merge(self, path: Path, *, at: int | None = None) -> Database:
+        """Makes a database of a version of the cluster, and opens it for reading.
+
+        Args:
+            path: The directory of the database.
+            at: The version; by default the newest.
+        """
+        self._call("merge", self.path, os.fspath(path), given={"at": at})
+        return open_database(path)
+
+    def _change(self, verb: str, files: list[str], given: dict[str, Any], *flags: str) -> ClusterChange:
+        report = self._json(verb, self.path, *files, *flags, given=given)
+        return ClusterChange(report["versions"], report["edges"], report["workers"])
+
+    def _words(self, *words: str, given: dict[str, Any] | None = None) -> list[str]:
+        options = [f"--{name}={value}" for name, value in (given or {}).items() if value is not None]
+        return [self._command, "cluster", *words, *options]
+
+    def _run(self, *words: str, given: dict[str, Any] | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(self._words(*words, given=given), stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace")
+
+    def _call(self, *words: str, given: dict[str, Any] | None = None) -> str:
+        done = self._run(*words, given=given)
+        if done.returncode != 0:
+            raise _failure(done.returncode, done.stderr)
+        return done.stdout
+
+    def _json(self, *words: str, given: dict[str, Any] | None = None) -> dict[str, Any]:
+        report: dict[str, Any] = json.loads(self._call(*words, "--json", given=given))
+        return report
+
+
+def _find(command: Path | None) -> str:
+    """The command that does the work."""
+    if command is not None:
+        if shutil.which(command) is None:
+            raise _errors.NotFoundError(f"{os.fspath(command)} is no command: {_INSTALL}")
+        return str(os.fspath(command))
+    beside = pathlib.Path(sys.executable).with_name("esker")
+    found = str(beside) if beside.is_file() else shutil.which("esker")
+    if found is None:
+        raise _errors.NotFoundError(f"clusters need the command `esker`, which is neither beside Python nor on PATH: {_INSTALL}")
+    return found
+
+
+def _failure(code: int, said: str) -> _errors.Error:
+    """The exception for what a command that failed said."""
+    if "unrecognized subcommand 'cluster'" in said:
+        return _errors.NotFoundError(f"the command `esker` was built without clusters: {_INSTALL}")
+    message = re.split(r"^(?:esker|error): ", said, flags=re.MULTILINE)[-1].strip()
+    if code in (130, -2, -15):
+        return _errors.Cancelled("the command was interrupted")
+    kinds = [kind for words, kind in _KINDS if words in message]
+    kind = kinds[0] if kinds else _errors.InvalidError if code == 2 else _errors.Error
+    return kind(_errors.in_python(message or f"the command ended with exit code {code}"))
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def _message(verb: str, edges: Any) -> str | None:
+    """The message of a version whose edges come from memory: the name of a file that is gone says nothing."""
+    return None if _is_path(edges) or _are_paths(edges) else f"{verb} edges from Python"
+
+
+def _are_paths(edges: Any) -> bool:
+    return isinstance(edges, (list, tuple)) and len(edges) > 0 and all(map(_is_path, edges))
+
+
+@contextlib.contextmanager
+def _files(edges: Any) -> Iterator[list[str]]:
+    """The files of edges; a table is written to one."""
+    if _is_path(edges):
+        yield [os.fspath(edges)]
+    elif _are_paths(edges):
+        yield [os.fspath(one) for one in edges]
+    else:
+        import pyarrow.parquet
+
+        try:
+            table = pyarrow.table(edges)
+        except (TypeError, ValueError) as error:
+            kinds = "files, or a table with the columns source and target (Arrow, pandas, Polars, or a dict of arrays)"
+            raise _errors.MistypedError(f"edges must be {kinds}, not {type(edges).__name__}") from error
+        with tempfile.TemporaryDirectory() as place:
+            file = os.path.join(place, "edges.parquet")
+            pyarrow.parquet.write_table(table, file)
+            yield [file]

@@ -1,0 +1,137 @@
+"""Clusters from Python, with the command that the build of the cluster's tests leaves in target/debug."""
+
+import json
+import pathlib
+import subprocess
+import threading
+
+import pyarrow
+import pytest
+from test_documents import run_blocks
+
+import esker
+
+ROOT = pathlib.Path(__file__).parents[2]
+COMMAND = ROOT / "target" / "debug" / "esker"
+
+
+def has_clusters():
+    return COMMAND.exists() and subprocess.run([COMMAND, "cluster", "--help"], capture_output=True).returncode == 0
+
+
+pytestmark = pytest.mark.skipif(not has_clusters(), reason="needs `cargo build -p esker-cli --features cluster`")
+
+
+@pytest.fixture
+def texts(tmp_path):
+    cluster = esker.cluster(tmp_path / "t.cluster", shards=3, ids="text", weights="float", seed=4, command=COMMAND)
+    cluster.add({"source": ["a", "b", "x"], "target": ["b", "c", "y"], "weight": [1.5, 2.0, 0.1]}, message="first")
+    return cluster
+
+
+def test_changes_are_versions(texts):
+    assert texts.add(pyarrow.table({"source": ["c"], "target": ["x, \"y\"\n"], "weight": [7.25]})).versions == [3]
+    change = texts.delete({"source": ["a", "no"], "target": ["b", "one"]})
+    assert (change.versions, change.edges, len(change.workers)) == ([4], 2, 3)
+    assert texts.version == 4
+    assert [one["message"] for one in texts.log()] == ["delete edges from Python", "add edges from Python", "first", "create"]
+    info = texts.info(at=3)
+    assert (info["vertices"], info["edges"], info["weights"]) == (6, 4, "float")
+    edges = texts.edges().sort_by("source")
+    assert edges.to_pydict() == {"source": ["b", "c", "x"], "target": ["c", "x, \"y\"\n", "y"], "weight": [2.0, 7.25, 0.1]}
+    assert texts.check()["sound"]
+
+
+def test_answers_are_tables_with_their_types(texts):
+    depths = texts.run("bfs", source="a")
+    assert depths.schema.types == [pyarrow.string(), pyarrow.uint64()]
+    assert depths.to_pydict() == {"vertex": ["a", "b", "c", "x", "y"], "depth": [0, 1, 2, None, None]}
+    paths = texts.run("sssp", source="a", delta=0.5)
+    assert paths["distance"].type == pyarrow.float64() and paths["distance"].to_pylist()[:3] == [0.0, 1.5, 3.5]
+    groups = texts.run("wcc", at=2)
+    assert groups["component"].to_pylist() == ["a", "a", "a", "x", "x"]
+    about = json.loads(groups.schema.metadata[b"esker"])
+    assert (about["version"], about["figures"]["components"], len(about["workers"])) == (2, 2.0, 3)
+    ranks = texts.run("pagerank", damping=0.5, memory="256MiB")
+    assert sum(ranks["rank"].to_pylist()) == pytest.approx(1)
+    assert [sorted(one) for one in texts.estimate("wcc")] == [["bytes_sent_a_round", "memory_bytes"]] * 3
+
+
+def test_mistakes_are_exceptions_that_say_what_is_wrong(texts, tmp_path):
+    with pytest.raises(esker.VertexNotFoundError, match='has the id "z"'):
+        texts.run("bfs", source="z")
+    with pytest.raises(esker.VersionNotFoundError, match="no version 9"):
+        texts.run("wcc", at=9)
+    with pytest.raises(esker.InvalidError, match="no algorithm of a cluster is called"):
+        texts.run("scc")
+    with pytest.raises(esker.MemoryLimitError, match="raise the limit to at least"):
+        texts.run("wcc", memory="1MiB")
+    with pytest.raises(esker.InvalidError, match="no column of weights"):
+        texts.add({"source": ["a"], "target": ["b"]})
+    (tmp_path / "bad.csv").write_text("source,target,weight\na,b,1\na,b,much\n")
+    with pytest.raises(esker.Error, match="bad.csv"):
+        texts.add(tmp_path / "bad.csv")
+    with pytest.raises(esker.ExistsError):
+        esker.cluster(texts.path, shards=2, command=COMMAND)
+    with pytest.raises(esker.NotFoundError, match="give shards to make a cluster"):
+        esker.cluster(tmp_path / "none", command=COMMAND)
+    with pytest.raises(esker.InvalidError, match="is no cluster"):
+        esker.cluster(tmp_path, command=COMMAND)
+    with pytest.raises(esker.MistypedError, match="source and target"):
+        texts.add(7)
+    with pytest.raises(esker.NotFoundError, match="cargo install"):
+        esker.cluster(texts.path, command=tmp_path / "absent")
+    without = tmp_path / "esker"
+    without.write_text("#!/bin/sh\necho \"error: unrecognized subcommand 'cluster'\" >&2\nexit 2\n")
+    without.chmod(0o755)
+    with pytest.raises(esker.NotFoundError, match="built without clusters"):
+        esker.cluster(texts.path, command=without)
+
+
+def test_streams_go_on_where_they_were(tmp_path):
+    cluster = esker.cluster(tmp_path / "c", shards=2, directed=False, command=COMMAND)
+    file = tmp_path / "log.csv"
+    file.write_text("source,target\n1,2\n2,3\n")
+    assert cluster.stream(file).edges == 2
+    with file.open("a") as log:
+        log.write("3,4\n")
+    change = cluster.stream(file, commit_every=100)
+    assert (change.versions, change.edges) == ([3], 1)
+    assert cluster.stream(file).versions == []
+
+
+def test_an_answer_follows_versions(tmp_path):
+    cluster = esker.cluster(tmp_path / "c", shards=2, seed=4, command=COMMAND)
+    cluster.add({"source": [1, 5], "target": [2, 6]})
+    with cluster.follow("wcc", initial=True) as steps:
+        first = next(steps)
+        assert first.version == 2
+        assert first.changes.to_pydict() == {"vertex": [1, 2, 5, 6], "old": [None] * 4, "new": [1, 1, 5, 5]}
+        adding = threading.Thread(target=cluster.add, args=({"source": [2, 2], "target": [5, 1]},))
+        adding.start()
+        step = next(steps)
+        adding.join()
+        assert (step.version, step.changes["new"].to_pylist()) == (3, [1, 1])
+    cluster.add({"source": [6], "target": [5]})
+    with cluster.follow("wcc", start=2, once=True) as steps:
+        assert [(step.version, step.changes.num_rows) for step in steps] == [(2, 0), (3, 2), (4, 0)], "also what changes nothing"
+    with pytest.raises(esker.MemoryLimitError), cluster.follow("wcc", memory="1MiB") as steps:
+        next(steps)
+
+
+def test_clusters_of_databases_and_back(tmp_path, path):
+    with esker.create(path) as db, db.batch("edges") as batch:
+        batch.add_edges([1, 2, 3], [2, 3, 1])
+    cluster = esker.cluster(tmp_path / "c", shards=2, database=path, command=COMMAND)
+    wide = cluster.rebalance(tmp_path / "wide", 5)
+    assert wide.info()["edges"] == 3 and len(wide.info()["shards"]) == 5
+    wide.export(tmp_path / "edges.csv")
+    assert sorted((tmp_path / "edges.csv").read_text().split()) == ["1,2", "2,3", "3,1", "source,target"]
+    with wide.merge(tmp_path / "again.esker") as db:
+        assert db.graph().num_edges == 3
+
+
+def test_the_page_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{COMMAND.parent}:/usr/bin:/bin")
+    run_blocks(ROOT / "docs" / "cluster.md", {})
