@@ -11,10 +11,10 @@ use esker::answer::{Value, Values};
 use esker::catalogue::{Entry, Params};
 use esker::follow::beginning::first_window;
 use esker::follow::{Changed, Follow, FollowStep, KeptValues, Method, Resumed};
-use esker::graph::{Run, vertex};
+use esker::graph::{Budget, Run, RunOptions, Stop, vertex};
 use esker::store::io::RealDisk;
 use esker::store::version::VersionSelector;
-use esker::store::{Follower, Snapshot, Store};
+use esker::store::{self, Follower, Snapshot, Store};
 use esker::window::{MovingWindow, Span, Step, TimeUnit};
 use serde_json::json;
 
@@ -24,6 +24,7 @@ use crate::at::{number_of, parse_version};
 use crate::choice::needs_window;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::{self, cancel_on_signals};
+use crate::opening::{later_bytes_on, with_later};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 use crate::rows::{RowFormat, Rows};
@@ -198,7 +199,11 @@ impl FollowCommand {
     fn start(&self, entry: &'static Entry, params: &Params, run: &Arc<Run>) -> Result<Started, Failure> {
         // Its errors name what is no database.
         let store = Store::open(&self.database)?;
-        let follower = Follower::open(Arc::new(RealDisk), &self.database, Arc::clone(run))?;
+        let later_bytes = || later_bytes_on(&store.frozen()?, entry, params, &self.resources);
+        let follower = Follower::open(Arc::new(RealDisk), &self.database, Arc::clone(run));
+        // Of the commits in the log, it names the first that does not fit.
+        let with_log = || Ok(later_bytes()? + self.log_bytes()?);
+        let follower = follower.map_err(|error| with_later(error, with_log))?;
         let first = match &self.from {
             None => follower.newest(),
             Some(selector) => number_of(&store, selector)?,
@@ -224,8 +229,18 @@ impl FollowCommand {
                 return Ok(Started { follower, follow, unit, lost });
             }
         }
-        let follow = Follow::start(snapshot, entry, params, Arc::clone(run))?;
+        let follow = Follow::start(snapshot, entry, params, Arc::clone(run));
+        let follow = follow.map_err(|error| with_later(error, later_bytes))?;
         Ok(Started { follower, follow, unit, lost })
+    }
+
+    /// The memory for all commits in the log.
+    fn log_bytes(&self) -> Result<u64, Failure> {
+        let nothing = Run::new(RunOptions { budget: Budget::new(0), ..RunOptions::default() })?;
+        match Store::open(&self.database)?.under(nothing).snapshot() {
+            Err(store::Error::Stop(Stop::OverBudget { needed_bytes, .. })) => Ok(needed_bytes),
+            found => Ok(found.map(|_| 0)?),
+        }
     }
 
     /// The window that was asked for.

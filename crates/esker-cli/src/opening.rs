@@ -3,9 +3,12 @@
 use std::path::Path;
 
 use clap::{Arg, Args, Command};
-use esker::graph::{Cancel, Run, RunOptions};
+use esker::Error;
+use esker::catalogue::{Entry, Params};
+use esker::graph::{Cancel, Run, RunOptions, Stop};
+use esker::plan::least_bytes;
 use esker::store::io::TemporaryDirectory;
-use esker::store::{Database, DatabaseOptions, Snapshot, Store};
+use esker::store::{self, Database, DatabaseOptions, Snapshot, Store};
 
 use crate::at::AtArgs;
 use crate::failure::Failure;
@@ -15,6 +18,9 @@ use crate::progress::Bar;
 use crate::reading::ReadArgs;
 use crate::resources::ResourceArgs;
 use crate::text;
+
+/// Bytes a vertex of tables beside those of an algorithm.
+const TABLES_BYTES: u64 = 96;
 
 /// What was asked of the graph of a command.
 pub(crate) struct GraphArgs<'a> {
@@ -26,6 +32,8 @@ pub(crate) struct GraphArgs<'a> {
     pub(crate) resources: &'a ResourceArgs,
     /// The names of the arguments that were given.
     pub(crate) given: &'a [String],
+    /// The memory that comes after the opening of a version, about.
+    pub(crate) later_bytes: &'a dyn Fn(&Snapshot) -> Result<u64, Failure>,
 }
 
 /// The option of `run` for the format of input files; its `--format` is the form of the rows that it prints.
@@ -64,6 +72,11 @@ pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened
         let (store, bar) = open_store(Path::new(path), resources, cancel)?;
         let snapshot = at.snapshot(&store);
         bar.finish();
+        if snapshot.is_err()
+            && let Err(error @ store::Error::Stop(Stop::OverBudget { .. })) = store.snapshot()
+        {
+            return Err(with_later(error, || (args.later_bytes)(&store.frozen()?)));
+        }
         return Ok(Opened { snapshot: snapshot?, is_imported: false, _temporary: None });
     }
     if let Some(database) = inputs.iter().find(|path| Path::new(path).is_dir()) {
@@ -83,6 +96,32 @@ pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened
     text::remark_rejected(&imported.report.rejected_sample);
     let snapshot = Store::open(&target)?.snapshot()?;
     Ok(Opened { snapshot, is_imported: true, _temporary: Some(temporary) })
+}
+
+/// The failure of a first step. If the memory limit was too low for it, it names a limit that suffices for what comes later, too.
+pub(crate) fn with_later(
+    error: impl Into<Error>,
+    later_bytes: impl FnOnce() -> Result<u64, Failure>,
+) -> Failure {
+    match error.into() {
+        Error::Store(store::Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes })) => {
+            let needed_bytes = needed_bytes.saturating_add(later_bytes().unwrap_or(0));
+            Stop::OverBudget { what, needed_bytes, budget_bytes }.into()
+        }
+        other => other.into(),
+    }
+}
+
+/// The memory that an algorithm takes on a version, about: what its plan needs at least, and the tables of vertices that selections, windows
+/// and live answers have beside it.
+pub(crate) fn later_bytes_on(
+    snapshot: &Snapshot,
+    entry: &Entry,
+    params: &Params,
+    resources: &ResourceArgs,
+) -> Result<u64, Failure> {
+    let least = least_bytes(snapshot, entry, params, &resources.of_run(false))?;
+    Ok(least + snapshot.num_vertices() as u64 * TABLES_BYTES)
 }
 
 /// Opens a database for reading without a memory limit. Reading the commits in its log can be interrupted.

@@ -26,7 +26,7 @@ use crate::failure::{Failure, Outcome};
 use crate::figures::{edges_name, figures_of, sized_figures};
 use crate::importing::PolicyArgs;
 use crate::interrupt::{self, cancel_on_signals};
-use crate::opening::{GraphArgs, INPUT_FORMAT, open_graph, open_store, refuse_reading};
+use crate::opening::{GraphArgs, INPUT_FORMAT, later_bytes_on, open_graph, open_store, refuse_reading};
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
 use crate::residency::{AccessArgs, explain};
@@ -151,6 +151,7 @@ impl RunArgs {
             policy: &self.policy,
             resources: &self.resources,
             given,
+            later_bytes: &|snapshot| later_bytes_on(snapshot, entry, params, &self.resources),
         };
         let begin = Instant::now();
         let opened = open_graph(&graph, &cancel)?;

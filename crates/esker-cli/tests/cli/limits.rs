@@ -345,3 +345,53 @@ fn heads_that_do_not_fit_are_refused_with_a_limit_that_is_enough() {
     is_refused(&place, "compact g.esker --heads 3", 2);
     place.ok("check g.esker");
 }
+
+/// A limit that the first step named did not suffice for the next one.
+#[test]
+fn a_limit_that_is_named_suffices_for_every_algorithm() {
+    let place = Place::on_disk();
+    let row = |(u, v): (u64, u64)| format!("{u},{v},{}\n", 1 + (u + v) % 9);
+    let table = |count, vertices| {
+        let rows: String = ends(count, vertices).map(row).collect();
+        format!("source,target,weight\n{rows}")
+    };
+    place.file("a.csv", &table(4000, 900));
+    place.file("more.csv", &table(300, 1200));
+    for (name, kind) in [("d.esker", ""), ("u.esker", "--undirected")] {
+        place.ok(&format!("import a.csv {name} {kind}"));
+        (0..3).for_each(|_| drop(place.ok(&format!("add {name} more.csv"))));
+    }
+    let names: Vec<String> = place
+        .ok("run --list")
+        .lines()
+        .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
+        .collect();
+    assert!(names.len() > 20);
+    let mut refused = 0;
+    for name in &names {
+        let has_source = ["bfs", "sssp", "wbfs", "bellman-ford", "widest"].contains(&name.as_str());
+        let [run, follow] = if has_source { ["--source 1", "-p source=1"] } else { [""; 2] };
+        for line in [
+            format!("run {name} u.esker {run}"),
+            format!("run {name} d.esker --as-undirected {run}"),
+            format!("follow u.esker {name} --once {follow}"),
+            format!("follow u.esker {name} --once --from 2 {follow}"),
+        ] {
+            let output = place.run(&format!("{line} --memory 100KiB"));
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(1), "{line}: {said}");
+            let named =
+                said.split("raise the limit to at least ").nth(1).and_then(|rest| rest.lines().next());
+            let named =
+                named.unwrap_or_else(|| panic!("{line}: {said}")).trim_end_matches("bytes").replace(' ', "");
+            let again = place.run(&format!("{line} --memory {named}"));
+            let message = String::from_utf8_lossy(&again.stderr);
+            if message.contains("answers with edges and cannot be followed") {
+                continue;
+            }
+            assert!(again.status.success(), "{line}: at {named}, as {said:?} said: {message}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 80, "{refused}");
+}

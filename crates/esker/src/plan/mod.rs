@@ -138,6 +138,21 @@ pub fn plan(
     Ok(Plan { access, reason, fits, only, estimate, gathers, candidates })
 }
 
+/// The least memory limit with which an algorithm runs on a version, in whatever encoding and residency.
+///
+/// # Errors
+/// As [`plan()`], but for its refusals.
+pub fn least_bytes(
+    snapshot: &Snapshot,
+    entry: &Entry,
+    params: &Params,
+    resources: &Resources,
+) -> Result<u64> {
+    let candidates = needs::candidates(snapshot, entry, params, resources)?;
+    let possible = candidates.iter().filter(|one| one.obstacle.is_none());
+    Ok(possible.map(|one| one.least_bytes).min().unwrap_or(PROCESS_BYTES))
+}
+
 /// The error when no candidate fits.
 fn refusal(
     entry: &Entry,
