@@ -59,6 +59,7 @@ pub(super) const BFS: Entry = Entry {
         let sources = job.vertices("source")?;
         run_bfs(job, &job.graph::<()>()?, &sources, &bfs_options(job)?)
     },
+    // With parents, which verification needs too.
     estimate: |shape, _, resources| Ok(bfs::estimate(shape, &BfsOptions::default(), resources.deterministic)),
 };
 
@@ -66,7 +67,8 @@ fn bfs_options(job: &Job<'_>) -> Result<BfsOptions> {
     // No vertex is deeper than the largest id.
     let depth_max = job.params.get::<u64>("max-depth")?.map(|most| VertexId::try_from(most).unwrap_or(NONE));
     let target = job.vertices("target")?.first().copied();
-    Ok(BfsOptions { depth_max, target, turns: turns(job.params)?, ..BfsOptions::default() })
+    let parents = job.params.flag("parents") || job.verify;
+    Ok(BfsOptions { depth_max, target, parents, turns: turns(job.params)?, ..BfsOptions::default() })
 }
 
 /// The thresholds between push and pull, if one of them is given.
