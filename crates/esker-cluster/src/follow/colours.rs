@@ -4,13 +4,16 @@
 //! takes its colour, or gives up a lesser one; in a shard in the order of the hash. As the order has no cycles that ends, with the colours that a
 //! greedy colouring of the version gives, whatever was there before [1].
 //!
+//! The list of a delegate is in parts. A shard that has a part keeps the colours of the neighbours before the delegate there, and tells its owner whenever
+//! they change.
+//!
 //! [1] S. Sallinen, K. Iwabuchi, S. Poudel, M. Gokhale, M. Ripeanu, R. Pearce, "Graph Colouring as a Challenge Problem for Dynamic Graph
 //! Processing on Distributed Systems", SC 2016, colours dynamic graphs in this manner.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use esker_format::Result;
+use esker_format::{Error, Result};
 use esker_graph::{Direction, VertexId, vertex};
 
 use super::live::{Live, Step, TakeChange};
@@ -18,6 +21,7 @@ use super::values::Values;
 use crate::algorithm::{FreeColours, NO_COLOUR, colour_order};
 use crate::answer::{Cell, ColumnKind};
 use crate::engine::Engine;
+use crate::wire::{Taker, put_u64};
 
 #[derive(Default)]
 pub(super) struct Colours {
@@ -29,6 +33,56 @@ pub(super) struct Colours {
     free: FreeColours,
     /// The number of own vertices of each colour.
     used: Vec<u64>,
+    parts: DelegateParts,
+}
+
+/// The colours before delegates, in parts of their lists.
+#[derive(Default)]
+struct DelegateParts {
+    /// Of own delegates, those in other shards.
+    elsewhere: BTreeMap<(VertexId, usize), Vec<u64>>,
+    /// Of other delegates, those here, as their owners know them.
+    here: BTreeMap<VertexId, Vec<u64>>,
+    /// The delegates whose owners have to be told.
+    telling: BTreeSet<VertexId>,
+}
+
+impl DelegateParts {
+    fn colours_before(&self, v: VertexId) -> impl Iterator<Item = u64> + '_ {
+        self.elsewhere.range((v, 0)..=(v, usize::MAX)).flat_map(|(_, colours)| colours.iter().copied())
+    }
+
+    /// Tells owners what changed, and notes what others tell. Returns the number of parts that all processes told, and the own delegates of
+    /// which this one was told.
+    fn exchange(&mut self, step: &Step<'_>, engine: &mut Engine<'_>) -> Result<(u64, Vec<VertexId>)> {
+        let mut blocks = vec![Vec::new(); engine.peers()];
+        let telling = std::mem::take(&mut self.telling);
+        blocks.iter_mut().for_each(|block| put_u64(block, telling.len() as u64));
+        for ghost in telling {
+            let (shard, place) = step.shared.of_ghost(ghost);
+            let colours = self.here.get(&ghost).map_or(&[][..], Vec::as_slice);
+            let block = &mut blocks[shard];
+            [u64::from(place), colours.len() as u64].iter().for_each(|word| put_u64(block, *word));
+            colours.iter().for_each(|colour| put_u64(block, *colour));
+        }
+        let (mut sum, mut told) = (0, Vec::new());
+        for (shard, block) in engine.exchange(blocks).iter().enumerate() {
+            let mut taker = Taker(block);
+            sum += taker.u64()?;
+            while !taker.is_empty() {
+                let (place, len) = (taker.u64()?, taker.u64()?);
+                let v = step.shared.own_at(shard, place as u32).ok_or_else(|| {
+                    Error::Invalid(
+                        "a process sent colours beside a vertex that is not shared with it".to_owned(),
+                    )
+                })?;
+                let colours = (0..len).map(|_| taker.u64()).collect::<Result<_>>()?;
+                self.elsewhere.insert((v, shard), colours);
+                told.push(v);
+            }
+        }
+        Ok((sum, told))
+    }
 }
 
 impl Colours {
@@ -40,19 +94,21 @@ impl Colours {
         }
     }
 
-    /// Has an own vertex looked at.
+    /// Has an own vertex looked at, or the part of a delegate.
     fn look_at(&mut self, v: VertexId, step: &Step<'_>) {
-        if step.shared.is_owned(v) && !std::mem::replace(&mut self.is_due[v as usize], true) {
+        let is_ours = step.shared.is_owned(v) || step.delegated_ghosts.contains(&v);
+        if is_ours && !std::mem::replace(&mut self.is_due[v as usize], true) {
             self.due.push(Reverse((self.hashes[v as usize], v)));
         }
     }
 
-    /// Has the own neighbours behind a vertex looked at that are concerned: it had a colour before.
+    /// Has the own neighbours behind a vertex looked at that are concerned: it had a colour before. Delegates of other shards always are.
     fn look_behind(&mut self, v: VertexId, before: u64, step: &Step<'_>) -> Result<()> {
         let now = *self.values.get(v);
         for &other in step.snapshot.neighbors(Direction::Out, v)?.iter() {
             let colour = *self.values.get(other);
-            if (colour == now || colour > before) && self.is_before(step, v, other) {
+            let is_part = step.delegated_ghosts.contains(&other);
+            if (is_part || colour == now || colour > before) && self.is_before(step, v, other) {
                 self.look_at(other, step);
             }
         }
@@ -65,7 +121,19 @@ impl Colours {
             let neighbours = step.snapshot.neighbors(Direction::Out, v)?;
             let mut free = std::mem::take(&mut self.free);
             let before = neighbours.iter().filter(|&&u| self.is_before(step, u, v));
-            let colour = free.least(before.map(|&u| *self.values.get(u)));
+            let before = before.map(|&u| *self.values.get(u));
+            if !step.shared.is_owned(v) {
+                let mut taken: Vec<u64> = before.filter(|&colour| colour != NO_COLOUR).collect();
+                taken.sort_unstable();
+                taken.dedup();
+                self.free = free;
+                if self.parts.here.get(&v).map_or(&[][..], Vec::as_slice) != taken {
+                    self.parts.here.insert(v, taken);
+                    self.parts.telling.insert(v);
+                }
+                continue;
+            }
+            let colour = free.least(before.chain(self.parts.colours_before(v)));
             self.free = free;
             let known = *self.values.get(v);
             if colour != known {
@@ -99,10 +167,14 @@ impl Live for Colours {
         for (&(u, v), is_added) in added.chain(step.removed.iter().map(|edge| (edge, false))) {
             let (first, later) = if self.is_before(step, u, v) { (u, v) } else { (v, u) };
             let [before, colour] = [first, later].map(|v| *self.values.get(v));
-            if u != v && (if is_added { before == colour } else { before < colour }) {
+            let is_part = step.delegated_ghosts.contains(&later);
+            if u != v && (is_part || if is_added { before == colour } else { before < colour }) {
                 self.look_at(later, step);
             }
         }
+        // Those that have become delegates with the version.
+        let unknown = step.delegated_ghosts.iter().filter(|v| !self.parts.here.contains_key(v));
+        unknown.copied().collect::<Vec<_>>().into_iter().for_each(|v| self.look_at(v, step));
         step.newly_shared.iter().for_each(|&v| self.values.tell(v));
         let mut rounds = 0;
         loop {
@@ -117,9 +189,14 @@ impl Live for Colours {
                 }
                 Ok(())
             })?;
-            if sent == 0 {
+            let (parts, of_parts) = match step.has_delegates {
+                true => self.parts.exchange(step, engine)?,
+                false => (0, Vec::new()),
+            };
+            if sent + parts == 0 {
                 break;
             }
+            of_parts.into_iter().for_each(|v| self.look_at(v, step));
             told.into_iter().try_for_each(|(ghost, known)| self.look_behind(ghost, known, step))?;
         }
         let Self { values, used, .. } = self;

@@ -1,5 +1,7 @@
 //! What is common to all answers that are kept.
 
+use std::collections::BTreeSet;
+
 use esker_format::Result;
 use esker_graph::VertexId;
 use esker_store::Snapshot;
@@ -11,8 +13,10 @@ use crate::engine::Engine;
 /// What a version changed in a shard.
 pub(super) struct Step<'a> {
     pub(super) snapshot: &'a Snapshot,
-    /// Whether the version has delegates.
+    /// Whether the version has delegates; all processes say the same.
     pub(super) has_delegates: bool,
+    /// The delegates of other shards that this one has parts of the lists of.
+    pub(super) delegated_ghosts: &'a BTreeSet<VertexId>,
     pub(super) shared: &'a Shared,
     /// Vertices from this number on are new.
     pub(super) first_new: usize,

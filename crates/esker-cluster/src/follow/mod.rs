@@ -12,6 +12,7 @@ mod live;
 mod spread;
 mod colours;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use esker_format::io::RealDisk;
@@ -26,6 +27,7 @@ use crate::cluster::Cluster;
 use crate::engine::Engine;
 use crate::job::FollowJob;
 use crate::needs::{PROCESS_BYTES, ShardShape};
+use crate::placement::Placement;
 use crate::routes::count_shared;
 use crate::shard::threads_each;
 use colours::Colours;
@@ -139,9 +141,17 @@ pub fn follow(
         expect_vertex(&last, &shared, &job.params)?;
     }
     let (added, removed) = (Vec::new(), Vec::new());
-    let has_delegates = expect_followed(&cluster, job, job.version)?;
-    let step =
-        Step { snapshot: &last, has_delegates, shared: &shared, first_new: 0, newly_shared, added, removed };
+    let placement = cluster.placement(job.version);
+    let step = Step {
+        snapshot: &last,
+        shared: &shared,
+        has_delegates: placement.has_delegates(),
+        delegated_ghosts: &delegated_ghosts(&placement, &last, &shared)?,
+        first_new: 0,
+        newly_shared,
+        added,
+        removed,
+    };
     report(live.as_mut(), &step, engine, (job.version, job.initial), sink)?;
     while let Some(NextVersion { whole, shard }) = sink.next()? {
         // The version may have been committed since. A number is never given twice, so one that is known stays what it was.
@@ -160,28 +170,35 @@ pub fn follow(
         if cluster.manifest().hub_degree > 0 {
             cluster.reload()?;
         }
-        let has_delegates = expect_followed(&cluster, job, whole)?;
-        let step =
-            Step { snapshot: &next, has_delegates, shared: &shared, first_new, newly_shared, added, removed };
+        let placement = cluster.placement(whole);
+        let step = Step {
+            snapshot: &next,
+            shared: &shared,
+            has_delegates: placement.has_delegates(),
+            delegated_ghosts: &delegated_ghosts(&placement, &next, &shared)?,
+            first_new,
+            newly_shared,
+            added,
+            removed,
+        };
         report(live.as_mut(), &step, engine, (whole, true), sink)?;
         last = next;
     }
     Ok(())
 }
 
-/// Whether a version has delegates.
-///
-/// # Errors
-/// [`Error::Invalid`] if the algorithm cannot be followed then.
-pub(crate) fn expect_followed(cluster: &Cluster, job: &FollowJob, version: u64) -> Result<bool> {
-    let has_delegates = cluster.placement(version).has_delegates();
-    if has_delegates && job.algorithm == "colouring" {
-        return Err(Error::Invalid(format!(
-            "the colours of {} cannot be kept from version {version} on, because the edges of some vertices are spread over the shards: run              colouring on each version, or make a cluster with --hub-degree 0",
-            cluster.path().display()
-        )));
+/// The delegates of a version that are ghosts in this shard.
+fn delegated_ghosts(
+    placement: &Placement,
+    snapshot: &Snapshot,
+    shared: &Shared,
+) -> Result<BTreeSet<VertexId>> {
+    let mut ghosts = BTreeSet::new();
+    for id in placement.delegates() {
+        let found = snapshot.ids().vertex_of(id.as_id())?;
+        ghosts.extend(found.filter(|&v| (v as usize) < snapshot.num_vertices() && !shared.is_owned(v)));
     }
-    Ok(has_delegates)
+    Ok(ghosts)
 }
 
 /// The memory of a process that follows.

@@ -154,30 +154,3 @@ fn a_hub_that_grows_in_one_addition_is_spread_over_the_shards() {
         assert_eq!(degrees[&OwnedId::Int(far)][0], Cell::Count(130_000));
     }
 }
-
-#[test]
-fn colours_of_a_cluster_with_delegates_are_not_followed() {
-    let place = tempfile::tempdir().expect("directory");
-    let path = place.path().join("edges.csv");
-    std::fs::write(&path, "source,target\n1,2\n1,3\n1,4\n1,5\n").expect("write");
-    let options =
-        CreateOptions { shards: 2, directed: false, text_ids: false, weights: None, seed: 2, hub_degree: 4 };
-    let mut cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
-    for _ in 0..2 {
-        cluster = add_all(cluster, &path, 0);
-    }
-    let params = Vec::new();
-    let job = crate::job::FollowJob {
-        algorithm: "colouring".to_owned(),
-        params,
-        version: 3,
-        initial: true,
-        memory_bytes: None,
-    };
-    let message = crate::follow::expect_followed(&cluster, &job, 3).expect_err("refused").to_string();
-    assert!(
-        message.contains("cannot be kept from version 3 on") && message.contains("--hub-degree 0"),
-        "{message}"
-    );
-    assert!(!crate::follow::expect_followed(&cluster, &job, 2).expect("without delegates"));
-}
