@@ -25,6 +25,7 @@
 //! * [`primitive`] has the parts: frontiers, `edge_map`, buckets, filters, arrays that threads share.
 //! * [`check`] has the verifiers. They test the properties of a right answer, so any right answer passes.
 //! * [`many`] answers on several graphs that have most of their edges in common.
+//! * [`graph500`] validates the trees of that benchmark.
 //! * [`live`] keeps answers up to date while a graph changes.
 //! * [`Estimate`] says what a run will need, before it starts.
 //!
@@ -38,5 +39,6 @@ pub mod check;
 pub mod algorithm;
 pub mod live;
 pub mod many;
+pub mod graph500;
 
 pub use estimate::{Estimate, Shape};

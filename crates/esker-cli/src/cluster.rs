@@ -8,6 +8,7 @@ mod splitting;
 mod running;
 mod estimating;
 mod following;
+pub(crate) mod graph500;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

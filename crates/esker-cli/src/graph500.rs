@@ -52,9 +52,9 @@ pub(crate) struct Graph500Command {
     /// Number of roots to search from
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
     roots: u16,
-    /// Searches to measure
-    #[arg(long, value_enum, default_value_t = Kernels::Both)]
-    kernels: Kernels,
+    /// Searches to measure [default: both; with --processes, bfs]
+    #[arg(long, value_enum)]
+    kernels: Option<Kernels>,
     /// Seed of the graph and the roots
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -63,9 +63,13 @@ pub(crate) struct Graph500Command {
     encoding: StoredEncoding,
     #[command(flatten)]
     residency: ResidencyArgs,
-    /// Keep the database under this name [default: a temporary one]
+    /// Keep the database, or the cluster, under this name [default: a temporary one]
     #[arg(long, value_name = "PATH")]
     database: Option<PathBuf>,
+    /// Run over so many processes, each with a shard of a cluster; breadth-first search only
+    #[cfg(feature = "cluster")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["encoding", "residency", "head"])]
+    processes: Option<std::num::NonZeroUsize>,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -82,6 +86,15 @@ struct KernelResult {
     bytes_read: Option<u64>,
 }
 
+/// The measurements of kernel 1, and of all together.
+struct Construction {
+    generation_seconds: f64,
+    seconds: f64,
+    processes: usize,
+    /// Of the process that took most.
+    peak_memory_bytes: Option<u64>,
+}
+
 impl Graph500Command {
     pub(crate) fn carry_out(&self) -> Outcome {
         let cancel = cancel_on_signals()?;
@@ -94,13 +107,12 @@ impl Graph500Command {
                 &temporary.path().join("graph500.esker")
             }
         };
-        let options = Graph500Options {
-            scale: self.scale,
-            edge_factor: self.edgefactor,
-            roots: usize::from(self.roots),
-            seed: self.seed,
-            tiles: self.encoding == StoredEncoding::Tiles,
-        };
+        let options = self.options();
+        #[cfg(feature = "cluster")]
+        if let Some(processes) = self.processes {
+            return self.measure_cluster(&options, path, processes.get(), &cancel);
+        }
+        let kernels = self.kernels.unwrap_or(Kernels::Both);
         let request = self.request()?;
         let import = ImportOptions {
             threads: self.resources.threads(),
@@ -120,7 +132,7 @@ impl Graph500Command {
             let (plan, memory) = match &request {
                 Some(request) => {
                     let resources = self.resources.of_run(false);
-                    let plan = benchmark.plan(request, &resources, self.kernels != Kernels::Bfs)?;
+                    let plan = benchmark.plan(request, &resources, kernels != Kernels::Bfs)?;
                     (Some(plan), validation_bytes(limit))
                 }
                 None => (None, limit),
@@ -130,11 +142,11 @@ impl Graph500Command {
                 return Err(Failure::Failed("the graph has only self-loops; raise --scale".to_owned()));
             }
             let mut measured = Vec::new();
-            if self.kernels != Kernels::Sssp {
+            if kernels != Kernels::Sssp {
                 let search = || benchmark.searches(&run, &roots, memory, &tell);
                 measured.push(KernelResult::measure("bfs", search)?);
             }
-            if self.kernels != Kernels::Bfs {
+            if kernels != Kernels::Bfs {
                 let search = || benchmark.shortest_paths(&run, &roots, memory, &tell);
                 measured.push(KernelResult::measure("sssp", search)?);
             }
@@ -144,7 +156,23 @@ impl Graph500Command {
         bar.finish();
         let (benchmark, plan, measured) = found?;
         let reads = plan.map_or_else(|| Ok(default_name()), |plan| summary(&plan, benchmark.snapshot()))?;
-        self.report(&benchmark, &reads, &measured)
+        let construction = Construction {
+            generation_seconds: benchmark.generation_seconds,
+            seconds: benchmark.construction_seconds,
+            processes: 1,
+            peak_memory_bytes: peak_memory_bytes(),
+        };
+        self.report(&construction, &reads, &measured)
+    }
+
+    fn options(&self) -> Graph500Options {
+        Graph500Options {
+            scale: self.scale,
+            edge_factor: self.edgefactor,
+            roots: usize::from(self.roots),
+            seed: self.seed,
+            tiles: self.encoding == StoredEncoding::Tiles,
+        }
     }
 
     /// The requested encoding and residency; `None`: mapped lists.
@@ -162,21 +190,56 @@ impl Graph500Command {
         }
     }
 
-    fn report(&self, benchmark: &Benchmark, reads: &str, measured: &[KernelResult]) -> Outcome {
+    /// Runs the benchmark on a cluster.
+    #[cfg(feature = "cluster")]
+    fn measure_cluster(
+        &self,
+        options: &Graph500Options,
+        path: &Path,
+        processes: usize,
+        cancel: &esker::graph::Cancel,
+    ) -> Outcome {
+        if self.kernels.is_some_and(|kernels| kernels != Kernels::Bfs) {
+            return Err(Failure::Usage(
+                "--processes measures breadth-first search only: give --kernels bfs, or leave out --processes"
+                    .to_owned(),
+            ));
+        }
+        let bar = Bar::percent(false);
+        let edges = (self.edgefactor << self.scale.min(58)).max(1);
+        let tell = |stage: &'static str, done: u64| bar.set(stage, done as f64 / edges as f64, String::new());
+        let memory = validation_bytes(self.resources.memory_bytes());
+        let found = crate::cluster::graph500::measure(options, path, processes, memory, cancel, &tell);
+        bar.finish();
+        let found = found?;
+        if found.searches.is_empty() {
+            return Err(Failure::Failed("the graph has only self-loops; raise --scale".to_owned()));
+        }
+        let construction = Construction {
+            generation_seconds: found.generation_seconds,
+            seconds: found.construction_seconds,
+            processes,
+            peak_memory_bytes: Some(found.peak_memory_bytes),
+        };
+        let bfs = KernelResult { name: "bfs", searches: found.searches, joules: None, bytes_read: None };
+        self.report(&construction, "mapped", &[bfs])
+    }
+
+    fn report(&self, construction: &Construction, reads: &str, measured: &[KernelResult]) -> Outcome {
         let mut rows: Vec<(String, Value)> = vec![
             ("SCALE".to_owned(), json!(self.scale)),
             ("edgefactor".to_owned(), json!(self.edgefactor)),
             ("NBFS".to_owned(), json!(measured.first().map_or(0, |kernel| kernel.searches.len()))),
-            ("graph_generation".to_owned(), json!(benchmark.generation_seconds)),
-            ("num_mpi_processes".to_owned(), json!(1)),
+            ("graph_generation".to_owned(), json!(construction.generation_seconds)),
+            ("num_mpi_processes".to_owned(), json!(construction.processes)),
             ("encoding".to_owned(), json!(self.encoding.name())),
             ("residency".to_owned(), json!(reads)),
-            ("construction_time".to_owned(), json!(benchmark.construction_seconds)),
+            ("construction_time".to_owned(), json!(construction.seconds)),
         ];
         for kernel in measured {
             kernel.rows(&mut rows);
         }
-        rows.push(("peak_memory_bytes".to_owned(), json!(peak_memory_bytes())));
+        rows.push(("peak_memory_bytes".to_owned(), json!(construction.peak_memory_bytes)));
         rows.retain(|(_, value)| !value.is_null());
         if self.json {
             let mut report: Map<String, Value> =

@@ -36,7 +36,6 @@ mod algorithm_args;
 mod window;
 mod follow;
 mod energy;
-mod graph500;
 mod export;
 mod get;
 mod degree;
@@ -61,6 +60,7 @@ mod recover;
 mod doctor;
 #[cfg(feature = "cluster")]
 mod cluster;
+mod graph500;
 mod completions;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

@@ -57,6 +57,21 @@ pub struct Outline {
     pub rounds: u64,
 }
 
+/// Takes blocks of rows, and before them the outline.
+pub trait AnswerSink {
+    /// Takes the outline, once.
+    ///
+    /// # Errors
+    /// If it cannot be passed on.
+    fn outline(&mut self, outline: &Outline) -> Result<()>;
+
+    /// Takes some rows, encoded.
+    ///
+    /// # Errors
+    /// If they cannot be passed on.
+    fn rows(&mut self, block: Vec<u8>) -> Result<()>;
+}
+
 /// A row: a vertex and its values.
 pub type Row = (OwnedId, Vec<Cell>);
 

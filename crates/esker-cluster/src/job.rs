@@ -1,6 +1,7 @@
 //! What the command tells the processes to do.
 
 use esker_format::Result;
+use esker_graph::generate::{Generator, Model, RMat, Weighting};
 
 use crate::wire::{Taker, put_bytes, put_u64};
 
@@ -25,6 +26,51 @@ pub struct ChangeJob {
     /// Memory of each process for edges that are in no layer of its shard. A version is made whenever those of one process fill half of it.
     /// At least [`MEMORY_BYTES_MIN`] serves any input whose arcs are spread evenly. `None`: no limit.
     pub memory_bytes: Option<u64>,
+    /// The edges of a generator, in place of files.
+    pub generated: Option<KroneckerGraph>,
+}
+
+/// The graph of the Graph500 benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KroneckerGraph {
+    /// Binary logarithm of the number of vertices.
+    pub scale: u32,
+    /// Edges per vertex.
+    pub edge_factor: u64,
+    /// Seed.
+    pub seed: u64,
+}
+
+impl KroneckerGraph {
+    /// Makes its edges.
+    ///
+    /// # Errors
+    /// [`esker_graph::Stop::Unsuitable`] if such a graph is impossible.
+    pub(crate) fn generator(&self) -> Result<Generator> {
+        let model = Model::RMat(RMat::kronecker(self.scale, self.edge_factor));
+        Ok(Generator::new(&model, Weighting::None, self.seed)?)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        [u64::from(self.scale), self.edge_factor, self.seed].iter().for_each(|word| put_u64(out, *word));
+    }
+
+    fn decode(taker: &mut Taker<'_>) -> Result<Self> {
+        Ok(Self { scale: taker.u64()? as u32, edge_factor: taker.u64()?, seed: taker.u64()? })
+    }
+}
+
+/// The searches of the Graph500 benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Graph500Job {
+    /// The graph, which the cluster holds.
+    pub graph: KroneckerGraph,
+    /// The version of the whole.
+    pub version: u64,
+    /// Roots to search from.
+    pub roots: usize,
+    /// Memory of each process to validate trees.
+    pub validation_bytes: u64,
 }
 
 /// A stream of edges: one input, which process 0 reads as it comes.
@@ -112,6 +158,8 @@ pub enum ClusterJob {
     Run(RunJob),
     /// Keep an answer up to date.
     Follow(FollowJob),
+    /// Search as the Graph500 benchmark says.
+    Graph500(Graph500Job),
 }
 
 impl ClusterJob {
@@ -123,6 +171,8 @@ impl ClusterJob {
                 put_u64(&mut out, change.batch_edges);
                 put_u64(&mut out, u64::from(change.removes));
                 put_u64(&mut out, change.memory_bytes.unwrap_or(u64::MAX));
+                put_u64(&mut out, u64::from(change.generated.is_some()));
+                change.generated.iter().for_each(|graph| graph.encode(&mut out));
                 put_u64(&mut out, u64::from(change.weight.is_some()));
                 put_bytes(&mut out, change.weight.as_deref().unwrap_or_default().as_bytes());
                 put_u64(&mut out, u64::from(change.stream.is_some()));
@@ -151,6 +201,13 @@ impl ClusterJob {
                 put_u64(&mut out, follow.memory_bytes.unwrap_or(u64::MAX));
                 put_question(&mut out, &follow.algorithm, &follow.params);
             }
+            Self::Graph500(job) => {
+                out.push(3);
+                job.graph.encode(&mut out);
+                [job.version, job.roots as u64, job.validation_bytes]
+                    .iter()
+                    .for_each(|word| put_u64(&mut out, *word));
+            }
         }
         out
     }
@@ -161,6 +218,8 @@ impl ClusterJob {
         if kind == 0 {
             let (batch_edges, removes) = (taker.u64()?, taker.u64()? != 0);
             let memory_bytes = Some(taker.u64()?).filter(|&bytes| bytes != u64::MAX);
+            let is_generated = taker.u64()? != 0;
+            let generated = if is_generated { Some(KroneckerGraph::decode(&mut taker)?) } else { None };
             let has_weight = taker.u64()? != 0;
             let weight = Some(taker.text()?).filter(|_| has_weight);
             let (is_stream, has_name) = (taker.u64()? != 0, taker.u64()? != 0);
@@ -174,8 +233,14 @@ impl ClusterJob {
             while !taker.is_empty() {
                 inputs.push(taker.text()?);
             }
-            let job = ChangeJob { inputs, message, batch_edges, removes, weight, stream, memory_bytes };
+            let job =
+                ChangeJob { inputs, message, batch_edges, removes, weight, stream, memory_bytes, generated };
             return Ok(Self::Change(job));
+        }
+        if kind == 3 {
+            let graph = KroneckerGraph::decode(&mut taker)?;
+            let (version, roots, validation_bytes) = (taker.u64()?, taker.u64()? as usize, taker.u64()?);
+            return Ok(Self::Graph500(Graph500Job { graph, version, roots, validation_bytes }));
         }
         let (version, second) = (taker.u64()?, taker.u64()?);
         let memory_bytes = Some(taker.u64()?).filter(|&bytes| bytes != u64::MAX);
@@ -215,7 +280,11 @@ mod tests {
             weight: Some("cost".into()),
             stream: None,
             memory_bytes: None,
+            generated: None,
         };
+        let graph = KroneckerGraph { scale: 20, edge_factor: 16, seed: u64::MAX };
+        let generated = ChangeJob { generated: Some(graph), ..add.clone() };
+        let searches = Graph500Job { graph, version: 1 << 40, roots: 64, validation_bytes: 1 << 41 };
         let stream = Some(StreamJob {
             name: Some("a".into()),
             passed: 9,
@@ -242,6 +311,8 @@ mod tests {
             ClusterJob::Run(top),
             ClusterJob::Follow(follow),
             ClusterJob::Follow(unlimited),
+            ClusterJob::Change(generated),
+            ClusterJob::Graph500(searches),
         ] {
             assert_eq!(ClusterJob::decode(&job.encode()).expect("decode"), job);
         }

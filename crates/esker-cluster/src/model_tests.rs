@@ -4,6 +4,7 @@
 mod changes;
 mod delegates;
 mod following;
+mod graph500;
 mod more_answers;
 mod splitting;
 

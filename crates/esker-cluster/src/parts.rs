@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 use esker_format::{Error, Result};
 use esker_graph::Cancel;
 use esker_import::format::{Pick, PickIds, PickProperties, ReadOptions};
+use esker_import::generated::GeneratorReader;
 use esker_import::live::Live;
-use esker_import::open::{Opened, open};
+use esker_import::open::open;
 use esker_import::source::{EdgeBatch, IdKind, Reader};
 
 use crate::cluster::Cluster;
@@ -111,7 +112,10 @@ impl Parts {
         if let Some(live) = &mut options.live {
             live.stop = reading.stop.clone();
         }
-        let Opened { reader, .. } = open(&job.inputs, &options)?;
+        let reader: Box<dyn Reader> = match &job.generated {
+            Some(graph) => Box::new(GeneratorReader::new(graph.generator()?)),
+            None => open(&job.inputs, &options)?.reader,
+        };
         let schema = reader.schema();
         let is_reversed = manifest.directed && schema.directed == Some(false) && !schema.both_ends;
         if manifest.text_ids && schema.ids != IdKind::Text {

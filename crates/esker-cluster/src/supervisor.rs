@@ -16,7 +16,7 @@ use crate::children::{Children, WorkerCommand};
 use crate::cluster::Cluster;
 use crate::control::{Order, Remedy, Report};
 use crate::counters::WorkerCounters;
-use crate::job::{ChangeJob, ClusterJob, RunJob, StreamJob, stream_position};
+use crate::job::{ChangeJob, ClusterJob, Graph500Job, RunJob, StreamJob, stream_position};
 use crate::manifest::WholeVersion;
 use crate::shard::{roll_back, unpublished};
 use crate::stopping::Stopping;
@@ -159,26 +159,39 @@ impl Supervisor<'_> {
     pub fn run(&self, cluster: &Cluster, job: &RunJob) -> Result<ClusterAnswer> {
         crate::algorithm::find(&job.algorithm, job.params.iter().map(|(name, _)| name.as_str()))?;
         cluster.manifest().version(job.version)?;
+        self.answer(cluster, &ClusterJob::Run(job.clone()))
+    }
+
+    /// Runs the searches of the Graph500 benchmark: a row for each root, in order, with the columns `seconds`, `validate_seconds` and `edges`.
+    ///
+    /// # Errors
+    /// The first failure; the message names the worker.
+    pub fn graph500(&self, cluster: &Cluster, job: &Graph500Job) -> Result<ClusterAnswer> {
+        cluster.manifest().version(job.version)?;
+        self.answer(cluster, &ClusterJob::Graph500(*job))
+    }
+
+    /// Has the workers do a job with an answer.
+    fn answer(&self, cluster: &Cluster, job: &ClusterJob) -> Result<ClusterAnswer> {
         let mut answer = ClusterAnswer::default();
         let is_text = cluster.manifest().text_ids;
-        let conducted =
-            self.conduct(cluster, &ClusterJob::Run(job.clone()), |_: &Children, _: usize, report: Report| {
-                match report {
-                    Report::Outline(outline) => answer.outline = Outline::decode(&outline)?,
-                    Report::Rows(block) => {
-                        let kinds: Vec<_> = answer.outline.columns.iter().map(|(_, kind)| *kind).collect();
-                        answer.rows.extend(take_rows(&block, &kinds, is_text)?);
-                    }
-                    _ => {}
+        let conducted = self.conduct(cluster, job, |_: &Children, _: usize, report: Report| {
+            match report {
+                Report::Outline(outline) => answer.outline = Outline::decode(&outline)?,
+                Report::Rows(block) => {
+                    let kinds: Vec<_> = answer.outline.columns.iter().map(|(_, kind)| *kind).collect();
+                    answer.rows.extend(take_rows(&block, &kinds, is_text)?);
                 }
-                Ok(())
-            });
-        match conducted {
-            Ok(workers) => answer.workers = workers,
-            Err(ending) if ending.remedy == Remedy::RaiseMemory => {
-                return Err(self.sufficient_limit(cluster, job, ending.error)?);
+                _ => {}
             }
-            Err(ending) => return Err(ending.error),
+            Ok(())
+        });
+        match (conducted, job) {
+            (Ok(workers), _) => answer.workers = workers,
+            (Err(ending), ClusterJob::Run(run)) if ending.remedy == Remedy::RaiseMemory => {
+                return Err(self.sufficient_limit(cluster, run, ending.error)?);
+            }
+            (Err(ending), _) => return Err(ending.error),
         }
         Ok(answer)
     }

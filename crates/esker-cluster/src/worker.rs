@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use esker_format::{Error, Result, return_large_blocks};
 
-use crate::algorithm::{AnswerSink, run};
+use crate::algorithm::{AnswerSink, graph500, run};
 use crate::answer::Outline;
 use crate::change::{Prepared, Publisher, change};
 use crate::cluster::Cluster;
@@ -160,6 +160,7 @@ fn carry_out(
         ClusterJob::Change(change) => change.memory_bytes,
         ClusterJob::Run(run) => run.memory_bytes,
         ClusterJob::Follow(follow) => follow.memory_bytes,
+        ClusterJob::Graph500(_) => None,
     };
     if memory_bytes.is_some() {
         return_large_blocks();
@@ -174,6 +175,9 @@ fn carry_out(
             ClusterJob::Run(job) => run(&cluster, engine, job, &mut link).map(|()| ChangeTimes::default()),
             ClusterJob::Follow(job) => {
                 follow(&cluster, engine, job, &mut link).map(|()| ChangeTimes::default())
+            }
+            ClusterJob::Graph500(job) => {
+                graph500(&cluster, engine, job, &mut link).map(|()| ChangeTimes::default())
             }
         };
         match worked {

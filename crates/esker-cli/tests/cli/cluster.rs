@@ -453,3 +453,28 @@ fn an_answer_follows_versions_as_they_are_published() {
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }
+
+#[test]
+fn graph500_over_processes_searches_from_the_same_roots_with_the_same_edges() {
+    let place = Place::new();
+    let searches = |processes: &str| {
+        let command = format!("graph500 --scale 8 --roots 16 --kernels bfs {processes} --json");
+        let report = place.json(&command);
+        let found = report["searches"]["bfs"].as_array().unwrap();
+        let found: Vec<_> = found.iter().map(|one| (one["root"].clone(), one["edges"].clone())).collect();
+        assert!(
+            report["bfs__median_time"].as_f64().unwrap() > 0.0 && report["construction_time"].is_number()
+        );
+        (found, report["num_mpi_processes"].clone())
+    };
+    let (alone, one) = searches("");
+    assert_eq!((alone.len(), one), (16, json!(1)));
+    for processes in [1, 3] {
+        let (found, count) = searches(&format!("--processes {processes}"));
+        assert_eq!((found, count), (alone.clone(), json!(processes)));
+    }
+    place.fails(2, "graph500 --scale 8 --processes 2 --kernels sssp", "breadth-first search only");
+    place.fails(2, "graph500 --scale 8 --processes 2 --residency pooled", "cannot be used with");
+    place.ok("graph500 --scale 8 --roots 2 --processes 2 --database kept.cluster");
+    assert_eq!(place.json("cluster info kept.cluster --json")["vertices"], json!(256));
+}

@@ -13,63 +13,121 @@ use super::local::{Found, Local, Options};
 use crate::answer::{Cell, ColumnKind, Outline};
 use crate::engine::Engine;
 
-/// Gives an unreached vertex its depth.
-struct SetDepth<'a> {
-    depths: &'a VertexArray,
+/// What a search notes of the vertices that it reaches.
+pub(crate) trait Notes: Sync {
+    /// Whether a vertex is not reached yet.
+    fn is_new(&self, v: VertexId) -> bool;
+
+    /// Notes that a vertex is reached from another one. Whether none reached it before.
+    fn reach(&self, src: VertexId, dst: VertexId, depth: VertexId) -> bool;
+
+    /// What the owner of a ghost that was reached is told.
+    fn told(&self, ghost: VertexId) -> u64;
+
+    /// Notes that an own vertex was reached elsewhere. Whether none reached it before.
+    fn hear(&self, v: VertexId, told: u64, depth: VertexId) -> bool;
+
+    /// Notes that the owner of a ghost has reached it.
+    fn follow(&self, ghost: VertexId, depth: VertexId);
+}
+
+/// Reaches the vertices of a level.
+struct ReachLevel<'a, N> {
+    notes: &'a N,
     depth: VertexId,
 }
 
-impl<W: Weight> EdgeOp<W> for SetDepth<'_> {
+impl<W: Weight, N: Notes> EdgeOp<W> for ReachLevel<'_, N> {
     const BOXED: bool = true;
 
     #[inline(always)]
     fn wants(&self, dst: VertexId) -> bool {
-        self.depths.get(dst) == NONE
+        self.notes.is_new(dst)
     }
 
     #[inline(always)]
-    fn push(&self, _: VertexId, dst: VertexId, _: W) -> bool {
-        self.depths.claim(dst, NONE, self.depth)
+    fn push(&self, src: VertexId, dst: VertexId, _: W) -> bool {
+        self.notes.reach(src, dst, self.depth)
     }
 }
 
-pub(crate) fn bfs(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Options<'_>) -> Result<Found> {
+/// Searches level by level from own vertices that are reached already. Returns the number of levels, and of vertices that were reached.
+pub(crate) fn search_levels<N: Notes>(
+    local: &Local<'_, '_>,
+    engine: &mut Engine<'_>,
+    start: Vec<VertexId>,
+    notes: &N,
+) -> Result<(VertexId, u64)> {
     let (graph, routes) = (local.graph, local.routes);
-    let source = options.text("source").ok_or_else(|| {
-        Error::Usage("bfs needs a vertex to begin with: give its id as the option source".to_owned())
-    })?;
-    let start: Vec<VertexId> = local.find_owned(source)?.into_iter().collect();
-    let depths = VertexArray::filled(local.run, graph.num_vertices(), NONE);
-    start.iter().for_each(|&v| depths.set(v, 0));
     let mut level = start;
-    let (mut rounds, mut reached) = (0, 0);
+    let (mut depth, mut reached) = (0, 0);
     loop {
         let own = level.len() as u64;
-        let is_of_level = |v: VertexId| (depths.get(v) == rounds).then_some(0);
-        routes.to_delegates(engine, 0, is_of_level, |ghost, _| {
-            depths.set(ghost, rounds);
-            level.push(ghost);
-        })?;
+        if routes.has_delegates() {
+            level.sort_unstable();
+            let owned = level.clone();
+            let is_of_level = |v: VertexId| owned.binary_search(&v).is_ok().then_some(0);
+            routes.to_delegates(engine, 0, is_of_level, |ghost, _| {
+                notes.follow(ghost, depth);
+                level.push(ghost);
+            })?;
+        }
         let frontier = Frontier::from_list(graph, level);
-        let op = SetDepth { depths: &depths, depth: rounds + 1 };
-        let found = edge_map(graph, local.run, &frontier, &op)?;
+        let found = edge_map(graph, local.run, &frontier, &ReachLevel { notes, depth: depth + 1 })?;
         let (mut next, ghosts): (Vec<_>, Vec<_>) = found.iter().partition(|&v| routes.is_owned(v));
-        let told = ghosts.into_iter().map(|v| (v, 0));
-        let active = routes.tell_owners(engine, own, told, |v, _| {
-            if depths.claim(v, NONE, op.depth) {
+        let told = ghosts.into_iter().map(|v| (v, notes.told(v)));
+        let active = routes.tell_owners(engine, own, told, |v, told| {
+            if notes.hear(v, told, depth + 1) {
                 next.push(v);
             }
         })?;
         if active == 0 {
-            break;
+            return Ok((depth, reached));
         }
         reached += active;
-        rounds += 1;
+        depth += 1;
         level = next;
     }
+}
+
+/// The depth of each vertex; [`NONE`] if it is not reached.
+struct LevelDepths(VertexArray);
+
+impl Notes for LevelDepths {
+    #[inline(always)]
+    fn is_new(&self, v: VertexId) -> bool {
+        self.0.get(v) == NONE
+    }
+
+    #[inline(always)]
+    fn reach(&self, _: VertexId, dst: VertexId, depth: VertexId) -> bool {
+        self.0.claim(dst, NONE, depth)
+    }
+
+    fn told(&self, _: VertexId) -> u64 {
+        0
+    }
+
+    fn hear(&self, v: VertexId, _: u64, depth: VertexId) -> bool {
+        self.0.claim(v, NONE, depth)
+    }
+
+    fn follow(&self, ghost: VertexId, depth: VertexId) {
+        self.0.set(ghost, depth);
+    }
+}
+
+pub(crate) fn bfs(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Options<'_>) -> Result<Found> {
+    let source = options.text("source").ok_or_else(|| {
+        Error::Usage("bfs needs a vertex to begin with: give its id as the option source".to_owned())
+    })?;
+    let start: Vec<VertexId> = local.find_owned(source)?.into_iter().collect();
+    let depths = LevelDepths(VertexArray::filled(local.run, local.graph.num_vertices(), NONE));
+    start.iter().for_each(|&v| depths.0.set(v, 0));
+    let (rounds, reached) = search_levels(local, engine, start, &depths)?;
     let outline =
         Outline::new(&[("depth", ColumnKind::Count)], rounds as u64).with_fact("reached", reached as f64);
-    let cells = move |v: VertexId| match depths.get(v) {
+    let cells = move |v: VertexId| match depths.0.get(v) {
         NONE => vec![Cell::Missing],
         depth => vec![Cell::Count(depth as u64)],
     };

@@ -15,6 +15,7 @@ mod full_lists;
 mod triangles;
 mod labels;
 mod cdlp;
+mod graph500;
 
 use std::sync::Arc;
 
@@ -22,7 +23,8 @@ use esker_format::{Error, Result, trimmed_budget};
 use esker_graph::{Budget, Run, RunOptions, VertexId};
 use esker_store::ids::ExternalId;
 
-use crate::answer::{Cell, ColumnKind, Outline, put_row};
+pub use crate::answer::AnswerSink;
+use crate::answer::{Cell, ColumnKind, put_row};
 use crate::cluster::Cluster;
 use crate::engine::Engine;
 use crate::job::RunJob;
@@ -30,22 +32,8 @@ use crate::needs::PROCESS_BYTES;
 use crate::routes::{Routes, count_shared};
 use crate::shard::threads_each;
 pub(crate) use colouring::{FreeColours, NO_COLOUR, colour_order};
+pub use graph500::graph500;
 use local::{Found, Local, Options};
-
-/// Takes blocks of rows, and before them the outline.
-pub trait AnswerSink {
-    /// Takes the outline, once.
-    ///
-    /// # Errors
-    /// If it cannot be passed on.
-    fn outline(&mut self, outline: &Outline) -> Result<()>;
-
-    /// Takes some rows, encoded.
-    ///
-    /// # Errors
-    /// If they cannot be passed on.
-    fn rows(&mut self, block: Vec<u8>) -> Result<()>;
-}
 
 /// An algorithm of the cluster.
 pub struct ClusterAlgorithm {

@@ -6,8 +6,6 @@
 //! [1] Graph500 benchmark specification, version 2.0 (3.0 for shortest paths), <https://graph500.org>.
 
 mod statistics;
-mod trees;
-mod validate;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +15,7 @@ use std::time::Instant;
 
 use esker_algo::algorithm::bfs::{BfsOptions, bfs};
 use esker_algo::algorithm::sssp::{SsspOptions, sssp};
+use esker_algo::graph500::{Graph500Trees, Tree, draw_roots, validate};
 use esker_graph::generate::{EdgeBlock, Generator, Model, RMat, Weighting};
 use esker_graph::{Direction, Graph, Run, Stop, VertexId, vertex};
 use esker_import::generated::GeneratorReader;
@@ -33,8 +32,6 @@ use crate::error::{Error, Result};
 use crate::plan::{Plan, Request, plan};
 
 pub use statistics::{Harmonic, Statistics};
-use trees::{Tree, Trees};
-use validate::validate;
 
 /// The benchmark's graph and its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,13 +174,7 @@ impl Benchmark {
             (0..graph.num_vertices()).map(vertex).filter(|&v| graph.degree(Direction::Out, v) > 0).collect();
         // Sorted by the generator's numbers, so that the roots do not depend on the vertex order of the database.
         candidates.sort_unstable_by_key(|&v| self.numbers[v as usize]);
-        let count = self.options.roots.min(candidates.len());
-        let mut state = self.options.seed;
-        for place in 0..count {
-            let rest = (candidates.len() - place) as u64;
-            candidates.swap(place, place + (next_random(&mut state) % rest) as usize);
-        }
-        candidates.truncate(count);
+        draw_roots(&mut candidates, self.options.roots, self.options.seed);
         Ok(candidates)
     }
 
@@ -230,9 +221,9 @@ impl Benchmark {
         search: impl Fn(VertexId) -> Result<(f64, Tree)>,
     ) -> Result<Vec<Search>> {
         let mut searches = Vec::new();
-        let together = Trees::max_together(self.numbers.len(), memory_bytes)?;
+        let together = Graph500Trees::max_together(self.numbers.len(), memory_bytes)?;
         for batch in roots.chunks(together) {
-            let mut trees = Trees::new(&self.numbers, batch.len());
+            let mut trees = Graph500Trees::new(&self.numbers, batch.len());
             let first = searches.len();
             for &root in batch {
                 tell(kernel, searches.len(), roots.len());
@@ -291,13 +282,4 @@ fn numbers_of(snapshot: &Snapshot) -> Result<Vec<VertexId>> {
         Err(error) => Err(Error::from(error)),
     };
     ids.externals(0..ids.num_vertices()).map(number).collect()
-}
-
-/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-fn next_random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }

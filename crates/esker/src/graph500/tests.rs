@@ -2,7 +2,6 @@ use esker_graph::NONE;
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
 use esker_store::{GraphEncoding, Residency};
 
-use super::trees::{Tree, Trees};
 use super::*;
 
 fn benchmark(scale: u32) -> (tempfile::TempDir, Benchmark, Run) {
@@ -110,7 +109,7 @@ fn small() -> (Generator, Vec<VertexId>, Tree) {
 }
 
 fn verdict(generator: &Generator, numbers: &[VertexId], tree: Tree) -> std::result::Result<u64, String> {
-    let mut trees = Trees::new(numbers, 1);
+    let mut trees = Graph500Trees::new(numbers, 1);
     trees.push(tree)?;
     validate(&trees, generator, &Run::with_threads(2).unwrap()).unwrap().map(|edges| edges[0])
 }

@@ -7,15 +7,19 @@ use esker_graph::{NONE, Stop, VertexId};
 const TREES_MAX: usize = 32;
 
 /// The answer of one search.
-pub(super) struct Tree {
-    pub(super) root: VertexId,
-    pub(super) parents: Vec<VertexId>,
+#[derive(Debug)]
+pub struct Tree {
+    /// The root, which is its own parent.
+    pub root: VertexId,
+    /// The parent of each vertex; [`NONE`] if it is not reached.
+    pub parents: Vec<VertexId>,
     /// `None`: the distance is the number of steps from the root, computed from the parents.
-    pub(super) distances: Option<Vec<f64>>,
+    pub distances: Option<Vec<f64>>,
 }
 
 /// Several trees, indexed by the generator's vertex numbers.
-pub(super) struct Trees<'a> {
+#[derive(Debug)]
+pub struct Graph500Trees<'a> {
     numbers: &'a [VertexId],
     /// Capacity in trees.
     width: usize,
@@ -28,9 +32,12 @@ pub(super) struct Trees<'a> {
     len: usize,
 }
 
-impl<'a> Trees<'a> {
+impl<'a> Graph500Trees<'a> {
     /// The number of trees that fit in memory together.
-    pub(super) fn max_together(num_vertices: usize, memory_bytes: u64) -> Result<usize, Stop> {
+    ///
+    /// # Errors
+    /// [`Stop::OverBudget`] if none does.
+    pub fn max_together(num_vertices: usize, memory_bytes: u64) -> Result<usize, Stop> {
         // The answer of one search is in memory as well.
         let one =
             (num_vertices.max(1) * (size_of::<f64>() + size_of::<VertexId>() + size_of::<u32>())) as u64;
@@ -44,8 +51,8 @@ impl<'a> Trees<'a> {
         }
     }
 
-    /// No trees, with capacity for `width`, at most 32.
-    pub(super) fn new(numbers: &'a [VertexId], width: usize) -> Self {
+    /// No trees, with capacity for `width`, at most 32. `numbers` has the generator's number of each vertex.
+    pub fn new(numbers: &'a [VertexId], width: usize) -> Self {
         let cells = numbers.len() * width;
         Self {
             numbers,
@@ -73,7 +80,10 @@ impl<'a> Trees<'a> {
     }
 
     /// Adds a tree after checking rule 1 of the specification: every chain of parents ends at the root.
-    pub(super) fn push(&mut self, tree: Tree) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// What breaks the rule.
+    pub fn push(&mut self, tree: Tree) -> Result<(), String> {
         let steps = steps_to_root(tree.root, &tree.parents)?;
         self.steps = tree.distances.is_none();
         let distances = tree.distances.unwrap_or_else(|| {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use esker_graph::generate::{EdgeBlock, Generator, WeightColumn};
 use esker_graph::{NONE, Run, Stop};
 
-use super::trees::Trees;
+use super::trees::Graph500Trees;
 
 /// The state of one thread.
 struct Worker {
@@ -15,22 +15,48 @@ struct Worker {
     wrong: Option<String>,
 }
 
+/// What edges say about trees.
+#[derive(Debug)]
+pub struct Findings {
+    /// For each tree, the number of edges between reached vertices.
+    pub edges: Vec<u64>,
+    /// For each vertex, a bit for each tree in which the edge from its parent was found.
+    pub met: Vec<u32>,
+}
+
 /// Checks all trees in one pass over the edges; returns for each tree the number of input edges in its component, or the broken rule.
 ///
 /// The ends of every edge are both reached or both unreached (rule 4), and their distances differ by at most the length of the edge, which
 /// is 1 in breadth-first search (rules 2 and 3). Every reached vertex except the root has an edge from its parent whose length is the
-/// difference of their distances (rules 2 and 5). [`Trees::push`] has checked that parents form a tree (rule 1).
-pub(super) fn validate(
-    trees: &Trees<'_>,
+/// difference of their distances (rules 2 and 5). [`Graph500Trees::push`] has checked that parents form a tree (rule 1).
+///
+/// # Errors
+/// Cancellation.
+pub fn validate(
+    trees: &Graph500Trees<'_>,
     generator: &Generator,
     run: &Run,
 ) -> Result<Result<Vec<u64>, String>, Stop> {
-    // For each vertex, a bit for each tree in which the edge from its parent was found.
+    let found = look_at_edges(trees, generator, run, (0, 1))?;
+    Ok(found.and_then(|Findings { edges, met }| expect_met(trees, 0, &met).map(|()| edges)))
+}
+
+/// Checks all trees against one of so many equal parts of the edges, as far as single edges show: rules 2 to 4, in `part.0` of `0..part.1`.
+///
+/// # Errors
+/// Cancellation.
+pub fn look_at_edges(
+    trees: &Graph500Trees<'_>,
+    generator: &Generator,
+    run: &Run,
+    part: (u64, u64),
+) -> Result<Result<Findings, String>, Stop> {
     let mut met: Vec<AtomicU32> = Vec::new();
     met.resize_with(trees.num_vertices(), AtomicU32::default);
     let new_worker = || Worker { block: EdgeBlock::default(), edges: vec![0; trees.width()], wrong: None };
-    let workers = run.share(generator.num_blocks() as usize, new_worker, |worker, index| {
-        generator.block(index as u64, &mut worker.block);
+    let num_blocks = (generator.num_blocks() + part.1 - 1 - part.0) / part.1;
+    let workers = run.share(num_blocks as usize, new_worker, |worker, index| {
+        generator.block(part.0 + index as u64 * part.1, &mut worker.block);
         check_block(trees, &met, worker);
         Ok::<_, Stop>(())
     })?;
@@ -41,18 +67,25 @@ pub(super) fn validate(
         }
         edges.iter_mut().zip(worker.edges).for_each(|(sum, part)| *sum += part);
     }
-    for (v, met) in met.iter().enumerate() {
-        let met = met.load(Ordering::Relaxed);
+    Ok(Ok(Findings { edges, met: met.into_iter().map(AtomicU32::into_inner).collect() }))
+}
+
+/// Checks rule 5 for the vertices from `first` on for which `met` says in which trees any edge has shown their parents.
+///
+/// # Errors
+/// A vertex without an edge from its parent.
+pub fn expect_met(trees: &Graph500Trees<'_>, first: usize, met: &[u32]) -> Result<(), String> {
+    for (v, met) in (first..).zip(met) {
         for (tree, &parent) in trees.row(v).1.iter().enumerate() {
             if parent != NONE && parent as usize != v && met >> tree & 1 == 0 {
-                return Ok(Err(format!("no edge of the right length joins {v} to its parent {parent}")));
+                return Err(format!("no edge of the right length joins {v} to its parent {parent}"));
             }
         }
     }
-    Ok(Ok(edges))
+    Ok(())
 }
 
-fn check_block(trees: &Trees<'_>, met: &[AtomicU32], worker: &mut Worker) {
+fn check_block(trees: &Graph500Trees<'_>, met: &[AtomicU32], worker: &mut Worker) {
     let block = &worker.block;
     for (index, (&u, &v)) in block.sources.iter().zip(&block.targets).enumerate() {
         let length = match &block.weights {
