@@ -96,7 +96,7 @@ impl Colours {
 
     /// Has an own vertex looked at, or the part of a delegate.
     fn look_at(&mut self, v: VertexId, step: &Step<'_>) {
-        let is_ours = step.shared.is_owned(v) || step.delegated_ghosts.contains(&v);
+        let is_ours = step.shared.is_owned(v) || step.delegates.ghosts.contains(&v);
         if is_ours && !std::mem::replace(&mut self.is_due[v as usize], true) {
             self.due.push(Reverse((self.hashes[v as usize], v)));
         }
@@ -107,7 +107,7 @@ impl Colours {
         let now = *self.values.get(v);
         for &other in step.snapshot.neighbors(Direction::Out, v)?.iter() {
             let colour = *self.values.get(other);
-            let is_part = step.delegated_ghosts.contains(&other);
+            let is_part = step.delegates.ghosts.contains(&other);
             if (is_part || colour == now || colour > before) && self.is_before(step, v, other) {
                 self.look_at(other, step);
             }
@@ -167,13 +167,13 @@ impl Live for Colours {
         for (&(u, v), is_added) in added.chain(step.removed.iter().map(|edge| (edge, false))) {
             let (first, later) = if self.is_before(step, u, v) { (u, v) } else { (v, u) };
             let [before, colour] = [first, later].map(|v| *self.values.get(v));
-            let is_part = step.delegated_ghosts.contains(&later);
+            let is_part = step.delegates.ghosts.contains(&later);
             if u != v && (is_part || if is_added { before == colour } else { before < colour }) {
                 self.look_at(later, step);
             }
         }
         // Those that have become delegates with the version.
-        let unknown = step.delegated_ghosts.iter().filter(|v| !self.parts.here.contains_key(v));
+        let unknown = step.delegates.ghosts.iter().filter(|v| !self.parts.here.contains_key(v));
         unknown.copied().collect::<Vec<_>>().into_iter().for_each(|v| self.look_at(v, step));
         step.newly_shared.iter().for_each(|&v| self.values.tell(v));
         let mut rounds = 0;
@@ -189,7 +189,7 @@ impl Live for Colours {
                 }
                 Ok(())
             })?;
-            let (parts, of_parts) = match step.has_delegates {
+            let (parts, of_parts) = match step.delegates.any {
                 true => self.parts.exchange(step, engine)?,
                 false => (0, Vec::new()),
             };

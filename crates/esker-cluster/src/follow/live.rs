@@ -10,13 +10,18 @@ use super::shared::Shared;
 use crate::answer::{Cell, ColumnKind};
 use crate::engine::Engine;
 
+/// The delegates of a version.
+pub(super) struct Delegated {
+    /// Whether there are any; all processes say the same.
+    pub(super) any: bool,
+    /// Those of other shards that this one has parts of the lists of.
+    pub(super) ghosts: BTreeSet<VertexId>,
+}
+
 /// What a version changed in a shard.
 pub(super) struct Step<'a> {
     pub(super) snapshot: &'a Snapshot,
-    /// Whether the version has delegates; all processes say the same.
-    pub(super) has_delegates: bool,
-    /// The delegates of other shards that this one has parts of the lists of.
-    pub(super) delegated_ghosts: &'a BTreeSet<VertexId>,
+    pub(super) delegates: Delegated,
     pub(super) shared: &'a Shared,
     /// Vertices from this number on are new.
     pub(super) first_new: usize,

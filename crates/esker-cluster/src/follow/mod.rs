@@ -27,11 +27,10 @@ use crate::cluster::Cluster;
 use crate::engine::Engine;
 use crate::job::FollowJob;
 use crate::needs::{PROCESS_BYTES, ShardShape};
-use crate::placement::Placement;
 use crate::routes::count_shared;
 use crate::shard::threads_each;
 use colours::Colours;
-use live::{Live, Step};
+use live::{Delegated, Live, Step};
 use shared::Shared;
 use spread::{Components, Depths, Spread, TextComponents};
 
@@ -141,17 +140,9 @@ pub fn follow(
         expect_vertex(&last, &shared, &job.params)?;
     }
     let (added, removed) = (Vec::new(), Vec::new());
-    let placement = cluster.placement(job.version);
-    let step = Step {
-        snapshot: &last,
-        shared: &shared,
-        has_delegates: placement.has_delegates(),
-        delegated_ghosts: &delegated_ghosts(&placement, &last, &shared)?,
-        first_new: 0,
-        newly_shared,
-        added,
-        removed,
-    };
+    let delegates = delegated(&cluster, job.version, &last, &shared)?;
+    let step =
+        Step { snapshot: &last, shared: &shared, delegates, first_new: 0, newly_shared, added, removed };
     report(live.as_mut(), &step, engine, (job.version, job.initial), sink)?;
     while let Some(NextVersion { whole, shard }) = sink.next()? {
         // The version may have been committed since. A number is never given twice, so one that is known stays what it was.
@@ -170,35 +161,23 @@ pub fn follow(
         if cluster.manifest().hub_degree > 0 {
             cluster.reload()?;
         }
-        let placement = cluster.placement(whole);
-        let step = Step {
-            snapshot: &next,
-            shared: &shared,
-            has_delegates: placement.has_delegates(),
-            delegated_ghosts: &delegated_ghosts(&placement, &next, &shared)?,
-            first_new,
-            newly_shared,
-            added,
-            removed,
-        };
+        let delegates = delegated(&cluster, whole, &next, &shared)?;
+        let step =
+            Step { snapshot: &next, shared: &shared, delegates, first_new, newly_shared, added, removed };
         report(live.as_mut(), &step, engine, (whole, true), sink)?;
         last = next;
     }
     Ok(())
 }
 
-/// The delegates of a version that are ghosts in this shard.
-fn delegated_ghosts(
-    placement: &Placement,
-    snapshot: &Snapshot,
-    shared: &Shared,
-) -> Result<BTreeSet<VertexId>> {
-    let mut ghosts = BTreeSet::new();
+/// The delegates of a version, and which of them are ghosts in this shard.
+fn delegated(cluster: &Cluster, version: u64, snapshot: &Snapshot, shared: &Shared) -> Result<Delegated> {
+    let (placement, mut ghosts) = (cluster.placement(version), BTreeSet::new());
     for id in placement.delegates() {
         let found = snapshot.ids().vertex_of(id.as_id())?;
         ghosts.extend(found.filter(|&v| (v as usize) < snapshot.num_vertices() && !shared.is_owned(v)));
     }
-    Ok(ghosts)
+    Ok(Delegated { any: placement.has_delegates(), ghosts })
 }
 
 /// The memory of a process that follows.

@@ -279,7 +279,7 @@ impl<S: Spreads> Spread<S> {
 
     /// Passes the value of a vertex on to a neighbour.
     fn pass(&mut self, v: VertexId, other: VertexId, step: &Step<'_>) {
-        let is_ours = self.directed || step.has_delegates || step.shared.is_owned(other);
+        let is_ours = self.directed || step.delegates.any || step.shared.is_owned(other);
         let Some(passed) = self.what.passed(self.values.get(v)).filter(|_| is_ours) else { return };
         if passed < *self.values.get(other) {
             self.values.set(other, passed, step.shared);
