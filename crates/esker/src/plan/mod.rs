@@ -117,7 +117,7 @@ pub fn plan(
     let Some(chosen) = possible().find(is_good).or_else(|| possible().next()) else {
         let allowed: Vec<_> = candidates.iter().filter(|one| request.allows(one)).collect();
         let needed_bytes = |one: &Candidate| one.needed_bytes(&entry.reading(snapshot), request, resources);
-        return Err(refusal(entry, &allowed, needed_bytes, resources)?);
+        return Err(refusal(entry, &allowed, needed_bytes, (resources, needs::later_bytes(snapshot)?))?);
     };
     let limit = if chosen.is_mapped() { resources.mapped_bytes } else { resources.memory_bytes };
     let fits = chosen.whole_bytes <= limit;
@@ -153,12 +153,12 @@ pub fn least_bytes(
     Ok(possible.map(|one| one.least_bytes).min().unwrap_or(PROCESS_BYTES))
 }
 
-/// The error when no candidate fits.
+/// The error when no candidate fits. Beside pools, heads and tiles, `later_bytes` of later layers are in memory.
 fn refusal(
     entry: &Entry,
     candidates: &[&Candidate],
     needed_bytes: impl FnOnce(&Candidate) -> Result<u64>,
-    resources: &Resources,
+    (resources, later_bytes): (&Resources, u64),
 ) -> Result<Error> {
     let possible = candidates.iter().filter(|one| one.obstacle.is_none()).min_by_key(|one| one.least_bytes);
     Ok(match possible {
@@ -174,7 +174,13 @@ fn refusal(
                 Residency::Mapped => entry.name.to_owned(),
                 Residency::Pooled | Residency::Headed | Residency::Memory => {
                     let (encoding, residency) = (encoding_name(one.encoding), residency_name(one.residency));
-                    format!("{} with {residency} {encoding}", entry.name)
+                    let later = match later_bytes >> 20 {
+                        mib if mib > 0 && one.residency != Residency::Memory => {
+                            format!(" and {mib} MiB of later layers, which `esker compact` merges,")
+                        }
+                        _ => String::new(),
+                    };
+                    format!("{} with {residency} {encoding}{later}", entry.name)
                 }
             },
             needed_bytes: needed_bytes(one)?,

@@ -102,6 +102,11 @@ pub(super) fn estimate_as(
     Ok(estimate)
 }
 
+/// Bytes of the later layers of a version, which are in memory beside pools, heads and tiles.
+pub(super) fn later_bytes(snapshot: &Snapshot) -> Result<u64> {
+    Ok(StackedNeeds::of(snapshot.stack(), snapshot.version().num_arcs, 0)?.mapped_bytes)
+}
+
 /// Memory in which the lists of both directions are collected, if a directed graph is read as undirected.
 fn collecting_bytes(snapshot: &Snapshot, shape: &Shape, from_tiles: bool) -> u64 {
     if !snapshot.drops_directions() {

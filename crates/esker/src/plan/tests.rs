@@ -457,3 +457,21 @@ fn a_refusal_of_heads_of_a_requested_length_names_a_limit_that_holds_them() {
     let shorter = choose(&snapshot, "bfs", &Request { head_len: Some(1), ..request }, least - 1);
     assert!(shorter.is_ok(), "{shorter:?}");
 }
+
+#[test]
+fn a_refusal_says_what_later_layers_take_part_in_it() {
+    let (_directory, snapshot) = database(12, Encoding::Plain, true);
+    let pooled = Request { residency: Some(Residency::Pooled), ..Request::default() };
+    let message = |snapshot| choose(snapshot, "wcc", &pooled, 1000).unwrap_err().to_string();
+    assert!(!message(&snapshot).contains("later layers"), "{}", message(&snapshot));
+    let options = DatabaseOptions { auto_merge: Some(false), ..DatabaseOptions::default() };
+    let database = Database::open(snapshot.path(), options).unwrap();
+    let mut batch = database.batch();
+    for edge in 0..200_000_u64 {
+        batch.add_edge(edge % 4000, edge * 31 % 3989, &[PropertyValue::from(1_i64)]).unwrap();
+    }
+    database.commit(batch, "many more").unwrap();
+    database.freeze(&Run::with_threads(1).unwrap()).unwrap();
+    let refused = message(&database.snapshot().unwrap());
+    assert!(refused.contains(" MiB of later layers, which `esker compact` merges, needs "), "{refused}");
+}
