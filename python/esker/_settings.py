@@ -43,7 +43,13 @@ def moment_text(time: Any) -> str:
         raise InvalidError("NaT is not a time")
     if numpy.datetime_data(time.dtype)[0] in ("Y", "M", "W", "D"):
         return str(time.astype("datetime64[D]"))
-    return f"{time.astype('datetime64[ms]')}Z"
+    milliseconds = time.astype("datetime64[ms]")
+    if milliseconds != time:
+        raise InvalidError(
+            f"{time} is finer than a millisecond, as which a datetime is read: round it with .astype('datetime64[ms]'), or give the "
+            "moment as an integer in the unit of the times"
+        )
+    return f"{milliseconds}Z"
 
 
 def time_text(time: datetime.datetime | datetime.date) -> str:

@@ -66,6 +66,8 @@ def test_times_and_lengths_of_numpy_are_taken_in_utc(stream):
     assert ends == [one.until]
     with pytest.raises(esker.InvalidError, match="NaT"):
         db.window("1h", at=np.datetime64("NaT"), time="sent")
+    with pytest.raises(esker.InvalidError, match="finer than a millisecond"):
+        db.window("1h", at=np.datetime64("2024-03-01T04:59:59.000000001"), time="sent")
     with pytest.raises(esker.InvalidError, match="weeks or a smaller unit"):
         db.window(np.timedelta64(1, "M"), time="sent")
     with db.batch(event_time=np.datetime64("2030-01-01")) as batch:

@@ -310,15 +310,24 @@ impl Series<'_> {
         step: Step,
         (last, passed): (Option<i64>, i64),
     ) -> Result<(Vec<i64>, bool), Failure> {
-        if let (Step::Edges(_), Some(after)) = (step, last)
-            && let Some((version, until)) = expiries.last_with(after)
-        {
-            let before = store.at(version)?;
-            let range = (last, until.min(passed));
-            let ends = self.times.ends_passed(&before, step, range, &self.run)?;
-            if !ends.is_empty() {
-                return Ok((ends, false));
+        if let (Step::Edges(every), Some(mut after)) = (step, last) {
+            let mut counted = 0;
+            // Each part of the edges is counted on the last version that has it.
+            while let Some((version, until)) = expiries.last_with(after)
+                && let until = until.min(passed)
+                && until > after
+            {
+                let before = store.at(version)?;
+                let (ends, rest) =
+                    self.times.ends_counted(&before, (every, counted), (after, until), &self.run)?;
+                if !ends.is_empty() {
+                    return Ok((ends, false));
+                }
+                (after, counted) = (until, rest);
             }
+            let rest = (after, passed);
+            let (ends, _) = self.times.ends_counted(&self.snapshot, (every, counted), rest, &self.run)?;
+            return Ok((ends, true));
         }
         Ok((self.times.ends_passed(&self.snapshot, step, (last, passed), &self.run)?, true))
     }

@@ -47,12 +47,15 @@ fn windows_of_a_stream_have_the_edges_that_have_expired_since() {
         let long = if i == 0 { 60 } else { 90 };
         assert_eq!(pair, [format!("{end},1m,61,60,1"), format!("{end},90s,{},{long},1", long + 1)]);
     }
-    let (rows, said) = first_rows(&place, &line("--length 1m --every-edges 70"), 14);
-    assert_eq!(said, "");
-    for (i, row) in rows.iter().enumerate() {
-        let end = 70 * (i + 1) - 1;
-        let (minute, second) = (end / 60, end % 60);
-        assert_eq!(*row, format!("2024-01-01T00:{minute:02}:{second:02}Z,1m,61,60,1"));
+    // More edges than expire together, or than there are at a time, count as well.
+    for (every, count) in [(70, 14), (160, 6), (400, 2)] {
+        let (rows, said) = first_rows(&place, &line(&format!("--length 1m --every-edges {every}")), count);
+        assert_eq!(said, "");
+        for (i, row) in rows.iter().enumerate() {
+            let end = every * (i + 1) - 1;
+            let (minute, second) = (end / 60, end % 60);
+            assert_eq!(*row, format!("2024-01-01T00:{minute:02}:{second:02}Z,1m,61,60,1"));
+        }
     }
 }
 

@@ -124,6 +124,13 @@ fn a_diff_is_replayed_whatever_the_rule_for_duplicates_or_refused() {
     place.ok("import one.csv many.esker --duplicates keep");
     place.file("diff.txt", "- 1 2 weight=7\n");
     place.fails(1, "commit many.esker diff.txt", "removes all edges from one vertex to another");
+    place.file("change.txt", "- 1 2\n+ 1 2 weight=8\n");
+    place.ok("commit many.esker change.txt");
+    let diff = place.ok("diff many.esker 1 2 -q");
+    assert!(diff.starts_with("~ 1 2"), "{diff}");
+    place.file("diff.txt", &diff);
+    place.ok("import one.csv others.esker --duplicates keep");
+    place.fails(1, "commit others.esker diff.txt", "which of several parallel edges changes");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! + u v weight=3 kind="best friend"   adds an edge, or sets the properties of an existing one
 //! - u v                               removes an edge, of parallel edges all; values after the ids are ignored, and refused where edges are parallel
 //! ~ u v weight=3 -> 5 kind=rival      sets the properties of an edge to the values after the arrows, whatever the rule for duplicates says;
-//!                                     `esker diff` writes changed edges so
+//!                                     `esker diff` writes changed edges so; refused where edges are parallel
 //! + u                                 adds a vertex
 //! - u                                 removes a vertex with its edges
 //! u name=value other=value            sets properties of a vertex; `name=` removes a value
@@ -150,9 +150,14 @@ impl ScriptParser<'_> {
                     (self.target.id(&u.text).map_err(reason)?, self.target.id(&v.text).map_err(reason)?);
                 self.batch.remove_edge(u, v).map_err(reason)?;
             }
+            (Some("~"), [_, _]) if self.batch.duplicates() == Duplicates::Keep => {
+                return Err("`~` does not say which of several parallel edges changes: remove all from the one vertex to the other \
+                            with `-`, and add those that are there afterwards with `+`"
+                    .to_owned());
+            }
             (Some(sign), [u, v]) => {
                 // Rules other than that of the last value would join the old edge and the new one.
-                if sign == "~" && !matches!(self.batch.duplicates(), Duplicates::Keep | Duplicates::Last) {
+                if sign == "~" && self.batch.duplicates() != Duplicates::Last {
                     let (u, v) =
                         (self.target.id(&u.text).map_err(reason)?, self.target.id(&v.text).map_err(reason)?);
                     self.batch.remove_edge(u, v).map_err(reason)?;

@@ -193,6 +193,30 @@ impl Times {
         }
     }
 
+    /// The times of each `every`th of the edges that are later than `after`, until `until`, ascending, where `counted` edges, fewer than `every`, came
+    /// before them since the last end; and the number of edges since the last of these ends.
+    ///
+    /// # Errors
+    /// As [`Times::ends`].
+    pub fn ends_counted(
+        &self,
+        snapshot: &Snapshot,
+        (every, counted): (NonZeroU64, u64),
+        (after, until): (i64, i64),
+        run: &Run,
+    ) -> Result<(Vec<i64>, u64)> {
+        let (times, _memory) = snapshot.sorted_times(&self.property, after, until, run)?;
+        let missing = usize::try_from(every.get() - counted).unwrap_or(usize::MAX);
+        let Some(&first) = times.get(missing - 1) else {
+            return Ok((Vec::new(), counted + times.len() as u64));
+        };
+        let later = &times[times.partition_point(|&time| time <= first)..];
+        let every = usize::try_from(every.get()).unwrap_or(usize::MAX);
+        let ends: Vec<i64> = std::iter::once(first).chain(ends_of(later, every).0).collect();
+        let last = ends[ends.len() - 1];
+        Ok((ends, (times.len() - times.partition_point(|&time| time <= last)) as u64))
+    }
+
     /// The times of each `n`th of the edges that are later than `after`, until `until`, ascending; and that of the last edge, if there are
     /// edges after them. Each count begins after the edges of the end before.
     fn counted_ends(
