@@ -5,15 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pathlib
 import re
-import shutil
-import subprocess
-import sys
 import tempfile
 from typing import TYPE_CHECKING, Any, Iterator, Literal, NamedTuple
 
-from . import _errors
+from . import _cancel, _cluster_command, _errors
+from ._cluster_command import INSTALL, INTERRUPTED, Finished
 from ._database import Database
 from ._opening import open as open_database
 from ._selectors import Path
@@ -22,7 +19,6 @@ from ._settings import Memory
 if TYPE_CHECKING:
     import pyarrow
 
-_INSTALL = "install it with `cargo install --path crates/esker-cli --features cluster`, or name it with command="
 #: What a message of the command says, and the exception for it.
 _KINDS: tuple[tuple[str, type[_errors.Error]], ...] = (
     ("raise the limit to at least", _errors.MemoryLimitError),
@@ -110,7 +106,7 @@ class Cluster:
 
     def __init__(self, path: Path, command: Path | None = None) -> None:
         self._path = os.fspath(path)
-        self._command = _find(command)
+        self._command = _cluster_command.find(command)
 
     @property
     def path(self) -> str:
@@ -169,7 +165,9 @@ class Cluster:
             memory: Memory limit of each worker.
         """
         given = {"commit-every": commit_every, "source": source, "weight": weight, "memory": memory}
-        return self._change("stream", [os.fspath(file)], given, *(["--from-start"] if from_start else []))
+        change = self._change("stream", [os.fspath(file)], given, *(["--from-start"] if from_start else []))
+        _cancel.current()  # The command commits what it has read, and succeeds.
+        return change
 
     def run(
         self, algorithm: str, *, source: int | str | None = None, at: int | None = None, memory: Memory = None, **options: Any
@@ -233,30 +231,20 @@ class Cluster:
         first = self.version if start is None else start
         flags = [name for name, wanted in (("--initial", initial), ("--once", once)) if wanted]
         words = self._words("follow", self.path, algorithm, "--arrow", *flags, given={"source": source, "from": first, "memory": memory})
-        with tempfile.TemporaryFile() as said:
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said)
+        with _cluster_command.running(words) as command:
 
             def steps() -> Iterator[ClusterStep]:
                 import pyarrow.ipc
 
                 with contextlib.suppress(pyarrow.ArrowInvalid):  # The command ended before the stream did, and says why.
-                    for version, batch in enumerate(pyarrow.ipc.open_stream(process.stdout), first):
+                    for version, batch in enumerate(pyarrow.ipc.open_stream(command.output), first):
+                        _cancel.current()
                         yield ClusterStep(version, pyarrow.Table.from_batches([batch]))
-                if process.wait() != 0:
-                    said.seek(0)
-                    raise _failure(process.returncode, said.read().decode(errors="replace"))
+                done = command.finish()
+                if done.code != 0:
+                    raise _failure(done)
 
-            try:
-                yield steps()
-            finally:
-                process.terminate()
-                try:
-                    process.wait(10)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.wait()
-                if process.stdout is not None:
-                    process.stdout.close()
+            yield steps()
 
     def info(self, *, at: int | None = None) -> dict[str, Any]:
         """The sizes of the cluster and of its shards.
@@ -274,9 +262,9 @@ class Cluster:
     def check(self) -> dict[str, Any]:
         """Verifies every shard, and that they fit together: ``sound`` says whether, ``problems`` what is not."""
         done = self._run("check", self.path, "--json")
-        if done.returncode != 0 and not done.stdout:
-            raise _failure(done.returncode, done.stderr)
-        report: dict[str, Any] = json.loads(done.stdout)
+        if done.code != 0 and not done.output:
+            raise _failure(done)
+        report: dict[str, Any] = json.loads(done.output)
         return report
 
     def edges(self, *, at: int | None = None) -> pyarrow.Table:
@@ -338,39 +326,27 @@ class Cluster:
         options = [f"--{name}={value}" for name, value in (given or {}).items() if value is not None]
         return [self._command, "cluster", *words, *options]
 
-    def _run(self, *words: str, given: dict[str, Any] | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(self._words(*words, given=given), stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace")
+    def _run(self, *words: str, given: dict[str, Any] | None = None) -> Finished:
+        return _cluster_command.run(self._words(*words, given=given))
 
     def _call(self, *words: str, given: dict[str, Any] | None = None) -> str:
         done = self._run(*words, given=given)
-        if done.returncode != 0:
-            raise _failure(done.returncode, done.stderr)
-        return done.stdout
+        if done.code != 0:
+            raise _failure(done)
+        return done.output
 
     def _json(self, *words: str, given: dict[str, Any] | None = None) -> dict[str, Any]:
         report: dict[str, Any] = json.loads(self._call(*words, "--json", given=given))
         return report
 
 
-def _find(command: Path | None) -> str:
-    """The command that does the work."""
-    if command is not None:
-        if shutil.which(command) is None:
-            raise _errors.NotFoundError(f"{os.fspath(command)} is no command: {_INSTALL}")
-        return str(os.fspath(command))
-    beside = pathlib.Path(sys.executable).with_name("esker")
-    found = str(beside) if beside.is_file() else shutil.which("esker")
-    if found is None:
-        raise _errors.NotFoundError(f"clusters need the command `esker`, which is neither beside Python nor on PATH: {_INSTALL}")
-    return found
-
-
-def _failure(code: int, said: str) -> _errors.Error:
+def _failure(done: Finished) -> _errors.Error:
     """The exception for what a command that failed said."""
+    code, said = done.code, done.errors
     if "unrecognized subcommand 'cluster'" in said:
-        return _errors.NotFoundError(f"the command `esker` was built without clusters: {_INSTALL}")
+        return _errors.NotFoundError(f"the command `esker` was built without clusters: {INSTALL}")
     message = re.split(r"^(?:esker|error): ", said, flags=re.MULTILINE)[-1].strip()
-    if code in (130, -2, -15):
+    if code in INTERRUPTED:
         return _errors.Cancelled("the command was interrupted")
     kinds = [kind for words, kind in _KINDS if words in message]
     kind = kinds[0] if kinds else _errors.InvalidError if code == 2 else _errors.Error

@@ -1,9 +1,13 @@
 """Clusters from Python, with the command that the build of the cluster's tests leaves in target/debug."""
 
 import json
+import os
 import pathlib
+import signal
 import subprocess
+import sys
 import threading
+import time
 
 import pyarrow
 import pytest
@@ -117,6 +121,91 @@ def test_an_answer_follows_versions(tmp_path):
         assert [(step.version, step.changes.num_rows) for step in steps] == [(2, 0), (3, 2), (4, 0)], "also what changes nothing"
     with pytest.raises(esker.MemoryLimitError), cluster.follow("wcc", memory="1MiB") as steps:
         next(steps)
+
+
+def commands(path):
+    """The commands and workers that have the cluster open."""
+    found = []
+    for place in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = place.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if len(words) > 2 and words[1] == b"cluster" and str(path).encode() in words:
+            found.append(place.parent.name)
+    return found
+
+
+def cancelled(path, work):
+    """Cancels work once the workers run, and returns how long it took to end."""
+    handle, at = esker.Cancel(), []
+
+    def cancel():
+        while len(commands(path)) < 3:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        at.append(time.monotonic())
+        handle.cancel()
+
+    canceller = threading.Thread(target=cancel)
+    canceller.start()
+    with pytest.raises(esker.Cancelled, match="^cancelled$"), handle:
+        work()
+    took = time.monotonic() - at[0]
+    canceller.join()
+    assert commands(path) == []
+    return took
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc")
+def test_a_cancellation_ends_the_command_and_its_workers(tmp_path):
+    cluster = esker.cluster(tmp_path / "c", shards=2, seed=4, command=COMMAND)
+    cluster.add({"source": [1, 5], "target": [2, 6]})
+
+    def follow():
+        with cluster.follow("wcc") as steps:
+            for _ in steps:
+                pass
+
+    os.mkfifo(tmp_path / "pipe")
+    pipe = os.open(tmp_path / "pipe", os.O_RDWR)
+    works = [
+        follow,
+        lambda: cluster.run("pagerank", tolerance=0, rounds=1_000_000_000),
+        lambda: cluster.stream(tmp_path / "pipe"),
+        lambda: [cluster.add({"source": [7], "target": [8]}) for _ in range(1000)],
+    ]
+    for work in works:
+        assert cancelled(cluster.path, work) < 5
+    os.close(pipe)
+    handle = esker.Cancel()
+    handle.cancel()
+    with handle, pytest.raises(esker.Cancelled):
+        cluster.log()
+    assert cluster.check()["sound"]
+    with cluster.follow("wcc") as steps:
+        next(steps)
+    assert commands(cluster.path) == []
+    with pytest.raises(esker.ClosedError):
+        next(steps)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc")
+def test_ctrl_c_ends_the_command_and_its_workers(tmp_path):
+    cluster = esker.cluster(tmp_path / "c", shards=2, seed=4, command=COMMAND)
+    cluster.add({"source": [1, 5], "target": [2, 6]})
+
+    def interrupt():
+        while len(commands(cluster.path)) < 3:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    interrupter = threading.Thread(target=interrupt)
+    interrupter.start()
+    with pytest.raises(KeyboardInterrupt):
+        cluster.run("pagerank", tolerance=0, rounds=1_000_000_000)
+    interrupter.join()
+    assert commands(cluster.path) == []
 
 
 def test_clusters_of_databases_and_back(tmp_path, path):
