@@ -7,7 +7,7 @@ import json
 import os
 import re
 import tempfile
-from typing import TYPE_CHECKING, Any, Iterator, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Iterator, Literal, Mapping, NamedTuple
 
 from . import _cancel, _cluster_command, _errors
 from ._cluster_command import INSTALL, INTERRUPTED, Finished
@@ -175,7 +175,7 @@ class Cluster:
         """Runs an algorithm on all shards together, and gathers the answer: ``degrees``, ``bfs``, ``wcc``, ``pagerank``, ``kcore``,
         ``colouring``, ``sssp``, ``triangles`` or ``cdlp``.
 
-        The rows are in the order of the ids. The metadata ``esker`` of the schema is JSON with rounds, figures, and what workers counted.
+        The rows are in the order of the ids, which must be texts or less than 2^63. The metadata ``esker`` of the schema is JSON with rounds, figures, and what workers counted.
 
         Args:
             algorithm: Its name.
@@ -186,6 +186,7 @@ class Cluster:
 
         Raises:
             MemoryLimitError: ``memory`` is too little; the message names a limit that suffices.
+            UnsuitableError: The cluster has integer ids from 2^63 on; :meth:`merge` makes a database, which has answers for all ids.
         """
         import pyarrow.ipc
 
@@ -268,7 +269,8 @@ class Cluster:
         return report
 
     def edges(self, *, at: int | None = None) -> pyarrow.Table:
-        """All edges, each once: the columns ``source``, ``target`` and, if edges have weights, ``weight``.
+        """All edges, each once: the columns ``source``, ``target`` and, if edges have weights, ``weight``. Integer ids are ``int64``, or
+        ``uint64`` if one of them needs it.
 
         Args:
             at: The version; by default the newest.
@@ -276,16 +278,22 @@ class Cluster:
         import pyarrow.csv
 
         facts = self.info(at=at)
-        identifier = pyarrow.int64() if facts["ids"] == "int" else pyarrow.string()
-        kinds = {"source": identifier, "target": identifier}
-        if facts["weights"] != "none":
-            kinds["weight"] = pyarrow.int64() if facts["weights"] == "int" else pyarrow.float64()
+        weights = {} if facts["weights"] == "none" else {"weight": pyarrow.int64() if facts["weights"] == "int" else pyarrow.float64()}
+        kinds = [pyarrow.int64(), pyarrow.uint64()] if facts["ids"] == "int" else [pyarrow.string()]
         with tempfile.TemporaryDirectory() as place:
             file = os.path.join(place, "edges.csv")
             self.export(file, at=facts["version"])
             parsing = pyarrow.csv.ParseOptions(newlines_in_values=True)
-            converting = pyarrow.csv.ConvertOptions(column_types=kinds, strings_can_be_null=False)
-            return pyarrow.csv.read_csv(file, parse_options=parsing, convert_options=converting)
+
+            def read(kind: Any) -> pyarrow.Table:
+                types = {"source": kind, "target": kind, **weights}
+                converting = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=False)
+                return pyarrow.csv.read_csv(file, parse_options=parsing, convert_options=converting)
+
+            for kind in kinds[:-1]:
+                with contextlib.suppress(pyarrow.ArrowInvalid):  # An id exceeds the type.
+                    return read(kind)
+            return read(kinds[-1])
 
     def export(self, file: Path, *, at: int | None = None) -> None:
         """Writes all edges to a new CSV file, each once.
@@ -348,6 +356,10 @@ def _failure(done: Finished) -> _errors.Error:
     message = re.split(r"^(?:esker|error): ", said, flags=re.MULTILINE)[-1].strip()
     if code in INTERRUPTED:
         return _errors.Cancelled("the command was interrupted")
+    wide = re.search(r"the vertex id \d+ exceeds \d+(?=; write \.csv)", message)
+    if wide is not None:
+        remedy = "merge() makes a database of the cluster, whose graph has answers for all ids"
+        return _errors.UnsuitableError(f"{wide[0]}, the greatest integer id in answers of a cluster: {remedy}")
     kinds = [kind for words, kind in _KINDS if words in message]
     kind = kinds[0] if kinds else _errors.InvalidError if code == 2 else _errors.Error
     return kind(_errors.in_python(message or f"the command ended with exit code {code}"))
@@ -376,12 +388,38 @@ def _files(edges: Any) -> Iterator[list[str]]:
     else:
         import pyarrow.parquet
 
-        try:
-            table = pyarrow.table(edges)
-        except (TypeError, ValueError) as error:
-            kinds = "files, or a table with the columns source and target (Arrow, pandas, Polars, or a dict of arrays)"
-            raise _errors.MistypedError(f"edges must be {kinds}, not {type(edges).__name__}") from error
+        table = _table(edges)
         with tempfile.TemporaryDirectory() as place:
             file = os.path.join(place, "edges.parquet")
             pyarrow.parquet.write_table(table, file)
             yield [file]
+
+
+def _table(edges: Any) -> pyarrow.Table:
+    """The table of edges that are no files."""
+    import pyarrow
+
+    if isinstance(edges, Mapping):
+        edges = {name: _column(name, values) for name, values in edges.items()}
+    try:
+        return pyarrow.table(edges)
+    except (TypeError, ValueError) as error:
+        kinds = "files, or a table with the columns source and target (Arrow, pandas, Polars, or a dict of arrays)"
+        raise _errors.MistypedError(f"edges must be {kinds}, not {type(edges).__name__}") from error
+
+
+def _column(name: Any, values: Any) -> Any:
+    """The Arrow array of a column. Integers from 2^63 on need the unsigned type."""
+    import pyarrow
+
+    if isinstance(values, (pyarrow.Array, pyarrow.ChunkedArray)):
+        return values
+    try:
+        return pyarrow.array(values)
+    except OverflowError:
+        try:
+            return pyarrow.array(values, pyarrow.uint64())
+        except (OverflowError, TypeError, ValueError) as error:
+            raise _errors.InvalidError(f"the column {name!r} has integers that no type holds: ids are from 0 to 2^64 - 1") from error
+    except (TypeError, ValueError) as error:
+        raise _errors.MistypedError(f"the column {name!r} is no array of integers, numbers or texts: {error}") from error

@@ -92,6 +92,26 @@ def test_mistakes_are_exceptions_that_say_what_is_wrong(texts, tmp_path):
         esker.cluster(texts.path, command=without)
 
 
+def test_ids_of_64_bits_are_read_or_refused_with_a_remedy(tmp_path):
+    cluster = esker.cluster(tmp_path / "c", shards=2, seed=4, command=COMMAND)
+    cluster.add({"source": [1], "target": [2**63 - 1]})
+    assert cluster.edges().schema.types == [pyarrow.int64()] * 2
+    big, bigger = 2**63, 2**64 - 1
+    cluster.add({"source": [bigger, 1], "target": [big, 2]})
+    edges = cluster.edges()
+    assert edges.schema.types == [pyarrow.uint64()] * 2
+    assert sorted(zip(*edges.to_pydict().values())) == [(1, 2), (1, 2**63 - 1), (bigger, big)]
+    with pytest.raises(esker.UnsuitableError, match=r"exceeds 9223372036854775807, .*: merge\(\)"):
+        cluster.run("wcc")
+    with pytest.raises(esker.UnsuitableError, match=r"merge\(\)"), cluster.follow("wcc", initial=True) as steps:
+        next(steps)
+    with cluster.merge(tmp_path / "d") as db:
+        assert db.graph().wcc()[bigger] == big
+    for wrong in [2**64], [bigger, -1]:
+        with pytest.raises(esker.InvalidError, match="'source' has integers that no type holds"):
+            cluster.add({"source": wrong, "target": [1] * len(wrong)})
+
+
 def test_streams_go_on_where_they_were(tmp_path):
     cluster = esker.cluster(tmp_path / "c", shards=2, directed=False, command=COMMAND)
     file = tmp_path / "log.csv"
