@@ -13,7 +13,7 @@ from . import _cancel, _cluster_command, _errors
 from ._cluster_command import INSTALL, INTERRUPTED, Finished
 from ._database import Database
 from ._opening import open as open_database
-from ._selectors import Path
+from ._selectors import Path, database_path, path_text
 from ._settings import Memory
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _KINDS: tuple[tuple[str, type[_errors.Error]], ...] = (
     ("needs an undirected cluster", _errors.UnsuitableError),
     ("is damaged", _errors.CorruptError),
     ("No such file or directory", _errors.NotFoundError),
+    ("does not exist: check the path", _errors.NotFoundError),
     ("cannot find ", _errors.NotFoundError),
 )
 
@@ -39,7 +40,7 @@ def cluster(
     path: Path,
     *,
     shards: int | None = None,
-    database: Path | None = None,
+    database: Path | Database | None = None,
     directed: bool = True,
     ids: Literal["int", "text"] = "int",
     weights: Literal["int", "float"] | None = None,
@@ -54,7 +55,7 @@ def cluster(
     Args:
         path: The directory of the cluster.
         shards: The number of shards, and of worker processes, of a new cluster.
-        database: A database of which the new cluster gets the vertices, edges and weights of the newest version; it says whether
+        database: A database, or its path, of which the new cluster gets the vertices, edges and weights of the newest version; it says whether
             edges are directed and what ids and weights are.
         directed: Whether the edges of a new cluster are directed.
         ids: The type of the ids of a new cluster.
@@ -69,15 +70,15 @@ def cluster(
     """
     found = Cluster(path, command)
     if shards is None:
-        if not os.path.exists(path):
-            raise _errors.NotFoundError(f"{os.fspath(path)} does not exist: give shards to make a cluster there")
+        if not os.path.exists(found.path):
+            raise _errors.NotFoundError(f"{found.path} does not exist: give shards to make a cluster there")
         found.log()
         return found
     given = {"shards": shards, "hub-degree": hub_degree, "seed": seed}
     if database is not None:
-        found._call("split", os.fspath(database), os.fspath(path), given=given)
+        found._call("split", _database(database), found.path, given=given)
     else:
-        found._call("create", os.fspath(path), *([] if directed else ["--undirected"]), given={**given, "ids": ids, "weights": weights})
+        found._call("create", found.path, *([] if directed else ["--undirected"]), given={**given, "ids": ids, "weights": weights})
     return found
 
 
@@ -105,13 +106,13 @@ class Cluster:
     """A cluster, as :func:`esker.cluster` opens it. Each call starts the worker processes that it needs; they end with it."""
 
     def __init__(self, path: Path, command: Path | None = None) -> None:
-        self._path = os.fspath(path)
+        self._path = database_path(path)
         self._command = _cluster_command.find(command)
 
     @property
     def path(self) -> str:
         """The directory."""
-        return str(self._path)
+        return self._path
 
     @property
     def version(self) -> int:
@@ -165,7 +166,7 @@ class Cluster:
             memory: Memory limit of each worker.
         """
         given = {"commit-every": commit_every, "source": source, "weight": weight, "memory": memory}
-        change = self._change("stream", [os.fspath(file)], given, *(["--from-start"] if from_start else []))
+        change = self._change("stream", [_file(file)], given, *(["--from-start"] if from_start else []))
         _cancel.current()  # The command commits what it has read, and succeeds.
         return change
 
@@ -302,7 +303,7 @@ class Cluster:
             file: The file.
             at: The version; by default the newest.
         """
-        self._call("export", self.path, os.fspath(file), given={"at": at})
+        self._call("export", self.path, _file(file), given={"at": at})
 
     def rebalance(self, path: Path, shards: int, *, at: int | None = None, seed: int | None = None) -> Cluster:
         """Makes a cluster with another number of shards of a version of this one, which stays.
@@ -313,8 +314,9 @@ class Cluster:
             at: The version; by default the newest.
             seed: The seed of the hash that gives vertices to shards.
         """
-        self._call("rebalance", self.path, os.fspath(path), given={"shards": shards, "at": at, "seed": seed})
-        return Cluster(path, self._command)
+        made = Cluster(path, self._command)
+        self._call("rebalance", self.path, made.path, given={"shards": shards, "at": at, "seed": seed})
+        return made
 
     def merge(self, path: Path, *, at: int | None = None) -> Database:
         """Makes a database of a version of the cluster, and opens it for reading.
@@ -323,8 +325,9 @@ class Cluster:
             path: The directory of the database.
             at: The version; by default the newest.
         """
-        self._call("merge", self.path, os.fspath(path), given={"at": at})
-        return open_database(path)
+        made = database_path(path)
+        self._call("merge", self.path, made, given={"at": at})
+        return open_database(made)
 
     def _change(self, verb: str, files: list[str], given: dict[str, Any], *flags: str) -> ClusterChange:
         report = self._json(verb, self.path, *files, *flags, given=given)
@@ -365,6 +368,22 @@ def _failure(done: Finished) -> _errors.Error:
     return kind(_errors.in_python(message or f"the command ended with exit code {code}"))
 
 
+def _file(path: Path) -> str:
+    """The path of a file as the command takes it: a dash begins options."""
+    text = path_text(path)
+    return f"./{text}" if text.startswith("-") else text
+
+
+def _database(database: Path | Database) -> str:
+    """The path of a database."""
+    if not isinstance(database, Database):
+        return database_path(database)
+    if database._path is None:
+        raise _errors.InvalidError("a cluster is made of a database on disk: create the database with a path")
+    database._created()
+    return database._path
+
+
 def _is_path(value: Any) -> bool:
     return isinstance(value, (str, os.PathLike))
 
@@ -382,9 +401,9 @@ def _are_paths(edges: Any) -> bool:
 def _files(edges: Any) -> Iterator[list[str]]:
     """The files of edges; a table is written to one."""
     if _is_path(edges):
-        yield [os.fspath(edges)]
+        yield [_file(edges)]
     elif _are_paths(edges):
-        yield [os.fspath(one) for one in edges]
+        yield [_file(one) for one in edges]
     else:
         import pyarrow.parquet
 

@@ -228,10 +228,39 @@ def test_ctrl_c_ends_the_command_and_its_workers(tmp_path):
     assert commands(cluster.path) == []
 
 
+def test_paths_hold_when_the_process_changes_its_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cluster = esker.cluster("c", shards=2, seed=4, command=COMMAND)
+    cluster.add({"source": [1, 5], "target": [2, 6]})
+    pathlib.Path("-1.csv").write_text("source,target\n6,7\n")
+    assert cluster.add("-1.csv").edges == 1
+    wide, merged = cluster.rebalance(pathlib.Path("wide"), 3), cluster.merge("m")
+    cluster.export("-")
+    assert pathlib.Path("-").read_text().startswith("source,target")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    assert cluster.path == str(tmp_path / "c") and esker.cluster("../c", command=COMMAND).path == cluster.path
+    assert cluster.version == 3 and len(wide.info()["shards"]) == 3 and merged.graph().num_edges == 3
+    merged.close()
+
+
 def test_clusters_of_databases_and_back(tmp_path, path):
     with esker.create(path) as db, db.batch("edges") as batch:
         batch.add_edges([1, 2, 3], [2, 3, 1])
     cluster = esker.cluster(tmp_path / "c", shards=2, database=path, command=COMMAND)
+    with esker.open(path) as db:
+        assert esker.cluster(tmp_path / "same", shards=2, database=db, command=COMMAND).edges().num_rows == 3
+    with esker.create(tmp_path / "log.esker") as db:
+        for source in 1, 2, 3:
+            with db.batch() as batch:
+                batch.add_edges([source], [source + 1])
+        assert esker.cluster(tmp_path / "log", shards=2, database=db, command=COMMAND).edges().num_rows == 3
+    with pytest.raises(esker.InvalidError, match="a database on disk"):
+        esker.cluster(tmp_path / "none", shards=2, database=esker.create(), command=COMMAND)
+    with pytest.raises(esker.NotFoundError, match="absent"):
+        esker.cluster(tmp_path / "none", shards=2, database=tmp_path / "absent", command=COMMAND)
+    with pytest.raises(esker.MistypedError, match="expected a path, got int"):
+        esker.cluster(tmp_path / "none", shards=2, database=7, command=COMMAND)
     wide = cluster.rebalance(tmp_path / "wide", 5)
     assert wide.info()["edges"] == 3 and len(wide.info()["shards"]) == 5
     wide.export(tmp_path / "edges.csv")
