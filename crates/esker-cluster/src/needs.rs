@@ -37,6 +37,8 @@ pub struct ShardShape {
     pub mirror_id_bytes: u64,
     /// Bytes of the longest id of any shard.
     pub id_bytes_max: u64,
+    /// Bytes of the ids of the vertices of the whole.
+    pub all_id_bytes: u64,
     /// Number of shards.
     pub shards: u64,
     /// Whether edges are directed.
@@ -73,6 +75,7 @@ impl ShardShape {
         self.ghost_id_bytes += later.ghost_id_bytes;
         self.mirror_id_bytes += later.mirror_id_bytes;
         self.id_bytes_max = self.id_bytes_max.max(later.id_bytes_max);
+        self.all_id_bytes += later.all_id_bytes;
         (self.shards, self.arcs) = (later.shards, later.arcs);
         self.delegate_copies = later.delegate_copies;
         (self.directed, self.text_ids) = (later.directed, later.text_ids);
@@ -89,10 +92,12 @@ impl ShardShape {
         2 * self.vertices() + 2 * id * (self.ghosts + self.mirrors) + exchanged
     }
 
-    /// Bytes of the ids that other shards are told for the labels of this one, each at most once: what they share with it bounds the labels.
+    /// Bytes of the ids that other shards are told for the labels of this one, each shard each one at most once: what they share with it bounds the
+    /// labels. They may be the longest ones, but no more than all.
     fn told_names(&self) -> u64 {
-        let labels = self.shards.saturating_sub(1) * self.owned.min(self.ghosts + self.mirrors);
-        labels * (8 + self.id_bytes_max)
+        let labels = self.owned.min(self.ghosts + self.mirrors);
+        let texts = (labels * self.id_bytes_max).min(self.all_id_bytes);
+        self.shards.saturating_sub(1) * (8 * labels + texts)
     }
 
     /// Memory of an answer that is kept while versions are published: the values and what is shared, in lists that grow, and what a version
@@ -169,5 +174,38 @@ impl ShardShape {
         };
         let memory_bytes = self.routes_bytes() + arrays + parts + rows + EXCHANGE_BYTES * shared;
         RunNeeds { memory_bytes, sends }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All labels were taken to be as long as the longest id.
+    #[test]
+    fn one_long_id_adds_about_its_length() {
+        let (owned, ghosts, mean) = (100_000, 50_000, 12);
+        let short = ShardShape {
+            owned,
+            ghosts,
+            mirrors: ghosts,
+            id_bytes: mean * (owned + ghosts),
+            ghost_id_bytes: mean * ghosts,
+            mirror_id_bytes: mean * ghosts,
+            id_bytes_max: mean + 8,
+            all_id_bytes: 2 * mean * owned,
+            shards: 2,
+            text_ids: true,
+            ..ShardShape::default()
+        };
+        let id_bytes_max = 60_000;
+        let (id_bytes, all_id_bytes) = (short.id_bytes + id_bytes_max, short.all_id_bytes + id_bytes_max);
+        let long = ShardShape { id_bytes, id_bytes_max, all_id_bytes, ..short };
+        for algorithm in ["wcc", "cdlp"] {
+            let (without, with) = (short.needs(algorithm, false), long.needs(algorithm, false));
+            let more = with.memory_bytes - without.memory_bytes;
+            // The bound of the short ones may have been their greatest length.
+            assert!(more < 16 * (id_bytes_max + short.all_id_bytes), "{algorithm}: {more}");
+        }
     }
 }

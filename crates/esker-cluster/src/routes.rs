@@ -261,13 +261,14 @@ pub(crate) fn count_shared(
         shape.id_bytes += id_bytes(id);
         shape.id_bytes_max = shape.id_bytes_max.max(id_bytes(id));
     }
+    [shape.owned, shape.all_id_bytes] = here[me];
     let block = |counts: &[u64; 2]| {
         let mut block = Vec::new();
-        [counts[0], counts[1], shape.id_bytes_max].iter().for_each(|word| put_u64(&mut block, *word));
+        let words = [counts[0], counts[1], shape.id_bytes_max, here[me][1]];
+        words.iter().for_each(|word| put_u64(&mut block, *word));
         block
     };
     let blocks = here.iter().map(block).collect();
-    shape.owned = here[me][0];
     for (shard, block) in engine.exchange(blocks).iter().enumerate().filter(|(shard, _)| *shard != me) {
         let mut taker = Taker(block);
         shape.ghosts += here[shard][0];
@@ -275,6 +276,7 @@ pub(crate) fn count_shared(
         shape.mirrors += taker.u64()?;
         shape.mirror_id_bytes += taker.u64()?;
         shape.id_bytes_max = shape.id_bytes_max.max(taker.u64()?);
+        shape.all_id_bytes += taker.u64()?;
     }
     Ok(shape)
 }

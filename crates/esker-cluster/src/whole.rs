@@ -171,6 +171,7 @@ pub fn estimate(
         shapes.push((shape, shared, run.budget().peak_bytes()));
     }
     let longest = shapes.iter().flat_map(|(_, shared, _)| shared.iter().map(|one| one.id_bytes_max)).max();
+    let all_id_bytes = shapes.iter().enumerate().map(|(shard, (_, shared, _))| shared[shard].id_bytes).sum();
     let needs = (0..shapes.len()).map(|shard| {
         let (shape, shared, graph_bytes) = &shapes[shard];
         let others = || (0..shapes.len()).filter(|&other| other != shard);
@@ -182,6 +183,7 @@ pub fn estimate(
             ghost_id_bytes: others().map(|other| shared[other].id_bytes).sum(),
             mirror_id_bytes: others().map(|other| shapes[other].1[shard].id_bytes).sum(),
             id_bytes_max: longest.unwrap_or(0),
+            all_id_bytes,
             shards: shapes.len() as u64,
             ..*shape
         };
