@@ -31,6 +31,8 @@ use crate::weights::{WeightKind, weight_kind};
 
 const SECRET_NAME: &str = "secret";
 const LOCK_NAME: &str = "LOCK";
+/// How often a directory is made anew that another command took for a leftover.
+const ATTEMPTS: usize = 16;
 /// The edge property that holds the weights in the shards.
 pub(crate) const WEIGHT_NAME: &str = "weight";
 
@@ -127,19 +129,18 @@ impl Cluster {
             )));
         }
         if disk.look(path)?.is_some() {
-            return Err(Error::Invalid(format!("{} exists: give another path", path.display())));
+            return Err(exists(path));
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let prefix = format!(".{name}.creating-");
         remove_leftovers(disk.as_ref(), &parent(path), &prefix)?;
-        let staging = parent(path).join(format!("{prefix}{}", DatabaseId::random()));
-        disk.create_directory(&staging)?;
         // Held until the cluster has its name, so that no other command takes the directory for a leftover. It becomes the cluster's.
-        let _lock = disk.try_lock(&staging.join(LOCK_NAME))?;
+        let (staging, _lock) = lock_new_directory(disk.as_ref(), &parent(path), &prefix)?;
         let made = create_in(&disk, &staging, new, make_shard).and_then(|()| disk.rename(&staging, path));
         if let Err(error) = made {
             let _ = disk.remove_directory(&staging);
-            return Err(error);
+            // Another command may have made a cluster of this name meanwhile.
+            return Err(if disk.look(path)?.is_some() { exists(path) } else { error });
         }
         disk.sync_directory(&parent(path))?;
         Self::open(path)
@@ -300,6 +301,32 @@ fn now_ms() -> u64 {
     UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64)
 }
 
+fn exists(path: &Path) -> Error {
+    Error::Invalid(format!("{} exists: give another path", path.display()))
+}
+
+/// Makes a directory in which a cluster is made, and takes its lock. Until it is locked, another command may take it for a leftover and remove it;
+/// then another one is made.
+fn lock_new_directory(disk: &dyn Disk, directory: &Path, prefix: &str) -> Result<(PathBuf, Box<dyn Lock>)> {
+    for _ in 0..ATTEMPTS {
+        let staging = directory.join(format!("{prefix}{}", DatabaseId::random()));
+        disk.create_directory(&staging)?;
+        match disk.try_lock(&staging.join(LOCK_NAME)) {
+            Ok(Some(lock)) => return Ok((staging, lock)),
+            Ok(None) => {}
+            Err(error) if error.is_not_found() => {}
+            Err(error) => {
+                let _ = disk.remove_directory(&staging);
+                return Err(error);
+            }
+        }
+    }
+    Err(Error::Invalid(format!(
+        "other commands removed each directory {prefix}... that was made in {}: wait until they have ended, and try again",
+        directory.display()
+    )))
+}
+
 /// Removes the directories in which commands that have died were making a cluster: nobody holds their locks. What cannot be removed is an error.
 fn remove_leftovers(disk: &dyn Disk, directory: &Path, prefix: &str) -> Result<()> {
     let is_random = |rest: &str| rest.len() == 32 && rest.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -308,6 +335,10 @@ fn remove_leftovers(disk: &dyn Disk, directory: &Path, prefix: &str) -> Result<(
             continue;
         }
         let leftover = directory.join(&entry.name);
+        // A directory without a lock may be one that was just made. It is left alone if it is empty: its command takes the lock first of all.
+        if disk.list(&leftover).is_ok_and(|inside| inside.is_empty()) {
+            continue;
+        }
         if let Ok(Some(_lock)) = disk.try_lock(&leftover.join(LOCK_NAME)) {
             disk.remove_directory(&leftover)?;
         }
@@ -431,6 +462,36 @@ mod tests {
         assert!(staging("d", 'c').exists() && place.path().join(".c.creating-mine").exists());
         drop(alive);
         cluster.lock().map(drop).expect("nobody holds the lock of the new cluster");
+    }
+
+    /// They removed each other's directories, and the loser could not rename its own.
+    #[test]
+    fn of_commands_that_make_one_name_together_one_succeeds() {
+        let place = tempfile::tempdir().expect("directory");
+        let options = CreateOptions {
+            shards: 1,
+            directed: true,
+            text_ids: false,
+            weights: None,
+            seed: 5,
+            hub_degree: 0,
+        };
+        for round in 0..12 {
+            let path = place.path().join(format!("c{round}"));
+            let made = std::thread::scope(|scope| {
+                let create = || Cluster::create(&path, &options).map(drop).map_err(|error| error.to_string());
+                let started: Vec<_> = (0..4).map(|_| scope.spawn(create)).collect();
+                started.into_iter().map(|one| one.join().expect("no panic")).collect::<Vec<_>>()
+            });
+            assert_eq!(made.iter().filter(|one| one.is_ok()).count(), 1, "{made:?}");
+            let expected = format!("{} exists: give another path", path.display());
+            assert!(
+                made.iter().filter_map(|one| one.as_ref().err()).all(|error| *error == expected),
+                "{made:?}"
+            );
+            Cluster::open(&path).and_then(|mut cluster| cluster.lock().map(drop)).expect("a whole cluster");
+        }
+        assert_eq!(std::fs::read_dir(place.path()).expect("list").count(), 12, "no directory is left");
     }
 
     #[test]
