@@ -6,6 +6,7 @@
 
 mod failures;
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +17,8 @@ use esker_cluster::job::{ChangeJob, FollowJob, RunJob, StreamJob};
 use esker_cluster::needs::{PROCESS_BYTES, Sends};
 use esker_cluster::worker::{WorkerPlace, work};
 use esker_cluster::{
-    ChangeReport, Cluster, CreateOptions, FollowedVersion, SILENCE, Supervisor, check, estimate, roll_back,
+    ChangeReport, Cluster, CreateOptions, FollowedVersion, SILENCE, Supervisor, check, estimate, export,
+    roll_back,
 };
 use esker_graph::{Cancel, Run};
 
@@ -74,12 +76,14 @@ fn cluster_in(place: &Path, shards: usize) -> Cluster {
     Cluster::create(&place.join("c"), &options).expect("create")
 }
 
-/// A ring of so many vertices, and chords.
+/// A ring of so many vertices, and chords, in the order of the file.
+fn ring_edges(vertices: u64) -> Vec<(u64, u64)> {
+    (0..vertices).flat_map(|v| [(v, (v + 1) % vertices), (v, v * 31 % vertices)]).collect()
+}
+
 fn ring(place: &Path, vertices: u64) -> ChangeJob {
-    let mut text = "source,target\n".to_owned();
-    for v in 0..vertices {
-        text.push_str(&format!("{v},{}\n{v},{}\n", (v + 1) % vertices, v * 31 % vertices));
-    }
+    let rows = ring_edges(vertices).into_iter().map(|(source, target)| format!("{source},{target}\n"));
+    let text = format!("source,target\n{}", rows.collect::<String>());
     let path = place.join("ring.csv");
     std::fs::write(&path, text).expect("write");
     ChangeJob {
@@ -87,6 +91,23 @@ fn ring(place: &Path, vertices: u64) -> ChangeJob {
         message: "a ring".to_owned(),
         ..ChangeJob::default()
     }
+}
+
+/// The newest version has these edges, each once, and its shards fit together.
+fn expect_edges(cluster: &Cluster, edges: &[(u64, u64)]) {
+    let (run, mut out) = (Run::with_threads(1).expect("run"), Vec::new());
+    let version = cluster.manifest().newest().number;
+    export(cluster, version, Path::new("memory"), &mut out, &run).expect("export");
+    let text = String::from_utf8(out).expect("text");
+    let edge = |row: &str| {
+        let (source, target) = row.split_once(',').expect("two columns");
+        (source.parse().expect("an id"), target.parse().expect("an id"))
+    };
+    let mut found: Vec<(u64, u64)> = text.lines().skip(1).map(edge).collect();
+    found.sort_unstable();
+    let expected: BTreeSet<_> = edges.iter().copied().collect();
+    assert!(found.iter().eq(&expected), "{} edges instead of {}", found.len(), expected.len());
+    assert_eq!(check(cluster, &run).expect("check").problems, Vec::<String>::new());
 }
 
 fn components(cluster: &Cluster) -> (usize, f64) {
@@ -126,7 +147,8 @@ fn a_killed_worker_ends_an_addition_and_the_next_goes_on() {
     let place = tempfile::tempdir().expect("directory");
     let mut cluster = cluster_in(place.path(), 2);
     let job = ring(place.path(), 60_000);
-    let mut failures = 0;
+    // Versions have the edges in the order of the file.
+    let (mut failures, mut acknowledged, edges) = (0, 0, ring_edges(60_000));
     for (round, after_ms) in [0, 20, 80, 150, 250, 400].into_iter().enumerate() {
         let fate = format!("{} {after_ms} KILL", round % 2);
         let (before, begin) = (cluster.manifest().newest().number, Instant::now());
@@ -143,10 +165,15 @@ fn a_killed_worker_ends_an_addition_and_the_next_goes_on() {
         let cluster = Cluster::open(cluster.path()).expect("open");
         assert_eq!(cluster.manifest().newest().number, before + published);
         assert_eq!(roll_back(&cluster).expect("the shards were taken back"), 0);
+        let added = &cluster.manifest().versions[before as usize..];
+        acknowledged = acknowledged.max(added.iter().map(|version| version.edges_given).sum());
+        expect_edges(&cluster, &edges[..acknowledged as usize]);
     }
     assert!(failures > 0, "no worker was killed in time");
     supervised("", |supervisor| supervisor.change(&mut cluster, &job, &mut ChangeReport::default()))
         .expect("go on");
+    expect_edges(&cluster, &edges);
+    assert!(!cluster.manifest().delegates.is_empty(), "edges moved");
     assert_eq!(components(&cluster), (60_000, 1.0));
 }
 
@@ -379,7 +406,7 @@ fn a_stream_with_workers_killed_at_random_goes_on_exactly_once() {
     let mut cluster = cluster_in(place.path(), 3);
     let stream = Some(StreamJob { name: Some("ring".to_owned()), ..StreamJob::default() });
     let job = ChangeJob { stream, batch_edges: 100, ..ring(place.path(), 20_000) };
-    let (mut failures, mut seed, mut is_over) = (0, 77_u64, false);
+    let (mut failures, mut seed, mut is_over, edges) = (0, 77_u64, false, ring_edges(20_000));
     for round in 0..60 {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         // 400 versions take longer than the first kills.
@@ -396,6 +423,7 @@ fn a_stream_with_workers_killed_at_random_goes_on_exactly_once() {
                 assert!(error.to_string().contains("was killed by SIGKILL"), "{error}");
                 assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
                 assert_eq!(roll_back(&cluster).expect("the shards were taken back"), 0);
+                expect_edges(&cluster, &edges[..given as usize]);
                 failures += 1;
             }
         }
@@ -407,6 +435,8 @@ fn a_stream_with_workers_killed_at_random_goes_on_exactly_once() {
     let versions = &cluster.manifest().versions;
     assert_eq!(versions.iter().map(|version| version.edges_given).sum::<u64>(), 40_000);
     assert!(versions.len() >= 400 && versions[1..].iter().all(|version| version.edges_given <= 100));
+    assert!(!cluster.manifest().delegates.is_empty(), "edges moved");
+    expect_edges(&cluster, &edges);
     assert_eq!(components(&cluster), (20_000, 1.0));
 }
 
