@@ -56,7 +56,7 @@ pub(super) struct ClusterFollowCommand {
     /// Print the N vertices with the largest values, or the N largest components, of the first version and of each that changes them
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// Memory limit of each worker, such as 2GiB; refused with the limit that suffices if that is too little [default: none]
+    /// Memory limit of each worker, such as 2GiB; refused with one that suffices for the versions there are if that is too little [default: none]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<u64>,
     /// Form of the rows on standard output [default: jsonl; with --once table]

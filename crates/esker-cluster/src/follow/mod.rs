@@ -130,10 +130,7 @@ pub fn follow(
     let mut follower = Follower::open(Arc::new(RealDisk), &path, log_run)?;
     let mut last = follower.at(cluster.manifest().version(job.version)?.shards[shard])?;
     cluster.expect_shard(shard, last.manifest().database)?;
-    // The versions until the newest one follow at once.
-    let newest = follower.at(cluster.manifest().newest().shards[shard])?;
-    memory.count(&newest, &cluster, engine, &run)?;
-    drop(newest);
+    memory.count_newest(&mut follower, &last, &cluster, engine, &run)?;
     let mut shared = Shared::new(cluster.owners(), engine);
     let newly_shared = shared.extend(&last, engine)?;
     if job.algorithm == "bfs" {
@@ -145,7 +142,11 @@ pub fn follow(
         Step { snapshot: &last, shared: &shared, delegates, first_new: 0, newly_shared, added, removed };
     report(live.as_mut(), &step, engine, (job.version, job.initial), sink)?;
     while let Some(NextVersion { whole, shard }) = sink.next()? {
-        // The version may have been committed since. A number is never given twice, so one that is known stays what it was.
+        // The version may have been published since, and with it delegates and how many edges were given.
+        if memory.is_limited() || cluster.manifest().hub_degree > 0 {
+            cluster.reload()?;
+        }
+        // A number is never given twice, so a version that is known stays what it was.
         follower.refresh()?;
         let next = follower.at(shard)?;
         if !next.continues(&last) {
@@ -154,13 +155,10 @@ pub fn follow(
                 path.display()
             )));
         }
-        let (added, removed, _edges) = edges_between(&last, &next, &run)?;
         let first_new = last.num_vertices();
-        memory.count(&next, &cluster, engine, &run)?;
+        memory.count_newest(&mut follower, &next, &cluster, engine, &run)?;
+        let (added, removed, _edges) = edges_between(&last, &next, &run, memory.held_bytes())?;
         let newly_shared = shared.extend(&next, engine)?;
-        if cluster.manifest().hub_degree > 0 {
-            cluster.reload()?;
-        }
         let delegates = delegated(&cluster, whole, &next, &shared)?;
         let step =
             Step { snapshot: &next, shared: &shared, delegates, first_new, newly_shared, added, removed };
@@ -192,8 +190,35 @@ struct FollowMemory<'a> {
 }
 
 impl FollowMemory<'_> {
-    /// Holds what the vertices that were not counted yet need, before any of it is allocated. All processes refuse alike, with the limit that
-    /// suffices for each of them.
+    fn is_limited(&self) -> bool {
+        self.job.memory_bytes.is_some()
+    }
+
+    /// What is held for values, of the limit.
+    fn held_bytes(&self) -> u64 {
+        self.held.bytes()
+    }
+
+    /// As [`FollowMemory::count`], up to the newest version in the manifest: those until there follow at once, so the limit that a refusal
+    /// names suffices for all of them.
+    fn count_newest(
+        &mut self,
+        follower: &mut Follower,
+        next: &Snapshot,
+        cluster: &Cluster,
+        engine: &mut Engine<'_>,
+        run: &Run,
+    ) -> Result<()> {
+        if !self.is_limited() {
+            return Ok(());
+        }
+        let newest = follower.at(cluster.manifest().newest().shards[engine.index()])?;
+        // A compaction gives vertices other numbers; the version that does so is refused when it is taken.
+        let last = if newest.continues(next) { &newest } else { next };
+        self.count(last, cluster, engine, run)
+    }
+
+    /// Holds what the vertices that were not counted yet need, before any of it is allocated.
     fn count(
         &mut self,
         snapshot: &Snapshot,
@@ -201,9 +226,6 @@ impl FollowMemory<'_> {
         engine: &mut Engine<'_>,
         run: &Run,
     ) -> Result<()> {
-        if self.job.memory_bytes.is_none() {
-            return Ok(());
-        }
         let after = cluster.manifest().versions.iter().filter(|one| one.number > self.job.version);
         let given = after.map(|version| version.edges_given).max().unwrap_or(0);
         let placement = cluster.placement(cluster.manifest().newest().number);
@@ -211,7 +233,7 @@ impl FollowMemory<'_> {
         // The arcs of a vertex that becomes a delegate move to other shards.
         let changed = 2 * given + if placement.has_delegates() { new.arcs } else { 0 };
         // In lists that grow and are copied: reserved as they come.
-        let edge_bytes = changed * 4 * size_of::<(VertexId, VertexId)>() as u64 + (1 << 16);
+        let edge_bytes = changed * CHANGED_BYTES + SMALL_LISTS_BYTES;
         self.counted = self.counted.max(snapshot.num_vertices());
         self.shape.add(&new);
         let (budget, log_bytes) = (run.budget(), self.log.limit_bytes() - self.log.free_bytes());
@@ -244,27 +266,30 @@ fn expect_vertex(snapshot: &Snapshot, shared: &Shared, params: &[(String, String
 
 type Edges = Vec<(VertexId, VertexId)>;
 
-/// The edges that only the second of two versions has, and those that only the first one has.
-fn edges_between(last: &Snapshot, next: &Snapshot, run: &Run) -> Result<(Edges, Edges, Reservation)> {
+/// Bytes for each changed edge, in lists that grow and are copied.
+const CHANGED_BYTES: u64 = 4 * size_of::<(VertexId, VertexId)>() as u64;
+/// Bytes of these lists while they are short.
+const SMALL_LISTS_BYTES: u64 = 1 << 16;
+
+/// The edges that only the second of two versions has, and those that only the first one has. If they do not fit beside `held_bytes`, all are
+/// counted before that is an error.
+fn edges_between(
+    last: &Snapshot,
+    next: &Snapshot,
+    run: &Run,
+    held_bytes: u64,
+) -> Result<(Edges, Edges, Reservation)> {
     let (mut added, mut removed) = (Vec::new(), Vec::new());
     let mut memory = run.budget().reserve("the changed edges", 0)?;
-    let mut push = |list: &mut Edges, source, target| match memory.push(list, (source, target), 2) {
-        true => Ok(()),
-        false => {
-            let needed_bytes =
-                run.budget().limit_bytes() + (4 * list.len() * size_of::<(VertexId, VertexId)>()) as u64;
-            let what = "the edges that a version changes".to_owned();
-            Err(Error::from(Stop::OverBudget {
-                what,
-                needed_bytes,
-                budget_bytes: run.budget().limit_bytes(),
-            }))
-        }
+    let (mut changed, mut fits) = (0, true);
+    let mut push = |list: &mut Edges, source, target| {
+        changed += 1;
+        fits = fits && memory.push(list, (source, target), 2);
     };
     diff(last, next, run, |difference| {
         match difference {
-            Difference::EdgeAdded(edge) => push(&mut added, edge.source, edge.target)?,
-            Difference::EdgeRemoved(edge) => push(&mut removed, edge.source, edge.target)?,
+            Difference::EdgeAdded(edge) => push(&mut added, edge.source, edge.target),
+            Difference::EdgeRemoved(edge) => push(&mut removed, edge.source, edge.target),
             Difference::VertexRemoved(v) => {
                 let path = next.path().display();
                 return Err(Error::Invalid(format!(
@@ -275,7 +300,13 @@ fn edges_between(last: &Snapshot, next: &Snapshot, run: &Run) -> Result<(Edges, 
         }
         Ok(())
     })?;
-    Ok((added, removed, memory))
+    if fits {
+        return Ok((added, removed, memory));
+    }
+    let what = "the edges that a version changes".to_owned();
+    let (needed_bytes, budget_bytes) =
+        (held_bytes + changed * CHANGED_BYTES + SMALL_LISTS_BYTES, run.budget().limit_bytes());
+    Err(Stop::OverBudget { what, needed_bytes, budget_bytes }.into())
 }
 
 /// Brings an answer to a version, and hands over what it changed, if that is wanted.

@@ -1,5 +1,8 @@
 //! Answers that follow random additions and removals, against runs on each version.
 
+use esker_format::Error;
+use esker_graph::Stop;
+
 use super::*;
 use crate::answer::take_changes;
 use crate::follow::{FollowSink, NextVersion, follow};
@@ -138,6 +141,53 @@ fn answers_that_follow_are_those_of_runs_after_every_version() {
     }
     assert!(delegates > 20, "too few delegates to show anything: {delegates}");
     assert!(changes > 1000, "too few values changed to show anything");
+}
+
+/// Follows components from version 2 on with a limit. The limit that a refusal names, if it is refused; all shards refuse alike.
+fn refused_limit(cluster: &Cluster, limit: u64, until: &Cluster) -> Option<u64> {
+    let (algorithm, memory_bytes) = ("wcc".to_owned(), Some(limit));
+    let job = FollowJob { algorithm, params: Vec::new(), version: 2, initial: false, memory_bytes };
+    let (cluster, until) = (cluster.clone(), until.clone());
+    let ended = run_threads(cluster.num_shards(), move |engine| {
+        let (outline, rows, versions) = (Outline::default(), Vec::new(), Vec::new());
+        let (until, shard) = (until.clone(), engine.index());
+        let mut followed = Followed { cluster: until, shard, next: 3, outline, rows, versions };
+        Ok(follow(&cluster, engine, &job, &mut followed).err())
+    });
+    let ended = ended.expect("all end").into_iter().map(|error| match error {
+        Some(Error::Stop(Stop::OverBudget { needed_bytes, budget_bytes, .. })) => {
+            assert!(needed_bytes > budget_bytes && budget_bytes == limit);
+            Some(needed_bytes)
+        }
+        Some(other) => panic!("{other}"),
+        None => None,
+    });
+    let ended: Vec<_> = ended.collect();
+    assert!(ended.iter().all(|other| *other == ended[0]), "{ended:?}");
+    ended[0]
+}
+
+/// It was named after so many changed edges as had fitted, and did not suffice for the rest of them.
+#[test]
+fn a_follower_that_is_refused_is_told_what_suffices_for_all_versions_there_are() {
+    let place = tempfile::tempdir().expect("directory");
+    let path = place.path().join("edges.csv");
+    let options =
+        CreateOptions { shards: 2, directed: true, text_ids: false, weights: None, seed: 4, hub_degree: 0 };
+    let mut cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
+    let mut random = Random(5);
+    let mut versions = Vec::new();
+    for len in [2000, 60_000, 90_000] {
+        std::fs::write(&path, edges(&mut random, 3000, len, false)).expect("write");
+        cluster = change_all(cluster, &job_of(&path));
+        versions.push(cluster.clone());
+    }
+    let first = refused_limit(&versions[0], 1 << 20, &versions[0]).expect("too little");
+    assert_eq!(refused_limit(&versions[0], first, &versions[0]), None);
+    // The later versions were published while it followed.
+    let second = refused_limit(&versions[0], first, &versions[2]).expect("more edges");
+    assert!(second > first + 90_000 * 32, "{first}, {second}");
+    assert_eq!(refused_limit(&versions[0], second, &versions[2]), None);
 }
 
 #[test]
