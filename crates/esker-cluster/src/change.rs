@@ -121,6 +121,7 @@ pub fn change(
             let (shard_version, mark) = (changing.commit()?, parts.mark());
             let (edges_given, delegates) = (pending.edges, std::mem::take(&mut changing.delegates));
             publisher.publish(Prepared { shard_version, edges_given, mark, delegates })?;
+            changing.edges_given += edges_given;
             times.commit += begin.elapsed();
             pending = Given { has_hub: pending.has_hub, ..Given::default() };
         }
@@ -146,6 +147,8 @@ struct Changing<'a> {
     next_number: u64,
     message: &'a str,
     watch: HubWatch,
+    /// Edges that were given for all versions so far.
+    edges_given: u64,
     /// Vertices that become delegates with the next version.
     delegates: Vec<OwnedId>,
 }
@@ -170,6 +173,7 @@ impl<'a> Changing<'a> {
             next_number: manifest.newest().number + 1,
             message: &job.message,
             watch: HubWatch::new(engine.index(), hub_degree),
+            edges_given: manifest.versions.iter().map(|version| version.edges_given).sum(),
             delegates: Vec::new(),
         }
     }
@@ -213,12 +217,13 @@ impl<'a> Changing<'a> {
 
     /// Makes the hubs of all processes delegates from the next version on. There are no changes since the last one.
     fn promote(&mut self, outbox: &mut Outbox, engine: &mut Engine<'_>) -> Result<()> {
-        if !self.watch.is_on() {
+        // The whole has at most the edges that were given, so no list is so long. A snapshot may cost memory.
+        if !self.watch.is_on() || 2 * self.edges_given < self.watch.degree() {
             return Ok(());
         }
         let (snapshot, old) = (self.database.snapshot()?, outbox.placement().clone());
         let hubs = self.watch.find(&snapshot, &old)?;
-        self.delegates = announce(&snapshot, &hubs, engine)?;
+        self.delegates = announce(&snapshot, &hubs, self.watch.degree(), engine)?;
         if self.delegates.is_empty() {
             return Ok(());
         }

@@ -9,10 +9,7 @@ use esker_graph::Stop;
 use crate::change::Prepared;
 use crate::counters::WorkerCounters;
 use crate::owner::OwnedId;
-use crate::wire::{Taker, put_id, put_u64};
-
-/// The most bytes of a message.
-const MESSAGE_BYTES_MAX: u32 = 1 << 26;
+use crate::wire::{MESSAGE_BYTES_MAX, Taker, put_id, put_u64};
 
 /// What a person has to do about a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,8 +14,10 @@ use crate::engine::Engine;
 use crate::outbox::put_edge;
 use crate::owner::OwnedId;
 use crate::placement::Placement;
-use crate::wire::{Taker, put_id};
+use crate::wire::{MESSAGE_BYTES_MAX, Taker, put_id};
 
+/// The most bytes of the delegates of a version: the command is told of them in one message.
+const DELEGATES_BYTES_MAX: usize = MESSAGE_BYTES_MAX as usize - (1 << 10);
 /// Number of counters: a power of two.
 const COUNTERS_LEN: usize = 1 << 12;
 
@@ -31,6 +33,11 @@ pub(crate) struct HubWatch {
 impl HubWatch {
     pub(crate) fn new(me: usize, degree: u64) -> Self {
         Self { me, degree, counts: vec![0; COUNTERS_LEN], has_hub: false }
+    }
+
+    /// The degree of hubs.
+    pub(crate) fn degree(&self) -> u64 {
+        self.degree
     }
 
     /// Whether hubs are looked for.
@@ -78,23 +85,41 @@ impl HubWatch {
 }
 
 /// Tells all processes of the hubs of this one. Returns those of all, in the same order everywhere.
+///
+/// # Errors
+/// [`Error::Invalid`] in all processes if they are too many for one version.
 pub(crate) fn announce(
     snapshot: &Snapshot,
     hubs: &[VertexId],
+    degree: u64,
     engine: &mut Engine<'_>,
 ) -> Result<Vec<OwnedId>> {
     let mut block = Vec::new();
     for &hub in hubs {
         put_id(&mut block, snapshot.ids().external_of(hub)?);
     }
+    let blocks = engine.exchange(vec![block; engine.peers()]);
+    expect_few(blocks.iter().map(Vec::len).sum(), degree, DELEGATES_BYTES_MAX)?;
     let mut all = Vec::new();
-    for block in engine.exchange(vec![block; engine.peers()]) {
+    for block in blocks {
         let mut taker = Taker(&block);
         while !taker.is_empty() {
             all.push(taker.id(snapshot.ids().is_text())?.into());
         }
     }
     Ok(all)
+}
+
+/// An error if the ids of new delegates take more bytes than a version can have. In a message each id has a byte more than among processes, of at least
+/// four.
+fn expect_few(id_bytes: usize, degree: u64, bytes_max: usize) -> Result<()> {
+    if id_bytes + id_bytes / 4 <= bytes_max {
+        return Ok(());
+    }
+    Err(Error::Invalid(format!(
+        "more vertices have {degree} edges than can become delegates in one version: make a database of the cluster with `esker cluster merge`, and \
+         a cluster of that with `esker cluster split` and a greater --hub-degree"
+    )))
 }
 
 /// What moves when vertices become delegates.
@@ -148,5 +173,22 @@ fn bits_of(weight: PropertyValue<'_>) -> Result<u64> {
         other => Err(Error::Invalid(format!(
             "a shard has the weight {other}, which no cluster writes: check the cluster with `esker cluster check`"
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The command refused the message, after all shards had committed.
+    #[test]
+    fn more_delegates_than_a_message_holds_are_refused() {
+        expect_few(80, 7, 100).expect("as many as fit");
+        let message = expect_few(84, 7, 100).expect_err("too many").to_string();
+        assert!(message.contains("7 edges") && message.contains("greater --hub-degree"), "{message}");
+        // As integers with a byte each.
+        let most = DELEGATES_BYTES_MAX / 10 * 8;
+        expect_few(most, 7, DELEGATES_BYTES_MAX).expect("as many as fit");
+        assert!(most / 8 * 9 + 32 < MESSAGE_BYTES_MAX as usize);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A directed edge lies with the owner of its source, an undirected one with the owners of both ends. A *delegate* is a vertex with so many
 //! edges that one shard should not hold them all: its edges lie with the owner of the other end. An undirected edge between two delegates
-//! lies with the owner of the lesser one. So every shard has the parts of a delegate's list that lead to its own vertices.
+//! lies with the owner of the lesser one. So every shard has the part of a delegate's list that leads to its own vertices, but for those that are
+//! delegates too.
 //!
 //! R. Pearce, M. Gokhale, N. Amato, "Faster Parallel Traversal of Scale Free Graphs at Extreme Scale with Vertex Delegates", SC 2014.
 

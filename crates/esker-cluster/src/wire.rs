@@ -3,6 +3,9 @@
 use esker_format::{Error, Result};
 use esker_store::ids::ExternalId;
 
+/// The most bytes of a message between the command and a worker.
+pub(crate) const MESSAGE_BYTES_MAX: u32 = 1 << 26;
+
 /// Appends an id.
 pub(crate) fn put_id(out: &mut Vec<u8>, id: ExternalId<'_>) {
     match id {
