@@ -157,6 +157,28 @@ impl Routes {
         self.hand_over(engine, blocks, &self.delegates.ghosts_of, take)
     }
 
+    /// Own vertices whose lists are to be read, with the ghosts here of the delegates among those of all shards: each ghost is told to `follow`. Exchanges
+    /// only if there are delegates.
+    pub(crate) fn with_delegates(
+        &self,
+        engine: &mut Engine<'_>,
+        mut own: Vec<VertexId>,
+        mut follow: impl FnMut(VertexId),
+    ) -> Result<Vec<VertexId>> {
+        if !self.has_delegates() {
+            return Ok(own);
+        }
+        own.sort_unstable();
+        let mut ghosts = Vec::new();
+        let is_told = |v: VertexId| own.binary_search(&v).is_ok().then_some(0);
+        self.to_delegates(engine, 0, is_told, |ghost, _| {
+            follow(ghost);
+            ghosts.push(ghost);
+        })?;
+        own.append(&mut ghosts);
+        Ok(own)
+    }
+
     /// As [`Routes::to_owners`], for a few ghosts with their values. Time: that of the few.
     pub(crate) fn tell_owners(
         &self,

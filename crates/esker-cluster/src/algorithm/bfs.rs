@@ -63,15 +63,7 @@ pub(crate) fn search_levels<N: Notes>(
     let (mut depth, mut reached) = (0, 0);
     loop {
         let own = level.len() as u64;
-        if routes.has_delegates() {
-            level.sort_unstable();
-            let owned = level.clone();
-            let is_of_level = |v: VertexId| owned.binary_search(&v).is_ok().then_some(0);
-            routes.to_delegates(engine, 0, is_of_level, |ghost, _| {
-                notes.follow(ghost, depth);
-                level.push(ghost);
-            })?;
-        }
+        level = routes.with_delegates(engine, level, |ghost| notes.follow(ghost, depth))?;
         let frontier = Frontier::from_list(graph, level);
         let found = edge_map(graph, local.run, &frontier, &ReachLevel { notes, depth: depth + 1 })?;
         let (mut next, ghosts): (Vec<_>, Vec<_>) = found.iter().partition(|&v| routes.is_owned(v));

@@ -77,13 +77,7 @@ pub(crate) fn kcore(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<
         loop {
             due.iter().for_each(|&v| cores[v as usize].set(k));
             let own_len = due.len() as u64;
-            let mut removed = std::mem::take(&mut due);
-            if routes.has_delegates() {
-                removed.sort_unstable();
-                let own = removed.clone();
-                let is_removed = |v: VertexId| own.binary_search(&v).is_ok().then_some(0);
-                routes.to_delegates(engine, 0, is_removed, |ghost, _| removed.push(ghost))?;
-            }
+            let removed = routes.with_delegates(engine, std::mem::take(&mut due), |_| {})?;
             let frontier = Frontier::from_list(graph, removed);
             let touched = edge_map_way(graph, run, Way::Push, &frontier, &Lose(&lost))?;
             let (own, ghosts): (Vec<_>, Vec<_>) = touched.iter().partition(|&v| routes.is_owned(v));
