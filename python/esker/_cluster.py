@@ -5,35 +5,22 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import tempfile
 from typing import TYPE_CHECKING, Any, Iterator, Literal, Mapping, NamedTuple
 
-from . import _cancel, _cluster_command, _errors
-from ._cluster_command import INSTALL, INTERRUPTED, Finished
+from . import _cancel, _cluster_command, _cluster_errors, _errors
+from ._cluster_command import Finished
+from ._counted import counted
 from ._database import Database
 from ._opening import open as open_database
 from ._selectors import Path, database_path, path_text
-from ._settings import Memory
+from ._settings import Memory, memory_bytes
 
 if TYPE_CHECKING:
     import pyarrow
 
-#: What a message of the command says, and the exception for it.
-_KINDS: tuple[tuple[str, type[_errors.Error]], ...] = (
-    ("raise the limit to at least", _errors.MemoryLimitError),
-    ("the cluster has no version", _errors.VersionNotFoundError),
-    ("no vertex of the cluster has the id", _errors.VertexNotFoundError),
-    ("exists: give another path", _errors.ExistsError),
-    ("another command is changing", _errors.LockedError),
-    ("correct the input", _errors.InputError),
-    ("is no cluster", _errors.InvalidError),
-    ("needs an undirected cluster", _errors.UnsuitableError),
-    ("is damaged", _errors.CorruptError),
-    ("No such file or directory", _errors.NotFoundError),
-    ("does not exist: check the path", _errors.NotFoundError),
-    ("cannot find ", _errors.NotFoundError),
-)
+#: The options of algorithms.
+_OPTIONS = ("damping", "tolerance", "rounds", "delta", "iterations")
 
 
 def cluster(
@@ -183,7 +170,8 @@ class Cluster:
             source: The vertex to begin with.
             at: The version; by default the newest.
             memory: Memory limit of each worker.
-            options: Options of the algorithm, such as ``damping=0.9``.
+            options: Options of the algorithm: ``damping``, ``tolerance`` and ``rounds`` of ``pagerank``, ``delta`` of ``sssp``,
+                ``iterations`` of ``cdlp``.
 
         Raises:
             MemoryLimitError: ``memory`` is too little; the message names a limit that suffices.
@@ -191,7 +179,10 @@ class Cluster:
         """
         import pyarrow.ipc
 
-        given = {"source": source, "at": at, "memory": memory, **{name.replace("_", "-"): value for name, value in options.items()}}
+        unknown = [name for name in options if name not in _OPTIONS]
+        if unknown:
+            raise _errors.MistypedError(f"run has no option {unknown[0]!r}; it gathers all values, and takes {', '.join(_OPTIONS)}")
+        given = {"source": source, "at": at, "memory": memory, **options}
         with tempfile.TemporaryDirectory() as place:
             file = os.path.join(place, "answer.arrow")
             self._call("run", self.path, algorithm, "--output", file, given=given)
@@ -244,7 +235,7 @@ class Cluster:
                         yield ClusterStep(version, pyarrow.Table.from_batches([batch]))
                 done = command.finish()
                 if done.code != 0:
-                    raise _failure(done)
+                    raise _cluster_errors.failure(done)
 
             yield steps()
 
@@ -265,7 +256,7 @@ class Cluster:
         """Verifies every shard, and that they fit together: ``sound`` says whether, ``problems`` what is not."""
         done = self._run("check", self.path, "--json")
         if done.code != 0 and not done.output:
-            raise _failure(done)
+            raise _cluster_errors.failure(done)
         report: dict[str, Any] = json.loads(done.output)
         return report
 
@@ -334,7 +325,9 @@ class Cluster:
         return ClusterChange(report["versions"], report["edges"], report["workers"])
 
     def _words(self, *words: str, given: dict[str, Any] | None = None) -> list[str]:
-        options = [f"--{name}={value}" for name, value in (given or {}).items() if value is not None]
+        values = dict(given or {})
+        values["memory"] = memory_bytes(values.get("memory"))
+        options = [f"--{name}={value}" for name, value in values.items() if value is not None]
         return [self._command, "cluster", *words, *options]
 
     def _run(self, *words: str, given: dict[str, Any] | None = None) -> Finished:
@@ -343,29 +336,12 @@ class Cluster:
     def _call(self, *words: str, given: dict[str, Any] | None = None) -> str:
         done = self._run(*words, given=given)
         if done.code != 0:
-            raise _failure(done)
+            raise _cluster_errors.failure(done)
         return done.output
 
     def _json(self, *words: str, given: dict[str, Any] | None = None) -> dict[str, Any]:
         report: dict[str, Any] = json.loads(self._call(*words, "--json", given=given))
         return report
-
-
-def _failure(done: Finished) -> _errors.Error:
-    """The exception for what a command that failed said."""
-    code, said = done.code, done.errors
-    if "unrecognized subcommand 'cluster'" in said:
-        return _errors.NotFoundError(f"the command `esker` was built without clusters: {INSTALL}")
-    message = re.split(r"^(?:esker|error): ", said, flags=re.MULTILINE)[-1].strip()
-    if code in INTERRUPTED:
-        return _errors.Cancelled("the command was interrupted")
-    wide = re.search(r"the vertex id \d+ exceeds \d+(?=; write \.csv)", message)
-    if wide is not None:
-        remedy = "merge() makes a database of the cluster, whose graph has answers for all ids"
-        return _errors.UnsuitableError(f"{wide[0]}, the greatest integer id in answers of a cluster: {remedy}")
-    kinds = [kind for words, kind in _KINDS if words in message]
-    kind = kinds[0] if kinds else _errors.InvalidError if code == 2 else _errors.Error
-    return kind(_errors.in_python(message or f"the command ended with exit code {code}"))
 
 
 def _file(path: Path) -> str:
@@ -411,7 +387,10 @@ def _files(edges: Any) -> Iterator[list[str]]:
         with tempfile.TemporaryDirectory() as place:
             file = os.path.join(place, "edges.parquet")
             pyarrow.parquet.write_table(table, file)
-            yield [file]
+            try:
+                yield [file]
+            except _errors.Error as error:
+                raise _cluster_errors.of_table(error, file) from None
 
 
 def _table(edges: Any) -> pyarrow.Table:
@@ -420,11 +399,22 @@ def _table(edges: Any) -> pyarrow.Table:
 
     if isinstance(edges, Mapping):
         edges = {name: _column(name, values) for name, values in edges.items()}
+        lengths = {name: len(values) for name, values in edges.items()}
+        if len(set(lengths.values())) > 1:
+            (first, count), *others = lengths.items()
+            other, differs = next(one for one in others if one[1] != count)
+            raise _errors.InvalidError(
+                f"columns must have the same length: {first} has {counted(count, 'element')}, {other} has {differs}"
+            )
     try:
-        return pyarrow.table(edges)
+        table = pyarrow.table(edges)
     except (TypeError, ValueError) as error:
         kinds = "files, or a table with the columns source and target (Arrow, pandas, Polars, or a dict of arrays)"
         raise _errors.MistypedError(f"edges must be {kinds}, not {type(edges).__name__}") from error
+    if table.num_rows == 0:  # An empty list has no type.
+        of_type = [field.with_type(pyarrow.int64()) if pyarrow.types.is_null(field.type) else field for field in table.schema]
+        return table.cast(pyarrow.schema(of_type))
+    return table
 
 
 def _column(name: Any, values: Any) -> Any:

@@ -92,6 +92,60 @@ def test_mistakes_are_exceptions_that_say_what_is_wrong(texts, tmp_path):
         esker.cluster(texts.path, command=without)
 
 
+def said(kind, call):
+    """What an exception of this kind says."""
+    with pytest.raises(esker.Error) as caught:
+        call()
+    assert isinstance(caught.value, kind), repr(caught.value)
+    message = str(caught.value)
+    for words in "--", "Usage", "more information", "edges.parquet", "process", "`esker cluster", "replace=True":
+        assert words not in message
+    return message
+
+
+def test_messages_of_the_command_speak_python(texts, tmp_path):
+    cluster = esker.cluster(tmp_path / "c", shards=2, weights="int", seed=4, command=COMMAND)
+
+    def add(source, weight=(1,), target=(2,)):
+        return lambda: cluster.add({"source": list(source), "target": list(target), "weight": list(weight)})
+
+    add([1])()
+    unchanged = "; all shards are at version 2 of the cluster"
+    assert said(ValueError, add(["a"])) == "the table: integer ids are demanded, but the column of ids holds texts" + unchanged
+    assert said(ValueError, add([1], [2.5])).startswith(
+        "the table: the edge from 1 to 2 has the weight 2.5, but the weights of this cluster are integers: "
+        "make one with esker.cluster(..., weights='float')"
+    )
+    assert said(ValueError, add([1], ["x"])) == 'the table: the weight column "weight" does not hold numbers: name another with weight' + unchanged
+    assert said(ValueError, add([-1])).startswith('row 1 of the table: the column "source" has a negative id; a cluster with ids=\'text\' takes it')
+    assert said(ValueError, lambda: cluster.add({"x": [1], "y": [2], "z": [3], "weight": [1]})).startswith("the table: cannot tell")
+    assert said(ValueError, lambda: cluster.add({"source": [1], "target": [2]})).startswith("the table has no column of weights, but")
+    assert said(ValueError, add([1, 2], [1, 2])) == "columns must have the same length: source has 2 elements, target has 1"
+    for one in cluster, texts:
+        assert one.add({"source": [], "target": [], "weight": []}).versions == []
+    assert said(TypeError, lambda: cluster.run("wcc", top=3)).startswith("run has no option 'top'")
+    assert said(ValueError, lambda: cluster.run("kcore")) == "kcore needs an undirected cluster: make one with esker.cluster(..., directed=False)"
+    assert said(ValueError, lambda: cluster.run("pagerank", damping=3)) == "damping must be from 0 to 1, not 3"
+    assert said(KeyError, lambda: cluster.run("bfs", source=77)) == 'no vertex of the cluster has the id "77"'
+    assert said(ValueError, lambda: cluster.run("wcc", at="z")) == "invalid value 'z' for at: it takes a whole number, 0 or more"
+    assert said(ValueError, lambda: cluster.run("wcc", memory="z")).startswith("memory must be a size")
+    with pytest.raises(esker.InvalidError, match="invalid value 'z' for commit_every: .* number of edges$"):
+        cluster.stream(tmp_path / "none", commit_every="z")
+    new = tmp_path / "new"
+    assert said(ValueError, lambda: esker.cluster(new, shards=2, ids="number", command=COMMAND)) == "invalid value 'number' for ids: it is one of int, text"
+    assert said(ValueError, lambda: esker.cluster(tmp_path, command=COMMAND)).endswith("make one with esker.cluster(path, shards=...)")
+    new.mkdir()
+    (new / "out").touch()
+    assert said(FileExistsError, lambda: cluster.merge(new)).endswith("new exists and is not a database: choose another name")
+    cluster.merge(tmp_path / "merged").close()
+    assert said(FileExistsError, lambda: cluster.merge(tmp_path / "merged")).endswith("merged exists: choose another name")
+    assert said(FileExistsError, lambda: cluster.export(new / "out")).endswith("out exists: give another name")
+    (tmp_path / "bad.csv").write_text("source,target,weight\n1,2,1\n1,2,much\n")
+    assert said(ValueError, lambda: cluster.add(tmp_path / "bad.csv")).startswith(
+        f'{tmp_path}/bad.csv:3: weight is not a number; write it like -1.5e3: "1,2,much"'
+    )
+
+
 def test_ids_of_64_bits_are_read_or_refused_with_a_remedy(tmp_path):
     cluster = esker.cluster(tmp_path / "c", shards=2, seed=4, command=COMMAND)
     cluster.add({"source": [1], "target": [2**63 - 1]})
