@@ -39,6 +39,14 @@ pub(crate) struct RetainCommand {
 impl RetainCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let rule: Vec<&str> = self.rule.iter().map(String::as_str).collect();
+        let cluster = self.database.parent().map(|place| place.join("CLUSTER"));
+        if let Some(cluster) = cluster.filter(|cluster| !rule.is_empty() && cluster.exists()) {
+            return Err(Failure::Failed(format!(
+                "{} is a shard of a cluster, and {} names its versions: all of them stay",
+                self.database.display(),
+                cluster.display()
+            )));
+        }
         let retention = match rule[..] {
             [] => {
                 let store = Store::open(&self.database)?;

@@ -4,9 +4,11 @@
 //! the one that failed first: one that a signal killed before one that gave a reason, and that before those that only lost a peer. For
 //! that, the command listens a moment longer.
 
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use esker_format::io::input_bytes;
 use esker_format::{Error, Result};
 use esker_graph::{Cancel, Stop};
 
@@ -16,7 +18,7 @@ use crate::children::{Children, WorkerCommand};
 use crate::cluster::Cluster;
 use crate::control::{Order, Remedy, Report};
 use crate::counters::WorkerCounters;
-use crate::job::{ChangeJob, ClusterJob, Graph500Job, RunJob, StreamJob, stream_position};
+use crate::job::{ChangeJob, ClusterJob, Graph500Job, RunJob, StreamJob, stream_of, stream_position};
 use crate::manifest::WholeVersion;
 use crate::shard::{roll_back, unpublished};
 use crate::stopping::Stopping;
@@ -111,6 +113,21 @@ impl Supervisor<'_> {
                 "every worker reads the files itself, so standard input cannot be one: use `esker cluster stream`, or write it to a file"
                     .to_owned(),
             ));
+        }
+        if job.stream.is_none() && stream_of(&job.message).is_some() {
+            return Err(Error::Usage(format!(
+                "the message {:?} would say how far a stream was read, which only a stream may say: choose other words",
+                job.message
+            )));
+        }
+        let is_read_once = |input: &&String| {
+            let path = Path::new(input.as_str());
+            path.exists() && !path.is_dir() && input_bytes(path).is_none()
+        };
+        if let Some(input) = job.inputs.iter().find(is_read_once).filter(|_| job.stream.is_none()) {
+            return Err(Error::Usage(format!(
+                "every worker reads {input} itself, and a pipe or a device can be read once: use `esker cluster stream`, or write it to a file"
+            )));
         }
         let mut job = job.clone();
         if let Some(stream) = &mut job.stream {

@@ -387,7 +387,12 @@ pub fn export(
 /// Those of `out`.
 pub fn write_id(out: &mut dyn Write, id: ExternalId<'_>) -> std::io::Result<()> {
     let ExternalId::Text(text) = id else { return write!(out, "{id}") };
-    if !text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+    // Readers leave out blanks around a field, and lines that begin as comments do.
+    let is_bare = match text {
+        [] | [b'#' | b'%' | b' ' | b'\t', ..] | [.., b' ' | b'\t'] => false,
+        _ => !text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')),
+    };
+    if is_bare {
         return out.write_all(text);
     }
     out.write_all(b"\"")?;

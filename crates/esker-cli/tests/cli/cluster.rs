@@ -56,6 +56,14 @@ fn failures_name_the_cause_and_what_to_do() {
     );
     place.file("edges.csv", "from,to\nalice,bob\nbob,carol\n");
     place.fails(2, "cluster add c -", "standard input cannot be one");
+    place.fails(2, "cluster add c /dev/null", "a pipe or a device can be read once");
+    let mut command = place.command("cluster add c edges.csv -m");
+    let output = command.arg("stream edges.csv: 2 edges").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("would say how far a stream was read"), "{said}");
+    place.fails(1, "retain c/shard-1 last 1", "is a shard of a cluster");
+    place.ok("retain c/shard-1");
     place.fails(1, "cluster add c missing.csv", "missing.csv");
     place.fails(2, "cluster add c edges.csv --memory 64MiB", "a worker needs at least 160.00 MiB");
     place.fails(2, "cluster stream c edges.csv --memory 64MiB", "a worker needs at least 160.00 MiB");
@@ -477,4 +485,23 @@ fn graph500_over_processes_searches_from_the_same_roots_with_the_same_edges() {
     place.fails(2, "graph500 --scale 8 --processes 2 --residency pooled", "cannot be used with");
     place.ok("graph500 --scale 8 --roots 2 --processes 2 --database kept.cluster");
     assert_eq!(place.json("cluster info kept.cluster --json")["vertices"], json!(256));
+}
+
+/// Readers leave out blanks around a field, and lines that begin as comments do.
+#[test]
+fn exported_ids_are_read_again_as_they_are() {
+    let place = Place::new();
+    place.file("ids.csv", "source,target\n\" a\",b\n\"# d\",\"a\"\"b, \"\n");
+    place.ok("cluster create c --shards 2 --ids text --undirected");
+    place.ok("cluster add c ids.csv");
+    place.ok("cluster export c out.csv");
+    let rows = ["ids", "out"].map(|name| {
+        place.ok(&format!("import {name}.csv {name}.esker --undirected --ids text"));
+        let rows = place.ok(&format!("run degrees {name}.esker --output - -q"));
+        let mut rows: Vec<String> = rows.lines().map(str::to_owned).collect();
+        rows.sort();
+        rows
+    });
+    assert_eq!(rows[0].len(), 5, "{rows:?}");
+    assert_eq!(rows[0], rows[1]);
 }

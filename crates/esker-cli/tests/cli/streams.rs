@@ -128,6 +128,7 @@ fn late_edges_are_taken_rejected_or_refused_and_always_counted() {
     let refused = "stream s.esker a.csv --commit-every 2 --late refuse --time-unit s";
     place.fails(1, refused, "the edge from 5 to 6 is late: its time is 1970-01-01T00:01:49Z");
     assert_eq!(edges(&place).len(), 4, "what came before it is committed");
+    place.fails(1, refused, "the edge from 5 to 6 is late: its time is 1970-01-01T00:01:49Z");
     place.fails(2, "stream s.esker a.csv --late reject:a.csv", "cannot be appended to the file that is read");
     let again = report(&place, "stream s.esker a.csv --from-start --json");
     assert_eq!(again["late"], 4, "those until the watermark of the newest version, whatever was read before");
@@ -291,8 +292,30 @@ fn no_message_passes_for_the_position_of_a_stream() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("would say how far a stream was read"), "{said}");
+    let mut command = place.command("add s.esker a.csv -m");
+    let output = command.arg("expire 9 edges until 2024-03-04T10:02:19Z").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("would say which edges have expired"), "{said}");
     assert_eq!(versions(&place).len(), 2);
     place.ok("add s.esker a.csv -m stream");
+}
+
+/// The bits of a number with a fraction were taken for a time, and the times of all versions became such numbers.
+#[test]
+fn a_time_with_a_fraction_is_refused() {
+    let place = place();
+    place.file("a.csv", "from,to,sent\n1,2,1700000001\n3,4,1700000002.5\n");
+    place.fails(1, "stream s.esker a.csv", "the edge from 3 to 4 has the time 1700000002.5");
+    assert_eq!(edges(&place).len(), 1, "what came before it is committed");
+    // Nor may another command make the times of a declared stream such numbers.
+    place.ok("options s.esker --time sent --time-unit s");
+    place.fails(1, "add s.esker a.csv", "sent has a fraction");
+    assert_eq!(edges(&place).len(), 1);
+    // The stream goes on with the edge that ended it.
+    place.file("a.csv", "from,to,sent\n1,2,1700000001\n3,4,1700000002\n");
+    assert_eq!(report(&place, "stream s.esker a.csv --json")["committed"], 1);
+    assert_eq!(edges(&place).len(), 2);
 }
 
 #[test]

@@ -44,8 +44,17 @@ impl Database {
     /// The call rewrites all layers, as [`Database::add_edge_property`] does.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no such property, or the type does not hold its values; otherwise as [`Database::freeze`].
+    /// [`Error::Invalid`] if there is no such property, the type does not hold its values, or it has the times of the stream that the database was
+    /// declared, which are integers; otherwise as [`Database::freeze`].
     pub fn widen_edge_property(&self, name: &str, element: ElementType, run: &Run) -> Result<()> {
+        let state = self.core.state();
+        let is_time = state.manifest().stream.as_ref().is_some_and(|stream| stream.time == name);
+        if is_time && matches!(element, ElementType::F32 | ElementType::F64) {
+            return Err(Error::Invalid(format!(
+                "a value of {name} has a fraction, and the property has the times of a stream, which are integers in one unit: convert the times, \
+                 as to milliseconds"
+            )));
+        }
         self.rewrite(run, |known| {
             let mut of_edges = known.iter().filter(|property| property.owner == Owner::Edges);
             let known = of_edges.find(|property| property.name == name && property.is_number());

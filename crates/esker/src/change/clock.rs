@@ -71,7 +71,13 @@ impl Clock {
 
     /// Notes the time of an edge, and returns it.
     pub(super) fn take(&mut self, edge: &FedEdge<'_>) -> Result<i64> {
-        let time = self.of_edge(edge);
+        let Some(time) = self.of_edge(edge) else {
+            let time = &edge.values[self.place];
+            return Err(Error::Invalid(format!(
+                "the edge from {} to {} has the time {time}, and a time is an integer below 2^63 in one unit: convert the times, as to milliseconds",
+                edge.source, edge.target
+            )));
+        };
         let unit = self.unit_by(time)?;
         if let Some(delay) = self.asked_delay.take() {
             self.delay = unit.length(delay).map_err(|error| Error::Invalid(error.to_string()))?;
@@ -80,12 +86,14 @@ impl Clock {
         Ok(time)
     }
 
-    fn of_edge(&self, edge: &FedEdge<'_>) -> i64 {
+    /// `None` for a number with a fraction, or beyond 64 bits with a sign.
+    fn of_edge(&self, edge: &FedEdge<'_>) -> Option<i64> {
         match edge.values[self.place] {
-            PropertyValue::I32(time) => i64::from(time),
-            PropertyValue::U32(time) => i64::from(time),
-            time if time.element() == Some(ElementType::I64) => time.bits().unwrap_or(0).cast_signed(),
-            time => i64::try_from(time.bits().unwrap_or(0)).unwrap_or(i64::MAX),
+            PropertyValue::I32(time) => Some(i64::from(time)),
+            PropertyValue::U32(time) => Some(i64::from(time)),
+            PropertyValue::F32(_) | PropertyValue::F64(_) => None,
+            time if time.element() == Some(ElementType::I64) => time.bits().map(u64::cast_signed),
+            time => i64::try_from(time.bits()?).ok(),
         }
     }
 
@@ -107,7 +115,7 @@ impl Clock {
     }
 
     pub(super) fn seconds_since_first(&mut self, edge: &FedEdge<'_>) -> f64 {
-        let time = self.of_edge(edge);
+        let Some(time) = self.of_edge(edge) else { return 0.0 };
         let first = *self.first.get_or_insert(time);
         let unit = self.unit.unwrap_or_else(|| TimeUnit::guess(time));
         unit.seconds(time.saturating_sub(first))

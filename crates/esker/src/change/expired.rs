@@ -71,6 +71,11 @@ impl Expiries {
     }
 }
 
+/// Whether the message of a version says that it removed old edges.
+pub(super) fn is_expiry(message: &str) -> bool {
+    expired_until(message, TimeUnit::Seconds).is_some()
+}
+
 /// The greatest time that an edge may have had to be removed by a version, as its message says; `None` if it is no expiry.
 fn expired_until(message: &str, unit: TimeUnit) -> Option<i64> {
     let (_, rest) = message.strip_prefix("expire ")?.split_once(" until ")?;

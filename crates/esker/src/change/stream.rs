@@ -17,6 +17,7 @@ use super::clock::Clock;
 use super::columns::EdgeInput;
 use super::course::{Course, FedEdge};
 use super::expire::expire;
+use super::expired::is_expiry;
 use super::feed::{FeedOptions, FeedReport, feed_by};
 use super::position::Position;
 use super::rejects::Rejects;
@@ -213,6 +214,32 @@ impl<'a> StreamCourse<'a> {
             self.told = now;
         }
     }
+
+    /// Whether an edge is taken at its time.
+    fn admits_time(&mut self, edge: &FedEdge<'_>) -> Result<bool> {
+        let Some(clock) = &mut self.clock else { return Ok(true) };
+        let time = clock.take(edge)?;
+        if self.position.watermark.is_none_or(|mark| time > mark) {
+            return Ok(true);
+        }
+        self.position.late += 1;
+        match (&self.options.late, &mut self.rejects) {
+            (Late::Next, _) => Ok(true),
+            (Late::Reject(_), Some(rejects)) => rejects.write(edge).map(|()| false),
+            _ => {
+                let unit = clock.unit.unwrap_or(TimeUnit::Seconds);
+                let mark = self.position.watermark.unwrap_or(i64::MIN);
+                Err(Error::Invalid(format!(
+                    "the edge from {} to {} is late: its time is {}, but a version says that all edges until {} have come; take late \
+                     edges with --late next, or set them apart with --late reject:FILE",
+                    edge.source,
+                    edge.target,
+                    unit.format(time),
+                    unit.format(mark)
+                )))
+            }
+        }
+    }
 }
 
 /// As asked for, or at the age that the database keeps.
@@ -250,11 +277,16 @@ fn position_of(database: &Database, options: &StreamOptions) -> Result<Position>
     Ok(Position { watermark, ..position.unwrap_or_default() })
 }
 
-/// Refuses the message of a version if it has the form of those by which a stream finds its position.
+/// Refuses the message of a version if it has the form of those by which a stream finds its position, or windows the versions that removed edges.
 ///
 /// # Errors
 /// [`Error::Invalid`] if it has.
 pub fn check_message(message: &str) -> Result<()> {
+    if is_expiry(message) {
+        return Err(Error::Invalid(format!(
+            "the message {message:?} would say which edges have expired, which only an expiry may say: choose other words"
+        )));
+    }
     match Position::parse(message) {
         None => Ok(()),
         Some(_) => Err(Error::Invalid(format!(
@@ -322,34 +354,19 @@ impl Course for StreamCourse<'_> {
             }
             return Ok(false);
         }
+        let before = self.position;
         self.position.mark = Some(mark);
         self.position.edges += 1;
         self.taken += 1;
         if self.waiting_since.is_none() {
             self.waiting_since = Some(Instant::now());
         }
-        let Some(clock) = &mut self.clock else { return Ok(true) };
-        let time = clock.take(edge)?;
-        if self.position.watermark.is_none_or(|mark| time > mark) {
-            return Ok(true);
+        let is_admitted = self.admits_time(edge);
+        if is_admitted.is_err() {
+            // The stream goes on with the edge that ended it.
+            self.position = before;
         }
-        self.position.late += 1;
-        match (&self.options.late, &mut self.rejects) {
-            (Late::Next, _) => Ok(true),
-            (Late::Reject(_), Some(rejects)) => rejects.write(edge).map(|()| false),
-            _ => {
-                let unit = clock.unit.unwrap_or(TimeUnit::Seconds);
-                let mark = self.position.watermark.unwrap_or(i64::MIN);
-                Err(Error::Invalid(format!(
-                    "the edge from {} to {} is late: its time is {}, but a version says that all edges until {} have come; take late \
-                     edges with --late next, or set them apart with --late reject:FILE",
-                    edge.source,
-                    edge.target,
-                    unit.format(time),
-                    unit.format(mark)
-                )))
-            }
-        }
+        is_admitted
     }
 
     fn is_due(&mut self, pending: u64, is_idle: bool) -> bool {
