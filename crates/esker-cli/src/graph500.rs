@@ -67,8 +67,12 @@ pub(crate) struct Graph500Command {
     #[arg(long, value_name = "PATH")]
     database: Option<PathBuf>,
     /// Run over so many processes, each with a shard of a cluster; breadth-first search only
+    ///
+    /// The processors are divided among the processes. --memory is of all processes together: it counts the trees that are validated, in half of it, and
+    /// during construction the edges that are in no layer yet, at least 160 MiB a process. It does not count the graph, the arrays of a search, and
+    /// the process itself.
     #[cfg(feature = "cluster")]
-    #[arg(long, value_name = "N", conflicts_with_all = ["encoding", "residency", "head"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["encoding", "residency", "head", "threads"])]
     processes: Option<std::num::NonZeroUsize>,
     /// Report as JSON
     #[arg(long)]
@@ -208,8 +212,11 @@ impl Graph500Command {
         let bar = Bar::percent(false);
         let edges = (self.edgefactor << self.scale.min(58)).max(1);
         let tell = |stage: &'static str, done: u64| bar.set(stage, done as f64 / edges as f64, String::new());
-        let memory = validation_bytes(self.resources.memory_bytes());
-        let found = crate::cluster::graph500::measure(options, path, processes, memory, cancel, &tell);
+        let limits = crate::cluster::graph500::ClusterLimits {
+            construction_bytes: self.resources.memory,
+            search_bytes: self.resources.memory_bytes(),
+        };
+        let found = crate::cluster::graph500::measure(options, path, processes, &limits, cancel, &tell);
         bar.finish();
         let found = found?;
         if found.searches.is_empty() {

@@ -1,6 +1,8 @@
 //! What the command tells the processes to do.
 
+use esker_algo::graph500::Graph500Trees;
 use esker_format::Result;
+use esker_graph::Stop;
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
 
 use crate::wire::{Taker, put_bytes, put_u64};
@@ -69,8 +71,28 @@ pub struct Graph500Job {
     pub version: u64,
     /// Roots to search from.
     pub roots: usize,
-    /// Memory of each process to validate trees.
-    pub validation_bytes: u64,
+    /// Memory limit of all processes together. Half of it is for the validation of trees, in equal parts.
+    pub memory_bytes: u64,
+}
+
+impl Graph500Job {
+    /// How many trees each of so many processes validates together.
+    ///
+    /// # Errors
+    /// [`Stop::OverBudget`] with the limit of all processes that suffices, if this one does not for a tree; [`Stop::Unsuitable`] if such a graph is
+    /// impossible.
+    pub fn trees_together(&self, processes: usize) -> Result<usize> {
+        let (n, parts) = (self.graph.generator()?.num_vertices() as usize, 2 * processes.max(1) as u64);
+        let together = Graph500Trees::max_together(n, self.memory_bytes / parts);
+        Ok(together.map_err(|stop| match stop {
+            Stop::OverBudget { what, needed_bytes, .. } => Stop::OverBudget {
+                what: format!("{what} in {}", esker_graph::counted(processes as u64, "process", "processes")),
+                needed_bytes: needed_bytes * parts,
+                budget_bytes: self.memory_bytes,
+            },
+            other => other,
+        })?)
+    }
 }
 
 /// A stream of edges: one input, which process 0 reads as it comes.
@@ -204,7 +226,7 @@ impl ClusterJob {
             Self::Graph500(job) => {
                 out.push(3);
                 job.graph.encode(&mut out);
-                [job.version, job.roots as u64, job.validation_bytes]
+                [job.version, job.roots as u64, job.memory_bytes]
                     .iter()
                     .for_each(|word| put_u64(&mut out, *word));
             }
@@ -239,8 +261,8 @@ impl ClusterJob {
         }
         if kind == 3 {
             let graph = KroneckerGraph::decode(&mut taker)?;
-            let (version, roots, validation_bytes) = (taker.u64()?, taker.u64()? as usize, taker.u64()?);
-            return Ok(Self::Graph500(Graph500Job { graph, version, roots, validation_bytes }));
+            let (version, roots, memory_bytes) = (taker.u64()?, taker.u64()? as usize, taker.u64()?);
+            return Ok(Self::Graph500(Graph500Job { graph, version, roots, memory_bytes }));
         }
         let (version, second) = (taker.u64()?, taker.u64()?);
         let memory_bytes = Some(taker.u64()?).filter(|&bytes| bytes != u64::MAX);
@@ -284,7 +306,7 @@ mod tests {
         };
         let graph = KroneckerGraph { scale: 20, edge_factor: 16, seed: u64::MAX };
         let generated = ChangeJob { generated: Some(graph), ..add.clone() };
-        let searches = Graph500Job { graph, version: 1 << 40, roots: 64, validation_bytes: 1 << 41 };
+        let searches = Graph500Job { graph, version: 1 << 40, roots: 64, memory_bytes: 1 << 41 };
         let stream = Some(StreamJob {
             name: Some("a".into()),
             passed: 9,
@@ -317,6 +339,23 @@ mod tests {
             assert_eq!(ClusterJob::decode(&job.encode()).expect("decode"), job);
         }
         assert!(ClusterJob::decode(&[]).is_err());
+    }
+
+    /// The limit that was named was that of one process.
+    #[test]
+    fn the_limit_that_validation_needs_is_that_of_all_processes() {
+        let graph = KroneckerGraph { scale: 16, edge_factor: 16, seed: 1 };
+        let job = Graph500Job { graph, version: 2, roots: 2, memory_bytes: 8 << 20 };
+        let refused = job.trees_together(4).expect_err("too little");
+        let esker_format::Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes }) = refused else {
+            panic!("{refused}")
+        };
+        assert_eq!((&what[..], budget_bytes), ("validating a tree in 4 processes", 8 << 20));
+        assert!(needed_bytes > budget_bytes);
+        let raised = Graph500Job { memory_bytes: needed_bytes, ..job };
+        assert_eq!(raised.trees_together(4).expect("enough"), 1);
+        let less = Graph500Job { memory_bytes: needed_bytes - 8, ..job };
+        less.trees_together(4).expect_err("what is named is what is needed");
     }
 
     #[test]

@@ -160,7 +160,7 @@ fn carry_out(
         ClusterJob::Change(change) => change.memory_bytes,
         ClusterJob::Run(run) => run.memory_bytes,
         ClusterJob::Follow(follow) => follow.memory_bytes,
-        ClusterJob::Graph500(_) => None,
+        ClusterJob::Graph500(job) => Some(job.memory_bytes),
     };
     if memory_bytes.is_some() {
         return_large_blocks();

@@ -6,7 +6,7 @@ use std::time::Instant;
 use esker::graph::Cancel;
 use esker::graph500::{Graph500Options, Search};
 use esker_cluster::answer::{Cell, OwnedId};
-use esker_cluster::job::{ChangeJob, Graph500Job, KroneckerGraph};
+use esker_cluster::job::{ChangeJob, Graph500Job, KroneckerGraph, MEMORY_BYTES_MIN};
 use esker_cluster::{ChangeReport, Cluster, CreateOptions, HUB_DEGREE};
 
 use super::workers::supervised;
@@ -23,17 +23,29 @@ pub(crate) struct ClusterBenchmark {
     pub(crate) peak_memory_bytes: u64,
 }
 
-/// Constructs the graph in a cluster at `path`, and searches from the roots. `validation_bytes` is the memory to validate trees of all processes together.
+/// Memory limits of all processes together.
+pub(crate) struct ClusterLimits {
+    /// Of edges that are in no layer yet during construction; `None`: no limit.
+    pub(crate) construction_bytes: Option<u64>,
+    /// Of the searches. Half of it is for the validation of trees.
+    pub(crate) search_bytes: u64,
+}
+
+/// Constructs the graph in a cluster at `path`, and searches from the roots.
 pub(crate) fn measure(
     options: &Graph500Options,
     path: &Path,
     processes: usize,
-    validation_bytes: u64,
+    limits: &ClusterLimits,
     cancel: &Cancel,
     tell: &dyn Fn(&'static str, u64),
 ) -> Result<ClusterBenchmark, Failure> {
     let Graph500Options { scale, edge_factor, seed, .. } = *options;
     let graph = KroneckerGraph { scale, edge_factor, seed };
+    let (roots, memory_bytes) = (options.roots, limits.search_bytes);
+    let mut searching = Graph500Job { graph, version: 0, roots, memory_bytes };
+    // Refused now, not after the construction.
+    searching.trees_together(processes)?;
     let begin = Instant::now();
     let create = CreateOptions {
         shards: processes,
@@ -45,16 +57,16 @@ pub(crate) fn measure(
     };
     let mut cluster = Cluster::create(path, &create)?;
     let message = format!("graph500 --scale {scale}");
-    let job = ChangeJob { message, generated: Some(graph), ..ChangeJob::default() };
+    let share = |all: u64| (all / processes.max(1) as u64).max(MEMORY_BYTES_MIN);
+    let memory_bytes = limits.construction_bytes.map(share);
+    let job = ChangeJob { message, generated: Some(graph), memory_bytes, ..ChangeJob::default() };
     let mut report = ChangeReport::default();
     let construct = |edges| tell("constructing", edges);
     supervised(cancel.clone(), &construct, |supervisor| supervisor.change(&mut cluster, &job, &mut report))?;
     let construction_seconds = begin.elapsed().as_secs_f64();
     tell("searching", 0);
-    let validation_bytes = validation_bytes / processes.max(1) as u64;
-    let version = cluster.manifest().newest().number;
-    let job = Graph500Job { graph, version, roots: options.roots, validation_bytes };
-    let answer = supervised(cancel.clone(), &|_| {}, |supervisor| supervisor.graph500(&cluster, &job))?;
+    searching.version = cluster.manifest().newest().number;
+    let answer = supervised(cancel.clone(), &|_| {}, |supervisor| supervisor.graph500(&cluster, &searching))?;
     let searches = answer.rows.iter().map(|(root, cells)| match (root, &cells[..]) {
         (OwnedId::Int(root), [Cell::Float(seconds), Cell::Float(validate), Cell::Count(edges)]) => {
             Ok(Search { root: *root, seconds: *seconds, validate_seconds: *validate, edges: *edges })

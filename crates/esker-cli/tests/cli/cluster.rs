@@ -483,6 +483,11 @@ fn graph500_over_processes_searches_from_the_same_roots_with_the_same_edges() {
     }
     place.fails(2, "graph500 --scale 8 --processes 2 --kernels sssp", "breadth-first search only");
     place.fails(2, "graph500 --scale 8 --processes 2 --residency pooled", "cannot be used with");
+    place.fails(2, "graph500 --scale 8 --processes 2 --threads 2", "cannot be used with");
+    let refused = "but the limit is 1048576 bytes: raise the limit to at least 2097152 bytes";
+    place.fails(1, "graph500 --scale 14 --processes 2 --memory 1MiB --database no.cluster", refused);
+    assert!(!place.path().join("no.cluster").exists(), "refused before anything is made");
+    place.ok("graph500 --scale 14 --processes 2 --memory 2MiB --roots 2");
     place.ok("graph500 --scale 8 --roots 2 --processes 2 --database kept.cluster");
     assert_eq!(place.json("cluster info kept.cluster --json")["vertices"], json!(256));
 }

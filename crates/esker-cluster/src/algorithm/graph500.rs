@@ -80,18 +80,21 @@ pub fn graph500(
     let n = generator.num_vertices() as usize;
     let all: Vec<VertexId> = (0..n).map(vertex).collect();
     let mut block = Vec::new();
-    for batch in roots.chunks(Graph500Trees::max_together(n, job.validation_bytes)?) {
+    for batch in roots.chunks(job.trees_together(engine.peers())?) {
         let (mut trees, mut times) = (Graph500Trees::new(&all, batch.len()), Vec::new());
         for &root in batch {
             run.check()?;
             let (seconds, parents) = bench.search(engine, root)?;
             let begin = Instant::now();
             let tree = Tree { root, parents: bench.whole_tree(engine, &parents)?, distances: None };
-            trees.push(tree).map_err(|reason| broken(root, &reason))?;
+            trees.push(tree).map_err(|reason| broken(&[root], &reason))?;
             times.push((seconds, begin.elapsed().as_secs_f64()));
         }
         let begin = Instant::now();
-        let edges = bench.validate(engine, &trees).map_err(|reason| broken(batch[0], &reason.to_string()))?;
+        let edges = bench.validate(engine, &trees).map_err(|error| match error {
+            Error::Invalid(reason) => broken(batch, &reason),
+            other => other,
+        })?;
         let share = begin.elapsed().as_secs_f64() / batch.len() as f64;
         for ((&root, &(seconds, own)), edges) in batch.iter().zip(&times).zip(edges) {
             let cells = [Cell::Float(seconds), Cell::Float(own + share), Cell::Count(edges)];
@@ -107,8 +110,12 @@ pub fn graph500(
     if engine.index() == 0 { sink.rows(block) } else { Ok(()) }
 }
 
-fn broken(root: VertexId, reason: &str) -> Error {
-    Error::Invalid(format!("the trees from {root} on are wrong: {reason}"))
+/// An error: the tree of one of some roots breaks a rule.
+fn broken(roots: &[VertexId], reason: &str) -> Error {
+    match roots {
+        [root] => Error::Invalid(format!("the tree from {root} is wrong: {reason}")),
+        _ => Error::Invalid(format!("one of the trees from {roots:?} is wrong: {reason}")),
+    }
 }
 
 /// Generates the part of the edges of this process; returns the seconds of the slowest one.
