@@ -10,7 +10,7 @@ use std::path::Path;
 
 use esker_format::io::Disk;
 use esker_format::{DatabaseId, Error, FORMAT_VERSION, FieldInput, FieldValue, PAGE_BYTES, Result};
-use esker_format::{header_page, read_header_page};
+use esker_format::{header_page, read_header_page, read_header_page_until};
 use esker_store::ids::ExternalId;
 
 use crate::owner::OwnedId;
@@ -22,6 +22,8 @@ pub const MANIFEST_NAME: &str = "CLUSTER";
 pub const SEAL_NAME: &str = "CLUSTER.seal";
 const MANIFEST_MAGIC: [u8; 8] = *b"ESKERclu";
 const SEAL_MAGIC: [u8; 8] = *b"ESKERcls";
+/// The format version of a manifest with a degree of hubs: an Esker without them must not read it. Others have that of databases.
+const HUBS_VERSION: u32 = 12;
 /// The most shards of a cluster.
 pub const SHARDS_MAX: usize = 1024;
 
@@ -72,6 +74,7 @@ pub struct ClusterManifest {
 
 /// The fields of the header page, in order.
 struct Head {
+    format_version: u32,
     id: DatabaseId,
     seed: u64,
     directed: bool,
@@ -85,7 +88,7 @@ struct Head {
 impl FieldValue for Head {
     fn put(&self, out: &mut Vec<u8>) {
         MANIFEST_MAGIC.put(out);
-        FORMAT_VERSION.put(out);
+        self.format_version.put(out);
         self.id.put(out);
         self.seed.put(out);
         self.directed.put(out);
@@ -98,8 +101,8 @@ impl FieldValue for Head {
 
     fn take(input: &mut FieldInput<'_>) -> Result<Self> {
         <[u8; 8]>::take(input)?;
-        u32::take(input)?;
         Ok(Self {
+            format_version: u32::take(input)?,
             id: DatabaseId::take(input)?,
             seed: u64::take(input)?,
             directed: bool::take(input)?,
@@ -217,13 +220,17 @@ impl ClusterManifest {
             version.message.put(&mut body);
             version.shards.iter().for_each(|shard| shard.put(&mut body));
         }
-        self.hub_degree.put(&mut body);
-        (self.delegates.len() as u64).put(&mut body);
+        let has_hubs = self.hub_degree > 0 || !self.delegates.is_empty();
+        if has_hubs {
+            self.hub_degree.put(&mut body);
+            (self.delegates.len() as u64).put(&mut body);
+        }
         for delegate in &self.delegates {
             delegate.since.put(&mut body);
             put_id(&mut body, delegate.id.as_id());
         }
         let mut file = header_page(&Head {
+            format_version: if has_hubs { HUBS_VERSION.max(FORMAT_VERSION) } else { FORMAT_VERSION },
             id: self.id,
             seed: self.seed,
             directed: self.directed,
@@ -238,7 +245,8 @@ impl ClusterManifest {
     }
 
     fn decode(path: &Path, file: &[u8]) -> Result<Self> {
-        let head: Head = read_header_page(path, file, MANIFEST_MAGIC)?;
+        let newest = HUBS_VERSION.max(FORMAT_VERSION);
+        let head: Head = read_header_page_until(path, file, MANIFEST_MAGIC, newest)?;
         let start = PAGE_BYTES as u64;
         let body = &file[PAGE_BYTES..];
         if body.len() as u64 != head.body_bytes || crc32c::crc32c(body) != head.body_checksum {
@@ -368,6 +376,20 @@ mod tests {
         assert_eq!(ClusterManifest::read(&disk, &path).expect("read"), manifest);
         let mut input = FieldInput::new(&path, &[], 0);
         assert_eq!(take_delegates(&mut input, true).expect("an older manifest"), (0, Vec::new()));
+    }
+
+    /// An Esker without hubs took the rest of the body for damage.
+    #[test]
+    fn only_a_manifest_with_a_degree_of_hubs_is_of_a_newer_format() {
+        let (path, plain) = (PathBuf::from("/c/CLUSTER"), ClusterManifest { hub_degree: 0, ..sample(1) });
+        for (manifest, version) in [(plain, FORMAT_VERSION), (sample(1), 12), (sample(2), 12)] {
+            let file = manifest.encode();
+            assert_eq!(u32::from(file[8]), version);
+            assert_eq!(ClusterManifest::decode(&path, &file).expect("read"), manifest);
+            let older = read_header_page::<Head>(&path, &file, MANIFEST_MAGIC).map(drop);
+            let message = older.err().map(|error| error.to_string()).unwrap_or_default();
+            assert_eq!(message.contains("use a newer Esker"), version > FORMAT_VERSION, "{message}");
+        }
     }
 
     #[test]
