@@ -27,12 +27,10 @@ use crate::handshake::Secret;
 use crate::manifest::{ClusterManifest, Delegate, MANIFEST_NAME, SEAL_NAME, SHARDS_MAX, WholeVersion};
 use crate::owner::{OwnedId, Owners};
 use crate::placement::Placement;
+use crate::staging::{LOCK_NAME, lock_new_directory, remove_leftovers};
 use crate::weights::{WeightKind, weight_kind};
 
 const SECRET_NAME: &str = "secret";
-const LOCK_NAME: &str = "LOCK";
-/// How often a directory is made anew that another command took for a leftover.
-const ATTEMPTS: usize = 16;
 /// The edge property that holds the weights in the shards.
 pub(crate) const WEIGHT_NAME: &str = "weight";
 
@@ -303,47 +301,6 @@ fn now_ms() -> u64 {
 
 fn exists(path: &Path) -> Error {
     Error::Invalid(format!("{} exists: give another path", path.display()))
-}
-
-/// Makes a directory in which a cluster is made, and takes its lock. Until it is locked, another command may take it for a leftover and remove it;
-/// then another one is made.
-fn lock_new_directory(disk: &dyn Disk, directory: &Path, prefix: &str) -> Result<(PathBuf, Box<dyn Lock>)> {
-    for _ in 0..ATTEMPTS {
-        let staging = directory.join(format!("{prefix}{}", DatabaseId::random()));
-        disk.create_directory(&staging)?;
-        match disk.try_lock(&staging.join(LOCK_NAME)) {
-            Ok(Some(lock)) => return Ok((staging, lock)),
-            Ok(None) => {}
-            Err(error) if error.is_not_found() => {}
-            Err(error) => {
-                let _ = disk.remove_directory(&staging);
-                return Err(error);
-            }
-        }
-    }
-    Err(Error::Invalid(format!(
-        "other commands removed each directory {prefix}... that was made in {}: wait until they have ended, and try again",
-        directory.display()
-    )))
-}
-
-/// Removes the directories in which commands that have died were making a cluster: nobody holds their locks. What cannot be removed is an error.
-fn remove_leftovers(disk: &dyn Disk, directory: &Path, prefix: &str) -> Result<()> {
-    let is_random = |rest: &str| rest.len() == 32 && rest.bytes().all(|byte| byte.is_ascii_hexdigit());
-    for entry in disk.list(directory)? {
-        if !entry.is_directory || !entry.name.strip_prefix(prefix).is_some_and(is_random) {
-            continue;
-        }
-        let leftover = directory.join(&entry.name);
-        // A directory without a lock may be one that was just made. It is left alone if it is empty: its command takes the lock first of all.
-        if disk.list(&leftover).is_ok_and(|inside| inside.is_empty()) {
-            continue;
-        }
-        if let Ok(Some(_lock)) = disk.try_lock(&leftover.join(LOCK_NAME)) {
-            disk.remove_directory(&leftover)?;
-        }
-    }
-    Ok(())
 }
 
 /// Makes everything that a cluster has, in a directory that has not its name yet.

@@ -20,6 +20,7 @@ pub mod engine;
 pub mod handshake;
 mod counters;
 mod weights;
+mod staging;
 pub mod cluster;
 mod shard;
 pub mod job;
