@@ -24,6 +24,8 @@ INSTALL = "install it with `cargo install --path crates/esker-cli --features clu
 _LOOK_EVERY = 0.025
 #: Seconds that a command has to end after a signal, if nobody waits for its outcome: its workers end within 5.
 _END_TIMEOUT = 10
+#: Seconds that a command has to end after Ctrl-C in a terminal, which signals it too; a second signal would end it at once.
+_SAME_SIGNAL = 0.5
 #: Exit codes of a command that a signal ended.
 INTERRUPTED = (130, -signal.SIGINT, -signal.SIGTERM)
 
@@ -71,6 +73,9 @@ def run(words: list[str]) -> Finished:
                     if not asked and _cancel.is_cancelled():
                         asked = True
                         process.send_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            _end(process, _SAME_SIGNAL)
+            raise
         except BaseException:
             _end(process)
             raise
@@ -107,6 +112,9 @@ def running(words: list[str]) -> Iterator[Running]:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, bufsize=0)
         try:
             yield Running(process, errors)
+        except KeyboardInterrupt:
+            _end(process, _SAME_SIGNAL)
+            raise
         finally:
             if process.stdout is not None:
                 process.stdout.close()  # A command that waits to write goes on.
@@ -133,10 +141,12 @@ class _Output(io.RawIOBase):
         return read
 
 
-def _end(process: subprocess.Popen[Any]) -> None:
-    """Ends a command and its workers, as Ctrl-C does, if it runs still."""
-    process.send_signal(signal.SIGINT)
+def _end(process: subprocess.Popen[Any], grace: float = 0) -> None:
+    """Ends a command and its workers, as Ctrl-C does, if it still runs after seconds of grace."""
     try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(grace)
+        process.send_signal(signal.SIGINT)
         process.wait(_END_TIMEOUT)
     except BaseException as error:
         process.kill()

@@ -250,7 +250,7 @@ def test_a_cancellation_ends_the_command_and_its_workers(tmp_path):
         lambda: [cluster.add({"source": [7], "target": [8]}) for _ in range(1000)],
     ]
     for work in works:
-        assert cancelled(cluster.path, work) < 5
+        assert cancelled(cluster.path, work) < 10
     os.close(pipe)
     handle = esker.Cancel()
     handle.cancel()
@@ -265,21 +265,31 @@ def test_a_cancellation_ends_the_command_and_its_workers(tmp_path):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc")
-def test_ctrl_c_ends_the_command_and_its_workers(tmp_path):
+@pytest.mark.parametrize("to_all", [False, True], ids=["to Python", "as of a terminal"])
+def test_ctrl_c_ends_the_command_and_its_workers(tmp_path, to_all):
     cluster = esker.cluster(tmp_path / "c", shards=2, seed=4, command=COMMAND)
     cluster.add({"source": [1, 5], "target": [2, 6]})
 
     def interrupt():
         while len(commands(cluster.path)) < 3:
             time.sleep(0.01)
-        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.3)
+        for process in [*commands(cluster.path)[: 3 * to_all], os.getpid()]:
+            os.kill(int(process), signal.SIGINT)
 
-    interrupter = threading.Thread(target=interrupt)
-    interrupter.start()
-    with pytest.raises(KeyboardInterrupt):
-        cluster.run("pagerank", tolerance=0, rounds=1_000_000_000)
-    interrupter.join()
-    assert commands(cluster.path) == []
+    def follow():
+        with cluster.follow("wcc") as steps:
+            for _ in steps:
+                pass
+
+    for work in follow, lambda: cluster.run("pagerank", tolerance=0, rounds=1_000_000_000):
+        interrupter = threading.Thread(target=interrupt)
+        interrupter.start()
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        interrupter.join()
+        assert commands(cluster.path) == []
+    assert cluster.check()["sound"]
 
 
 def test_paths_hold_when_the_process_changes_its_directory(tmp_path, monkeypatch):
