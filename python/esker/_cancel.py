@@ -13,7 +13,7 @@ from ._esker import CancelHandle
 
 class Cancel:
     """Cancels from any thread what runs in its ``with`` block, which raises :class:`Cancelled` soon after :meth:`cancel`: algorithms, imports,
-    commits, exports, and the reading of objects, also of an iterator that never ends.
+    commits, exports, what runs on clusters, and the reading of objects, also of an iterator that never ends.
 
     >>> handle = esker.Cancel()
     >>> def rank():

@@ -163,7 +163,8 @@ class Cluster:
         """Runs an algorithm on all shards together, and gathers the answer: ``degrees``, ``bfs``, ``wcc``, ``pagerank``, ``kcore``,
         ``colouring``, ``sssp``, ``triangles`` or ``cdlp``.
 
-        The rows are in the order of the ids, which must be texts or less than 2^63. The metadata ``esker`` of the schema is JSON with rounds, figures, and what workers counted.
+        The rows are in the order of the ids, which must be texts or less than 2^63. The metadata ``esker`` of the schema is
+        JSON with rounds, figures, and what workers counted.
 
         Args:
             algorithm: Its name.
