@@ -276,7 +276,7 @@ impl FollowCommand {
         printed: &mut Printed<'_>,
     ) -> Outcome {
         let mut passed = follow.version();
-        let (mut kept, mut wait) = (Instant::now(), KEEP_EVERY);
+        let mut pause = KeepPause { since: Instant::now(), wait: KEEP_EVERY, version: follow.version() };
         loop {
             // Versions that were looked at may have been undone since.
             passed = passed.min(follower.newest());
@@ -294,11 +294,7 @@ impl FollowCommand {
                     printed.update(follow, &step)?;
                 }
                 printed.is_in_step = false;
-                if printed.keeps && kept.elapsed() >= wait {
-                    let begin = Instant::now();
-                    printed.keep(follow)?;
-                    (kept, wait) = (Instant::now(), KEEP_EVERY.max(begin.elapsed() * KEEP_PARTS));
-                }
+                pause.keep_if_due(printed, follow)?;
                 run.check()?;
             }
             if self.once {
@@ -306,9 +302,31 @@ impl FollowCommand {
             }
             while !follower.refresh()? {
                 run.check()?;
+                // A state that has to be computed to be kept is not computed after a signal.
+                pause.keep_if_due(printed, follow)?;
                 std::thread::sleep(LOOK_EVERY);
             }
         }
+    }
+}
+
+/// When the state was kept last, and for how long it need not be.
+struct KeepPause {
+    since: Instant,
+    wait: Duration,
+    version: u64,
+}
+
+impl KeepPause {
+    /// Keeps the state if it has changed, and that was long enough ago.
+    fn keep_if_due(&mut self, printed: &mut Printed<'_>, follow: &Follow) -> Outcome {
+        if printed.keeps && follow.version() != self.version && self.since.elapsed() >= self.wait {
+            let begin = Instant::now();
+            printed.keep(follow)?;
+            let wait = KEEP_EVERY.max(begin.elapsed() * KEEP_PARTS);
+            *self = Self { since: Instant::now(), wait, version: follow.version() };
+        }
+        Ok(())
     }
 }
 

@@ -397,6 +397,24 @@ fn a_window_that_moves_far_is_kept_at_the_end() {
         assert!(rows.lines().count() > 1 && { versions }.all(|shown| shown == version.to_string()), "{rows}");
         assert_eq!(follow(), "", "version {version} was printed before");
     }
+    // Also while a follower waits, for a state that is computed to be kept is not computed after a signal.
+    let line = "follow g.esker degrees --window 360s --time time --time-unit s --keep --format csv";
+    let mut child = start(&place, line);
+    edges(540..600);
+    place.ok("add g.esker edges.csv");
+    let mut shown = BufReader::new(child.stdout.take().unwrap());
+    read_line(&mut shown);
+    let states = || -> Vec<_> {
+        let files = std::fs::read_dir(place.path().join("g.esker/live")).unwrap();
+        files.map(|file| file.unwrap().metadata().unwrap().modified().unwrap()).collect()
+    };
+    let (before, begin) = (states(), std::time::Instant::now());
+    while states() == before && begin.elapsed() < std::time::Duration::from_secs(20) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(follow(), "", "version 5 was printed before");
 }
 
 #[test]
