@@ -149,8 +149,11 @@ fn a_killed_worker_ends_an_addition_and_the_next_goes_on() {
     let job = ring(place.path(), 60_000);
     // Versions have the edges in the order of the file.
     let (mut failures, mut acknowledged, edges) = (0, 0, ring_edges(60_000));
-    for (round, after_ms) in [0, 20, 80, 150, 250, 400].into_iter().enumerate() {
-        let fate = format!("{} {after_ms} KILL", round % 2);
+    // One addition is left alone: in those after it all vertices are hubs, and their edges move.
+    let kills = [Some(0), Some(20), Some(80), None, Some(20), Some(80), Some(150), Some(250), Some(400)];
+    for (round, after_ms) in kills.into_iter().enumerate() {
+        let fate =
+            after_ms.map_or_else(String::new, |after_ms: u64| format!("{} {after_ms} KILL", round % 2));
         let (before, begin) = (cluster.manifest().newest().number, Instant::now());
         let mut report = ChangeReport::default();
         let added = supervised(&fate, |supervisor| supervisor.change(&mut cluster, &job, &mut report));
