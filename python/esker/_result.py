@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NONE = (1 << 8 * _esker.vertex_id_bytes()) - 1
 _UNKNOWN: Any = object()
 #: The marker for "no value" in arrays of each kind; in floats it is infinity or NaN.
-_MISSING = {"vertex": _NONE, "index": _NONE, "integer": (1 << 63) - 1, "count": (1 << 64) - 1}
+_MISSING = {"vertex": _NONE, "index": _NONE, "integer": -(1 << 63), "count": (1 << 64) - 1}
 
 
 class Column:

@@ -58,8 +58,8 @@ impl Value {
 }
 
 impl Values {
-    /// The marker for "no value" in [`Values::Integer`].
-    pub const NO_INTEGER: i64 = i64::MAX;
+    /// The marker for "no value" in [`Values::Integer`]: neither a distance nor the width of an edge.
+    pub const NO_INTEGER: i64 = i64::MIN;
 
     /// The number of values, which is the number of rows of the answer.
     pub fn len(&self) -> usize {

@@ -266,7 +266,7 @@ mod tests {
             AnswerColumn { name: "rank", values: Values::Float(vec![0.5; 9]), ranking: Ranking::Largest };
         let labels = || vec![3; 9];
         let groups = |values| AnswerColumn { name: "component", values, ranking: Ranking::Groups };
-        let sparse = Values::Integer(vec![i64::MAX; 9]);
+        let sparse = Values::Integer(vec![Values::NO_INTEGER; 9]);
         for column in [floats, groups(Values::Vertex(labels())), groups(sparse)] {
             assert_eq!(top(&answer(column), 3, &cancel), Err(Stop::Cancelled));
         }

@@ -239,3 +239,17 @@ fn sums_beyond_32_bits_are_exact_and_may_be_negative() {
     let found = bellman_ford_checked(&circle.graph(), &circle, &run, 0);
     assert_eq!(found.negative_cycle.unwrap().length, 2 * i64::from(i32::MIN) + i64::from(i32::MAX));
 }
+
+#[test]
+fn the_greatest_width_of_a_type_is_a_width() {
+    fn both<W: Width<Width = W>>(most: W, less: W) {
+        let csr = Csr::directed(5, &[(0, 1, most), (1, 2, most), (2, 3, less)]).unwrap();
+        for (run, method) in common::runs(false).iter().flat_map(|run| METHODS.map(|method| (run, method))) {
+            let found = widest_checked(&csr.graph(), &csr, run, 0, method);
+            assert_eq!(found.widths, [W::SOURCE, most, most, less, W::UNREACHED]);
+            assert_eq!(found.reached, 4);
+        }
+    }
+    both(i32::MAX, 5);
+    both(i64::MAX, 5);
+}

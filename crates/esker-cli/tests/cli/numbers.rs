@@ -188,3 +188,28 @@ fn additions_and_scripts_refuse_numbers_that_their_property_cannot_hold() {
     }
     assert_eq!(place.json("log a.esker --json")["versions"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn the_greatest_widths_are_values_and_distances_that_overflow_are_refused() {
+    let place = Place::new();
+    for most in [i64::from(i32::MAX), i64::MAX] {
+        place.file("w.csv", &format!("source,target,weight\n0,1,{most}\n1,2,5\n3,2,{most}\n"));
+        place.ok("import w.csv w.esker --force");
+        for method in ["buckets", "rounds"] {
+            let widths = format!("vertex,value\n0,\n1,{most}\n2,5\n3,\n");
+            let line = format!("run widest w.esker --source 0 --output - --verify --method {method}");
+            assert_eq!(place.ok(&line), widths);
+        }
+        place.file("more.csv", &format!("source,target,weight\n1,3,{most}\n"));
+        place.ok("add w.esker more.csv");
+        let rows = place.ok("follow w.esker widest --from 1 --once --format csv -p source=0");
+        assert_eq!(rows, format!("version,vertex,old,new\n2,2,5,{most}\n2,3,,{most}\n"));
+    }
+    place.file("least.csv", "source,target,weight\n0,1,-9223372036854775808\n");
+    place.ok("import least.csv least.esker");
+    place.fails(1, "run bellman-ford least.esker --source 0", "a distance overflows");
+    place.file("large.csv", "source,target,weight\n0,1,1.7e308\n1,2,1.7e308\n");
+    place.ok("import large.csv large.esker");
+    place.fails(1, "run bellman-ford large.esker --source 0", "a distance overflows");
+    place.fails(1, "run sssp large.esker --source 0", "a distance does not fit in a double");
+}

@@ -31,6 +31,8 @@ struct Paths<W: LiveWeight, R: PathRule<W>> {
     /// Labels from their words and back, if the state is kept.
     words: Option<LabelWords<R::Label>>,
     is_weighted: bool,
+    /// Whether the label of a source, that of a path of no edges, is no value.
+    hides_sources: bool,
 }
 
 /// The word of a label, and its label; `None` for a word that is no label.
@@ -92,10 +94,17 @@ impl<W: LiveWeight, R: PathRule<W>> Live for Paths<W, R> {
     }
 
     fn values(&self) -> Option<Values> {
-        self.state.as_ref().map(|state| (self.show)(state.labels().to_vec()))
+        let mut labels = self.state.as_ref()?.labels().to_vec();
+        if self.hides_sources {
+            self.found.iter().for_each(|&source| labels[source as usize] = R::unreached());
+        }
+        Some((self.show)(labels))
     }
 
     fn value(&self, v: VertexId) -> Value {
+        if self.hides_sources && self.found.contains(&v) {
+            return Value::Missing;
+        }
         self.state.as_ref().map_or(Value::Missing, |state| (self.show)(vec![state.label(v)]).get(0))
     }
 
@@ -126,6 +135,7 @@ pub(super) fn by_steps(params: &Params) -> Result<Box<dyn Live>> {
         show: Values::Index,
         words: Some((|label| label as u64, value_of)),
         is_weighted: false,
+        hides_sources: false,
     };
     Ok(Box::new(paths))
 }
@@ -142,9 +152,10 @@ fn by_length<W: LiveWeight + Length<Distance: Shown>>(params: &Params) -> Result
         found,
         state: None,
         compute,
-        show: Shown::values,
+        show: |labels| Shown::values(labels, W::UNREACHED),
         words: None,
         is_weighted: true,
+        hides_sources: false,
     };
     Ok(Box::new(paths))
 }
@@ -156,10 +167,19 @@ fn by_width<W: LiveWeight + Width<Width: Shown>>(params: &Params) -> Result<Box<
         let labels = found.widths.into_iter().map(W::reverse).collect();
         Ok((labels, found.parents.unwrap_or_default()))
     };
-    let show = |labels: Vec<W::Width>| Shown::values(labels.into_iter().map(W::reverse).collect());
+    let show =
+        |labels: Vec<W::Width>| Shown::values(labels.into_iter().map(W::reverse).collect(), W::UNREACHED);
     let (sources, found) = (sources(params)?, Vec::new());
-    let paths =
-        Paths::<W, WidestRule> { sources, found, state: None, compute, show, words: None, is_weighted: true };
+    let paths = Paths::<W, WidestRule> {
+        sources,
+        found,
+        state: None,
+        compute,
+        show,
+        words: None,
+        is_weighted: true,
+        hides_sources: true,
+    };
     Ok(Box::new(paths))
 }
 

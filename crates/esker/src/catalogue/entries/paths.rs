@@ -51,7 +51,7 @@ fn wbfs_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<A
     let found = found?;
     job.verify("wbfs", graph, |out, _| check::sssp(out, source, &found.distances, found.parents.as_deref()))?;
     let arcs = arcs_of(graph, |v| found.distances[v] != W::UNREACHED);
-    let columns = path_columns("distance", found.distances, found.parents);
+    let columns = path_columns("distance", found.distances, W::UNREACHED, found.parents);
     let facts = vec![("reached", Fact::Count(found.reached as u64))];
     Ok(Answer { columns, facts, rounds: found.rounds, arcs, seconds, ..Answer::default() })
 }
@@ -102,7 +102,7 @@ fn bellman_ford_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> 
         return Ok(Answer { edges: Some(edges), facts, rounds, seconds, ..Answer::default() });
     }
     let arcs = arcs_of(graph, |v| found.distances[v] != W::UNREACHED);
-    let columns = path_columns("distance", found.distances, found.parents);
+    let columns = path_columns("distance", found.distances, W::UNREACHED, found.parents);
     let facts = vec![("reached", Fact::Count(found.reached as u64)), ("negative_cycle", Fact::Flag(false))];
     Ok(Answer { columns, facts, rounds, arcs, seconds, ..Answer::default() })
 }
@@ -143,12 +143,14 @@ fn widest_options(params: &Params) -> WidestOptions {
 fn widest_by<W: StoredWeight + Width<Width: Shown>>(job: &Job<'_>) -> Result<Answer> {
     let (source, graph) = (job.vertex("source")?, &job.graph::<W>()?);
     let (found, seconds) = timed(|| widest(graph, job.run, source, &widest_options(job.params)));
-    let found = found?;
+    let mut found = found?;
     job.verify("widest", graph, |out, _| {
         check::widest(out, source, &found.widths, found.parents.as_deref())
     })?;
     let arcs = arcs_of(graph, |v| found.widths[v] != W::UNREACHED);
-    let columns = path_columns("width", found.widths, found.parents);
+    // The path of no edges has no width to show; its number may be that of an edge.
+    found.widths[source as usize] = W::UNREACHED;
+    let columns = path_columns("width", found.widths, W::UNREACHED, found.parents);
     let facts = vec![("reached", Fact::Count(found.reached as u64))];
     Ok(Answer { columns, facts, rounds: found.rounds, arcs, seconds, ..Answer::default() })
 }

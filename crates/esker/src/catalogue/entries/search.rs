@@ -169,39 +169,34 @@ macro_rules! by_weight {
 pub(super) use by_weight;
 
 /// A number in which lengths or widths of paths are given.
-pub(crate) trait Shown: Sized {
-    /// As values: the extremes of the type, which stand for unreached and for the path of no edges, are no value.
-    fn values(numbers: Vec<Self>) -> Values;
+pub(crate) trait Shown: Copy + PartialEq {
+    /// As values, where `unreached` is no value.
+    fn values(numbers: Vec<Self>, unreached: Self) -> Values;
 }
 
 impl Shown for i32 {
-    fn values(numbers: Vec<Self>) -> Values {
-        let show = |number| match number {
-            Self::MIN | Self::MAX => Values::NO_INTEGER,
-            number => i64::from(number),
-        };
+    fn values(numbers: Vec<Self>, unreached: Self) -> Values {
+        let show = |number| if number == unreached { Values::NO_INTEGER } else { i64::from(number) };
         Values::Integer(numbers.into_iter().map(show).collect())
     }
 }
 
 impl Shown for i64 {
-    fn values(mut numbers: Vec<Self>) -> Values {
-        numbers
-            .iter_mut()
-            .filter(|number| **number == Self::MIN)
-            .for_each(|number| *number = Values::NO_INTEGER);
+    fn values(mut numbers: Vec<Self>, unreached: Self) -> Values {
+        let missing = numbers.iter_mut().filter(|number| **number == unreached);
+        missing.for_each(|number| *number = Values::NO_INTEGER);
         Values::Integer(numbers)
     }
 }
 
 impl Shown for f32 {
-    fn values(numbers: Vec<Self>) -> Values {
+    fn values(numbers: Vec<Self>, _: Self) -> Values {
         Values::Float(numbers.into_iter().map(f64::from).collect())
     }
 }
 
 impl Shown for f64 {
-    fn values(numbers: Vec<Self>) -> Values {
+    fn values(numbers: Vec<Self>, _: Self) -> Values {
         Values::Float(numbers)
     }
 }
@@ -216,9 +211,11 @@ pub(super) fn arcs_of(graph: &impl Graph, reached: impl Fn(usize) -> bool) -> u6
 pub(super) fn path_columns<N: Shown>(
     name: &'static str,
     numbers: Vec<N>,
+    unreached: N,
     parents: Option<Vec<VertexId>>,
 ) -> Vec<AnswerColumn> {
-    let mut columns = vec![AnswerColumn { name, values: N::values(numbers), ranking: Ranking::Largest }];
+    let values = N::values(numbers, unreached);
+    let mut columns = vec![AnswerColumn { name, values, ranking: Ranking::Largest }];
     push_parents(&mut columns, parents);
     columns
 }
@@ -242,7 +239,7 @@ fn sssp_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<A
         check::sssp_to(out, source, options.target, &found.distances, found.parents.as_deref())
     })?;
     let arcs = arcs_of(graph, |v| found.distances[v] != W::UNREACHED);
-    let columns = path_columns("distance", found.distances, found.parents);
+    let columns = path_columns("distance", found.distances, W::UNREACHED, found.parents);
     Ok(Answer {
         columns,
         facts: vec![("reached", Fact::Count(found.reached as u64)), ("delta", Fact::Float(found.delta))],
