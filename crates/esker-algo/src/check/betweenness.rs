@@ -32,11 +32,41 @@ pub fn betweenness<W: Weight>(
     Ok(())
 }
 
+/// A number of paths of any size: `digits` times [`STEP`] to the power `steps`. Unless it is 0, `digits` are at least 1 and below `STEP`.
+#[derive(Clone, Copy)]
+struct PathCount {
+    digits: f64,
+    steps: i32,
+}
+
+/// 2^500.
+const STEP: f64 = f64::from_bits((1023 + 500) << 52);
+
+impl PathCount {
+    const ZERO: Self = Self { digits: 0.0, steps: 0 };
+    const ONE: Self = Self { digits: 1.0, steps: 0 };
+
+    fn plus(self, other: Self) -> Self {
+        let (more, less) = if self.steps < other.steps { (other, self) } else { (self, other) };
+        let digits = more.digits + less.digits * STEP.powi(less.steps - more.steps);
+        if digits < STEP {
+            Self { digits, ..more }
+        } else {
+            Self { digits: digits / STEP, steps: more.steps + 1 }
+        }
+    }
+
+    /// This number as a part of one that is no smaller.
+    fn part_of(self, all: Self) -> f64 {
+        self.digits / all.digits * STEP.powi(self.steps - all.steps)
+    }
+}
+
 /// Adds the dependency of `source` on each vertex to `totals`, as in Brandes' paper.
 fn add_dependencies<W: Weight>(out: &Rows<'_, W>, source: usize, totals: &mut [f64]) {
     let n = totals.len();
-    let (mut depth, mut paths) = (vec![usize::MAX; n], vec![0.0; n]);
-    (depth[source], paths[source]) = (0, 1.0);
+    let (mut depth, mut paths) = (vec![usize::MAX; n], vec![PathCount::ZERO; n]);
+    (depth[source], paths[source]) = (0, PathCount::ONE);
     let mut order = vec![source];
     let mut next = 0;
     while next < order.len() {
@@ -49,7 +79,7 @@ fn add_dependencies<W: Weight>(out: &Rows<'_, W>, source: usize, totals: &mut [f
                 order.push(v);
             }
             if depth[v] == depth[u] + 1 {
-                paths[v] += paths[u];
+                paths[v] = paths[v].plus(paths[u]);
             }
         }
     }
@@ -58,7 +88,7 @@ fn add_dependencies<W: Weight>(out: &Rows<'_, W>, source: usize, totals: &mut [f
         for &v in out.list(vertex(u)).0 {
             let v = v as usize;
             if depth[v] == depth[u] + 1 {
-                dependency[u] += paths[u] / paths[v] * (1.0 + dependency[v]);
+                dependency[u] += paths[u].part_of(paths[v]) * (1.0 + dependency[v]);
             }
         }
         totals[u] += dependency[u];

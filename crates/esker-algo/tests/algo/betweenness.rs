@@ -85,6 +85,9 @@ fn more_paths_than_a_double_can_count() {
                 } else {
                     betweenness(&csr.graph(), &run, &options).unwrap()
                 };
+                let view = csr.graph();
+                let out = view.rows(Direction::Out).unwrap();
+                check::betweenness(out, &found.sources, 1.0, &found.scores, 1e-9).unwrap();
                 for (v, &score) in (0..).zip(&found.scores) {
                     // All paths to later vertices pass the first of a diamond, half of those past its end each of the next two.
                     let later = end.saturating_sub(v) + VertexId::from(v % 3 == 2);
@@ -98,6 +101,17 @@ fn more_paths_than_a_double_can_count() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn the_verifier_counts_more_paths_than_a_double() {
+    // Four parallel edges lead from each of 600 vertices to the next: 4^600 paths to the last.
+    let edges: Vec<(VertexId, VertexId, ())> = (0..2400).map(|i| (i / 4, i / 4 + 1, ())).collect();
+    let csr = Csr::directed(601, &edges).unwrap();
+    for run in common::runs(false) {
+        let found = checked(&csr.graph(), &csr, &run, &Sources::These(vec![0, 100]));
+        assert!((found.scores[1] - 599.0).abs() < 1e-6 && (found.scores[101] - 998.0).abs() < 1e-6);
     }
 }
 
