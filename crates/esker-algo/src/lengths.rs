@@ -90,7 +90,7 @@ macro_rules! integer_signed {
             #[inline(always)]
             fn sum(self, edge: $weight) -> (Self, bool) {
                 let (sum, overflows) = self.overflowing_add(edge as Self);
-                (sum, !overflows & (sum != Self::MAX))
+                (sum, !overflows & (sum != Self::MAX) & (sum != Self::MIN))
             }
             #[inline(always)]
             fn give(self) -> i64 {
@@ -165,7 +165,7 @@ macro_rules! integer_length {
             const ORIGIN: i64 = 0;
             #[inline(always)]
             fn extend_signed(distance: i64, edge: Self) -> Option<i64> {
-                distance.checked_add(i64::from(edge)).filter(|&sum| sum != i64::MAX)
+                distance.checked_add(i64::from(edge)).filter(|&sum| sum != i64::MAX && sum != i64::MIN)
             }
         }
     };
@@ -181,7 +181,9 @@ macro_rules! float_length {
             const FAR: Self = f64::INFINITY;
             #[inline(always)]
             fn sum(self, edge: $weight) -> (Self, bool) {
-                (self + f64::from(edge), edge >= 0.0)
+                let (edge, sum) = (f64::from(edge), self + f64::from(edge));
+                // An infinite edge leads nowhere; an infinite sum of finite lengths is an overflow.
+                (sum, (edge >= 0.0) & ((sum < f64::INFINITY) | (edge == f64::INFINITY)))
             }
             #[inline(always)]
             fn is_shorter_than(self, edge: $weight) -> bool {
@@ -208,8 +210,8 @@ macro_rules! float_length {
             const FAR: Self = f64::INFINITY;
             #[inline(always)]
             fn sum(self, edge: $weight) -> (Self, bool) {
-                let sum = self + f64::from(edge);
-                (sum, sum > f64::NEG_INFINITY)
+                let (edge, sum) = (f64::from(edge), self + f64::from(edge));
+                (sum, (sum > f64::NEG_INFINITY) & ((sum < f64::INFINITY) | (edge == f64::INFINITY)))
             }
             #[inline(always)]
             fn give(self) -> f64 {

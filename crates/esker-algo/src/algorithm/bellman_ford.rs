@@ -203,7 +203,7 @@ impl<W: Length> Visitor<W> for CycleEdges<'_> {
 /// Computes the distances from `source`. Without weights, every edge has length 1.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if the source is not a vertex, a length is NaN, an integer distance does not fit in 64 bits, or
+/// [`Stop::Unsuitable`] if the source is not a vertex, a length is NaN, a distance overflows (a 64-bit integer at -2^63 already), or
 /// rounding keeps distances from converging; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn bellman_ford<G: Graph<Weight: Length>>(
     graph: &G,

@@ -2,7 +2,7 @@
 //!
 //! Delta-stepping (file `delta_stepping.rs`). The distances are a least fixed point: they do not depend on threads or
 //! timing, and integers are exact. Lengths of 32-bit integers are added in 32 bits, and again in 64 if that overflows;
-//! distances of 2^63 or more are an error. Parents, if requested, are the least among those with the fewest edges from
+//! distances of 2^63 or more are an error, and so are doubles that overflow. Parents, if requested, are the least among those with the fewest edges from
 //! the source.
 //!
 //! With a target, the search ends once its bucket is settled. Then the answer is that of the whole search, where every
@@ -130,8 +130,8 @@ impl<W: Length> Visitor<W> for SampleLengths {
 /// Computes the distances from `source`. Without weights, every edge has length 1.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if the source or the target is not a vertex, an edge met has a negative length or one that is NaN, or an
-/// integer distance reaches 2^63; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// [`Stop::Unsuitable`] if the source or the target is not a vertex, an edge met has a negative length or one that is NaN, or a
+/// distance reaches 2^63 or, of doubles, infinity; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn sssp<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
@@ -176,9 +176,10 @@ fn search<G: Graph<Weight: Length>>(
                 DistanceFault::None => wide.answer(run),
                 DistanceFault::Negative => return Err(negative().into()),
                 DistanceFault::Overflow => {
-                    return Err(Stop::Unsuitable(
-                        "cannot compute shortest paths: a distance does not fit in 63 bits".to_owned(),
-                    )
+                    let number = if G::Weight::INTEGRAL { "63 bits" } else { "a double" };
+                    return Err(Stop::Unsuitable(format!(
+                        "cannot compute shortest paths: a distance does not fit in {number}"
+                    ))
                     .into());
                 }
             }

@@ -253,3 +253,23 @@ fn the_greatest_width_of_a_type_is_a_width() {
     both(i32::MAX, 5);
     both(i64::MAX, 5);
 }
+
+#[test]
+fn distances_that_overflow_are_refused() {
+    fn refused<W: Length>(lengths: [W; 2]) {
+        let csr = Csr::directed(3, &[(0, 1, lengths[0]), (1, 2, lengths[1])]).unwrap();
+        for run in &common::runs(false) {
+            let found = bellman_ford(&csr.graph(), run, 0, &BellmanFordOptions::default());
+            assert!(matches!(&found, Err(Stop::Unsuitable(message)) if message.contains("overflows")));
+            if lengths[0].to_f64() >= 0.0 {
+                let found = sssp(&csr.graph(), run, 0, &SsspOptions::default());
+                assert!(matches!(&found, Err(Stop::Unsuitable(message)) if message.contains("does not fit")));
+            }
+        }
+    }
+    refused([i64::MIN, 0]);
+    refused([i64::MIN + 1, -1]);
+    refused([i64::MAX - 1, 1]);
+    refused([1.7e308, 1.7e308]);
+    refused([-1.7e308, -1.7e308]);
+}
