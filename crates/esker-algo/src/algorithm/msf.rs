@@ -31,7 +31,7 @@ type WeightedEdge<W> = (VertexId, VertexId, W);
 /// A minimum spanning forest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Msf<W> {
-    /// The edges with their weights, lesser end first; in a deterministic run ascending by ends.
+    /// The edges with their weights, lesser end first, ascending by ends.
     pub edges: Vec<(VertexId, VertexId, W)>,
     /// The sum of the weights, added in the order of the edges.
     pub weight: f64,
@@ -245,9 +245,7 @@ fn find<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>
         skip = search.sets.frequent_root(SAMPLED_VERTICES);
         left = search.reopen(run, &mut open, skip)?;
     }
-    if run.deterministic() {
-        edges.par_sort_unstable_by_key(|&(u, v, _)| (u, v));
-    }
+    edges.par_sort_unstable_by_key(|&(u, v, _)| (u, v));
     let weight = edges.iter().map(|edge: &WeightedEdge<G::Weight>| edge.2.as_f64()).sum();
     Ok(Msf { weight, trees: n - edges.len(), edges, rounds: run.rounds() })
 }

@@ -73,14 +73,18 @@ fn hops<G: Graph<Weight: Length>>(
     source: VertexId,
     options: &SsspOptions,
 ) -> Result<Sssp<G::Weight>, G::Error> {
-    let of_steps = BfsOptions { target: options.target, parents: options.parents, ..BfsOptions::default() };
+    let of_steps = BfsOptions { target: options.target, parents: false, ..BfsOptions::default() };
     let found = bfs(graph, run, &[source], &of_steps)?;
     let distance = |&depth: &VertexId| {
         if depth == NONE { G::Weight::UNREACHED } else { G::Weight::of_steps(depth.into()) }
     };
+    let depths = found.depths.as_deref().unwrap_or_default();
+    let tight = |u: VertexId, v: VertexId, _| depths[v as usize] == depths[u as usize] + 1;
+    // The parents of a breadth-first search depend on timing.
+    let parents = if options.parents { Some(tight_tree(graph, run, source, tight)?) } else { None };
     Ok(Sssp {
-        distances: found.depths.iter().flatten().map(distance).collect(),
-        parents: options.parents.then_some(found.parents),
+        distances: depths.iter().map(distance).collect(),
+        parents,
         reached: found.reached,
         delta: 1.0,
         rounds: found.rounds,
@@ -145,7 +149,7 @@ pub fn sssp<G: Graph<Weight: Length>>(
         need_target(target, n)?;
     }
     if <G::Weight as Length>::UNIT {
-        return hops(graph, run, source, options);
+        return run.install(|| hops(graph, run, source, options));
     }
     run.install(|| search(graph, run, source, options))
 }

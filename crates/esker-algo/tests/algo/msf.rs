@@ -26,7 +26,7 @@ fn on_all<W: Ranked>(csr: &Csr<W>, seed: u64) {
             let found = msf(graph, &run).expect("a forest");
             assert_eq!(found.edges.len(), graph.num_vertices() - found.trees);
         });
-        checked(&csr.graph(), csr, &run);
+        assert!(checked(&csr.graph(), csr, &run).edges.is_sorted_by_key(|edge| (edge.0, edge.1)));
         checked(&esker_graph::Fragmented::new(csr.graph(), seed), csr, &run);
     }
     let settled: Vec<_> = common::runs(true).iter().map(|run| checked(&csr.graph(), csr, run)).collect();
