@@ -4,7 +4,8 @@
 //! t(v) times the scores of vertices without out-edges), from score = t = 1/n, or from the personal `teleport`
 //! distribution t. Iterations are synchronous, as Graphalytics and NetworkX define them. Parallel edges count each.
 //!
-//! How sums over neighbours are computed: see `primitive/neighbour_sum.rs`. Scores are bit-equal for any number of threads.
+//! How sums over neighbours are computed: see `primitive/neighbour_sum.rs`. Scores are bit-equal for any number of threads
+//! where lists come whole.
 //!
 //! Shares (what a vertex gives along each of its edges) are kept in single precision if the tolerance is at least 10^-6. That changes each
 //! score by at most damping / (1 - damping) times 2^-24 of itself, 3.4 * 10^-7 at 0.85. With a smaller tolerance, shares stay in single

@@ -5,8 +5,8 @@
 //! the compiler can use vector instructions, and chunks do not depend on the number of threads.
 //!
 //! The sum of a list that comes in one piece is a sum of doubles in list order. A worker that holds a vertex alone adds up its pieces, in
-//! doubles, in a block of vertices that fits its cache. The remaining pieces are summed in fixed-point, so results are bit-equal for any
-//! number of threads. Graphs that hand over their lists in parts all over a scan use [`Flows`].
+//! doubles, in a block of vertices that fits its cache. The remaining pieces are summed in fixed-point. So results are bit-equal for any
+//! number of threads if lists come whole; where they come in pieces, the last digits depend on which worker holds which piece. Graphs that hand over their lists in parts all over a scan use [`Flows`].
 //!
 //! Memory: see [`NeighbourSum::vertex_bytes`].
 
