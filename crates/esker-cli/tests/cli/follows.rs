@@ -404,12 +404,13 @@ fn a_window_that_moves_far_is_kept_at_the_end() {
     place.ok("add g.esker edges.csv");
     let mut shown = BufReader::new(child.stdout.take().unwrap());
     read_line(&mut shown);
-    let states = || -> Vec<_> {
-        let files = std::fs::read_dir(place.path().join("g.esker/live")).unwrap();
-        files.map(|file| file.unwrap().metadata().unwrap().modified().unwrap()).collect()
+    let state = || {
+        let files = std::fs::read_dir(place.path().join("g.esker/live")).unwrap().map(|file| file.unwrap());
+        let kept = files.filter(|file| file.file_name().to_str().is_some_and(|name| !name.contains(".new")));
+        kept.filter_map(|file| file.metadata().ok()?.modified().ok()).max()
     };
-    let (before, begin) = (states(), std::time::Instant::now());
-    while states() == before && begin.elapsed() < std::time::Duration::from_secs(20) {
+    let (before, begin) = (state(), std::time::Instant::now());
+    while state() == before && begin.elapsed() < std::time::Duration::from_secs(20) {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     child.kill().unwrap();
