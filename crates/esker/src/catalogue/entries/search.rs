@@ -60,6 +60,7 @@ pub(super) const BFS: Entry = Entry {
         run_bfs(job, &job.graph::<()>()?, &sources, &bfs_options(job)?)
     },
     // With parents, which verification needs too.
+    // With parents, which verification needs.
     estimate: |shape, _, resources| Ok(bfs::estimate(shape, &BfsOptions::default(), resources.deterministic)),
 };
 
