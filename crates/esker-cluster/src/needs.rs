@@ -181,7 +181,7 @@ impl ShardShape {
 mod tests {
     use super::*;
 
-    /// All labels were taken to be as long as the longest id.
+    /// One long id must not make the estimate count every label as that long.
     #[test]
     fn one_long_id_adds_about_its_length() {
         let (owned, ghosts, mean) = (100_000, 50_000, 12);

@@ -65,7 +65,7 @@ fn a_star_whose_leaves_are_sources_is_pulled_and_pushed() {
 
 #[test]
 fn more_paths_than_a_double_can_count() {
-    // Of two scalings the second meets the numbers of the single path, which are less than 1 then: logarithms follow.
+    // The second scaling meets numbers below 1, those of the single path after the first one, so logarithms take over.
     for (diamonds, has_path) in [(1100, false), (1100, true), (2000, false), (2000, true)] {
         // Diamonds in a row: the number of paths doubles in each.
         let mut edges: Vec<(VertexId, VertexId, ())> = (0..diamonds)

@@ -45,7 +45,7 @@ impl<'p> NamedVertices<'p> {
         self.0.is_empty()
     }
 
-    /// The options in a window that has some of the vertices.
+    /// The options without the vertices that the window lacks.
     pub(super) fn in_window(&self, params: &'p Params, is_there: impl Fn(VertexId) -> bool) -> OfWindow<'p> {
         let (mut params, mut lacks) = (Cow::Borrowed(params), None);
         for (option, vertices) in &self.0 {
