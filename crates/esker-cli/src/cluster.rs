@@ -1,6 +1,7 @@
 //! `esker cluster`: one graph over several databases, each held by a process of its own.
 
 mod workers;
+mod hosting;
 mod tables;
 mod changing;
 mod streaming;
@@ -10,27 +11,27 @@ mod estimating;
 mod following;
 pub(crate) mod graph500;
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::{Args, Subcommand, ValueEnum};
 use esker::graph::Run;
 use esker::store::version::format_time;
-use esker_cluster::worker::{WorkerPlace, work};
-use esker_cluster::{Cluster, CreateOptions, HUB_DEGREE, WeightKind, check, counts, export};
+use esker_cluster::handshake::Secret;
+use esker_cluster::hosts::{Host, parse_hosts};
+use esker_cluster::{
+    Cluster, CreateOptions, HUB_DEGREE, WeightKind, counts, create_on, export, read_secret, weights,
+};
 use serde_json::json;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use self::workers::{random_seed, with_output};
+use self::workers::{HostsArg, random_seed, read_text, supervised, with_output};
 use crate::failure::{Failure, Outcome};
-use crate::interrupt::{cancel_on_signals, work_begins};
+use crate::interrupt::cancel_on_signals;
 use crate::size::{count, counted};
 use crate::text;
 
 /// Keep one graph in several databases, each held by a process of its own
 ///
-/// A cluster is a directory with a database for each shard. Vertices belong to shards by a hash of their ids. Commands that compute or
+/// A cluster is a directory with a database for each shard; shards may also lie on several machines (--hosts). Vertices belong to shards by a hash of their ids. Commands that compute or
 /// change start a worker process for each shard, and end all of them within 5 seconds if one fails; then all shards are at the last version of the
 /// whole.
 #[derive(Debug, Args)]
@@ -41,7 +42,11 @@ use crate::text;
   tail -f log.csv | esker cluster stream web.cluster - --commit-every 1s
   esker cluster run web.cluster pagerank --top 10
   esker cluster follow web.cluster wcc
-  esker cluster export web.cluster all.csv")]
+  esker cluster export web.cluster all.csv
+
+On several machines:
+  esker cluster worker --listen 10.0.0.1:7411 --directory /data --secret secret   # on each
+  esker cluster create web.cluster --hosts hosts.txt --secret secret")]
 pub(crate) struct ClusterCommand {
     #[command(subcommand)]
     verb: ClusterVerb,
@@ -63,8 +68,9 @@ enum ClusterVerb {
     Log(ClusterLogCommand),
     Check(ClusterCheckCommand),
     Export(ClusterExportCommand),
+    Worker(hosting::ClusterWorkerCommand),
     #[command(hide = true)]
-    Worker(ClusterWorkerCommand),
+    Hold(hosting::ClusterHoldCommand),
 }
 
 impl ClusterCommand {
@@ -85,6 +91,7 @@ impl ClusterCommand {
             ClusterVerb::Check(command) => command.carry_out(),
             ClusterVerb::Export(command) => command.carry_out(),
             ClusterVerb::Worker(command) => command.carry_out(),
+            ClusterVerb::Hold(command) => command.carry_out(),
         }
     }
 }
@@ -113,9 +120,15 @@ enum ClusterWeights {
 struct ClusterCreateCommand {
     /// The directory to make
     cluster: PathBuf,
-    /// Number of shards, and of worker processes
-    #[arg(long, alias = "processes", value_name = "N")]
-    shards: usize,
+    /// Number of shards, and of worker processes [default: one on each host]
+    #[arg(long, alias = "processes", value_name = "N", required_unless_present = "hosts")]
+    shards: Option<usize>,
+    /// The machines with the shards, one a line: address, port, and directory of the shard below that of `esker cluster worker`
+    #[arg(long, value_name = "FILE", requires = "secret")]
+    hosts: Option<PathBuf>,
+    /// The secret that the workers on these machines know: 32 random bytes, with mode 0600
+    #[arg(long, value_name = "FILE", requires = "hosts")]
+    secret: Option<PathBuf>,
     /// Edges are undirected [default: directed]
     #[arg(long, conflicts_with = "directed")]
     undirected: bool,
@@ -137,9 +150,19 @@ struct ClusterCreateCommand {
 }
 
 impl ClusterCreateCommand {
+    /// The machines that are named, and what their workers know.
+    fn hosts(&self) -> Result<Option<(Vec<Host>, Secret)>, Failure> {
+        let (Some(file), Some(secret)) = (&self.hosts, &self.secret) else { return Ok(None) };
+        let name = self.cluster.file_name().unwrap_or_default().to_string_lossy();
+        let hosts = parse_hosts(&file.display().to_string(), &read_text(file)?, &name)?;
+        Ok(Some((hosts, read_secret(secret)?)))
+    }
+
     fn carry_out(&self) -> Outcome {
+        let hosts = self.hosts()?;
+        let listed = hosts.as_ref().map(|(hosts, _)| hosts.len());
         let options = CreateOptions {
-            shards: self.shards,
+            shards: self.shards.or(listed).unwrap_or(0),
             directed: !self.undirected,
             text_ids: self.ids == ClusterIds::Text,
             weights: self.weights.map(|weights| match weights {
@@ -149,30 +172,12 @@ impl ClusterCreateCommand {
             seed: self.seed.unwrap_or_else(random_seed),
             hub_degree: self.hub_degree,
         };
-        let cluster = Cluster::create(&self.cluster, &options)?;
+        let cluster = match hosts {
+            Some((hosts, secret)) => create_on(&self.cluster, &options, &hosts, secret)?,
+            None => Cluster::create(&self.cluster, &options)?,
+        };
         let shards = counted(cluster.num_shards() as u64, "shard", "shards");
         text::line(&format!("{}: {shards}, version 1, empty", self.cluster.display()))
-    }
-}
-
-/// Hold a shard during one operation: what the other commands start
-#[derive(Debug, Args)]
-struct ClusterWorkerCommand {
-    cluster: PathBuf,
-    shard: usize,
-    command: SocketAddr,
-}
-
-impl ClusterWorkerCommand {
-    fn carry_out(&self) -> Outcome {
-        // A terminal sends Ctrl-C to the workers too, and `timeout` and a closed terminal signal the whole group. But it is the command that
-        // ends the workers: of a stream, they first commit what was read.
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register(signal, Arc::default())?;
-        }
-        work_begins();
-        let (cluster, shard, command) = (self.cluster.clone(), self.shard, self.command);
-        std::process::exit(work(&WorkerPlace { cluster, shard, command }))
     }
 }
 
@@ -181,6 +186,8 @@ impl ClusterWorkerCommand {
 struct ClusterInfoCommand {
     /// The cluster
     cluster: PathBuf,
+    #[command(flatten)]
+    hosts: HostsArg,
     /// Version of the cluster [default: the newest]
     #[arg(long, value_name = "VERSION")]
     at: Option<u64>,
@@ -191,13 +198,13 @@ struct ClusterInfoCommand {
 
 impl ClusterInfoCommand {
     fn carry_out(&self) -> Outcome {
-        let cluster = Cluster::open(&self.cluster)?;
+        let cluster = self.hosts.open(&self.cluster)?;
         let manifest = cluster.manifest();
         let version = manifest.version(self.at.unwrap_or(manifest.newest().number))?;
         let (shards, whole) = counts(&cluster, version.number)?;
         let delegates = manifest.delegates.iter().filter(|one| one.since <= version.number).count();
         let kind = if manifest.directed { "directed" } else { "undirected" };
-        let weights = match cluster.weights()? {
+        let weights = match weights(&cluster)? {
             None => "none",
             Some(WeightKind::Int) => "int",
             Some(WeightKind::Float) => "float",
@@ -243,7 +250,11 @@ impl ClusterInfoCommand {
                 counted(one.edges, "edge", "edges"),
                 counted(one.ghosts, "ghost", "ghosts")
             );
-            facts.push((format!("shard-{number}"), format!("{sizes}, version {}", version.shards[number])));
+            let host = cluster.hosts().map_or_else(String::new, |hosts| format!(", on {}", hosts[number]));
+            facts.push((
+                format!("shard-{number}"),
+                format!("{sizes}, version {}{host}", version.shards[number]),
+            ));
         }
         text::facts(&facts)
     }
@@ -310,6 +321,8 @@ impl ClusterLogCommand {
 struct ClusterCheckCommand {
     /// The cluster
     cluster: PathBuf,
+    #[command(flatten)]
+    hosts: HostsArg,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -319,7 +332,8 @@ impl ClusterCheckCommand {
     fn carry_out(&self) -> Outcome {
         let cancel = cancel_on_signals()?;
         let run = Run::new(esker::graph::RunOptions { cancel, ..esker::graph::RunOptions::default() })?;
-        let report = check(&Cluster::open(&self.cluster)?, &run)?;
+        let (cluster, cancel) = (self.hosts.open(&self.cluster)?, run.cancel().clone());
+        let report = supervised(cancel, &|_| {}, |supervisor| supervisor.check(&cluster, &run))?;
         if self.json {
             text::json(&json!({
                 "cluster": self.cluster.display().to_string(),
@@ -351,6 +365,8 @@ impl ClusterCheckCommand {
 struct ClusterExportCommand {
     /// The cluster
     cluster: PathBuf,
+    #[command(flatten)]
+    hosts: HostsArg,
     /// The file to write, which must not exist; `-` is standard output
     output: PathBuf,
     /// Version of the cluster [default: the newest]
@@ -363,7 +379,7 @@ impl ClusterExportCommand {
         let cancel = cancel_on_signals()?;
         let run =
             Run::new(esker::graph::RunOptions { threads: 1, cancel, ..esker::graph::RunOptions::default() })?;
-        let cluster = Cluster::open(&self.cluster)?;
+        let cluster = self.hosts.open(&self.cluster)?;
         let version = self.at.unwrap_or(cluster.manifest().newest().number);
         let edges = with_output(&self.output, |out| Ok(export(&cluster, version, &self.output, out, &run)?))?;
         let edges = counted(edges, "edge", "edges");

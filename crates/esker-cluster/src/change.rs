@@ -112,6 +112,9 @@ pub fn change(
             pending.vertices += given.vertices;
             total += given.edges;
         }
+        if is_over && job.stream.is_none() {
+            parts.expect_same(engine)?;
+        }
         database.make_room(&mut changing.batch)?;
         publisher.progress(total);
         is_due &= pending.edges + pending.vertices >= job.batch_edges;
@@ -173,7 +176,7 @@ impl<'a> Changing<'a> {
             next_number: manifest.newest().number + 1,
             message: &job.message,
             watch: HubWatch::new(engine.index(), hub_degree),
-            edges_given: manifest.versions.iter().map(|version| version.edges_given).sum(),
+            edges_given: manifest.edges_given(),
             delegates: Vec::new(),
         }
     }

@@ -2,15 +2,17 @@
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use esker_format::{Error, Result};
 use esker_graph::Cancel;
 
-use crate::cluster::Cluster;
-use crate::handshake::accept;
-use crate::worker::{CONNECT_TIMEOUT, WorkerPlace};
+use crate::cluster::{Cluster, secret_in};
+use crate::handshake::{Secret, accept};
+use crate::hosts::Host;
+use crate::remote::{OPEN_TIMEOUT, RemoteWorker, kill, wait_until_ended};
+use crate::worker::{CONNECT_TIMEOUT, Meeting, WorkerCommand, WorkerPlace, name_of_signal};
 
 /// How long workers that are done may take to end.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
@@ -18,34 +20,112 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// The signal of an abort, by which the engine ends a process that has lost another one.
 const SIGABRT: i32 = 6;
 
-/// Makes the command that becomes a worker process, which has to call [`work`](crate::worker::work).
-pub type WorkerCommand<'a> = dyn Fn(&WorkerPlace) -> Command + 'a;
-
 /// The worker processes of one operation. Dropping them ends them.
-pub(crate) struct Children {
-    children: Vec<Child>,
-    /// The connections to them.
-    pub(crate) lines: Vec<TcpStream>,
-    /// How each ended, if it did so by itself.
-    ended: Vec<Option<ExitStatus>>,
+pub(crate) enum Workers {
+    /// On this machine.
+    Here(LocalWorkers),
+    /// On other machines.
+    There(RemoteWorkers),
 }
 
-impl Children {
-    /// Starts a worker for each shard, and waits until all have connected. If `reads_stdin`, the first has the standard input of the command.
+impl Workers {
+    /// Starts a worker for each shard, and waits until all are connected. If `reads_stdin`, the first has the standard input of the command, if it is here.
     pub(crate) fn start(
         cluster: &Cluster,
+        secret: &Secret,
         command: &WorkerCommand<'_>,
         reads_stdin: bool,
         cancel: &Cancel,
     ) -> Result<Self> {
-        let secret = cluster.secret()?;
+        Ok(match cluster.hosts() {
+            Some(hosts) => Self::There(RemoteWorkers::start(hosts, secret, cancel)?),
+            None => Self::Here(LocalWorkers::start(cluster, secret, command, reads_stdin, cancel)?),
+        })
+    }
+
+    /// The connections to them.
+    pub(crate) fn lines(&self) -> Vec<&TcpStream> {
+        match self {
+            Self::Here(workers) => workers.lines.iter().collect(),
+            Self::There(workers) => workers.0.iter().map(|worker| &worker.line).collect(),
+        }
+    }
+
+    /// Names a worker.
+    pub(crate) fn name(&self, shard: usize) -> String {
+        match self {
+            Self::Here(workers) => workers.name(shard),
+            Self::There(workers) => workers.0[shard].name().to_owned(),
+        }
+    }
+
+    /// A worker that a signal has ended, other than the engine's own.
+    pub(crate) fn killed(&mut self) -> Option<String> {
+        match self {
+            Self::Here(workers) => workers.killed(),
+            Self::There(workers) => workers.0.iter().find_map(RemoteWorker::killed),
+        }
+    }
+
+    /// Waits until all have ended by themselves, and kills those that do not.
+    pub(crate) fn finish(mut self) {
+        match &mut self {
+            Self::Here(workers) => workers.wait_until_ended(),
+            Self::There(workers) => wait_until_ended(&workers.0),
+        }
+    }
+}
+
+/// Worker processes on other machines. Dropping them ends them.
+pub(crate) struct RemoteWorkers(Vec<RemoteWorker>);
+
+impl RemoteWorkers {
+    fn start(hosts: &[Host], secret: &Secret, cancel: &Cancel) -> Result<Self> {
+        let until = Instant::now() + OPEN_TIMEOUT;
+        let opened = std::thread::scope(|scope| {
+            let open = |(shard, host)| scope.spawn(move || RemoteWorker::open(host, shard, secret, until));
+            let opening: Vec<_> = hosts.iter().enumerate().map(open).collect();
+            let panicked = |_| Err(Error::Invalid("a thread panicked".to_owned()));
+            opening.into_iter().map(|one| one.join().unwrap_or_else(panicked)).collect::<Result<_>>()
+        });
+        cancel.check()?;
+        Ok(Self(opened?))
+    }
+}
+
+impl Drop for RemoteWorkers {
+    fn drop(&mut self) {
+        kill(&self.0);
+    }
+}
+
+/// Worker processes on this machine. Dropping them ends them.
+pub(crate) struct LocalWorkers {
+    children: Vec<Child>,
+    /// The connections to them.
+    lines: Vec<TcpStream>,
+    /// How each ended, if it did so by itself.
+    ended: Vec<Option<ExitStatus>>,
+}
+
+impl LocalWorkers {
+    /// Starts a worker for each shard, and waits until all have connected. If `reads_stdin`, the first has the standard input of the command.
+    fn start(
+        cluster: &Cluster,
+        secret: &Secret,
+        command: &WorkerCommand<'_>,
+        reads_stdin: bool,
+        cancel: &Cancel,
+    ) -> Result<Self> {
         let failed =
             |error: std::io::Error| Error::Invalid(format!("cannot start a worker process: {error}"));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let mut started = Self { children: Vec::new(), lines: Vec::new(), ended: Vec::new() };
         for shard in 0..cluster.num_shards() {
-            let place = WorkerPlace { cluster: cluster.path().to_owned(), shard, command: address };
+            let directory = cluster.shard_path(shard);
+            let (secret, meeting) = (secret_in(cluster.path()), Meeting::Calls(address));
+            let place = WorkerPlace { secret, directory, shard, meeting };
             let mut command = command(&place);
             // The engine prints on both when it loses a connection.
             command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -54,8 +134,8 @@ impl Children {
             started.ended.push(None);
         }
         let until = Instant::now() + CONNECT_TIMEOUT;
-        let expected = 0..started.children.len();
-        let lines = accept(&listener, &secret, expected, until, || {
+        let expected: Vec<_> = (0..started.children.len()).collect();
+        let lines = accept(&listener, secret, &expected, until, || {
             cancel.check()?;
             match started.first_ended() {
                 Some(reason) => Err(Error::Invalid(reason)),
@@ -67,12 +147,12 @@ impl Children {
     }
 
     /// Names a worker.
-    pub(crate) fn name(&self, shard: usize) -> String {
+    fn name(&self, shard: usize) -> String {
         format!("the worker of shard {shard} (process {})", self.children[shard].id())
     }
 
     /// Notes which workers have ended by themselves.
-    pub(crate) fn look(&mut self) {
+    fn look(&mut self) {
         for (child, ended) in self.children.iter_mut().zip(&mut self.ended) {
             if ended.is_none() {
                 *ended = child.try_wait().ok().flatten();
@@ -81,17 +161,17 @@ impl Children {
     }
 
     /// A worker that a signal has ended, other than the engine's own.
-    pub(crate) fn killed(&mut self) -> Option<String> {
+    fn killed(&mut self) -> Option<String> {
         self.look();
         let signal = |ended: &Option<ExitStatus>| ended.and_then(|status| status.signal());
         let shard =
             self.ended.iter().position(|ended| signal(ended).is_some_and(|signal| signal != SIGABRT))?;
         let signal = signal(&self.ended[shard]).unwrap_or(0);
-        Some(format!("{} was killed by {}", self.name(shard), name_of(signal)))
+        Some(format!("{} was killed by {}", self.name(shard), name_of_signal(signal)))
     }
 
     /// A worker that has ended.
-    pub(crate) fn first_ended(&mut self) -> Option<String> {
+    fn first_ended(&mut self) -> Option<String> {
         if let Some(killed) = self.killed() {
             return Some(killed);
         }
@@ -100,8 +180,8 @@ impl Children {
         Some(format!("{} ended early ({status})", self.name(shard)))
     }
 
-    /// Waits until all have ended by themselves, and kills those that do not.
-    pub(crate) fn finish(mut self) {
+    /// Waits until all have ended by themselves.
+    fn wait_until_ended(&mut self) {
         let until = Instant::now() + END_TIMEOUT;
         while self.ended.iter().any(Option::is_none) && Instant::now() < until {
             self.look();
@@ -110,7 +190,7 @@ impl Children {
     }
 }
 
-impl Drop for Children {
+impl Drop for LocalWorkers {
     fn drop(&mut self) {
         self.look();
         for (child, ended) in self.children.iter_mut().zip(&self.ended) {
@@ -123,19 +203,4 @@ impl Drop for Children {
             let _ = child.wait();
         }
     }
-}
-
-/// The name of a signal that ends processes.
-fn name_of(signal: i32) -> String {
-    let name = match signal {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        7 => "SIGBUS",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        15 => "SIGTERM",
-        25 => "SIGXFSZ",
-        _ => return format!("signal {signal}"),
-    };
-    format!("{name} (signal {signal})")
 }

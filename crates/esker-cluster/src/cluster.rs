@@ -5,6 +5,7 @@
 //! web.cluster/CLUSTER.seal   how many versions there were
 //! web.cluster/secret         what processes prove to each other; mode 0600
 //! web.cluster/LOCK           held by the command that changes the cluster
+//! web.cluster/HOSTS          the machines with the shards; without it, all shards are here
 //! web.cluster/shard-0        a database, which every command opens alone
 //! web.cluster/shard-1        ...
 //! ```
@@ -24,6 +25,7 @@ use esker_store::Store;
 use esker_store::version::StagingOptions;
 
 use crate::handshake::Secret;
+use crate::hosts::{HOSTS_NAME, Host, parse_hosts};
 use crate::manifest::{ClusterManifest, Delegate, MANIFEST_NAME, SEAL_NAME, SHARDS_MAX, WholeVersion};
 use crate::owner::{OwnedId, Owners};
 use crate::placement::Placement;
@@ -63,6 +65,27 @@ pub(crate) struct NewCluster<'a> {
     pub(crate) positions: Vec<String>,
     /// The delegates of the first version.
     pub(crate) delegates: Vec<OwnedId>,
+    /// The machines with the shards, and what their workers know; `None`: the shards are here.
+    pub(crate) hosts: Option<(Vec<Host>, Secret)>,
+}
+
+impl<'a> NewCluster<'a> {
+    /// A cluster without edges.
+    pub(crate) fn empty(options: &'a CreateOptions) -> Self {
+        let (message, positions, delegates) = ("create", Vec::new(), Vec::new());
+        Self { options, edges_given: 0, message, positions, delegates, hosts: None }
+    }
+}
+
+/// Where the shards of a cluster are.
+#[derive(Debug, Clone)]
+enum Place {
+    /// In the directory of the cluster.
+    Here,
+    /// On other machines.
+    Hosts(Arc<Vec<Host>>),
+    /// This is a worker, which has one shard, at a path.
+    Own(usize, PathBuf),
 }
 
 /// A cluster database.
@@ -71,6 +94,7 @@ pub struct Cluster {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     manifest: ClusterManifest,
+    place: Place,
 }
 
 impl Cluster {
@@ -90,7 +114,46 @@ impl Cluster {
             )));
         }
         let manifest = ClusterManifest::read(disk.as_ref(), path)?;
-        Ok(Self { disk, path: path.to_owned(), manifest })
+        let list = path.join(HOSTS_NAME);
+        let mut cluster = Self { disk, path: path.to_owned(), manifest, place: Place::Here };
+        if cluster.disk.look(&list)?.is_some() {
+            let text = cluster.disk.read(&list)?;
+            cluster.set_hosts(&list.display().to_string(), &String::from_utf8_lossy(&text))?;
+        }
+        Ok(cluster)
+    }
+
+    /// What a worker knows of its cluster: its shard, and what it was told of the manifest.
+    pub(crate) fn of_worker(manifest: ClusterManifest, shard: usize, path: &Path) -> Self {
+        let place = Place::Own(shard, path.to_owned());
+        Self { disk: Arc::new(RealDisk), path: parent(path), manifest, place }
+    }
+
+    /// Looks for the shards on the machines of a list, as [`parse_hosts`] reads it, for as long as this handle lives.
+    ///
+    /// # Errors
+    /// As [`parse_hosts`]; [`Error::Usage`] if the list has not a line for each shard.
+    pub fn set_hosts(&mut self, file: &str, text: &str) -> Result<()> {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let hosts = parse_hosts(file, text, &name)?;
+        if hosts.len() != self.num_shards() {
+            return Err(Error::Usage(format!(
+                "{file} has {}, but {} has {}: write a line for each shard",
+                esker_graph::counted(hosts.len() as u64, "line", "lines"),
+                self.path.display(),
+                esker_graph::counted(self.num_shards() as u64, "shard", "shards")
+            )));
+        }
+        self.place = Place::Hosts(Arc::new(hosts));
+        Ok(())
+    }
+
+    /// The machines with the shards, in order; `None`: the shards are here.
+    pub fn hosts(&self) -> Option<&[Host]> {
+        match &self.place {
+            Place::Hosts(hosts) => Some(hosts),
+            Place::Here | Place::Own(..) => None,
+        }
     }
 
     /// Makes an empty cluster at `path`, with version 1. It is made beside `path`, in `.NAME.creating-<random>`, and renamed at the end. What
@@ -99,24 +162,20 @@ impl Cluster {
     /// # Errors
     /// [`Error::Invalid`] if something is at `path`, or for a number of shards out of 1..=1024; [`Error::Io`].
     pub fn create(path: &Path, options: &CreateOptions) -> Result<Self> {
-        let new = NewCluster {
-            options,
-            edges_given: 0,
-            message: "create",
-            positions: Vec::new(),
-            delegates: Vec::new(),
-        };
-        Self::create_with(path, &new, |disk, _, place| create_shard(disk, place, options))
+        Self::create_with(path, &NewCluster::empty(options), |disk, _, place| {
+            create_shard(disk, place, options)?;
+            Ok(Store::open(place)?.manifest().database)
+        })
     }
 
-    /// The same with shards that `make_shard` makes: it is given the disk, the number of the shard, and its place.
+    /// The same with shards that `make_shard` makes: it is given the disk, the number of the shard, and its place, and returns its database.
     ///
     /// # Errors
     /// As [`Cluster::create`]; those of `make_shard`.
     pub(crate) fn create_with(
         path: &Path,
         new: &NewCluster<'_>,
-        make_shard: impl FnMut(&Arc<dyn Disk>, usize, &Path) -> Result<()>,
+        make_shard: impl FnMut(&Arc<dyn Disk>, usize, &Path) -> Result<DatabaseId>,
     ) -> Result<Self> {
         let options = new.options;
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
@@ -126,9 +185,7 @@ impl Cluster {
                 options.shards
             )));
         }
-        if disk.look(path)?.is_some() {
-            return Err(exists(path));
-        }
+        Self::expect_free(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let prefix = format!(".{name}.creating-");
         remove_leftovers(disk.as_ref(), &parent(path), &prefix)?;
@@ -144,6 +201,11 @@ impl Cluster {
         Self::open(path)
     }
 
+    /// An error if something is at `path`.
+    pub(crate) fn expect_free(path: &Path) -> Result<()> {
+        if RealDisk.look(path)?.is_some() { Err(exists(path)) } else { Ok(()) }
+    }
+
     /// The directory.
     pub fn path(&self) -> &Path {
         &self.path
@@ -152,6 +214,11 @@ impl Cluster {
     /// What the manifest says.
     pub fn manifest(&self) -> &ClusterManifest {
         &self.manifest
+    }
+
+    /// The manifest, for a worker that is told of new versions.
+    pub(crate) fn manifest_mut(&mut self) -> &mut ClusterManifest {
+        &mut self.manifest
     }
 
     /// Number of shards.
@@ -172,25 +239,38 @@ impl Cluster {
 
     /// The directory of a shard.
     pub fn shard_path(&self, shard: usize) -> PathBuf {
-        self.path.join(format!("shard-{shard}"))
+        match &self.place {
+            Place::Here => self.path.join(format!("shard-{shard}")),
+            Place::Hosts(hosts) => PathBuf::from(format!("{}:{}", hosts[shard], hosts[shard].directory)),
+            Place::Own(_, path) => path.clone(),
+        }
     }
 
     /// Opens a shard for reading.
     ///
     /// # Errors
-    /// As [`Store::open`]; [`Error::Invalid`] if another database lies in its place.
+    /// As [`Store::open`]; [`Error::Invalid`] if another database lies in its place; [`Error::Usage`] if it is on another machine.
     pub fn open_shard(&self, shard: usize) -> Result<Store> {
+        let is_here = match &self.place {
+            Place::Here => true,
+            Place::Hosts(_) => false,
+            Place::Own(own, _) => *own == shard,
+        };
+        if !is_here {
+            return Err(Error::Usage(format!(
+                "the shards of {} are on other machines, but this command reads them itself: write the edges to a file with \
+                 `esker cluster export`, and read that",
+                self.path.display()
+            )));
+        }
         let store = Store::open(self.shard_path(shard))?;
         self.expect_shard(shard, store.manifest().database)?;
         Ok(store)
     }
 
-    /// What the weights of edges are; `None`: edges have none.
-    ///
-    /// # Errors
-    /// As [`Cluster::open_shard`].
-    pub fn weights(&self) -> Result<Option<WeightKind>> {
-        let snapshot = self.open_shard(0)?.snapshot()?;
+    /// What the weights of edges in a shard are; `None`: edges have none.
+    pub(crate) fn weights_of(&self, shard: usize) -> Result<Option<WeightKind>> {
+        let snapshot = self.open_shard(shard)?.snapshot()?;
         Ok(weight_kind(&snapshot.weight_property().cloned().into_iter().collect::<Vec<_>>()))
     }
 
@@ -209,23 +289,9 @@ impl Cluster {
     /// The secret that the processes prove to each other.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Invalid`] if others than its owner can read the file, or it holds no secret.
+    /// As [`read_secret`].
     pub fn secret(&self) -> Result<Secret> {
-        let path = self.path.join(SECRET_NAME);
-        let bytes = esker_format::io::read_private(&path).map_err(|error| match error {
-            Error::Io { .. } if error.is_not_found() => Error::Invalid(format!(
-                "{} is missing, without which the workers do not know each other: put it back, or write 32 random bytes to it, with mode 0600",
-                path.display()
-            )),
-            other => other,
-        })?;
-        let secret = bytes.try_into().map_err(|_| {
-            Error::Invalid(format!(
-                "{} does not hold 32 bytes: write 32 random bytes to it, with mode 0600",
-                path.display()
-            ))
-        })?;
-        Ok(Secret(secret))
+        read_secret(&secret_in(&self.path))
     }
 
     /// Takes the lock of the command that changes the cluster, and reads the manifest again.
@@ -295,6 +361,32 @@ impl Cluster {
     }
 }
 
+/// Reads the secret that the processes of a cluster prove to each other.
+///
+/// # Errors
+/// [`Error::Io`]; [`Error::Invalid`] if others than its owner can read the file, or it holds no secret.
+pub fn read_secret(path: &Path) -> Result<Secret> {
+    let bytes = esker_format::io::read_private(path).map_err(|error| match error {
+        Error::Io { .. } if error.is_not_found() => Error::Invalid(format!(
+            "{} is missing, without which the workers do not know each other: put it back, or write 32 random bytes to it, with mode 0600",
+            path.display()
+        )),
+        other => other,
+    })?;
+    let secret = bytes.try_into().map_err(|_| {
+        Error::Invalid(format!(
+            "{} does not hold 32 bytes: write 32 random bytes to it, with mode 0600",
+            path.display()
+        ))
+    })?;
+    Ok(Secret(secret))
+}
+
+/// The secret of a cluster in a directory.
+pub(crate) fn secret_in(directory: &Path) -> PathBuf {
+    directory.join(SECRET_NAME)
+}
+
 fn now_ms() -> u64 {
     UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64)
 }
@@ -308,18 +400,21 @@ fn create_in(
     disk: &Arc<dyn Disk>,
     directory: &Path,
     new: &NewCluster<'_>,
-    mut make_shard: impl FnMut(&Arc<dyn Disk>, usize, &Path) -> Result<()>,
+    mut make_shard: impl FnMut(&Arc<dyn Disk>, usize, &Path) -> Result<DatabaseId>,
 ) -> Result<()> {
     let options = new.options;
     let mut shards = Vec::new();
     for shard in 0..options.shards {
         let path = directory.join(format!("shard-{shard}"));
-        make_shard(disk, shard, &path)?;
-        shards.push(Store::open(&path)?.manifest().database);
+        shards.push(make_shard(disk, shard, &path)?);
     }
-    let secret: Vec<u8> =
-        [DatabaseId::random(), DatabaseId::random()].iter().flat_map(|half| half.0).collect();
-    esker_format::io::write_private(&directory.join(SECRET_NAME), &secret)?;
+    let random = || [DatabaseId::random(), DatabaseId::random()].iter().flat_map(|half| half.0).collect();
+    let secret = new.hosts.as_ref().map_or_else(random, |(_, secret)| secret.0.to_vec());
+    esker_format::io::write_private(&secret_in(directory), &secret)?;
+    if let Some((hosts, _)) = &new.hosts {
+        let lines = hosts.iter().map(|host| format!("{host} {}\n", host.directory));
+        disk.write(&directory.join(HOSTS_NAME), lines.collect::<String>().as_bytes())?;
+    }
     let messages = std::iter::once(new.message).chain(new.positions.iter().map(String::as_str));
     let versions = (1..).zip(messages).map(|(number, message)| WholeVersion {
         number,
@@ -332,12 +427,12 @@ fn create_in(
     let CreateOptions { directed, text_ids, seed, hub_degree, .. } = *options;
     let delegates = new.delegates.iter().map(|id| Delegate { id: id.clone(), since: 1 }).collect();
     let id = DatabaseId::random();
-    ClusterManifest { id, seed, directed, text_ids, shards, versions, hub_degree, delegates }
+    ClusterManifest { id, seed, directed, text_ids, shards, versions, edges_before: 0, hub_degree, delegates }
         .write(disk.as_ref(), directory)
 }
 
 /// Makes the empty database of a shard.
-fn create_shard(disk: &Arc<dyn Disk>, path: &Path, options: &CreateOptions) -> Result<()> {
+pub(crate) fn create_shard(disk: &Arc<dyn Disk>, path: &Path, options: &CreateOptions) -> Result<()> {
     let ids = if options.text_ids { PickIds::Text } else { PickIds::Int };
     let mut read = ReadOptions { format: Some(Format::EdgeList), ids, ..ReadOptions::default() };
     let mut header = String::new();

@@ -1,7 +1,7 @@
-//! Messages between the command and its worker processes: a length, a kind, and what belongs to it.
+//! Messages between the command, its worker processes, and those that start workers on other machines: a length, a kind, and what belongs to it.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
 
 use esker_format::{Error, Result};
 use esker_graph::Stop;
@@ -9,7 +9,10 @@ use esker_graph::Stop;
 use crate::change::Prepared;
 use crate::counters::WorkerCounters;
 use crate::owner::OwnedId;
-use crate::wire::{MESSAGE_BYTES_MAX, Taker, put_id, put_u64};
+use crate::wire::{Taker, put_bytes, put_id, put_u64};
+
+/// The most bytes of a message: what a worker is told of a manifest with many versions is the longest.
+const RECEIVED_BYTES_MAX: u32 = 1 << 30;
 
 /// What a person has to do about a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,19 +80,23 @@ pub(crate) enum Report {
     Committing,
     /// It has reported all that a version of the whole changed.
     Followed(u64),
+    /// Of a worker on another machine, from what started it: it has ended, by a signal or not, and how.
+    Ended(bool, String),
 }
 
 /// What the command says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Connect to the other workers, which listen on these ports, and do a job.
-    Start(Vec<u16>, Vec<u8>),
+    /// Connect to the other workers, which listen at these addresses, take a part of the manifest, and do a job.
+    Start(Vec<SocketAddr>, Vec<u8>, Vec<u8>),
     /// The version of the whole is published.
     Published,
     /// Commit what was read of a stream, or follow no further, and end.
     Stop,
-    /// Follow to this version of the whole, and this one of the shard.
-    Advance(u64, u64),
+    /// Follow to this version of the whole, after taking what was published.
+    Advance(u64, Vec<u8>),
+    /// To what starts workers on another machine: start one for this shard, in this directory.
+    Hold(usize, String),
 }
 
 impl Report {
@@ -117,6 +124,7 @@ impl Report {
             Self::PeerLost(reason) => (8, reason.clone().into_bytes()),
             Self::Committing => (9, Vec::new()),
             Self::Followed(version) => (10, version.to_le_bytes().to_vec()),
+            Self::Ended(is_signal, how) => (11, [&[u8::from(*is_signal)], how.as_bytes()].concat()),
         };
         send(stream, kind, &content)
     }
@@ -149,6 +157,10 @@ impl Report {
             8 => Self::PeerLost(text()),
             9 => Self::Committing,
             10 => Self::Followed(taker.u64()?),
+            11 => {
+                let is_signal = taker.bytes(1)?[0] != 0;
+                Self::Ended(is_signal, String::from_utf8_lossy(taker.0).into_owned())
+            }
             _ => return Err(unknown(kind)),
         })
     }
@@ -157,16 +169,20 @@ impl Report {
 impl Order {
     pub(crate) fn send(&self, stream: &TcpStream) -> std::io::Result<()> {
         match self {
-            Self::Start(ports, job) => {
-                let mut content = (ports.len() as u32).to_le_bytes().to_vec();
-                ports.iter().for_each(|port| content.extend_from_slice(&u32::from(*port).to_le_bytes()));
+            Self::Start(addresses, manifest, job) => {
+                let mut content = (addresses.len() as u32).to_le_bytes().to_vec();
+                for address in addresses {
+                    put_bytes(&mut content, address.to_string().as_bytes());
+                }
+                put_bytes(&mut content, manifest);
                 content.extend_from_slice(job);
                 send(stream, 0, &content)
             }
             Self::Published => send(stream, 1, &[]),
             Self::Stop => send(stream, 2, &[]),
-            Self::Advance(whole, shard) => {
-                send(stream, 3, &[whole.to_le_bytes(), shard.to_le_bytes()].concat())
+            Self::Advance(whole, news) => send(stream, 3, &[&whole.to_le_bytes()[..], news].concat()),
+            Self::Hold(shard, directory) => {
+                send(stream, 4, &[&(*shard as u64).to_le_bytes()[..], directory.as_bytes()].concat())
             }
         }
     }
@@ -177,12 +193,18 @@ impl Order {
         Ok(match kind {
             0 => {
                 let count = taker.u32()?;
-                let ports = (0..count).map(|_| Ok(taker.u32()? as u16)).collect::<Result<_>>()?;
-                Self::Start(ports, taker.0.to_vec())
+                let mut address = || {
+                    let text = taker.text()?;
+                    text.parse().map_err(|_| Error::Invalid(format!("{text:?} is no address of a worker")))
+                };
+                let addresses = (0..count).map(|_| address()).collect::<Result<_>>()?;
+                let manifest = taker.counted()?.to_vec();
+                Self::Start(addresses, manifest, taker.0.to_vec())
             }
             1 => Self::Published,
             2 => Self::Stop,
-            3 => Self::Advance(taker.u64()?, taker.u64()?),
+            3 => Self::Advance(taker.u64()?, taker.0.to_vec()),
+            4 => Self::Hold(taker.u64()? as usize, String::from_utf8_lossy(taker.0).into_owned()),
             _ => return Err(unknown(kind)),
         })
     }
@@ -195,6 +217,9 @@ fn unknown(kind: u8) -> Error {
 }
 
 fn send(mut stream: &TcpStream, kind: u8, content: &[u8]) -> std::io::Result<()> {
+    if content.len() > RECEIVED_BYTES_MAX as usize {
+        return Err(std::io::Error::other("a message between processes is longer than 1 GiB"));
+    }
     let mut message = (content.len() as u32).to_le_bytes().to_vec();
     message.push(kind);
     message.extend_from_slice(content);
@@ -202,11 +227,14 @@ fn send(mut stream: &TcpStream, kind: u8, content: &[u8]) -> std::io::Result<()>
 }
 
 fn receive(mut stream: &TcpStream) -> Result<(u8, Vec<u8>)> {
-    let lost = |error: std::io::Error| Error::Invalid(format!("the connection ended: {error}"));
+    let lost = |error: std::io::Error| match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => Error::Invalid("it does not answer".to_owned()),
+        _ => Error::Invalid(format!("the connection ended: {error}")),
+    };
     let mut head = [0; 5];
     stream.read_exact(&mut head).map_err(lost)?;
     let len = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
-    if len > MESSAGE_BYTES_MAX {
+    if len > RECEIVED_BYTES_MAX {
         return Err(Error::Invalid(format!(
             "a message between processes states {len} bytes: all must run the same Esker"
         )));
@@ -252,13 +280,17 @@ mod tests {
             Report::Failed(Remedy::AsSaid, "no".to_owned()),
             Report::Failed(Remedy::Other, "no".to_owned()),
             Report::PeerLost("gone".to_owned()),
+            Report::Ended(true, "was killed".to_owned()),
+            Report::Ended(false, String::new()),
         ];
         for report in reports {
             report.send(&here).expect("send");
             assert_eq!(Report::receive(&there).expect("receive"), report);
         }
-        let start = Order::Start(vec![1, 65535], b"job".to_vec());
-        for order in [start, Order::Published, Order::Stop, Order::Advance(7, u64::MAX)] {
+        let addresses = ["10.0.0.1:1", "[::1]:65535"].map(|address| address.parse().expect("address"));
+        let start = Order::Start(addresses.to_vec(), b"manifest".to_vec(), b"job".to_vec());
+        let hold = Order::Hold(3, "a/b".to_owned());
+        for order in [start, hold, Order::Published, Order::Stop, Order::Advance(7, vec![1, 2])] {
             order.send(&there).expect("send");
             assert_eq!(Order::receive(&here).expect("receive"), order);
         }

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use esker_format::{Error, Result};
 
 use crate::answer::{ColumnKind, Outline, Row, take_changes};
-use crate::children::Children;
+use crate::children::Workers;
 use crate::cluster::Cluster;
 use crate::control::{Order, Report};
 use crate::counters::WorkerCounters;
+use crate::excerpt::put_news;
 use crate::follow::expect_live;
 use crate::job::{ClusterJob, FollowJob};
 use crate::supervisor::{Course, Supervisor};
@@ -49,6 +50,7 @@ impl Supervisor<'_> {
             found: FollowedVersion { version: job.version, ..FollowedVersion::default() },
             looked: Instant::now(),
             is_over: false,
+            told: cluster.manifest().newest().number,
             take,
         };
         Ok(self.conduct(cluster, &ClusterJob::Follow(job.clone()), course)?)
@@ -67,11 +69,13 @@ struct Following<'a> {
     looked: Instant,
     /// Whether the workers were told to end.
     is_over: bool,
+    /// The last version that they know.
+    told: u64,
     take: &'a mut dyn FnMut(FollowedVersion) -> Result<()>,
 }
 
 impl Course for Following<'_> {
-    fn take(&mut self, children: &Children, _: usize, report: Report) -> Result<()> {
+    fn take(&mut self, children: &Workers, _: usize, report: Report) -> Result<()> {
         match report {
             Report::Outline(outline) => self.found.outline = Outline::decode(&outline)?,
             Report::Rows(block) => {
@@ -100,7 +104,7 @@ impl Course for Following<'_> {
     }
 
     /// Tells the workers of the next version, if there is one.
-    fn look(&mut self, children: &Children) -> Result<()> {
+    fn look(&mut self, children: &Workers) -> Result<()> {
         if self.waits_for > 0 || self.is_over {
             return Ok(());
         }
@@ -113,18 +117,20 @@ impl Course for Following<'_> {
                     self.is_over = self.once;
                 }
                 if self.is_over {
-                    children.lines.iter().for_each(|line| drop(Order::Stop.send(line)));
+                    children.lines().iter().for_each(|line| drop(Order::Stop.send(line)));
                 }
                 return Ok(());
             }
         }
         let next = self.cluster.manifest().version(self.found.version + 1)?;
-        self.waits_for = children.lines.len();
+        self.waits_for = children.lines().len();
         self.found = FollowedVersion { version: next.number, ..FollowedVersion::default() };
-        for (line, &shard) in children.lines.iter().zip(&next.shards) {
-            // If a worker is gone, that is noticed elsewhere.
-            drop(Order::Advance(next.number, shard).send(line));
-        }
+        let mut news = Vec::new();
+        put_news(&mut news, self.cluster.manifest(), self.told);
+        self.told = self.cluster.manifest().newest().number;
+        let advance = Order::Advance(self.found.version, news);
+        // If a worker is gone, that is noticed elsewhere.
+        children.lines().iter().for_each(|line| drop(advance.send(line)));
         Ok(())
     }
 

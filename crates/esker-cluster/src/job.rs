@@ -1,10 +1,13 @@
 //! What the command tells the processes to do.
 
 use esker_algo::graph500::Graph500Trees;
-use esker_format::Result;
+use esker_format::{DatabaseId, Result};
 use esker_graph::Stop;
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
 
+use crate::cluster::CreateOptions;
+use crate::excerpt::take_database;
+use crate::weights::WeightKind;
 use crate::wire::{Taker, put_bytes, put_u64};
 
 /// The least memory limit of a worker: four times what the edges of one round take if their ids are short.
@@ -171,6 +174,92 @@ pub struct FollowJob {
     pub memory_bytes: Option<u64>,
 }
 
+/// What is asked of one shard alone. Versions are those of the whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ShardTask {
+    /// Make an empty shard.
+    Create(CreateOptions),
+    /// Remove an empty shard that was made in vain.
+    Discard(DatabaseId),
+    /// The versions that are in no version of the whole.
+    Unpublished,
+    /// Take the shard back to the newest version of the whole.
+    RollBack,
+    /// What the weights of edges are.
+    Weights,
+    /// How large the shard is, and what it shares with others.
+    Counts(u64),
+    /// The same, and what a run of an algorithm takes to open the graph.
+    Needs(u64, String),
+    /// Whether its files are sound.
+    CheckFiles,
+    /// Its edges as rows of CSV.
+    Export(u64),
+}
+
+impl ShardTask {
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Create(options) => {
+                out.push(0);
+                let weights = match options.weights {
+                    None => 0,
+                    Some(WeightKind::Int) => 1,
+                    Some(WeightKind::Float) => 2,
+                };
+                let CreateOptions { shards, directed, text_ids, seed, hub_degree, .. } = *options;
+                let words = [shards as u64, directed.into(), text_ids.into(), weights, seed, hub_degree];
+                words.iter().for_each(|word| put_u64(out, *word));
+            }
+            Self::Discard(id) => {
+                out.push(1);
+                out.extend_from_slice(&id.0);
+            }
+            Self::Unpublished => out.push(2),
+            Self::RollBack => out.push(3),
+            Self::Weights => out.push(4),
+            Self::Counts(version) => {
+                out.push(5);
+                put_u64(out, *version);
+            }
+            Self::Needs(version, algorithm) => {
+                out.push(6);
+                put_u64(out, *version);
+                put_bytes(out, algorithm.as_bytes());
+            }
+            Self::CheckFiles => out.push(7),
+            Self::Export(version) => {
+                out.push(8);
+                put_u64(out, *version);
+            }
+        }
+    }
+
+    fn decode(taker: &mut Taker<'_>) -> Result<Self> {
+        Ok(match taker.bytes(1)?[0] {
+            0 => {
+                let (shards, directed, text_ids) =
+                    (taker.u64()? as usize, taker.u64()? != 0, taker.u64()? != 0);
+                let weights = match taker.u64()? {
+                    0 => None,
+                    1 => Some(WeightKind::Int),
+                    _ => Some(WeightKind::Float),
+                };
+                let (seed, hub_degree) = (taker.u64()?, taker.u64()?);
+                Self::Create(CreateOptions { shards, directed, text_ids, weights, seed, hub_degree })
+            }
+            1 => Self::Discard(take_database(taker)?),
+            2 => Self::Unpublished,
+            3 => Self::RollBack,
+            4 => Self::Weights,
+            5 => Self::Counts(taker.u64()?),
+            6 => Self::Needs(taker.u64()?, taker.text()?),
+            7 => Self::CheckFiles,
+            _ => Self::Export(taker.u64()?),
+        })
+    }
+}
+
 /// What all processes do together.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClusterJob {
@@ -182,9 +271,31 @@ pub enum ClusterJob {
     Follow(FollowJob),
     /// Search as the Graph500 benchmark says.
     Graph500(Graph500Job),
+    /// Check that the shards fit together.
+    Check,
+    /// What one process does without the others.
+    Shard(ShardTask),
 }
 
 impl ClusterJob {
+    /// The first version of the whole that a worker has to know, of which `newest` is the last.
+    pub(crate) fn first_version(&self, newest: u64) -> u64 {
+        match self {
+            Self::Run(run) => run.version,
+            Self::Follow(follow) => follow.version,
+            Self::Graph500(job) => job.version,
+            Self::Shard(
+                ShardTask::Counts(version) | ShardTask::Needs(version, _) | ShardTask::Export(version),
+            ) => *version,
+            Self::Change(_) | Self::Check | Self::Shard(_) => newest,
+        }
+    }
+
+    /// Whether the first process reads standard input.
+    pub(crate) fn reads_stdin(&self) -> bool {
+        matches!(self, Self::Change(change) if change.inputs.iter().any(|input| input == "-"))
+    }
+
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
@@ -230,6 +341,11 @@ impl ClusterJob {
                     .iter()
                     .for_each(|word| put_u64(&mut out, *word));
             }
+            Self::Check => out.push(4),
+            Self::Shard(task) => {
+                out.push(5);
+                task.encode(&mut out);
+            }
         }
         out
     }
@@ -263,6 +379,11 @@ impl ClusterJob {
             let graph = KroneckerGraph::decode(&mut taker)?;
             let (version, roots, memory_bytes) = (taker.u64()?, taker.u64()? as usize, taker.u64()?);
             return Ok(Self::Graph500(Graph500Job { graph, version, roots, memory_bytes }));
+        }
+        match kind {
+            4 => return Ok(Self::Check),
+            5 => return Ok(Self::Shard(ShardTask::decode(&mut taker)?)),
+            _ => {}
         }
         let (version, second) = (taker.u64()?, taker.u64()?);
         let memory_bytes = Some(taker.u64()?).filter(|&bytes| bytes != u64::MAX);
@@ -338,6 +459,26 @@ mod tests {
         ] {
             assert_eq!(ClusterJob::decode(&job.encode()).expect("decode"), job);
         }
+        let (shards, weights, hub_degree) = (3, Some(WeightKind::Float), 7);
+        let options =
+            CreateOptions { shards, directed: true, text_ids: false, weights, seed: u64::MAX, hub_degree };
+        let unweighted = CreateOptions { text_ids: true, weights: None, ..options };
+        for task in [
+            ShardTask::Create(options),
+            ShardTask::Create(unweighted),
+            ShardTask::Discard(DatabaseId([9; 16])),
+            ShardTask::Unpublished,
+            ShardTask::RollBack,
+            ShardTask::Weights,
+            ShardTask::Counts(1 << 40),
+            ShardTask::Needs(3, "bfs".to_owned()),
+            ShardTask::CheckFiles,
+            ShardTask::Export(5),
+        ] {
+            let job = ClusterJob::Shard(task);
+            assert_eq!(ClusterJob::decode(&job.encode()).expect("decode"), job);
+        }
+        assert_eq!(ClusterJob::decode(&ClusterJob::Check.encode()).expect("decode"), ClusterJob::Check);
         assert!(ClusterJob::decode(&[]).is_err());
     }
 

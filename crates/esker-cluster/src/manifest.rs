@@ -64,8 +64,10 @@ pub struct ClusterManifest {
     pub text_ids: bool,
     /// The database of each shard.
     pub shards: Vec<DatabaseId>,
-    /// The versions of the whole, oldest first; never empty.
+    /// The versions of the whole, oldest first; never empty. What a worker is sent begins later than with the first.
     pub versions: Vec<WholeVersion>,
+    /// Edges that were given for versions before these.
+    pub edges_before: u64,
     /// Edges of a vertex in its list from which on it becomes a delegate; 0: no vertex does.
     pub hub_degree: u64,
     /// The delegates, in the order in which they became so.
@@ -140,6 +142,11 @@ impl ClusterManifest {
     /// The newest version of the whole.
     pub fn newest(&self) -> &WholeVersion {
         self.versions.last().unwrap_or_else(|| unreachable!("a manifest has a version"))
+    }
+
+    /// Number of edges that were given for all versions, duplicates included.
+    pub fn edges_given(&self) -> u64 {
+        self.edges_before + self.versions.iter().map(|version| version.edges_given).sum::<u64>()
     }
 
     /// The version of a number.
@@ -275,7 +282,7 @@ impl ClusterManifest {
         let (hub_degree, delegates) = take_delegates(&mut input, head.text_ids)?;
         input.finish()?;
         let Head { id, seed, directed, text_ids, .. } = head;
-        Ok(Self { id, seed, directed, text_ids, shards, versions, hub_degree, delegates })
+        Ok(Self { id, seed, directed, text_ids, shards, versions, edges_before: 0, hub_degree, delegates })
     }
 }
 
@@ -345,6 +352,7 @@ mod tests {
             text_ids: false,
             shards: vec![DatabaseId([2; 16]), DatabaseId([3; 16])],
             versions: (1..=versions).map(version).collect(),
+            edges_before: 0,
             hub_degree: 1000,
             delegates: (1..versions).map(|since| Delegate { id: OwnedId::Int(7 * since), since }).collect(),
         }

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -56,6 +56,7 @@ pub(crate) struct Parts {
     stream: Option<StreamCourse>,
     /// The names of the inputs.
     input: String,
+    reading: Arc<Reading>,
 }
 
 /// How far a stream is.
@@ -86,6 +87,8 @@ struct Reading {
     stop: Cancel,
     /// Whether it waits for the next block: then it holds no edges.
     waits: AtomicBool,
+    /// The checksum of all blocks, once they are read.
+    checksum: AtomicU32,
 }
 
 impl Parts {
@@ -101,13 +104,20 @@ impl Parts {
     ) -> Result<Self> {
         let (me, peers) = (engine.index(), engine.peers());
         let input = job.inputs.join(", ");
-        let none =
-            Self { batches: None, counted: 0..0, is_reversed: false, weight: None, stream: None, input };
+        let reading = Arc::new(Reading::default());
+        let none = Self {
+            batches: None,
+            counted: 0..0,
+            is_reversed: false,
+            weight: None,
+            stream: None,
+            input,
+            reading: Arc::clone(&reading),
+        };
         if job.stream.is_some() && me != 0 {
             return Ok(none);
         }
         let manifest = cluster.manifest();
-        let reading = Arc::new(Reading::default());
         let mut options = read_options(job, manifest.text_ids, is_weighted);
         if let Some(live) = &mut options.live {
             live.stop = reading.stop.clone();
@@ -170,6 +180,24 @@ impl Parts {
             Error::Invalid(reason) => of_input(&self.input, reason),
             other => other,
         })
+    }
+
+    /// Checks that all processes have read the same files: then their parts make the whole. To be called by all, once all is read.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if they have not.
+    pub(crate) fn expect_same(&self, engine: &mut Engine<'_>) -> Result<()> {
+        let own = self.reading.checksum.load(Ordering::SeqCst);
+        let checksums = engine.gather(own.into())?;
+        match checksums.iter().position(|&checksum| checksum != checksums[0]) {
+            Some(other) if self.stream.is_none() => Err(of_input(
+                &self.input,
+                format!(
+                    "the worker of shard {other} read other bytes than that of shard 0: give all machines the same files, and change none meanwhile"
+                ),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Why a stream ended before its input did. To be asked once what was read is committed.
@@ -383,7 +411,7 @@ fn read_part(
     peers: usize,
     give: impl Fn(Result<EdgeBatch>) -> bool,
 ) {
-    let parser = reader.parser();
+    let (parser, mut checksum) = (reader.parser(), 0);
     for number in 0.. {
         if reading.stop.is_cancelled() {
             return;
@@ -391,6 +419,11 @@ fn read_part(
         reading.waits.store(true, Ordering::SeqCst);
         let block = reader.next_block();
         reading.waits.store(false, Ordering::SeqCst);
+        if let Ok(Some(block)) = &block {
+            let sums = [checksum, block.input_bytes as u32, crc32c::crc32c(&block.bytes)];
+            checksum = sums.iter().fold(0, |sum, one| crc32c::crc32c_append(sum, &one.to_le_bytes()));
+            reading.checksum.store(checksum, Ordering::SeqCst);
+        }
         let batch = match block {
             Ok(None) => return,
             Ok(Some(_)) if number % peers != me => continue,

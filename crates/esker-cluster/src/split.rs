@@ -21,6 +21,7 @@ use esker_store::property::{PropertyValue, RemovedVertices};
 use esker_store::version::StagingOptions;
 use esker_store::{Snapshot, Store};
 
+use crate::asking::weights;
 use crate::cluster::{Cluster, CreateOptions, NewCluster, WEIGHT_NAME};
 use crate::job::stream_of;
 use crate::owner::{OwnedId, Owners};
@@ -78,7 +79,8 @@ pub fn split(
     let parts = vec![DatabasePart { snapshot, removed, weight }];
     let delegates = hubs_of(&parts[0], &options)?;
     let positions = Vec::new();
-    let new = NewCluster { options: &options, edges_given, message: &message, positions, delegates };
+    let new =
+        NewCluster { options: &options, edges_given, message: &message, positions, delegates, hosts: None };
     let cluster = create_of(&Arc::new(parts), None, path, &new, run)?;
     Ok((cluster, left_out))
 }
@@ -112,15 +114,16 @@ pub fn rebalance(
 ) -> Result<Cluster> {
     let (manifest, parts) = (cluster.manifest(), Arc::new(parts_of(cluster, version, run)?));
     let (directed, text_ids) = (manifest.directed, manifest.text_ids);
-    let (weights, hub_degree) = (cluster.weights()?, manifest.hub_degree);
+    let (weights, hub_degree) = (weights(cluster)?, manifest.hub_degree);
     let options = CreateOptions { shards, directed, text_ids, weights, seed, hub_degree };
     let message = format!("rebalance {} version {version}", cluster.path().display());
     let (_, whole) = counts(cluster, version)?;
     let positions = positions_until(cluster, version);
     let from = cluster.placement(version);
     let delegates = from.delegates().cloned().collect();
+    let edges_given = whole.edges;
     let new =
-        NewCluster { options: &options, edges_given: whole.edges, message: &message, positions, delegates };
+        NewCluster { options: &options, edges_given, message: &message, positions, delegates, hosts: None };
     create_of(&parts, Some(&from), path, &new, run)
 }
 
@@ -151,7 +154,8 @@ fn create_of(
         let reader = PartsReader::new(Arc::clone(parts), selection, weights);
         let options =
             ImportOptions { order: VertexOrder::Keep, ..import_options(directed, new.message, run) };
-        import(disk, Box::new(reader), place, &options, StagingOptions::default()).map(drop)
+        import(disk, Box::new(reader), place, &options, StagingOptions::default())?;
+        Ok(Store::open(place)?.manifest().database)
     })
 }
 
@@ -163,7 +167,7 @@ pub fn merge(cluster: &Cluster, version: u64, target: &Path, run: &Run) -> Resul
     let parts = parts_of(cluster, version, run)?;
     let directed = cluster.manifest().directed;
     let selection = Selection { from: Some(cluster.placement(version)), to: None, directed };
-    let reader = PartsReader::new(Arc::new(parts), selection, cluster.weights()?);
+    let reader = PartsReader::new(Arc::new(parts), selection, weights(cluster)?);
     let message = format!("merge {} version {version}", cluster.path().display());
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let options = import_options(directed, &message, run);

@@ -4,25 +4,29 @@
 //! the one that failed first: one that a signal killed before one that gave a reason, and that before those that only lost a peer. For
 //! that, the command listens a moment longer.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use esker_format::io::input_bytes;
 use esker_format::{Error, Result};
-use esker_graph::{Cancel, Stop};
+use esker_graph::{Cancel, Run, Stop};
 
 use crate::answer::{Outline, Row, take_rows};
+use crate::asking::{roll_back, unpublished};
 use crate::change::Prepared;
-use crate::children::{Children, WorkerCommand};
+use crate::children::Workers;
 use crate::cluster::Cluster;
 use crate::control::{Order, Remedy, Report};
 use crate::counters::WorkerCounters;
+use crate::forward::Forwarding;
 use crate::job::{ChangeJob, ClusterJob, Graph500Job, RunJob, StreamJob, stream_of, stream_position};
 use crate::manifest::WholeVersion;
-use crate::shard::{roll_back, unpublished};
+use crate::remote::Brief;
 use crate::stopping::Stopping;
-use crate::whole::estimate;
+use crate::whole::{CheckReport, check, check_with, estimate};
+use crate::worker::WorkerCommand;
 
 /// How often the command looks at what is not reported.
 const TICK: Duration = Duration::from_millis(100);
@@ -30,16 +34,18 @@ const TICK: Duration = Duration::from_millis(100);
 const GRACE: Duration = Duration::from_millis(300);
 /// Time of one tick that counts as silence, at most: if the command itself was stopped, its workers are not to blame.
 const TICK_MAX: Duration = Duration::from_millis(250);
+/// If connections between workers are lost, one that said nothing for so long is the cause: it missed several signs of life.
+const DOUBTFUL_SILENCE: Duration = Duration::from_millis(1500);
 /// A worker that says nothing for so long is given up.
 pub const SILENCE: Duration = Duration::from_secs(3);
 
 /// What the command does with what workers report.
 pub(crate) trait Course {
     /// Takes a report of a worker.
-    fn take(&mut self, children: &Children, shard: usize, report: Report) -> Result<()>;
+    fn take(&mut self, children: &Workers, shard: usize, report: Report) -> Result<()>;
 
     /// Called again and again.
-    fn look(&mut self, _: &Children) -> Result<()> {
+    fn look(&mut self, _: &Workers) -> Result<()> {
         Ok(())
     }
 
@@ -49,8 +55,8 @@ pub(crate) trait Course {
     }
 }
 
-impl<F: FnMut(&Children, usize, Report) -> Result<()>> Course for F {
-    fn take(&mut self, children: &Children, shard: usize, report: Report) -> Result<()> {
+impl<F: FnMut(&Workers, usize, Report) -> Result<()>> Course for F {
+    fn take(&mut self, children: &Workers, shard: usize, report: Report) -> Result<()> {
         self(children, shard, report)
     }
 }
@@ -124,7 +130,9 @@ impl Supervisor<'_> {
             let path = Path::new(input.as_str());
             path.exists() && !path.is_dir() && input_bytes(path).is_none()
         };
-        if let Some(input) = job.inputs.iter().find(is_read_once).filter(|_| job.stream.is_none()) {
+        let is_here = cluster.hosts().is_none();
+        if let Some(input) = job.inputs.iter().find(is_read_once).filter(|_| is_here && job.stream.is_none())
+        {
             return Err(Error::Usage(format!(
                 "every worker reads {input} itself, and a pipe or a device can be read once: use `esker cluster stream`, or write it to a file"
             )));
@@ -140,7 +148,7 @@ impl Supervisor<'_> {
         let conducting = self.conduct(
             &cluster.clone(),
             &ClusterJob::Change(job.clone()),
-            |children: &Children, shard: usize, given: Report| {
+            |children: &Workers, shard: usize, given: Report| {
                 match given {
                     Report::Progress(edges) if shard == 0 => (self.on_progress)(edges),
                     Report::Prepared(part) => prepared[shard] = Some(part),
@@ -155,7 +163,7 @@ impl Supervisor<'_> {
                 let message = job.stream.as_ref().map_or_else(|| job.message.clone(), read);
                 report.versions.push(cluster.publish_with(shards, edges, &message, delegates)?);
                 // If a worker is gone, that is noticed elsewhere.
-                children.lines.iter().for_each(|line| drop(Order::Published.send(line)));
+                children.lines().iter().for_each(|line| drop(Order::Published.send(line)));
                 Ok(())
             },
         );
@@ -188,11 +196,32 @@ impl Supervisor<'_> {
         self.answer(cluster, &ClusterJob::Graph500(*job))
     }
 
+    /// Checks a cluster wherever its shards are, as [`check`].
+    ///
+    /// # Errors
+    /// As [`check`].
+    pub fn check(&self, cluster: &Cluster, run: &Run) -> Result<CheckReport> {
+        if cluster.hosts().is_none() {
+            return check(cluster, run);
+        }
+        check_with(cluster, &self.cancel, || {
+            let mut problems = Vec::new();
+            let checked =
+                self.conduct(cluster, &ClusterJob::Check, |_: &Workers, _: usize, report: Report| {
+                    if let Report::Rows(problem) = report {
+                        problems.push(String::from_utf8_lossy(&problem).into_owned());
+                    }
+                    Ok(())
+                });
+            checked.map(|_| problems).map_err(Error::from)
+        })
+    }
+
     /// Has the workers do a job with an answer.
     fn answer(&self, cluster: &Cluster, job: &ClusterJob) -> Result<ClusterAnswer> {
         let mut answer = ClusterAnswer::default();
         let is_text = cluster.manifest().text_ids;
-        let conducted = self.conduct(cluster, job, |_: &Children, _: usize, report: Report| {
+        let conducted = self.conduct(cluster, job, |_: &Workers, _: usize, report: Report| {
             match report {
                 Report::Outline(outline) => answer.outline = Outline::decode(&outline)?,
                 Report::Rows(block) => {
@@ -234,14 +263,18 @@ impl Supervisor<'_> {
         mut course: impl Course,
     ) -> std::result::Result<Vec<WorkerCounters>, Ending> {
         let stream = matches!(job, ClusterJob::Change(change) if change.stream.is_some());
-        let reads_stdin =
-            matches!(job, ClusterJob::Change(change) if change.inputs.iter().any(|one| one == "-"));
-        let mut watch = Watch::new(Children::start(cluster, self.command, reads_stdin, &self.cancel)?)?;
-        let mut stopping = Stopping::new(watch.children.lines.len());
-        let mut ports: Vec<Option<u16>> = vec![None; watch.children.lines.len()];
+        let brief = Brief::of(cluster, job.clone())?;
+        let started = Workers::start(cluster, &brief.secret, self.command, job.reads_stdin(), &self.cancel)?;
+        let mut watch = Watch::new(started)?;
+        let mut stopping = Stopping::new(watch.done.len());
+        let mut addresses: Vec<Option<SocketAddr>> = vec![None; watch.done.len()];
+        let mut input = None;
         while !watch.done.iter().all(Option::is_some) {
             if self.cancel.is_cancelled() && stream && stopping.begin(Instant::now()) {
-                watch.children.lines.iter().for_each(|line| drop(Order::Stop.send(line)));
+                match &input {
+                    Some(input) => Forwarding::stop(input),
+                    None => watch.children.lines().iter().for_each(|line| drop(Order::Stop.send(line))),
+                }
             }
             if !stream || stopping.is_over(Instant::now()) {
                 self.cancel.check().map_err(Error::from)?;
@@ -254,10 +287,12 @@ impl Supervisor<'_> {
             match heard {
                 Ok(None | Some((_, Report::Beat | Report::Done(_)))) => {}
                 Ok(Some((shard, Report::Listening(port)))) => {
-                    ports[shard] = Some(port);
-                    if let Some(ports) = ports.iter().copied().collect::<Option<Vec<_>>>() {
-                        let start = Order::Start(ports, job.encode());
-                        watch.children.lines.iter().for_each(|line| drop(start.send(line)));
+                    addresses[shard] = watch.address(shard, port);
+                    if let Some(addresses) = addresses.iter().copied().collect::<Option<Vec<_>>>() {
+                        let start = brief.start(addresses.clone());
+                        watch.children.lines().iter().for_each(|line| drop(start.send(line)));
+                        let is_forwarded = cluster.hosts().is_some() && job.reads_stdin();
+                        input = is_forwarded.then(|| Forwarding::start(addresses[0], brief.secret));
                     }
                 }
                 Ok(Some((shard, report))) => course.take(&watch.children, shard, report)?,
@@ -326,10 +361,12 @@ fn position_of(cluster: &Cluster, stream: &StreamJob) -> (u64, Option<u64>) {
 
 /// Listens to all workers.
 struct Watch {
-    children: Children,
+    children: Workers,
     reports: Receiver<(usize, Option<Report>)>,
     /// What those that are done counted.
     done: Vec<Option<WorkerCounters>>,
+    /// Which have said why they end.
+    explained: Vec<bool>,
     silent: Vec<Duration>,
     last: Instant,
 }
@@ -367,9 +404,9 @@ impl From<Ending> for Error {
 }
 
 impl Watch {
-    fn new(children: Children) -> Result<Self> {
+    fn new(children: Workers) -> Result<Self> {
         let (sender, reports) = channel();
-        for (shard, line) in children.lines.iter().enumerate() {
+        for (shard, line) in children.lines().into_iter().enumerate() {
             let failed = |error| Error::Invalid(format!("cannot listen to a worker: {error}"));
             let (line, sender) = (line.try_clone().map_err(failed)?, sender.clone());
             std::thread::spawn(move || {
@@ -381,14 +418,22 @@ impl Watch {
                 let _ = sender.send((shard, None));
             });
         }
-        let len = children.lines.len();
+        let len = children.lines().len();
         Ok(Self {
             children,
             reports,
             done: vec![None; len],
+            explained: vec![false; len],
             silent: vec![Duration::ZERO; len],
             last: Instant::now(),
         })
+    }
+
+    /// Where a worker listens for the others, at a port.
+    fn address(&self, shard: usize, port: u16) -> Option<SocketAddr> {
+        // One that cannot be named is gone, which is noticed elsewhere.
+        let peer = self.children.lines().get(shard)?.peer_addr().ok()?;
+        Some(SocketAddr::new(peer.ip(), port))
     }
 
     /// The next report, if there is one within a tick; a reason if a worker has failed.
@@ -407,7 +452,7 @@ impl Watch {
                 self.silent[shard] = Duration::ZERO;
                 self.heard(shard, report).map(|report| Some((shard, report)))
             }
-            Ok((shard, None)) if self.done[shard].is_none() => {
+            Ok((shard, None)) if self.done[shard].is_none() && !self.explained[shard] => {
                 let text = format!("{} ended without a word", self.children.name(shard));
                 Err(Reason { weight: 1, text, remedy: Remedy::Repeat })
             }
@@ -424,6 +469,7 @@ impl Watch {
     /// Takes note of a report; a reason if it is one.
     fn heard(&mut self, shard: usize, report: Report) -> std::result::Result<Report, Reason> {
         let name = self.children.name(shard);
+        self.explained[shard] |= matches!(report, Report::Failed(..) | Report::PeerLost(_));
         match report {
             // Which worker met a mistake of the user does not matter.
             Report::Failed(remedy @ (Remedy::MendInput | Remedy::MendUsage | Remedy::AsSaid), text) => {
@@ -433,7 +479,7 @@ impl Watch {
                 Err(Reason { weight: 2, text: format!("{name} failed: {text}"), remedy })
             }
             Report::PeerLost(text) => {
-                let text = format!("{name} lost the connection to another one ({text})");
+                let text = format!("{name} lost the connection to {text}");
                 Err(Reason { weight: 0, text, remedy: Remedy::Repeat })
             }
             Report::Done(counters) => {
@@ -468,6 +514,12 @@ impl Watch {
             {
                 best = reason;
             }
+        }
+        // A worker that is stopped loses its connections too, once the others have sent more than the system keeps.
+        if best.weight == 0
+            && let Err(reason) = self.expect_signs(DOUBTFUL_SILENCE)
+        {
+            return reason;
         }
         best
     }

@@ -1,25 +1,24 @@
-//! What is asked of all shards one after another, without worker processes: counts, checks, and the edges as a file.
+//! What is asked of all shards one after another or at once: counts, estimates, checks, and the edges as a file.
 
 use std::io::Write;
-use std::sync::Arc;
+use std::path::Path;
 
-use esker_format::{ElementType, Error, Result};
-use esker_graph::{Cancel, Direction, Run, RunOptions, VertexId, vertex};
-use esker_store::ids::ExternalId;
-use esker_store::property::PropertyValue;
-use esker_store::{LogCheck, Snapshot, check::check as check_layers};
+use esker_format::{Error, Result};
+use esker_graph::{Cancel, Direction, Run};
 
 use crate::algorithm::find;
+use crate::asking::{ask, ask_all, unpublished};
 use crate::cluster::Cluster;
+use crate::engine::{Engine, run_threads};
+use crate::job::ShardTask;
 use crate::needs::{PROCESS_BYTES, RunNeeds, ShardShape};
-use crate::placement::Placement;
-use crate::routes::{id_bytes, shape_of};
-use crate::shard::{expect_own, unpublished};
+use crate::single::{CANCEL_EVERY, FileCheck, Part, ShardCounts, ShardNeeds, SharedWith};
+use crate::wire::{Taker, put_id, put_u64};
 
 /// The most problems of one kind that a check lists for a shard.
 const PROBLEMS_MAX: usize = 10;
-/// Vertices between two checks for cancellation.
-const CANCEL_EVERY: VertexId = 1 << 12;
+/// Vertices of a shard whose ghosts are looked for in one round of a check.
+const ROUND_LEN: usize = 1 << 16;
 
 /// Numbers of vertices and edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,82 +31,6 @@ pub struct Counts {
     pub ghosts: u64,
 }
 
-/// What a shard shares with another one.
-#[derive(Debug, Clone, Copy, Default)]
-struct SharedWith {
-    /// Its edges to vertices of the other one.
-    edges: u64,
-    /// The vertices of the other one that it has.
-    vertices: u64,
-    /// The bytes of their ids, as they travel.
-    id_bytes: u64,
-    id_bytes_max: u64,
-}
-
-/// A shard of a version, and which of its vertices it owns.
-struct Part<'a> {
-    cluster: &'a Cluster,
-    shard: usize,
-    snapshot: Snapshot,
-    placement: Placement,
-}
-
-impl<'a> Part<'a> {
-    fn open(cluster: &'a Cluster, version: u64, shard: usize) -> Result<Self> {
-        let number = cluster.manifest().version(version)?.shards[shard];
-        let snapshot = cluster.open_shard(shard)?.at(number)?;
-        Ok(Self { cluster, shard, snapshot, placement: cluster.placement(version) })
-    }
-
-    fn vertices(&self) -> impl Iterator<Item = VertexId> {
-        (0..self.snapshot.num_vertices()).map(vertex)
-    }
-
-    fn id(&self, v: VertexId) -> Result<ExternalId<'_>> {
-        self.snapshot.ids().external_of(v)
-    }
-
-    /// The shard that owns a vertex.
-    fn owner(&self, v: VertexId) -> Result<usize> {
-        Ok(self.cluster.owners().of(self.id(v)?))
-    }
-
-    /// A problem if edges in the list of a delegate belong to another shard.
-    fn misplaced(&self, v: VertexId, cancel: &Cancel) -> Result<Option<String>> {
-        let (id, mut count) = (self.id(v)?, 0);
-        for (index, &other) in self.snapshot.neighbors(Direction::Out, v)?.iter().enumerate() {
-            if index % CANCEL_EVERY as usize == 0 {
-                cancel.check()?;
-            }
-            count += u64::from(self.placement.of_edge(id, self.id(other)?).shard != self.shard);
-        }
-        let edges = esker_graph::counted(count, "edge", "edges");
-        let text =
-            format!("shard {} has {edges} of the delegate {id} that other shards should have", self.shard);
-        Ok((count > 0).then_some(text))
-    }
-
-    /// What this shard shares with each one. Edges of delegates do not count.
-    fn shared(&self, cancel: &Cancel) -> Result<Vec<SharedWith>> {
-        let direction = if self.snapshot.is_directed() { Direction::In } else { Direction::Out };
-        let mut shared = vec![SharedWith::default(); self.cluster.num_shards()];
-        for v in self.vertices() {
-            if v % CANCEL_EVERY == 0 {
-                cancel.check()?;
-            }
-            let id = self.id(v)?;
-            let with = &mut shared[self.placement.owners().of(id)];
-            if !self.placement.is_delegate(id) {
-                with.edges += self.snapshot.degree(direction, v)? as u64;
-            }
-            with.vertices += 1;
-            with.id_bytes += id_bytes(id);
-            with.id_bytes_max = with.id_bytes_max.max(id_bytes(id));
-        }
-        Ok(shared)
-    }
-}
-
 /// Counts the vertices and edges of each shard of a version, and of the whole. A shard counts the edges of its own vertices to others whole, so
 /// an undirected edge between two shards counts in both; the whole counts it once.
 ///
@@ -116,14 +39,15 @@ impl<'a> Part<'a> {
 /// # Errors
 /// [`Error::Invalid`] if there is no such version; those of a shard.
 pub fn counts(cluster: &Cluster, version: u64) -> Result<(Vec<Counts>, Counts)> {
+    cluster.manifest().version(version)?;
     let (mut all, mut whole, mut twice) = (Vec::new(), Counts::default(), 0);
-    for shard in 0..cluster.num_shards() {
-        let part = Part::open(cluster, version, shard)?;
-        let shared = part.shared(&Cancel::default())?;
+    let answers = ask_all(cluster, &ShardTask::Counts(version), &Cancel::default())?;
+    for (shard, answer) in answers.iter().enumerate() {
+        let ShardCounts { edges, shared } = ShardCounts::take(&mut Taker(answer))?;
         let others = shared.iter().enumerate().filter(|(other, _)| *other != shard);
         let (crossing, ghosts) =
             others.fold((0, 0), |sum, (_, one)| (sum.0 + one.edges, sum.1 + one.vertices));
-        let counts = Counts { vertices: shared[shard].vertices, edges: part.snapshot.num_edges(), ghosts };
+        let counts = Counts { vertices: shared[shard].vertices, edges, ghosts };
         whole.vertices += counts.vertices;
         whole.edges += counts.edges;
         whole.ghosts += ghosts;
@@ -150,45 +74,31 @@ pub fn estimate(
     cancel: &Cancel,
 ) -> Result<Vec<RunNeeds>> {
     find(algorithm, std::iter::empty())?;
-    let mut shapes = Vec::new();
-    for shard in 0..cluster.num_shards() {
-        let options = RunOptions { threads: 1, cancel: cancel.clone(), ..RunOptions::default() };
-        let run = Arc::new(Run::new(options)?);
-        let number = cluster.manifest().version(version)?.shards[shard];
-        let snapshot = cluster.open_shard(shard)?.under(Arc::clone(&run)).at(number)?;
-        let graph = snapshot.graph::<()>(&run)?;
-        match snapshot.weight_type().filter(|_| algorithm == "sssp") {
-            Some(ElementType::I64) => drop(snapshot.graph::<i64>(&run)?),
-            Some(_) => drop(snapshot.graph::<f64>(&run)?),
-            None => {}
-        }
-        drop(graph);
-        let shape = shape_of(&snapshot);
-        let placement = cluster.placement(version);
-        let copies = placement.num_delegates() * (cluster.num_shards() - 1);
-        let shape = ShardShape { delegate_copies: copies as u64, ..shape };
-        let shared = Part { cluster, shard, snapshot, placement }.shared(cancel)?;
-        shapes.push((shape, shared, run.budget().peak_bytes()));
-    }
-    let longest = shapes.iter().flat_map(|(_, shared, _)| shared.iter().map(|one| one.id_bytes_max)).max();
-    let all_id_bytes = shapes.iter().enumerate().map(|(shard, (_, shared, _))| shared[shard].id_bytes).sum();
-    let needs = (0..shapes.len()).map(|shard| {
-        let (shape, shared, graph_bytes) = &shapes[shard];
-        let others = || (0..shapes.len()).filter(|&other| other != shard);
+    cluster.manifest().version(version)?;
+    let answers = ask_all(cluster, &ShardTask::Needs(version, algorithm.to_owned()), cancel)?;
+    let found = answers.iter().map(|answer| ShardNeeds::decode(answer)).collect::<Result<Vec<_>>>()?;
+    let shared = |shard: usize| &found[shard].counts.shared;
+    let longest = found.iter().flat_map(|one| one.counts.shared.iter().map(|with| with.id_bytes_max)).max();
+    let all_id_bytes = (0..found.len()).map(|shard| shared(shard)[shard].id_bytes).sum();
+    let needs = (0..found.len()).map(|shard| {
+        let others = || (0..found.len()).filter(|&other| other != shard);
+        let ghosts = |of: fn(&SharedWith) -> u64| others().map(|other| of(&shared(shard)[other])).sum();
+        let mirrors = |of: fn(&SharedWith) -> u64| others().map(|other| of(&shared(other)[shard])).sum();
         let shape = ShardShape {
-            owned: shared[shard].vertices,
-            ghosts: others().map(|other| shared[other].vertices).sum(),
-            mirrors: others().map(|other| shapes[other].1[shard].vertices).sum(),
-            id_bytes: shared.iter().map(|one| one.id_bytes).sum(),
-            ghost_id_bytes: others().map(|other| shared[other].id_bytes).sum(),
-            mirror_id_bytes: others().map(|other| shapes[other].1[shard].id_bytes).sum(),
+            owned: shared(shard)[shard].vertices,
+            ghosts: ghosts(|one| one.vertices),
+            mirrors: mirrors(|one| one.vertices),
+            id_bytes: shared(shard).iter().map(|one| one.id_bytes).sum(),
+            ghost_id_bytes: ghosts(|one| one.id_bytes),
+            mirror_id_bytes: mirrors(|one| one.id_bytes),
             id_bytes_max: longest.unwrap_or(0),
             all_id_bytes,
-            shards: shapes.len() as u64,
-            ..*shape
+            shards: found.len() as u64,
+            ..found[shard].shape
         };
         let needs = shape.needs(algorithm, has_top);
-        RunNeeds { memory_bytes: PROCESS_BYTES + graph_bytes + needs.memory_bytes, ..needs }
+        let memory_bytes = PROCESS_BYTES + found[shard].graph_bytes + needs.memory_bytes;
+        RunNeeds { memory_bytes, ..needs }
     });
     Ok(needs.collect())
 }
@@ -209,30 +119,53 @@ pub struct CheckReport {
 /// undirected edges between them.
 ///
 /// # Errors
-/// [`Error::Io`]; cancellation. Damage is in the report.
+/// [`Error::Io`]; cancellation; [`Error::Usage`] if the shards are on other machines: see
+/// [`Supervisor::check`](crate::Supervisor::check). Damage is in the report.
 pub fn check(cluster: &Cluster, run: &Run) -> Result<CheckReport> {
+    check_with(cluster, run.cancel(), || {
+        let (own, cancel) = (cluster.clone(), run.cancel().clone());
+        let together = move |engine: &mut Engine<'_>| check_together(&own, engine, &cancel);
+        Ok(run_threads(cluster.num_shards(), together)?.concat())
+    })
+}
+
+/// The same with `together` for what takes all shards at once.
+pub(crate) fn check_with(
+    cluster: &Cluster,
+    cancel: &Cancel,
+    together: impl FnOnce() -> Result<Vec<String>>,
+) -> Result<CheckReport> {
     let mut report = CheckReport::default();
     // Without the secret nothing can run or change.
     report.problems.extend(cluster.secret().err().map(|error| error.to_string()));
+    if cluster.hosts().is_some() && !report.problems.is_empty() {
+        return Ok(report);
+    }
     for shard in 0..cluster.num_shards() {
-        let path = cluster.shard_path(shard);
-        let problems = report.problems.len();
-        match check_shard(cluster, shard, run, &mut report) {
-            Ok(bytes) if report.problems.len() == problems => {
-                report.sound.push(format!(
-                    "{}: {} verified",
-                    path.display(),
-                    esker_graph::counted(bytes, "byte", "bytes")
-                ));
-            }
-            Ok(_) => {}
+        let mut answer = Vec::new();
+        let mut take = |block: Vec<u8>| {
+            answer = block;
+            Ok(())
+        };
+        let asked = ask(cluster, shard, &ShardTask::CheckFiles, cancel, &mut take);
+        let found = match asked.and_then(|()| FileCheck::decode(&answer)) {
             Err(error @ Error::Stop(_)) => return Err(error),
-            Err(error) => report.problems.push(error.to_string()),
+            Err(error) => FileCheck { problems: vec![error.to_string()], ..FileCheck::default() },
+            Ok(found) => found,
+        };
+        if found.problems.is_empty() {
+            report.sound.push(format!(
+                "{}: {} verified",
+                cluster.shard_path(shard).display(),
+                esker_graph::counted(found.bytes, "byte", "bytes")
+            ));
         }
+        report.notes.extend(found.notes);
+        report.problems.extend(found.problems);
     }
     if report.problems.is_empty() {
         note_unpublished(cluster, &mut report)?;
-        check_together(cluster, run, &mut report.problems)?;
+        report.problems.append(&mut together()?);
     }
     Ok(report)
 }
@@ -252,157 +185,120 @@ fn note_unpublished(cluster: &Cluster, report: &mut CheckReport) -> Result<()> {
     Ok(())
 }
 
-/// Checks the files of a shard; returns the bytes that were read.
-fn check_shard(cluster: &Cluster, shard: usize, run: &Run, report: &mut CheckReport) -> Result<u64> {
-    let (store, path) = (cluster.open_shard(shard)?, cluster.shard_path(shard));
-    let LogCheck { unfinished, .. } = store.check_log(run)?;
-    report.notes.extend(unfinished.iter().map(|(path, bytes)| {
-        format!(
-            "{} ends with {} that make no complete record: a writer died or is writing there, or they are damaged; the next \
-             writer removes them",
-            path.display(),
-            esker_graph::counted(*bytes, "byte", "bytes")
-        )
-    }));
-    let layers = check_layers(&store.frozen()?, run)?;
-    report.problems.extend(layers.problems.iter().map(ToString::to_string));
-    let wanted = cluster.manifest().newest().shards[shard];
-    store.at(wanted)?;
-    expect_own(&path, &store.versions()?, wanted)?;
-    Ok(layers.bytes)
+/// Checks that the shards of the newest version fit together, as one of all processes; returns what this shard and its vertices elsewhere have of problems.
+pub(crate) fn check_together(
+    cluster: &Cluster,
+    engine: &mut Engine<'_>,
+    cancel: &Cancel,
+) -> Result<Vec<String>> {
+    let (me, version) = (engine.index(), cluster.manifest().newest().number);
+    let part = Part::open(cluster, version, me)?;
+    let mut problems = Vec::new();
+    let (mut begin, len) = (0, part.snapshot.num_vertices());
+    loop {
+        cancel.check()?;
+        let end = (begin + ROUND_LEN).min(len);
+        let mut blocks = vec![Vec::new(); engine.peers()];
+        // What is no block of ids: whether this process has more.
+        blocks.iter_mut().for_each(|block| put_u64(block, u64::from(end < len)));
+        for v in (begin..end).map(esker_graph::vertex) {
+            if v % CANCEL_EVERY == 0 {
+                cancel.check()?;
+            }
+            check_vertex(&part, cluster, v, cancel, &mut problems)?;
+            let owner = part.owner(v)?;
+            if owner != me {
+                put_id(&mut blocks[owner], part.id(v)?);
+            }
+        }
+        begin = end;
+        let mut has_more = false;
+        for (from, block) in engine.exchange(blocks).iter().enumerate() {
+            let mut taker = Taker(block);
+            has_more |= taker.u64()? != 0;
+            while !taker.is_empty() {
+                let id = taker.id(cluster.manifest().text_ids)?;
+                if part.snapshot.ids().vertex_of(id)?.is_none() && problems.len() < PROBLEMS_MAX {
+                    problems.push(format!(
+                        "shard {from} has edges to the vertex {id}, which its owner, shard {me}, lacks"
+                    ));
+                }
+            }
+        }
+        if !has_more {
+            break;
+        }
+    }
+    if !cluster.manifest().directed {
+        let shared = part.shared(cancel)?;
+        let crossing: Vec<Vec<u8>> = shared.iter().map(|one| one.edges.to_le_bytes().to_vec()).collect();
+        for (other, block) in engine.exchange(crossing).iter().enumerate().take(me) {
+            let (here, there) = (shared[other].edges, Taker(block).u64()?);
+            if here != there {
+                problems.push(format!(
+                    "shard {me} has {} to shard {other}, which has {there} to shard {me}",
+                    esker_graph::counted(here, "edge", "edges")
+                ));
+            }
+        }
+    }
+    Ok(problems)
 }
 
-/// Checks that the shards fit together.
-fn check_together(cluster: &Cluster, run: &Run, problems: &mut Vec<String>) -> Result<()> {
-    let version = cluster.manifest().newest().number;
-    let parts = (0..cluster.num_shards()).map(|shard| Part::open(cluster, version, shard));
-    let parts = parts.collect::<Result<Vec<_>>>()?;
-    let mut crossing = Vec::new();
-    for part in &parts {
-        let mut found = Vec::new();
-        for v in part.vertices() {
-            if v % CANCEL_EVERY == 0 {
-                run.cancel().check()?;
-            }
-            let (id, owner) = (part.id(v)?, part.owner(v)?);
-            if found.len() >= PROBLEMS_MAX {
-                continue;
-            }
-            if owner == part.shard {
-                if part.placement.is_delegate(id) {
-                    found.extend(part.misplaced(v, run.cancel())?);
-                }
-                continue;
-            }
-            if parts[owner].snapshot.ids().vertex_of(id)?.is_none() {
-                found.push(format!(
-                    "shard {} has edges to the vertex {id}, which its owner, shard {owner}, lacks",
-                    part.shard
-                ));
-            }
-            let is_delegate = part.placement.is_delegate(id);
-            if is_delegate {
-                found.extend(part.misplaced(v, run.cancel())?);
-            } else if cluster.manifest().directed && part.snapshot.degree(Direction::Out, v)? > 0 {
-                found.push(format!(
-                    "shard {} has edges of the vertex {id}, which belongs to shard {owner}",
-                    part.shard
-                ));
-            }
-        }
-        problems.append(&mut found);
-        crossing.push(part.shared(run.cancel())?);
+/// Checks that a shard has no edges of a vertex that belong to another one.
+fn check_vertex(
+    part: &Part<'_>,
+    cluster: &Cluster,
+    v: esker_graph::VertexId,
+    cancel: &Cancel,
+    problems: &mut Vec<String>,
+) -> Result<()> {
+    if problems.len() >= PROBLEMS_MAX {
+        return Ok(());
     }
-    for (a, b) in (0..parts.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
-        let (here, there) = (crossing[a][b].edges, crossing[b][a].edges);
-        if !cluster.manifest().directed && here != there {
-            problems.push(format!(
-                "shard {a} has {} to shard {b}, which has {there} to shard {a}",
-                esker_graph::counted(here, "edge", "edges")
-            ));
-        }
+    let (id, owner) = (part.id(v)?, part.owner(v)?);
+    if part.placement.is_delegate(id) {
+        problems.extend(part.misplaced(v, cancel)?);
+    } else if owner != part.shard
+        && cluster.manifest().directed
+        && part.snapshot.degree(Direction::Out, v)? > 0
+    {
+        problems.push(format!(
+            "shard {} has edges of the vertex {id}, which belongs to shard {owner}",
+            part.shard
+        ));
     }
     Ok(())
 }
 
 /// Writes the edges of a version as CSV with the columns `source` and `target`, and `weight` if they have weights; each edge once, shard by
-/// shard.
+/// shard. Returns their number.
 ///
 /// # Errors
 /// Those of the shards; [`Error::Io`] named `path` if writing fails; cancellation.
-pub fn export(
-    cluster: &Cluster,
-    version: u64,
-    path: &std::path::Path,
-    out: &mut dyn Write,
-    run: &Run,
-) -> Result<u64> {
-    let failed = || Error::io("write", path);
-    let mut edges = 0;
+pub fn export(cluster: &Cluster, version: u64, path: &Path, out: &mut dyn Write, run: &Run) -> Result<u64> {
+    cluster.manifest().version(version)?;
+    let mut lines = 0;
     for shard in 0..cluster.num_shards() {
-        let part = Part::open(cluster, version, shard)?;
-        let weight = part.snapshot.weight_property();
-        if shard == 0 {
-            let names = if weight.is_some() { "source,target,weight" } else { "source,target" };
-            writeln!(out, "{names}").map_err(failed())?;
-        }
-        for v in part.vertices() {
-            if v % CANCEL_EVERY == 0 {
-                run.cancel().check()?;
-            }
-            let id = part.id(v)?;
-            if !part.placement.counts_list(shard, id) {
-                continue;
-            }
-            let list = part.snapshot.edges(Direction::Out, v)?;
-            for (index, &target) in list.targets().iter().enumerate() {
-                let other = part.id(target)?;
-                // An undirected edge is in the lists of both ends.
-                if !cluster.manifest().directed && id > other {
-                    continue;
-                }
-                let weight = match weight {
-                    Some(property) => {
-                        let bits = list.bits(property.number, index)?;
-                        format!(",{}\n", PropertyValue::of(property, bits))
-                    }
-                    None => "\n".to_owned(),
-                };
-                let written = write_id(out, id)
-                    .and_then(|()| out.write_all(b","))
-                    .and_then(|()| write_id(out, other))
-                    .and_then(|()| out.write_all(weight.as_bytes()));
-                written.map_err(failed())?;
-                edges += 1;
-            }
-        }
+        let mut take = |block: Vec<u8>| {
+            lines += rows_in(&block);
+            out.write_all(&block).map_err(Error::io("write", path))
+        };
+        ask(cluster, shard, &ShardTask::Export(version), run.cancel(), &mut take)?;
     }
-    out.flush().map_err(failed())?;
-    Ok(edges)
+    out.flush().map_err(Error::io("write", path))?;
+    // The first is the header.
+    Ok(lines - 1)
 }
 
-/// Writes an id as a field of a CSV file.
-///
-/// # Errors
-/// Those of `out`.
-pub fn write_id(out: &mut dyn Write, id: ExternalId<'_>) -> std::io::Result<()> {
-    let ExternalId::Text(text) = id else { return write!(out, "{id}") };
-    // Readers leave out blanks around a field, and lines that begin as comments do.
-    let is_bare = match text {
-        [] | [b'#' | b'%' | b' ' | b'\t', ..] | [.., b' ' | b'\t'] => false,
-        _ => !text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')),
-    };
-    if is_bare {
-        return out.write_all(text);
+/// The number of rows of a block of CSV. A text may have line breaks, in quotes.
+fn rows_in(block: &[u8]) -> u64 {
+    let (mut rows, mut is_quoted) = (0, false);
+    for byte in block {
+        is_quoted ^= *byte == b'"';
+        rows += u64::from(*byte == b'\n' && !is_quoted);
     }
-    out.write_all(b"\"")?;
-    for part in text.split_inclusive(|&byte| byte == b'"') {
-        out.write_all(part)?;
-        if part.ends_with(b"\"") {
-            out.write_all(b"\"")?;
-        }
-    }
-    out.write_all(b"\"")
+    rows
 }
 
 #[cfg(test)]
@@ -474,10 +370,9 @@ mod tests {
         commit(&cluster, &message_of(2, "add x"));
         cluster.publish(vec![1, 2], 1, "add x").expect("publish");
         let cancel = Cancel::default();
-        let options = RunOptions { threads: 1, cancel: cancel.clone(), ..RunOptions::default() };
-        let run = Run::new(options).expect("run");
         cancel.cancel();
-        let stopped = check_together(&cluster, &run, &mut Vec::new());
+        let token = cancel.clone();
+        let stopped = run_threads(2, move |engine| check_together(&cluster, engine, &token));
         assert!(matches!(stopped, Err(Error::Stop(_))), "{stopped:?}");
     }
 }

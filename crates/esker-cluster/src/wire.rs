@@ -3,7 +3,7 @@
 use esker_format::{Error, Result};
 use esker_store::ids::ExternalId;
 
-/// The most bytes of a message between the command and a worker.
+/// The most bytes of a message from a worker to the command.
 pub(crate) const MESSAGE_BYTES_MAX: u32 = 1 << 26;
 
 /// Appends an id.

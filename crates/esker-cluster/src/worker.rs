@@ -1,27 +1,35 @@
 //! A worker process: holds one shard during one operation.
 //!
-//! It connects to the command, which tells it what to do, and to the other workers. A thread tells the command every quarter of a second that it is
-//! alive; another waits for orders, and ends the process at once when the command is gone. If the engine loses a peer it panics: the panic hook
-//! reports that and ends the process before the engine can abort it.
+//! It connects to the command, or on another machine is called by it. The command tells it what to do, and it connects to the other workers. A thread
+//! tells the command every quarter of a second that it is alive; another waits for orders, and ends the process at once when the command is gone. If
+//! the engine loses a peer it panics: the panic hook reports that and ends the process before the engine can abort it.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use esker_format::{Error, Result, return_large_blocks};
+use esker_graph::Cancel;
 
 use crate::algorithm::{AnswerSink, graph500, run};
 use crate::answer::Outline;
 use crate::change::{Prepared, Publisher, change};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, read_secret};
 use crate::control::{Order, Remedy, Report};
 use crate::counters::{ChangeTimes, WorkerCounters};
 use crate::engine::{Engine, run_process};
-use crate::follow::{FollowSink, NextVersion, follow};
-use crate::handshake::{Secret, accept, connect};
+use crate::excerpt::{take_manifest, take_news};
+use crate::follow::{FollowSink, follow};
+use crate::handshake::{COMMAND, INPUT, Secret, accept, connect, watch_peer};
 use crate::job::ClusterJob;
+use crate::manifest::ClusterManifest;
+use crate::single;
+use crate::whole::check_together;
+use crate::wire::Taker;
 
 /// Exit code of a worker that failed; it has said why.
 pub const EXIT_FAILED: i32 = 1;
@@ -37,13 +45,27 @@ const MEET_TIMEOUT: Duration = Duration::from_secs(20);
 /// Which worker a process is.
 #[derive(Debug, Clone)]
 pub struct WorkerPlace {
-    /// The directory of the cluster.
-    pub cluster: PathBuf,
+    /// The file with the secret of the cluster.
+    pub secret: PathBuf,
+    /// The directory of the shard.
+    pub directory: PathBuf,
     /// The shard, which is also the number of the process.
     pub shard: usize,
-    /// Where the command listens.
-    pub command: SocketAddr,
+    /// How it meets the command.
+    pub meeting: Meeting,
 }
+
+/// How a worker and the command meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meeting {
+    /// The worker connects to the command, which listens here, on the same machine.
+    Calls(SocketAddr),
+    /// The command connects to the worker, whose standard input is the socket that listens.
+    IsCalled,
+}
+
+/// Makes the command that becomes a worker process, which has to call [`work`].
+pub type WorkerCommand<'a> = dyn Fn(&WorkerPlace) -> Command + 'a;
 
 /// The connection to the command, which several threads write to.
 #[derive(Clone)]
@@ -73,12 +95,27 @@ pub fn work(place: &WorkerPlace) -> i32 {
 }
 
 fn begin(place: &WorkerPlace) -> Result<(Line, Receiver<Order>, TcpListener, Secret)> {
-    let secret = Cluster::open(&place.cluster)?.secret()?;
-    let stream = connect(place.command, &secret, place.shard, Instant::now() + CONNECT_TIMEOUT)?;
+    let secret = read_secret(&place.secret)?;
     let failed = |error: std::io::Error| Error::Invalid(format!("cannot begin: {error}"));
+    let until = Instant::now() + CONNECT_TIMEOUT;
+    let (listener, stream) = match place.meeting {
+        Meeting::Calls(command) => {
+            let stream = connect(command, &secret, place.shard, until)?;
+            (TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?, stream)
+        }
+        Meeting::IsCalled => {
+            // Also if it is stopped: what started it is the only one that could end it then.
+            #[cfg(target_os = "linux")]
+            rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+                .map_err(|error| failed(error.into()))?;
+            let inherited: BorrowedFd<'_> = rustix::stdio::stdin();
+            let listener = TcpListener::from(inherited.try_clone_to_owned().map_err(failed)?);
+            let stream = accept(&listener, &secret, &[COMMAND], until, || Ok(()))?.pop();
+            (listener, stream.ok_or_else(|| Error::Invalid("the command has not connected".to_owned()))?)
+        }
+    };
     let orders_stream = stream.try_clone().map_err(failed)?;
     let line = Line(Arc::new(Mutex::new(stream)));
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
     let port = listener.local_addr().map_err(failed)?.port();
     line.send(&Report::Listening(port))?;
     let (sender, orders) = channel();
@@ -112,9 +149,9 @@ fn report_panics(line: &Line) {
         let text = text.or(payload.downcast_ref::<String>().map(String::as_str));
         let message = text.unwrap_or("a panic without a message").to_owned();
         // The engine's own words: see `tcp_panic` in its sources.
-        let report = match message.contains("timely communication error") {
-            true => Report::PeerLost(message),
-            false => {
+        let report = match message.split_once("timely communication error: ") {
+            Some((_, reason)) => Report::PeerLost(format!("{} ({reason})", lost_peer())),
+            None => {
                 let place =
                     info.location().map(|location| format!(" ({}:{})", location.file(), location.line()));
                 let text = format!("it panicked: {message}{}", place.unwrap_or_default());
@@ -126,9 +163,32 @@ fn report_panics(line: &Line) {
     }));
 }
 
+/// Names the peer with which a thread of the engine exchanges: the engine calls these threads `timely:send-1` and `timely:recv-1`.
+fn lost_peer() -> String {
+    let thread = std::thread::current();
+    let number = thread.name().and_then(|name| name.rsplit('-').next()?.parse::<usize>().ok());
+    number.map_or_else(|| "another one".to_owned(), |number| format!("that of shard {number}"))
+}
+
+/// The name of a signal that ends processes.
+pub(crate) fn name_of_signal(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        7 => "SIGBUS",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        15 => "SIGTERM",
+        25 => "SIGXFSZ",
+        _ => return format!("signal {signal}"),
+    };
+    format!("{name} (signal {signal})")
+}
+
 /// The order to start.
 struct Started {
-    ports: Vec<u16>,
+    addresses: Vec<SocketAddr>,
+    manifest: Vec<u8>,
     job: ClusterJob,
     /// Whether the order to stop came before.
     is_stopping: bool,
@@ -139,8 +199,8 @@ fn wait_for_start(orders: &Receiver<Order>, timeout: Duration) -> Result<Started
     let (until, mut is_stopping) = (Instant::now() + timeout, false);
     loop {
         match orders.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Order::Start(ports, job)) => {
-                return Ok(Started { ports, job: ClusterJob::decode(&job)?, is_stopping });
+            Ok(Order::Start(addresses, manifest, job)) => {
+                return Ok(Started { addresses, manifest, job: ClusterJob::decode(&job)?, is_stopping });
             }
             Ok(Order::Stop) => is_stopping = true,
             _ => return Err(Error::Invalid("the command gave no job in time".to_owned())),
@@ -155,30 +215,35 @@ fn carry_out(
     listener: &TcpListener,
     secret: &Secret,
 ) -> Result<WorkerCounters> {
-    let Started { ports, job, is_stopping } = wait_for_start(&orders, MEET_TIMEOUT)?;
+    let Started { addresses, manifest, job, is_stopping } = wait_for_start(&orders, MEET_TIMEOUT)?;
     let memory_bytes = match &job {
         ClusterJob::Change(change) => change.memory_bytes,
         ClusterJob::Run(run) => run.memory_bytes,
         ClusterJob::Follow(follow) => follow.memory_bytes,
         ClusterJob::Graph500(job) => Some(job.memory_bytes),
+        ClusterJob::Check | ClusterJob::Shard(_) => None,
     };
     if memory_bytes.is_some() {
         return_large_blocks();
     }
-    // Opened after the command took its lock: the manifest is the one that the command has.
-    let cluster = Cluster::open(&place.cluster)?;
-    let sockets = meet(place.shard, &ports, listener, secret)?;
     let mut link = Link { line: line.clone(), orders, is_stopping };
+    if let ClusterJob::Shard(task) = &job
+        && manifest.is_empty()
+    {
+        single::make(&place.directory, task, &mut |block| link.rows(block))?;
+        return Ok(WorkerCounters::default());
+    }
+    let manifest = take_manifest(&mut Taker(&manifest))?;
+    let cluster = Cluster::of_worker(manifest, place.shard, &place.directory);
+    if let ClusterJob::Shard(task) = &job {
+        single::carry_out(&cluster, place.shard, task, &Cancel::default(), &mut |block| link.rows(block))?;
+        return Ok(WorkerCounters::default());
+    }
+    let sockets = meet(place, &addresses, &job, listener, secret)?;
     let work = move |engine: &mut Engine<'_>| {
         let worked = match &job {
             ClusterJob::Change(job) => change(&cluster, engine, job, &mut link),
-            ClusterJob::Run(job) => run(&cluster, engine, job, &mut link).map(|()| ChangeTimes::default()),
-            ClusterJob::Follow(job) => {
-                follow(&cluster, engine, job, &mut link).map(|()| ChangeTimes::default())
-            }
-            ClusterJob::Graph500(job) => {
-                graph500(&cluster, engine, job, &mut link).map(|()| ChangeTimes::default())
-            }
+            job => answer(&cluster, engine, job, &mut link).map(|()| ChangeTimes::default()),
         };
         match worked {
             Ok(times) => Ok(WorkerCounters::of(engine, times)),
@@ -192,21 +257,49 @@ fn carry_out(
     run_process(sockets, place.shard, work)
 }
 
-/// Connects this worker with all others: it calls those with lower numbers, and is called by those with higher ones.
+/// Does a job that changes nothing.
+fn answer(cluster: &Cluster, engine: &mut Engine<'_>, job: &ClusterJob, link: &mut Link) -> Result<()> {
+    match job {
+        ClusterJob::Run(job) => run(cluster, engine, job, link),
+        ClusterJob::Follow(job) => follow(cluster, engine, job, link),
+        ClusterJob::Graph500(job) => graph500(cluster, engine, job, link),
+        _ => {
+            let problems = check_together(cluster, engine, &Cancel::default())?;
+            problems.into_iter().try_for_each(|problem| link.rows(problem.into_bytes()))
+        }
+    }
+}
+
+/// Connects this worker with all others: it calls those with lower numbers, and is called by those with higher ones. On other machines, the first is also
+/// called by the command if its standard input is read.
 fn meet(
-    shard: usize,
-    ports: &[u16],
+    place: &WorkerPlace,
+    addresses: &[SocketAddr],
+    job: &ClusterJob,
     listener: &TcpListener,
     secret: &Secret,
 ) -> Result<Vec<Option<TcpStream>>> {
-    let until = Instant::now() + MEET_TIMEOUT;
-    let mut sockets = Vec::with_capacity(ports.len());
-    for &port in &ports[..shard] {
-        let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+    let (until, shard) = (Instant::now() + MEET_TIMEOUT, place.shard);
+    let is_remote = place.meeting == Meeting::IsCalled;
+    let mut sockets = Vec::with_capacity(addresses.len());
+    for &address in &addresses[..shard.min(addresses.len())] {
         sockets.push(Some(connect(address, secret, shard, until)?));
     }
     sockets.push(None);
-    sockets.extend(accept(listener, secret, shard + 1..ports.len(), until, || Ok(()))?.into_iter().map(Some));
+    let mut expected: Vec<usize> = (shard + 1..addresses.len()).collect();
+    let has_input = is_remote && shard == 0 && job.reads_stdin();
+    expected.extend(has_input.then_some(INPUT));
+    let mut called = accept(listener, secret, &expected, until, || Ok(()))?;
+    let failed = |error: std::io::Error| Error::Invalid(format!("cannot watch a connection: {error}"));
+    if let Some(input) = called.pop_if(|_| has_input) {
+        // Read as fast as the shards take it, so no limit for what waits there.
+        watch_peer(&input, false).map_err(failed)?;
+        rustix::stdio::dup2_stdin(input.as_fd()).map_err(|error| failed(error.into()))?;
+    }
+    sockets.extend(called.into_iter().map(Some));
+    if is_remote {
+        sockets.iter().flatten().try_for_each(|socket| watch_peer(socket, true)).map_err(failed)?;
+    }
     Ok(sockets)
 }
 
@@ -255,9 +348,12 @@ impl AnswerSink for Link {
 }
 
 impl FollowSink for Link {
-    fn next(&mut self) -> Result<Option<NextVersion>> {
+    fn next(&mut self, manifest: &mut ClusterManifest) -> Result<Option<u64>> {
         match self.orders.recv() {
-            Ok(Order::Advance(whole, shard)) => Ok(Some(NextVersion { whole, shard })),
+            Ok(Order::Advance(whole, news)) => {
+                take_news(&mut Taker(&news), manifest)?;
+                Ok(Some(whole))
+            }
             Ok(Order::Stop) => Ok(None),
             _ => Err(Error::Invalid("the command is gone".to_owned())),
         }
@@ -278,9 +374,11 @@ mod tests {
         let (sender, orders) = channel();
         let job = ClusterJob::Change(ChangeJob { batch_edges: 3, ..ChangeJob::default() });
         sender.send(Order::Stop).expect("send");
-        sender.send(Order::Start(vec![7, 8], job.encode())).expect("send");
+        let addresses = vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 7))];
+        sender.send(Order::Start(addresses.clone(), vec![1], job.encode())).expect("send");
         let started = wait_for_start(&orders, Duration::from_secs(5)).expect("a job");
-        assert_eq!((started.ports, started.job, started.is_stopping), (vec![7, 8], job, true));
+        assert_eq!((started.addresses, started.manifest), (addresses, vec![1]));
+        assert_eq!((started.job, started.is_stopping), (job, true));
         let Err(error) = wait_for_start(&orders, Duration::ZERO) else { panic!("there is no second job") };
         assert!(error.to_string().contains("gave no job in time"));
     }

@@ -4,22 +4,24 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use esker::import::input::{Input, expand};
+use esker_cluster::ChangeReport;
 use esker_cluster::job::ChangeJob;
-use esker_cluster::{ChangeReport, Cluster};
 use serde_json::json;
 
-use super::workers::{explain, parse_memory, published_before_failure, supervised, workers_json};
+use super::workers::{
+    HostsArg, explain, input_names, parse_memory, published_before_failure, supervised, workers_json,
+};
 use crate::committing::describe_versions;
 use crate::failure::Outcome;
-use crate::interrupt::{self, stop_on_signals};
+use crate::interrupt::stop_on_signals;
 use crate::progress::Bar;
 use crate::size::{counted, rate, seconds};
 use crate::text;
 
 /// Add the edges of files
 ///
-/// Every worker process parses a part of each file, and sends edges to the shards that hold them. An edge that exists gets the new weight.
+/// Every worker process parses a part of each file, and sends edges to the shards that hold them. Of a cluster on several machines, each
+/// worker reads the files of these paths on its own machine. An edge that exists gets the new weight.
 /// All edges become one version of the cluster, unless --batch or --memory is given. After a failure all shards are at the last version that was
 /// published.
 #[derive(Debug, Args)]
@@ -56,6 +58,8 @@ impl ClusterDeleteCommand {
 struct ChangeArgs {
     /// The cluster
     cluster: PathBuf,
+    #[command(flatten)]
+    hosts: HostsArg,
     /// Files of edges, in any format that `esker import` reads; properties other than weights are left out
     #[arg(required = true, value_name = "FILE")]
     inputs: Vec<String>,
@@ -79,9 +83,8 @@ struct ChangeArgs {
 impl ChangeArgs {
     fn carry_out(&self, verb: &str, job: ChangeJob) -> Outcome {
         let cancel = stop_on_signals()?;
-        let mut cluster = Cluster::open(&self.cluster)?;
-        // Workers have the working directory of the command, so relative names will do.
-        let inputs: Vec<String> = expand(&self.inputs, interrupt::token())?.iter().map(Input::name).collect();
+        let mut cluster = self.hosts.open(&self.cluster)?;
+        let inputs = input_names(&cluster, &self.inputs)?;
         let message = self.message.clone().unwrap_or_else(|| format!("{verb} {}", self.inputs.join(" ")));
         let job = ChangeJob { inputs, message, batch_edges: self.batch, memory_bytes: self.memory, ..job };
         let (begin, bar, mut report) = (Instant::now(), Bar::spinner(false), ChangeReport::default());

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use esker_cluster::estimate;
 use esker_cluster::needs::{RunNeeds, Sends};
-use esker_cluster::{Cluster, estimate};
 use serde_json::{Value, json};
 
+use super::workers::HostsArg;
 use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
 use crate::rows::{RowFormat, Rows};
@@ -21,6 +22,8 @@ use crate::text;
 pub(super) struct ClusterEstimateCommand {
     /// The cluster
     cluster: PathBuf,
+    #[command(flatten)]
+    hosts: HostsArg,
     /// The algorithm, as for `esker cluster run`
     algorithm: String,
     /// Version of the cluster [default: the newest]
@@ -33,7 +36,7 @@ pub(super) struct ClusterEstimateCommand {
 
 impl ClusterEstimateCommand {
     pub(super) fn carry_out(&self) -> Outcome {
-        let (cancel, cluster) = (cancel_on_signals()?, Cluster::open(&self.cluster)?);
+        let (cancel, cluster) = (cancel_on_signals()?, self.hosts.open(&self.cluster)?);
         let version = self.at.unwrap_or(cluster.manifest().newest().number);
         let needs = estimate(&cluster, version, &self.algorithm, true, &cancel)?;
         if self.json {

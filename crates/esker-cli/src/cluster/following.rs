@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use esker::store::Error;
+use esker_cluster::FollowedVersion;
 use esker_cluster::answer::{Cell, ColumnKind, OwnedId};
 use esker_cluster::job::FollowJob;
-use esker_cluster::{Cluster, FollowedVersion};
 use serde_json::json;
 
 use super::running::{cell_json, id_json, top_groups, top_values};
 use super::tables::{ArrowStream, ArrowTable};
-use super::workers::supervised;
+use super::workers::{HostsArg, supervised};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
@@ -39,6 +39,8 @@ Examples:
 pub(super) struct ClusterFollowCommand {
     /// The cluster
     cluster: PathBuf,
+    #[command(flatten)]
+    hosts: HostsArg,
     /// The algorithm: wcc, bfs or colouring
     algorithm: String,
     /// bfs: the vertex to begin with
@@ -141,7 +143,7 @@ impl ClusterFollowCommand {
             return Err(Failure::Usage(message.to_owned()));
         }
         let cancel = cancel_on_signals()?;
-        let cluster = Cluster::open(&self.cluster)?;
+        let cluster = self.hosts.open(&self.cluster)?;
         let params = self.source.iter().map(|source| ("source".to_owned(), source.clone()));
         let job = FollowJob {
             algorithm: self.algorithm.clone(),

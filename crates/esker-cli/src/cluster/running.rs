@@ -7,11 +7,11 @@ use std::time::Instant;
 use clap::Args;
 use esker_cluster::answer::{Cell, ColumnKind, OwnedId, Row};
 use esker_cluster::job::RunJob;
-use esker_cluster::{Cluster, ClusterAnswer, write_id};
+use esker_cluster::{ClusterAnswer, write_id};
 use serde_json::{Value, json};
 
 use super::tables::ArrowTable;
-use super::workers::{explain, supervised, with_output, workers_json};
+use super::workers::{HostsArg, explain, supervised, with_output, workers_json};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::{self, cancel_on_signals};
 use crate::progress::Bar;
@@ -39,6 +39,8 @@ const SHOWN: usize = 10;
 pub(crate) struct ClusterRunCommand {
     /// The cluster
     cluster: PathBuf,
+    #[command(flatten)]
+    hosts: HostsArg,
     /// The algorithm: degrees, bfs, wcc, pagerank, kcore, colouring, sssp, triangles or cdlp
     algorithm: String,
     /// bfs, sssp: the vertex to begin with
@@ -89,7 +91,7 @@ impl ClusterRunCommand {
             return Err(Failure::Usage(message.to_owned()));
         }
         let cancel = cancel_on_signals()?;
-        let cluster = Cluster::open(&self.cluster)?;
+        let cluster = self.hosts.open(&self.cluster)?;
         let given = [
             ("source", &self.source),
             ("damping", &self.damping),

@@ -10,7 +10,9 @@ use esker_cluster::{ChangeReport, Cluster};
 use serde_json::json;
 
 use super::changing::remark_on_undone;
-use super::workers::{explain, parse_memory, published_before_failure, supervised, workers_json};
+use super::workers::{
+    HostsArg, explain, input_names, parse_memory, published_before_failure, supervised, workers_json,
+};
 use crate::committing::describe_versions;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::stop_on_signals;
@@ -26,12 +28,15 @@ const BATCH_EDGES_MAX: u64 = 1 << 22;
 ///
 /// The edges of a file, a growing file (--follow), a pipe or standard input become a version every second, or as --commit-every says. Every
 /// version says how far the stream was read. So after a failure, a kill or the end of the machine the same command goes on with the
-/// first edge that no version has: no edge is lost or taken twice. A file that was replaced meanwhile is refused. Ctrl-C and SIGTERM commit
+/// first edge that no version has: no edge is lost or taken twice. A file that was replaced meanwhile is refused. Of a cluster on several machines, a
+/// file is read on the machine of the first shard, and standard input where the command runs. Ctrl-C and SIGTERM commit
 /// what was read and end the stream.
 #[derive(Debug, Args)]
 pub(super) struct ClusterStreamCommand {
     /// The cluster
     cluster: PathBuf,
+    #[command(flatten)]
+    hosts: HostsArg,
     /// A file of edges, in any format that `esker import` reads; `-` is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     input: String,
@@ -69,8 +74,8 @@ impl ClusterStreamCommand {
             ));
         }
         let cancel = stop_on_signals()?;
-        let mut cluster = Cluster::open(&self.cluster)?;
-        let job = self.job()?;
+        let mut cluster = self.hosts.open(&self.cluster)?;
+        let job = self.job(&cluster)?;
         let (begin, bar, mut report) = (Instant::now(), Bar::spinner(false), ChangeReport::default());
         let show = |edges: u64| {
             let now = rate(edges as f64, begin.elapsed().as_secs_f64(), "edges");
@@ -87,11 +92,18 @@ impl ClusterStreamCommand {
         self.print(&report, begin.elapsed())
     }
 
-    fn job(&self) -> Result<ChangeJob, Failure> {
+    fn job(&self, cluster: &Cluster) -> Result<ChangeJob, Failure> {
+        let is_here = cluster.hosts().is_none();
+        let inputs = if is_here {
+            vec![self.input.clone()]
+        } else {
+            input_names(cluster, std::slice::from_ref(&self.input))?
+        };
         let file = || Ok::<_, Failure>(Path::new(&self.input).canonicalize()?.display().to_string());
         let name = match &self.source {
             Some(name) => Some(name.clone()),
             None if self.input == "-" => None,
+            None if !is_here => inputs.first().cloned(),
             None => Some(file().map_err(|_| Failure::Failed(format!("cannot find {}", self.input)))?),
         };
         let (batch_edges, every_ms) = match self.commit_every.0 {
@@ -102,7 +114,7 @@ impl ClusterStreamCommand {
         let stream = Some(StreamJob { name, from_start, every_ms, follows, ..StreamJob::default() });
         let weight = self.weight.clone();
         Ok(ChangeJob {
-            inputs: vec![self.input.clone()],
+            inputs,
             batch_edges,
             stream,
             weight,

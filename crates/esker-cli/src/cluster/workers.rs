@@ -1,20 +1,23 @@
 //! What the verbs of `esker cluster` share: worker processes of this program, and output files.
 
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use clap::Args;
 use esker::graph::Cancel;
+use esker::import::input::{Input, expand};
 use esker::store::Error;
 use esker::store::format::DatabaseId;
 use esker::store::io::{Cursor, Disk, Files, RealDisk, parent};
 use esker_cluster::job::MEMORY_BYTES_MIN;
-use esker_cluster::worker::WorkerPlace;
-use esker_cluster::{ChangeReport, ChangeTimes, SILENCE, Supervisor, WorkerCounters};
+use esker_cluster::worker::{Meeting, WorkerPlace};
+use esker_cluster::{ChangeReport, ChangeTimes, Cluster, SILENCE, Supervisor, WorkerCounters};
 use serde_json::{Value, json};
 
 use crate::committing::describe_versions;
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::size::{bytes, counted, parse_bytes, seconds};
 use crate::text;
 
@@ -28,11 +31,55 @@ pub(super) fn supervised<T>(
     let command = |place: &WorkerPlace| {
         // Without its path, the program is looked for by name.
         let mut command = Command::new(program.as_deref().unwrap_or(Path::new("esker")));
-        command.args(["cluster", "worker"]).arg(&place.cluster);
-        command.args([place.shard.to_string(), place.command.to_string()]);
+        hold(&mut command, place);
         command
     };
     operation(&Supervisor { command: &command, silence: SILENCE, cancel, on_progress: show })
+}
+
+/// Makes a command of this program a worker: see `ClusterHoldCommand`.
+pub(super) fn hold(command: &mut Command, place: &WorkerPlace) {
+    command.args(["cluster", "hold"]).arg(&place.secret).arg(&place.directory).arg(place.shard.to_string());
+    if let Meeting::Calls(address) = place.meeting {
+        command.arg(address.to_string());
+    }
+}
+
+/// Where the shards are.
+#[derive(Debug, Args)]
+pub(super) struct HostsArg {
+    /// The machines with the shards, one a line, instead of those that the cluster names
+    #[arg(long, value_name = "FILE")]
+    hosts: Option<PathBuf>,
+}
+
+impl HostsArg {
+    /// Opens a cluster.
+    pub(super) fn open(&self, path: &Path) -> Result<Cluster, Failure> {
+        let mut cluster = Cluster::open(path)?;
+        if let Some(file) = &self.hosts {
+            cluster.set_hosts(&file.display().to_string(), &read_text(file)?)?;
+        }
+        Ok(cluster)
+    }
+}
+
+/// Reads a small text file.
+pub(super) fn read_text(file: &Path) -> Result<String, Failure> {
+    Ok(String::from_utf8_lossy(&RealDisk.read(file)?).into_owned())
+}
+
+/// The files that workers read: on other machines those of the same paths.
+pub(super) fn input_names(cluster: &Cluster, inputs: &[String]) -> Result<Vec<String>, Failure> {
+    if cluster.hosts().is_none() {
+        // Workers have the working directory of the command, so relative names will do.
+        return Ok(expand(inputs, interrupt::token())?.iter().map(Input::name).collect());
+    }
+    let absolute = |input: &String| match input.as_str() {
+        "-" => Ok(input.clone()),
+        name => Ok(std::path::absolute(name)?.display().to_string()),
+    };
+    inputs.iter().map(absolute).collect()
 }
 
 /// The memory limit of a worker, as a user types it.

@@ -1,6 +1,6 @@
 //! `esker cluster`: the walk through of its page, and its failures as a person meets them.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,10 +11,20 @@ use crate::place::Place;
 
 const PAGE: &str = include_str!("../../../../docs/cluster.md");
 
-/// The commands of the page with what they print.
-fn examples() -> Vec<(String, String)> {
+/// The title of the section whose commands need workers that stay.
+const MACHINES: &str = "## On several machines";
+
+/// The page before its section on several machines, the section, and the rest.
+fn parts() -> [&'static str; 3] {
+    let (before, rest) = PAGE.split_once(MACHINES).unwrap();
+    let (section, after) = rest.split_at(rest.find("\n## ").unwrap());
+    [before, section, after]
+}
+
+/// The commands of a part of the page with what they print.
+fn examples(part: &str) -> Vec<(String, String)> {
     let mut examples: Vec<(String, String)> = Vec::new();
-    for block in PAGE.split("```console\n").skip(1) {
+    for block in part.split("```console\n").skip(1) {
         for line in block.split("```").next().unwrap().lines() {
             match (line.strip_prefix("$ "), examples.last_mut()) {
                 (Some(command), _) => examples.push((command.to_owned(), String::new())),
@@ -31,12 +41,57 @@ fn the_walk_through_of_the_page_prints_what_it_says() {
     let place = Place::new();
     let programs = Path::new(env!("CARGO_BIN_EXE_esker")).parent().unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
-    let examples = examples();
+    let [before, _, after] = parts();
+    let examples = [examples(before), examples(after)].concat();
     assert!(examples.len() >= 12);
     for (line, expected) in examples {
         let mut command = Command::new("bash");
         command.args(["-e", "-o", "pipefail", "-c", &line]).current_dir(place.path()).env("LC_ALL", "C");
         let output = command.env("PATH", &path).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{line}: {said}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{line}");
+    }
+}
+
+/// Ends processes.
+struct Running(Vec<Child>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[test]
+fn the_walk_through_of_several_machines_prints_what_it_says() {
+    let place = Place::new();
+    place.file("first.csv", "source,target\n1,2\n2,3\n3,1\n3,4\n5,6\n");
+    let programs = Path::new(env!("CARGO_BIN_EXE_esker")).parent().unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    // Addresses of this test alone, for the machines of the page.
+    let id = std::process::id();
+    let here = |text: &str| text.replace("10.0.0.", &format!("127.{}.{}.", 1 + id / 256 % 250, id % 256));
+    let examples = examples(parts()[1]);
+    assert!(examples.len() >= 10);
+    let mut workers = Running(Vec::new());
+    for (line, expected) in examples {
+        let (line, expected) = (here(&line), here(&expected));
+        let mut command = Command::new("bash");
+        command.current_dir(place.path()).env("LC_ALL", "C").env("PATH", &path);
+        if let Some(worker) = line.strip_suffix(" &") {
+            let mut child =
+                command.args(["-c", &format!("exec {worker}")]).stdout(Stdio::piped()).spawn().unwrap();
+            let mut said = String::new();
+            BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut said).unwrap();
+            workers.0.push(child);
+            assert_eq!(said, expected, "{line}");
+            continue;
+        }
+        let output = command.args(["-e", "-o", "pipefail", "-c", &line]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{line}: {said}");
         assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{line}");

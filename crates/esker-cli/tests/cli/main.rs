@@ -32,3 +32,5 @@ mod times;
 mod types;
 #[cfg(feature = "cluster")]
 mod cluster;
+#[cfg(feature = "cluster")]
+mod hosts;

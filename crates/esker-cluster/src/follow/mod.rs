@@ -26,6 +26,7 @@ use crate::answer::{Outline, put_change};
 use crate::cluster::Cluster;
 use crate::engine::Engine;
 use crate::job::FollowJob;
+use crate::manifest::ClusterManifest;
 use crate::needs::{PROCESS_BYTES, ShardShape};
 use crate::routes::count_shared;
 use crate::shard::threads_each;
@@ -40,22 +41,14 @@ pub const LIVE: &[(&str, &[&str])] = &[("wcc", &[]), ("bfs", &["source"]), ("col
 /// Bytes of changes handed over together, about.
 const CHANGES_BYTES: usize = 1 << 18;
 
-/// The next version to follow to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NextVersion {
-    /// Its number.
-    pub whole: u64,
-    /// The version of the shard in it.
-    pub shard: u64,
-}
-
 /// Gives versions, and takes what they change.
 pub trait FollowSink: AnswerSink {
-    /// The next version, once it is published; `None`: there is no further one. All processes are given the same.
+    /// The number of the next version of the whole, once it is published; `None`: there is no further one. All processes are given the same. Brings
+    /// `manifest` up to it, or to a later version.
     ///
     /// # Errors
     /// If it cannot be known.
-    fn next(&mut self) -> Result<Option<NextVersion>>;
+    fn next(&mut self, manifest: &mut ClusterManifest) -> Result<Option<u64>>;
 
     /// Told that all changes of a version were handed over.
     ///
@@ -141,14 +134,10 @@ pub fn follow(
     let step =
         Step { snapshot: &last, shared: &shared, delegates, first_new: 0, newly_shared, added, removed };
     report(live.as_mut(), &step, engine, (job.version, job.initial), sink)?;
-    while let Some(NextVersion { whole, shard }) = sink.next()? {
-        // The version may have been published since, and with it delegates and how many edges were given.
-        if memory.is_limited() || cluster.manifest().hub_degree > 0 {
-            cluster.reload()?;
-        }
+    while let Some(whole) = sink.next(cluster.manifest_mut())? {
         // A number is never given twice, so a version that is known stays what it was.
         follower.refresh()?;
-        let next = follower.at(shard)?;
+        let next = follower.at(cluster.manifest().version(whole)?.shards[shard])?;
         if !next.continues(&last) {
             return Err(Error::Invalid(format!(
                 "{} was compacted, and its vertices have other numbers: follow again, from version {whole}",

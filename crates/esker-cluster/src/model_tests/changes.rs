@@ -54,7 +54,7 @@ fn additions_and_removals_are_those_of_a_map_of_edges() {
             hub_degree: [0, 4][case % 2],
         };
         let mut cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
-        assert_eq!(cluster.weights().expect("weights"), weights);
+        assert_eq!(crate::asking::weights(&cluster).expect("weights"), weights);
         let (mut expected, mut versions) = (Expected::new(), Vec::new());
         for step in 0..5 {
             let removes = step % 3 == 2;

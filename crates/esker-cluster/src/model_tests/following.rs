@@ -5,15 +5,15 @@ use esker_graph::Stop;
 
 use super::*;
 use crate::answer::take_changes;
-use crate::follow::{FollowSink, NextVersion, follow};
+use crate::follow::{FollowSink, follow};
 use crate::job::FollowJob;
+use crate::manifest::ClusterManifest;
 
 type Values = BTreeMap<OwnedId, Vec<Cell>>;
 
 /// Follows all versions of a cluster, and keeps what each changed.
 struct Followed {
     cluster: Cluster,
-    shard: usize,
     next: u64,
     outline: Outline,
     rows: Vec<Row>,
@@ -34,11 +34,12 @@ impl AnswerSink for Followed {
 }
 
 impl FollowSink for Followed {
-    fn next(&mut self) -> Result<Option<NextVersion>> {
+    fn next(&mut self, manifest: &mut ClusterManifest) -> Result<Option<u64>> {
+        *manifest = self.cluster.manifest().clone();
         let versions = &self.cluster.manifest().versions;
         let next = versions.iter().find(|version| version.number == self.next);
         self.next += 1;
-        Ok(next.map(|next| NextVersion { whole: next.number, shard: next.shards[self.shard] }))
+        Ok(next.map(|next| next.number))
     }
 
     fn followed(&mut self, version: u64) -> Result<()> {
@@ -55,8 +56,8 @@ fn follow_all(cluster: &Cluster, algorithm: &str, params: &[(&str, &str)]) -> Ve
     let cluster = cluster.clone();
     let of_shards = run_threads(cluster.num_shards(), move |engine| {
         let (outline, rows, versions) = (Outline::default(), Vec::new(), Vec::new());
-        let (cluster, shard) = (cluster.clone(), engine.index());
-        let mut followed = Followed { cluster: cluster.clone(), shard, next: 3, outline, rows, versions };
+        let cluster = cluster.clone();
+        let mut followed = Followed { cluster: cluster.clone(), next: 3, outline, rows, versions };
         follow(&cluster, engine, &job, &mut followed)?;
         Ok(followed.versions)
     });
@@ -150,8 +151,7 @@ fn refused_limit(cluster: &Cluster, limit: u64, until: &Cluster) -> Option<u64> 
     let (cluster, until) = (cluster.clone(), until.clone());
     let ended = run_threads(cluster.num_shards(), move |engine| {
         let (outline, rows, versions) = (Outline::default(), Vec::new(), Vec::new());
-        let (until, shard) = (until.clone(), engine.index());
-        let mut followed = Followed { cluster: until, shard, next: 3, outline, rows, versions };
+        let mut followed = Followed { cluster: until.clone(), next: 3, outline, rows, versions };
         Ok(follow(&cluster, engine, &job, &mut followed).err())
     });
     let ended = ended.expect("all end").into_iter().map(|error| match error {
@@ -211,8 +211,7 @@ fn what_cannot_be_followed_is_refused() {
         let copy = cluster.clone();
         let followed = run_threads(2, move |engine| {
             let (outline, rows, versions) = (Outline::default(), Vec::new(), Vec::new());
-            let (cluster, shard) = (copy.clone(), engine.index());
-            let mut followed = Followed { cluster, shard, next: 3, outline, rows, versions };
+            let mut followed = Followed { cluster: copy.clone(), next: 3, outline, rows, versions };
             let ended = follow(&copy, engine, &job, &mut followed);
             // The other process must not wait for one that failed.
             Ok(ended.err().map(|error| error.to_string()))

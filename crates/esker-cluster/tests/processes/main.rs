@@ -7,7 +7,6 @@
 mod failures;
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -15,7 +14,7 @@ use std::time::{Duration, Instant};
 use esker_cluster::answer::{Cell, OwnedId};
 use esker_cluster::job::{ChangeJob, FollowJob, RunJob, StreamJob};
 use esker_cluster::needs::{PROCESS_BYTES, Sends};
-use esker_cluster::worker::{WorkerPlace, work};
+use esker_cluster::worker::{Meeting, WorkerPlace, work};
 use esker_cluster::{
     ChangeReport, Cluster, CreateOptions, FollowedVersion, SILENCE, Supervisor, check, estimate, export,
     roll_back,
@@ -30,10 +29,11 @@ const FATE: &str = "ESKER_TEST_WORKER_FATE";
 #[test]
 fn worker() {
     let Ok(place) = std::env::var(PLACE) else { return };
-    let mut parts = place.splitn(3, ' ');
-    let mut part = || parts.next().expect("three parts");
-    let command: SocketAddr = part().parse().expect("address");
+    let mut parts = place.split('\n');
+    let mut part = || parts.next().expect("four parts");
+    let (secret, directory) = (part().into(), part().into());
     let shard = part().parse().expect("shard");
+    let meeting = part().parse().map_or(Meeting::IsCalled, Meeting::Calls);
     let fate = std::env::var(FATE).unwrap_or_default();
     let fate: Vec<&str> = fate.split(' ').collect();
     if let [of, after_ms, signal] = fate[..]
@@ -46,7 +46,7 @@ fn worker() {
             let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
         });
     }
-    std::process::exit(work(&WorkerPlace { cluster: part().into(), shard, command }))
+    std::process::exit(work(&WorkerPlace { secret, directory, shard, meeting }))
 }
 
 fn shard_name(shard: usize) -> String {
@@ -57,7 +57,12 @@ fn shard_name(shard: usize) -> String {
 fn worker_command(place: &WorkerPlace, fate: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     command.args(["worker", "--exact", "--nocapture"]);
-    command.env(PLACE, format!("{} {} {}", place.command, place.shard, place.cluster.display()));
+    let meeting = match place.meeting {
+        Meeting::Calls(address) => address.to_string(),
+        Meeting::IsCalled => "is called".to_owned(),
+    };
+    let (secret, directory) = (place.secret.display(), place.directory.display());
+    command.env(PLACE, format!("{secret}\n{directory}\n{}\n{meeting}", place.shard));
     command.env(FATE, fate);
     command
 }

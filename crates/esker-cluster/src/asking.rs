@@ -1,0 +1,226 @@
+//! Asks shards, wherever they are: those here directly, those on other machines through a worker there.
+
+use esker_format::{DatabaseId, Error, Result};
+use esker_graph::Cancel;
+
+use crate::cluster::{Cluster, CreateOptions, NewCluster};
+use crate::excerpt::take_database;
+use crate::handshake::Secret;
+use crate::hosts::Host;
+use crate::job::{ClusterJob, ShardTask};
+use crate::manifest::{MANIFEST_NAME, SEAL_NAME};
+use crate::remote::{Brief, ask_host};
+use crate::shard::number_in;
+use crate::single::{Give, carry_out};
+use crate::weights::WeightKind;
+use crate::wire::Taker;
+
+/// Does a task on a shard, and takes the blocks of the answer.
+pub(crate) fn ask(
+    cluster: &Cluster,
+    shard: usize,
+    task: &ShardTask,
+    cancel: &Cancel,
+    take: &mut Give<'_>,
+) -> Result<()> {
+    let Some(hosts) = cluster.hosts() else { return carry_out(cluster, shard, task, cancel, take) };
+    let brief = Brief::of(cluster, ClusterJob::Shard(task.clone()))?;
+    ask_host(&hosts[shard], shard, &brief, cancel, take)
+}
+
+/// Does a task on all shards, on other machines at the same time. Returns the answer of each.
+///
+/// # Errors
+/// The first one.
+pub(crate) fn ask_all(cluster: &Cluster, task: &ShardTask, cancel: &Cancel) -> Result<Vec<Vec<u8>>> {
+    match cluster.hosts() {
+        Some(hosts) => {
+            let brief = Brief::of(cluster, ClusterJob::Shard(task.clone()))?;
+            ask_hosts(hosts, &brief, cancel).into_iter().collect()
+        }
+        None => (0..cluster.num_shards())
+            .map(|shard| {
+                let mut answer = Vec::new();
+                carry_out(cluster, shard, task, cancel, &mut gather(&mut answer))?;
+                Ok(answer)
+            })
+            .collect(),
+    }
+}
+
+/// Asks all machines at the same time.
+fn ask_hosts(hosts: &[Host], brief: &Brief, cancel: &Cancel) -> Vec<Result<Vec<u8>>> {
+    std::thread::scope(|scope| {
+        let one = |(shard, host): (usize, &Host)| {
+            let mut answer = Vec::new();
+            ask_host(host, shard, brief, cancel, &mut gather(&mut answer))?;
+            Ok(answer)
+        };
+        let asked: Vec<_> = hosts.iter().enumerate().map(|place| scope.spawn(move || one(place))).collect();
+        let ended = asked.into_iter().map(std::thread::ScopedJoinHandle::join);
+        ended
+            .map(|answer| answer.unwrap_or_else(|_| Err(Error::Invalid("a thread panicked".to_owned()))))
+            .collect()
+    })
+}
+
+fn gather(answer: &mut Vec<u8>) -> impl FnMut(Vec<u8>) -> Result<()> {
+    |mut block| {
+        answer.append(&mut block);
+        Ok(())
+    }
+}
+
+/// Makes an empty cluster at `path` whose shards lie on other machines, where workers that know the secret wait. If one cannot make its shard, those
+/// that were made are removed.
+///
+/// # Errors
+/// As [`Cluster::create`]; those of the machines; [`Error::Usage`] if there is not a machine for each shard.
+pub fn create_on(
+    path: &std::path::Path,
+    options: &CreateOptions,
+    hosts: &[Host],
+    secret: Secret,
+) -> Result<Cluster> {
+    if hosts.len() != options.shards {
+        let named = esker_graph::counted(hosts.len() as u64, "host", "hosts");
+        return Err(Error::Usage(format!(
+            "there are {named} for {} shards: write a line for each",
+            options.shards
+        )));
+    }
+    let cancel = Cancel::default();
+    let create = Brief::without_cluster(secret, ClusterJob::Shard(ShardTask::Create(*options)));
+    let answers = Cluster::expect_free(path).map(|()| ask_hosts(hosts, &create, &cancel))?;
+    let id_of = |answer: &Result<Vec<u8>>| take_database(&mut Taker(answer.as_ref().ok()?)).ok();
+    let made: Vec<Option<DatabaseId>> = answers.iter().map(id_of).collect();
+    let answered = answers.into_iter().collect::<Result<Vec<_>>>();
+    let created = answered.and_then(|_| {
+        let new = NewCluster { hosts: Some((hosts.to_vec(), secret)), ..NewCluster::empty(options) };
+        Cluster::create_with(path, &new, |_, shard, _| {
+            made[shard].ok_or_else(|| Error::Invalid(format!("{} made no shard", hosts[shard])))
+        })
+    });
+    created.map_err(|error| {
+        let mut left = Vec::new();
+        for (shard, id) in made.iter().enumerate().filter_map(|(shard, id)| Some((shard, (*id)?))) {
+            let discard = Brief::without_cluster(secret, ClusterJob::Shard(ShardTask::Discard(id)));
+            if ask_host(&hosts[shard], shard, &discard, &cancel, &mut |_| Ok(())).is_err() {
+                left.push(format!("{} on {}", hosts[shard].directory, hosts[shard]));
+            }
+        }
+        match left.is_empty() {
+            true => error,
+            false => Error::Invalid(format!("{error}; remove what was made: {}", left.join(", "))),
+        }
+    })
+}
+
+/// Finds the versions of shards that are in no version of the whole: what an operation that failed has left. Returns the number of each, with
+/// its shard.
+///
+/// # Errors
+/// [`Error::Invalid`] if they are more than one operation can leave, so that the manifest and its seal are older copies; the first shard that
+/// cannot be read.
+pub fn unpublished(cluster: &Cluster) -> Result<Vec<(usize, u64)>> {
+    let answers = ask_all(cluster, &ShardTask::Unpublished, &Cancel::default())?;
+    // What was published meanwhile is read last.
+    let mut cluster = cluster.clone();
+    cluster.reload()?;
+    let newest = cluster.manifest().newest();
+    let mut found = Vec::new();
+    for (shard, answer) in answers.iter().enumerate() {
+        let mut taker = Taker(answer);
+        while !taker.is_empty() {
+            let (version, message) = (taker.u64()?, taker.text()?);
+            if version <= newest.shards[shard] {
+                continue;
+            }
+            // An operation waits until its version is published before it commits the next one.
+            if number_in(&message).is_some_and(|number| number > newest.number + 1) {
+                return Err(Error::Invalid(format!(
+                    "{} and {SEAL_NAME} are older copies: they end with version {}, but {} has a commit of \"{}\"; put back the newer \
+                     files",
+                    cluster.path().join(MANIFEST_NAME).display(),
+                    newest.number,
+                    cluster.shard_path(shard).display(),
+                    message
+                )));
+            }
+            found.push((shard, version));
+        }
+    }
+    Ok(found)
+}
+
+/// Takes every shard back to the newest version of the whole. Returns the number of versions of shards that were undone. The caller holds
+/// the lock of the cluster.
+///
+/// # Errors
+/// The first shard that cannot be opened or taken back. Those on other machines that can be are.
+pub fn roll_back(cluster: &Cluster) -> Result<usize> {
+    let answers = ask_all(cluster, &ShardTask::RollBack, &Cancel::default())?;
+    answers.iter().map(|answer| Ok(Taker(answer).u64()? as usize)).sum()
+}
+
+/// What the weights of edges are; `None`: edges have none.
+///
+/// # Errors
+/// Those of the first shard.
+pub fn weights(cluster: &Cluster) -> Result<Option<WeightKind>> {
+    let mut answer = Vec::new();
+    ask(cluster, 0, &ShardTask::Weights, &Cancel::default(), &mut gather(&mut answer))?;
+    Ok(match answer.first() {
+        Some(1) => Some(WeightKind::Int),
+        Some(2) => Some(WeightKind::Float),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use esker_store::{Database, DatabaseOptions};
+
+    use super::*;
+    use crate::shard::message_of;
+
+    #[test]
+    fn versions_that_are_not_of_the_whole_are_undone_and_foreign_ones_refused() {
+        let place = tempfile::tempdir().expect("directory");
+        let options = CreateOptions {
+            shards: 2,
+            directed: true,
+            text_ids: false,
+            weights: None,
+            seed: 5,
+            hub_degree: 0,
+        };
+        let cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
+        let commit = |message: &str| {
+            let database = Database::open(cluster.shard_path(1), DatabaseOptions::default()).expect("open");
+            let mut batch = database.batch();
+            batch.add_edge(1_u64, 2_u64, &[]).expect("edge");
+            database.commit(batch, message).expect("commit");
+            database.close().expect("close");
+        };
+        commit(&message_of(2, "add x"));
+        assert_eq!(unpublished(&cluster).expect("of one operation"), [(1, 2)]);
+        commit(&message_of(3, "add y"));
+        let message = unpublished(&cluster).expect_err("of two operations").to_string();
+        assert!(
+            message.contains("they end with version 1") && message.contains("cluster version 3"),
+            "{message}"
+        );
+        assert_eq!(roll_back(&cluster).expect("roll back"), 2);
+        assert_eq!(unpublished(&cluster).expect("nothing left"), []);
+        let snapshot = cluster.open_shard(1).and_then(|store| store.snapshot()).expect("open");
+        assert_eq!((snapshot.num_vertices(), snapshot.num_edges(), snapshot.version().number), (0, 0, 1));
+        assert_eq!(roll_back(&cluster).expect("nothing left to undo"), 0);
+        commit("by hand");
+        let message = roll_back(&cluster).expect_err("foreign").to_string();
+        assert!(
+            message.contains("changed outside of the cluster") && message.contains("esker forget"),
+            "{message}"
+        );
+    }
+}

@@ -1,0 +1,210 @@
+//! Workers on other machines, as the command sees them.
+//!
+//! Where a shard lies, `esker cluster worker` waits ([`mod@crate::host`]). The command has it start a worker process, connects to that, and keeps the
+//! first connection too: on it, it hears how the worker ended, and the worker is killed when it ends.
+
+use std::net::{SocketAddr, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use esker_format::{Error, Result};
+use esker_graph::Cancel;
+
+use crate::cluster::Cluster;
+use crate::control::{Order, Remedy, Report};
+use crate::excerpt::put_manifest;
+use crate::handshake::{COMMAND, KEEPER, Secret, UNREACHABLE, connect, watch_peer};
+use crate::hosts::Host;
+use crate::job::{ClusterJob, ShardTask};
+use crate::single::Give;
+
+/// How long a machine may take to start a worker that connects.
+pub(crate) const OPEN_TIMEOUT: Duration = Duration::from_secs(4);
+/// The same for a shard that is taken back after a failure, which may have been that of the machine.
+const ROLL_BACK_TIMEOUT: Duration = Duration::from_millis(1200);
+/// How long workers that are ended may take.
+const KILL_TIMEOUT: Duration = Duration::from_millis(300);
+/// How long a worker that is done may take to end.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// What workers are given to do.
+pub(crate) struct Brief {
+    pub(crate) secret: Secret,
+    pub(crate) manifest: Vec<u8>,
+    pub(crate) job: ClusterJob,
+}
+
+impl Brief {
+    /// A job of a cluster, with the part of the manifest that it needs.
+    pub(crate) fn of(cluster: &Cluster, job: ClusterJob) -> Result<Self> {
+        let (mut manifest, newest) = (Vec::new(), cluster.manifest().newest().number);
+        put_manifest(&mut manifest, cluster.manifest(), job.first_version(newest));
+        Ok(Self { secret: cluster.secret()?, manifest, job })
+    }
+
+    /// A task before there is a manifest, or when there will be none.
+    pub(crate) fn without_cluster(secret: Secret, job: ClusterJob) -> Self {
+        Self { secret, manifest: Vec::new(), job }
+    }
+
+    pub(crate) fn start(&self, addresses: Vec<SocketAddr>) -> Order {
+        Order::Start(addresses, self.manifest.clone(), self.job.encode())
+    }
+}
+
+/// What is known of a worker from the process that started it.
+enum Fate {
+    Alive,
+    /// By a signal or not, and how.
+    Ended(bool, String),
+    Unknown,
+}
+
+/// A worker process on another machine. Dropping it ends it.
+pub(crate) struct RemoteWorker {
+    name: String,
+    keeper: TcpStream,
+    pub(crate) line: TcpStream,
+    fate: Arc<Mutex<Fate>>,
+}
+
+impl RemoteWorker {
+    /// Has the machine start a worker, and connects to it.
+    ///
+    /// # Errors
+    /// The message names the machine.
+    pub(crate) fn open(host: &Host, shard: usize, secret: &Secret, until: Instant) -> Result<Self> {
+        let failed = |reason: String| Error::Invalid(format!("shard {shard} on {host}: {reason}"));
+        let (mut keeper, mut refusal) = (None, Error::Invalid(format!("{host} has no address")));
+        for address in host.addresses()? {
+            match connect(address, secret, KEEPER, until) {
+                Ok(stream) => {
+                    keeper = Some(stream);
+                    break;
+                }
+                Err(error) => refusal = error,
+            }
+        }
+        let keeper = keeper.ok_or_else(|| {
+            failed(format!(
+                "{refusal}; is `esker cluster worker` running there, with the secret of the cluster?"
+            ))
+        })?;
+        let of_system = |error: std::io::Error| failed(error.to_string());
+        let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        keeper.set_read_timeout(Some(left)).map_err(of_system)?;
+        Order::Hold(shard, host.directory.clone()).send(&keeper).map_err(of_system)?;
+        let port = match Report::receive(&keeper).map_err(|error| failed(error.to_string()))? {
+            Report::Listening(port) => port,
+            Report::Failed(_, reason) => return Err(failed(reason)),
+            _ => return Err(failed("it answers in another way: all must run the same Esker".to_owned())),
+        };
+        keeper.set_read_timeout(None).and_then(|()| watch_peer(&keeper, true)).map_err(of_system)?;
+        let ip = keeper.peer_addr().map_err(of_system)?.ip();
+        let line = connect(SocketAddr::new(ip, port), secret, COMMAND, until)
+            .map_err(|error| failed(error.to_string()))?;
+        let fate = Arc::new(Mutex::new(Fate::Alive));
+        let (hearing, told) = (keeper.try_clone().map_err(of_system)?, Arc::clone(&fate));
+        std::thread::spawn(move || {
+            let found = match Report::receive(&hearing) {
+                Ok(Report::Ended(is_signal, how)) => Fate::Ended(is_signal, how),
+                _ => Fate::Unknown,
+            };
+            *told.lock().unwrap_or_else(PoisonError::into_inner) = found;
+        });
+        Ok(Self { name: format!("the worker of shard {shard} on {host}"), keeper, line, fate })
+    }
+
+    /// Names the worker and its machine.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn is_alive(&self) -> bool {
+        matches!(*self.fate.lock().unwrap_or_else(PoisonError::into_inner), Fate::Alive)
+    }
+
+    /// How the worker ended, if a signal did that.
+    pub(crate) fn killed(&self) -> Option<String> {
+        match &*self.fate.lock().unwrap_or_else(PoisonError::into_inner) {
+            Fate::Ended(true, how) => Some(format!("{} {how}", self.name)),
+            _ => None,
+        }
+    }
+
+    /// Why the worker says nothing more, after `reason`.
+    fn cause(&self, reason: &Error) -> Error {
+        let until = Instant::now() + KILL_TIMEOUT;
+        while self.is_alive() && Instant::now() < until {
+            std::thread::sleep(LOOK_EVERY);
+        }
+        let how = match &*self.fate.lock().unwrap_or_else(PoisonError::into_inner) {
+            Fate::Ended(_, how) => how.clone(),
+            _ => format!("is lost: {reason}"),
+        };
+        Error::Invalid(format!("{} {how}", self.name))
+    }
+}
+
+impl Drop for RemoteWorker {
+    fn drop(&mut self) {
+        // What started it kills it then.
+        let _ = self.keeper.shutdown(std::net::Shutdown::Write);
+        let _ = self.line.shutdown(std::net::Shutdown::Both);
+    }
+}
+
+/// Waits until workers have ended by themselves.
+pub(crate) fn wait_until_ended(workers: &[RemoteWorker]) {
+    let until = Instant::now() + END_TIMEOUT;
+    while workers.iter().any(RemoteWorker::is_alive) && Instant::now() < until {
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// Ends workers. Those on machines that can be reached have ended on return.
+pub(crate) fn kill(workers: &[RemoteWorker]) {
+    for worker in workers {
+        let _ = worker.keeper.shutdown(std::net::Shutdown::Write);
+    }
+    let until = Instant::now() + KILL_TIMEOUT;
+    while workers.iter().any(RemoteWorker::is_alive) && Instant::now() < until {
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// Has a worker on another machine do a task alone, and takes the blocks of the answer.
+///
+/// # Errors
+/// The message names the machine; that of `take`; cancellation.
+pub(crate) fn ask_host(
+    host: &Host,
+    shard: usize,
+    brief: &Brief,
+    cancel: &Cancel,
+    take: &mut Give<'_>,
+) -> Result<()> {
+    let timeout = match &brief.job {
+        ClusterJob::Shard(ShardTask::RollBack) => ROLL_BACK_TIMEOUT,
+        _ => OPEN_TIMEOUT,
+    };
+    let worker = RemoteWorker::open(host, shard, &brief.secret, Instant::now() + timeout)?;
+    let told = brief.start(Vec::new()).send(&worker.line);
+    let heard = told.and_then(|()| worker.line.set_read_timeout(Some(UNREACHABLE)));
+    heard.map_err(|error| worker.cause(&Error::Invalid(error.to_string())))?;
+    loop {
+        let report = Report::receive(&worker.line);
+        cancel.check()?;
+        match report.map_err(|error| worker.cause(&error))? {
+            Report::Rows(block) => take(block)?,
+            Report::Done(_) => {
+                wait_until_ended(std::slice::from_ref(&worker));
+                return Ok(());
+            }
+            Report::Failed(Remedy::MendUsage, text) => return Err(Error::Usage(text)),
+            Report::Failed(_, text) => return Err(Error::Invalid(format!("{}: {text}", worker.name))),
+            _ => {}
+        }
+    }
+}
