@@ -127,7 +127,7 @@ impl Parts {
             None => open(&job.inputs, &options)?.reader,
         };
         let schema = reader.schema();
-        let is_reversed = manifest.directed && schema.directed == Some(false) && !schema.both_ends;
+        let is_reversed = schema.stands_for_both(manifest.directed);
         if manifest.text_ids && schema.ids != IdKind::Text {
             return Err(of_input(
                 &none.input,

@@ -80,7 +80,7 @@ pub(crate) fn build_layer(
     };
     let (written, types, loops_dropped) = plan.build(directed)?;
     if let Some(ends) = written.first_duplicate.filter(|_| options.duplicates == Duplicates::Refuse) {
-        let is_either = !directed && !schema.both_ends;
+        let is_either = (!directed && !schema.both_ends) || schema.stands_for_both(directed);
         return Err(twice(&work, &edges, &order.renumbered, map.as_deref(), ends, is_either)?);
     }
 
@@ -417,26 +417,24 @@ impl Directions<'_> {
     /// of self-loops dropped.
     fn build(&self, directed: bool) -> Result<(Written, Vec<ElementType>, u64)> {
         let [sources, targets] = &self.order.counts;
+        let both: Vec<u64> = sources.iter().zip(targets).map(|(a, b)| a + b).collect();
         if !directed {
-            let both: Vec<u64> = sources.iter().zip(targets).map(|(a, b)| a + b).collect();
             let arcs = if self.schema.both_ends { Arcs::BothOfHalf } else { Arcs::Both };
             return self.direction(Direction::Out, arcs, &both, ["divide", "sort"], true);
         }
+        let [(forward, sources), (backward, targets)] = match self.schema.stands_for_both(true) {
+            true => [(Arcs::Both, &both); 2],
+            false => [(Arcs::Forward, sources), (Arcs::Backward, targets)],
+        };
         let out = self.direction(
             Direction::Out,
-            Arcs::Forward,
+            forward,
             sources,
             ["divide out-edges", "sort out-edges"],
             !self.options.in_edges,
         )?;
         if self.options.in_edges {
-            self.direction(
-                Direction::In,
-                Arcs::Backward,
-                targets,
-                ["divide in-edges", "sort in-edges"],
-                true,
-            )?;
+            self.direction(Direction::In, backward, targets, ["divide in-edges", "sort in-edges"], true)?;
         }
         Ok(out)
     }

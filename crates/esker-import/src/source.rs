@@ -191,6 +191,12 @@ pub struct Schema {
 }
 
 impl Schema {
+    /// Whether each edge of the input stands for the edge back too: the input is undirected and gives each edge once, but the
+    /// graph is directed.
+    pub fn stands_for_both(&self, graph_is_directed: bool) -> bool {
+        graph_is_directed && self.directed == Some(false) && !self.both_ends
+    }
+
     /// The type of a property, if it is declared or the input says it.
     pub(crate) fn declared(&self, property: usize) -> Option<&PropertyType> {
         self.types.get(property)?.as_ref()

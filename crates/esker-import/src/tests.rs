@@ -615,6 +615,26 @@ fn edges_given_at_both_ends_are_checked() {
     }
 }
 
+#[test]
+fn undirected_edges_become_arcs_both_ways_of_a_directed_graph() {
+    let mut schema = schema(IdKind::Int, true);
+    schema.directed = Some(false);
+    let options =
+        ImportOptions { order: VertexOrder::Keep, directed: Some(true), ..ImportOptions::default() };
+    let edges = batches(&[(0, 1, 5), (2, 1, 6), (2, 2, 1)], true, 2);
+    let (built, layer) = build(schema.clone(), edges.clone(), &options).unwrap();
+    assert_eq!((built.report.directed, built.report.edges, built.report.arcs), (true, 5, 5));
+    for direction in [Direction::Out, Direction::In] {
+        let lists = layer.lists(direction, Some(ElementType::I32));
+        assert_eq!(lists, [vec![(1, 5)], vec![(0, 5), (2, 6)], vec![(1, 6), (2, 1)]]);
+    }
+    let options = ImportOptions { duplicates: Duplicates::Refuse, ..options };
+    let twice = batches(&[(0, 1, 5), (2, 1, 6), (1, 2, 7)], true, 2);
+    let told = build(schema.clone(), twice, &options).err().unwrap().to_string();
+    assert!(told.contains("first as edges 2 and 3:"), "{told}");
+    build(schema, edges, &options).unwrap();
+}
+
 fn with_rejected(count: u64, per_batch: u64) -> Vec<EdgeBatch> {
     (0..count)
         .map(|b| {

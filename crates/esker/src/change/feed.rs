@@ -194,7 +194,7 @@ fn directions(target: &Target, reader: &dyn Reader, rule: Duplicates) -> (Option
     let schema = reader.schema();
     let undirected = schema.directed == Some(false);
     let numbered = matches!(schema.ids, IdKind::Numbered { .. } | IdKind::Int);
-    let reverse = undirected && !schema.both_ends && target.directed;
+    let reverse = schema.stands_for_both(target.directed);
     // To set an edge twice is to set it once; to keep, add up or refuse it twice is not.
     let counts = matches!(rule, Duplicates::Keep | Duplicates::Sum | Duplicates::Refuse);
     let once = undirected && schema.both_ends && !target.directed && counts && numbered;
