@@ -36,32 +36,31 @@ def is_moment(value: Any) -> bool:
 
 
 def moment_text(time: Any) -> str:
-    """A ``numpy.datetime64`` as the native half takes it: in UTC, a day or a moment to the millisecond."""
+    """A ``numpy.datetime64`` as the native half takes it: in UTC, a day or a moment to the nanosecond."""
     import numpy
 
     if numpy.isnat(time):
         raise InvalidError("NaT is not a time")
     if numpy.datetime_data(time.dtype)[0] in ("Y", "M", "W", "D"):
         return str(time.astype("datetime64[D]"))
-    milliseconds = time.astype("datetime64[ms]")
-    if milliseconds != time:
-        raise InvalidError(
-            f"{time} is finer than a millisecond, as which a datetime is read: round it with .astype('datetime64[ms]'), or give the "
-            "moment as an integer in the unit of the times"
-        )
-    return f"{milliseconds}Z"
+    seconds = time.astype("datetime64[s]")
+    fraction = time - seconds
+    nanoseconds = fraction.astype("timedelta64[ns]")
+    if nanoseconds != fraction:
+        raise InvalidError(f"{time} is finer than a nanosecond: round it with .astype('datetime64[ns]')")
+    return f"{seconds}.{nanoseconds.astype(int):09}Z"
 
 
 def time_text(time: datetime.datetime | datetime.date) -> str:
     """A time as the native half takes it; a time without a zone is in UTC, as in arrays."""
     if not isinstance(time, datetime.datetime):
         return time.isoformat()
-    if type(time) is not datetime.datetime and hasattr(time, "to_pydatetime"):  # pandas
-        time = time.to_pydatetime(warn=False)
+    if type(time) is not datetime.datetime and hasattr(time, "to_datetime64"):  # pandas
+        return moment_text(time.to_datetime64())
     if time.tzinfo is None:
         time = time.replace(tzinfo=datetime.timezone.utc)
-    # A text that ends with its seconds would mean the whole second.
-    return time.astimezone(datetime.timezone.utc).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+    # A text that ends with its seconds would mean the whole second, and one with six digits a whole microsecond.
+    return time.astimezone(datetime.timezone.utc).replace(tzinfo=None).isoformat(timespec="microseconds") + "000Z"
 
 
 def event_time_text(time: EventTime) -> str | None:
@@ -72,9 +71,7 @@ def event_time_text(time: EventTime) -> str | None:
         return moment_text(time)
     if not isinstance(time, datetime.date):
         raise MistypedError(f"event_time must be a datetime, a date or a string such as '2011-06-01', not {type(time).__name__}")
-    text = time_text(time)
-    microseconds = time.microsecond if isinstance(time, datetime.datetime) else 0
-    return f"{text[:-1]}.{microseconds // 1000:03}Z" if microseconds else text
+    return time_text(time)
 
 
 def memory_bytes(memory: Memory, name: str = "memory") -> int | None:

@@ -66,13 +66,33 @@ def test_times_and_lengths_of_numpy_are_taken_in_utc(stream):
     assert ends == [one.until]
     with pytest.raises(esker.InvalidError, match="NaT"):
         db.window("1h", at=np.datetime64("NaT"), time="sent")
-    with pytest.raises(esker.InvalidError, match="finer than a millisecond"):
-        db.window("1h", at=np.datetime64("2024-03-01T04:59:59.000000001"), time="sent")
+    assert db.window("1h", at=np.datetime64("2024-03-01T04:59:59.000000001"), time="sent")._range == one._range
+    with pytest.raises(esker.InvalidError, match="finer than a nanosecond"):
+        db.window("1h", at=np.datetime64("1970-01-02T00:00:00.000000000001"), time="sent")
     with pytest.raises(esker.InvalidError, match="weeks or a smaller unit"):
         db.window(np.timedelta64(1, "M"), time="sent")
     with db.batch(event_time=np.datetime64("2030-01-01")) as batch:
         batch.add_edges(["a"], ["b"], weight=[1.0], properties={"sent": np.array([START])})
     assert db.graph(at=np.datetime64("2030-01-01T00:00:00")).version == db.graph().version
+
+
+def test_ends_of_windows_are_exact_to_the_nanosecond(tmp_path):
+    first = np.datetime64("2024-03-01T10:00:00", "ns")
+    sent = first + np.array([0, 1, 400_000, 999_999], "timedelta64[ns]")
+    db = esker.create(tmp_path / "g.esker")
+    with db.batch() as batch:
+        batch.add_edges(list("abcd"), list("bcde"), properties={"sent": sent})
+
+    def edges_until(at):
+        return db.window("1h", at=at, time="sent").num_edges
+
+    moment = datetime.datetime(2024, 3, 1, 10, tzinfo=datetime.timezone.utc)
+    assert [edges_until(time) for time in sent] == [1, 2, 3, 4]
+    assert [edges_until(moment + datetime.timedelta(microseconds=us)) for us in (0, 399, 400, 999, 1000)] == [1, 2, 3, 3, 4]
+    assert edges_until("2024-03-01T10:00:00.000400Z") == 3 and edges_until("2024-03-01T10:00:00.000Z") == 4
+    with db.batch(event_time=moment + datetime.timedelta(days=9000, microseconds=7_250)) as batch:
+        batch.add_edges(["a"], ["e"], properties={"sent": sent[:1]})
+    assert db.graph().time == moment + datetime.timedelta(days=9000, milliseconds=7)
 
 
 def test_a_window_without_the_source_has_no_rows(stream):

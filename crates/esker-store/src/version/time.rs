@@ -7,6 +7,8 @@ use esker_format::calendar::{date_of, digits, offset, take_date, then};
 use esker_format::{Error, Result};
 
 const DAY_MS: i64 = 86_400_000;
+const MS_NANOSECONDS: i128 = 1_000_000;
+const SECOND_NANOSECONDS: i128 = 1_000_000_000;
 
 /// The last millisecond of the year 9999. Later times have no common notation.
 const EVENT_MS_MAX: u64 = 253_402_300_799_999;
@@ -23,23 +25,38 @@ pub fn check_event_time(time_ms: u64) -> Result<()> {
 }
 
 /// Parses a time to a range of milliseconds since 1970, UTC: a day, minute or second gives all its milliseconds. Also accepts `@`
-/// followed by a number of milliseconds.
+/// followed by a number of milliseconds. Of a time within a millisecond, the result is that millisecond.
 ///
 /// # Errors
 /// A message that shows the accepted forms.
 pub fn parse_time(text: &str) -> std::result::Result<RangeInclusive<u64>, String> {
+    let range = parse_nanoseconds(text)?;
+    // A time of the year 9999 fits, and `@` takes no more than 64 bits.
+    Ok((range.start() / MS_NANOSECONDS) as u64..=(range.end() / MS_NANOSECONDS) as u64)
+}
+
+/// As [`parse_time`], in nanoseconds since 1970: of a fraction of a second with one to three digits, those of a millisecond, with four
+/// to six, of a microsecond, with more, of a nanosecond.
+///
+/// # Errors
+/// As [`parse_time`].
+pub fn parse_nanoseconds(text: &str) -> std::result::Result<RangeInclusive<i128>, String> {
     let wrong = || {
         format!(
             "{text:?} is not a time: write 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since 1970"
         )
     };
-    if let Some(milliseconds) = text.strip_prefix('@') {
-        return milliseconds.parse().map(|ms| ms..=ms).map_err(|_| wrong());
-    }
-    let range = civil(text).ok_or_else(wrong)?;
-    match u64::try_from(*range.start()) {
-        Ok(start) => Ok(start..=*range.end() as u64),
-        Err(_) => Err(format!("{text:?} is before 1970")),
+    let range = match text.strip_prefix('@') {
+        Some(milliseconds) => {
+            let ms: u64 = milliseconds.parse().map_err(|_| wrong())?;
+            let first = i128::from(ms) * MS_NANOSECONDS;
+            first..=first + MS_NANOSECONDS - 1
+        }
+        None => civil(text).ok_or_else(wrong)?,
+    };
+    match *range.start() {
+        ..0 => Err(format!("{text:?} is before 1970")),
+        0.. => Ok(range),
     }
 }
 
@@ -63,30 +80,37 @@ pub fn format_time(ms: u64) -> String {
     text + "Z"
 }
 
-fn civil(text: &str) -> Option<RangeInclusive<i64>> {
+/// Nanoseconds since 1970.
+fn civil(text: &str) -> Option<RangeInclusive<i128>> {
     let mut rest = text;
-    let start = take_date(&mut rest)? * DAY_MS;
+    let start = i128::from(take_date(&mut rest)? * DAY_MS) * MS_NANOSECONDS;
     if rest.is_empty() {
-        return Some(start..=start + DAY_MS - 1);
+        return Some(start..=start + i128::from(DAY_MS) * MS_NANOSECONDS - 1);
     }
     rest = rest.strip_prefix(['T', 't', ' '])?;
     let (hour, minute) = (digits(&mut rest, 2)?, then(&mut rest, ':', 2).flatten()?);
-    let (mut ms, mut span) = ((hour * 60 + minute) * 60_000, 60_000);
+    let (mut seconds, mut fraction, mut span) = ((hour * 60 + minute) * 60, 0, 60 * SECOND_NANOSECONDS);
     if let Some(second) = then(&mut rest, ':', 2) {
-        let second = second.filter(|&second| second < 60)?;
-        (ms, span) = (ms + second * 1000, 1000);
-        if let Some(fraction) = rest.strip_prefix('.') {
-            let len = fraction.bytes().take_while(u8::is_ascii_digit).count();
-            // Milliseconds; ignores further digits.
-            let mut thousandths = format!("{:0<3}", &fraction[..len]);
-            thousandths.truncate(3);
-            ms += thousandths.parse::<i64>().ok().filter(|_| len > 0)?;
-            (rest, span) = (&fraction[len..], 1);
+        seconds += second.filter(|&second| second < 60)?;
+        span = SECOND_NANOSECONDS;
+        if let Some(text) = rest.strip_prefix('.') {
+            let len = text.bytes().take_while(u8::is_ascii_digit).count();
+            // Nanoseconds; ignores further digits.
+            let billionths = format!("{:0<9}", &text[..len.min(9)]);
+            fraction = billionths.parse::<i128>().ok().filter(|_| len > 0)?;
+            span = match len {
+                ..=3 => MS_NANOSECONDS,
+                4..=6 => 1000,
+                7.. => 1,
+            };
+            fraction -= fraction % span;
+            rest = &text[len..];
         }
     }
     let offset_minutes = offset(rest)?.unwrap_or(0);
     let valid = hour < 24 && minute < 60;
-    valid.then(|| start + ms - offset_minutes * 60_000).map(|first| first..=first + span - 1)
+    let seconds = i128::from(seconds - offset_minutes * 60);
+    valid.then(|| start + seconds * SECOND_NANOSECONDS + fraction).map(|first| first..=first + span - 1)
 }
 
 #[cfg(test)]

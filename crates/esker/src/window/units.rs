@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use esker_store::format::{LogicalType, PropertyRecord, TimeUnit as StoredUnit};
-use esker_store::version::{format_time, parse_time};
+use esker_store::version::{format_time, parse_nanoseconds};
 
 use crate::error::{Error, Result};
 
@@ -175,12 +175,6 @@ impl TimeUnit {
         i64::try_from(i128::from(ms) * 1_000_000 / self.nanoseconds()).unwrap_or(i64::MAX)
     }
 
-    /// The last time of a millisecond since 1970.
-    fn last_of_ms(self, ms: u64) -> i64 {
-        let nanoseconds = i128::from(ms) * 1_000_000 + 999_999;
-        i64::try_from(nanoseconds.div_euclid(self.nanoseconds())).unwrap_or(i64::MAX)
-    }
-
     /// A time as text: RFC 3339, UTC, as far as the unit goes; the number itself if it is before 1970.
     pub fn format(self, time: i64) -> String {
         let Ok(time) = u64::try_from(time) else { return time.to_string() };
@@ -188,14 +182,13 @@ impl TimeUnit {
         let (ms, rest) = (nanoseconds / 1_000_000, nanoseconds % 1_000_000);
         let Ok(ms) = u64::try_from(ms) else { return time.to_string() };
         let text = format_time(ms);
-        match rest {
-            0 => text,
-            _ => format!(
-                "{}.{:03}{rest:06}Z",
-                text.trim_end_matches('Z').split('.').next().unwrap_or(""),
-                ms % 1000
-            ),
+        if rest == 0 {
+            return text;
         }
+        let seconds = text.trim_end_matches('Z').split('.').next().unwrap_or("");
+        let digits = format!("{:03}{rest:06}", ms % 1000);
+        let len = if self == Self::Microseconds { 6 } else { 9 };
+        format!("{seconds}.{}Z", &digits[..len])
     }
 }
 
@@ -208,7 +201,7 @@ impl FromStr for TimePoint {
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         if text.parse::<i64>().is_err() {
-            parse_time(text)
+            parse_nanoseconds(text)
                 .map_err(|error| format!("{error}, or a whole number in the unit of the times"))?;
         }
         Ok(Self(text.to_owned()))
@@ -226,18 +219,21 @@ impl TimePoint {
         Self(format!("@{ms}"))
     }
 
-    /// The time in a unit: that of a number as it is, the last of a day, minute, second or millisecond.
+    /// The time in a unit: that of a number as it is, else the last of a day, minute or second, or of the last digits of a fraction.
     ///
     /// # Errors
     /// [`Error::Usage`] if it is not a time.
     pub fn last(&self, unit: TimeUnit) -> Result<i64> {
         match self.0.parse::<i64>() {
             Ok(time) => Ok(time),
-            Err(_) => parse_time(&self.0).map(|range| unit.last_of_ms(*range.end())).map_err(Error::Usage),
+            Err(_) => {
+                let range = parse_nanoseconds(&self.0).map_err(Error::Usage)?;
+                Ok(i64::try_from(range.end().div_euclid(unit.nanoseconds())).unwrap_or(i64::MAX))
+            }
         }
     }
 
-    /// The time just before the first of a day, minute, second or millisecond.
+    /// The time just before the first of a day, minute or second, or of the last digits of a fraction.
     ///
     /// # Errors
     /// As [`TimePoint::last`].
@@ -245,9 +241,8 @@ impl TimePoint {
         match self.0.parse::<i64>() {
             Ok(time) => Ok(time.saturating_sub(1)),
             Err(_) => {
-                let start = parse_time(&self.0).map_err(Error::Usage)?;
-                let nanoseconds = i128::from(*start.start()) * 1_000_000;
-                let first = nanoseconds.div_euclid(unit.nanoseconds());
+                let range = parse_nanoseconds(&self.0).map_err(Error::Usage)?;
+                let first = range.start().div_euclid(unit.nanoseconds());
                 Ok(i64::try_from(first).unwrap_or(i64::MAX).saturating_sub(1))
             }
         }
@@ -292,7 +287,7 @@ mod tests {
         for (latest, unit, text) in [
             (1_795_255_200, TimeUnit::Seconds, "2026-11-21T10:00:00Z"),
             (1_795_255_200_007, TimeUnit::Milliseconds, "2026-11-21T10:00:00.007Z"),
-            (1_795_255_200_007_001, TimeUnit::Microseconds, "2026-11-21T10:00:00.007001000Z"),
+            (1_795_255_200_007_001, TimeUnit::Microseconds, "2026-11-21T10:00:00.007001Z"),
             (1_795_255_200_000_000_002, TimeUnit::Nanoseconds, "2026-11-21T10:00:00.000000002Z"),
             (40, TimeUnit::Seconds, "1970-01-01T00:00:40Z"),
             (-5, TimeUnit::Seconds, "-5"),
@@ -300,5 +295,25 @@ mod tests {
             assert_eq!(TimeUnit::guess(latest), unit);
             assert_eq!(unit.format(latest), text);
         }
+    }
+
+    #[test]
+    fn ends_of_windows_are_as_exact_as_they_are_written() {
+        let second = 1_795_255_200;
+        for (text, unit, before, last) in [
+            ("2026-11-21T10:00:00", TimeUnit::Microseconds, -1, 999_999),
+            ("2026-11-21T10:00:00.25Z", TimeUnit::Microseconds, 249_999, 250_999),
+            ("2026-11-21T10:00:00.000500Z", TimeUnit::Microseconds, 499, 500),
+            ("2026-11-21T10:00:00.000500001Z", TimeUnit::Nanoseconds, 500_000, 500_001),
+            ("2026-11-21T10:00:00.0005001239Z", TimeUnit::Nanoseconds, 500_122, 500_123),
+            ("2026-11-21T10:00:00.000500Z", TimeUnit::Seconds, -1, 0),
+        ] {
+            let point: TimePoint = text.parse().unwrap();
+            let start = second * (1_000_000_000 / unit.nanoseconds() as i64);
+            let found = (point.before(unit).unwrap() - start, point.last(unit).unwrap() - start);
+            assert_eq!(found, (before, last), "{text}");
+        }
+        let written: TimePoint = TimeUnit::Microseconds.format(second * 1_000_000 + 7001).parse().unwrap();
+        assert_eq!(written.last(TimeUnit::Microseconds).unwrap(), second * 1_000_000 + 7001);
     }
 }
