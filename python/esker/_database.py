@@ -275,7 +275,8 @@ class Database:
             algorithm: The name of an algorithm whose values belong to vertices, or that has figures only.
             start: The version to begin with, as for :meth:`graph`: the newest by default.
             resume: Goes on from the state that :meth:`Follow.keep` of an earlier one with the same algorithm, options and window kept, at its
-                version; :attr:`Follow.refused` says why a state is of no use. Not together with ``start``.
+                version; :attr:`Follow.refused` says why a state is of no use. If its version was forgotten, the first step has what
+                changed between it and the version with which the answer begins. Not together with ``start``.
             wait: Whether an iteration waits for the next version, or ends with the newest that there is.
             weight: Edge property that is the weight; by default that of the import.
             window: The length of a window, as for :meth:`window`; ``time``, ``time_unit``, ``kind`` and ``all_vertices`` as there.

@@ -41,6 +41,8 @@ struct FollowState {
     passed: u64,
     /// Why a state that was kept is of no use.
     refused: Option<String>,
+    /// What changed between the version of that state, which was forgotten, and the one with which the answer begins: the first step.
+    missed: Option<FollowStep>,
 }
 
 /// The version of a step, the vertices with other values, whether it was computed anew, and the end of the window with its unit.
@@ -107,7 +109,16 @@ pub(crate) fn follow(
                 (passed, esker::follow::Follow::start(snapshot, entry, &params, run)?)
             }
         };
-        Ok(FollowState { follow, follower, weight, window, unit, passed, refused: resumed.refused })
+        let missed = resumed.forgotten.map(|kept| FollowStep {
+            version: follow.version(),
+            changed: follow.changed_since(&kept),
+            method: Method::Recompute,
+            num_edges: 0,
+            diff_seconds: 0.0,
+            seconds: 0.0,
+        });
+        let refused = resumed.refused;
+        Ok(FollowState { follow, follower, weight, window, unit, passed, refused, missed })
     })?;
     Ok(Follow { database, state: Mutex::new(state), run, cancel })
 }
@@ -186,7 +197,10 @@ impl Follow {
         let handle = self.database.get().open()?;
         let updated = watched(py, &self.cancel, None, || {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let update = state.next(&handle, &self.run)?;
+            let update = match state.missed.take() {
+                Some(missed) => Some(missed),
+                None => state.next(&handle, &self.run)?,
+            };
             Ok(update.map(|update| (update, state.follow.snapshot().clone(), state.unit)))
         })?;
         drop(handle);

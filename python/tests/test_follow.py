@@ -63,6 +63,21 @@ def test_a_state_that_was_kept_is_gone_on_from(tmp_path):
     assert not db.follow("lcc").keep()
 
 
+def test_the_first_step_after_a_version_that_was_forgotten_has_what_changed_since(tmp_path):
+    db = grown(tmp_path / "g.esker")
+    follower = db.follow("wcc")
+    assert follower.keep()
+    with db.batch() as batch:
+        batch.add_edges(["c"], ["d"])
+    db.retain(last=1)
+    db.compact()
+    for one in db, esker.open(tmp_path / "g.esker"):
+        resumed = one.follow("wcc", resume=True, wait=False)
+        assert "forgotten" in resumed.refused and resumed.version == db.graph().version
+        (step,) = resumed
+        assert step.version == resumed.version and sorted(step.changed) == [("d", "d", "a"), ("e", "d", "a")]
+
+
 def test_a_random_history_is_followed_as_computed_anew():
     rng = np.random.default_rng(5)
     db = esker.create()
