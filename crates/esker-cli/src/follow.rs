@@ -12,6 +12,7 @@ use esker::catalogue::{Entry, Params};
 use esker::follow::beginning::first_window;
 use esker::follow::{Changed, Follow, FollowStep, KeptValues, Method, Resumed};
 use esker::graph::{Budget, Run, RunOptions, Stop, vertex};
+use esker::plan::Request;
 use esker::store::io::RealDisk;
 use esker::store::version::VersionSelector;
 use esker::store::{self, Follower, Snapshot, Store};
@@ -199,7 +200,8 @@ impl FollowCommand {
     fn start(&self, entry: &'static Entry, params: &Params, run: &Arc<Run>) -> Result<Started, Failure> {
         // Its errors name what is no database.
         let store = Store::open(&self.database)?;
-        let later_bytes = || later_bytes_on(&store.frozen()?, entry, params, &self.resources);
+        let later_bytes =
+            || later_bytes_on(&store.frozen()?, entry, params, &Request::default(), &self.resources);
         let follower = Follower::open(Arc::new(RealDisk), &self.database, Arc::clone(run));
         // Of the commits in the log, it names the first that does not fit.
         let with_log = || Ok(later_bytes()? + self.log_bytes()?);

@@ -6,7 +6,7 @@ use clap::{Arg, Args, Command};
 use esker::Error;
 use esker::catalogue::{Entry, Params};
 use esker::graph::{Cancel, Run, RunOptions, Stop};
-use esker::plan::least_bytes;
+use esker::plan::{Request, least_bytes};
 use esker::store::io::TemporaryDirectory;
 use esker::store::{self, Database, DatabaseOptions, Snapshot, Store};
 
@@ -118,9 +118,10 @@ pub(crate) fn later_bytes_on(
     snapshot: &Snapshot,
     entry: &Entry,
     params: &Params,
+    request: &Request,
     resources: &ResourceArgs,
 ) -> Result<u64, Failure> {
-    let least = least_bytes(snapshot, entry, params, &resources.of_run(false))?;
+    let least = least_bytes(snapshot, entry, params, request, &resources.of_run(false))?;
     Ok(least + snapshot.num_vertices() as u64 * TABLES_BYTES)
 }
 

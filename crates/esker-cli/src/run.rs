@@ -151,7 +151,9 @@ impl RunArgs {
             policy: &self.policy,
             resources: &self.resources,
             given,
-            later_bytes: &|snapshot| later_bytes_on(snapshot, entry, params, &self.resources),
+            later_bytes: &|snapshot| {
+                later_bytes_on(snapshot, entry, params, &self.access.request(), &self.resources)
+            },
         };
         let begin = Instant::now();
         let opened = open_graph(&graph, &cancel)?;

@@ -1,6 +1,6 @@
 //! Errors of the facade.
 
-use esker_graph::Stop;
+use esker_graph::{Budget, Stop};
 
 /// An error of the facade.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +31,18 @@ impl Error {
     /// Whether the run was cancelled.
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Store(esker_store::Error::Stop(Stop::Cancelled)))
+    }
+
+    /// A refusal of what is free in a budget as one of its whole limit.
+    pub(crate) fn of_whole_limit(self, budget: &Budget) -> Self {
+        let used = budget.limit_bytes() - budget.free_bytes();
+        match self {
+            Self::Store(esker_store::Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes })) => {
+                let (needed_bytes, budget_bytes) = (needed_bytes.saturating_add(used), budget_bytes + used);
+                Stop::OverBudget { what, needed_bytes, budget_bytes }.into()
+            }
+            other => other,
+        }
     }
 
     /// Whether a run needed more memory than its budget had.

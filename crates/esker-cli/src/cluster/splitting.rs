@@ -8,6 +8,7 @@ use esker::store::Store;
 use esker_cluster::{Cluster, HUB_DEGREE, NewShards, merge, rebalance, split};
 
 use super::workers::random_seed;
+use crate::at::{AtArgs, number_of};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::size::counted;
@@ -25,9 +26,8 @@ pub(super) struct ClusterSplitCommand {
     /// Number of shards, and of worker processes
     #[arg(long, alias = "processes", value_name = "N")]
     shards: usize,
-    /// Version of the database [default: the newest]
-    #[arg(long, value_name = "VERSION")]
-    at: Option<u64>,
+    #[command(flatten)]
+    at: AtArgs,
     /// Seed of the hash that gives vertices to shards [default: random]
     #[arg(long)]
     seed: Option<u64>,
@@ -40,8 +40,8 @@ impl ClusterSplitCommand {
     pub(super) fn carry_out(&self) -> Outcome {
         let run = run()?;
         let store = Store::open(&self.database)?;
-        let version = match self.at {
-            Some(version) => version,
+        let version = match &self.at.at {
+            Some(version) => number_of(&store, version)?,
             None => store.snapshot()?.version().number,
         };
         let (shards, hub_degree) = (self.shards, self.hub_degree);

@@ -424,7 +424,8 @@ fn a_database_is_split_and_merged_with_equal_exports() {
     };
     let expected = ["alice,bob,1.5", "bob,carol,2", "carol,alice,0.25", "dave,dave,3"];
     assert_eq!(lines("cluster export c -"), expected);
-    place.ok("cluster split again.esker d --shards 2");
+    place.ok("tag again.esker 1 first");
+    place.ok("cluster split again.esker d --shards 2 --at first");
     assert_eq!(lines("cluster export d -"), expected);
     assert_eq!(place.ok("cluster rebalance d e --shards 5 --seed 1"), "e: 5 shards, version 1, 4 edges\n");
     assert_eq!(lines("cluster export e -"), expected);

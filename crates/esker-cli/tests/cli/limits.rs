@@ -367,6 +367,18 @@ fn a_limit_that_is_named_suffices_for_every_algorithm() {
         .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
         .collect();
     assert!(names.len() > 20);
+    place.file("timed.csv", &format!("source,target,ts\n{}", ends(4000, 900).map(row).collect::<String>()));
+    place.ok("import timed.csv timed.esker --time ts --duplicates keep");
+    for line in [
+        "run wcc u.esker --residency pooled",
+        "run triangles u.esker --residency headed",
+        "run kcore u.esker --residency pooled",
+        "window timed.esker --length 4 --every 4 --kind distinct --run wcc",
+        "window timed.esker --length 4 --every 4 --kind weighted --run pagerank",
+        "run bfs timed.esker --source 1 --window 4 --kind distinct",
+    ] {
+        is_refused(&place, line, 4);
+    }
     let mut refused = 0;
     for name in &names {
         let has_source = ["bfs", "sssp", "wbfs", "bellman-ford", "widest"].contains(&name.as_str());

@@ -1,6 +1,6 @@
 //! Answers that each step computes anew: of algorithms and options without an update, on windows that join edges, and without the directions of edges.
 
-use esker_graph::{Budget, NONE, Stop, VertexId};
+use esker_graph::{NONE, VertexId};
 
 use super::change::VersionChange;
 use super::live::{At, Live, Updated};
@@ -56,7 +56,7 @@ impl Live for Anew {
             rates: Known::of_user().rates,
         };
         let plan = plan(at.snapshot, self.entry, &self.params, &Request::default(), &resources);
-        let plan = plan.map_err(|error| of_whole(error, at.run.budget()))?;
+        let plan = plan.map_err(|error| error.of_whole_limit(at.run.budget()))?;
         let snapshot = plan.apply(at.snapshot)?;
         let job = Job { snapshot: &snapshot, run: at.run, params: &self.params, verify: false };
         let Answer { vertices, columns, facts, .. } = self.entry.run(&job)?;
@@ -102,17 +102,5 @@ fn spread(values: &Values, vertices: &[VertexId], count: usize) -> Values {
         Values::Integer(values) => Values::Integer(of(values, vertices, count, Values::NO_INTEGER)),
         Values::Count(values) => Values::Count(of(values, vertices, count, u64::MAX)),
         Values::Float(values) => Values::Float(of(values, vertices, count, f64::NAN)),
-    }
-}
-
-/// A refusal of what is free as one of the whole limit.
-fn of_whole(error: Error, budget: &Budget) -> Error {
-    let used = budget.limit_bytes() - budget.free_bytes();
-    match error {
-        Error::Store(esker_store::Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes })) => {
-            let (needed_bytes, budget_bytes) = (needed_bytes.saturating_add(used), budget_bytes + used);
-            Stop::OverBudget { what, needed_bytes, budget_bytes }.into()
-        }
-        other => other,
     }
 }

@@ -138,7 +138,7 @@ pub fn plan(
     Ok(Plan { access, reason, fits, only, estimate, gathers, candidates })
 }
 
-/// The least memory limit with which an algorithm runs on a version, in whatever encoding and residency.
+/// The least memory limit with which an algorithm runs on a version, in an encoding and residency that the request allows.
 ///
 /// # Errors
 /// As [`plan()`], but for its refusals.
@@ -146,11 +146,15 @@ pub fn least_bytes(
     snapshot: &Snapshot,
     entry: &Entry,
     params: &Params,
+    request: &Request,
     resources: &Resources,
 ) -> Result<u64> {
     let candidates = needs::candidates(snapshot, entry, params, resources)?;
-    let possible = candidates.iter().filter(|one| one.obstacle.is_none());
-    Ok(possible.map(|one| one.least_bytes).min().unwrap_or(PROCESS_BYTES))
+    let possible = candidates.iter().filter(|one| request.allows(one) && one.obstacle.is_none());
+    match possible.min_by_key(|one| one.least_bytes) {
+        Some(least) => least.needed_bytes(&entry.reading(snapshot), request, resources),
+        None => Ok(PROCESS_BYTES),
+    }
 }
 
 /// The error when no candidate fits. Beside pools, heads and tiles, `later_bytes` of later layers are in memory.

@@ -34,6 +34,18 @@ pub struct WindowJob<'j> {
     pub all_vertices: bool,
 }
 
+impl WindowJob<'_> {
+    /// A window as the plan of the run reads it, within what is left of the limit: lists that windows share, and the counts of a window
+    /// that joins copies, take a part of it.
+    fn planned(&self, windowed: &Snapshot, run: &Run) -> Result<Snapshot> {
+        let memory_bytes = self.resources.memory_bytes.min(run.budget().free_bytes());
+        let resources = Resources { memory_bytes, ..*self.resources };
+        plan(windowed, self.entry, self.params, self.request, &resources)
+            .map_err(|error| error.of_whole_limit(run.budget()))?
+            .apply(windowed)
+    }
+}
+
 /// The answer on a window.
 #[derive(Debug)]
 pub struct WindowAnswer {
@@ -120,11 +132,7 @@ impl<'s> WindowSeries<'s> {
                 visit(series.answer_without(lacks, (window, &windowed), job)?)?;
                 continue;
             }
-            // Lists that windows share take a part of the limit.
-            let memory_bytes = job.resources.memory_bytes.min(run.budget().free_bytes());
-            let resources = Resources { memory_bytes, ..*job.resources };
-            let plan = plan(&windowed, job.entry, job.params, job.request, &resources)?;
-            let windowed = plan.apply(&windowed)?;
+            let windowed = job.planned(&windowed, run)?;
             let params = &*of_window.params;
             let answer = job.entry.run(&Job { snapshot: &windowed, run, params, verify: false })?;
             let num_vertices = answer.vertices.as_ref().map_or(windowed.num_vertices(), |left| left.len());
@@ -144,9 +152,7 @@ impl<'s> WindowSeries<'s> {
     ) -> Result<WindowAnswer> {
         let run = self.run;
         let whole = self.snapshot.clone().window(self.time, window, true, run)?;
-        let memory_bytes = job.resources.memory_bytes.min(run.budget().free_bytes());
-        let resources = Resources { memory_bytes, ..*job.resources };
-        let whole = plan(&whole, job.entry, job.params, job.request, &resources)?.apply(&whole)?;
+        let whole = job.planned(&whole, run)?;
         let answer = job.entry.run(&Job { snapshot: &whole, run, params: job.params, verify: false })?;
         Ok(WindowAnswer {
             window,
