@@ -33,9 +33,11 @@ def cluster(
     weights: Literal["int", "float"] | None = None,
     hub_degree: int | None = None,
     seed: int | None = None,
+    hosts: Path | None = None,
+    secret: Path | None = None,
     command: Path | None = None,
 ) -> Cluster:
-    """Opens a cluster, or makes one if ``shards`` is given: one graph in several databases, each held by a process of its own.
+    """Opens a cluster, or makes one if ``shards`` or ``hosts`` is given: one graph in several databases, each held by a process of its own.
 
     The command ``esker``, built with clusters, does the work. It is looked for beside Python and on ``PATH``.
 
@@ -49,6 +51,8 @@ def cluster(
         weights: The type of the weights of a new cluster, if its edges have weights.
         hub_degree: The edges of a vertex from which on they are spread over all shards; by default as the command decides.
         seed: The seed of the hash that gives vertices to shards; by default random.
+        hosts: A file that lists the machines of a new cluster, a line for each shard, where ``esker cluster worker`` waits.
+        secret: The file with the secret that these workers know.
         command: The command ``esker``, if it is elsewhere.
 
     Raises:
@@ -56,16 +60,18 @@ def cluster(
         ExistsError: Something is at the ``path`` of a new cluster.
     """
     found = Cluster(path, command)
-    if shards is None:
+    if shards is None and hosts is None:
         if not os.path.exists(found.path):
-            raise _errors.NotFoundError(f"{found.path} does not exist: give shards to make a cluster there")
+            raise _errors.NotFoundError(f"{found.path} does not exist: give shards to make a cluster there, or hosts")
         found.log()
         return found
     given = {"shards": shards, "hub-degree": hub_degree, "seed": seed}
     if database is not None:
         found._call("split", _database(database), found.path, given=given)
     else:
-        found._call("create", found.path, *([] if directed else ["--undirected"]), given={**given, "ids": ids, "weights": weights})
+        places = {"hosts": None if hosts is None else _file(hosts), "secret": None if secret is None else _file(secret)}
+        flags = [] if directed else ["--undirected"]
+        found._call("create", found.path, *flags, given={**given, **places, "ids": ids, "weights": weights})
     return found
 
 

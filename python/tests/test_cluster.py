@@ -205,7 +205,8 @@ def commands(path):
             words = place.read_bytes().split(b"\0")
         except OSError:
             continue
-        if len(words) > 2 and words[1] == b"cluster" and str(path).encode() in words:
+        of_cluster = (str(path).encode(), f"{path}/secret".encode())
+        if len(words) > 2 and words[1] == b"cluster" and any(word in of_cluster for word in words):
             found.append(place.parent.name)
     return found
 
@@ -337,3 +338,28 @@ def test_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{COMMAND.parent}:/usr/bin:/bin")
     run_blocks(ROOT / "docs" / "cluster.md", {})
+
+
+def test_a_cluster_on_several_machines(tmp_path):
+    secret, files, workers = tmp_path / "secret", tmp_path / "edges.csv", []
+    secret.touch(mode=0o600)
+    secret.write_bytes(bytes(range(32)))
+    files.write_text("source,target\n1,2\n2,3\n")
+    words = [COMMAND, "cluster", "worker", "--secret", secret, "--directory"]
+    try:
+        for number in range(2):
+            place = tmp_path / f"machine{number}"
+            place.mkdir()
+            workers.append(subprocess.Popen([*words, place, "--listen", f"127.0.0.{number + 2}:0"], stdout=subprocess.PIPE, text=True))
+        lines = [worker.stdout.readline() for worker in workers]
+        (tmp_path / "hosts.txt").write_text("".join(line.split()[2].rstrip(",") + "\n" for line in lines))
+        made = esker.cluster(tmp_path / "c", hosts=tmp_path / "hosts.txt", secret=secret, command=COMMAND)
+        made.add(files)
+        again = esker.cluster(tmp_path / "c", command=COMMAND)
+        assert again.run("bfs", source=1).to_pydict() == {"vertex": [1, 2, 3], "depth": [0, 1, 2]}
+        assert again.edges().num_rows == 2 and again.check()["sound"]
+        assert len(again.info()["shards"]) == 2 and not (tmp_path / "c" / "shard-0").exists()
+    finally:
+        for worker in workers:
+            worker.terminate()
+            worker.communicate()

@@ -39,10 +39,13 @@ pub(crate) struct RetainCommand {
 impl RetainCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let rule: Vec<&str> = self.rule.iter().map(String::as_str).collect();
-        let cluster = self.database.parent().map(|place| place.join("CLUSTER"));
-        if let Some(cluster) = cluster.filter(|cluster| !rule.is_empty() && cluster.exists()) {
+        // Of a cluster on another machine, a file next to the shard says so.
+        let name = self.database.file_name().unwrap_or_default().to_string_lossy();
+        let marks = ["CLUSTER".to_owned(), format!("{name}.cluster")];
+        let cluster = marks.iter().map(|mark| self.database.with_file_name(mark)).find(|mark| mark.exists());
+        if let Some(cluster) = cluster.filter(|_| !rule.is_empty()) {
             return Err(Failure::Failed(format!(
-                "{} is a shard of a cluster, and {} names its versions: all of them stay",
+                "{} is a shard of a cluster, as {} says, and the cluster names its versions: all of them stay",
                 self.database.display(),
                 cluster.display()
             )));

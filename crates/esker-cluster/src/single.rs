@@ -1,7 +1,7 @@
 //! What is asked of a shard alone: by the command, if the shard is here, else by the worker on its machine. Answers are bytes.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::{Disk, RealDisk, parent};
@@ -180,7 +180,17 @@ fn create(path: &Path, options: &CreateOptions) -> Result<DatabaseId> {
     }
     missing.iter().rev().try_for_each(|directory| disk.create_directory(directory))?;
     create_shard(&disk, path, options)?;
+    let mark = shard_mark(path);
+    if disk.look(&mark)?.is_none() {
+        disk.write(&mark, b"The database of this name is a shard of a cluster that another machine has.\n")?;
+    }
     Ok(Store::open(path)?.manifest().database)
+}
+
+/// The file that says of a database that it is a shard of a cluster on another machine.
+fn shard_mark(database: &Path) -> PathBuf {
+    let name = database.file_name().unwrap_or_default().to_string_lossy();
+    database.with_file_name(format!("{name}.cluster"))
 }
 
 /// Removes the empty database of a shard of a cluster that was not made.
@@ -193,7 +203,8 @@ fn discard(path: &Path, id: DatabaseId) -> Result<()> {
         )));
     }
     drop(store);
-    RealDisk.remove_directory(path)
+    RealDisk.remove_directory(path)?;
+    RealDisk.remove_file(&shard_mark(path))
 }
 
 /// The versions of a shard after the one of the newest version of the whole: numbers and messages.

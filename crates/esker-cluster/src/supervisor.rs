@@ -471,8 +471,10 @@ impl Watch {
         let name = self.children.name(shard);
         self.explained[shard] |= matches!(report, Report::Failed(..) | Report::PeerLost(_));
         match report {
-            // Which worker met a mistake of the user does not matter.
+            // Which worker met a mistake of the user does not matter, but where its files are does.
             Report::Failed(remedy @ (Remedy::MendInput | Remedy::MendUsage | Remedy::AsSaid), text) => {
+                let is_there = matches!(self.children, Workers::There(_)) && remedy != Remedy::MendUsage;
+                let text = if is_there { format!("{name}: {text}") } else { text };
                 Err(Reason { weight: 2, text, remedy })
             }
             Report::Failed(remedy, text) => {

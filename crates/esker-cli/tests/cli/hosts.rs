@@ -1,5 +1,6 @@
 //! `esker cluster` over several machines: workers at addresses of the loopback interface, or in network namespaces, whose directories share nothing.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -129,9 +130,12 @@ fn a_cluster_over_machines_answers_as_one_on_this_machine() {
     assert!(!place.path().join("c/shard-0").exists());
     for (shard, machine) in machines.iter().enumerate() {
         let directories = std::fs::read_dir(machine.directory.join("c")).unwrap();
-        let names: Vec<_> = directories.map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(names, [format!("shard-{shard}").as_str()]);
+        let mut names: Vec<_> = directories.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort_unstable();
+        assert_eq!(names, [format!("shard-{shard}"), format!("shard-{shard}.cluster")].map(OsString::from));
     }
+    let shard = machines[0].directory.join("c/shard-0").display().to_string();
+    place.fails(1, &format!("retain {shard} last 1"), "is a shard of a cluster");
     for line in [
         "run X wcc --output -",
         "run X bfs --source 0 --output -",
@@ -172,7 +176,11 @@ fn a_cluster_over_machines_answers_as_one_on_this_machine() {
 fn streams_are_read_where_they_are_and_go_on_exactly_once() {
     let place = Place::new();
     let machines = machines(&place, 2);
+    // A machine that is named twice has two shards.
+    let [first, second] = [0, 1].map(|number: usize| machines[number].address.clone());
+    place.file("hosts.txt", &format!("{first}\n{second} a/b\n{first}\n"));
     place.ok("cluster create c --hosts hosts.txt --secret secret");
+    assert!(machines[0].directory.join("c/shard-2").exists() && machines[1].directory.join("a/b").exists());
     place.file("log.csv", "source,target\n1,2\n2,3\n");
     let first = place.ok("cluster stream c log.csv");
     assert_eq!(first, "c: version 2: 2 edges given\n");
@@ -217,6 +225,7 @@ fn what_is_wrong_is_said_with_the_machine() {
     place.file("few.txt", name);
     place.fails(2, "cluster run c wcc --hosts few.txt", "write a line for each shard");
     // A file that only this machine has, as it were.
+    place.fails(1, "cluster add c missing.csv", "esker: the worker of shard ");
     place.fails(1, "cluster add c missing.csv", "missing.csv");
     place.fails(2, "cluster add c -", "standard input cannot be one");
     std::fs::set_permissions(
@@ -299,42 +308,72 @@ fn killed_and_frozen_workers_end_what_they_do_everywhere_and_are_named() {
     assert!(is_gone(holder));
 }
 
+/// Random numbers that are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// Workers killed and frozen at random moments of additions, streams and runs. `ESKER_TEST_KILLS` sets their number.
 #[test]
-fn a_change_that_fails_leaves_all_machines_at_the_last_version() {
+fn random_failures_leave_all_machines_at_the_last_version() {
+    const LINES: [&str; 3] = [
+        "cluster add c ring.csv --batch 20000",
+        "cluster stream c ring.csv --source ring --commit-every 7000",
+        "cluster run c pagerank --tolerance 0 --rounds 2000",
+    ];
+    let rounds: u64 = std::env::var("ESKER_TEST_KILLS").map_or(8, |kills| kills.parse().unwrap());
     let place = Place::new();
     let machines = machines(&place, 2);
     ring(&place, 40_000);
-    place.ok("cluster create c --hosts hosts.txt --secret secret");
-    let mut failures = 0;
-    for round in 0..8_u64 {
-        let before = place.json("cluster log c --json")["versions"][0]["version"].as_u64().unwrap();
-        let mut command = place.command("cluster add c ring.csv --batch 20000");
-        let adding = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        machines[round as usize % 2].holder();
-        std::thread::sleep(Duration::from_millis(60 * round));
-        let holder = machines[round as usize % 2].holder_now();
-        let is_hit = holder.is_some_and(|holder| kill_process(holder, Signal::KILL).is_ok());
-        let output = adding.wait_with_output().unwrap();
+    place.ok("cluster create c --hosts hosts.txt --secret secret --hub-degree 30");
+    let newest = || place.json("cluster log c --json")["versions"][0]["version"].as_u64().unwrap();
+    let (mut random, mut failures) = (Random(3), 0);
+    for round in 0..rounds {
+        let before = newest();
+        let line = LINES[round as usize % 3];
+        let mut command = place.command(line);
+        let working = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let machine = &machines[random.below(2) as usize];
+        machine.holder();
+        std::thread::sleep(Duration::from_millis(random.below(600)));
+        let signal = if round % 4 == 3 { Signal::STOP } else { Signal::KILL };
+        let holder = machine.holder_now();
+        let is_hit = holder.is_some_and(|holder| kill_process(holder, signal).is_ok());
+        let begin = Instant::now();
+        let output = working.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
-            assert!(is_hit && said.contains(&machines[round as usize % 2].address), "{said}");
+            assert!(begin.elapsed() < END, "{line}: {:?}: {said}", begin.elapsed());
+            assert!(is_hit && said.contains(&machine.address), "{line}: {said}");
             failures += 1;
         }
-        let after = place.json("cluster log c --json")["versions"][0]["version"].as_u64().unwrap();
+        let after = newest();
         assert!(after >= before);
         if said.contains("all shards are at version") {
             assert!(said.contains(&format!("all shards are at version {after} of the cluster")), "{said}");
             let found = place.json("cluster check c --json");
-            assert_eq!((&found["sound"], &found["notes"]), (&json!(true), &json!([])), "{said}");
+            assert_eq!((&found["sound"], &found["notes"]), (&json!(true), &json!([])), "{line}: {said}");
         }
     }
     assert!(failures > 1, "no worker was killed in time");
+    place.ok("cluster stream c ring.csv --source ring");
+    let log = place.json("cluster log c --json");
+    let of_stream = log["versions"].as_array().unwrap().iter();
+    let of_stream = of_stream.filter(|one| one["message"].as_str().unwrap().starts_with("stream ring: "));
+    let given: u64 = of_stream.map(|one| one["edges_given"].as_u64().unwrap()).sum();
+    assert_eq!(given, 80_000, "the stream was taken exactly once");
     place.ok("cluster add c ring.csv");
     let edges = place.ok("cluster export c -");
     let given = std::fs::read_to_string(place.path().join("ring.csv")).unwrap();
     let mut given = sorted(&given);
     given.dedup();
     assert_eq!(sorted(&edges), given);
+    assert_eq!(place.json("cluster check c --json")["problems"], json!([]));
 }
 
 /// Network namespaces that a switch connects: two machines with shards, and one where commands run.

@@ -182,3 +182,30 @@ fn a_header_that_states_billions_of_vertices_is_refused() {
     let message = failed.expect_err("refused").to_string();
     assert!(message.contains("states 2000000000 vertices: correct that number"), "{message}");
 }
+
+/// Each process cuts the files itself, so other bytes on another machine would lose and double edges.
+#[test]
+fn processes_that_read_different_files_publish_nothing() {
+    let place = tempfile::tempdir().expect("directory");
+    let options =
+        CreateOptions { shards: 2, directed: true, text_ids: false, weights: None, seed: 4, hub_degree: 0 };
+    let cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
+    let paths = ["a.csv", "b.csv"].map(|name| place.path().join(name));
+    for (path, last) in paths.iter().zip(["3,4", "3,5"]) {
+        std::fs::write(path, format!("source,target\n1,2\n{last}\n")).expect("write");
+    }
+    let prepared = vec![Prepared { shard_version: 0, edges_given: 0, mark: None, delegates: Vec::new() }; 2];
+    let (parts, meeting) = (Mutex::new(prepared), Barrier::new(2));
+    let together = Arc::new(Together { cluster: Mutex::new(cluster.clone()), parts, meeting });
+    let (shared, copy) = (Arc::clone(&together), cluster.clone());
+    let refusals = run_threads(2, move |engine| {
+        let mut member = Member { shard: engine.index(), together: Arc::clone(&shared) };
+        let job = job_of(&paths[engine.index()]);
+        Ok(change(&copy, engine, &job, &mut member).err().map(|error| error.to_string()))
+    });
+    for refusal in refusals.expect("both end") {
+        let refusal = refusal.expect("refused");
+        assert!(refusal.contains("the worker of shard 1 read other bytes than that of shard 0"), "{refusal}");
+    }
+    assert_eq!(together.cluster.lock().expect("cluster").manifest().newest().number, 1);
+}
