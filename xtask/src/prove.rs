@@ -45,6 +45,8 @@ fn proofs(effort: f64) -> Vec<Proof> {
                 test("-p esker-cli --test cli killed_while_edges_expire").with("ESKER_TEST_KILLS", times(1000)),
                 test("-p esker-cli --test cli killed_at_once").with("ESKER_TEST_KILLS", times(1000)),
                 test("-p esker-cluster --test processes random_failures").with("ESKER_TEST_KILLS", times(1000)),
+                test("-p esker-cli --features cluster --test cli random_failures_leave_all_machines")
+                    .with("ESKER_TEST_KILLS", times(1000)),
             ],
             keep: |line| !line.is_empty() && !line.starts_with("running"),
         },

@@ -3,7 +3,8 @@
 use esker_format::{DatabaseId, Error, Result};
 use esker_graph::Cancel;
 
-use crate::cluster::{Cluster, CreateOptions, NewCluster};
+use crate::cluster::Cluster;
+use crate::creating::{CreateOptions, NewCluster};
 use crate::excerpt::take_database;
 use crate::handshake::Secret;
 use crate::hosts::Host;

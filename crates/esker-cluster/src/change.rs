@@ -71,11 +71,7 @@ pub fn change(
     job: &ChangeJob,
     publisher: &mut dyn Publisher,
 ) -> Result<ChangeTimes> {
-    let budget = job.memory_bytes.map_or_else(Budget::default, trimmed_budget);
-    let run = Run::with_threads(1)?;
-    let options =
-        DatabaseOptions { threads: threads_each(engine.peers()), budget, ..DatabaseOptions::default() };
-    let (database, _) = open_at_newest(cluster, engine.index(), options, &run)?;
+    let database = open_to_change(cluster, engine, job)?;
     let weights = weight_kind(database.batch().edge_properties()).filter(|_| !job.removes);
     let mut parts = Parts::open(cluster, engine, job, weights.is_some())?;
     let mut changing = Changing::new(cluster, &database, engine, job, weights);
@@ -112,9 +108,7 @@ pub fn change(
             pending.vertices += given.vertices;
             total += given.edges;
         }
-        if is_over && job.stream.is_none() {
-            parts.expect_same(engine)?;
-        }
+        parts.expect_same(engine, is_over && job.stream.is_none())?;
         database.make_room(&mut changing.batch)?;
         publisher.progress(total);
         is_due &= pending.edges + pending.vertices >= job.batch_edges;
@@ -136,6 +130,13 @@ pub fn change(
     publisher.committing();
     timed(&mut times.commit, || database.close())?;
     parts.broken().map_or(Ok(times), Err)
+}
+
+fn open_to_change(cluster: &Cluster, engine: &Engine<'_>, job: &ChangeJob) -> Result<Database> {
+    let budget = job.memory_bytes.map_or_else(Budget::default, trimmed_budget);
+    let (threads, run) = (threads_each(engine.peers()), Run::with_threads(1)?);
+    let options = DatabaseOptions { threads, budget, ..DatabaseOptions::default() };
+    Ok(open_at_newest(cluster, engine.index(), options, &run)?.0)
 }
 
 /// The shard that is changed.

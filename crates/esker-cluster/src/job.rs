@@ -5,7 +5,7 @@ use esker_format::{DatabaseId, Result};
 use esker_graph::Stop;
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
 
-use crate::cluster::CreateOptions;
+use crate::creating::CreateOptions;
 use crate::excerpt::take_database;
 use crate::weights::WeightKind;
 use crate::wire::{Taker, put_bytes, put_u64};

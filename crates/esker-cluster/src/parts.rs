@@ -17,7 +17,7 @@ use esker_import::format::{Pick, PickIds, PickProperties, ReadOptions};
 use esker_import::generated::GeneratorReader;
 use esker_import::live::Live;
 use esker_import::open::open;
-use esker_import::source::{EdgeBatch, IdKind, Reader};
+use esker_import::source::{EdgeBatch, IdKind, Reader, Schema};
 
 use crate::cluster::Cluster;
 use crate::engine::Engine;
@@ -128,23 +128,7 @@ impl Parts {
         };
         let schema = reader.schema();
         let is_reversed = schema.stands_for_both(manifest.directed);
-        if manifest.text_ids && schema.ids != IdKind::Text {
-            return Err(of_input(
-                &none.input,
-                format!(
-                    "its ids are integers, but those of {} are texts: give files with text ids",
-                    cluster.path().display()
-                ),
-            ));
-        }
-        let weight = schema.weight.filter(|_| is_weighted);
-        if is_weighted && weight.is_none() {
-            return Err(Error::Usage(format!(
-                "{} has no column of weights, but the edges of {} have weights: name the column with --weight",
-                job.inputs.join(", "),
-                cluster.path().display()
-            )));
-        }
+        let weight = expect_fit(schema, cluster, &none.input, is_weighted)?;
         // One process reads a stream, and announces all vertices.
         let (index, readers) = if job.stream.is_some() { (0, 1) } else { (me, peers) };
         let counted = match schema.ids {
@@ -182,22 +166,25 @@ impl Parts {
         })
     }
 
-    /// Checks that all processes have read the same files: then their parts make the whole. To be called by all, once all is read.
+    /// If `is_over`, checks that all processes have read the same files: then their parts make the whole. To be called by all.
     ///
     /// # Errors
     /// [`Error::Input`] if they have not.
-    pub(crate) fn expect_same(&self, engine: &mut Engine<'_>) -> Result<()> {
+    pub(crate) fn expect_same(&self, engine: &mut Engine<'_>, is_over: bool) -> Result<()> {
+        if !is_over {
+            return Ok(());
+        }
         let own = self.reading.checksum.load(Ordering::SeqCst);
         let checksums = engine.gather(own.into())?;
-        match checksums.iter().position(|&checksum| checksum != checksums[0]) {
-            Some(other) if self.stream.is_none() => Err(of_input(
-                &self.input,
-                format!(
-                    "the worker of shard {other} read other bytes than that of shard 0: give all machines the same files, and change none meanwhile"
-                ),
-            )),
-            _ => Ok(()),
-        }
+        let Some(other) = checksums.iter().position(|&checksum| checksum != checksums[0]) else {
+            return Ok(());
+        };
+        Err(of_input(
+            &self.input,
+            format!(
+                "the worker of shard {other} read other bytes than that of shard 0: give all machines the same files, and change none meanwhile"
+            ),
+        ))
     }
 
     /// Why a stream ended before its input did. To be asked once what was read is committed.
@@ -401,6 +388,28 @@ fn share(range: Range<u64>, index: usize, peers: usize) -> Range<u64> {
     let len = u128::from(range.end - range.start);
     let cut = |index: usize| range.start + (len * index as u128 / peers as u128) as u64;
     cut(index)..cut(index + 1)
+}
+
+/// Checks that an input fits the cluster. Returns which column holds the weights, if they are wanted.
+fn expect_fit(schema: &Schema, cluster: &Cluster, input: &str, is_weighted: bool) -> Result<Option<usize>> {
+    if cluster.manifest().text_ids && schema.ids != IdKind::Text {
+        return Err(of_input(
+            input,
+            format!(
+                "its ids are integers, but those of {} are texts: give files with text ids",
+                cluster.path().display()
+            ),
+        ));
+    }
+    let weight = schema.weight.filter(|_| is_weighted);
+    if is_weighted && weight.is_none() {
+        return Err(Error::Usage(format!(
+            "{} has no column of weights, but the edges of {} have weights: name the column with --weight",
+            input,
+            cluster.path().display()
+        )));
+    }
+    Ok(weight)
 }
 
 /// Parses every `peers`-th block of a reader, and hands it over until `give` wants no more or the reading is stopped.

@@ -11,7 +11,8 @@ use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{DatabaseOptions, LogCheck, Snapshot, Store, check::check as check_layers};
 
-use crate::cluster::{Cluster, CreateOptions, create_shard};
+use crate::cluster::Cluster;
+use crate::creating::{CreateOptions, create_shard};
 use crate::job::ShardTask;
 use crate::needs::ShardShape;
 use crate::placement::Placement;

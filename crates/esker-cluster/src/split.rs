@@ -22,7 +22,8 @@ use esker_store::version::StagingOptions;
 use esker_store::{Snapshot, Store};
 
 use crate::asking::weights;
-use crate::cluster::{Cluster, CreateOptions, NewCluster, WEIGHT_NAME};
+use crate::cluster::{Cluster, WEIGHT_NAME};
+use crate::creating::{CreateOptions, NewCluster};
 use crate::job::stream_of;
 use crate::owner::{OwnedId, Owners};
 use crate::placement::Placement;

@@ -6,7 +6,6 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use esker_format::io::input_bytes;
@@ -25,17 +24,10 @@ use crate::job::{ChangeJob, ClusterJob, Graph500Job, RunJob, StreamJob, stream_o
 use crate::manifest::WholeVersion;
 use crate::remote::Brief;
 use crate::stopping::Stopping;
+use crate::watch::{Ending, TICK, Watch};
 use crate::whole::{CheckReport, check, check_with, estimate};
 use crate::worker::WorkerCommand;
 
-/// How often the command looks at what is not reported.
-const TICK: Duration = Duration::from_millis(100);
-/// How long the command listens for the first cause of a failure.
-const GRACE: Duration = Duration::from_millis(300);
-/// Time of one tick that counts as silence, at most: if the command itself was stopped, its workers are not to blame.
-const TICK_MAX: Duration = Duration::from_millis(250);
-/// If connections between workers are lost, one that said nothing for so long is the cause: it missed several signs of life.
-const DOUBTFUL_SILENCE: Duration = Duration::from_millis(1500);
 /// A worker that says nothing for so long is given up.
 pub const SILENCE: Duration = Duration::from_secs(3);
 
@@ -357,172 +349,4 @@ fn position_of(cluster: &Cluster, stream: &StreamJob) -> (u64, Option<u64>) {
     let Some(name) = stream.name.as_ref().filter(|_| !stream.from_start) else { return (0, None) };
     let mut versions = cluster.manifest().versions.iter().rev();
     versions.find_map(|version| stream_position(&version.message, name)).unwrap_or((0, None))
-}
-
-/// Listens to all workers.
-struct Watch {
-    children: Workers,
-    reports: Receiver<(usize, Option<Report>)>,
-    /// What those that are done counted.
-    done: Vec<Option<WorkerCounters>>,
-    /// Which have said why they end.
-    explained: Vec<bool>,
-    silent: Vec<Duration>,
-    last: Instant,
-}
-
-/// Why an operation ends, and how much that explains: the greater the nearer to the cause.
-struct Reason {
-    weight: u8,
-    text: String,
-    remedy: Remedy,
-}
-
-/// Why an operation ended early.
-pub(crate) struct Ending {
-    pub(crate) error: Error,
-    pub(crate) remedy: Remedy,
-}
-
-impl From<Error> for Ending {
-    fn from(error: Error) -> Self {
-        Self { error, remedy: Remedy::Other }
-    }
-}
-
-impl From<Reason> for Ending {
-    fn from(Reason { text, remedy, .. }: Reason) -> Self {
-        let error = if remedy == Remedy::MendUsage { Error::Usage(text) } else { Error::Invalid(text) };
-        Self { error, remedy }
-    }
-}
-
-impl From<Ending> for Error {
-    fn from(ending: Ending) -> Self {
-        ending.error
-    }
-}
-
-impl Watch {
-    fn new(children: Workers) -> Result<Self> {
-        let (sender, reports) = channel();
-        for (shard, line) in children.lines().into_iter().enumerate() {
-            let failed = |error| Error::Invalid(format!("cannot listen to a worker: {error}"));
-            let (line, sender) = (line.try_clone().map_err(failed)?, sender.clone());
-            std::thread::spawn(move || {
-                while let Ok(report) = Report::receive(&line) {
-                    if sender.send((shard, Some(report))).is_err() {
-                        return;
-                    }
-                }
-                let _ = sender.send((shard, None));
-            });
-        }
-        let len = children.lines().len();
-        Ok(Self {
-            children,
-            reports,
-            done: vec![None; len],
-            explained: vec![false; len],
-            silent: vec![Duration::ZERO; len],
-            last: Instant::now(),
-        })
-    }
-
-    /// Where a worker listens for the others, at a port.
-    fn address(&self, shard: usize, port: u16) -> Option<SocketAddr> {
-        // One that cannot be named is gone, which is noticed elsewhere.
-        let peer = self.children.lines().get(shard)?.peer_addr().ok()?;
-        Some(SocketAddr::new(peer.ip(), port))
-    }
-
-    /// The next report, if there is one within a tick; a reason if a worker has failed.
-    fn next(
-        &mut self,
-        silence: Duration,
-        tick: Duration,
-    ) -> std::result::Result<Option<(usize, Report)>, Reason> {
-        self.expect_signs(silence)?;
-        let received = self.reports.recv_timeout(tick);
-        let passed = self.last.elapsed().min(TICK_MAX);
-        self.last = Instant::now();
-        self.silent.iter_mut().for_each(|silent| *silent += passed);
-        match received {
-            Ok((shard, Some(report))) => {
-                self.silent[shard] = Duration::ZERO;
-                self.heard(shard, report).map(|report| Some((shard, report)))
-            }
-            Ok((shard, None)) if self.done[shard].is_none() && !self.explained[shard] => {
-                let text = format!("{} ended without a word", self.children.name(shard));
-                Err(Reason { weight: 1, text, remedy: Remedy::Repeat })
-            }
-            Ok((_, None)) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => {
-                // The workers that are done have ended, and no others are left.
-                std::thread::sleep(TICK);
-                Ok(None)
-            }
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-        }
-    }
-
-    /// Takes note of a report; a reason if it is one.
-    fn heard(&mut self, shard: usize, report: Report) -> std::result::Result<Report, Reason> {
-        let name = self.children.name(shard);
-        self.explained[shard] |= matches!(report, Report::Failed(..) | Report::PeerLost(_));
-        match report {
-            // Which worker met a mistake of the user does not matter, but where its files are does.
-            Report::Failed(remedy @ (Remedy::MendInput | Remedy::MendUsage | Remedy::AsSaid), text) => {
-                let is_there = matches!(self.children, Workers::There(_)) && remedy != Remedy::MendUsage;
-                let text = if is_there { format!("{name}: {text}") } else { text };
-                Err(Reason { weight: 2, text, remedy })
-            }
-            Report::Failed(remedy, text) => {
-                Err(Reason { weight: 2, text: format!("{name} failed: {text}"), remedy })
-            }
-            Report::PeerLost(text) => {
-                let text = format!("{name} lost the connection to {text}");
-                Err(Reason { weight: 0, text, remedy: Remedy::Repeat })
-            }
-            Report::Done(counters) => {
-                self.done[shard] = Some(counters);
-                Ok(Report::Done(counters))
-            }
-            report => Ok(report),
-        }
-    }
-
-    /// A reason if a worker has not been heard for too long.
-    fn expect_signs(&self, silence: Duration) -> std::result::Result<(), Reason> {
-        let is_silent = |shard: &usize| self.done[*shard].is_none() && self.silent[*shard] > silence;
-        let Some(shard) = (0..self.silent.len()).find(is_silent) else { return Ok(()) };
-        let seconds = silence.as_secs_f64();
-        let text = format!(
-            "{} has not answered for {seconds} s: it was stopped, or the machine is overloaded",
-            self.children.name(shard)
-        );
-        Err(Reason { weight: 3, text, remedy: Remedy::Repeat })
-    }
-
-    /// Listens a moment longer, and returns the best of all reasons.
-    fn first_cause(&mut self, mut best: Reason) -> Reason {
-        let until = Instant::now() + GRACE;
-        while best.weight < 3 && Instant::now() < until {
-            if let Some(text) = self.children.killed() {
-                return Reason { weight: 3, text, remedy: Remedy::Repeat };
-            }
-            if let Err(reason) = self.next(Duration::MAX, TICK)
-                && reason.weight > best.weight
-            {
-                best = reason;
-            }
-        }
-        // A worker that is stopped loses its connections too, once the others have sent more than the system keeps.
-        if best.weight == 0
-            && let Err(reason) = self.expect_signs(DOUBTFUL_SILENCE)
-        {
-            return reason;
-        }
-        best
-    }
 }

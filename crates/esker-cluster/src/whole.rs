@@ -308,7 +308,7 @@ mod tests {
     use esker_store::{Database, DatabaseOptions};
 
     use super::*;
-    use crate::cluster::CreateOptions;
+    use crate::creating::CreateOptions;
     use crate::shard::message_of;
 
     fn cluster_in(place: &std::path::Path) -> Cluster {
