@@ -156,11 +156,12 @@ impl Watch {
     fn expect_signs(&self, silence: Duration) -> std::result::Result<(), Reason> {
         let is_silent = |shard: &usize| self.done[*shard].is_none() && self.silent[*shard] > silence;
         let Some(shard) = (0..self.silent.len()).find(is_silent) else { return Ok(()) };
-        let seconds = silence.as_secs_f64();
-        let text = format!(
-            "{} has not answered for {seconds} s: it was stopped, or the machine is overloaded",
-            self.children.name(shard)
-        );
+        let (name, seconds) = (self.children.name(shard), silence.as_secs_f64());
+        let why = match self.children {
+            Workers::Here(_) => "it was stopped, or the machine is overloaded",
+            Workers::There(_) => "it was stopped, or its machine is down, overloaded or cut off",
+        };
+        let text = format!("{name} has not answered for {seconds} s: {why}");
         Err(Reason { weight: 3, text, remedy: Remedy::Repeat })
     }
 
