@@ -28,7 +28,7 @@ use crate::tiling::describe;
 /// Merges all commits and layers into one layer. Every version stays readable, and the newest is read at full speed. The space of
 /// forgotten versions is freed. Where the database keeps an age from which edges are removed (`esker options --expire`), a new version
 /// without them comes first. Other processes can read the database meanwhile. A database with tiles or heads keeps them; parts of the
-/// tiles in which no edge changed are copied. Vertices that are removed in every version are left out for good, with their properties, if
+/// tiles in which no edge changed are shared with the old layer, or copied. Vertices that are removed in every version are left out for good, with their properties, if
 /// they are more than one of eight.
 #[derive(Debug, Args)]
 pub(crate) struct CompactCommand {
@@ -128,9 +128,12 @@ impl CompactCommand {
                 "layers": report.layers,
                 "bytes_before": report.bytes_before,
                 "bytes": report.bytes,
+                "bytes_written": report.bytes_written,
                 "tile_bytes": tiles.map(|tiles| tiles.data_bytes),
                 "tile_bytes_copied": tiles.map(|tiles| tiles.copied_bytes),
                 "tile_groups_copied": tiles.map(|tiles| tiles.groups_copied),
+                "tile_bytes_shared": tiles.map(|tiles| tiles.shared_bytes),
+                "tile_groups_shared": tiles.map(|tiles| tiles.groups_shared),
                 "tile_groups_rebuilt": tiles.map(|tiles| tiles.groups_rebuilt),
                 "head_length": heads.map(|heads| heads.length).or(kept_heads),
                 "head_bytes": head_bytes,
@@ -141,12 +144,13 @@ impl CompactCommand {
             }));
         }
         text::line(&format!(
-            "{}: merged {} ({}) into {} ({})",
+            "{}: merged {} ({}) into {} ({}, {} written)",
             self.database.display(),
             counted(report.layers_before as u64, "layer", "layers"),
             bytes(report.bytes_before),
             report.layers,
-            bytes(report.bytes)
+            bytes(report.bytes),
+            bytes(report.bytes_written)
         ))?;
         if expired > 0 {
             text::line(&format!("expired: {}", counted(expired, "edge", "edges")))?;
@@ -175,12 +179,14 @@ impl CompactCommand {
     }
 }
 
-/// `9 groups copied (12 MiB), 1 rebuilt`.
+/// `9 groups copied (12 MiB), 120 shared (500 MiB), 1 rebuilt`.
 fn work(tiles: &TileReport) -> String {
     format!(
-        "{} copied ({}), {} rebuilt",
-        counted(tiles.groups_copied, "group", "groups"),
+        "{} copied ({}), {} shared ({}), {} rebuilt",
+        counted(tiles.groups_copied - tiles.groups_shared, "group", "groups"),
         bytes(tiles.copied_bytes),
+        tiles.groups_shared,
+        bytes(tiles.shared_bytes),
         tiles.groups_rebuilt
     )
 }

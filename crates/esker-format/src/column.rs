@@ -48,7 +48,15 @@ impl<T: Element> Column<T> {
     /// [`Error::Io`]; [`Error::Corrupt`] if it is another column, or its length differs from its header;
     /// [`Error::Invalid`] for an unsupported format version.
     pub fn open(files: &dyn Files, path: &Path, spec: ColumnSpec) -> Result<Self> {
-        let place = place_checksum(path);
+        Self::open_of_place(files, path, path, spec)
+    }
+
+    /// As [`Column::open`], of a file that was written at the path `place` and has another name now.
+    ///
+    /// # Errors
+    /// As [`Column::open`].
+    pub fn open_of_place(files: &dyn Files, path: &Path, place: &Path, spec: ColumnSpec) -> Result<Self> {
+        let place = place_checksum(place);
         let file = files.open(path)?;
         let (map, path) = (file.map()?, file.path());
         let start = map.start() as u64;

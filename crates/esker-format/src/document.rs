@@ -45,7 +45,8 @@ web.esker/
     ids.integers  or  ids.texts  ids.texts.ends    external ids of the vertices that the layer adds
     ids.index         the index of these ids
     tiles.data  tiles.columns  tiles/    tiles, if the layer has any: the chunks; then an archive of the columns
-      keys  starts  edges  groups  property.<number>  out.degrees  out.hubs  in.degrees  in.hubs
+      keys  starts  edges  groups  extents  property.<number>  out.degrees  out.hubs  in.degrees  in.hubs
+    tiles.data.<number>    a hard link to the tiles.data that another layer wrote, if the layer has chunks in it
     heads.columns  heads/    heads, if the layer has any: an archive
       out.heads  out.sums  in.heads  in.sums
   ids.columns  ids/   the map of external ids, an archive; absent if the ids are dense integers in input order, or all
@@ -98,6 +99,11 @@ of an undirected graph hold only edges from a vertex to itself or to a larger ve
 are stored row by row, and so are the tiles within a group. The edges of a tile, in order of position, are divided into chunks of at most
 65536 edges, each in the encoding named by its first byte (`TileCoding`). No chunk crosses a block boundary: zeros fill the rest of a
 block if the next chunk does not fit.
+
+A layer may have chunks in files that other layers wrote: then the column `extents` says which blocks of which files follow one another, and
+`tiles.data.<number>` is a hard link to the `tiles.data` that the layer of that number wrote, whose header keeps the checksum of its first place. Two
+extents may have a block in common that holds the last chunks of one group and the first chunks of another; chunks that no key names are not in
+use. Without the column all chunks lie in `tiles.data`.
 
 ## External ids
 

@@ -268,6 +268,11 @@ codes! {
         TileInDegrees = 72,
         /// As 71, for in-lists of a directed graph.
         TileInHubs = 73,
+        /// Where the blocks with the chunks lie, if not all lie in the layer's own file, in its order: for each range of blocks that follow one
+        /// another in a file, the number of the layer that wrote the file (0: this layer), the first block there, and the number of blocks.
+        /// Positions in 65 count these blocks one after another, each with its full length. Chunks of groups that are not in use may lie
+        /// among those that are.
+        TileExtents = 74,
         /// Compressed lists: for each 64 out-lists, the arcs before them, the bytes before them, and the offset of their sizes in 81 times 256 plus widths; then the same for the end.
         OutGroups = 80,
         /// For each 64 out-lists, their degrees, then their lengths in bytes.

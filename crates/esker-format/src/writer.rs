@@ -124,10 +124,25 @@ impl<T: Element> ColumnWriter<T> {
         }
         let sums = bytes.chunks(BLOCK_BYTES).map(crc32c::crc32c);
         self.table.extend(sums.flat_map(u32::to_le_bytes));
-        self.file.write_at(bytes, PAGE_BYTES as u64 + self.written)?;
-        self.written += bytes.len() as u64;
+        let blocks: Vec<&[u8]> = bytes.chunks(BLOCK_BYTES).collect();
+        let mut start = 0;
+        for run in blocks.chunk_by(|a, b| is_zero(a) == is_zero(b)) {
+            let end = start + run.iter().map(|block| block.len()).sum::<usize>();
+            // Blocks of zeros are left out: what is written behind them, the table at the latest, makes them a hole.
+            if !is_zero(run[0]) {
+                self.file.write_at(&bytes[start..end], PAGE_BYTES as u64 + self.written)?;
+            }
+            self.written += (end - start) as u64;
+            start = end;
+        }
         Ok(())
     }
+}
+
+/// Whether all bytes are zero.
+fn is_zero(bytes: &[u8]) -> bool {
+    // In parts: the first decides for most blocks, and there is no branch for each byte.
+    bytes.chunks(1 << 10).all(|part| part.iter().fold(0, |all, byte| all | byte) == 0)
 }
 
 /// The least and the greatest of some values; `None` if there are none, or they are not signed integers.

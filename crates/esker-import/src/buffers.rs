@@ -1,8 +1,7 @@
 //! Memory for the columns that an import writes at the same time.
 
-use esker_format::{BLOCK_BYTES, Error, Result, WRITE_BYTES};
+use esker_format::{BLOCK_BYTES, Error, Result, VALUES_AT_ONCE, WRITE_BYTES};
 use esker_graph::Stop;
-use esker_layers::layer::VALUES_AT_ONCE;
 
 /// The buffers of the columns that are written at the same time: those of one direction.
 #[derive(Debug, Clone, Copy)]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use esker_format::{ElementType, Encoding, Error, Result, Widening};
+use esker_format::{ElementType, Encoding, Error, Result, ValuesWriter, Widening};
 use esker_graph::{Direction, VertexId};
-use esker_layers::layer::{AnyWriter, BodyWriter, PlainWriter, SectionColumn};
+use esker_layers::layer::{BodyWriter, PlainWriter, SectionColumn};
 
 use super::lists::Lists;
 use super::scratch::Work;
@@ -48,7 +48,7 @@ struct PropertyOutput<'a> {
 }
 
 enum WeightOutput {
-    Known(AnyWriter),
+    Known(ValuesWriter),
     Sums(Spool<u64>, Range),
 }
 
@@ -69,7 +69,7 @@ impl<'a> Output<'a> {
                 WeightOutput::Sums(Spool::new(work, u64::MAX), Range::default())
             } else {
                 let column = SectionColumn::Property(property as u32);
-                WeightOutput::Known(AnyWriter::create(writer, direction, column, layout.carried)?)
+                WeightOutput::Known(writer.values(direction, column, layout.carried)?)
             };
             properties.push(PropertyOutput { layout, column });
         }
@@ -158,7 +158,7 @@ impl<'a> Output<'a> {
                         element = declared.element;
                     }
                     let column = SectionColumn::Property(property as u32);
-                    let column = AnyWriter::create(self.writer, self.direction, column, element)?;
+                    let column = self.writer.values(self.direction, column, element)?;
                     write_sums(work, &sums, output.layout.carried, element, column)?;
                     element
                 }
@@ -201,7 +201,7 @@ fn write_sums(
     sums: &Spool<u64>,
     carried: ElementType,
     element: ElementType,
-    mut column: AnyWriter,
+    mut column: ValuesWriter,
 ) -> Result<()> {
     let mut buffer = Vec::new();
     for block in 0..sums.num_blocks() {

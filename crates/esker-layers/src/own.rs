@@ -75,6 +75,7 @@ const LAYER: Names = Names {
         "removed.vertices",
         "tiles.columns",
         "tiles.data",
+        "tiles.data.#",
         "versions",
     ],
     directories: &[("heads", HEADS), ("tiles", TILES)],
@@ -85,6 +86,7 @@ const HEADS: Names = Names { files: &["in.heads", "in.sums", "out.heads", "out.s
 const TILES: Names = Names {
     files: &[
         "edges",
+        "extents",
         "groups",
         "in.degrees",
         "in.hubs",

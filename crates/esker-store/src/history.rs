@@ -281,6 +281,7 @@ impl History {
         // The codes of texts grow wider in later layers.
         let texts = if range.number < 3 { ElementType::U8 } else { ElementType::U16 };
         let shape = SectionShape {
+            without_targets: false,
             complete,
             encoding: self.encoding(complete),
             codes,

@@ -180,7 +180,7 @@ fn write_rows(
     encoding: Encoding,
 ) -> Result<()> {
     let properties = vec![ElementType::I32, ElementType::U8];
-    let shape = SectionShape { complete: true, encoding, codes: None, properties };
+    let shape = SectionShape { without_targets: false, complete: true, encoding, codes: None, properties };
     let mut section = SectionWriter::create(layer, direction, shape)?;
     let mut chunk = SectionChunk::default();
     chunk.main.ends.extend_from_slice(&rows.offsets()[1..]);

@@ -328,7 +328,7 @@ fn compact_keeps_tiles_until_lists_are_asked_for_and_counts_its_work() {
     place.file("others.el", "600 601\n");
     place.ok("add g.esker others.el");
     let text = place.ok("compact g.esker");
-    assert!(text.contains("; 0 groups copied (0 B), 1 rebuilt"), "{text}");
+    assert!(text.contains("; 0 groups copied (0 B), 0 shared (0 B), 1 rebuilt"), "{text}");
     let plain = place.json("compact g.esker --encoding plain --json");
     assert_eq!(plain["tile_bytes"], serde_json::Value::Null);
     assert_eq!(place.run("run wcc g.esker --encoding tiles").status.code(), Some(1));

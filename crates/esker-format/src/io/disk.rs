@@ -60,6 +60,12 @@ pub trait Disk: Files {
     /// Swaps two existing names atomically: neither is missing at any moment. Some file systems cannot.
     fn exchange(&self, a: &Path, b: &Path) -> Result<()>;
 
+    /// Gives an existing file a second name, a hard link, which must not exist. It is durable after [`Disk::sync_directory`] of its parent.
+    /// `false` if the file system has no such links, or allows none here.
+    fn link(&self, _from: &Path, _to: &Path) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Removes a file.
     fn remove_file(&self, path: &Path) -> Result<()>;
 

@@ -14,6 +14,8 @@ pub struct Faults {
     pub read_only: bool,
     /// Whether to refuse [`super::Disk::exchange`], as many file systems do.
     pub no_exchange: bool,
+    /// Whether to refuse [`super::Disk::link`], as some file systems do.
+    pub no_links: bool,
     /// Whether reads return fewer bytes than requested.
     pub short_reads: bool,
     /// The operation that, if it reads or maps, returns data with one bit flipped.

@@ -15,7 +15,8 @@
 //!   until the crash all processes see these writes, as they see dirty pages of the page cache.
 //! * **No space.** Writes past [`Faults::space_bytes`] fail, after writing the prefix that fits.
 //! * **Read-only media.** With [`Faults::read_only`], every operation that changes anything fails, locking included.
-//! * **No exchange of names.** With [`Faults::no_exchange`], [`Disk::exchange`] fails, as on many file systems.
+//! * **No exchange of names, no links.** With [`Faults::no_exchange`], [`Disk::exchange`] fails, as on many file systems; with
+//!   [`Faults::no_links`], [`Disk::link`] makes none.
 //! * **Short reads.** With [`Faults::short_reads`], `read_at` returns any number of bytes from 1 to the number requested.
 //! * **Flipped bits.** [`FaultyDisk::flip`] flips a stored bit; [`Faults::flip_read_at`] flips a bit of one read.
 //! * **Unreadable pages.** [`FaultyDisk::break_page`] makes reads of a page fail, as does [`FaultyDisk::truncate`] those of the pages
@@ -34,11 +35,10 @@ use super::disk::{DirectoryEntry, Disk, File, Files, Lock, parent};
 use super::faults::Faults;
 use super::inode::FaultyInode;
 use super::map::{FileId, Map, Pages};
-use super::names::{Names, check_exchange, check_rename, check_replace, is_root, last, list, refused};
+use super::names::{Names, check_exchange, check_new, check_rename, check_replace, is_root, list, refused};
 use super::pending::{ContentChange, NameChange};
 use crate::error::{Error, Result};
 
-const SECTOR_BYTES: usize = 512;
 /// The device of all faulty disks.
 const FAULTY_DEVICE: u64 = u64::MAX - 1;
 
@@ -168,19 +168,23 @@ fn failure(action: &'static str, path: &Path) -> Error {
     Error::io(action, path)(std::io::Error::other("input/output error (injected)"))
 }
 
+/// A random number below `bound` (SplitMix64).
+fn below(random: &mut u64, bound: u64) -> u64 {
+    *random = random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = *random;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (z ^ (z >> 31)) % bound.max(1)
+}
+
 impl State {
     fn is_due(&self) -> bool {
         self.faults.fail_at == Some(self.operations)
             || self.faults.die_at.is_some_and(|first| self.operations >= first)
     }
 
-    /// A random number below `bound` (SplitMix64).
     fn below(&mut self, bound: u64) -> u64 {
-        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.random;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % bound.max(1)
+        below(&mut self.random, bound)
     }
 
     fn file(&self, path: &Path, action: &'static str) -> Result<usize> {
@@ -229,17 +233,7 @@ impl State {
 
     /// Decides at random which writes since the last sync reach the disk.
     fn settle(&mut self, node: usize) {
-        for mut edit in std::mem::take(&mut self.nodes[node].pending) {
-            match (self.below(3), &mut edit) {
-                (0, _) => continue,
-                (1, ContentChange::Write(_, bytes)) => {
-                    let sectors = self.below(bytes.len().div_ceil(SECTOR_BYTES) as u64 + 1) as usize;
-                    bytes.truncate(sectors * SECTOR_BYTES);
-                }
-                _ => {}
-            }
-            edit.apply(Arc::make_mut(&mut self.nodes[node].durable));
-        }
+        self.nodes[node].settle(|bound| below(&mut self.random, bound));
     }
 
     /// Flips a random bit of `data` if this is the operation [`Faults::flip_read_at`].
@@ -297,6 +291,17 @@ impl Disk for FaultyDisk {
         Ok(())
     }
 
+    fn link(&self, from: &Path, to: &Path) -> Result<bool> {
+        let mut state = self.change("link", to)?;
+        let node = state.file(from, "link")?;
+        check_new(&state.names, "link", to)?;
+        let links = !state.faults.no_links;
+        if links {
+            state.change(NameChange::Add(to.to_owned(), node));
+        }
+        Ok(links)
+    }
+
     fn remove_file(&self, path: &Path) -> Result<()> {
         let mut state = self.change("remove", path)?;
         state.file(path, "remove")?;
@@ -318,12 +323,12 @@ impl Disk for FaultyDisk {
         if !state.is_directory(path) {
             return Err(refused("list", path, std::io::ErrorKind::NotFound));
         }
-        Ok(list(&state.names, path, |name, &node| describe(name, &state.nodes[node])))
+        Ok(list(&state.names, path, |name, &node| state.nodes[node].describe(name)))
     }
 
     fn look(&self, path: &Path) -> Result<Option<DirectoryEntry>> {
         let state = self.operate("look at", path)?;
-        Ok(state.names.get(path).map(|&node| describe(path, &state.nodes[node])))
+        Ok(state.names.get(path).map(|&node| state.nodes[node].describe(path)))
     }
 
     fn sync_directory(&self, path: &Path) -> Result<()> {
@@ -352,11 +357,6 @@ impl Disk for FaultyDisk {
     fn free_bytes(&self, path: &Path) -> Result<u64> {
         Ok(self.operate("ask for the free space of", path)?.free_bytes())
     }
-}
-
-fn describe(path: &Path, node: &FaultyInode) -> DirectoryEntry {
-    let (is_directory, bytes) = (node.is_directory, node.content.len() as u64);
-    DirectoryEntry { name: last(path), is_directory, is_link: false, bytes }
 }
 
 #[derive(Debug)]

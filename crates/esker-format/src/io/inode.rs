@@ -2,10 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
+use super::disk::DirectoryEntry;
+use super::names::last;
 use super::pending::ContentChange;
 
+/// Bytes that a disk writes wholly or not at all.
+const SECTOR_BYTES: usize = 512;
 /// Bytes of a page, the unit in which files are mapped.
 const MAPPED_PAGE_BYTES: usize = 4096;
 
@@ -26,6 +31,27 @@ impl FaultyInode {
     /// An empty file or directory.
     pub(super) fn new(is_directory: bool) -> Self {
         Self { is_directory, ..Self::default() }
+    }
+
+    /// As a directory lists it.
+    pub(super) fn describe(&self, path: &Path) -> DirectoryEntry {
+        let bytes = self.content.len() as u64;
+        DirectoryEntry { name: last(path), is_directory: self.is_directory, is_link: false, bytes }
+    }
+
+    /// Decides which writes since the last sync reach the disk, by random numbers below given bounds.
+    pub(super) fn settle(&mut self, mut below: impl FnMut(u64) -> u64) {
+        for mut edit in std::mem::take(&mut self.pending) {
+            match (below(3), &mut edit) {
+                (0, _) => continue,
+                (1, ContentChange::Write(_, bytes)) => {
+                    let sectors = below(bytes.len().div_ceil(SECTOR_BYTES) as u64 + 1) as usize;
+                    bytes.truncate(sectors * SECTOR_BYTES);
+                }
+                _ => {}
+            }
+            edit.apply(Arc::make_mut(&mut self.durable));
+        }
     }
 
     /// The error of reading a range, if it holds a broken page.

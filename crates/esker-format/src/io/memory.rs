@@ -149,6 +149,13 @@ impl Disk for MemoryDisk {
         Ok(())
     }
 
+    fn link(&self, from: &Path, to: &Path) -> Result<bool> {
+        let mut names = self.names_to_change();
+        let node = names.get(from).cloned().ok_or_else(|| refused("link", from, ErrorKind::NotFound))?;
+        add(&mut names, to, node)?;
+        Ok(true)
+    }
+
     fn remove_file(&self, path: &Path) -> Result<()> {
         self.find(path, "remove")?;
         self.names_to_change().remove(path);

@@ -43,6 +43,11 @@ pub(super) fn check_rename<N>(names: &Names<N>, from: &Path, to: &Path) -> Resul
     Ok(())
 }
 
+/// An error if `path` exists.
+pub(super) fn check_new<N>(names: &Names<N>, action: &'static str, path: &Path) -> Result<()> {
+    if names.contains_key(path) { Err(refused(action, path, ErrorKind::AlreadyExists)) } else { Ok(()) }
+}
+
 /// An error unless `from` exists.
 pub(super) fn check_replace<N>(names: &Names<N>, from: &Path) -> Result<()> {
     if names.contains_key(from) { Ok(()) } else { Err(refused("rename", from, ErrorKind::NotFound)) }

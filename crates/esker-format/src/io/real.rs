@@ -74,6 +74,17 @@ impl Disk for RealDisk {
             .map_err(|errno| Error::io("replace", b)(errno.into()))
     }
 
+    fn link(&self, from: &Path, to: &Path) -> Result<bool> {
+        use std::io::ErrorKind::{CrossesDevices, PermissionDenied, TooManyLinks, Unsupported};
+        match fs::hard_link(from, to) {
+            Ok(()) => Ok(true),
+            Err(e) if matches!(e.kind(), CrossesDevices | PermissionDenied | TooManyLinks | Unsupported) => {
+                Ok(false)
+            }
+            Err(e) => Err(Error::io("link", to)(e)),
+        }
+    }
+
     fn remove_file(&self, path: &Path) -> Result<()> {
         fs::remove_file(path).map_err(Error::io("remove", path))
     }

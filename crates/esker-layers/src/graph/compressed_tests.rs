@@ -32,7 +32,13 @@ fn layer(csr: &Csr<i32>) -> PlainLayer {
     record.encoding = Encoding::Compressed;
     let writer = PlainWriter::new(&disk, directory, database);
     let properties = vec![ElementType::I32];
-    let shape = SectionShape { complete: true, encoding: record.encoding, codes: None, properties };
+    let shape = SectionShape {
+        without_targets: false,
+        complete: true,
+        encoding: record.encoding,
+        codes: None,
+        properties,
+    };
     let mut section = SectionWriter::create(&writer, Direction::Out, shape).unwrap();
     let mut chunk = SectionChunk::default();
     chunk.main.ends.extend_from_slice(&rows.offsets()[1..]);

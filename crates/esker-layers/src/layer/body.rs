@@ -21,7 +21,8 @@ enum EncodedWriter {
 #[derive(Debug)]
 struct ArraysWriter {
     offsets: ColumnWriter<u64>,
-    targets: ColumnWriter<VertexId>,
+    /// `None`: the targets are in tiles.
+    targets: Option<ColumnWriter<VertexId>>,
     num_arcs: u64,
 }
 
@@ -43,9 +44,19 @@ impl BodyWriter {
         offsets: SectionColumn,
         targets: SectionColumn,
     ) -> Result<Self> {
+        Self::arrays_with(writer, direction, offsets, Some(targets))
+    }
+
+    /// Creates the files of plain arrays, or only their offsets.
+    pub(super) fn arrays_with(
+        writer: &PlainWriter<'_>,
+        direction: Direction,
+        offsets: SectionColumn,
+        targets: Option<SectionColumn>,
+    ) -> Result<Self> {
         let mut offsets = writer.section(direction, offsets)?;
         offsets.append(&[0])?;
-        let targets = writer.section(direction, targets)?;
+        let targets = targets.map(|targets| writer.section(direction, targets)).transpose()?;
         Ok(Self(EncodedWriter::Arrays(Box::new(ArraysWriter { offsets, targets, num_arcs: 0 }))))
     }
 
@@ -66,7 +77,9 @@ impl BodyWriter {
             EncodedWriter::Arrays(arrays) => {
                 let ends: Vec<u64> = ends.iter().map(|end| arrays.num_arcs + end).collect();
                 arrays.offsets.append(&ends)?;
-                arrays.targets.append(targets)?;
+                if let Some(column) = &mut arrays.targets {
+                    column.append(targets)?;
+                }
                 arrays.num_arcs += targets.len() as u64;
                 Ok(())
             }
@@ -88,7 +101,7 @@ impl BodyWriter {
         match self.0 {
             EncodedWriter::Arrays(arrays) => {
                 arrays.offsets.finish()?;
-                arrays.targets.finish()?;
+                arrays.targets.map_or(Ok(0), ColumnWriter::finish)?;
             }
             EncodedWriter::Coded(mut coded) => {
                 coded.coder.finish();

@@ -176,6 +176,17 @@ impl ListColumns {
         }
     }
 
+    /// As [`ListColumns::all`], but checksums of tiles are compared as these are decoded: for who needs few of them.
+    ///
+    /// # Errors
+    /// As [`ListColumns::all`].
+    pub fn all_as_read(&self, run: &Run) -> Result<AllLists<'_>> {
+        match &self.body {
+            Body::Tiled(lists) => Ok(AllLists::Tiled { offsets: lists.offsets(run)?, lists }),
+            Body::Arrays(_) | Body::Coded(_) => self.all(run),
+        }
+    }
+
     /// The slot of the list of `v`; `None` if `v` has no list.
     ///
     /// # Errors

@@ -30,4 +30,4 @@ pub use plain::{DictionaryFiles, PlainLayer, PlainWriter};
 pub(crate) use section::for_runs;
 pub use section::{Address, Dead, Past, Section};
 pub use tiled::TiledLists;
-pub use write::{AnyWriter, ArcChunk, SectionChunk, SectionShape, SectionWriter, VALUES_AT_ONCE};
+pub use write::{ArcChunk, SectionChunk, SectionShape, SectionWriter};

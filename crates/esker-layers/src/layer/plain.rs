@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use esker_format::io::Files;
 use esker_format::{
-    Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, Error, LayerRecord, PropertyRecord,
-    Result, WRITE_BYTES, united,
+    Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, ElementType, Error, LayerRecord,
+    PropertyRecord, Result, ValuesWriter, WRITE_BYTES, united,
 };
 use esker_graph::{Direction, VertexId};
 
@@ -80,6 +80,21 @@ impl<'a> PlainWriter<'a> {
         column: SectionColumn,
     ) -> Result<ColumnWriter<T>> {
         self.column(&column.path(&self.directory, direction), column.kind(direction))
+    }
+
+    /// Creates a column of one direction, of values of a type.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn values(
+        &self,
+        direction: Direction,
+        column: SectionColumn,
+        element: ElementType,
+    ) -> Result<ValuesWriter> {
+        let spec = ColumnSpec { database: self.database, kind: column.kind(direction) };
+        let path = column.path(&self.directory, direction);
+        ValuesWriter::create(self.files, &path, spec, element, self.buffer_bytes)
     }
 
     /// Creates the offsets of a direction: n + 1 numbers, ascending from 0 to the number of arcs.

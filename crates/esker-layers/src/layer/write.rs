@@ -1,6 +1,6 @@
 //! Writes the lists of one direction of a layer, in chunks of vertices that threads prepare in parallel.
 
-use esker_format::{ColumnWriter, Element, ElementType, Encoding, Result, SectionRecord};
+use esker_format::{ColumnWriter, Element, ElementType, Encoding, Result, SectionRecord, ValuesWriter};
 use esker_graph::{Direction, Run, VertexId};
 
 use super::body::BodyWriter;
@@ -66,72 +66,22 @@ pub struct SectionShape {
     /// The encoding of the main lists; plain unless every vertex has a list. Lists in tiles alone are written as plain ones, of which the
     /// tiles are made; whoever makes them removes the targets.
     pub encoding: Encoding,
+    /// Whether the targets of the main lists are left out, because their tiles are made of older ones.
+    pub without_targets: bool,
     /// The type of version codes (see `code_type`); `None` if the layer holds a single version.
     pub codes: Option<ElementType>,
     /// The types of the edge properties, by number.
     pub properties: Vec<ElementType>,
 }
 
-/// Values that an [`AnyWriter`] converts at a time, and so the size of its buffer.
-pub const VALUES_AT_ONCE: usize = 1 << 11;
-
-macro_rules! any_writer {
-    ($($code:ident($type:ty)),*) => {
-        /// Writes a column of a type known only at run time from the bits of its values.
-        #[derive(Debug)]
-        pub enum AnyWriter {
-            $(#[doc = concat!("Values of type `", stringify!($type), "`, and a buffer.")] $code(ColumnWriter<$type>, Vec<$type>),)*
-        }
-
-        impl AnyWriter {
-            /// Creates the file of a column.
-            pub fn create(writer: &PlainWriter<'_>, direction: Direction, column: SectionColumn, element: ElementType) -> Result<Self> {
-                Ok(match element {
-                    $(ElementType::$code => Self::$code(writer.section(direction, column)?, Vec::new()),)*
-                })
-            }
-
-            /// Appends values.
-            pub fn append(&mut self, bits: impl Iterator<Item = u64>) -> Result<()> {
-                match self {
-                    $(Self::$code(column, buffer) => {
-                        let mut values = bits.map(|bits| {
-                            let mut bytes = [0; size_of::<$type>()];
-                            bytes.copy_from_slice(&bits.to_le_bytes()[..size_of::<$type>()]);
-                            <$type>::from_le_bytes(bytes)
-                        });
-                        loop {
-                            buffer.clear();
-                            buffer.extend(values.by_ref().take(VALUES_AT_ONCE));
-                            if buffer.is_empty() {
-                                return Ok(());
-                            }
-                            column.append(buffer)?;
-                        }
-                    })*
-                }
-            }
-
-            /// Completes and syncs the file.
-            pub fn finish(self) -> Result<()> {
-                match self {
-                    $(Self::$code(column, _) => column.finish().map(|_| ()),)*
-                }
-            }
-        }
-    };
-}
-
-any_writer!(U8(u8), U16(u16), U32(u32), U64(u64), I32(i32), I64(i64), F32(f32), F64(f64));
-
 /// Writes the columns of one set of lists.
 #[derive(Debug)]
 struct ArcsWriter {
     vertices: Option<ColumnWriter<VertexId>>,
     lists: BodyWriter,
-    born: Option<AnyWriter>,
-    died: Option<AnyWriter>,
-    properties: Vec<AnyWriter>,
+    born: Option<ValuesWriter>,
+    died: Option<ValuesWriter>,
+    properties: Vec<ValuesWriter>,
     num_lists: u64,
     num_arcs: u64,
 }
@@ -139,8 +89,8 @@ struct ArcsWriter {
 /// The names of the columns of one set of lists.
 struct ArcsColumns<'a> {
     vertices: Option<SectionColumn>,
-    /// The columns of offsets and of targets; `None`: compressed lists.
-    arrays: Option<(SectionColumn, SectionColumn)>,
+    /// The columns of offsets and, unless they are left out, of targets; `None`: compressed lists.
+    arrays: Option<(SectionColumn, Option<SectionColumn>)>,
     born: Option<SectionColumn>,
     died: Option<SectionColumn>,
     property: Option<&'a dyn Fn(u32) -> SectionColumn>,
@@ -155,17 +105,15 @@ impl ArcsWriter {
     ) -> Result<Self> {
         let codes = |column: Option<SectionColumn>| {
             let wanted = column.zip(shape.codes);
-            wanted.map(|(column, element)| AnyWriter::create(writer, direction, column, element)).transpose()
+            wanted.map(|(column, element)| writer.values(direction, column, element)).transpose()
         };
         let lists = match columns.arrays {
-            Some((offsets, targets)) => BodyWriter::arrays(writer, direction, offsets, targets)?,
+            Some((offsets, targets)) => BodyWriter::arrays_with(writer, direction, offsets, targets)?,
             None => BodyWriter::coded(writer, direction)?,
         };
         let properties = columns.property.map(|column| {
             let numbered = (0..).zip(&shape.properties);
-            numbered
-                .map(|(number, &element)| AnyWriter::create(writer, direction, column(number), element))
-                .collect()
+            numbered.map(|(number, &element)| writer.values(direction, column(number), element)).collect()
         });
         Ok(Self {
             vertices: columns.vertices.map(|column| writer.section(direction, column)).transpose()?,
@@ -200,7 +148,7 @@ impl ArcsWriter {
     fn finish(self) -> Result<(u64, u64)> {
         finish(self.vertices)?;
         self.lists.finish()?;
-        self.born.into_iter().chain(self.died).chain(self.properties).try_for_each(AnyWriter::finish)?;
+        self.born.into_iter().chain(self.died).chain(self.properties).try_for_each(ValuesWriter::finish)?;
         Ok((self.num_lists, self.num_arcs))
     }
 }
@@ -230,10 +178,10 @@ impl<'a> SectionWriter<'a> {
     /// [`esker_format::Error::Io`].
     pub fn create(writer: &'a PlainWriter<'a>, direction: Direction, shape: SectionShape) -> Result<Self> {
         let sparse = !shape.complete;
+        let targets = (!shape.without_targets).then_some(SectionColumn::Targets);
         let columns = ArcsColumns {
             vertices: sparse.then_some(SectionColumn::Vertices),
-            arrays: (shape.encoding != Encoding::Compressed)
-                .then_some((SectionColumn::Offsets, SectionColumn::Targets)),
+            arrays: (shape.encoding != Encoding::Compressed).then_some((SectionColumn::Offsets, targets)),
             born: Some(SectionColumn::Born),
             died: None,
             property: Some(&SectionColumn::Property),
@@ -259,7 +207,7 @@ impl<'a> SectionWriter<'a> {
         if !chunk.dead_vertices.is_empty() {
             let columns = ArcsColumns {
                 vertices: Some(SectionColumn::DeadVertices),
-                arrays: Some((SectionColumn::DeadOffsets, SectionColumn::DeadTargets)),
+                arrays: Some((SectionColumn::DeadOffsets, Some(SectionColumn::DeadTargets))),
                 born: None,
                 died: Some(SectionColumn::DeadCodes),
                 property: None,
@@ -269,7 +217,7 @@ impl<'a> SectionWriter<'a> {
         if !chunk.past_vertices.is_empty() {
             let columns = ArcsColumns {
                 vertices: Some(SectionColumn::PastVertices),
-                arrays: Some((SectionColumn::PastOffsets, SectionColumn::PastTargets)),
+                arrays: Some((SectionColumn::PastOffsets, Some(SectionColumn::PastTargets))),
                 born: Some(SectionColumn::PastBorn),
                 died: Some(SectionColumn::PastDied),
                 property: Some(&SectionColumn::PastProperty),
@@ -322,6 +270,23 @@ impl<'a> SectionWriter<'a> {
         count: usize,
         make: impl Fn(usize) -> Result<SectionChunk> + Sync,
     ) -> Result<()> {
-        in_order(run, count, make, |chunk| self.append(&chunk))
+        self.append_each(run, count, |chunk| Ok((make(chunk)?, ())), |_, ()| Ok(()))
+    }
+
+    /// As [`SectionWriter::append_all`]; `take` gets each chunk and what else `make` made, in order.
+    ///
+    /// # Errors
+    /// The first error of `make`, of `take` or of writing; cancellation.
+    pub fn append_each<T: Send>(
+        &mut self,
+        run: &Run,
+        count: usize,
+        make: impl Fn(usize) -> Result<(SectionChunk, T)> + Sync,
+        mut take: impl FnMut(&SectionChunk, T) -> Result<()> + Send,
+    ) -> Result<()> {
+        in_order(run, count, make, |(chunk, more)| {
+            self.append(&chunk)?;
+            take(&chunk, more)
+        })
     }
 }

@@ -8,18 +8,18 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::memory::filled;
 use esker_format::{DatabaseId, Element, Error, Result};
 use esker_graph::{Direction, Lists, Run, vertex};
 
+use super::coding::{CodedTiles, Coding, foreign};
 use super::degrees::write_degrees;
 use super::gather::{GroupRow, TilePart};
 use super::reuse::OldTiles;
-use super::segment::Segment;
-use super::strip::{STRIP_BITS, STRIP_LEN};
+use super::strip::STRIP_LEN;
 use super::write::TileWriter;
 
 /// The most bytes that [`ConvertOptions::within`] takes: more memory makes conversions no faster.
@@ -58,10 +58,14 @@ pub struct TileReport {
     pub data_bytes: u64,
     /// Groups with edges that were coded from lists.
     pub groups_rebuilt: u64,
-    /// Groups with edges that were copied from older tiles.
+    /// Groups with edges that did not change: copied from older tiles, or shared with these.
     pub groups_copied: u64,
+    /// Those among them that were not written again, because the file that holds them got a second name.
+    pub groups_shared: u64,
     /// Bytes of the copied chunks.
     pub copied_bytes: u64,
+    /// Bytes of the blocks with the shared chunks.
+    pub shared_bytes: u64,
 }
 
 /// The properties to copy to the tiles.
@@ -192,117 +196,6 @@ impl Conversion<'_> {
     }
 }
 
-/// The coding of edges, and what is counted meanwhile.
-struct Coding<'a> {
-    writer: TileWriter,
-    run: &'a Run,
-    layer: &'a Path,
-    /// The last segment, to which edges may be added.
-    open: Segment,
-    counts_in: bool,
-    in_degrees: Vec<u32>,
-    num_loops: u64,
-    copied_bytes: u64,
-}
-
-/// A segment, and parts of tiles to append to it.
-type Job<'a> = (Segment, Vec<(u32, u32, &'a [u32])>);
-
-impl Coding<'_> {
-    /// Codes edges, each segment on one thread.
-    fn code<W>(&mut self, parts: &[TilePart<'_, W>]) -> Result<()> {
-        if self.counts_in {
-            for part in parts {
-                count_in(&mut self.in_degrees, part.column, part.positions, self.layer)?;
-            }
-        }
-        let mut jobs: Vec<Job<'_>> = Vec::new();
-        let mut room = self.open.room();
-        jobs.push((std::mem::take(&mut self.open), Vec::new()));
-        for part in parts {
-            let mut rest = part.positions;
-            while !rest.is_empty() {
-                if room == 0 {
-                    jobs.push(Job::default());
-                    room = Segment::default().room();
-                }
-                let (own, others) = rest.split_at(rest.len().min(room));
-                if let Some((_, appended)) = jobs.last_mut() {
-                    appended.push((part.row, part.column, own));
-                }
-                (room, rest) = (room - own.len(), others);
-            }
-        }
-        let jobs: Vec<_> = jobs.into_iter().map(Mutex::new).collect();
-        self.run.share(
-            jobs.len(),
-            || (),
-            |(), job| {
-                let mut job = jobs[job].lock().unwrap_or_else(PoisonError::into_inner);
-                let (segment, appended) = &mut *job;
-                appended
-                    .iter()
-                    .try_for_each(|(row, column, positions)| segment.append(*row, *column, positions))?;
-                if segment.room() == 0 { segment.end_tile() } else { Ok(()) }
-            },
-        )?;
-        for job in jobs {
-            let (segment, _) = job.into_inner().unwrap_or_else(PoisonError::into_inner);
-            if segment.room() == 0 {
-                self.append(&segment)?;
-            } else {
-                self.open = segment;
-            }
-        }
-        Ok(())
-    }
-
-    fn append(&mut self, segment: &Segment) -> Result<()> {
-        self.num_loops += segment.num_loops();
-        self.writer.append_segment(segment)
-    }
-
-    /// Ends the open segment.
-    fn close_segment(&mut self) -> Result<()> {
-        let mut segment = std::mem::take(&mut self.open);
-        segment.end_tile()?;
-        if segment.is_empty() { Ok(()) } else { self.append(&segment) }
-    }
-
-    /// Copies chunks of old tiles.
-    fn copy(&mut self, old: Option<&OldTiles<'_>>, chunks: Range<usize>) -> Result<()> {
-        let Some(old) = old else { return Ok(()) };
-        self.run.check()?;
-        self.close_segment()?;
-        let (counts_in, layer, before) = (self.counts_in, self.layer, self.writer.data_bytes());
-        let (in_degrees, num_loops) = (&mut self.in_degrees, &mut self.num_loops);
-        let wants = |row, column| counts_in || row == column;
-        old.copy(chunks, &mut self.writer, wants, |(row, column), positions| {
-            if row == column {
-                *num_loops += positions.iter().filter(|&&at| at >> 16 == at & 0xFFFF).count() as u64;
-            }
-            if counts_in { count_in(in_degrees, column, positions, layer) } else { Ok(()) }
-        })?;
-        self.copied_bytes += self.writer.data_bytes() - before;
-        Ok(())
-    }
-}
-
-/// Counts edges at their targets.
-fn count_in(in_degrees: &mut [u32], column: u32, positions: &[u32], layer: &Path) -> Result<()> {
-    let first = (column as usize) << STRIP_BITS;
-    for &position in positions {
-        let degree = in_degrees.get_mut(first + (position & 0xFFFF) as usize);
-        let degree = degree.ok_or_else(|| foreign(layer))?;
-        *degree = degree.checked_add(1).ok_or_else(|| too_many(first))?;
-    }
-    Ok(())
-}
-
-fn too_many(v: usize) -> Error {
-    Error::Invalid(format!("a vertex from {v} on has more than {} in-edges: import with in-lists", u32::MAX))
-}
-
 /// Writes the tiles of a graph into the directory of a layer without tiles. They are durable once that directory is synced. Groups that did
 /// not change since `old` tiles with groups of the same size were made are copied.
 ///
@@ -325,22 +218,15 @@ where
     }
     let conversion = Conversion { options, run, old: old.filter(|old| old.group() == options.group) };
     let counts_in = graph.is_directed() && !graph.has(Direction::In);
-    let mut coding = Coding {
-        writer: TileWriter::create(disk, layer, database)?,
-        run,
-        layer,
-        open: Segment::default(),
-        counts_in,
-        in_degrees: filled(0, if counts_in { graph.num_vertices() } else { 0 })?,
-        num_loops: 0,
-        copied_bytes: 0,
-    };
+    let writer = TileWriter::create(disk, layer, database)?;
+    let in_degrees = filled(0, if counts_in { graph.num_vertices() } else { 0 })?;
+    let mut coding = Coding::new(writer, run, layer, counts_in.then_some(in_degrees));
     let (groups_rebuilt, groups_copied) = conversion.walk(graph, |step| match step {
         Step::Edges(parts) => coding.code(parts),
-        Step::Copy(chunks) => coding.copy(conversion.old, chunks),
+        Step::Copy(chunks) => conversion.old.map_or(Ok(()), |old| coding.copy(old, chunks)),
     })?;
-    coding.close_segment()?;
-    let Coding { writer, in_degrees, num_loops, copied_bytes, .. } = coding;
+    let CodedTiles { writer, in_degrees, num_loops, copied_bytes, groups_shared, shared_bytes } =
+        coding.finish()?;
     let arcs = if graph.is_directed() { writer.num_edges() } else { 2 * writer.num_edges() - num_loops };
     if arcs != graph.num_arcs() {
         return Err(foreign(layer));
@@ -351,16 +237,21 @@ where
         write_degrees(writer.archive(), &directory, database, direction, graph.num_vertices(), degree)
     };
     write(Direction::Out, &|v| graph.degree(Direction::Out, vertex(v)) as u64)?;
-    if counts_in {
+    if let Some(in_degrees) = in_degrees {
         write(Direction::In, &|v| u64::from(in_degrees[v]))?;
     } else if graph.is_directed() {
         write(Direction::In, &|v| graph.degree(Direction::In, vertex(v)) as u64)?;
     }
     let (num_edges, num_chunks) = (writer.num_edges(), writer.num_chunks());
     let data_bytes = writer.finish(options.group)?;
-    Ok(TileReport { num_edges, num_chunks, data_bytes, groups_rebuilt, groups_copied, copied_bytes })
-}
-
-fn foreign(layer: &Path) -> Error {
-    Error::corrupt(layer, 0, "lists do not ascend, or are not the same from both ends of edges")
+    Ok(TileReport {
+        num_edges,
+        num_chunks,
+        data_bytes,
+        groups_rebuilt,
+        groups_copied,
+        groups_shared,
+        copied_bytes,
+        shared_bytes,
+    })
 }

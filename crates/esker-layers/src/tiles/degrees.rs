@@ -51,6 +51,53 @@ fn names(direction: Direction) -> [&'static str; 2] {
     }
 }
 
+/// Writes the degrees of a direction, in the order of the vertices.
+#[derive(Debug)]
+pub(super) struct DegreeWriter {
+    small: ColumnWriter<u16>,
+    hubs: ColumnWriter<u64>,
+    num_vertices: u64,
+}
+
+impl DegreeWriter {
+    pub(super) fn create(
+        files: &dyn Files,
+        directory: &Path,
+        database: DatabaseId,
+        direction: Direction,
+    ) -> Result<Self> {
+        let ([small_kind, hub_kind], [small_name, hub_name]) = (kinds(direction), names(direction));
+        let spec = |kind| ColumnSpec { database, kind };
+        let small = ColumnWriter::create(files, &directory.join(small_name), spec(small_kind))?;
+        let hubs = ColumnWriter::create(files, &directory.join(hub_name), spec(hub_kind))?;
+        Ok(Self { small, hubs, num_vertices: 0 })
+    }
+
+    /// Appends the degrees of the next vertices.
+    pub(super) fn append(&mut self, degrees: impl Iterator<Item = u64>) -> Result<()> {
+        let mut degrees = degrees.peekable();
+        let mut values = Vec::with_capacity(WRITE_LEN);
+        while degrees.peek().is_some() {
+            values.clear();
+            for degree in degrees.by_ref().take(WRITE_LEN) {
+                if degree >= u64::from(LARGE) {
+                    self.hubs.append(&[self.num_vertices, degree])?;
+                }
+                self.num_vertices += 1;
+                values.push(degree.min(u64::from(LARGE)) as u16);
+            }
+            self.small.append(&values)?;
+        }
+        Ok(())
+    }
+
+    /// Completes and syncs the files. Returns the number of vertices.
+    pub(super) fn finish(self) -> Result<u64> {
+        self.hubs.finish()?;
+        self.small.finish()
+    }
+}
+
 /// Writes the degrees of the vertices `0..num_vertices`.
 pub(super) fn write_degrees(
     files: &dyn Files,
@@ -60,25 +107,9 @@ pub(super) fn write_degrees(
     num_vertices: usize,
     degree: impl Fn(usize) -> u64,
 ) -> Result<()> {
-    let ([small_kind, hub_kind], [small_name, hub_name]) = (kinds(direction), names(direction));
-    let spec = |kind| ColumnSpec { database, kind };
-    let mut small = ColumnWriter::<u16>::create(files, &directory.join(small_name), spec(small_kind))?;
-    let mut hubs = ColumnWriter::<u64>::create(files, &directory.join(hub_name), spec(hub_kind))?;
-    let mut values = Vec::with_capacity(WRITE_LEN);
-    for first in (0..num_vertices).step_by(WRITE_LEN) {
-        values.clear();
-        for v in first..num_vertices.min(first + WRITE_LEN) {
-            let degree = degree(v);
-            if degree >= u64::from(LARGE) {
-                hubs.append(&[v as u64, degree])?;
-            }
-            values.push(degree.min(u64::from(LARGE)) as u16);
-        }
-        small.append(&values)?;
-    }
-    small.finish()?;
-    hubs.finish()?;
-    Ok(())
+    let mut writer = DegreeWriter::create(files, directory, database, direction)?;
+    writer.append((0..num_vertices).map(degree))?;
+    writer.finish().map(drop)
 }
 
 /// The columns of the degrees of a direction.

@@ -1,40 +1,22 @@
 //! The files of a layer's tiles, and the directory of their chunks.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use esker_format::io::Disk;
 use esker_format::{
     Archive, BLOCK_BYTES, Column, ColumnKind, ColumnSpec, DatabaseId, Element, ElementType, Error, Result,
+    Values,
 };
 use esker_graph::{Direction, Run};
 
 use super::codec::CHUNK_LEN_MAX;
+use super::data::TileData;
 use super::degrees::{DegreeColumns, Degrees};
+use super::paths::TileFiles;
 use super::strip::STRIP_LEN;
-
-/// Paths of the files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TileFiles {
-    /// The chunks: a file of their own, because it is read past the page cache.
-    pub data: PathBuf,
-    /// Everything else.
-    pub directory: PathBuf,
-}
-
-impl TileFiles {
-    /// The paths in the directory of a layer.
-    pub fn of(layer: &Path) -> Self {
-        Self { data: layer.join("tiles.data"), directory: layer.join("tiles") }
-    }
-
-    /// The column of an edge property.
-    pub(crate) fn property(&self, number: u32) -> PathBuf {
-        self.directory.join(format!("property.{number}"))
-    }
-}
 
 /// The manifest's description of the graph in the tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +50,7 @@ pub struct Tiles {
     keys: Column<u64>,
     starts: Column<u64>,
     edges: Column<u64>,
-    data: Column<u8>,
+    data: TileData,
     out: DegreeColumns,
     incoming: Option<DegreeColumns>,
     disk: Arc<dyn Disk>,
@@ -95,7 +77,11 @@ impl Tiles {
         edges.expect_len(keys.len() as u64 + 1)?;
         let groups = Column::<u32>::open(&archive, &path("groups"), spec(ColumnKind::TileGroups))?;
         groups.expect_len(1)?;
-        let data = Column::open(disk.as_ref(), &files.data, spec(ColumnKind::TileData))?;
+        let extents = archive.paths().any(|file| file == path("extents"));
+        let extents = extents
+            .then(|| Column::open(&archive, &path("extents"), spec(ColumnKind::TileExtents)))
+            .transpose()?;
+        let data = TileData::open(disk.as_ref(), layer, database, extents.as_ref())?;
         let degrees = |direction| {
             DegreeColumns::open(&archive, &files.directory, database, direction, shape.num_vertices)
         };
@@ -136,13 +122,19 @@ impl Tiles {
     }
 
     /// The chunks.
-    pub fn data(&self) -> &Column<u8> {
+    pub fn data(&self) -> &TileData {
         &self.data
     }
 
     /// The disk that they were opened on.
     pub(super) fn disk(&self) -> &dyn Disk {
         self.disk.as_ref()
+    }
+
+    /// The number of the layer; `None` if its directory has no number.
+    pub(super) fn layer_number(&self) -> Option<u32> {
+        let name = self.files.data.parent()?.file_name()?.to_str()?;
+        name.parse().ok().filter(|&number| number > 0)
     }
 
     /// All columns but the chunks.
@@ -186,6 +178,14 @@ impl Tiles {
         let column = Column::open(&self.archive, &self.files.property(number), spec)?;
         column.expect_len(self.shape.num_edges)?;
         Ok(column)
+    }
+
+    /// The same, of values of a type known only at run time.
+    pub(super) fn values(&self, number: u32, element: ElementType) -> Result<Values> {
+        let spec = ColumnSpec { database: self.database, kind: ColumnKind::TileProperty };
+        let values = Values::open(&self.archive, &self.files.property(number), spec, element)?;
+        values.expect_len(self.shape.num_edges)?;
+        Ok(values)
     }
 
     /// Whether they have an edge property with values of a type that can be a weight.

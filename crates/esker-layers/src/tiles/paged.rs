@@ -24,7 +24,8 @@ impl PagedFile for TilePages<'_> {
     }
 
     fn data(&self) -> Range<u64> {
-        let first = self.tiles.data().first_byte();
+        let data = self.tiles.data();
+        let first = if data.is_one() { data.first_byte() } else { 0 };
         first..first + self.tiles.data_bytes()
     }
 

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use esker_format::{Error, Result};
+use esker_format::{BLOCK_BYTES, Error, Result};
 use esker_graph::{Run, VertexId};
 
 use super::codec::ChunkDecoder;
+use super::data::{OWN, SharedBlocks};
 use super::files::{Chunk, Directory, Tiles};
 use super::strip::{STRIP_BITS, STRIP_LEN};
 use super::write::TileWriter;
@@ -59,7 +60,7 @@ impl ChangedGroups {
 #[derive(Debug)]
 pub struct OldTiles<'a> {
     pub(super) tiles: &'a Tiles,
-    directory: Directory<'a>,
+    pub(super) directory: Directory<'a>,
     /// The chunks of each group.
     chunks: BTreeMap<GroupKey, Range<usize>>,
     changed: ChangedGroups,
@@ -108,6 +109,51 @@ impl<'a> OldTiles<'a> {
         self.directory.chunk(chunks.start).edges.start..self.directory.chunk(chunks.end - 1).edges.end
     }
 
+    /// Takes over chunks without writing them again: their blocks get a second name. `false` if that is not possible here.
+    pub(super) fn share(&self, chunks: Range<usize>, writer: &mut TileWriter) -> Result<bool> {
+        let (Some(own_number), false) = (self.tiles.layer_number(), chunks.is_empty()) else {
+            return Ok(false);
+        };
+        let first = self.directory.chunk(chunks.start).bytes.start;
+        let end = self.directory.chunk(chunks.end - 1).bytes.end;
+        let data = self.tiles.data();
+        let Some(SharedBlocks { segment, number, blocks }) = data.shareable(first..end) else {
+            return Ok(false);
+        };
+        let number = if number == OWN { own_number } else { number };
+        if !writer.link(number, data.path_of(segment))? {
+            return Ok(false);
+        }
+        let to = writer.share(number, blocks.start as u64..blocks.end as u64)?;
+        let from = first / BLOCK_BYTES as u64 * BLOCK_BYTES as u64;
+        for number in chunks {
+            let chunk = self.directory.chunk(number);
+            let num_edges = chunk.edges.end - chunk.edges.start;
+            writer.add_shared((chunk.row, chunk.column), to + (chunk.bytes.start - from), num_edges)?;
+        }
+        Ok(true)
+    }
+
+    /// Shows the positions of the edges of chunks in the tiles that `wants` chooses, and compares the blocks of all with their checksums.
+    pub(super) fn look(
+        &self,
+        chunks: Range<usize>,
+        wants: impl Fn(u32, u32) -> bool,
+        mut look: impl FnMut((u32, u32), &[u32]) -> Result<()>,
+    ) -> Result<()> {
+        let mut positions = Vec::new();
+        for number in chunks {
+            let chunk = self.directory.chunk(number);
+            let bytes = self.tiles.data().get(chunk.bytes.start as usize..chunk.bytes.end as usize)?;
+            if wants(chunk.row, chunk.column) {
+                self.decode(&chunk, bytes, &mut positions, |positions| {
+                    look((chunk.row, chunk.column), positions)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
     /// Copies chunks, byte for byte, after comparing their blocks with the checksums. `look` sees the positions of all edges of the tiles
     /// that `wants` chooses.
     pub(super) fn copy(
@@ -124,7 +170,8 @@ impl<'a> OldTiles<'a> {
             let mut bytes = self.tiles.data().get(range)?;
             let wanted = wants(chunk.row, chunk.column);
             let zeros = bytes.iter().rev().take_while(|&&byte| byte == 0).count();
-            if wanted || zeros > ZEROS_MAX {
+            // Behind shared chunks may lie others that are not in use.
+            if wanted || zeros > ZEROS_MAX || !self.tiles.data().is_one() {
                 let len = self.decode(&chunk, bytes, &mut positions, |positions| {
                     if wanted { look((chunk.row, chunk.column), positions) } else { Ok(()) }
                 })?;
@@ -136,7 +183,7 @@ impl<'a> OldTiles<'a> {
     }
 
     /// Decodes a chunk. Returns the bytes that it has.
-    fn decode(
+    pub(super) fn decode(
         &self,
         chunk: &Chunk,
         bytes: &[u8],
@@ -340,7 +387,7 @@ mod tests {
                 let made = make_from(&disk, Path::new(&layer), &graph.graph(), &options, None, threads);
                 let (tiles, report) = made.unwrap();
                 assert_eq!(report.groups_copied, 0);
-                tiles.data().all(&run).unwrap().to_vec()
+                tiles.data().all(&run).unwrap().concat()
             });
             let bytes: Vec<_> = bytes.collect();
             assert!(bytes[0] == bytes[1] && bytes[0] == bytes[2]);

@@ -1,15 +1,19 @@
 //! Writing tiles, in the order of the file.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::memory::push;
 use esker_format::{
-    ArchiveWriter, BLOCK_BYTES, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, Error, Result,
+    ArchiveWriter, BLOCK_BYTES, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, ElementType,
+    Error, Result, ValuesWriter, WRITE_BYTES,
 };
 
-use super::files::TileFiles;
+use super::data::OWN;
+use super::paths::TileFiles;
 use super::segment::Segment;
 
 /// Writes the files of a layer's tiles. Memory: 24 bytes per chunk, plus some MiB. Each tile with edges has at least one chunk, and each
@@ -22,11 +26,35 @@ pub(super) struct TileWriter {
     data: ColumnWriter<u8>,
     /// Bytes of the current block.
     block: Vec<u8>,
+    /// Whole blocks so far, written or shared.
     blocks: u64,
+    /// Those among them that were written.
+    own_blocks: u64,
+    /// Where the blocks lie, in their order.
+    extents: Vec<WrittenExtent>,
+    disk: Arc<dyn Disk>,
+    layer: PathBuf,
+    /// The layers whose files this one has links to; those that cannot be linked.
+    linked: BTreeMap<u32, bool>,
     keys: Vec<u64>,
     starts: Vec<u64>,
     edges: Vec<u64>,
     num_edges: u64,
+}
+
+/// Successive blocks of a file.
+#[derive(Debug, Clone, Copy)]
+struct WrittenExtent {
+    /// The layer that wrote the file; [`OWN`]: this one.
+    number: u32,
+    block: u64,
+    len: u64,
+}
+
+impl WrittenExtent {
+    fn end(&self) -> u64 {
+        self.block + self.len
+    }
 }
 
 impl TileWriter {
@@ -36,8 +64,23 @@ impl TileWriter {
         let spec = ColumnSpec { database, kind: ColumnKind::TileData };
         let data = ColumnWriter::create(disk.as_ref(), &files.data, spec)?;
         let archive = ArchiveWriter::new(disk, &files.directory);
-        let (block, keys, starts, edges) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { archive, files, database, data, block, blocks: 0, keys, starts, edges, num_edges: 0 })
+        Ok(Self {
+            archive,
+            files,
+            database,
+            data,
+            block: Vec::new(),
+            blocks: 0,
+            own_blocks: 0,
+            extents: Vec::new(),
+            disk: Arc::clone(disk),
+            layer: layer.to_owned(),
+            linked: BTreeMap::new(),
+            keys: Vec::new(),
+            starts: Vec::new(),
+            edges: Vec::new(),
+            num_edges: 0,
+        })
     }
 
     /// Appends a segment, whose edges are all coded.
@@ -51,7 +94,7 @@ impl TileWriter {
         if self.block.is_empty() {
             let whole = bytes.len() / BLOCK_BYTES * BLOCK_BYTES;
             self.data.append(&bytes[..whole])?;
-            self.blocks += (whole / BLOCK_BYTES) as u64;
+            self.add_own((whole / BLOCK_BYTES) as u64);
             bytes = &bytes[whole..];
         }
         self.block.extend_from_slice(bytes);
@@ -77,12 +120,69 @@ impl TileWriter {
     /// Ends the current block if so many bytes do not fit it.
     fn make_room(&mut self, bytes: usize) -> Result<()> {
         if !self.block.is_empty() && self.block.len() + bytes > BLOCK_BYTES {
-            self.block.resize(BLOCK_BYTES, 0);
-            self.data.append(&self.block)?;
-            self.block.clear();
-            self.blocks += 1;
+            self.end_block()
+        } else {
+            Ok(())
         }
+    }
+
+    fn end_block(&mut self) -> Result<()> {
+        self.block.resize(BLOCK_BYTES, 0);
+        self.data.append(&self.block)?;
+        self.block.clear();
+        self.add_own(1);
         Ok(())
+    }
+
+    /// Counts whole blocks that were written.
+    fn add_own(&mut self, len: u64) {
+        match self.extents.last_mut() {
+            Some(last) if last.number == OWN => last.len += len,
+            _ if len > 0 => {
+                self.extents.push(WrittenExtent { number: OWN, block: self.own_blocks, len });
+            }
+            _ => {}
+        }
+        self.own_blocks += len;
+        self.blocks += len;
+    }
+
+    /// Makes a link to the file at `path`, which the layer of a number wrote. `false` if that is not possible.
+    pub(super) fn link(&mut self, number: u32, path: &Path) -> Result<bool> {
+        if let Some(&is_linked) = self.linked.get(&number) {
+            return Ok(is_linked);
+        }
+        let is_linked = self.disk.link(path, &TileFiles::shared(&self.layer, number))?;
+        self.linked.insert(number, is_linked);
+        Ok(is_linked)
+    }
+
+    /// Goes on with blocks of a file that was linked. Returns the position at which they begin. Chunks come in the order of the file.
+    pub(super) fn share(&mut self, number: u32, blocks: Range<u64>) -> Result<u64> {
+        if !self.block.is_empty() {
+            self.end_block()?;
+        }
+        if let Some(last) = self.extents.last_mut()
+            && last.number == number
+            && (last.block..=last.end()).contains(&blocks.start)
+            && blocks.start + 1 >= last.end()
+        {
+            // The first block may hold the last chunks before, too.
+            let first = self.blocks - last.len + (blocks.start - last.block);
+            let more = blocks.end.saturating_sub(last.end());
+            last.len += more;
+            self.blocks += more;
+            return Ok(first * BLOCK_BYTES as u64);
+        }
+        let first = self.blocks;
+        self.extents.push(WrittenExtent { number, block: blocks.start, len: blocks.end - blocks.start });
+        self.blocks += blocks.end - blocks.start;
+        Ok(first * BLOCK_BYTES as u64)
+    }
+
+    /// Notes a chunk in shared blocks.
+    pub(super) fn add_shared(&mut self, tile: (u32, u32), start: u64, num_edges: u64) -> Result<()> {
+        self.note(tile, start, num_edges)
     }
 
     /// Bytes so far.
@@ -111,10 +211,19 @@ impl TileWriter {
         ColumnWriter::create(&self.archive, &self.files.property(number), spec)
     }
 
+    /// The same, of values of a type known only at run time.
+    pub(super) fn values(&self, number: u32, element: ElementType) -> Result<ValuesWriter> {
+        let spec = ColumnSpec { database: self.database, kind: ColumnKind::TileProperty };
+        ValuesWriter::create(&self.archive, &self.files.property(number), spec, element, WRITE_BYTES)
+    }
+
     /// Writes the last block and the directory of the chunks. Returns the bytes of all chunks.
     pub(super) fn finish(mut self, group: u32) -> Result<u64> {
         let data_bytes = self.data_bytes();
-        self.data.append(&self.block)?;
+        if !self.block.is_empty() {
+            self.data.append(&self.block)?;
+            self.add_own(1);
+        }
         self.data.finish()?;
         push(&mut self.edges, self.num_edges)?;
         let column = |name: &str, kind: ColumnKind, values: &[u64]| {
@@ -127,6 +236,11 @@ impl TileWriter {
         column("keys", ColumnKind::TileKeys, &self.keys)?;
         column("starts", ColumnKind::TileStarts, &self.starts)?;
         column("edges", ColumnKind::TileEdges, &self.edges)?;
+        if self.extents.iter().any(|extent| extent.number != OWN) {
+            let records =
+                self.extents.iter().flat_map(|extent| [u64::from(extent.number), extent.block, extent.len]);
+            column("extents", ColumnKind::TileExtents, &records.collect::<Vec<_>>())?;
+        }
         let spec = ColumnSpec { database: self.database, kind: ColumnKind::TileGroups };
         let path = self.files.directory.join("groups");
         let mut groups = ColumnWriter::<u32>::create(&self.archive, &path, spec)?;

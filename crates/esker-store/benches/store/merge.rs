@@ -79,6 +79,7 @@ impl BenchDirectory<'_> {
             };
             arcs.sort_unstable();
             let shape = SectionShape {
+                without_targets: false,
                 complete: true,
                 encoding: Encoding::Plain,
                 codes: None,

@@ -85,7 +85,9 @@ pub(super) fn check_heads(state: &State, run: &Run, report: &mut Report) -> Resu
 
 fn check_tiles_of(state: &State, layer: &Layer, tiles: &Tiles, run: &Run, report: &mut Report) -> Result<()> {
     let mut intact = check_archive(tiles.archive(), state.manifest().database, run, report)?;
-    intact &= report.column(tiles.data(), tiles.data().all(run).map(drop))?;
+    for data in tiles.data().columns() {
+        intact &= report.column(data, data.all(run).map(drop))?;
+    }
     if !intact {
         return Ok(());
     }

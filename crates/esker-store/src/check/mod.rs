@@ -224,9 +224,10 @@ fn check_lists(snapshot: &Snapshot, lists: &ListColumns, run: &Run, report: &mut
             readable &= sound;
         }
         Body::Tiled(tiled) => {
-            let (offsets, data) = (tiled.offsets_column(), tiled.tiles().data());
-            readable &= report.column(offsets, tiled.offsets(run).map(|_| ()))?;
-            readable &= report.column(data, data.all(run).map(|_| ()))?;
+            readable &= report.column(tiled.offsets_column(), tiled.offsets(run).map(|_| ()))?;
+            for data in tiled.tiles().data().columns() {
+                readable &= report.column(data, data.all(run).map(|_| ()))?;
+            }
         }
     }
     if let Some(column) = lists.vertices_column() {

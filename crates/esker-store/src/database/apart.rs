@@ -22,18 +22,20 @@ pub(super) struct TargetsApart<'a> {
 }
 
 impl TargetsApart<'_> {
-    /// Removes the targets.
+    /// Removes the targets. Returns their bytes.
     ///
     /// # Errors
     /// [`esker_format::Error::Io`].
-    pub(super) fn remove(&self) -> Result<()> {
+    pub(super) fn remove(&self) -> Result<u64> {
+        let mut bytes = 0;
         for direction in [Direction::Out, Direction::In] {
             let path = SectionColumn::Targets.path(self.directory, direction);
-            if self.disk.look(&path)?.is_some() {
+            if let Some(entry) = self.disk.look(&path)? {
+                bytes += entry.bytes;
                 self.disk.remove_file(&path)?;
             }
         }
-        Ok(())
+        Ok(bytes)
     }
 
     fn is_apart(&self, path: &Path) -> bool {

@@ -36,6 +36,8 @@ const CHECK_LISTS: usize = 1 << 10;
 pub struct FormReport {
     /// Its tiles; `None`: none.
     pub tiles: Option<TileReport>,
+    /// Bytes of targets that were written, made into tiles and removed.
+    pub targets_bytes: u64,
     /// Neighbours of each vertex in its stored head, at most; `None`: no heads.
     pub head_len: Option<usize>,
     /// Which neighbours these are.
@@ -163,7 +165,7 @@ impl Core {
         }
         drop(lists);
         if is_tiles_alone {
-            apart.remove()?;
+            report.targets_bytes = apart.remove()?;
         }
         self.disk.sync_directory(directory)?;
         Ok(report)
@@ -229,8 +231,13 @@ impl Core {
     pub(super) fn remove_tile_files(&self, directory: &Path) -> Result<()> {
         let files = TileFiles::of(directory);
         OwnDirectory::Tiles.remove(self.disk.as_ref(), &files.directory)?;
-        if self.disk.look(&files.data)?.is_some() {
-            self.disk.remove_file(&files.data)?;
+        if self.disk.look(directory)?.is_none() {
+            return Ok(());
+        }
+        for entry in self.disk.list(directory)? {
+            if TileFiles::is_data(&entry.name) && !entry.is_directory {
+                self.disk.remove_file(&directory.join(&entry.name))?;
+            }
         }
         Ok(())
     }
@@ -363,7 +370,7 @@ fn is_same(lists: &[Option<VertexEdges<'_>>; 2], at: [usize; 2], weights: &[u32]
 }
 
 /// The properties that tiles keep: those that can be weights or times.
-fn weights_of(properties: &[PropertyRecord]) -> impl Iterator<Item = &PropertyRecord> {
+pub(super) fn weights_of(properties: &[PropertyRecord]) -> impl Iterator<Item = &PropertyRecord> {
     use ElementType::{F32, F64, I32, I64};
     let is_kept = |property: &&PropertyRecord| {
         property.owner == Owner::Edges && matches!(property.element, I32 | I64 | F32 | F64)

@@ -58,9 +58,13 @@ fn open(disk: &FaultyDisk) -> Database {
 
 /// A tiled database of four strips: ten groups if it is undirected, else sixteen.
 fn tiled(directed: bool, seed: u32, run: &Run) -> (FaultyDisk, Database, Sample) {
+    tiled_of(20_000, directed, seed, run)
+}
+
+fn tiled_of(num_edges: usize, directed: bool, seed: u32, run: &Run) -> (FaultyDisk, Database, Sample) {
     let disk = FaultyDisk::new(1);
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
-    let sample = Sample::random(N, 20_000, directed, seed);
+    let sample = Sample::random(N, num_edges, directed, seed);
     sample.write(&shared, Path::new(DB), false).unwrap();
     let database = open(&disk);
     let made = database.make_tiles(&OPTIONS, run).unwrap();
@@ -258,6 +262,58 @@ fn every_version_is_read_from_tiles_alone_and_merging_keeps_them_so() {
         );
         assert!(check(&snapshot, &run).unwrap().is_sound());
     }
+}
+
+/// The edges are many enough for files that are worth sharing.
+#[test]
+fn layers_share_what_did_not_change_and_older_versions_outlive_the_layers_that_wrote_it() {
+    let run = Run::with_threads(2).unwrap();
+    let only = CompactOptions { lists: Some(Encoding::Tiles), ..CompactOptions::default() };
+    let (mut disk, mut database, sample) = tiled_of(1_000_000, false, 2, &run);
+    let (_, twin, _) = tiled_of(1_000_000, false, 2, &run);
+    for is_only in [false, true] {
+        if is_only {
+            database.compact_with(only, &run).unwrap();
+        }
+        for step in 0..3 {
+            for database in [&database, &twin] {
+                change_strip(database, &sample, &mut Random(7 * step + u64::from(is_only)));
+                database.freeze(&run).unwrap();
+            }
+            let held = database.snapshot().unwrap();
+            let before = digest(&held, &run, Direction::Out);
+            let bytes = database.compact(&run).unwrap();
+            let tiles = bytes.forms.tiles.unwrap();
+            assert!(tiles.groups_shared > 0 && tiles.groups_rebuilt > 0, "{is_only} {step} {tiles:?}");
+            assert!(tiles.shared_bytes > tiles.data_bytes / 2 && bytes.bytes_written < bytes.bytes);
+            let snapshot = database.snapshot().unwrap();
+            assert!(snapshot.tiles().unwrap().data().shared_bytes() > 0);
+            assert!(check(&snapshot, &run).unwrap().is_sound());
+            assert_eq!(digest(&held, &run, Direction::Out), before, "a reader of the old layer");
+            drop((held, snapshot));
+            for number in database.versions().iter().map(|version| version.number) {
+                let found = database.at(number).unwrap().resident(TILES).unwrap();
+                let expected = twin.at(number).unwrap();
+                let digests = [&found, &expected].map(|snapshot| digest(snapshot, &run, Direction::Out));
+                assert_eq!(digests[0], digests[1], "{is_only} {step} {number}");
+            }
+            database.close().unwrap();
+            disk.crash();
+            database = open(&disk);
+        }
+    }
+    database.compact_with(CompactOptions { lists: Some(Encoding::Plain), ..only }, &run).unwrap();
+    compare(&database.snapshot().unwrap(), &run);
+    database.close().unwrap();
+    // Layers that are gone leave no files.
+    let layers = disk.list(Path::new(&format!("{DB}/layers"))).unwrap();
+    assert!(layers.iter().filter(|entry| entry.is_directory).count() == 1, "{layers:?}");
+    disk = disk.fork();
+    let database = open(&disk);
+    assert_eq!(
+        digest(&database.snapshot().unwrap(), &run, Direction::In),
+        digest(&twin.snapshot().unwrap(), &run, Direction::In)
+    );
 }
 
 #[test]

@@ -10,52 +10,23 @@ use esker_format::{
     ArchiveWriter, DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, KeptForms, LayerRecord, Owner,
     PropertyRecord, Widening, archived_name,
 };
-use esker_format::{Error, Result};
+use esker_format::Result;
 use esker_graph::Run;
 use esker_layers::ids::{IdFiles, merge_segments};
 use esker_layers::layer::{PlainLayer, PlainWriter};
 use esker_layers::property::{PropertyFiles, merge_columns};
-use esker_layers::tiles::ConvertOptions;
+use esker_layers::tiles::{ConvertOptions, MergedShape, TileMerge, TileReport, Tiles};
 
 use super::apart::TargetsApart;
-use super::forms::{FormReport, HeadsLeftOut, Replaced, kept_forms};
+use super::compacting::{CompactOptions, CompactReport};
+use super::forms::{FormReport, HeadsLeftOut, Replaced, kept_forms, weights_of};
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::WrittenLayer;
-use super::numbering::{Numbering, Renumber};
-use super::tiling::Tiling;
+use super::numbering::Numbering;
 use crate::buffers::LayerBuffers;
-use crate::merge::{MergeEnd, MergeOptions, merge_layers, policy};
+use crate::merge::{MergeEnd, MergeOptions, TilesOfMerge, merge_layers, merge_with_tiles, policy};
 use crate::snapshot::{Layer, State, vertex_property};
-
-/// The result of [`Database::compact`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CompactReport {
-    /// The number of layers before.
-    pub layers_before: usize,
-    /// The number of layers now.
-    pub layers: usize,
-    /// Bytes of the layers before.
-    pub bytes_before: u64,
-    /// Bytes of the layers now.
-    pub bytes: u64,
-    /// The tiles and heads that were made.
-    pub forms: FormReport,
-    /// Vertices that were removed in all versions and that are left out now, so that others have their numbers.
-    pub vertices_left_out: u64,
-}
-
-/// What [`Database::compact_with`] should produce.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CompactOptions {
-    /// The encoding of the lists; `None` keeps it. With [`Encoding::Tiles`] the tiles are all that is kept of the lists of the complete
-    /// layer; they are made if there are none.
-    pub lists: Option<Encoding>,
-    /// The tiles beside them.
-    pub tiles: Tiling,
-    /// The numbers of vertices.
-    pub renumber: Renumber,
-}
 
 impl Database {
     /// Merges the layers that the policy finds due (see `merge::policy`); returns the number of merges. Readers
@@ -128,47 +99,10 @@ impl Database {
             layers: after.layers().len(),
             bytes_before,
             bytes,
+            bytes_written: core.new_bytes(&before, &after)? + forms.targets_bytes,
             forms,
             vertices_left_out,
         })
-    }
-}
-
-impl CompactOptions {
-    /// What is meant, given the encoding of the complete layer: tiles beside lists need lists, and tiles alone need tiles.
-    fn resolved(mut self, before: Encoding) -> Result<Self> {
-        if self.lists.is_none() && self.tiles == Tiling::Make && before == Encoding::Tiles {
-            self.lists = Some(Encoding::Plain);
-        }
-        if self.lists.unwrap_or(before) == Encoding::Tiles {
-            let is_kept = before == Encoding::Tiles;
-            self.tiles = match self.tiles {
-                Tiling::Remove => {
-                    let message = "the lists are kept as tiles only: say how to store the lists, plain or compressed, to remove the tiles";
-                    return Err(Error::Invalid(message.to_owned()));
-                }
-                Tiling::Keep | Tiling::Make => {
-                    if is_kept {
-                        Tiling::Keep
-                    } else {
-                        Tiling::Make
-                    }
-                }
-            };
-        }
-        Ok(self)
-    }
-
-    /// The second forms to keep from now on.
-    fn forms(&self, kept: KeptForms) -> KeptForms {
-        let tile_group = match self.tiles {
-            Tiling::Keep => kept.tile_group,
-            Tiling::Make if kept.tile_group > 0 => kept.tile_group,
-            Tiling::Make => ConvertOptions::default().group,
-            Tiling::Remove => 0,
-        };
-        let head_len = if self.lists == Some(Encoding::Tiles) { 0 } else { kept.head_len };
-        KeptForms { tile_group, head_len }
     }
 }
 
@@ -231,7 +165,11 @@ impl Core {
         let kept = request.kept.unwrap_or_else(|| kept_forms(state));
         let num_layers = which.end;
         let (layer, forms) = self.write_layer(maintenance, |number, directory| {
-            let layer = MergeJob { state, which, request, disk: &self.disk, directory }.write(number, run)?;
+            let job = MergeJob { state, which, request, kept, disk: &self.disk, directory };
+            let (layer, tiles) = job.write(number, run)?;
+            if tiles.is_some() {
+                return Ok((layer, FormReport { tiles, ..FormReport::default() }));
+            }
             let is_recorded = request.changes_edges_only();
             let replaced = Replaced { state, num_layers, is_recorded };
             let properties = request.properties(&state.manifest().properties);
@@ -249,8 +187,23 @@ impl Core {
 
     /// Bytes of the files of all layers.
     fn layer_bytes(&self, state: &State) -> Result<u64> {
-        let numbers: BTreeSet<String> =
-            state.layers().iter().map(|layer| layer.record().number.to_string()).collect();
+        self.bytes_of(state.layers().iter().map(|layer| layer.record().number))
+    }
+
+    /// Bytes of the files of layers that `known` lacks, without those that they share with older layers.
+    fn new_bytes(&self, known: &State, state: &State) -> Result<u64> {
+        let numbers = state.layers().iter().map(|layer| layer.record().number);
+        let is_new = |number: &u32| known.layers().iter().all(|layer| layer.record().number != *number);
+        let new: Vec<u32> = numbers.filter(is_new).collect();
+        let mut bytes = self.bytes_of(new.iter().copied())?;
+        for number in new {
+            bytes -= state.tiles_of(number)?.map_or(0, |tiles| tiles.data().shared_bytes());
+        }
+        Ok(bytes)
+    }
+
+    fn bytes_of(&self, layers: impl Iterator<Item = u32>) -> Result<u64> {
+        let numbers: BTreeSet<String> = layers.map(|number| number.to_string()).collect();
         let layers = self.path.join("layers");
         let mut bytes = 0;
         for entry in self.disk.list(&layers)? {
@@ -308,6 +261,8 @@ struct MergeJob<'a> {
     state: &'a State,
     which: Range<usize>,
     request: MergeRequest<'a>,
+    /// The second forms of the new layer, if it is complete.
+    kept: KeptForms,
     disk: &'a Arc<dyn Disk>,
     directory: &'a Path,
 }
@@ -324,11 +279,53 @@ impl MergeJob<'_> {
         encoding == Some(Encoding::Tiles) && before.is_some_and(|record| record.complete)
     }
 
+    /// The old tiles that the new ones can be made of: those of lists that are kept in nothing else, and that change in nothing but edges.
+    fn merged_tiles(&self) -> Result<Option<&Tiles>> {
+        let old = self.inputs().first().and_then(|layer| layer.lists().out().main().tiles());
+        let Some(old) = old.filter(|_| self.keeps_only_tiles() && self.request.changes_edges_only()) else {
+            return Ok(None);
+        };
+        let is_group = self.kept.tile_group == 0 || self.kept.tile_group == old.group();
+        let has = |property: &PropertyRecord| old.has_property(property.number, property.element);
+        Ok((is_group && weights_of(&self.state.manifest().properties).all(has)).then_some(old))
+    }
+
+    /// Merges tiles alone, group by group.
+    fn write_with_tiles(
+        &self,
+        old: &Tiles,
+        lists: &[Arc<PlainLayer>],
+        options: &MergeOptions<'_>,
+        writer: &PlainWriter<'_>,
+        run: &Run,
+    ) -> Result<(LayerRecord, Vec<u64>, TileReport)> {
+        let memory_bytes = ConvertOptions::within(run.budget().free_bytes()).memory_bytes;
+        let memory_bytes = memory_bytes.min(ConvertOptions::default().memory_bytes);
+        let _memory = run.budget().try_reserve(memory_bytes);
+        let newest = lists[self.which.end - 1].record();
+        let weights = weights_of(&self.state.manifest().properties);
+        let properties: Vec<_> = weights.map(|property| (property.number, property.element)).collect();
+        let shape = MergedShape {
+            num_vertices: newest.num_vertices as usize,
+            in_lists: newest.in_edges,
+            properties: &properties,
+            memory_bytes,
+        };
+        let mut tiles = TileMerge::new(old, shape, run, (self.disk, self.directory, self.database()))?;
+        let numbers: Vec<u32> = properties.iter().map(|property| property.0).collect();
+        let with = TilesOfMerge { tiles: &mut tiles, properties: &numbers };
+        let (record, versions) =
+            merge_with_tiles(lists, self.which.clone(), options, writer, Some(with), run)?;
+        let report = tiles.finish(record.num_edges)?;
+        Ok((record, versions, report))
+    }
+
     fn database(&self) -> DatabaseId {
         self.state.manifest().database
     }
 
-    fn write(&self, number: u32, run: &Run) -> Result<LayerRecord> {
+    /// Writes the layer, with its tiles if these are merged.
+    fn write(&self, number: u32, run: &Run) -> Result<(LayerRecord, Option<TileReport>)> {
         let lists: Vec<Arc<PlainLayer>> =
             self.state.layers().iter().map(|layer| Arc::clone(layer.lists())).collect();
         let retained: Vec<u64> =
@@ -341,18 +338,36 @@ impl MergeJob<'_> {
         let buffers = LayerBuffers::new(num_properties, run.budget());
         let archive = buffers.archive(self.disk, self.directory);
         let apart = TargetsApart { files: &archive, disk: self.disk, directory: self.directory };
-        let files: &dyn Files = if self.keeps_only_tiles() { &apart } else { &archive };
+        let old_tiles = self.merged_tiles()?;
+        let is_apart = self.keeps_only_tiles() && old_tiles.is_none();
+        let files: &dyn Files = if is_apart { &apart } else { &archive };
         let writer =
             PlainWriter::new(files, self.directory, self.database()).with_buffers(buffers.each_bytes);
         let added: Vec<ElementType> = added.iter().map(|property| property.element).collect();
         let options =
             MergeOptions { number, retained: &retained, encoding, added: &added, widened, remaining, end };
-        let (mut record, versions) = merge_layers(&lists, self.which.clone(), &options, &writer, run)?;
+        let (mut record, versions, tiles) = match old_tiles {
+            Some(old) => {
+                if self.disk.look(self.directory)?.is_none() {
+                    self.disk.create_directory(self.directory)?;
+                }
+                let (record, versions, report) =
+                    self.write_with_tiles(old, &lists, &options, &writer, run)?;
+                (record, versions, Some(report))
+            }
+            None => {
+                let (record, versions) = merge_layers(&lists, self.which.clone(), &options, &writer, run)?;
+                (record, versions, None)
+            }
+        };
         record.dictionaries = self.write_dictionaries(&writer)?;
         record.num_new_ids = self.write_ids(&archive, record.num_vertices)?;
         record.vertex_properties = self.write_vertices(&archive, &versions, run)?;
         archive.finish()?;
-        Ok(record)
+        if tiles.is_some() {
+            self.disk.sync_directory(self.directory)?;
+        }
+        Ok((record, tiles))
     }
 
     /// Writes the ids that the new layer adds, to one of `num_vertices`; returns their number.

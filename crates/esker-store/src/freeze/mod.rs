@@ -131,6 +131,7 @@ fn freeze_direction(
     };
     let codes = (changes.versions.1 - changes.versions.0 + 1) as u32;
     let shape = SectionShape {
+        without_targets: false,
         complete: false,
         encoding: Encoding::Plain,
         codes: (codes > 1).then(|| code_type(codes)),

@@ -16,8 +16,8 @@ use esker_format::memory::filled;
 use esker_graph::{VertexId, vertex};
 use esker_layers::layer::{ArcChunk, SectionChunk};
 
+use super::direction::DirectionMerge;
 use super::input::Input;
-use super::vertices::DirectionMerge;
 
 /// Lists of at most this length are sorted by insertion.
 const INSERTED_LEN_MAX: usize = 24;

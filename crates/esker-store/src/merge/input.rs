@@ -21,7 +21,7 @@ pub(super) struct Lists<'a> {
 
 impl<'a> Lists<'a> {
     fn new(columns: &'a ListColumns, run: &Run) -> Result<Self> {
-        let all = columns.all(run)?;
+        let all = columns.all_as_read(run)?;
         let targets = all.arrays().map_or(&[][..], |(_, targets)| targets);
         Ok(Self { columns, vertices: columns.vertices(run)?.unwrap_or(&[]), all, targets })
     }

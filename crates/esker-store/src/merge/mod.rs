@@ -22,10 +22,12 @@
 mod versions;
 mod input;
 mod list;
+mod direction;
 mod vertices;
 mod whole;
 mod bulk;
 mod renumber;
+mod tiles;
 pub(crate) mod policy;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -34,8 +36,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bulk::merge_bulk;
+use direction::DirectionMerge;
 use esker_format::{
-    ElementType, Encoding, Error, LayerRecord, Result, SectionRecord, VersionRecord, Widening,
+    ElementType, Encoding, Error, LayerRecord, Result, SectionRecord, ValueSlice, VersionRecord, Widening,
 };
 use esker_graph::{Direction, Remaining, Reservation, Run};
 use esker_layers::layer::{
@@ -43,8 +46,8 @@ use esker_layers::layer::{
 };
 use esker_layers::stack::{Stack, Table};
 use input::Input;
+pub(crate) use tiles::TilesOfMerge;
 use versions::MergedVersions;
-use vertices::DirectionMerge;
 
 /// Entries in a chunk of work.
 const CHUNK_ENTRIES: usize = 1 << 17;
@@ -106,6 +109,19 @@ pub fn merge_layers(
     writer: &PlainWriter<'_>,
     run: &Run,
 ) -> Result<(LayerRecord, Vec<u64>)> {
+    merge_with_tiles(layers, which, options, writer, None, run)
+}
+
+/// As [`merge_layers`]. With `tiles`, which stem from the oldest input, whose lists are kept in nothing else, the new layer's targets are
+/// not written, but merged with the tiles; its properties and vertices must be the old ones.
+pub(crate) fn merge_with_tiles(
+    layers: &[Arc<PlainLayer>],
+    which: Range<usize>,
+    options: &MergeOptions<'_>,
+    writer: &PlainWriter<'_>,
+    mut tiles: Option<TilesOfMerge<'_, '_>>,
+    run: &Run,
+) -> Result<(LayerRecord, Vec<u64>)> {
     let inputs = layers.get(which.clone()).unwrap_or_default();
     let (Some(first), Some(newest)) = (inputs.first(), inputs.last()) else {
         return Err(Error::Invalid(format!(
@@ -155,9 +171,9 @@ pub fn merge_layers(
     }
     let (below, undoes) = (below.as_ref(), end.is_some());
     let merge = LayerMerge { inputs, below, versions: &versions, added, widened, remaining, undoes, run };
-    record.out = merge.direction(Direction::Out, &record, writer)?;
+    record.out = merge.direction(Direction::Out, &record, writer, tiles.as_mut())?;
     if record.directed && record.in_edges {
-        record.incoming = merge.direction(Direction::In, &record, writer)?;
+        record.incoming = merge.direction(Direction::In, &record, writer, tiles.as_mut())?;
     }
     if let Some(remaining) = remaining {
         record.num_vertices = remaining.len() as u64;
@@ -199,6 +215,7 @@ impl LayerMerge<'_> {
         direction: Direction,
         record: &LayerRecord,
         writer: &PlainWriter<'_>,
+        tiles: Option<&mut TilesOfMerge<'_, '_>>,
     ) -> Result<SectionRecord> {
         let (mut inputs, mut lists) = (Vec::new(), Vec::new());
         for layer in self.inputs {
@@ -218,11 +235,7 @@ impl LayerMerge<'_> {
         if let Some(widened) = self.widened {
             properties[widened.property as usize] = widened.to;
         }
-        // The merge reads all of the inputs, so it verifies them at once.
-        let verified = lists[..2 * self.inputs.len()].iter().map(|columns| {
-            columns.properties().iter().map(|values| values.all(self.run)).collect::<Result<Vec<_>>>()
-        });
-        let verified = verified.collect::<Result<Vec<_>>>()?;
+        let verified = self.verified(&lists[..2 * self.inputs.len()])?;
         let mut merge = DirectionMerge {
             direction,
             inputs,
@@ -235,33 +248,45 @@ impl LayerMerge<'_> {
             multigraph: record.multigraph,
             num_vertices: record.num_vertices as usize,
             num_properties: properties.len(),
+            without_targets: tiles.is_some(),
         };
         merge.table = self.table(&merge)?;
         let codes = (record.num_versions > 1).then(|| code_type(record.num_versions));
-        let encoding = record.encoding;
-        let shape = SectionShape { complete: record.complete, encoding, codes, properties };
+        let (complete, encoding, without_targets) = (record.complete, record.encoding, tiles.is_some());
+        let shape = SectionShape { complete, encoding, without_targets, codes, properties };
         let mut section = SectionWriter::create(writer, direction, shape)?;
         // Undoing versions may leave fragments of vertices that were added later.
-        let n = self.inputs.last().map_or(0, |layer| layer.record().num_vertices as usize);
-        let n = if record.complete { record.num_vertices as usize } else { n };
-        let entries = merge.entries_before(n);
+        let newest = self.inputs.last().map_or(0, |layer| layer.record().num_vertices);
+        let n = if complete { record.num_vertices } else { newest } as usize;
         let (chunk_entries, _memory) = self.chunk_entries(merge.num_properties);
+        if let Some(with) = tiles {
+            tiles::merge_with(&merge, chunk_entries, self.run, &mut section, with)?;
+            return section.finish();
+        }
+        let entries = merge.entries_before(n);
         let count = entries.div_ceil(chunk_entries);
         section.append_all(self.run, count, |chunk| {
             let bound = |chunk: usize| {
-                vertex_at_entry(&merge, n, (entries as u128 * chunk as u128 / count as u128) as usize)
+                merge.vertex_at_entry(n, (entries as u128 * chunk as u128 / count as u128) as usize)
             };
             let range = bound(chunk)..bound(chunk + 1);
             // A complete layer, or one that undoes versions, needs more than the bulk merge for most
             // vertices.
-            let chunk = if record.complete || self.undoes {
-                merge.merge_vertices(range.clone(), |_| true)?
-            } else {
-                merge_bulk(&merge, range.clone())?
+            let chunk = match complete || self.undoes {
+                true => merge.merge_vertices(range.clone(), |_| true)?,
+                false => merge_bulk(&merge, range.clone())?,
             };
             self.adapt(chunk, range)
         })?;
         section.finish()
+    }
+
+    /// The properties of the inputs. The merge reads all of them, so it verifies them at once.
+    fn verified<'l>(&self, lists: &[&'l ListColumns]) -> Result<Vec<Vec<ValueSlice<'l>>>> {
+        let verified = lists.iter().map(|columns| {
+            columns.properties().iter().map(|values| values.all(self.run)).collect::<Result<Vec<_>>>()
+        });
+        verified.collect()
     }
 
     /// Gives the vertices of a chunk, the lists of `range`, their new numbers, and a column its wider type, if that is asked for.
@@ -297,20 +322,6 @@ impl LayerMerge<'_> {
         let worth = reads > below.num_vertices() / TABLE_VERTICES_PER_READ;
         if worth { below.table_if_room(merge.direction, self.run) } else { Ok(None) }
     }
-}
-
-/// The first vertex that has at least `entry` entries before it.
-fn vertex_at_entry(merge: &DirectionMerge<'_>, num_vertices: usize, entry: usize) -> usize {
-    let (mut low, mut high) = (0, num_vertices);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if merge.entries_before(middle) < entry {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
 }
 
 /// The types of the edge properties: for each the widest, because the codes of texts grow wider with their

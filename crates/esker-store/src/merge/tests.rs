@@ -1,17 +1,28 @@
 use std::ops::Range;
 
+use std::path::Path;
+use std::sync::Arc;
+
 use esker_format::io::Disk;
-use esker_format::{ElementType, Encoding, SectionRecord, VersionRecord};
-use esker_graph::Run;
-use esker_layers::layer::PlainWriter;
+use esker_format::{
+    Column, ColumnKind, ColumnSpec, ElementType, Encoding, LayerRecord, Result, SectionRecord, VersionRecord,
+};
+use esker_graph::{Direction, Lists, Run, VertexId, vertex};
+use esker_layers::StoredWeight;
+use esker_layers::graph::CompleteLists;
+use esker_layers::layer::{PlainLayer, PlainWriter};
 use esker_layers::stack::Stack;
+use esker_layers::tiles::{
+    ConvertOptions, MergedShape, PropertyWalk, TileFiles, TileMerge, TileProperties, TileShape, Tiles,
+    write_tiles,
+};
 use proptest::prelude::*;
 
-use super::{MergeEnd, MergeOptions, merge_layers};
+use super::{MergeEnd, MergeOptions, TilesOfMerge, merge_layers, merge_with_tiles};
 use crate::freeze::{Changes, EdgeChange, REMOVAL, freeze};
 use crate::history::{
     DATABASE, GraphKind, History, HistoryChange, Random, TestLayers, check_version, layer_directory,
-    random_cuts, text_of,
+    properties, random_cuts, text_of,
 };
 use esker_format::CopyPolicy;
 
@@ -38,6 +49,120 @@ pub(crate) fn merge(
     assert_eq!(versions, distinguished);
     layers.distinguished.retain(|version| !range.contains(version) || distinguished.contains(version));
     layers.layers.splice(which, [merged]);
+}
+
+/// Writes the lists of the complete layer as tiles alone.
+fn to_tiles(layers: &mut TestLayers, number: u32, run: &Run) {
+    let old = Arc::clone(&layers.layers[0]);
+    let which = 0..1;
+    let directory = layer_directory(number);
+    layers.disk.create_directory(&directory).unwrap();
+    let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
+    let retained = old.versions().unwrap().to_vec();
+    let options = MergeOptions {
+        number,
+        retained: &retained,
+        encoding: Some(Encoding::Plain),
+        added: &[],
+        widened: None,
+        remaining: None,
+        end: None,
+    };
+    let (record, _) = merge_layers(&layers.layers, which, &options, &writer, run).unwrap();
+    let plain = layers.open(&record);
+    let stack = Stack::new(&[Arc::clone(&plain)], record.last_version, record.num_vertices).unwrap();
+    let disk: Arc<dyn Disk> = Arc::new(layers.disk.clone());
+    write_tiles_of(&stack, record.num_arcs, (&disk, &directory), run);
+    let record = LayerRecord { encoding: Encoding::Tiles, ..record };
+    layers.layers[0] = open_tiled(layers, &record);
+}
+
+/// Writes the tiles of a complete layer of plain lists, with the weights.
+fn write_tiles_of(stack: &Stack, num_arcs: u64, place: (&Arc<dyn Disk>, &Path), run: &Run) {
+    struct Weights<'a>(&'a Stack, u64, &'a Run);
+    impl TileProperties for Weights<'_> {
+        fn write(&self, walk: &PropertyWalk<'_>) -> Result<()> {
+            walk.write(0, &i32::open(self.0, (0, self.1), CompleteLists::Mapped, None, self.2)?)
+        }
+    }
+    let graph = <()>::open(stack, (0, num_arcs), CompleteLists::Mapped, None, run).unwrap();
+    let options = ConvertOptions { group: 1, memory_bytes: 1 << 20 };
+    let weights = Weights(stack, num_arcs, run);
+    write_tiles(&graph, &weights, run, &options, None, (place.0, place.1, DATABASE)).unwrap();
+}
+
+fn tiles_of(layers: &TestLayers, record: &LayerRecord) -> Arc<Tiles> {
+    let disk: Arc<dyn Disk> = Arc::new(layers.disk.clone());
+    let shape = TileShape {
+        num_vertices: record.num_vertices,
+        num_edges: record.num_edges,
+        directed: record.directed,
+    };
+    Arc::new(Tiles::open(&disk, &layer_directory(record.number), DATABASE, shape).unwrap())
+}
+
+fn open_tiled(layers: &TestLayers, record: &LayerRecord) -> Arc<PlainLayer> {
+    let tiles = tiles_of(layers, record);
+    let directory = layer_directory(record.number);
+    let with = (record, Some(&tiles));
+    Arc::new(PlainLayer::open_with(&layers.disk, &directory, DATABASE, with, &properties()).unwrap())
+}
+
+/// Merges the oldest layers, whose lists are kept in tiles alone. Compares the weights in the tiles with the lists.
+fn merge_tiles(layers: &mut TestLayers, end: usize, retained: &[u64], number: u32, run: &Run) {
+    let directory = layer_directory(number);
+    layers.disk.create_directory(&directory).unwrap();
+    let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
+    let disk: Arc<dyn Disk> = Arc::new(layers.disk.clone());
+    let old = Arc::clone(&layers.layers[0]);
+    let newest = layers.layers[end - 1].record();
+    let shape = MergedShape {
+        num_vertices: newest.num_vertices as usize,
+        in_lists: newest.in_edges,
+        properties: &[(0, ElementType::I32)],
+        memory_bytes: 1 << 10,
+    };
+    let place = (&disk, directory.as_path(), DATABASE);
+    let mut tiles = TileMerge::new(old.out().main().tiles().unwrap(), shape, run, place).unwrap();
+    let options = MergeOptions {
+        number,
+        retained,
+        encoding: None,
+        added: &[],
+        widened: None,
+        remaining: None,
+        end: None,
+    };
+    let with = Some(TilesOfMerge { tiles: &mut tiles, properties: &[0] });
+    let (record, versions) = merge_with_tiles(&layers.layers, 0..end, &options, &writer, with, run).unwrap();
+    tiles.finish(record.num_edges).unwrap();
+    let merged = open_tiled(layers, &record);
+    layers.distinguished.retain(|&version| version > record.last_version || versions.contains(&version));
+    layers.layers.splice(0..end, [merged]);
+    compare_weights(layers, &record, run);
+}
+
+/// Compares the weights in the tiles of the newest version of the complete layer with those of its lists.
+fn compare_weights(layers: &TestLayers, record: &LayerRecord, run: &Run) {
+    let complete = std::slice::from_ref(&layers.layers[0]);
+    let stack = Stack::new(complete, record.last_version, record.num_vertices).unwrap();
+    let graph = i32::open(&stack, (0, record.num_arcs), CompleteLists::Mapped, None, run).unwrap();
+    let mut expected = Vec::new();
+    for v in (0..record.num_vertices as usize).map(vertex) {
+        let own = |targets: &[VertexId], weights: &[i32]| {
+            let arcs = targets.iter().zip(weights).filter(|(u, _)| record.directed || **u >= v);
+            expected.extend(arcs.map(|(&u, &weight)| (v, u, weight)));
+        };
+        graph.with_list(Direction::Out, v, own).unwrap();
+    }
+    // There is one tile, whose edges lie in the order of the lists.
+    assert!(record.num_vertices < 1 << 16);
+    let tiles = tiles_of(layers, record);
+    let path = TileFiles::of(&layer_directory(record.number)).directory.join("property.0");
+    let spec = ColumnSpec { database: DATABASE, kind: ColumnKind::TileProperty };
+    let found = Column::<i32>::open(tiles.archive(), &path, spec).unwrap();
+    let expected: Vec<i32> = expected.iter().map(|arc| arc.2).collect();
+    assert_eq!(found.all(run).unwrap(), expected);
 }
 
 fn version_record(history: &History, number: u64) -> VersionRecord {
@@ -146,6 +271,29 @@ proptest! {
         let run = Run::with_threads(1).unwrap();
         let (history, layers) = frozen_layers(&mut random, &run);
         merge_and_check(&history, layers, &mut random, &run);
+    }
+
+    /// Lists in tiles alone, merged with any number of later layers while versions are forgotten.
+    #[test]
+    fn merges_of_tiles_alone_keep_retained_versions_unchanged(seed: u64) {
+        let mut random = Random(seed);
+        let run = Run::with_threads(1).unwrap();
+        let (history, mut layers) = match random.chance(50) {
+            true => random_layers(&mut random),
+            false => frozen_layers(&mut random, &run),
+        };
+        to_tiles(&mut layers, 90, &run);
+        check_all(&layers, &history, &run);
+        for number in 100..104 {
+            let end = 1 + random.below(layers.layers.len());
+            let retained = random.some(layers.distinguished.clone(), 80);
+            merge_tiles(&mut layers, end, &retained, number, &run);
+            check_all(&layers, &history, &run);
+        }
+        let all = layers.layers.len();
+        merge_tiles(&mut layers, all, &[], 200, &run);
+        prop_assert_eq!(&layers.distinguished[..], &[history.last()]);
+        check_all(&layers, &history, &run);
     }
 
     /// Undoes the newest versions; the others must not change.

@@ -1,57 +1,24 @@
 //! Merges the fragments of a range of vertices, one vertex after another.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use esker_format::{Result, ValueSlice};
-use esker_graph::{Direction, Flow, VertexId, vertex};
-use esker_layers::layer::{ListColumns, SectionChunk, Window};
-use esker_layers::stack::{Stack, Table};
+use esker_format::Result;
+use esker_graph::{Flow, VertexId, vertex};
+use esker_layers::layer::{SectionChunk, Window};
 
-use super::input::{Cursor, Input};
+use super::direction::{DirectionMerge, Fragment, MergedRange};
+use super::input::Cursor;
 use super::list::{
     ArcLocation, BornArc, EntryKind, HistoryEntry, OLDER, PropertyRuns, TargetHistory, WholeFragment,
 };
-use super::versions::MergedVersions;
-
-/// One direction of a merge.
-#[derive(Debug)]
-pub(super) struct DirectionMerge<'a> {
-    pub(super) direction: Direction,
-    /// Oldest first.
-    pub(super) inputs: Vec<Input<'a>>,
-    pub(super) versions: &'a MergedVersions,
-    /// The layers below the inputs; `None` if the oldest input is complete.
-    pub(super) below: Option<&'a Stack>,
-    /// The vertex table of the layers below, if it was worth building.
-    pub(super) table: Option<Arc<Table>>,
-    /// For each input its main lists and its past lists, then the main lists of each layer below.
-    pub(super) lists: Vec<&'a ListColumns>,
-    /// The verified properties of the lists of the inputs.
-    pub(super) properties: Vec<Vec<ValueSlice<'a>>>,
-    /// Whether the merge undoes versions after its last one.
-    pub(super) undoes: bool,
-    pub(super) multigraph: bool,
-    /// Number of vertices of the merged layer.
-    pub(super) num_vertices: usize,
-    /// Number of edge properties of the merged layer.
-    pub(super) num_properties: usize,
-}
-
-/// A fragment of a vertex's list.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Fragment {
-    pub(super) vertex: VertexId,
-    /// The index of the input that contains it.
-    pub(super) input: u32,
-    pub(super) slot: usize,
-}
 
 /// Merges vertices one after another.
 pub(super) struct VertexMerger<'m, 'a> {
     pub(super) merge: &'m DirectionMerge<'a>,
-    /// The targets of the complete layer for the vertices of the range, if there is one.
+    /// The targets of the complete layer for the vertices of the range, if there is one, and if they were read.
     base: Window<'a>,
+    /// Whether they are in the complete layer, but no list of the range changes.
+    is_unread: bool,
     pub(super) cursors: Vec<Cursor>,
     pub(super) chunk: SectionChunk,
     entries: Vec<HistoryEntry>,
@@ -65,20 +32,6 @@ pub(super) struct VertexMerger<'m, 'a> {
 }
 
 impl<'a> DirectionMerge<'a> {
-    pub(super) fn is_complete(&self) -> bool {
-        self.below.is_none()
-    }
-
-    /// Whether a fragment is the whole list of its vertex.
-    pub(super) fn is_whole(&self, fragment: Fragment) -> bool {
-        self.inputs[fragment.input as usize].is_whole(fragment.slot)
-    }
-
-    /// The number of lists and entries of vertices below `v`.
-    pub(super) fn entries_before(&self, v: usize) -> usize {
-        self.inputs.iter().map(|input| input.entries_before(v)).sum::<usize>() + v
-    }
-
     /// Merges the vertices of `range` that are `is_wanted`, one by one, and copies those that only the
     /// complete layer has.
     ///
@@ -89,6 +42,15 @@ impl<'a> DirectionMerge<'a> {
         range: Range<usize>,
         is_wanted: impl Fn(VertexId) -> bool,
     ) -> Result<SectionChunk> {
+        Ok(self.merge_range(range, is_wanted)?.chunk)
+    }
+
+    /// The same, and which lists may have changed.
+    pub(super) fn merge_range(
+        &self,
+        range: Range<usize>,
+        is_wanted: impl Fn(VertexId) -> bool,
+    ) -> Result<MergedRange<'a>> {
         let mut fragments: Vec<Fragment> = Vec::new();
         for (position, input) in (0..).zip(&self.inputs) {
             let fragment = |vertex, slot| Fragment { vertex, input: position, slot };
@@ -105,7 +67,11 @@ impl<'a> DirectionMerge<'a> {
         }
         // A stable sort, fast for consecutive sorted runs.
         fragments.sort_by_key(|fragment| fragment.vertex);
-        let mut merger = VertexMerger::new(self, range.clone())?;
+        let is_later = |fragment: &&Fragment| !self.inputs[fragment.input as usize].is_complete();
+        let mut touched: Vec<VertexId> = fragments.iter().filter(is_later).map(|own| own.vertex).collect();
+        touched.dedup();
+        let is_unread = self.without_targets && touched.is_empty();
+        let mut merger = VertexMerger::new(self, range.clone(), is_unread)?;
         let mut next = range.start;
         for fragments in fragments.chunk_by(|a, b| a.vertex == b.vertex) {
             let v = fragments[0].vertex;
@@ -114,15 +80,15 @@ impl<'a> DirectionMerge<'a> {
             next = v as usize + 1;
         }
         merger.copy_untouched(next..range.end)?;
-        let VertexMerger { mut chunk, main, past, .. } = merger;
+        let VertexMerger { mut chunk, main, past, base, .. } = merger;
         main.finish(&self.lists, &self.properties, &mut chunk.main)?;
         past.finish(&self.lists, &self.properties, &mut chunk.past)?;
-        Ok(chunk)
+        Ok(MergedRange { chunk, touched, base })
     }
 }
 
 impl<'m, 'a> VertexMerger<'m, 'a> {
-    fn new(merge: &'m DirectionMerge<'a>, range: Range<usize>) -> Result<Self> {
+    fn new(merge: &'m DirectionMerge<'a>, range: Range<usize>, is_unread: bool) -> Result<Self> {
         let mut chunk = SectionChunk::default();
         for arcs in [&mut chunk.main, &mut chunk.past] {
             arcs.properties = vec![Vec::new(); merge.num_properties];
@@ -141,9 +107,10 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
         Ok(Self {
             merge,
             base: match &merge.inputs[..] {
-                [base, ..] if base.is_complete() => base.main.window(range.clone())?,
+                [base, ..] if base.is_complete() && !is_unread => base.main.window(range.clone())?,
                 _ => Window::default(),
             },
+            is_unread,
             cursors: merge.inputs.iter().map(|input| input.cursor(range.start)).collect(),
             chunk,
             entries: Vec::new(),
@@ -185,7 +152,10 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
         }
         let (base, has_codes) = (&self.merge.inputs[0], self.has_codes());
         let main = &mut self.chunk.main;
-        main.targets.extend_from_slice(self.base.targets(arcs.clone()));
+        match self.is_unread {
+            true => main.targets.resize(main.targets.len() + arcs.len(), 0),
+            false => main.targets.extend_from_slice(self.base.targets(arcs.clone())),
+        }
         match base.born {
             _ if !has_codes => {}
             Some(born) => {
@@ -210,6 +180,9 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
             .iter()
             .rposition(|fragment| is_whole(fragment) && !merge.inputs[fragment.input as usize].has_before);
         let relevant = &fragments[start.unwrap_or(0)..];
+        if relevant.is_empty() && !merge.undoes {
+            return self.keep_with_past(v);
+        }
         if self.is_replaced_once(v, relevant) {
             return self.replace_once(v, relevant, start.is_some());
         }
@@ -249,6 +222,26 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
         self.entries.sort_by_key(|entry| entry.target);
         self.merge_targets(v, untouched)?;
         self.end(v, fragments)
+    }
+
+    /// Copies the list of a vertex that only the complete layer has, with past arcs.
+    fn keep_with_past(&mut self, v: VertexId) -> Result<()> {
+        let base = &self.merge.inputs[0];
+        let list = base.main.range(v as usize);
+        self.copy_base(list)?;
+        let mut has_past = false;
+        if let Some((past, range)) = base.past_of(&mut self.cursors[0], v) {
+            for at in range {
+                let (born, died) = (base.code(past.born.at(at))?, base.code(past.died.at(at))?);
+                let arc = (past.lists.targets[at], born, ArcLocation { lists: 1, at });
+                has_past |= self.bury(arc, died);
+            }
+        }
+        if has_past {
+            self.chunk.past_vertices.push(v);
+            self.chunk.past.end_list();
+        }
+        self.end(v, &[])
     }
 
     /// Merges the arcs of `v`, target by target. `untouched` are its arcs in the complete layer, which are

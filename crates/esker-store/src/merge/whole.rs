@@ -7,8 +7,9 @@
 use esker_format::Result;
 use esker_graph::VertexId;
 
+use super::direction::Fragment;
 use super::list::{ArcLocation, BornArc};
-use super::vertices::{Fragment, VertexMerger};
+use super::vertices::VertexMerger;
 
 impl VertexMerger<'_, '_> {
     /// Whether exactly one fragment of a vertex is whole, none has tombstones or past arcs, and the graph has
@@ -114,7 +115,7 @@ impl VertexMerger<'_, '_> {
     }
 
     /// Appends a past arc to the chunk if a version saw it; returns whether it did.
-    fn bury(&mut self, (target, born, source): BornArc, died: u32) -> bool {
+    pub(super) fn bury(&mut self, (target, born, source): BornArc, died: u32) -> bool {
         let was_seen = born.max(1) < died;
         if was_seen {
             self.chunk.past.targets.push(target);

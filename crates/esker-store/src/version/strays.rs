@@ -180,14 +180,15 @@ fn is_left_form(entry: &DirectoryEntry, manifest: &Manifest, number: u32) -> boo
     let layer = Path::new("");
     let tiles = TileFiles::of(layer);
     let name = Path::new(archived_name(&entry.name));
-    let is_named = if Path::new(&entry.name) == tiles.data || name == tiles.directory {
+    let is_data = TileFiles::is_data(&entry.name);
+    let is_named = if is_data || name == tiles.directory {
         manifest.tiles.iter().any(|record| record.layer == number)
     } else if name == heads_directory(layer) {
         manifest.heads.iter().any(|record| record.layer == number)
     } else {
         return false;
     };
-    let is_directory = name == Path::new(&entry.name) && name != tiles.data;
+    let is_directory = name == Path::new(&entry.name) && !is_data;
     !is_named && !entry.is_link && entry.is_directory == is_directory
 }
 
