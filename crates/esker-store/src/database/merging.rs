@@ -5,12 +5,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::Result;
 use esker_format::io::{Disk, Files};
 use esker_format::{
     ArchiveWriter, DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, KeptForms, LayerRecord, Owner,
     PropertyRecord, Widening, archived_name,
 };
-use esker_format::Result;
 use esker_graph::Run;
 use esker_layers::ids::{IdFiles, merge_segments};
 use esker_layers::layer::{PlainLayer, PlainWriter};
