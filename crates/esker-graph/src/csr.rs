@@ -59,6 +59,10 @@ impl<W: Weight> Graph for CsrGraph<'_, W> {
         self.directed
     }
 
+    fn is_at_hand(&self) -> bool {
+        true
+    }
+
     fn has(&self, direction: Direction) -> bool {
         self.rows(direction).is_some()
     }

@@ -69,6 +69,10 @@ impl<W: Weight> Graph for Fragmented<'_, W> {
         self.inner.num_vertices()
     }
 
+    fn is_at_hand(&self) -> bool {
+        true
+    }
+
     fn num_arcs(&self) -> u64 {
         self.inner.num_arcs()
     }

@@ -257,6 +257,12 @@ pub trait Graph: Sync {
         false
     }
 
+    /// Whether a scan of a few lists reads these alone, in microseconds, and several threads may scan at once. A hint.
+    #[inline(always)]
+    fn is_at_hand(&self) -> bool {
+        false
+    }
+
     /// Whether, in a scan of all vertices or of a set, two threads never hold exclusive pieces of two vertices whose bits lie in one word
     /// of 64 at the same time. If so, sets of one bit a vertex may be updated by plain stores too.
     #[inline(always)]

@@ -35,16 +35,15 @@
 //! * [`Induced`], [`Boxed`] and [`Fragmented`] wrap a graph: without some vertices, with its type erased, with lists in shuffled
 //!   pieces (for tests).
 //!
-//! Vertex ids have 32 bits, or 64 with the feature `id64`. This crate knows no files, and contains no `unsafe`.
-
-#![forbid(unsafe_code)]
+//! Vertex ids have 32 bits, or 64 with the feature `id64`. This crate knows no files, and contains `unsafe` in one place: where the
+//! threads of a run share short steps.
 
 mod counted;
 mod id;
 mod stop;
 mod budget;
 mod reads;
-mod vigil;
+mod team;
 mod run;
 mod bitmap;
 mod graph;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::budget::{Budget, Reservation};
 use crate::reads::ReadLog;
 use crate::stop::Stop;
-use crate::vigil::Vigil;
+use crate::team::Team;
 
 /// A flag that stops a run from another thread. Clones share the flag.
 #[derive(Debug, Clone, Default)]
@@ -81,7 +81,7 @@ pub struct RunOptions {
 pub struct Run {
     options: RunOptions,
     pool: Arc<rayon::ThreadPool>,
-    vigil: Arc<Vigil>,
+    team: Arc<Team>,
     stage: Arc<Stage>,
     /// Whether the items that [`Run::share`] hands out are the parts of the stage.
     measured: bool,
@@ -173,7 +173,7 @@ impl Run {
 
     fn of(
         options: RunOptions,
-        (pool, vigil): (Arc<rayon::ThreadPool>, Arc<Vigil>),
+        (pool, team): (Arc<rayon::ThreadPool>, Arc<Team>),
         stage: Arc<Stage>,
         reserved_bytes: u64,
         reservation: Option<Reservation>,
@@ -181,7 +181,7 @@ impl Run {
         let alone = Self {
             options: options.clone(),
             pool: Arc::clone(&pool),
-            vigil: Arc::clone(&vigil),
+            team: Arc::clone(&team),
             stage: Arc::clone(&stage),
             measured: false,
             reserved_bytes,
@@ -189,16 +189,7 @@ impl Run {
             alone: None,
         };
         let alone = Some(Box::new(alone));
-        Self {
-            options,
-            pool,
-            vigil,
-            stage,
-            measured: false,
-            reserved_bytes,
-            _reservation: reservation,
-            alone,
-        }
+        Self { options, pool, team, stage, measured: false, reserved_bytes, _reservation: reservation, alone }
     }
 
     /// A run with `threads` threads and defaults for the rest.
@@ -273,7 +264,7 @@ impl Run {
     }
 
     fn derived(&self, stage: Arc<Stage>, reserved_bytes: u64, reservation: Option<Reservation>) -> Self {
-        let threads = (Arc::clone(&self.pool), Arc::clone(&self.vigil));
+        let threads = (Arc::clone(&self.pool), Arc::clone(&self.team));
         let mut run = Self::of(self.options.clone(), threads, stage, reserved_bytes, reservation);
         if self.alone.is_none() {
             run.alone = None;
@@ -375,13 +366,16 @@ impl Run {
     /// Says that the next [`Run::share`] is a step of some ten microseconds that probably follows and precedes others. Returns whether the
     /// threads of the run are awake, and stay so for a while. They are not on a busy machine, nor for callers outside [`Run::install`].
     pub fn short_step(&self) -> bool {
-        self.threads() > 1 && self.vigil.step(&self.pool)
+        self.threads() > 1 && self.team.step(&self.pool)
     }
 
     /// Calls `work` on `workers` threads with the number of the worker; 0 is the calling thread. A thread pool makes several kilobytes of
     /// code from a closure, and there are hundreds of callers, so the pool sees a pointer.
     fn on_each(&self, workers: usize, work: &(dyn Fn(usize) + Sync)) {
         self.install(|| {
+            if self.team.lead(&self.pool, workers, work) {
+                return;
+            }
             rayon::scope(|scope| {
                 for worker in 1..workers {
                     scope.spawn(move |_| work(worker));
@@ -425,6 +419,7 @@ impl Items {
     /// Takes numbers until none is left or one failed. Compiled for each type of error, not for each caller.
     #[inline(never)]
     fn take<E: From<Stop>>(&self, run: &Run, work: &mut dyn FnMut(usize) -> Result<(), E>) -> Result<(), E> {
+        let _ending = EndOnPanic(&self.failed);
         while !self.failed.load(Ordering::Relaxed) {
             let item = self.next.fetch_add(1, Ordering::Relaxed);
             if item >= self.count {
@@ -438,7 +433,22 @@ impl Items {
                 self.failed.store(true, Ordering::Relaxed);
                 return Err(error);
             }
+            // The last one saves a look at a word that another thread may have written.
+            if item + 1 == self.count {
+                break;
+            }
         }
         Ok(())
+    }
+}
+
+/// Ends what others do when a thread panics.
+struct EndOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
     }
 }

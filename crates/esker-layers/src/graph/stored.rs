@@ -443,6 +443,10 @@ impl<W: ColumnWeight> Graph for StoredGraph<'_, W> {
         self.out.is_scattered()
     }
 
+    fn is_at_hand(&self) -> bool {
+        matches!(self.out, Side::Plain(_) | Side::Compressed(_) | Side::Gathered(_))
+    }
+
     fn words_apart(&self) -> bool {
         !matches!(&self.out, Side::Source(source) if !source.words_apart())
     }
