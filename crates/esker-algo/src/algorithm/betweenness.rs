@@ -3,8 +3,9 @@
 //! Brandes' algorithm [1] from some or all sources. The forward pass is a breadth-first search that counts shortest
 //! paths and pushes or pulls as `edge_map` does. The backward pass goes level by level from the farthest, and each
 //! vertex adds up the dependencies of its successors: either it pulls along its out-edges, or the successors push along
-//! their in-edges, whichever level has fewer arcs. The contributions of the current level are in an array that is zero
-//! elsewhere, so both sums run over whole lists without a test per edge. Parallel edges count as separate paths;
+//! their in-edges, whichever level has fewer arcs. The contributions of the levels that are finished are in an array that is zero
+//! elsewhere, and no edge leads more than one level down, so both sums run over whole lists without a test per edge. Vertices of a small
+//! level whose lists come whole are finished at once: there may be thousands of levels. Parallel edges count as separate paths;
 //! self-loops have no effect.
 //!
 //! Pulled sums follow the order of the list. Pushed path counts are integers, exact up to 2^53. Pushed dependencies are
@@ -22,13 +23,14 @@
 //! [1] U. Brandes, "A Faster Algorithm for Betweenness Centrality", Journal of Mathematical Sociology 25(2), 2001.
 
 use std::marker::PhantomData;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use esker_graph::{
-    Bitmap, Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
-};
+use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Stop, VertexId, Visitor, Weight, vertex};
 
+use super::bfs_levels::{BfsLevel, BfsLevels, LARGE_LEN_MIN};
 use super::path_numbers::{COUNT_MAX, COUNT_SCALE, Counts, Logarithms, PathNumber};
+use super::sample::sample;
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
     EdgeOp, Frontier, VertexValues, Way, each_vertex, edge_map_way, need_source, vertex_map,
@@ -118,28 +120,6 @@ pub(super) fn resolve(n: usize, seed: u64, sources: &Sources) -> Result<Vec<Vert
     }
 }
 
-/// `count` distinct vertices of `0..n`, ascending, uniformly at random (R. Floyd; J. Bentley, CACM 30(9), 1987).
-fn sample(n: usize, count: usize, seed: u64) -> Vec<VertexId> {
-    let mut random = seed;
-    let mut picked = std::collections::BTreeSet::new();
-    for top in n - count..n {
-        let draw = ((u128::from(next_random(&mut random)) * (top as u128 + 1)) >> 64) as usize;
-        if !picked.insert(vertex(draw)) {
-            picked.insert(vertex(top));
-        }
-    }
-    picked.into_iter().collect()
-}
-
-/// The next number of a SplitMix64 sequence (S. Vigna).
-fn next_random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 /// The factor that normalizes sums of dependencies over `sources` sources in a graph of `n` vertices.
 pub fn factor(n: usize, directed: bool, sources: usize, scale: Scale) -> f64 {
     let all = n as f64 / sources.max(1) as f64;
@@ -155,10 +135,10 @@ pub fn factor(n: usize, directed: bool, sources: usize, scale: Scale) -> f64 {
 struct Brandes<P> {
     /// Number of shortest paths from the source to each vertex.
     paths: VertexValues<f64>,
-    /// The contributions of the current level; none for all other vertices.
+    /// The contributions of the levels that are finished; none for all other vertices.
     contribution: VertexValues<f64>,
-    /// Dependency of the source on each vertex.
-    dependency: VertexValues<f64>,
+    /// Dependency of the source on each vertex of a level that is being finished, where it is added up in parts. Made when it is needed.
+    dependency: OnceLock<VertexValues<f64>>,
     /// Sum of dependencies over sources.
     scores: VertexValues<f64>,
     /// Vertices that belong to a level already.
@@ -172,7 +152,7 @@ impl<P: PathNumber> Brandes<P> {
         Self {
             paths: VertexValues::filled(run, n, P::NONE),
             contribution: VertexValues::filled(run, n, P::NONE),
-            dependency: VertexValues::filled(run, n, 0.0),
+            dependency: OnceLock::new(),
             scores,
             visited: Bitmap::new(n),
             numbers: PhantomData,
@@ -210,7 +190,9 @@ impl<P: PathNumber> Brandes<P> {
                     self.visited.insert(v);
                 }
                 // The backward pass of an earlier source may have pushed to vertices of finished levels.
-                self.dependency.set(v, 0.0);
+                if let Some(dependency) = self.dependency.get() {
+                    dependency.set(v, 0.0);
+                }
             })?;
             let is_small_somewhere = too_small.swap(false, Ordering::Relaxed);
             if too_large.swap(false, Ordering::Relaxed) {
@@ -218,31 +200,42 @@ impl<P: PathNumber> Brandes<P> {
                     return Ok(None);
                 }
                 vertex_map(level_run, &level, |v| self.paths.set(v, self.paths.get(v) * COUNT_SCALE))?;
-                levels.scaled.push(vertex(levels.ends.len()));
+                levels.scaled.push(vertex(levels.len()));
             }
-            let next = edge_map_way(graph, run, way, &level, &CountPaths(self))?;
+            let is_alone = level.len() as u64 + level.arcs() < ALONE_LOAD_MAX && graph.is_at_hand();
+            let level_run = if is_alone && way == Way::Push { run.alone() } else { run };
+            let next = edge_map_way(graph, level_run, way, &level, &CountPaths(self))?;
             levels.push(level);
             level = next;
         }
         Ok(Some(levels))
     }
 
-    /// Adds up dependencies from the last level to the second, then resets the arrays. Takes O(vertices and arcs
-    /// reached + n/64).
-    fn backward<G: Graph>(&mut self, graph: &G, run: &Run, mut levels: BfsLevels) -> Result<(), G::Error> {
-        let mut last = levels.pop(graph);
-        while let Some(far) = last {
-            let scale = levels.take_scale();
-            last = levels.pop(graph);
-            if let Some(near) = &last {
-                self.finish_level(run, &far, scale)?;
-                // The source itself needs no dependency.
-                if !levels.is_empty() {
-                    run.round(near.len())?;
-                    self.accumulate(graph, run, near, &far)?;
-                }
+    /// Adds up dependencies from the last level to the second. The source itself needs none.
+    fn backward<G: Graph>(&self, graph: &G, run: &Run, levels: &BfsLevels) -> Result<(), G::Error> {
+        for distance in (1..levels.len()).rev() {
+            let (level, scale) = (levels.get(distance), levels.scale(distance));
+            if distance + 1 == levels.len() {
+                level.each(run, |v| self.finish(v, 0.0, scale))?;
+                continue;
             }
-            vertex_map(run, &far, |v| {
+            run.round(level.len())?;
+            let far = levels.get(distance + 1);
+            let load = || level.len() as u64 + level.arcs(graph);
+            if graph.is_at_hand() && level.len() < LARGE_LEN_MIN && load() < ALONE_LOAD_MAX {
+                self.finish_whole(graph, run, &level, scale)?;
+            } else {
+                self.accumulate(graph, run, &level, &far)?;
+                level.each(run, |v| self.finish_parts(v, scale))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prepares the arrays for another source. Takes O(vertices reached + n/64).
+    fn reset(&mut self, run: &Run, levels: &BfsLevels) -> Result<(), Stop> {
+        for distance in 0..levels.len() {
+            levels.get(distance).each(run, |v| {
                 self.contribution.set(v, P::NONE);
                 self.paths.set(v, P::NONE);
             })?;
@@ -251,15 +244,21 @@ impl<P: PathNumber> Brandes<P> {
         Ok(())
     }
 
+    fn dependency(&self) -> &VertexValues<f64> {
+        self.dependency.get_or_init(|| vec![0.0; self.visited.len()].into())
+    }
+
     /// Adds the contributions of level `far` to the dependencies of the level before it.
     fn accumulate<G: Graph>(
         &self,
         graph: &G,
         run: &Run,
-        near: &Frontier,
-        far: &Frontier,
+        near: &BfsLevel<'_>,
+        far: &BfsLevel<'_>,
     ) -> Result<(), G::Error> {
-        let push = far.arcs().saturating_mul(PUSH_COST) < near.arcs();
+        // Written page by page before the vertices of a level touch them at random.
+        self.dependency.get_or_init(|| VertexValues::filled(run, self.visited.len(), 0.0));
+        let push = far.arcs(graph).saturating_mul(PUSH_COST) < near.arcs(graph);
         if push && graph.has(Direction::In) && !run.deterministic() {
             graph.scan(run, Direction::In, far.select(), &PushDependencies(self))?;
         } else {
@@ -268,62 +267,53 @@ impl<P: PathNumber> Brandes<P> {
         Ok(())
     }
 
-    /// Completes the dependencies of a level and derives its contributions to the previous level from them. `scale`: by which its numbers
-    /// were multiplied, and those of the previous level were not.
-    fn finish_level(&self, run: &Run, level: &Frontier, scale: f64) -> Result<(), Stop> {
-        vertex_map(run, level, |v| {
-            let paths = self.paths.get(v);
-            let dependency = P::dependency(self.dependency.get(v), paths);
-            self.scores.add_alone(v, dependency);
-            self.contribution.set(v, P::contribution(dependency, paths) * scale);
-        })
+    /// Finishes a vertex from the sum of the parts of its dependency. `scale`: by which the numbers of its level were multiplied, and those
+    /// of the previous level were not.
+    #[inline(always)]
+    fn finish(&self, v: VertexId, parts: f64, scale: f64) {
+        let paths = self.paths.get(v);
+        let dependency = P::dependency(parts, paths);
+        self.scores.add_alone(v, dependency);
+        self.contribution.set(v, P::contribution(dependency, paths) * scale);
     }
-}
 
-/// The vertices at each distance. Small levels share one array, as there may be as many levels as vertices.
-#[derive(Default)]
-struct BfsLevels {
-    small: Vec<VertexId>,
-    /// The length of `small` after each level.
-    ends: Vec<VertexId>,
-    /// Large levels with their distance.
-    large: Vec<(usize, Frontier)>,
-    /// The distances of the levels whose numbers of paths were scaled.
-    scaled: Vec<VertexId>,
-}
+    fn finish_parts(&self, v: VertexId, scale: f64) {
+        self.finish(v, self.dependency().get(v), scale);
+    }
 
-/// The least number of vertices of a level that is stored as a frontier of its own.
-const LARGE_LEN_MIN: usize = 1 << 10;
-
-impl BfsLevels {
-    fn push(&mut self, level: Frontier) {
-        let distance = self.ends.len();
-        match level.select() {
-            Select::List(list) if list.len() < LARGE_LEN_MIN => self.small.extend_from_slice(list),
-            _ => self.large.push((distance, level)),
+    /// Adds up the dependencies of a level from those of the level after it, and finishes the level, on this thread. Contributions of a level must not be
+    /// seen by the rest of the level, so they wait until all lists are read.
+    fn finish_whole<G: Graph>(
+        &self,
+        graph: &G,
+        run: &Run,
+        level: &BfsLevel<'_>,
+        scale: f64,
+    ) -> Result<(), G::Error> {
+        let visitor = WholeDependencies { brandes: self, graph };
+        let found = graph.scan(run.alone(), Direction::Out, level.select(), &visitor)?;
+        let whole: usize = found.iter().map(|found| found.whole.len()).sum();
+        for &(v, parts) in found.iter().flat_map(|found| &found.whole) {
+            self.finish(v, parts, scale);
         }
-        self.ends.push(vertex(self.small.len()));
-    }
-
-    fn pop<G: Graph>(&mut self, graph: &G) -> Option<Frontier> {
-        self.ends.pop()?;
-        if self.large.last().is_some_and(|large| large.0 == self.ends.len()) {
-            return self.large.pop().map(|large| large.1);
+        if whole < level.len() {
+            let is_rest = |v| {
+                let degree = graph.degree(Direction::Out, v);
+                degree == 0 || found.iter().any(|found| found.parts.contains(&v))
+            };
+            level.each(run.alone(), |v| {
+                if is_rest(v) {
+                    self.finish_parts(v, scale);
+                }
+            })?;
         }
-        let start = self.ends.last().map_or(0, |&end| end as usize);
-        Some(Frontier::from_list(graph, self.small.split_off(start)))
-    }
-
-    /// The factor by which the numbers of the level popped last were scaled.
-    fn take_scale(&mut self) -> f64 {
-        let distance = vertex(self.ends.len());
-        self.scaled.pop_if(|last| *last == distance).map_or(1.0, |_| COUNT_SCALE)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        Ok(())
     }
 }
+
+/// Levels with fewer vertices and out-arcs stay on the calling thread, forward and backward. What one thread writes of a level another would
+/// read of the next, and that takes longer than the work that it saves.
+const ALONE_LOAD_MAX: u64 = 1 << 12;
 
 /// Arcs that can be pulled in the time of one atomic push.
 const PUSH_COST: u64 = 4;
@@ -372,9 +362,47 @@ impl<W: Weight, P: PathNumber> Visitor<W> for PullDependencies<'_, P> {
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
         let sum = P::parts(&self.0.contribution, piece.targets, self.0.paths.get(v));
         if piece.exclusive {
-            self.0.dependency.add_alone(v, sum);
+            self.0.dependency().add_alone(v, sum);
         } else {
-            self.0.dependency.add(v, sum);
+            self.0.dependency().add(v, sum);
+        }
+        Flow::More
+    }
+}
+
+/// As [`PullDependencies`], for levels whose lists come whole but for huge ones.
+struct WholeDependencies<'a, P, G> {
+    brandes: &'a Brandes<P>,
+    graph: &'a G,
+}
+
+/// What one worker found.
+#[derive(Default)]
+struct FoundDependencies {
+    /// The sum of the parts of each vertex whose list came whole.
+    whole: Vec<(VertexId, f64)>,
+    /// The vertices whose lists came in pieces, some repeatedly; their sums are among the dependencies.
+    parts: Vec<VertexId>,
+}
+
+impl<P: PathNumber, G: Graph> Visitor<G::Weight> for WholeDependencies<'_, P, G> {
+    type State = FoundDependencies;
+
+    const BOXED: bool = P::BOXED;
+
+    fn new_state(&self) -> FoundDependencies {
+        FoundDependencies::default()
+    }
+
+    #[inline(always)]
+    fn visit(&self, found: &mut FoundDependencies, v: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
+        let Brandes { contribution, paths, .. } = self.brandes;
+        let sum = P::parts(contribution, piece.targets, paths.get(v));
+        if piece.targets.len() == self.graph.degree(Direction::Out, v) {
+            found.whole.push((v, sum));
+        } else {
+            self.brandes.dependency().add(v, sum);
+            found.parts.push(v);
         }
         Flow::More
     }
@@ -396,7 +424,7 @@ impl<W: Weight, P: PathNumber> Visitor<W> for PushDependencies<'_, P> {
         let contribution = self.0.contribution.get(v);
         for &u in piece.targets {
             if self.0.visited.get(u) {
-                self.0.dependency.add(u, P::part(contribution, self.0.paths.get(u)));
+                self.0.dependency().add(u, P::part(contribution, self.0.paths.get(u)));
             }
         }
         Flow::More
@@ -450,7 +478,10 @@ fn add_dependencies<G: Graph, P: PathNumber>(
     for (done, &source) in sources.iter().enumerate().skip(first) {
         run.set_done(done as u64, sources.len() as u64);
         let Some(levels) = brandes.forward(graph, run, source)? else { return Ok((brandes.scores, done)) };
-        brandes.backward(graph, run, levels)?;
+        brandes.backward(graph, run, &levels)?;
+        if done + 1 < sources.len() {
+            brandes.reset(run, &levels)?;
+        }
     }
     Ok((brandes.scores, sources.len()))
 }
@@ -459,6 +490,7 @@ fn add_dependencies<G: Graph, P: PathNumber>(
 mod tests {
     use esker_graph::Csr;
 
+    use super::super::sample::next_random;
     use super::*;
 
     #[test]

@@ -1,8 +1,9 @@
 //! Delta-stepping: distances from one vertex over weighted edges, for `sssp`.
 //!
 //! Delta-stepping [1] in windows of [`BINS`] buckets. Within a window, buckets of width `delta` are settled one after
-//! another by relaxing *light* edges, those no longer than the window. A small bucket stays on the calling thread and
-//! costs one function call, which is the purpose of bucket fusion [2]. A *heavy* edge leads out of the window, so the
+//! another by relaxing *light* edges, those no longer than the window. A vertex that is found nearer within the bucket that
+//! is being settled is relaxed *again*. A thread goes on with those that it found, as long as they are few, before all
+//! threads meet: bucket fusion [2]. A *heavy* edge leads out of the window, so the
 //! heavy edges of settled vertices wait for the window's end [1]. By then most targets are settled and need no
 //! relaxation: heavy edges are pushed from the settled vertices or pulled by the unsettled ones, whichever have fewer
 //! arcs [3]. Vertices beyond the window wait in one list.
@@ -19,20 +20,9 @@ use std::sync::Mutex;
 use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor};
 use rayon::prelude::*;
 
+use super::delta_bins::{BINS, Bins, DistanceFault, Workers, fault_of};
 use crate::lengths::{Length, Reach};
 use crate::primitive::{ArrayValue, VertexValues};
-
-/// Buckets per window.
-pub(super) const BINS: usize = 16;
-
-/// Why distances could not be computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) enum DistanceFault {
-    #[default]
-    None,
-    Overflow,
-    Negative,
-}
 
 /// Where a search begins, and where it may end.
 #[derive(Debug, Clone, Copy)]
@@ -51,24 +41,10 @@ pub(super) struct DeltaStepping<W, D: ArrayValue> {
     span: D,
     /// Vertices with heavy edges settled in this window. Threads racing on a word may lose bits.
     settled: Bitmap,
-    /// Vertices added to the current bucket while it is being settled.
-    pending: Bitmap,
     /// The bins of all workers, between rounds.
-    bins: Mutex<Vec<Bins>>,
+    #[allow(clippy::vec_box)] // They move between this list, workers and scans, once a bucket.
+    bins: Mutex<Vec<Box<Bins<D>>>>,
     weight: std::marker::PhantomData<fn() -> W>,
-}
-
-/// The vertices that one worker found.
-#[derive(Debug, Default)]
-struct Bins {
-    /// For each bucket of the window, vertices whose distance came to be in it.
-    window: [Vec<VertexId>; BINS],
-    /// Vertices whose first distance was beyond the window; all workers together list each vertex once.
-    beyond: Vec<VertexId>,
-    /// Vertices with heavy edges settled in this window, and the number of arcs that leave them.
-    settled: Vec<VertexId>,
-    settled_arcs: u64,
-    fault: DistanceFault,
 }
 
 impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
@@ -82,7 +58,6 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
                 if span < longer && longer < D::FAR { longer } else { span }
             }),
             settled: Bitmap::new(n),
-            pending: Bitmap::new(n),
             bins: Mutex::default(),
             weight: std::marker::PhantomData,
         }
@@ -141,20 +116,34 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
         clear(&self.settled, vertices);
     }
 
-    /// Moves one bin of all workers to `frontier`, where each vertex occurs once. Some have since moved to an earlier
-    /// bin.
+    /// Moves one bin of all workers to `frontier`, where each vertex occurs once.
     fn take_bucket(&self, bin: usize, frontier: &mut Vec<VertexId>) {
         frontier.clear();
         for bins in &mut *self.bins.lock().expect("no worker panicked") {
-            frontier.append(&mut bins.window[bin]);
+            self.take_found(&mut bins.window[bin], frontier);
         }
     }
 
-    fn take_bins(&self) -> Bins {
+    /// Moves the vertices of a bin to `list`. Distances only fall, so each vertex has one entry that counts.
+    fn take_found(&self, entries: &mut Vec<(VertexId, D)>, list: &mut Vec<VertexId>) {
+        let entries = entries.drain(..);
+        list.extend(entries.filter(|&(v, distance)| self.distances.get(v) == distance).map(|(v, _)| v));
+    }
+
+    /// Makes room in a bin: entries that no longer count are left out, so there is room for the vertices, not for each edge that makes one
+    /// nearer.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&self, entries: &mut Vec<(VertexId, D)>) {
+        entries.retain(|&(v, distance)| self.distances.get(v) == distance);
+        entries.reserve(entries.len().max(ROOM_MIN));
+    }
+
+    fn take_bins(&self) -> Box<Bins<D>> {
         self.bins.lock().expect("no worker panicked").pop().unwrap_or_default()
     }
 
-    fn put_bins(&self, bins: impl IntoIterator<Item = Bins>) {
+    fn put_bins(&self, bins: impl IntoIterator<Item = Box<Bins<D>>>) {
         self.bins.lock().expect("no worker panicked").extend(bins);
     }
 }
@@ -166,17 +155,6 @@ fn clear(set: &Bitmap, members: &[VertexId]) {
     } else {
         (0..set.num_words()).for_each(|word| set.set_word(word, 0));
     }
-}
-
-/// Adds `v` to a set. Returns whether this call did. `ALONE`: no other thread accesses the set meanwhile.
-#[inline(always)]
-fn insert<const ALONE: bool>(set: &Bitmap, v: VertexId) -> bool {
-    if !ALONE {
-        return set.insert(v);
-    }
-    let is_new = !set.get(v);
-    set.insert_alone(v);
-    is_new
 }
 
 /// A range of consecutive buckets, one of which is being settled.
@@ -194,11 +172,11 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
     }
 
     /// Puts vertices inside the window into its bins; the others keep waiting.
-    fn fill(&self, bins: &mut Bins, vertices: Vec<VertexId>) {
+    fn fill(&self, bins: &mut Bins<D>, vertices: Vec<VertexId>) {
         for v in vertices {
             let distance = self.search.distances.get(v);
             if distance < self.end {
-                bins.window[self.bin_of(distance)].push(v);
+                bins.window[self.bin_of(distance)].push((v, distance));
             } else {
                 bins.beyond.push(v);
             }
@@ -233,31 +211,73 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
         };
         let mut frontier = Vec::new();
         for bin in 0..BINS {
+            let window = BucketWindow { bin, ..*self };
             self.search.take_bucket(bin, &mut frontier);
             while !frontier.is_empty() {
                 run.round(frontier.len())?;
-                let window = BucketWindow { bin, ..*self };
-                let select = Select::List(&frontier);
-                let states = if run.threads() == 1 || is_small(graph, run, &frontier) {
-                    let light = RelaxLight::<W, D, G, true> { graph, window };
-                    graph.scan(run.alone(), Direction::Out, select, &light)?
-                } else {
-                    graph.scan(
-                        run,
-                        Direction::Out,
-                        select,
-                        &RelaxLight::<W, D, G, false> { graph, window },
-                    )?
-                };
-                self.search.put_bins(states);
+                match Workers::choose(graph, run, &frontier) {
+                    Workers::One => window.go_on::<G, true>(graph, run, &frontier)?,
+                    Workers::Fused => window.go_on_in_parts(graph, run, &frontier)?,
+                    Workers::All => {
+                        let light = RelaxLight::<W, D, G, false> {
+                            graph,
+                            window: BucketWindow { ..window },
+                            bins: None,
+                        };
+                        let states = graph.scan(run, Direction::Out, Select::List(&frontier), &light)?;
+                        self.search.put_bins(states);
+                    }
+                }
                 self.search.take_bucket(bin, &mut frontier);
-                clear(&self.search.pending, &frontier);
             }
             if is_settled(bin) {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Relaxes the light edges of the vertices of the bucket, each thread those of one part.
+    fn go_on_in_parts<G: Graph<Weight = W>>(
+        &self,
+        graph: &G,
+        run: &Run,
+        vertices: &[VertexId],
+    ) -> Result<(), G::Error> {
+        let parts: Vec<_> = vertices.chunks(vertices.len().div_ceil(run.threads())).collect();
+        run.share(parts.len(), || (), |(), i| self.go_on::<G, false>(graph, run, parts[i]))?;
+        Ok(())
+    }
+
+    /// Relaxes the light edges of vertices of the bucket on this thread, and of those that it finds again, as long as these are few.
+    /// `ALONE`: no other thread does so meanwhile.
+    fn go_on<G: Graph<Weight = W>, const ALONE: bool>(
+        &self,
+        graph: &G,
+        run: &Run,
+        vertices: &[VertexId],
+    ) -> Result<(), G::Error> {
+        let mut found = Vec::new();
+        let mut vertices = vertices;
+        let mut bins = self.search.take_bins();
+        loop {
+            run.check()?;
+            let bins_for_scan = Some(Mutex::new(Some(bins)));
+            let light =
+                RelaxLight::<W, D, G, ALONE> { graph, window: BucketWindow { ..*self }, bins: bins_for_scan };
+            let mut states = graph.scan(run.alone(), Direction::Out, Select::List(vertices), &light)?;
+            bins = states.pop().unwrap_or_else(|| self.search.take_bins());
+            self.search.put_bins(states);
+            let entries = &mut bins.window[self.bin];
+            if entries.is_empty() || entries.len() > FUSED_MAX {
+                break;
+            }
+            found.clear();
+            self.search.take_found(entries, &mut found);
+            vertices = &found;
+        }
+        self.search.put_bins([bins]);
+        Ok(())
     }
 
     /// Relaxes the heavy edges of all vertices settled in the window, if there are any.
@@ -289,7 +309,7 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
 
     /// Lowers the distance of `dst` to that over an edge from a vertex at distance `from`, and updates its bucket.
     #[inline(always)]
-    fn relax<const ALONE: bool>(&self, bins: &mut Bins, from: D, dst: VertexId, edge: W) {
+    fn relax<const ALONE: bool>(&self, bins: &mut Bins<D>, from: D, dst: VertexId, edge: W) {
         let Some(distance) = from.after(edge) else {
             bins.fault = bins.fault.max(fault_of(edge));
             return;
@@ -304,37 +324,36 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
             }
             return;
         }
-        let bin = self.bin_of(distance);
-        let new = if bin == self.bin {
-            insert::<ALONE>(&self.search.pending, dst)
-        } else {
-            old >= self.end || bin != self.bin_of(old)
-        };
-        if new {
-            bins.window[bin].push(dst);
+        let entries = &mut bins.window[self.bin_of(distance)];
+        if entries.len() == entries.capacity() {
+            self.search.make_room(entries);
         }
+        entries.push((dst, distance));
     }
 }
 
-#[cold]
-fn fault_of<W: Length>(edge: W) -> DistanceFault {
-    if edge.to_f64() >= 0.0 { DistanceFault::Overflow } else { DistanceFault::Negative }
-}
+/// Entries that a bin has room for at first.
+const ROOM_MIN: usize = 1 << 6;
+/// A thread that found more vertices again leaves them for all threads.
+const FUSED_MAX: usize = 1 << 10;
 
 /// Relaxes the light edges of a bucket.
 struct RelaxLight<'a, W, D: ArrayValue, G, const ALONE: bool> {
     graph: &'a G,
     window: BucketWindow<'a, W, D>,
+    /// Those of the first worker, if the caller holds them.
+    bins: Option<Mutex<Option<Box<Bins<D>>>>>,
 }
 
 impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLight<'_, W, D, G, ALONE> {
-    type State = Bins;
+    type State = Box<Bins<D>>;
 
     // Distances wider than lengths are a second attempt, after an overflow.
     const BOXED: bool = size_of::<D>() > size_of::<W>();
 
-    fn new_state(&self) -> Bins {
-        self.window.search.take_bins()
+    fn new_state(&self) -> Box<Bins<D>> {
+        let held = self.bins.as_ref().and_then(|bins| bins.lock().expect("no worker panicked").take());
+        held.unwrap_or_else(|| self.window.search.take_bins())
     }
 
     /// Whether `v` is still in the bucket.
@@ -342,11 +361,12 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLi
     fn wants(&self, v: VertexId) -> bool {
         let distance = self.window.search.distances.get(v);
         // A pool also asks for vertices that are not selected, which may be nearer than the window.
-        distance >= self.window.start && self.window.bin_of(distance) == self.window.bin
+        distance >= self.window.start
+            && (self.graph.is_at_hand() || self.window.bin_of(distance) == self.window.bin)
     }
 
     #[inline(always)]
-    fn visit(&self, bins: &mut Bins, v: VertexId, piece: Piece<'_, W>) -> Flow {
+    fn visit(&self, bins: &mut Box<Bins<D>>, v: VertexId, piece: Piece<'_, W>) -> Flow {
         let search = self.window.search;
         let from = search.distances.get(v);
         let mut has_heavy = false;
@@ -381,19 +401,6 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLi
     }
 }
 
-/// Whether a bucket, by its vertices and their out-arcs, is small enough for the calling thread: more so while other threads sleep.
-fn is_small<G: Graph>(graph: &G, run: &Run, bucket: &[VertexId]) -> bool {
-    const AWAKE_ENTRIES_MAX: usize = 1 << 8;
-    const ASLEEP_ENTRIES_MAX: usize = 1 << 10;
-    let mut entries = bucket.len();
-    let are_few = entries <= ASLEEP_ENTRIES_MAX
-        && bucket.iter().all(|&v| {
-            entries += graph.degree(Direction::Out, v);
-            entries <= ASLEEP_ENTRIES_MAX
-        });
-    are_few && (entries <= AWAKE_ENTRIES_MAX || !run.short_step())
-}
-
 /// Edges divided into light and heavy at a time.
 const CHUNK: usize = 64;
 
@@ -401,17 +408,17 @@ const CHUNK: usize = 64;
 struct PushHeavy<'a, W, D: ArrayValue>(BucketWindow<'a, W, D>);
 
 impl<W: Length, D: Reach<W>> Visitor<W> for PushHeavy<'_, W, D> {
-    type State = Bins;
+    type State = Box<Bins<D>>;
 
     // Distances wider than lengths are a second attempt, after an overflow.
     const BOXED: bool = size_of::<D>() > size_of::<W>();
 
-    fn new_state(&self) -> Bins {
+    fn new_state(&self) -> Box<Bins<D>> {
         self.0.search.take_bins()
     }
 
     #[inline(always)]
-    fn visit(&self, bins: &mut Bins, v: VertexId, piece: Piece<'_, W>) -> Flow {
+    fn visit(&self, bins: &mut Box<Bins<D>>, v: VertexId, piece: Piece<'_, W>) -> Flow {
         let from = self.0.search.distances.get(v);
         for (&dst, &edge) in piece.targets.iter().zip(piece.weights) {
             if self.0.search.span.is_shorter_than(edge) {
@@ -426,12 +433,12 @@ impl<W: Length, D: Reach<W>> Visitor<W> for PushHeavy<'_, W, D> {
 struct PullHeavy<'a, W, D: ArrayValue>(BucketWindow<'a, W, D>);
 
 impl<W: Length, D: Reach<W>> Visitor<W> for PullHeavy<'_, W, D> {
-    type State = Bins;
+    type State = Box<Bins<D>>;
 
     // Distances wider than lengths are a second attempt, after an overflow.
     const BOXED: bool = size_of::<D>() > size_of::<W>();
 
-    fn new_state(&self) -> Bins {
+    fn new_state(&self) -> Box<Bins<D>> {
         self.0.search.take_bins()
     }
 
@@ -441,7 +448,7 @@ impl<W: Length, D: Reach<W>> Visitor<W> for PullHeavy<'_, W, D> {
     }
 
     #[inline(always)]
-    fn visit(&self, bins: &mut Bins, v: VertexId, piece: Piece<'_, W>) -> Flow {
+    fn visit(&self, bins: &mut Box<Bins<D>>, v: VertexId, piece: Piece<'_, W>) -> Flow {
         let search = self.0.search;
         let mut least = D::FAR;
         for (&src, &edge) in piece.targets.iter().zip(piece.weights) {

@@ -1,6 +1,8 @@
 //! The algorithms, one per file.
 
+mod sample;
 mod path_numbers;
+mod bfs_levels;
 pub mod degrees;
 pub mod betweenness;
 pub mod closeness;
@@ -9,6 +11,7 @@ pub mod cdlp;
 pub mod pagerank;
 pub mod pagerank_weighted;
 pub mod scc;
+mod delta_bins;
 mod delta_stepping;
 mod relaxation;
 pub mod sssp;

@@ -8,14 +8,15 @@
 //! With a target, the search ends once its bucket is settled. Then the answer is that of the whole search, where every
 //! vertex farther away counts as unreached.
 //!
-//! Work: O(n + m) for random lengths. Memory per vertex: 4 to 8 bytes for distances, 8 for the result, about five ids
-//! for buckets (a vertex is in at most `BINS` of them, usually in two). Reads: the list of each reached vertex once or
-//! a few times; in-lists when pulling.
+//! Work: O(n + m) for random lengths. Memory per vertex: 4 to 8 bytes for distances, 8 for the result, about nine ids
+//! for buckets (a vertex is in at most `BINS` of them, usually in two, each time with a distance). Reads: the list of each
+//! reached vertex once or a few times; in-lists when pulling.
 
 use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
 
 use super::bfs::{BfsOptions, bfs};
-use super::delta_stepping::{BINS, DeltaStepping, DistanceFault, Ends};
+use super::delta_bins::{BINS, DistanceFault};
+use super::delta_stepping::{DeltaStepping, Ends};
 use super::relaxation::tight_tree;
 use crate::estimate::{Estimate, Shape};
 use crate::lengths::Length;
@@ -51,7 +52,7 @@ pub struct Sssp<W: Length> {
 /// Estimates memory and reads. Memory is an upper bound; reads are the expected amount.
 pub fn estimate(shape: Shape, options: &SsspOptions) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
-    let ids = 5 + 2 * u64::from(options.parents);
+    let ids = 9 + 2 * u64::from(options.parents);
     Estimate {
         memory_bytes: shape.num_vertices * (16 + ids * id_bytes) + shape.num_vertices.div_ceil(64) * 8 * 2,
         read_bytes: shape.weighted_list_bytes() * (2 + u64::from(options.parents)),
@@ -104,13 +105,16 @@ fn default_delta<G: Graph<Weight: Length>>(graph: &G, run: &Run) -> Result<f64, 
     let lengths = lengths.concat();
     let mean = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
     let fill = LIGHT_EDGES / degree.max(1.0);
-    // Where vertices have few edges, so have buckets few vertices: wider ones make fewer rounds.
-    let window = 2.0 * mean * if fill > 1.0 { fill * fill } else { fill };
+    // Where vertices have few edges, so have buckets few vertices: wider ones make fewer rounds, and leave something for each thread.
+    let spread = 2.0 * run.threads().min(SPREAD_MAX) as f64;
+    let window = 2.0 * mean * if fill > 1.0 { fill * fill * spread } else { fill };
     Ok(if window > 0.0 { window / BINS as f64 } else { 1.0 })
 }
 
 /// Light edges of a vertex of average degree.
 const LIGHT_EDGES: f64 = 8.0;
+/// Buckets are made wider for no more threads than this: in wide ones, vertices are settled that come nearer later.
+const SPREAD_MAX: usize = 4;
 
 /// Collects the lengths of some edges of the sampled vertices.
 struct SampleLengths;

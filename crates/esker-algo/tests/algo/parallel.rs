@@ -18,7 +18,7 @@ use esker_algo::algorithm::set_cover::{SetCoverOptions, set_cover};
 use esker_algo::algorithm::sssp::{SsspOptions, sssp};
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
 use esker_algo::check;
-use esker_graph::{Csr, CsrGraph, Direction, Graph, Lists, Run, Stop, VertexId, vertex};
+use esker_graph::{Csr, CsrGraph, Direction, Fragmented, Graph, Lists, Run, Stop, VertexId, vertex};
 
 use crate::common;
 
@@ -130,5 +130,37 @@ fn structures(graph: &CsrGraph<'_, f64>, csr: &Csr<f64>, run: &Run) {
     for method in [MatchingMethod::Claims, MatchingMethod::Priorities] {
         let found = matching(graph, run, &MatchingOptions { method }).unwrap();
         check::matching(out, &found.mates, found.edges).unwrap();
+    }
+}
+
+/// Thousands of short steps that threads share: buckets of shortest paths and levels of searches on a grid, in the order of its rows and in
+/// another, from all threads and in pieces.
+#[test]
+fn short_steps_on_a_grid() {
+    let side = 150;
+    for stride in [1, 7919] {
+        let n = side * side;
+        let name = |v: usize| vertex(v * stride % n);
+        let length = |v: usize| (v * 31 % 255 + 1) as f64;
+        let right = (0..n).filter(|v| v % side + 1 < side).map(|v| (name(v), name(v + 1), length(v)));
+        let down = (0..n - side).map(|v| (name(v), name(v + side), length(v + 17)));
+        let csr = Csr::undirected(n, &right.chain(down).collect::<Vec<_>>()).expect("the ends are vertices");
+        let graph = csr.graph();
+        let out = graph.rows(Direction::Out).expect("out-lists");
+        let one = BetweennessOptions { sources: Sources::These(vec![5, 0]), scale: Scale::Sum };
+        let alone = betweenness(&graph, &common::run(1, false), &one).expect("scores").scores;
+        for threads in [2, 3] {
+            let run = common::run(threads, false);
+            let found = sssp(&graph, &run, 5, &SsspOptions::default()).expect("distances");
+            check::sssp(out, 5, &found.distances, None).expect("right distances");
+            let pieces = Fragmented::new(graph, threads as u64);
+            let of_pieces = sssp(&pieces, &run, 5, &SsspOptions::default()).expect("distances");
+            assert_eq!(of_pieces.distances, found.distances);
+            for scores in [betweenness(&graph, &run, &one), betweenness(&pieces, &run, &one)] {
+                let scores = scores.expect("scores").scores;
+                let is_near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * b.abs();
+                assert!(scores.iter().zip(&alone).all(is_near));
+            }
+        }
     }
 }
