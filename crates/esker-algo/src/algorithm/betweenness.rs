@@ -244,6 +244,11 @@ impl<P: PathNumber> Brandes<P> {
         Ok(())
     }
 
+    /// The dependencies, written by all threads if they are new.
+    fn dependency_made(&self, run: &Run) -> &VertexValues<f64> {
+        self.dependency.get_or_init(|| VertexValues::filled(run, self.visited.len(), 0.0))
+    }
+
     fn dependency(&self) -> &VertexValues<f64> {
         self.dependency.get_or_init(|| vec![0.0; self.visited.len()].into())
     }
@@ -256,13 +261,12 @@ impl<P: PathNumber> Brandes<P> {
         near: &BfsLevel<'_>,
         far: &BfsLevel<'_>,
     ) -> Result<(), G::Error> {
-        // Written page by page before the vertices of a level touch them at random.
-        self.dependency.get_or_init(|| VertexValues::filled(run, self.visited.len(), 0.0));
+        let sums = self.dependency_made(run);
         let push = far.arcs(graph).saturating_mul(PUSH_COST) < near.arcs(graph);
         if push && graph.has(Direction::In) && !run.deterministic() {
-            graph.scan(run, Direction::In, far.select(), &PushDependencies(self))?;
+            graph.scan(run, Direction::In, far.select(), &PushDependencies(self, sums))?;
         } else {
-            graph.scan(run, Direction::Out, near.select(), &PullDependencies(self))?;
+            graph.scan(run, Direction::Out, near.select(), &PullDependencies(self, sums))?;
         }
         Ok(())
     }
@@ -315,6 +319,9 @@ impl<P: PathNumber> Brandes<P> {
 /// read of the next, and that takes longer than the work that it saves.
 const ALONE_LOAD_MAX: u64 = 1 << 12;
 
+/// Graphs with fewer arcs a vertex may have small levels only.
+const SPARSE_DEGREE_MAX: u64 = 6;
+
 /// Arcs that can be pulled in the time of one atomic push.
 const PUSH_COST: u64 = 4;
 
@@ -349,7 +356,7 @@ impl<W: Weight, P: PathNumber> EdgeOp<W> for CountPaths<'_, P> {
 }
 
 /// Each vertex of a level pulls the contributions of its successors.
-struct PullDependencies<'a, P>(&'a Brandes<P>);
+struct PullDependencies<'a, P>(&'a Brandes<P>, &'a VertexValues<f64>);
 
 impl<W: Weight, P: PathNumber> Visitor<W> for PullDependencies<'_, P> {
     type State = ();
@@ -362,9 +369,9 @@ impl<W: Weight, P: PathNumber> Visitor<W> for PullDependencies<'_, P> {
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
         let sum = P::parts(&self.0.contribution, piece.targets, self.0.paths.get(v));
         if piece.exclusive {
-            self.0.dependency().add_alone(v, sum);
+            self.1.add_alone(v, sum);
         } else {
-            self.0.dependency().add(v, sum);
+            self.1.add(v, sum);
         }
         Flow::More
     }
@@ -410,7 +417,7 @@ impl<P: PathNumber, G: Graph> Visitor<G::Weight> for WholeDependencies<'_, P, G>
 
 /// Each vertex of a level pushes its contribution to its predecessors. Other reached neighbours also receive it, which
 /// does no harm: they are on the same or a later level, whose dependencies are complete.
-struct PushDependencies<'a, P>(&'a Brandes<P>);
+struct PushDependencies<'a, P>(&'a Brandes<P>, &'a VertexValues<f64>);
 
 impl<W: Weight, P: PathNumber> Visitor<W> for PushDependencies<'_, P> {
     type State = ();
@@ -424,7 +431,7 @@ impl<W: Weight, P: PathNumber> Visitor<W> for PushDependencies<'_, P> {
         let contribution = self.0.contribution.get(v);
         for &u in piece.targets {
             if self.0.visited.get(u) {
-                self.0.dependency().add(u, P::part(contribution, self.0.paths.get(u)));
+                self.1.add(u, P::part(contribution, self.0.paths.get(u)));
             }
         }
         Flow::More
@@ -454,6 +461,10 @@ fn sum_dependencies<G: Graph>(
 ) -> Result<Betweenness, G::Error> {
     let n = graph.num_vertices();
     let counts = Brandes::<Counts>::new(run, n, VertexValues::filled(run, n, 0.0));
+    if graph.num_arcs() > SPARSE_DEGREE_MAX * n as u64 {
+        // There will be large levels. The first touch of these pages takes longer once threads work at random places.
+        counts.dependency_made(run);
+    }
     let (mut scores, done) = add_dependencies(graph, run, counts, &sources, 0)?;
     if done < sources.len() {
         // Sums of logarithms depend on their order, and so on the number of threads.
