@@ -190,6 +190,9 @@ codes! {
         IdIndexVertices = 21,
         /// A filter and an index of the external ids that a layer adds.
         IdSegmentIndex = 22,
+        /// How many arcs the versions of an incomplete layer added to out-lists, at most, and to in-lists. All its other arcs are older,
+        /// in lists that it holds whole. Only format versions from 12 on have it.
+        LayerAdded = 30,
         /// The versions that a layer distinguishes, ascending; the code of a version is its position plus 1.
         LayerVersions = 31,
         /// The vertices with fragments of out-lists in an incomplete layer, ascending; the layer's offsets are parallel to it.

@@ -14,6 +14,9 @@ use super::layered::{Layered, with_joined};
 use super::weight::ColumnWeight;
 use crate::layer::AllLists;
 
+/// Bytes of a fragment beside its arcs: vertex, offset, link.
+const FRAGMENT_BYTES: usize = size_of::<VertexId>() + 2 * size_of::<u64>();
+
 /// A later layer as slices, all of which the version sees.
 struct LaterLayer<'a, W> {
     vertices: &'a [VertexId],
@@ -27,9 +30,45 @@ struct LaterLayer<'a, W> {
 /// The later layers of a version, newest first.
 pub(super) struct LaterLayers<'a, W>(Vec<LaterLayer<'a, W>>);
 
+/// Lists, concatenated.
+#[derive(Debug, Default)]
+pub(super) struct ChainArcs<W> {
+    pub(super) targets: Vec<VertexId>,
+    pub(super) weights: Vec<W>,
+}
+
+impl<W: ColumnWeight> ChainArcs<W> {
+    pub(super) fn clear(&mut self) {
+        self.truncate(0);
+    }
+
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.targets.truncate(len);
+        self.weights.truncate(len);
+    }
+
+    /// Sorts the arcs from `start` on by target. Parallel arcs keep their order.
+    pub(super) fn sort_from(&mut self, start: usize) {
+        if self.targets[start..].is_sorted() {
+            return;
+        }
+        if size_of::<W>() == 0 {
+            // Fast where runs are sorted already.
+            return self.targets[start..].sort();
+        }
+        let arcs = self.targets.drain(start..).zip(self.weights.drain(start..));
+        let mut sorted: Vec<(VertexId, W)> = arcs.collect();
+        sorted.sort_by_key(|arc| arc.0);
+        self.targets.extend(sorted.iter().map(|arc| arc.0));
+        self.weights.extend(sorted.iter().map(|arc| arc.1));
+    }
+}
+
 /// What a thread keeps from one range of vertices to the next.
 #[derive(Default)]
 pub(super) struct ChainBuffers {
+    /// Mapped bytes that were read.
+    pub(super) read_bytes: usize,
     /// Where the fragments of each vertex begin.
     starts: Vec<u32>,
     /// Layer and slot, vertex by vertex, newest first.
@@ -64,18 +103,18 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         Ok(Some(Self(layers)))
     }
 
-    /// Appends the list of each vertex of a range that has fragments to `targets` and `weights`, without what tombstones delete. Then calls
-    /// `take` with the vertex, the end of its list, and what the tombstones delete of the complete layer's list; `None` if all of it is
+    /// Appends the list of each vertex of a range that has fragments to `into`, without what tombstones delete. Then calls
+    /// `take` with the vertex, all lists so far, and what the tombstones delete of the complete layer's list; `None` if all of it is
     /// replaced.
     pub(super) fn for_each(
         &self,
         range: Range<usize>,
         buffers: &mut ChainBuffers,
-        (targets, weights): (&mut Vec<VertexId>, &mut Vec<W>),
-        mut take: impl FnMut(VertexId, usize, Option<&[VertexId]>),
-    ) {
+        into: &mut ChainArcs<W>,
+        mut take: impl FnMut(VertexId, &mut ChainArcs<W>, Option<&[VertexId]>) -> Result<()>,
+    ) -> Result<()> {
         self.place(range.clone(), buffers);
-        let ChainBuffers { starts, fragments, dead_at, dead } = buffers;
+        let ChainBuffers { read_bytes, starts, fragments, dead_at, dead } = buffers;
         for (v, bounds) in range.map(vertex).zip(starts.windows(2)) {
             let fragments = &fragments[bounds[0] as usize..bounds[1] as usize];
             if fragments.is_empty() {
@@ -87,7 +126,8 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
                 let (at, slot) = (at as usize, slot as usize);
                 let layer = &self.0[at];
                 let arcs = layer.arcs.range(slot);
-                copy_living(&layer.arcs, arcs, dead, targets, weights);
+                *read_bytes += FRAGMENT_BYTES + arcs.len() * (size_of::<VertexId>() + size_of::<W>());
+                copy_living(&layer.arcs, arcs, dead, into);
                 if layer.previous[slot] == 0 {
                     is_replaced = true;
                     break;
@@ -96,6 +136,7 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
                 dead_at[at] = seek(deleted, dead_at[at], v as usize);
                 if deleted.get(dead_at[at]) == Some(&v) {
                     let is_first = dead.is_empty();
+                    *read_bytes += layer.dead.range(dead_at[at]).len() * size_of::<VertexId>();
                     dead.extend_from_slice(&layer.dead.targets[layer.dead.range(dead_at[at])]);
                     if !is_first {
                         // Two sorted runs: a stable sort merges them.
@@ -103,8 +144,9 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
                     }
                 }
             }
-            take(v, targets.len(), (!is_replaced).then_some(&**dead));
+            take(v, into, (!is_replaced).then_some(&**dead))?;
         }
+        Ok(())
     }
 
     /// Calls `take` with each vertex of a range and its list, sorted, parallel arcs newest first. Returns `false`, and does nothing, if the
@@ -116,13 +158,14 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         mut take: impl FnMut(VertexId, &[VertexId], &[W]) -> Result<()>,
     ) -> Result<bool> {
         let AllLists::Arrays { offsets, targets: base_targets } = of.base else { return Ok(false) };
-        let (mut targets, mut weights, mut lists, mut dead) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut arcs, mut lists, mut dead) = (ChainArcs::default(), Vec::new(), Vec::new());
         let buffers = &mut ChainBuffers::default();
-        self.for_each(range.clone(), buffers, (&mut targets, &mut weights), |v, end, left_out| {
+        self.for_each(range.clone(), buffers, &mut arcs, |v, arcs, left_out| {
             dead.extend_from_slice(left_out.unwrap_or(&[]));
-            lists.push((v, end, dead.len(), left_out.is_some()));
-        });
+            lists.push((v, arcs.targets.len(), dead.len(), left_out.is_some()));
+            Ok(())
+        })?;
+        let ChainArcs { targets, weights } = arcs;
         let base = |v: VertexId| match offsets.get(v as usize..v as usize + 2) {
             Some(bounds) => bounds[0] as usize..bounds[1] as usize,
             None => 0..0,
@@ -209,13 +252,12 @@ fn copy_living<W: ColumnWeight>(
     arcs: &Arcs<'_, W>,
     range: Range<usize>,
     dead: &[VertexId],
-    targets: &mut Vec<VertexId>,
-    weights: &mut Vec<W>,
+    into: &mut ChainArcs<W>,
 ) {
     let (all_targets, all_weights) = (&arcs.targets[range.clone()], &arcs.weights[range]);
     for_living(all_targets, dead, |living| {
-        targets.extend_from_slice(&all_targets[living.clone()]);
-        weights.extend_from_slice(&all_weights[living]);
+        into.targets.extend_from_slice(&all_targets[living.clone()]);
+        into.weights.extend_from_slice(&all_weights[living]);
     });
 }
 

@@ -65,10 +65,20 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
         let count = stack.layers().len();
         let mut layers = vec![Arcs::none(); floor];
         for layer in floor..count {
+            let section = stack.section(layer, direction)?;
             layers.push(match stack.is_left_out(layer) {
                 true => Arcs::none(),
-                false => Arcs::new(stack.section(layer, direction)?.main(), property, run)?,
+                false => Arcs::new(section.main(), property, run)?,
             });
+            if let Some(dead) = section.dead() {
+                dead.lists.all(run)?;
+            }
+            if floor > 0 {
+                // Verified now, and read later: never all at once.
+                section.links(run)?;
+                section.dead().map(|dead| dead.lists.vertices(run)).transpose()?;
+                section.release();
+            }
         }
         let newest = stack.section(count - 1, direction)?;
         let filter = match (stack.rank(), newest.born()) {
@@ -88,11 +98,6 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
             }
             _ => None,
         };
-        for layer in floor..count {
-            if let Some(dead) = stack.section(layer, direction)?.dead() {
-                dead.lists.all(run)?;
-            }
-        }
         let base = match floor {
             0 if !stack.is_left_out(0) => match stack.section(0, direction)?.main().all(run)? {
                 AllLists::Tiled { .. } => return Err(tiles_alone("they cannot be mapped")),

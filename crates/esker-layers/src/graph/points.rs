@@ -81,6 +81,30 @@ impl<'a> PointReads<'a> {
         Ok(result)
     }
 
+    /// As [`PointReads::with_list`], where lists are read in ascending order. `block` is the block of targets that was read last. A vertex
+    /// that the layer does not have has no list.
+    ///
+    /// # Errors
+    /// [`esker_format::Error::Corrupt`].
+    pub(crate) fn with_next_list<W: ColumnWeight, R>(
+        &self,
+        v: VertexId,
+        block: &mut usize,
+        f: impl FnOnce(&[VertexId], &[W]) -> R,
+    ) -> Result<R> {
+        if v as usize >= self.lists.num_lists() {
+            return Ok(f(&[], &[]));
+        }
+        let list = self.lists.list(v as usize)?;
+        let weights = W::some(self.lists, self.property, list.start..list.start + list.targets.len())?;
+        let result = f(&list.targets, weights);
+        let arc_bytes = size_of::<VertexId>() + size_of::<W>();
+        let own = std::mem::replace(block, list.start * arc_bytes / BLOCK_BYTES);
+        let rest = if own == *block { 0 } else { Self::LIST_BYTES };
+        self.touch((rest + list.targets.len() * arc_bytes) as u64);
+        Ok(result)
+    }
+
     /// Hands over the lists of a few vertices, one by one.
     ///
     /// # Errors

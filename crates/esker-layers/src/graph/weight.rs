@@ -43,6 +43,9 @@ pub trait ColumnWeight: Weight {
     /// Hint: weights will be read in no order; `false` takes it back.
     fn read_at_random(lists: &ListColumns, property: u32, at_random: bool);
 
+    /// Whether two weights have the same bits.
+    fn is_same(self, other: Self) -> bool;
+
     /// The smaller of two weights.
     #[must_use]
     fn smaller(self, other: Self) -> Self;
@@ -75,6 +78,10 @@ impl ColumnWeight for () {
     fn will_need(_: &ListColumns, _property: u32, _range: Range<usize>) {}
 
     fn read_at_random(_: &ListColumns, _property: u32, _at_random: bool) {}
+
+    fn is_same(self, (): Self) -> bool {
+        true
+    }
 
     fn smaller(self, (): Self) -> Self {}
 
@@ -125,6 +132,11 @@ macro_rules! stored_weights {
                 if let Some(Values::$code(column)) = lists.property(property as usize) {
                     column.read_at_random(at_random);
                 }
+            }
+
+            #[inline(always)]
+            fn is_same(self, other: Self) -> bool {
+                self.to_ne_bytes() == other.to_ne_bytes()
             }
 
             #[inline(always)]

@@ -48,6 +48,10 @@ fn versions_path(layer: &Path) -> PathBuf {
     layer.join("versions")
 }
 
+fn added_path(layer: &Path) -> PathBuf {
+    layer.join("added")
+}
+
 /// Creates the files of a layer, one per method. Columns may be written in any order by any threads, and must
 /// agree with the [`LayerRecord`] that the manifest gets.
 #[derive(Debug, Clone)]
@@ -123,6 +127,17 @@ impl<'a> PlainWriter<'a> {
         column.finish().map(|_| ())
     }
 
+    /// Writes how many arcs the versions of an incomplete layer added to out-lists, at most, and to in-lists: see
+    /// [`PlainLayer::added_arcs`].
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn added(&self, arcs: [u64; 2]) -> Result<()> {
+        let mut column = self.column::<u64>(&added_path(&self.directory), ColumnKind::LayerAdded)?;
+        column.append(&arcs)?;
+        column.finish().map(|_| ())
+    }
+
     /// Writes the dictionary of an edge property, or the layer's additions to it: distinct texts in the order
     /// of their codes.
     ///
@@ -159,6 +174,8 @@ pub struct PlainLayer {
     incoming: Option<Section>,
     /// The versions that the layer distinguishes; `None`: only the last of its range.
     versions: Option<Column<u64>>,
+    /// See [`PlainLayer::added_arcs`]; `None`: the layer does not say.
+    added: Option<[u64; 2]>,
 }
 
 impl PlainLayer {
@@ -199,7 +216,20 @@ impl PlainLayer {
             column.expect_len(u64::from(record.num_versions))?;
             versions = Some(column);
         }
-        Ok(Self { directory: directory.to_owned(), record: record.clone(), out, incoming, versions })
+        let spec = ColumnSpec { database, kind: ColumnKind::LayerAdded };
+        // Older layers lack it. A damaged one costs no more than a worse bound; a check reports it.
+        let added =
+            Column::<u64>::open(files, &added_path(directory), spec).ok().filter(|_| !record.complete);
+        let added = added.and_then(|column| column.get(0..2).ok()?.first_chunk().copied());
+        Ok(Self { directory: directory.to_owned(), record: record.clone(), out, incoming, versions, added })
+    }
+
+    /// How many arcs the versions of an incomplete layer added to the lists of a direction, at most; the layer may lack those that were
+    /// deleted since. All other arcs are older, in lists that were copied whole. Of a layer that does not say, all.
+    pub fn added_arcs(&self, direction: Direction) -> u64 {
+        let record = self.record.section(if self.record.directed { direction } else { Direction::Out });
+        let at = usize::from(self.record.directed && direction == Direction::In);
+        self.added.map_or(record.arcs + record.past_arcs, |added| added[at])
     }
 
     /// The layer's record in the manifest.

@@ -284,6 +284,21 @@ impl Section {
         }
     }
 
+    /// Gives up the memory of all columns: see [`esker_format::io::Map::release`].
+    pub(crate) fn release(&self) {
+        let past = self.past.as_ref();
+        let codes = [self.born.as_ref(), past.map(|past| &past.born), past.map(|past| &past.died)];
+        codes.into_iter().flatten().for_each(|codes| codes.column().release());
+        let lists =
+            [Some(&self.main), self.dead.as_ref().map(|dead| &dead.lists), past.map(|past| &past.lists)];
+        for lists in lists.into_iter().flatten() {
+            lists.release();
+            lists.vertices_column().into_iter().for_each(Column::release);
+        }
+        self.degrees.iter().for_each(Column::release);
+        self.previous.iter().for_each(Column::release);
+    }
+
     /// Bytes of the files of degrees and links.
     pub(crate) fn links_bytes(&self) -> u64 {
         self.degrees.as_ref().map_or(0, Column::file_bytes)

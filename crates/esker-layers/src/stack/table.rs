@@ -84,6 +84,8 @@ impl Table {
                 })?;
             }
         }
+        // Not in memory beside later layers, nor beside tiles, which do without offsets.
+        first.release();
         let skipped = vec![Arc::new(Marks::new(listed))];
         let special = Arc::new(Marks::new(n));
         let chained = Arc::clone(&special);
@@ -154,10 +156,13 @@ impl Table {
                 self.heads.set(v as usize, Address::new(number, slot).0);
                 self.degrees.set(v as usize, degree(slot)?);
             }
-            return Ok(());
+        } else {
+            edit(&mut self.heads, vertices, run, |slot| Ok(Address::new(number, slot).0))?;
+            edit(&mut self.degrees, vertices, run, degree)?;
         }
-        edit(&mut self.heads, vertices, run, |slot| Ok(Address::new(number, slot).0))?;
-        edit(&mut self.degrees, vertices, run, degree)
+        // What was read of the layer is mapped. The next reader may not need it, and then it must not be in memory.
+        section.release();
+        Ok(())
     }
 
     /// The newest fragment of `v`; `None` if the list is empty.

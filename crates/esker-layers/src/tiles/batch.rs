@@ -7,6 +7,7 @@ use esker_graph::{Bitmap, End, Patch, VertexId, Weight, vertex};
 use super::codec::{BATCH_LEN, ChunkDecoder};
 use super::files::Chunk;
 use super::left::Removal;
+use super::matrix::Matrix;
 use super::rows::{ROWS_ROOM, find_rows};
 use super::schedule::Sides;
 use super::strip::STRIP_BITS;
@@ -37,10 +38,33 @@ pub(super) struct Batch<W> {
     removal: Removal,
 }
 
+/// Positions of a chunk, from the next batch on.
+#[derive(Debug)]
+enum Positions<'a> {
+    Coded(ChunkDecoder<'a>),
+    Plain(&'a [u32]),
+}
+
+impl Positions<'_> {
+    /// Replaces `batch` by the next positions; by none at the end. `None` if the bytes are damaged.
+    fn next(&mut self, batch: &mut Vec<u32>) -> Option<()> {
+        match self {
+            Self::Coded(decoder) => decoder.next(batch),
+            Self::Plain(rest) => {
+                let (now, later) = rest.split_at(rest.len().min(BATCH_LEN));
+                batch.clear();
+                batch.extend_from_slice(now);
+                *rest = later;
+                Some(())
+            }
+        }
+    }
+}
+
 /// A chunk being decoded.
 #[derive(Debug)]
 pub(super) struct Decoding<'a, W> {
-    decoder: ChunkDecoder<'a>,
+    positions: Positions<'a>,
     first_row: usize,
     first_column: usize,
     num_vertices: usize,
@@ -62,16 +86,36 @@ impl<'a, W: Weight> Decoding<'a, W> {
     pub(super) fn new(
         chunk: &Chunk,
         bytes: &'a [u8],
-        (num_vertices, directed): (usize, bool),
-        weights: Option<&'a [W]>,
-        (bits, left_out): (Option<&'a Bitmap>, &'a [u32]),
-        sides: Sides,
+        matrix: Matrix,
+        (weights, left_out): (Option<&'a [W]>, &'a [u32]),
+        (bits, sides): (Option<&'a Bitmap>, Sides),
     ) -> Option<Self> {
         let len = (chunk.edges.end - chunk.edges.start) as usize;
-        Some(Self {
-            decoder: ChunkDecoder::new(bytes, len)?,
-            first_row: (chunk.row as usize) << STRIP_BITS,
-            first_column: (chunk.column as usize) << STRIP_BITS,
+        let positions = Positions::Coded(ChunkDecoder::new(bytes, len)?);
+        Some(Self::of((chunk.row, chunk.column), positions, matrix, (weights, left_out), (bits, sides)))
+    }
+
+    /// Positions that are not coded, with their weights.
+    pub(super) fn plain(
+        tile: (u32, u32),
+        matrix: Matrix,
+        (positions, weights): (&'a [u32], &'a [W]),
+        (bits, sides): (Option<&'a Bitmap>, Sides),
+    ) -> Self {
+        Self::of(tile, Positions::Plain(positions), matrix, (Some(weights), &[]), (bits, sides))
+    }
+
+    fn of(
+        (row, column): (u32, u32),
+        positions: Positions<'a>,
+        Matrix { num_vertices, directed }: Matrix,
+        (weights, left_out): (Option<&'a [W]>, &'a [u32]),
+        (bits, sides): (Option<&'a Bitmap>, Sides),
+    ) -> Self {
+        Self {
+            positions,
+            first_row: (row as usize) << STRIP_BITS,
+            first_column: (column as usize) << STRIP_BITS,
             num_vertices,
             weights,
             weights_now: None,
@@ -79,8 +123,8 @@ impl<'a, W: Weight> Decoding<'a, W> {
             is_less: false,
             bits,
             sides,
-            is_diagonal: !directed && chunk.row == chunk.column,
-        })
+            is_diagonal: !directed && row == column,
+        }
     }
 }
 
@@ -106,7 +150,7 @@ impl<W: Weight> Batch<W> {
     /// Decodes the next batch. Returns false at the end, and `None` if the bytes are damaged.
     pub(super) fn fill(&mut self, of: &mut Decoding<'_, W>) -> Option<bool> {
         let last = loop {
-            of.decoder.next(&mut self.positions)?;
+            of.positions.next(&mut self.positions)?;
             if self.positions.is_empty() {
                 return Some(false);
             }

@@ -35,9 +35,11 @@ mod convert;
 mod changed;
 mod merge;
 mod schedule;
+mod matrix;
 mod batch;
 mod paged;
 mod scan;
+mod edges;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -48,6 +50,7 @@ mod disk_tests;
 pub use changed::{ChangedEdge, ChangedRow, TileChanges};
 pub use convert::{ConvertOptions, PropertyWalk, TileProperties, TileReport, write_tiles};
 pub use data::TileData;
+pub(crate) use edges::{StripEdges, StripMaker, TileEdges, place};
 pub use files::{Directory, TileShape, Tiles};
 pub(crate) use left::reach;
 pub use merge::{MergedShape, TileMerge};

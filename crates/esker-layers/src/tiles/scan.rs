@@ -7,16 +7,14 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use esker_format::{BLOCK_BYTES, Column, Element, Error, Result};
-use esker_graph::{
-    AnyVisitor, Bitmap, Direction, End, Piece, Run, SINK_BATCH_MAX, Select, Sink, VertexId, Weight, ones,
-};
+use esker_graph::{AnyVisitor, Direction, End, Piece, Run, SINK_BATCH_MAX, Select, Sink, VertexId, Weight};
 
 use super::batch::{Batch, Decoding};
 use super::degrees::Degrees;
 use super::files::{Chunk, Directory, Tiles};
+use super::matrix::{Matrix, Wanted};
 use super::paged::TilePages;
 use super::schedule::{ChunkTurn, Loads, Schedule, Sides};
-use super::strip::STRIP_LEN;
 use crate::pool::{Held, Pool, PoolOptions, Supply};
 
 /// The most bytes of mapped weights that stay in memory beside pooled chunks.
@@ -79,30 +77,18 @@ impl<T: Element> TileWeights<T> for Column<T> {
     }
 }
 
-/// The vertices selected for a scan, and the strips that it needs for them.
-struct Wanted<'a> {
-    bits: Option<&'a Bitmap>,
-    /// Per strip: whether a vertex is selected. `None`: all are.
-    strips: Option<Vec<bool>>,
-    /// Per strip: whether a vertex matters as a neighbour. `None`: all do.
-    minded: Option<Vec<bool>>,
-    sides: Sides,
-}
-
-impl Wanted<'_> {
-    fn has(&self, (row, column): (u32, u32)) -> bool {
-        let among = |of: &Option<Vec<bool>>, strip: u32| of.as_ref().is_none_or(|of| of[strip as usize]);
-        let reach = |from: u32, to: u32| among(&self.strips, from) && among(&self.minded, to);
-        self.sides.rows && reach(row, column) || self.sides.columns && reach(column, row)
-    }
-}
-
 /// One worker. If it is dropped while it holds a chunk, the scan has failed.
-struct TileWorker<'s, 'a, W> {
+pub(super) struct TileWorker<'s, 'a, W> {
     schedule: &'s Schedule<'a>,
     sink: Box<dyn Sink<W> + 's>,
-    batch: Batch<W>,
-    turn: Option<ChunkTurn>,
+    pub(super) batch: Batch<W>,
+    pub(super) turn: Option<ChunkTurn>,
+}
+
+impl<'s, 'a, W: Weight> TileWorker<'s, 'a, W> {
+    pub(super) fn new(schedule: &'s Schedule<'a>, sink: Box<dyn Sink<W> + 's>) -> Self {
+        Self { schedule, sink, batch: Batch::new(), turn: None }
+    }
 }
 
 impl<W> Drop for TileWorker<'_, '_, W> {
@@ -120,7 +106,8 @@ impl<'a, W: Weight> TileScan<'a, W> {
     /// [`Error::Corrupt`]; cancellation.
     pub fn new(tiles: &'a Tiles, weights: Option<Box<dyn TileWeights<W>>>, run: &Run) -> Result<Self> {
         let directory = tiles.directory(run)?;
-        let loads = Loads::of(directory, tiles.num_strips());
+        let of_chunk = |chunk| (directory.strips(chunk), directory.num_edges(chunk));
+        let loads = Loads::new(tiles.num_strips(), (0..directory.len()).map(of_chunk));
         let out = tiles.degrees(Direction::Out, run)?;
         let incoming = tiles.degrees(Direction::In, run)?;
         Ok(Self {
@@ -165,34 +152,6 @@ impl<'a, W: Weight> TileScan<'a, W> {
         }
     }
 
-    /// A list of vertices as a bitmap.
-    fn bits_of(&self, select: Select<'_>) -> Option<Bitmap> {
-        let Select::List(list) = select else { return None };
-        let bits = Bitmap::new(self.tiles.shape().num_vertices as usize);
-        list.iter().for_each(|&v| bits.insert_alone(v));
-        Some(bits)
-    }
-
-    fn wanted<'s>(&self, direction: Direction, select: Select<'s>, list: Option<&'s Bitmap>) -> Wanted<'s> {
-        let directed = self.tiles.shape().directed;
-        let sides = Sides {
-            rows: !directed || direction == Direction::Out,
-            columns: !directed || direction == Direction::In,
-        };
-        let bits = match select {
-            Select::All => None,
-            Select::Bits(bits) => Some(bits),
-            Select::List(_) => list,
-        };
-        let words = STRIP_LEN / 64;
-        let strips = bits.map(|bits| {
-            let of_strip = |strip: usize| strip * words..bits.num_words().min((strip + 1) * words);
-            let has_any = |strip: usize| of_strip(strip).any(|word| bits.word(word) != 0);
-            (0..self.tiles.num_strips()).map(has_any).collect()
-        });
-        Wanted { bits, strips, minded: None, sides }
-    }
-
     /// See [`esker_graph::Graph::scan`].
     ///
     /// # Errors
@@ -204,15 +163,14 @@ impl<'a, W: Weight> TileScan<'a, W> {
         select: Select<'_>,
         visitor: &dyn AnyVisitor<W>,
     ) -> Result<()> {
-        let list = self.bits_of(select);
-        let needed = |strip| self.is_needed(visitor, direction, strip);
-        let mut wanted = self.wanted(direction, select, list.as_ref());
-        if wanted.strips.is_none() {
-            let strips = 0..self.tiles.num_strips() as u32;
-            wanted.strips = Some(strips.clone().map(needed).collect());
-            wanted.minded = Some(strips.map(|strip| visitor.minds_any(self.vertices(strip))).collect());
-        }
-        let schedule = Schedule::new(self.directory, &self.loads, wanted.sides, run.threads());
+        let shape = self.tiles.shape();
+        let matrix = Matrix { num_vertices: shape.num_vertices as usize, directed: shape.directed };
+        let list = matrix.bits_of(select);
+        let has_list = |v| self.degree(direction, v) > 0;
+        let needed = |strip| matrix.is_needed(visitor, strip, has_list);
+        let wanted = matrix.wanted(direction, (select, list.as_ref()), visitor, has_list);
+        let strips = |chunk: usize| self.directory.strips(chunk);
+        let schedule = Schedule::new(&strips, &self.loads, wanted.sides, run.threads());
         let _scanning = match &self.pool {
             Some(pool) => Some(pool.begin(|chunk| wanted.has(self.directory.strips(chunk)))?),
             None => None,
@@ -220,7 +178,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
         let source = Source { scan: self, wanted: &wanted, needed: &needed, next: AtomicUsize::new(0) };
         run.share(
             run.threads(),
-            || TileWorker { schedule: &schedule, sink: visitor.sink(), batch: Batch::new(), turn: None },
+            || TileWorker::new(&schedule, visitor.sink()),
             |worker, _| {
                 while let Some((chunk, bytes)) = source.next_chunk(run, worker)? {
                     let left_out = visitor.left_out((chunk.row, chunk.column));
@@ -237,21 +195,6 @@ impl<'a, W: Weight> TileScan<'a, W> {
         Ok(())
     }
 
-    fn vertices(&self, strip: u32) -> Range<usize> {
-        let (first, n) = (strip as usize * STRIP_LEN, self.tiles.shape().num_vertices as usize);
-        first..n.min(first + STRIP_LEN)
-    }
-
-    /// Whether the visitor wants a vertex with a list in a strip.
-    fn is_needed(&self, visitor: &dyn AnyVisitor<W>, direction: Direction, strip: u32) -> bool {
-        let vertices = self.vertices(strip);
-        vertices.clone().step_by(64).any(|first| {
-            let selected = u64::MAX >> (64 - (vertices.end - first).min(64));
-            let wanted = visitor.wanted(first, selected);
-            ones(wanted).any(|i| self.degree(direction, (first + i) as VertexId) > 0)
-        })
-    }
-
     fn decoding<'s>(
         &'s self,
         chunk: &Chunk,
@@ -264,8 +207,8 @@ impl<'a, W: Weight> TileScan<'a, W> {
             Some(column) => Some(column.of_edges(chunk.edges.start as usize..chunk.edges.end as usize)?),
             None => None,
         };
-        let graph = (shape.num_vertices as usize, shape.directed);
-        let decoding = Decoding::new(chunk, bytes, graph, weights, (wanted.bits, left_out), wanted.sides);
+        let matrix = Matrix { num_vertices: shape.num_vertices as usize, directed: shape.directed };
+        let decoding = Decoding::new(chunk, bytes, matrix, (weights, left_out), (wanted.bits, wanted.sides));
         decoding.ok_or_else(|| self.tiles.corrupt_chunk(chunk))
     }
 
@@ -352,7 +295,7 @@ impl<'s, W: Weight> Source<'s, '_, W> {
 }
 
 /// Hands over a batch.
-fn hand_over<W: Weight>(worker: &mut TileWorker<'_, '_, W>, of: &Decoding<'_, W>, sides: Sides) {
+pub(super) fn hand_over<W: Weight>(worker: &mut TileWorker<'_, '_, W>, of: &Decoding<'_, W>, sides: Sides) {
     let TileWorker { sink, batch, turn: Some(turn), .. } = worker else { return };
     if of.bits.is_none() && !batch.is_filtered {
         let end = |taken: bool, exclusive: bool| if taken { End::Taken { exclusive } } else { End::Skipped };

@@ -12,7 +12,6 @@ use std::time::Duration;
 use esker_format::Result;
 use esker_graph::Run;
 
-use super::files::Directory;
 use crate::pool::Supply;
 
 /// The most chunks that wait for a strip before the schedule stops looking further.
@@ -56,10 +55,12 @@ struct ScheduleState {
     has_failed: bool,
 }
 
+/// The strips of rows and columns of a chunk.
+type StripsOf<'a> = dyn Fn(usize) -> (u32, u32) + Sync + 'a;
+
 /// Gives out chunks.
-#[derive(Debug)]
 pub(super) struct Schedule<'a> {
-    directory: Directory<'a>,
+    strips: &'a StripsOf<'a>,
     sides: Sides,
     /// Per strip: whether it is shared. Empty if there is only one thread.
     shared: Vec<bool>,
@@ -75,12 +76,12 @@ pub(super) struct Loads {
 }
 
 impl Loads {
-    pub(super) fn of(directory: Directory<'_>, num_strips: usize) -> Self {
+    /// From the tile of each chunk, and the number of its edges.
+    pub(super) fn new(num_strips: usize, chunks: impl Iterator<Item = ((u32, u32), u64)>) -> Self {
         let mut loads = Self { rows: vec![0; num_strips], columns: vec![0; num_strips] };
-        for chunk in 0..directory.len() {
-            let (row, column) = directory.strips(chunk);
-            loads.rows[row as usize] += directory.num_edges(chunk);
-            loads.columns[column as usize] += directory.num_edges(chunk);
+        for ((row, column), num_edges) in chunks {
+            loads.rows[row as usize] += num_edges;
+            loads.columns[column as usize] += num_edges;
         }
         loads
     }
@@ -98,10 +99,10 @@ impl Loads {
 }
 
 impl<'a> Schedule<'a> {
-    pub(super) fn new(directory: Directory<'a>, loads: &Loads, sides: Sides, threads: usize) -> Self {
+    pub(super) fn new(strips: &'a StripsOf<'a>, loads: &Loads, sides: Sides, threads: usize) -> Self {
         let shared = if threads > 1 { loads.shared(sides, threads) } else { Vec::new() };
         let state = ScheduleState { held: vec![false; shared.len()], ..ScheduleState::default() };
-        Self { directory, sides, shared, state: Mutex::new(state), changed: Condvar::new() }
+        Self { strips, sides, shared, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, ScheduleState> {
@@ -185,7 +186,7 @@ impl<'a> Schedule<'a> {
                 return Some(self.hold(state, chunk));
             }
             state.num_deferred += 1;
-            let (row, _) = self.directory.strips(chunk as usize);
+            let (row, _) = (self.strips)(chunk as usize);
             match state.deferred.iter_mut().find(|(other, _)| *other == row) {
                 Some((_, chunks)) => chunks.push_back(chunk),
                 None => state.deferred.push((row, VecDeque::from([chunk]))),
@@ -203,7 +204,7 @@ impl<'a> Schedule<'a> {
     }
 
     fn is_free(&self, state: &ScheduleState, chunk: u32) -> bool {
-        let (row, column) = self.directory.strips(chunk as usize);
+        let (row, column) = (self.strips)(chunk as usize);
         !(self.sides.rows && self.is_held(state, row) || self.sides.columns && self.is_held(state, column))
     }
 
@@ -219,7 +220,7 @@ impl<'a> Schedule<'a> {
     }
 
     fn hold(&self, state: &mut ScheduleState, chunk: u32) -> ChunkTurn {
-        let (row, column) = self.directory.strips(chunk as usize);
+        let (row, column) = (self.strips)(chunk as usize);
         self.mark(state, row, column, true);
         let (rows_shared, columns_shared) = (self.is_shared(row), self.is_shared(column));
         let (rows_alone, columns_alone) = (!rows_shared, !columns_shared);

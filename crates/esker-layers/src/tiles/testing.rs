@@ -49,7 +49,7 @@ pub(super) fn random_edges(n: usize, count: usize, seed: u64) -> Vec<(VertexId, 
 }
 
 /// Collects source, target and weight of all arcs.
-struct Collect;
+pub(super) struct Collect;
 
 impl Visitor<i32> for Collect {
     type State = Vec<(VertexId, VertexId, i32)>;

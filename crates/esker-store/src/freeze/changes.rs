@@ -87,11 +87,13 @@ pub(super) struct Tally {
     /// By version code; index 0 stays empty.
     pub(super) growth: Vec<Growth>,
     pub(super) counts: ChangeCounts,
+    /// Arcs that were added, also those that were deleted again.
+    pub(super) added_arcs: u64,
 }
 
 impl Tally {
     pub(super) fn new(codes: usize) -> Self {
-        Self { growth: vec![Growth::default(); codes + 1], counts: ChangeCounts::default() }
+        Self { growth: vec![Growth::default(); codes + 1], counts: ChangeCounts::default(), added_arcs: 0 }
     }
 
     pub(super) fn add(&mut self, other: &Self) {
@@ -99,6 +101,7 @@ impl Tally {
             sum.arcs += part.arcs;
             sum.loops += part.loops;
         }
+        self.added_arcs += other.added_arcs;
         let (sum, part) = (&mut self.counts, &other.counts);
         sum.added += part.added;
         sum.updated += part.updated;

@@ -65,11 +65,15 @@ pub fn freeze(changes: &Changes<'_>, number: u32, writer: &PlainWriter<'_>, run:
     let below = changes.stack.layers()[0].record();
     let (directed, in_edges) = (below.directed, below.in_edges);
     let out = freeze_direction(changes, Direction::Out, writer, run)?;
-    let incoming = match in_edges {
-        true => freeze_direction(changes, Direction::In, writer, run)?.0,
+    let (incoming, added_in) = match in_edges {
+        true => {
+            let (incoming, tally) = freeze_direction(changes, Direction::In, writer, run)?;
+            (incoming, tally.added_arcs)
+        }
         false => Default::default(),
     };
     let (out, tally) = out;
+    writer.added([tally.added_arcs, added_in])?;
     let mut total = Growth::default();
     let growth: Vec<Growth> = tally.growth[1..]
         .iter()

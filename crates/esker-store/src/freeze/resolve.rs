@@ -328,6 +328,7 @@ impl<'a> Resolver<'a> {
             if set {
                 let source = ValueSource::Row(change.row);
                 alive.push(NewArc { target, born: change.code, died: 0, source });
+                tally.added_arcs += 1;
                 grow(change.code, 1);
             }
             let there = there as u64;

@@ -181,6 +181,10 @@ pub(crate) fn merge_with_tiles(
     if record.num_versions > 1 {
         writer.versions(versions.versions())?;
     }
+    if !record.complete {
+        let added = |direction| inputs.iter().map(|layer| layer.added_arcs(direction)).sum();
+        writer.added([added(Direction::Out), if record.in_edges { added(Direction::In) } else { 0 }])?;
+    }
     Ok((record, versions.into_versions()))
 }
 

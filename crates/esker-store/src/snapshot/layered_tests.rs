@@ -152,6 +152,34 @@ impl History {
         }
         self.manifest.layers.push(frozen.record);
         self.open_layer(self.layers.len());
+        self.verify_added(first, commits);
+    }
+
+    /// The number of arcs that the last layer says that it added: not fewer than the version gained, nor more than its commits set.
+    fn verify_added(&self, first: u64, commits: &[Vec<Op>]) {
+        let set = commits.iter().flatten().filter(|op| op.2.is_some()).count() as u64;
+        for direction in [Direction::Out, Direction::In] {
+            let before = self.lists(first as usize - 1, direction);
+            let after = self.lists(self.versions.len(), direction);
+            let gained = |before: &[(VertexId, i32)], after: &[(VertexId, i32)]| {
+                let mut old = before.to_vec();
+                let mut is_new = |arc: &&(VertexId, i32)| match old.binary_search(arc) {
+                    Ok(at) => {
+                        old.remove(at);
+                        false
+                    }
+                    Err(_) => true,
+                };
+                after.iter().filter(|arc| is_new(arc)).count() as u64
+            };
+            let gained = before.iter().zip(&after).map(|(before, after)| gained(before, after)).sum::<u64>();
+            let stated = self.layers.last().unwrap().lists().added_arcs(direction);
+            let most = if self.sample.directed { set } else { 2 * set };
+            assert!(
+                (gained..=most).contains(&stated),
+                "{stated} arcs added, {gained} gained, {set} edges set"
+            );
+        }
     }
 
     /// The lists of a version by the model: neighbour and weight, sorted.

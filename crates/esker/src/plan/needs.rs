@@ -102,9 +102,10 @@ pub(super) fn estimate_as(
     Ok(estimate)
 }
 
-/// Bytes of the later layers of a version, which are in memory beside pools, heads and tiles.
-pub(super) fn later_bytes(snapshot: &Snapshot) -> Result<u64> {
-    Ok(StackedNeeds::of(snapshot.stack(), snapshot.version().num_arcs, 0)?.mapped_bytes)
+/// Bytes of what later layers of a version change, which is in memory beside pools and heads, and beside tiles.
+pub(super) fn changed_bytes(snapshot: &Snapshot) -> Result<[u64; 2]> {
+    let needs = StackedNeeds::of(snapshot.stack(), snapshot.version().num_arcs, 0)?;
+    Ok([needs.rows_bytes, needs.tiles_bytes])
 }
 
 /// Memory in which the lists of both directions are collected, if a directed graph is read as undirected.
@@ -228,9 +229,12 @@ pub(super) fn candidates(
     let mapped = (GraphEncoding::Lists, Residency::Mapped);
     let lists = mapped_lists(&common, mapped, base, entry.reads.pattern);
     let stacked = StackedNeeds::of(snapshot.stack(), snapshot.version().num_arcs, weight_bytes)?;
-    let changes = stacked.fixed_bytes + stacked.mapped_bytes;
-    let [tiles, pooled_tiles] =
-        tiles(&common, estimate(GraphEncoding::Tiles)?.memory_bytes, changes + from_tiles);
+    // What needs memory while changes are gathered is gone when the algorithm takes its own.
+    let own_bytes = arrays_bytes.saturating_sub(snapshot.stack().table_bytes());
+    let changes = stacked.mapped_bytes + stacked.gathering_bytes.saturating_sub(own_bytes);
+    let on_tiles = estimate(GraphEncoding::Tiles)?.memory_bytes;
+    let [tiles, pooled_tiles] = tiles(&common, on_tiles, stacked.tiles_bytes + changes + from_tiles);
+    let changes = stacked.rows_bytes + changes;
     let headed = headed(&common, base + changes + collecting);
     let pooled_lists = pooled_lists(&common, base + changes + collecting);
     let others = match entry.reads.pattern {
@@ -247,7 +251,7 @@ pub(super) fn candidates(
     };
     let mut all: Vec<_> = first.into_iter().chain([lists]).chain(others).chain(last).collect();
     let work = work_on(snapshot, entry.work(&shape, params)?);
-    let costs = Costs { later_bytes: stacked.mapped_bytes, ..costs(&common, work, &shape, resources, &all)? };
+    let costs = Costs { later_bytes: stacked.later_bytes, ..costs(&common, work, &shape, resources, &all)? };
     for one in all.iter_mut().filter(|one| one.obstacle.is_none()) {
         let left = resources.memory_bytes.saturating_sub(one.least_bytes);
         let left = left.saturating_add(PoolOptions::default().bytes_min());

@@ -473,5 +473,8 @@ fn a_refusal_says_what_later_layers_take_part_in_it() {
     database.commit(batch, "many more").unwrap();
     database.freeze(&Run::with_threads(1).unwrap()).unwrap();
     let refused = message(&database.snapshot().unwrap());
-    assert!(refused.contains(" MiB of later layers, which `esker compact` merges, needs "), "{refused}");
+    assert!(
+        refused.contains(" MiB of changes in later layers, which `esker compact` merges, needs "),
+        "{refused}"
+    );
 }

@@ -127,6 +127,9 @@ impl<W: ColumnWeight> AnyVisitor<W> for Filtering<'_, W> {
     }
 
     fn sink(&self) -> Box<dyn Sink<W> + '_> {
+        if self.overlay.is_by_tiles() {
+            return self.visitor.sink();
+        }
         let buffer = RemainingArcs { targets: Vec::new(), weights: Vec::new() };
         Box::new(FilteringSink {
             sink: self.visitor.sink(),

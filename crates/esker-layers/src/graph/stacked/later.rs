@@ -1,7 +1,6 @@
 //! What later layers add to a complete layer, gathered in memory: one list a vertex, without what was deleted since.
 //!
-//! Lists with tombstones are assembled along their chains, fragment by fragment. Scans that follow chains take several times as long as
-//! scans of these lists, so all chains are followed once, before the first scan. Later layers are small beside the complete one.
+//! Scans that follow chains take several times as long as scans of these lists.
 
 use std::ops::Range;
 
@@ -10,16 +9,10 @@ use esker_graph::{
     AnyVisitor, Bitmap, Flow, Piece, Reservation, Run, SINK_BATCH_MAX, Select, Sink, VertexId, vertex,
 };
 
-use super::overlay::RangeChanges;
-use crate::graph::chains::{ChainBuffers, LaterLayers};
-use crate::graph::layered::Layered;
+use super::missing::UNIT_LEN;
+use crate::graph::chains::ChainArcs;
 use crate::graph::weight::ColumnWeight;
-use crate::stack::Stack;
 
-/// Vertices whose lists are gathered in one step.
-const UNIT_LEN: usize = 1 << 13;
-/// Steps after which the mapped layers are released, so that they and the gathered lists are not in memory together.
-const UNITS_MAPPED: usize = 32;
 /// Arcs that a thread takes of a scan at a time, or more by the last 64 vertices.
 const STRETCH_ARCS: usize = 1 << 15;
 /// Arcs that are handed over at once, so that cancellation is never late.
@@ -39,76 +32,31 @@ pub(super) struct LaterRows<W> {
 
 /// The lists of some vertices.
 #[derive(Debug, Default)]
-struct LaterUnit<W> {
-    /// Those with lists, ascending.
-    vertices: Box<[VertexId]>,
+pub(super) struct LaterUnit<W> {
+    /// The first vertex.
+    first: usize,
+    /// Those with lists, ascending, less the first.
+    vertices: Box<[u16]>,
     /// Where the list of each ends.
-    ends: Box<[usize]>,
+    ends: Box<[u32]>,
     targets: Box<[VertexId]>,
     weights: Box<[W]>,
 }
 
-/// The lists of a unit while they are gathered; each unit then gets a copy without spare room.
-#[derive(Default)]
-struct LaterMaker<W> {
-    vertices: Vec<VertexId>,
-    ends: Vec<usize>,
-    targets: Vec<VertexId>,
-    weights: Vec<W>,
-    chains: ChainBuffers,
-    /// The units that this worker has finished, and what is left out of the complete layer's lists of their vertices.
-    units: Vec<(usize, LaterUnit<W>, RangeChanges<W>)>,
-}
-
 impl<W: ColumnWeight> LaterRows<W> {
-    /// Bytes of the lists, at most.
-    fn bytes(of: &Layered<'_, W>) -> Result<u64> {
-        let mut bytes = 0;
-        for layer in 1..of.stack.layers().len() {
-            let lists = of.stack.section(layer, of.direction)?.main();
-            let past = of
-                .stack
-                .section(layer, of.direction)?
-                .past()
-                .map_or((0, 0), |past| (past.lists.num_lists(), past.lists.num_arcs()));
-            let (lists, arcs) = (lists.num_lists() + past.0, lists.num_arcs() + past.1);
-            bytes += lists * (size_of::<VertexId>() + size_of::<usize>());
-            bytes += arcs * (size_of::<VertexId>() + size_of::<W>());
-        }
-        Ok(bytes as u64)
+    /// Bytes of `num_arcs` arcs of `num_vertices` vertices, at most.
+    pub(super) fn bytes(num_vertices: u64, num_arcs: u64) -> u64 {
+        let lists = num_arcs.min(num_vertices) * (size_of::<u16>() + size_of::<u32>()) as u64;
+        lists + num_arcs * (size_of::<VertexId>() + size_of::<W>()) as u64
     }
 
-    /// Gathers the lists. Their chains also say what is left out of the complete layer's lists, of consecutive ranges of vertices. `None` if
-    /// there is no memory for the lists, or the complete layer is the only one: its past is not on chains.
-    pub(super) fn gather(
-        of: &Layered<'_, W>,
-        property: u32,
-        run: &Run,
-    ) -> Result<Option<(Self, Vec<RangeChanges<W>>)>> {
-        if of.stack.layers().len() < 2 {
-            return Ok(None);
-        }
-        let Ok(memory) = run.budget().reserve("the arcs of later layers", Self::bytes(of)?) else {
-            return Ok(None);
-        };
-        let n = of.stack.num_vertices();
-        let layers = LaterLayers::new(of, run)?;
-        release(of.stack, of, property)?;
-        let workers = run.share(n.div_ceil(UNIT_LEN), LaterMaker::default, |into, unit| {
-            if unit % UNITS_MAPPED == UNITS_MAPPED - 1 {
-                release(of.stack, of, property)?;
-            }
-            into.gather(of, layers.as_ref(), unit, unit * UNIT_LEN..n.min((unit + 1) * UNIT_LEN))
-        })?;
-        release(of.stack, of, property)?;
-        let mut units: Vec<_> = workers.into_iter().flat_map(|worker| worker.units).collect();
-        units.sort_unstable_by_key(|unit| unit.0);
-        let (units, left_out): (Vec<_>, Vec<_>) = units.into_iter().map(|unit| (unit.1, unit.2)).unzip();
+    /// Of consecutive units, from the first vertex on.
+    pub(super) fn new(units: Vec<LaterUnit<W>>, memory: Reservation) -> Self {
         let stretches = units
             .iter()
             .enumerate()
             .flat_map(|(at, unit)| unit.stretches().into_iter().map(move |range| (at, range)));
-        Ok(Some((Self { stretches: stretches.collect(), units, _memory: memory }, left_out)))
+        Self { stretches: stretches.collect(), units, _memory: memory }
     }
 
     /// Hands over the lists of the selected vertices.
@@ -138,7 +86,7 @@ impl<W: ColumnWeight> LaterRows<W> {
             |sink, at| {
                 for &v in chunks[at].iter().filter(|&&v| visitor.wants(v)) {
                     let Some(unit) = self.units.get(v as usize / UNIT_LEN) else { continue };
-                    if let Ok(slot) = unit.vertices.binary_search(&v) {
+                    if let Ok(slot) = unit.vertices.binary_search(&((v as usize % UNIT_LEN) as u16)) {
                         unit.hand_over(&mut **sink, slot..slot + 1, None);
                     }
                 }
@@ -149,68 +97,25 @@ impl<W: ColumnWeight> LaterRows<W> {
     }
 }
 
-/// Gives up the memory of the mapped later layers.
-fn release<W: ColumnWeight>(stack: &Stack, of: &Layered<'_, W>, property: u32) -> Result<()> {
-    for layer in 1..stack.layers().len() {
-        let section = stack.section(layer, of.direction)?;
-        section.main().release();
-        W::release(section.main(), property);
-        section.dead().into_iter().for_each(|dead| dead.lists.release());
-        section.past().into_iter().for_each(|past| past.lists.release());
-    }
-    Ok(())
-}
-
-impl<W: ColumnWeight> LaterMaker<W> {
-    fn gather(
-        &mut self,
-        of: &Layered<'_, W>,
-        layers: Option<&LaterLayers<'_, W>>,
-        unit: usize,
-        vertices: Range<usize>,
-    ) -> Result<()> {
-        let Self { vertices: sources, ends, targets, weights, units, chains } = self;
-        sources.clear();
-        ends.clear();
-        targets.clear();
-        weights.clear();
-        let mut left_out = RangeChanges::default();
-        let mut end_list = |v: VertexId, len: usize, dead: Option<&[VertexId]>| {
-            if of.table.skipped(0).has(v as usize) {
-                left_out.replace(v, dead.filter(|_| of.table.special().has(v as usize)));
-            }
-            if len > ends.last().copied().unwrap_or(0) {
-                sources.push(v);
-                ends.push(len);
-            }
-        };
-        if let Some(layers) = layers {
-            layers.for_each(vertices, chains, (targets, weights), end_list);
-        } else {
-            for v in of.table.chained().iter_range(vertices.start, vertices.end).map(vertex) {
-                let dead = of.visit_chain(v, |stretch, some| {
-                    targets.extend_from_slice(&stretch.targets);
-                    weights.extend_from_slice(some);
-                    Ok(Flow::More)
-                })?;
-                end_list(v, targets.len(), dead.as_deref());
-            }
-        }
-        let made = LaterUnit {
-            vertices: sources.as_slice().into(),
-            ends: ends.as_slice().into(),
-            targets: targets.as_slice().into(),
-            weights: weights.as_slice().into(),
-        };
-        units.push((unit, made, left_out));
-        Ok(())
-    }
-}
-
 impl<W: ColumnWeight> LaterUnit<W> {
+    /// The lists of some vertices from `first` on, and where each ends.
+    pub(super) fn new(first: usize, lists: &[(VertexId, u32)], arcs: &ChainArcs<W>) -> Self {
+        Self {
+            first,
+            vertices: lists.iter().map(|list| (list.0 as usize - first) as u16).collect(),
+            ends: lists.iter().map(|list| list.1).collect(),
+            targets: arcs.targets.as_slice().into(),
+            weights: arcs.weights.as_slice().into(),
+        }
+    }
+
+    fn vertex(&self, slot: usize) -> VertexId {
+        vertex(self.first + usize::from(self.vertices[slot]))
+    }
+
     fn list(&self, slot: usize) -> Range<usize> {
-        let start = if slot == 0 { 0 } else { self.ends[slot - 1] };
-        start..self.ends[slot]
+        let start = if slot == 0 { 0 } else { self.ends[slot - 1] as usize };
+        start..self.ends[slot] as usize
     }
 
     /// Ranges of lists with about [`STRETCH_ARCS`] arcs each.
@@ -233,7 +138,7 @@ impl<W: ColumnWeight> LaterUnit<W> {
     fn hand_over(&self, sink: &mut dyn Sink<W>, slots: Range<usize>, bits: Option<&Bitmap>) {
         let mut batch = Vec::with_capacity(SINK_BATCH_MAX);
         for slot in slots {
-            let (v, list) = (self.vertices[slot], self.list(slot));
+            let (v, list) = (self.vertex(slot), self.list(slot));
             if bits.is_some_and(|bits| !bits.get(v)) {
                 continue;
             }
@@ -269,19 +174,14 @@ mod tests {
     #[test]
     fn stretches_cover_all_lists_and_share_no_word_of_vertices() {
         let lengths = (0..3000_usize).map(|slot| if slot == 700 { 3 * STRETCH_ARCS } else { slot % 200 });
-        let ends: Vec<usize> = lengths
-            .scan(0, |end, len| {
-                *end += len + 1;
-                Some(*end)
-            })
-            .collect();
-        let num_arcs = ends[ends.len() - 1];
-        let unit = LaterUnit {
-            vertices: (0..3000).map(|slot| vertex(2 * slot + slot / 5)).collect(),
-            ends: ends.into(),
-            targets: vec![0; num_arcs].into(),
-            weights: vec![(); num_arcs].into(),
-        };
+        let ends = lengths.scan(0, |end, len| {
+            *end += len as u32 + 1;
+            Some(*end)
+        });
+        let lists: Vec<_> = (0..3000).map(|slot| vertex(2 * slot + slot / 5)).zip(ends).collect();
+        let num_arcs = lists[lists.len() - 1].1 as usize;
+        let arcs = ChainArcs { targets: vec![0; num_arcs], weights: vec![(); num_arcs] };
+        let unit = LaterUnit::new(0, &lists, &arcs);
         let stretches = unit.stretches();
         assert!(stretches.len() > 5, "{} stretches", stretches.len());
         assert_eq!((stretches[0].start, stretches[stretches.len() - 1].end), (0, 3000));

@@ -1,82 +1,127 @@
 //! Arcs of some vertices, as sorted lists.
 
-use std::ops::Range;
-
 use esker_graph::{VertexId, vertex};
 
-use crate::stack::Marks;
+/// Vertices of a unit, which is made by one thread.
+pub(super) const UNIT_LEN: usize = 1 << 13;
+const UNIT_WORDS: usize = UNIT_LEN / 64;
 
 /// A sorted list of targets for each of some vertices.
 ///
-/// Memory: for each vertex of the graph a bit and a sixteenth of an id, 8 bytes for each vertex with a list, and the targets.
-#[derive(Debug)]
+/// Memory: 16 bytes for each 64 vertices of the graph, 4 bytes for each vertex with a list, and the targets.
+#[derive(Debug, Default)]
 pub(super) struct Missing {
-    has: Marks,
-    /// Vertices with lists before each 64.
-    before: Vec<VertexId>,
-    starts: Vec<usize>,
-    targets: Vec<VertexId>,
+    units: Vec<MissingUnit>,
+    num_arcs: usize,
+}
+
+/// The lists of [`UNIT_LEN`] vertices.
+#[derive(Debug, Default)]
+pub(super) struct MissingUnit {
+    /// Of each 64 vertices, those with lists, and the number of lists before them. Empty if there are no lists.
+    words: Box<[(u64, u16)]>,
+    /// Where the list of each ends.
+    ends: Box<[u32]>,
+    targets: Box<[VertexId]>,
+}
+
+impl MissingUnit {
+    /// From the vertices with lists, ascending, where the list of each ends, and all targets.
+    pub(super) fn new(lists: &[(VertexId, u32)], targets: &[VertexId]) -> Self {
+        if lists.is_empty() {
+            return Self::default();
+        }
+        let mut words = vec![(0, 0); UNIT_WORDS].into_boxed_slice();
+        for &(v, _) in lists {
+            words[v as usize % UNIT_LEN / 64].0 |= 1_u64 << (v % 64);
+        }
+        let mut count = 0;
+        for (word, before) in &mut words {
+            *before = count;
+            count += word.count_ones() as u16;
+        }
+        Self { words, ends: lists.iter().map(|list| list.1).collect(), targets: targets.into() }
+    }
+
+    #[inline(always)]
+    fn has(&self, within: usize) -> bool {
+        self.words.get(within / 64).is_some_and(|(word, _)| word >> (within % 64) & 1 == 1)
+    }
+
+    fn list(&self, at: usize) -> &[VertexId] {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        &self.targets[start..self.ends[at] as usize]
+    }
 }
 
 impl Missing {
-    /// From the vertices with lists, ascending, and the length of each list.
-    pub(super) fn new(num_vertices: usize, lists: &[(VertexId, u32)], targets: Vec<VertexId>) -> Self {
-        let mut has = Marks::new(num_vertices);
-        lists.iter().for_each(|&(v, _)| has.insert(v as usize));
-        let mut before = Vec::with_capacity(num_vertices.div_ceil(64));
-        let mut count = 0;
-        for word in 0..num_vertices.div_ceil(64) {
-            before.push(count);
-            count += has.word(word).count_ones() as VertexId;
+    /// Of consecutive units, from the first vertex on.
+    pub(super) fn new(units: Vec<MissingUnit>) -> Self {
+        let num_arcs = units.iter().map(|unit| unit.targets.len()).sum();
+        Self { units, num_arcs }
+    }
+
+    /// Of arcs, sorted, in a graph of `num_vertices` vertices.
+    pub(super) fn of_sorted(num_vertices: usize, arcs: &[(VertexId, VertexId)]) -> Self {
+        let (mut units, mut rest) = (Vec::new(), arcs);
+        for unit in 1..=num_vertices.div_ceil(UNIT_LEN) {
+            let (own, others) = rest.split_at(rest.partition_point(|arc| (arc.0 as usize) < unit * UNIT_LEN));
+            rest = others;
+            let (mut lists, mut end) = (Vec::new(), 0);
+            for list in own.chunk_by(|a, b| a.0 == b.0) {
+                end += list.len() as u32;
+                lists.push((list[0].0, end));
+            }
+            units.push(MissingUnit::new(&lists, &own.iter().map(|arc| arc.1).collect::<Vec<_>>()));
         }
-        let mut starts = Vec::with_capacity(lists.len() + 1);
-        starts.push(0);
-        let mut start = 0;
-        starts.extend(lists.iter().map(|&(_, len)| {
-            start += len as usize;
-            start
-        }));
-        Self { has, before, starts, targets }
+        Self::new(units)
     }
 
     /// Bytes for `num_lists` lists of `num_arcs` arcs together, in a graph of `num_vertices` vertices.
     pub(super) fn bytes(num_vertices: u64, num_lists: u64, num_arcs: u64) -> u64 {
-        let id = size_of::<VertexId>() as u64;
-        num_vertices.div_ceil(64) * (8 + id) + (num_lists + 1) * size_of::<usize>() as u64 + num_arcs * id
+        let words = num_vertices.div_ceil(UNIT_LEN as u64) * (UNIT_WORDS * size_of::<(u64, u16)>()) as u64;
+        words + num_lists * size_of::<u32>() as u64 + num_arcs * size_of::<VertexId>() as u64
     }
 
-    /// The vertices with lists.
-    pub(super) fn vertices(&self) -> &Marks {
-        &self.has
+    /// Whether `v` has a list.
+    #[inline(always)]
+    pub(super) fn has(&self, v: VertexId) -> bool {
+        let v = v as usize;
+        self.units.get(v / UNIT_LEN).is_some_and(|unit| unit.has(v % UNIT_LEN))
     }
 
     /// Each vertex with a list, and the list.
     pub(super) fn iter(&self) -> impl Iterator<Item = (VertexId, &[VertexId])> {
-        self.iter_range(0..64 * self.before.len())
+        (0..self.units.len()).flat_map(|unit| self.iter_unit(unit))
     }
 
-    /// The same of a range of vertices that begins at a multiple of 64.
-    pub(super) fn iter_range(&self, range: Range<usize>) -> impl Iterator<Item = (VertexId, &[VertexId])> {
-        let first = self.before.get(range.start / 64).map_or(0, |&before| before as usize);
-        let lists = self.starts[first..].windows(2).map(|pair| &self.targets[pair[0]..pair[1]]);
-        self.has.iter_range(range.start, range.end).map(vertex).zip(lists)
+    /// The same of a unit.
+    pub(super) fn iter_unit(&self, unit: usize) -> impl Iterator<Item = (VertexId, &[VertexId])> {
+        let lists = &self.units[unit];
+        let own = (0..UNIT_LEN).filter(|&within| lists.has(within));
+        own.enumerate().map(move |(at, within)| (vertex(unit * UNIT_LEN + within), lists.list(at)))
+    }
+
+    /// Number of units.
+    pub(super) fn num_units(&self) -> usize {
+        self.units.len()
     }
 
     /// Number of arcs of all lists.
     pub(super) fn num_arcs(&self) -> usize {
-        self.targets.len()
+        self.num_arcs
     }
 
     /// The list of `v`, sorted; empty if it has none.
     #[inline]
     pub(super) fn of(&self, v: VertexId) -> &[VertexId] {
-        let word = self.has.word(v as usize / 64);
+        let Some(unit) = self.units.get(v as usize / UNIT_LEN) else { return &[] };
+        let Some(&(word, before)) = unit.words.get(v as usize % UNIT_LEN / 64) else { return &[] };
         if word >> (v % 64) & 1 == 0 {
             return &[];
         }
-        let below = (word & ((1 << (v % 64)) - 1)).count_ones() as usize;
-        let at = self.before[v as usize / 64] as usize + below;
-        &self.targets[self.starts[at]..self.starts[at + 1]]
+        let below = (word & ((1 << (v % 64)) - 1)).count_ones();
+        unit.list(usize::from(before) + below as usize)
     }
 }
 
@@ -86,17 +131,17 @@ mod tests {
 
     #[test]
     fn lists_are_found_by_their_vertices() {
-        let lists = [(3, 2), (63, 1), (64, 3), (199, 1)];
-        let missing = Missing::new(200, &lists, vec![1, 9, 5, 2, 4, 8, 7]);
-        let expected: [(VertexId, &[VertexId]); 4] =
-            [(3, &[1, 9]), (63, &[5]), (64, &[2, 4, 8]), (199, &[7])];
-        for v in 0..200 {
+        let far = 2 * UNIT_LEN as VertexId + 70;
+        let expected: [(VertexId, &[VertexId]); 5] =
+            [(3, &[1, 9]), (63, &[5]), (64, &[2, 4, 8]), (199, &[7]), (far, &[3, 4])];
+        let arcs: Vec<_> = expected.iter().flat_map(|&(v, list)| list.iter().map(move |&u| (v, u))).collect();
+        let missing = Missing::of_sorted(far as usize + 1, &arcs);
+        for v in 0..far + 300 {
             let list = expected.iter().find(|(other, _)| *other == v).map_or(&[][..], |(_, list)| list);
-            assert_eq!(missing.of(v), list, "of vertex {v}");
+            assert_eq!((missing.of(v), missing.has(v)), (list, !list.is_empty()), "of vertex {v}");
         }
         assert_eq!(missing.iter().collect::<Vec<_>>(), expected);
-        assert_eq!(missing.iter_range(64..199).collect::<Vec<_>>(), expected[2..3]);
-        assert_eq!(missing.iter_range(128..200).collect::<Vec<_>>(), expected[3..]);
-        assert_eq!((missing.iter_range(256..300).count(), missing.num_arcs()), (0, 7));
+        assert_eq!(missing.iter_unit(0).collect::<Vec<_>>(), expected[..4]);
+        assert_eq!((missing.num_units(), missing.iter_unit(1).count(), missing.num_arcs()), (3, 0, 9));
     }
 }

@@ -1,21 +1,141 @@
 //! The memory that the changes since a complete layer need.
 
-use esker_format::Result;
-use esker_graph::Direction;
+use esker_format::{Column, Result};
+use esker_graph::{Direction, STRIP_LEN};
 
-use super::overlay::bytes;
+use super::gone::Gone;
+use super::later::LaterRows;
+use super::missing::Missing;
 use crate::graph::points::PointReads;
 use crate::layer::{ListColumns, Section};
 use crate::stack::Stack;
+
+/// Mapped bytes of later layers that are read before they are released, so that they and what is gathered are not in memory together.
+pub(super) const MAPPED_BYTES: u64 = 16 << 20;
+/// Bytes of a tile with edges in memory: an entry in its strip, and a chunk for scans.
+const TILE_BYTES: u64 = 48;
 
 /// The memory that a version needs next to the pool, the heads or the tiles of its complete layer, and its vertex tables; nothing if the
 /// complete layer is the whole version.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StackedNeeds {
-    /// Bytes of what the version leaves out of the complete layer, and mapped bytes of point reads until they are released.
-    pub fixed_bytes: u64,
-    /// Mapped bytes: the later layers, and the codes that tell when arcs were born. A scan touches all of them.
+    /// Bytes of what later layers add to lists, and leave out of them; mapped bytes of point reads until they are released.
+    pub rows_bytes: u64,
+    /// The same where the complete layer is read from tiles.
+    pub tiles_bytes: u64,
+    /// Bytes that are needed beside these until all is gathered.
+    pub gathering_bytes: u64,
+    /// Bytes of the later layers, all of which are read once, and of the codes that tell when arcs were born.
+    pub later_bytes: u64,
+    /// Mapped bytes of these codes and of past arcs in the middle of a layer that is the only one: a scan touches all of them.
     pub mapped_bytes: u64,
+}
+
+/// The most that a version changes of the lists of its complete layer, of one direction.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    num_vertices: u64,
+    directed: bool,
+    /// Whether copied lists are compared with those of the complete layer.
+    pub(super) compares: bool,
+    added_arcs: u64,
+    dead_arcs: u64,
+    /// Vertices with dead arcs.
+    dead_lists: u64,
+    /// Loops among the arcs that were added or are dead.
+    loops: u64,
+}
+
+impl Bounds {
+    /// Of a version of `num_arcs` arcs.
+    pub(super) fn of(stack: &Stack, direction: Direction, num_arcs: u64) -> Result<Self> {
+        let base = stack.section(0, direction)?;
+        let (base_arcs, base_lists) = (base.main().num_arcs() as u64, base.main().num_lists() as u64);
+        let (mut tombstones, mut lists, mut added, mut held) = (0, 0, 0, 0);
+        for layer in 1..stack.layers().len() {
+            let section = stack.section(layer, direction)?;
+            if let Some(dead) = section.dead() {
+                tombstones += dead.lists.num_arcs() as u64;
+                lists += dead.lists.num_lists() as u64;
+            }
+            added += stack.layers()[layer].added_arcs(direction);
+            held += section.main().num_arcs() as u64;
+            held += section.past().map_or(0, |past| past.lists.num_arcs() as u64);
+        }
+        let compares = stack.layers().len() > 1 && compares(stack);
+        let (added_arcs, dead_arcs, dead_lists) = match stack.rank() {
+            Some(_) if stack.layers().len() == 1 => {
+                let past = base.past().map_or(0, |past| past.lists.num_arcs());
+                let dead = (base_arcs + past as u64).saturating_sub(num_arcs);
+                (0, dead, dead)
+            }
+            // What is not there now, though it was, was deleted.
+            _ if compares => {
+                let dead = (base_arcs + added).saturating_sub(num_arcs).min(base_arcs + tombstones);
+                (added.min(held), dead, dead)
+            }
+            _ => (held, tombstones, lists),
+        };
+        Ok(Self {
+            num_vertices: base_lists.max(stack.num_vertices() as u64),
+            directed: stack.layers()[0].is_directed(),
+            compares,
+            added_arcs,
+            dead_arcs,
+            dead_lists: dead_lists.min(base_lists),
+            loops: stack.layers().iter().map(|layer| layer.record().num_loops).sum(),
+        })
+    }
+
+    /// The same if later layers are swept in each scan.
+    pub(super) fn swept(self) -> Self {
+        Self { compares: false, ..self }
+    }
+
+    /// The edges of some arcs: an undirected one is in the lists of both ends, a loop in one.
+    fn edges(&self, arcs: u64) -> u64 {
+        if self.directed { arcs } else { arcs.min(arcs / 2 + self.loops) }
+    }
+
+    /// Bytes of edges in the order of tiles.
+    fn tiles_bytes(&self, arcs: u64, weight_bytes: u64) -> u64 {
+        let (edges, strips) = (self.edges(arcs), self.num_vertices.div_ceil(STRIP_LEN as u64));
+        edges * (size_of::<u32>() as u64 + weight_bytes)
+            + TILE_BYTES * edges.min(strips.saturating_mul(strips))
+    }
+
+    /// Bytes of what is left out of the complete layer's lists, which are read from tiles or not.
+    pub(super) fn left_out_bytes(&self, with_tiles: bool) -> u64 {
+        let Self { num_vertices, dead_arcs, dead_lists, .. } = *self;
+        if with_tiles && self.compares {
+            return self.tiles_bytes(dead_arcs, 0);
+        }
+        // Put in order for tiles, an arc takes four numbers.
+        let in_order = if with_tiles { 4 * dead_arcs * size_of::<u32>() as u64 } else { 0 };
+        Gone::bytes(num_vertices) + Missing::bytes(num_vertices, dead_lists, dead_arcs) + in_order
+    }
+
+    /// Bytes of what later layers add, with weights of `weight_bytes`.
+    pub(super) fn added_bytes(&self, with_tiles: bool, weight_bytes: u64) -> u64 {
+        match with_tiles && self.compares {
+            true => self.tiles_bytes(self.added_arcs, weight_bytes),
+            false => {
+                LaterRows::<()>::bytes(self.num_vertices, self.added_arcs) + self.added_arcs * weight_bytes
+            }
+        }
+    }
+
+    /// Bytes of what is gathered by a thread, before it is stored: of few vertices with many of the changes.
+    fn buffer_bytes(&self, weight_bytes: u64) -> u64 {
+        let edge_bytes = 2 * size_of::<u32>() as u64;
+        (self.edges(self.added_arcs) * (edge_bytes + weight_bytes) + self.edges(self.dead_arcs) * edge_bytes)
+            / 2
+    }
+}
+
+/// Whether lists that were copied are compared with those of the complete layer: not where scans leave layers out.
+pub(super) fn compares(stack: &Stack) -> bool {
+    (0..stack.layers().len()).all(|layer| !stack.is_left_out(layer))
 }
 
 impl StackedNeeds {
@@ -30,23 +150,40 @@ impl StackedNeeds {
         }
         let two = stack.layers()[0].is_directed() && stack.has(Direction::In);
         let directions = if two { &[Direction::Out, Direction::In][..] } else { &[Direction::Out] };
-        let of_lists = |lists: &ListColumns| lists.list_bytes() + lists.num_arcs() as u64 * weight_bytes;
+        let of_lists = |lists: &ListColumns| {
+            let vertices = lists.vertices_column().map_or(0, Column::file_bytes);
+            vertices + lists.list_bytes() + lists.num_arcs() as u64 * weight_bytes
+        };
         for &direction in directions {
-            // A selection as a bitmap, for the complete layer and for the later ones.
-            needs.fixed_bytes += bytes(stack, direction, num_arcs)?
-                + 2 * PointReads::TOUCHED_BYTES_MAX
-                + stack.num_vertices() as u64 / 4;
+            let bounds = Bounds::of(stack, direction, num_arcs)?;
             let count = stack.layers().len();
+            let (mut largest, mut later) = (0, 0);
             for layer in 0..count {
                 let section = stack.section(layer, direction)?;
-                if layer > 0 {
-                    needs.mapped_bytes += of_lists(section.main())
-                        + section.links_bytes()
-                        + section.dead().map_or(0, |dead| of_lists(&dead.lists));
+                let codes = match stack.rank() {
+                    Some(_) if layer + 1 == count => codes_bytes(section, of_lists),
+                    _ => 0,
+                };
+                let dead = section.dead().map_or(0, |dead| of_lists(&dead.lists));
+                let bytes =
+                    if layer == 0 { 0 } else { of_lists(section.main()) + section.links_bytes() + dead };
+                later += bytes + codes;
+                largest = largest.max(bytes + codes);
+                if count == 1 {
+                    needs.mapped_bytes += codes;
                 }
-                if stack.rank().is_some() && layer + 1 == count {
-                    needs.mapped_bytes += codes_bytes(section, of_lists);
-                }
+            }
+            needs.later_bytes += later;
+            // A selection as a bitmap, for the complete layer and for the later ones; what point reads touch of both.
+            let mapped = MAPPED_BYTES.min(later);
+            let fixed = 2 * PointReads::TOUCHED_BYTES_MAX + mapped + stack.num_vertices() as u64 / 4;
+            let of_kind = |tiles| bounds.left_out_bytes(tiles) + bounds.added_bytes(tiles, weight_bytes);
+            needs.rows_bytes += fixed + of_kind(false);
+            needs.tiles_bytes += fixed + of_kind(true);
+            if count > 1 {
+                // A layer is verified at a time. Directions are gathered one after another.
+                let gathering = largest.max(mapped + bounds.buffer_bytes(weight_bytes));
+                needs.gathering_bytes = needs.gathering_bytes.max(gathering);
             }
         }
         Ok(needs)

@@ -3,19 +3,18 @@
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Flow, Reservation, Run, VertexId, vertex};
 
-use super::dead::DeadTiles;
+use super::dead::dead_tiles;
 use super::gone::Gone;
-use super::missing::Missing;
+use super::missing::{Missing, MissingUnit, UNIT_LEN};
+use super::needs::Bounds;
 use crate::graph::points::PointReads;
 use crate::graph::weight::ColumnWeight;
 use crate::layer::Section;
 use crate::stack::{Stack, Table};
+use crate::tiles::TileEdges;
 
 /// What the memory is for.
 const WHAT: &str = "arcs that changed since the complete layer";
-
-/// Vertices that a thread looks at in one step.
-const UNIT_LEN: usize = 1 << 14;
 
 /// What a version leaves out of the lists of its complete layer, of one direction.
 #[derive(Debug)]
@@ -27,14 +26,25 @@ pub(super) struct Overlay<W> {
     /// Copies of dead arcs that are there all the same: vertex, target, weight, in the order of the layer.
     kept: Vec<(VertexId, VertexId, W)>,
     /// The dead arcs once more, if the complete layer is read from tiles.
-    dead_tiles: Option<DeadTiles>,
-    _memory: [Reservation; 2],
+    dead_tiles: Option<TileEdges<()>>,
+    /// Whether nothing but `dead_tiles` says what is left out.
+    is_by_tiles: bool,
+    _memory: Vec<Reservation>,
 }
 
-/// The same, of a range of vertices.
+/// The same, of a unit of vertices.
 #[derive(Debug, Default)]
 pub(super) struct RangeChanges<W> {
     gone: Vec<VertexId>,
+    dead: MissingUnit,
+    kept: Vec<(VertexId, VertexId, W)>,
+}
+
+/// What a version leaves out of the lists of a range of vertices, while it is gathered.
+#[derive(Debug, Default)]
+pub(super) struct RangeMaker<W> {
+    gone: Vec<VertexId>,
+    /// The vertices with dead arcs, and where those of each end.
     lists: Vec<(VertexId, u32)>,
     dead: Vec<VertexId>,
     kept: Vec<(VertexId, VertexId, W)>,
@@ -50,35 +60,23 @@ struct Maker<'a> {
     run: &'a Run,
 }
 
-/// The most bytes that an overlay takes, but for copies of dead arcs. `num_arcs` are those of the version.
-pub(super) fn bytes(stack: &Stack, direction: Direction, num_arcs: u64) -> Result<u64> {
-    let base = stack.section(0, direction)?;
-    let (mut lists, mut arcs) = (0, 0);
-    if stack.layers().len() == 1 && stack.rank().is_some() {
-        let past = base.past().map_or(0, |past| past.lists.num_arcs());
-        arcs = (base.main().num_arcs() as u64 + past as u64).saturating_sub(num_arcs);
-        lists = arcs;
-    }
-    for layer in 1..stack.layers().len() {
-        if let Some(dead) = stack.section(layer, direction)?.dead() {
-            lists += dead.lists.num_lists() as u64;
-            arcs += dead.lists.num_arcs() as u64;
-        }
-    }
-    let n = base.main().num_lists() as u64;
-    // While it is made, each arc stands in two lists, or for tiles in a list of pairs.
-    Ok(Gone::bytes(n) + Missing::bytes(n, lists.min(n), arcs) + 3 * arcs * size_of::<VertexId>() as u64)
-}
-
 impl<W: ColumnWeight> Overlay<W> {
     /// The memory for what a version leaves out.
-    pub(super) fn reserve(
-        stack: &Stack,
-        direction: Direction,
-        num_arcs: u64,
-        run: &Run,
-    ) -> Result<Reservation> {
-        Ok(run.budget().reserve(WHAT, bytes(stack, direction, num_arcs)?)?)
+    pub(super) fn reserve(bounds: &Bounds, with_tiles: bool, run: &Run) -> Result<Reservation> {
+        Ok(run.budget().reserve(WHAT, bounds.left_out_bytes(with_tiles))?)
+    }
+
+    /// Of edges that are known in the order of tiles alone.
+    pub(super) fn of_tiles(dead: TileEdges<()>, memory: Vec<Reservation>) -> Self {
+        let (gone, missing) = (Gone::new(0), Missing::default());
+        Self {
+            gone,
+            dead: missing,
+            kept: Vec::new(),
+            dead_tiles: Some(dead),
+            is_by_tiles: true,
+            _memory: memory,
+        }
     }
 
     /// Of a version over its complete layer: what was found of consecutive ranges of its vertices while their later lists were gathered.
@@ -96,21 +94,18 @@ impl<W: ColumnWeight> Overlay<W> {
         let n = section.main().num_lists();
         let points = PointReads::new(section.main(), property, true);
         let maker = Maker { stack, table, direction, section, points, run };
-        let parts = match found {
-            Some(mut found) => {
-                found.push(RangeChanges::of_gone((stack.num_vertices()..n).map(vertex)));
-                found
-            }
-            None => maker.parts()?,
-        };
-        let (mut gone, mut lists, mut dead, mut kept) = (Gone::new(n), Vec::new(), Vec::new(), Vec::new());
+        let is_found = found.is_some();
+        let parts = found.map_or_else(|| maker.parts(), Ok)?;
+        let (mut gone, mut units, mut kept) = (Gone::new(n), Vec::new(), Vec::new());
+        if is_found {
+            (stack.num_vertices()..n).for_each(|v| gone.insert(vertex(v)));
+        }
         for part in parts {
             part.gone.iter().for_each(|&v| gone.insert(v));
-            lists.extend(part.lists);
-            dead.extend(part.dead);
+            units.push(part.dead);
             kept.extend(part.kept);
         }
-        let mut dead = Missing::new(n, &lists, dead);
+        let mut dead = Missing::new(units);
         let num_dead = dead.num_arcs();
         let directed = stack.layers()[0].is_directed();
         if with_tiles && !directed && stack.layers().len() == 1 {
@@ -119,15 +114,21 @@ impl<W: ColumnWeight> Overlay<W> {
         // Each arc that was added takes a target, a place in a tile, and at most the start of a list.
         let added_bytes = (dead.num_arcs() - num_dead) * (2 * size_of::<VertexId>() + size_of::<usize>());
         let kept_bytes = kept.capacity() * size_of::<(VertexId, VertexId, W)>();
-        let memory = [memory, run.budget().reserve(WHAT, (kept_bytes + added_bytes) as u64)?];
+        let memory = vec![memory, run.budget().reserve(WHAT, (kept_bytes + added_bytes) as u64)?];
         let direction = directed.then_some(direction);
-        let dead_tiles = with_tiles.then(|| DeadTiles::new(&dead, &gone, direction, run));
-        Ok(Self { gone, dead, kept, dead_tiles, _memory: memory })
+        let dead_tiles =
+            with_tiles.then(|| dead_tiles(n.max(stack.num_vertices()), (&dead, &gone), direction, run));
+        Ok(Self { gone, dead, kept, dead_tiles, is_by_tiles: false, _memory: memory })
     }
 
     /// The dead arcs in the order of tiles, if the complete layer is read from tiles.
-    pub(super) fn dead_tiles(&self) -> Option<&DeadTiles> {
+    pub(super) fn dead_tiles(&self) -> Option<&TileEdges<()>> {
         self.dead_tiles.as_ref()
+    }
+
+    /// Whether what is left out is known by tile alone.
+    pub(super) fn is_by_tiles(&self) -> bool {
+        self.is_by_tiles
     }
 
     /// Vertices whose lists in the complete layer are left out as a whole.
@@ -138,7 +139,7 @@ impl<W: ColumnWeight> Overlay<W> {
     /// Whether some of the list of `v` is left out.
     #[inline(always)]
     pub(super) fn changes(&self, v: VertexId) -> bool {
-        self.gone.has(v) || self.dead.vertices().has(v as usize)
+        self.gone.has(v) || self.dead.has(v)
     }
 
     /// The targets that are left out of the list of `v`, sorted.
@@ -171,13 +172,14 @@ impl Maker<'_> {
 
     fn part<W: ColumnWeight>(&self, first: usize, end: usize) -> Result<RangeChanges<W>> {
         let n = self.stack.num_vertices();
-        let mut part = RangeChanges::of_gone((first.max(n)..end).map(vertex));
+        let mut part =
+            RangeMaker { gone: (first.max(n)..end).map(vertex).collect(), ..RangeMaker::default() };
         let end = end.min(n);
         match self.stack.rank().filter(|_| self.stack.layers().len() == 1) {
             Some(rank) => self.unborn(rank, first..end, &mut part)?,
             None => self.replaced(first, end, &mut part)?,
         }
-        Ok(part)
+        Ok(part.finish())
     }
 
     /// Of a version in the middle of the complete layer: the dead arcs, with those that only the list of their other end leaves out. A
@@ -193,8 +195,8 @@ impl Maker<'_> {
         kept: &mut Vec<(VertexId, VertexId, W)>,
     ) -> Result<Missing> {
         let n = self.section.main().num_lists();
-        let arcs = |range| {
-            let lists = dead.iter_range(range);
+        let arcs = |unit| {
+            let lists = dead.iter_unit(unit);
             lists.flat_map(|(v, targets): (VertexId, &[VertexId])| {
                 targets.iter().map(move |&target| (v, target))
             })
@@ -202,9 +204,8 @@ impl Maker<'_> {
         let is_one_sided = |&(v, target): &(VertexId, VertexId)| {
             (target as usize) < n && !gone.has(target) && dead.of(target).binary_search(&v).is_err()
         };
-        let parts = self.run.share(n.div_ceil(UNIT_LEN), Vec::new, |added, unit| {
-            let range = unit * UNIT_LEN..n.min((unit + 1) * UNIT_LEN);
-            added.extend(arcs(range).filter(is_one_sided).map(|(v, target)| (target, v)));
+        let parts = self.run.share(dead.num_units(), Vec::new, |added, unit| {
+            added.extend(arcs(unit).filter(is_one_sided).map(|(v, target)| (target, v)));
             Ok::<_, Error>(())
         })?;
         let mut added = parts.concat();
@@ -219,14 +220,9 @@ impl Maker<'_> {
         let count = dead.num_arcs() + added.len();
         let _memory = self.run.budget().reserve(WHAT, (count * size_of::<(VertexId, VertexId)>()) as u64)?;
         let mut all = Vec::with_capacity(count);
-        all.extend(arcs(0..n).chain(added));
+        all.extend((0..dead.num_units()).flat_map(arcs).chain(added));
         all.sort_unstable();
-        let lists: Vec<_> = all
-            .chunk_by(|a: &(VertexId, VertexId), b| a.0 == b.0)
-            .map(|arcs| (arcs[0].0, arcs.len() as u32))
-            .collect();
-        let targets = all.iter().map(|arc| arc.1).collect();
-        Ok(Missing::new(n, &lists, targets))
+        Ok(Missing::of_sorted(n, &all))
     }
 
     /// Of some arcs of one vertex, adds the copies that are alive in the version to `kept`.
@@ -251,7 +247,7 @@ impl Maker<'_> {
     }
 
     /// What later layers replaced or deleted.
-    fn replaced<W>(&self, first: usize, end: usize, part: &mut RangeChanges<W>) -> Result<()> {
+    fn replaced<W>(&self, first: usize, end: usize, part: &mut RangeMaker<W>) -> Result<()> {
         let layers = self.stack.layers().len();
         for v in self.table.skipped(0).iter_range(first, end).map(vertex) {
             let head = self.table.head(v).filter(|_| self.table.special().has(v as usize));
@@ -262,7 +258,13 @@ impl Maker<'_> {
                 }
                 None => None,
             };
-            part.replace(v, dead.as_deref());
+            match dead {
+                Some(mut dead) => {
+                    dead.dedup();
+                    part.add(v, &dead)?;
+                }
+                None => part.add_gone(v),
+            }
         }
         Ok(())
     }
@@ -272,7 +274,7 @@ impl Maker<'_> {
         &self,
         rank: u32,
         vertices: std::ops::Range<usize>,
-        part: &mut RangeChanges<W>,
+        part: &mut RangeMaker<W>,
     ) -> Result<()> {
         let extents = self.section.main().extents(self.run)?;
         let Some(born) = self.section.born() else { return Ok(()) };
@@ -305,37 +307,39 @@ impl Maker<'_> {
                     start += copies.len();
                 }
             })?;
-            part.add(v, &dead);
+            part.add(v, &dead)?;
         }
         Ok(())
     }
 }
 
-impl<W> RangeChanges<W> {
-    /// Of vertices whose lists are left out as a whole.
-    fn of_gone(gone: impl Iterator<Item = VertexId>) -> Self {
-        Self { gone: gone.collect(), lists: Vec::new(), dead: Vec::new(), kept: Vec::new() }
+impl<W> RangeMaker<W> {
+    /// Leaves out the whole list of `v`.
+    pub(super) fn add_gone(&mut self, v: VertexId) {
+        self.gone.push(v);
     }
 
-    /// Of a vertex that has fragments in later layers: the targets of the tombstones for its oldest list, ascending. `None`: none of that
-    /// list is left.
-    pub(super) fn replace(&mut self, v: VertexId, dead: Option<&[VertexId]>) {
-        let Some(dead) = dead else { return self.gone.push(v) };
-        let before = self.dead.len();
-        self.dead.extend(dead.chunk_by(|a, b| a == b).map(|same| same[0]));
-        self.note(v, before);
-    }
-
-    fn add(&mut self, v: VertexId, dead: &[VertexId]) {
-        let before = self.dead.len();
-        self.dead.extend_from_slice(dead);
-        self.note(v, before);
-    }
-
-    /// Records that the dead arcs from `before` on are those of `v`.
-    fn note(&mut self, v: VertexId, before: usize) {
-        if self.dead.len() > before {
-            self.lists.push((v, (self.dead.len() - before) as u32));
+    /// Leaves out the ascending targets `dead` of the list of `v`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there are more than 2^32 of one range.
+    pub(super) fn add(&mut self, v: VertexId, dead: &[VertexId]) -> Result<()> {
+        if !dead.is_empty() {
+            self.dead.extend_from_slice(dead);
+            let end = u32::try_from(self.dead.len());
+            self.lists.push((v, end.map_err(|_| too_many(v))?));
         }
+        Ok(())
     }
+
+    pub(super) fn finish(self) -> RangeChanges<W> {
+        RangeChanges { gone: self.gone, dead: MissingUnit::new(&self.lists, &self.dead), kept: self.kept }
+    }
+}
+
+/// The error about more changes than one range of vertices can have.
+pub(super) fn too_many(v: VertexId) -> Error {
+    Error::Invalid(format!(
+        "too many arcs of vertex {v} and its neighbours by number changed: run `esker compact`"
+    ))
 }

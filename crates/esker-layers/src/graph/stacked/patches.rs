@@ -154,9 +154,10 @@ mod tests {
     use esker_graph::{Direction, Piece, STRIP_LEN};
     use proptest::prelude::*;
 
-    use super::super::dead::{DeadTiles, place, strip};
+    use super::super::dead::{dead_tiles, strip};
     use super::super::missing::Missing;
     use super::*;
+    use crate::tiles::{TileEdges, place};
 
     type Edge = (VertexId, VertexId);
 
@@ -195,7 +196,7 @@ mod tests {
     }
 
     /// Hands over the edges of a tile, which leaves out the dead ones.
-    fn hand_over(edges: &[Edge], ends: [End; 2], (dead, gone): (&DeadTiles, &Gone), taken: &mut Taken) {
+    fn hand_over(edges: &[Edge], ends: [End; 2], (dead, gone): (&TileEdges<()>, &Gone), taken: &mut Taken) {
         let left_out = |&(row, column): &Edge| {
             dead.of_tile((strip(row), strip(column))).binary_search(&place(row, column)).is_ok()
         };
@@ -246,10 +247,9 @@ mod tests {
             }).filter(|list| !marks.has(list.0)).collect();
             lists.sort_unstable();
             lists.dedup();
-            let lengths: Vec<_> = lists.chunk_by(|a, b| a.0 == b.0).map(|list| (list[0].0, list.len() as u32)).collect();
-            let missing = Missing::new(n, &lengths, lists.iter().map(|list| list.1).collect());
+            let missing = Missing::of_sorted(n, &lists);
             let run = esker_graph::Run::with_threads(1).expect("a run");
-            let tiles = DeadTiles::new(&missing, &marks, directed.then_some(direction), &run);
+            let tiles = dead_tiles(n, (&missing, &marks), directed.then_some(direction), &run);
             let there = End::Taken { exclusive: false };
             let ends = match (directed, direction) {
                 (false, _) => [there, there],

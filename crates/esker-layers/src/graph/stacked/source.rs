@@ -1,6 +1,7 @@
 //! Scans over a complete layer and what changed since.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use esker_format::{Error, Result};
@@ -9,7 +10,9 @@ use esker_graph::{
 };
 
 use super::filter::{Filtering, Reusing};
+use super::gather::{Gathering, release_later};
 use super::later::LaterRows;
+use super::needs::{Bounds, MAPPED_BYTES};
 use super::overlay::Overlay;
 use crate::graph::layered::{Layered, with_joined};
 use crate::graph::points::{PointReads, few};
@@ -17,6 +20,10 @@ use crate::graph::side::Side;
 use crate::graph::sweep::sweep;
 use crate::graph::weight::ColumnWeight;
 use crate::stack::{Stack, Table};
+use crate::tiles::TileEdges;
+
+/// Bytes that a point read brings to memory for a fragment: pages of three columns, and some around them.
+const FRAGMENT_BYTES: u64 = 32 << 10;
 
 /// One direction of a version that is more than its complete layer.
 pub(crate) struct StackedSide<'a, W> {
@@ -30,6 +37,8 @@ pub(crate) struct StackedSide<'a, W> {
     num_arcs: u64,
     /// Counts what is read of the complete layer's lists beside its source.
     points: PointReads<'a>,
+    /// Bytes of later layers that point reads brought to memory, about, since they were given up last.
+    later_touched: AtomicU64,
     /// The memory for what is left out of the complete layer, until that is known.
     memory: Mutex<Option<Reservation>>,
     /// Known once the later layers are verified.
@@ -48,6 +57,8 @@ struct Changes<'a, W> {
 enum Later<'a, W> {
     /// Gathered in memory.
     Rows(LaterRows<W>),
+    /// The same, in the order of tiles.
+    Tiles(TileEdges<W>),
     /// Mapped, and swept in each scan.
     Swept(Box<Layered<'a, W>>),
 }
@@ -62,10 +73,12 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         run: &Run,
     ) -> Result<Self> {
         let table = stack.table(direction, run)?;
-        let memory = Mutex::new(Some(Overlay::<W>::reserve(stack, direction, num_arcs, run)?));
+        let bounds = Bounds::of(stack, direction, num_arcs)?;
+        let memory = Mutex::new(Some(Overlay::<W>::reserve(&bounds, base.is_scattered(), run)?));
         let points = PointReads::new(stack.section(0, direction)?.main(), property, true);
         let changes = OnceLock::new();
-        Ok(Self { base, stack, direction, table, property, num_arcs, points, memory, changes })
+        let later_touched = AtomicU64::new(0);
+        Ok(Self { base, stack, direction, table, property, num_arcs, points, later_touched, memory, changes })
     }
 
     /// Follows the chains of all lists that changed, at the first call.
@@ -75,21 +88,44 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         }
         let (stack, direction, table) = (self.stack, self.direction, Arc::clone(&self.table));
         let layers = Layered::above(1, stack, direction, table, self.property, run)?;
-        let (rows, found) = LaterRows::gather(&layers, self.property, run)?.unzip();
+        let (bounds, with_tiles) = (Bounds::of(stack, direction, self.num_arcs)?, self.base.is_scattered());
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let memory = match memory {
-            Some(memory) => memory,
-            None => Overlay::<W>::reserve(stack, direction, self.num_arcs, run)?,
+        let reserve = || Overlay::<W>::reserve(&bounds, with_tiles, run);
+        let memory = memory.map_or_else(reserve, Ok)?;
+        // The past of the complete layer is not on chains.
+        let added = if stack.layers().len() > 1 {
+            let bytes = bounds.added_bytes(with_tiles, size_of::<W>() as u64);
+            run.budget().try_reserve(bytes)
+        } else {
+            None
         };
-        let (of, with_tiles) = ((stack, &*self.table, direction), self.base.is_scattered());
+        let memory = if added.is_none() && bounds.compares {
+            // Swept, lists say what is left out of them; that takes more.
+            drop(memory);
+            Overlay::<W>::reserve(&bounds.swept(), with_tiles, run)?
+        } else {
+            memory
+        };
+        let (later, found) = match added {
+            Some(added) if with_tiles && bounds.compares => {
+                let (edges, dead) = Gathering::new(&layers, self.property, run)?.tiles(run)?;
+                let overlay = Overlay::of_tiles(dead, vec![memory, added]);
+                return Ok(self.changes.get_or_init(|| Changes { overlay, later: Later::Tiles(edges) }));
+            }
+            Some(added) => {
+                let (rows, found) = Gathering::new(&layers, self.property, run)?.rows(added, run)?;
+                (Later::Rows(rows), Some(found))
+            }
+            None => (Later::Swept(Box::new(layers)), None),
+        };
+        let of = (stack, &*self.table, direction);
         let overlay = Overlay::new(of, self.property, found, with_tiles, memory, run)?;
-        let later = rows.map_or_else(|| Later::Swept(Box::new(layers)), Later::Rows);
         Ok(self.changes.get_or_init(|| Changes { overlay, later }))
     }
 
     /// Calls `take` with the pieces of the list of `v`, newest first.
     fn visit(&self, v: VertexId, mut take: impl FnMut(Cow<'a, [VertexId]>, &'a [W]) -> Flow) -> Result<()> {
-        let mut bytes = 0;
+        let (mut bytes, mut fragments) = (0, 0);
         self.stack.visit(self.direction, v, |stretch| {
             if self.stack.is_left_out(stretch.layer) {
                 return Ok(Flow::More);
@@ -97,9 +133,15 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
             let arcs = stretch.start..stretch.start + stretch.targets.len();
             let weights = W::some(stretch.lists, self.property, arcs)?;
             bytes += stretch.targets.len() * (size_of::<VertexId>() + size_of::<W>());
+            fragments += 1;
             Ok(take(stretch.targets, weights))
         })?;
         self.points.touch((PointReads::LIST_BYTES + bytes) as u64);
+        let touched = fragments * FRAGMENT_BYTES;
+        if self.later_touched.fetch_add(touched, Relaxed) + touched > MAPPED_BYTES {
+            self.later_touched.store(0, Relaxed);
+            release_later(self.stack, self.direction)?;
+        }
         Ok(())
     }
 
@@ -132,6 +174,7 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         let changes = self.changes(run)?;
         match &changes.later {
             Later::Rows(rows) => rows.scan(run, select, visitor)?,
+            Later::Tiles(edges) => edges.scan(run, self.direction, select, visitor)?,
             Later::Swept(layers) => sweep(layers, run, select, visitor)?,
         }
         let mut sink = None;
@@ -162,6 +205,11 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
                 let same = Bitmap::new(base_n);
                 bits.iter_range(0..n.min(base_n)).for_each(|v| same.insert_alone(v));
                 self.base.scan_any(run, Select::Bits(&same), &visitor)
+            }
+            // From tiles, few lists are not read one by one: what is left out of them is known by tile alone.
+            Select::List(list) if overlay.is_by_tiles() => {
+                let list = list.iter().copied().filter(|&v| (v as usize) < base_n);
+                self.base.scan_any(run, Select::Bits(&bits_of(base_n, list)), &visitor)
             }
             Select::List(list) => {
                 let is_there = |v: &VertexId| (*v as usize) < base_n && !overlay.gone().has(*v);
