@@ -1,6 +1,6 @@
 //! Asks shards, wherever they are: those here directly, those on other machines through a worker there.
 
-use esker_format::{DatabaseId, Error, Result};
+use esker_format::{Error, Result};
 use esker_graph::Cancel;
 
 use crate::cluster::Cluster;
@@ -10,11 +10,11 @@ use crate::handshake::Secret;
 use crate::hosts::Host;
 use crate::job::{ClusterJob, ShardTask};
 use crate::manifest::{MANIFEST_NAME, SEAL_NAME};
-use crate::remote::{Brief, ask_host};
+use crate::remote::{Brief, Unanswered, ask_host};
 use crate::shard::number_in;
 use crate::single::{Give, carry_out};
 use crate::weights::WeightKind;
-use crate::wire::Taker;
+use crate::wire::{Taker, unknown};
 
 /// Does a task on a shard, and takes the blocks of the answer.
 pub(crate) fn ask(
@@ -26,7 +26,7 @@ pub(crate) fn ask(
 ) -> Result<()> {
     let Some(hosts) = cluster.hosts() else { return carry_out(cluster, shard, task, cancel, take) };
     let brief = Brief::of(cluster, ClusterJob::Shard(task.clone()))?;
-    ask_host(&hosts[shard], shard, &brief, cancel, take)
+    Ok(ask_host(&hosts[shard], shard, &brief, cancel, take)?)
 }
 
 /// Does a task on all shards, on other machines at the same time. Returns the answer of each.
@@ -37,7 +37,7 @@ pub(crate) fn ask_all(cluster: &Cluster, task: &ShardTask, cancel: &Cancel) -> R
     match cluster.hosts() {
         Some(hosts) => {
             let brief = Brief::of(cluster, ClusterJob::Shard(task.clone()))?;
-            ask_hosts(hosts, &brief, cancel).into_iter().collect()
+            ask_hosts(hosts, &brief, cancel).into_iter().map(|answer| Ok(answer?)).collect()
         }
         None => (0..cluster.num_shards())
             .map(|shard| {
@@ -50,7 +50,11 @@ pub(crate) fn ask_all(cluster: &Cluster, task: &ShardTask, cancel: &Cancel) -> R
 }
 
 /// Asks all machines at the same time.
-fn ask_hosts(hosts: &[Host], brief: &Brief, cancel: &Cancel) -> Vec<Result<Vec<u8>>> {
+fn ask_hosts(
+    hosts: &[Host],
+    brief: &Brief,
+    cancel: &Cancel,
+) -> Vec<std::result::Result<Vec<u8>, Unanswered>> {
     std::thread::scope(|scope| {
         let one = |(shard, host): (usize, &Host)| {
             let mut answer = Vec::new();
@@ -59,9 +63,8 @@ fn ask_hosts(hosts: &[Host], brief: &Brief, cancel: &Cancel) -> Vec<Result<Vec<u
         };
         let asked: Vec<_> = hosts.iter().enumerate().map(|place| scope.spawn(move || one(place))).collect();
         let ended = asked.into_iter().map(std::thread::ScopedJoinHandle::join);
-        ended
-            .map(|answer| answer.unwrap_or_else(|_| Err(Error::Invalid("a thread panicked".to_owned()))))
-            .collect()
+        let panicked = || Unanswered::Lost(Error::Invalid("a thread panicked".to_owned()));
+        ended.map(|answer| answer.unwrap_or_else(|_| Err(panicked()))).collect()
     })
 }
 
@@ -73,7 +76,7 @@ fn gather(answer: &mut Vec<u8>) -> impl FnMut(Vec<u8>) -> Result<()> {
 }
 
 /// Makes an empty cluster at `path` whose shards lie on other machines, where workers that know the secret wait. If one cannot make its shard, those
-/// that were made are removed.
+/// that were made are removed, or named.
 ///
 /// # Errors
 /// As [`Cluster::create`]; those of the machines; [`Error::Usage`] if there is not a machine for each shard.
@@ -93,21 +96,27 @@ pub fn create_on(
     let cancel = Cancel::default();
     let create = Brief::without_cluster(secret, ClusterJob::Shard(ShardTask::Create(*options)));
     let answers = Cluster::expect_free(path).map(|()| ask_hosts(hosts, &create, &cancel))?;
-    let id_of = |answer: &Result<Vec<u8>>| take_database(&mut Taker(answer.as_ref().ok()?)).ok();
-    let made: Vec<Option<DatabaseId>> = answers.iter().map(id_of).collect();
-    let answered = answers.into_iter().collect::<Result<Vec<_>>>();
-    let created = answered.and_then(|_| {
+    let (mut made, mut left, mut answered) = (Vec::new(), Vec::new(), Ok(()));
+    let name = |shard: usize| format!("{} on {}", hosts[shard].directory, hosts[shard]);
+    for (shard, answer) in answers.into_iter().enumerate() {
+        match answer.and_then(|answer| take_database(&mut Taker(&answer)).map_err(Unanswered::Lost)) {
+            Ok(id) => made.push((shard, id)),
+            Err(unanswered) => {
+                let is_lost = matches!(unanswered, Unanswered::Lost(_));
+                left.extend(is_lost.then(|| format!("{} (if it is there)", name(shard))));
+                answered = answered.and(Err(Error::from(unanswered)));
+            }
+        }
+    }
+    let created = answered.and_then(|()| {
         let new = NewCluster { hosts: Some((hosts.to_vec(), secret)), ..NewCluster::empty(options) };
-        Cluster::create_with(path, &new, |_, shard, _| {
-            made[shard].ok_or_else(|| Error::Invalid(format!("{} made no shard", hosts[shard])))
-        })
+        Cluster::create_with(path, &new, |_, shard, _| Ok(made[shard].1))
     });
     created.map_err(|error| {
-        let mut left = Vec::new();
-        for (shard, id) in made.iter().enumerate().filter_map(|(shard, id)| Some((shard, (*id)?))) {
+        for (shard, id) in made {
             let discard = Brief::without_cluster(secret, ClusterJob::Shard(ShardTask::Discard(id)));
             if ask_host(&hosts[shard], shard, &discard, &cancel, &mut |_| Ok(())).is_err() {
-                left.push(format!("{} on {}", hosts[shard].directory, hosts[shard]));
+                left.push(name(shard));
             }
         }
         match left.is_empty() {
@@ -174,7 +183,8 @@ pub fn weights(cluster: &Cluster) -> Result<Option<WeightKind>> {
     Ok(match answer.first() {
         Some(1) => Some(WeightKind::Int),
         Some(2) => Some(WeightKind::Float),
-        _ => None,
+        Some(&kind) => return Err(unknown(kind)),
+        None => None,
     })
 }
 
@@ -182,8 +192,59 @@ pub fn weights(cluster: &Cluster) -> Result<Option<WeightKind>> {
 mod tests {
     use esker_store::{Database, DatabaseOptions};
 
+    use std::net::TcpListener;
+    use std::time::{Duration, Instant};
+
     use super::*;
+    use crate::control::{Order, Remedy, Report};
+    use crate::handshake::{COMMAND, KEEPER, accept};
     use crate::shard::message_of;
+
+    /// Has a machine answer so when it is to make a shard. Returns the message of the command.
+    fn answered_by(answer: Option<Report>) -> String {
+        let (place, secret) = (tempfile::tempdir().expect("directory"), Secret([7; 32]));
+        let bind = || TcpListener::bind("127.0.0.1:0").expect("bind");
+        let (keeping, working) = (bind(), bind());
+        let port = |listener: &TcpListener| listener.local_addr().expect("address").port();
+        let (keeper_port, worker_port) = (port(&keeping), port(&working));
+        let machine = std::thread::spawn(move || {
+            let until = Instant::now() + Duration::from_secs(5);
+            let come = |listener, index| {
+                accept(listener, &secret, &[index], until, || Ok(())).expect("connected").remove(0)
+            };
+            let keeper = come(&keeping, KEEPER);
+            Order::receive(&keeper).expect("to start a worker");
+            Report::Listening(worker_port).send(&keeper).expect("send");
+            let line = come(&working, COMMAND);
+            Order::receive(&line).expect("to make a shard");
+            answer.iter().for_each(|answer| answer.send(&line).expect("send"));
+        });
+        let hosts = crate::hosts::parse_hosts("f", &format!("127.0.0.1:{keeper_port} a/b"), "c");
+        let options = CreateOptions {
+            shards: 1,
+            directed: true,
+            text_ids: false,
+            weights: None,
+            seed: 5,
+            hub_degree: 0,
+        };
+        let created = create_on(&place.path().join("c"), &options, &hosts.expect("hosts"), secret);
+        machine.join().expect("thread");
+        created.expect_err("no shard").to_string().replace(&keeper_port.to_string(), "PORT")
+    }
+
+    /// The shard stayed, and nothing said so.
+    #[test]
+    fn a_shard_whose_machine_did_not_answer_is_named() {
+        let message = answered_by(None);
+        assert!(message.contains("the worker of shard 0 on 127.0.0.1:PORT is lost"), "{message}");
+        assert!(
+            message.ends_with("; remove what was made: a/b on 127.0.0.1:PORT (if it is there)"),
+            "{message}"
+        );
+        let message = answered_by(Some(Report::Failed(Remedy::Other, "no room".to_owned())));
+        assert!(message.ends_with("the worker of shard 0 on 127.0.0.1:PORT: no room"), "{message}");
+    }
 
     #[test]
     fn versions_that_are_not_of_the_whole_are_undone_and_foreign_ones_refused() {

@@ -11,14 +11,10 @@ use esker_graph::Cancel;
 use crate::cluster::{Cluster, secret_in};
 use crate::handshake::{Secret, accept};
 use crate::hosts::Host;
-use crate::remote::{OPEN_TIMEOUT, RemoteWorker, kill, wait_until_ended};
-use crate::worker::{CONNECT_TIMEOUT, Meeting, WorkerCommand, WorkerPlace, name_of_signal};
+use crate::remote::{END_TIMEOUT, OPEN_TIMEOUT, RemoteWorker, kill, wait_until_ended};
+use crate::worker::{CONNECT_TIMEOUT, Meeting, SIGABRT, WorkerCommand, WorkerPlace, name_of_signal};
 
-/// How long workers that are done may take to end.
-const END_TIMEOUT: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// The signal of an abort, by which the engine ends a process that has lost another one.
-const SIGABRT: i32 = 6;
 
 /// The worker processes of one operation. Dropping them ends them.
 pub(crate) enum Workers {

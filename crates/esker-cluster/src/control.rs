@@ -9,7 +9,7 @@ use esker_graph::Stop;
 use crate::change::Prepared;
 use crate::counters::WorkerCounters;
 use crate::owner::OwnedId;
-use crate::wire::{Taker, put_bytes, put_id, put_u64};
+use crate::wire::{Taker, put_bytes, put_id, put_u64, unknown};
 
 /// The most bytes of a message: what a worker is told of a manifest with many versions is the longest.
 const RECEIVED_BYTES_MAX: u32 = 1 << 30;
@@ -208,12 +208,6 @@ impl Order {
             _ => return Err(unknown(kind)),
         })
     }
-}
-
-fn unknown(kind: u8) -> Error {
-    Error::Invalid(format!(
-        "a message between processes has the unknown kind {kind}: all must run the same Esker"
-    ))
 }
 
 fn send(mut stream: &TcpStream, kind: u8, content: &[u8]) -> std::io::Result<()> {

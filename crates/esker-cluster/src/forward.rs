@@ -1,10 +1,13 @@
 //! The standard input of the command, for the worker that reads it on another machine.
 
-use std::io::{Read, Write};
+use std::io::{Error as IoError, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use esker_format::{Error, Result};
 use esker_graph::Cancel;
+use esker_import::format::ReadOptions;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::handshake::{INPUT, Secret, connect, watch_peer};
@@ -15,27 +18,50 @@ const PIECE_BYTES: usize = 1 << 16;
 /// Time between two looks whether to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A thread that passes standard input on.
-pub(crate) struct Forwarding(Cancel);
+/// A thread that passes standard input on. Dropping this ends it.
+pub(crate) struct Forwarding {
+    stop: Cancel,
+    /// Why standard input could not be read, with the connection: the worker takes its end for that of the input.
+    failed: Receiver<(IoError, TcpStream)>,
+}
 
 impl Forwarding {
     /// Starts it. If it cannot connect, or loses the connection, the worker says so.
     pub(crate) fn start(address: SocketAddr, secret: Secret) -> Self {
-        let stop = Cancel::default();
+        let (stop, (failing, failed)) = (Cancel::default(), channel());
         let token = stop.clone();
         std::thread::spawn(move || {
             if let Ok(stream) = connect(address, &secret, INPUT, Instant::now() + OPEN_TIMEOUT) {
                 let _ = watch_peer(&stream, false);
-                let _ = forward(&mut std::io::stdin().lock(), &stream, &token, is_readable);
-                let _ = stream.shutdown(Shutdown::Write);
+                match forward(&mut std::io::stdin().lock(), &stream, &token, is_readable) {
+                    Ok(()) => drop(stream.shutdown(Shutdown::Write)),
+                    Err(error) => drop(failing.send((error, stream))),
+                }
             }
         });
-        Self(stop)
+        Self { stop, failed }
     }
 
     /// Ends the input after the last whole line that was read.
     pub(crate) fn stop(&self) {
-        self.0.cancel();
+        self.stop.cancel();
+    }
+
+    /// Whether all could be read until now.
+    ///
+    /// # Errors
+    /// That of standard input: the operation has to end before the worker commits what came.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.failed.try_recv() {
+            Ok((error, _)) => Err(Error::Invalid(format!("cannot read standard input: {error}"))),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+impl Drop for Forwarding {
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 
@@ -46,32 +72,38 @@ fn is_readable() -> bool {
     poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&time)).is_ok_and(|ready| ready > 0)
 }
 
-/// Passes on what comes until its end, or until it is told to stop: then whole lines only.
+/// Passes on what comes until its end, or until it is told to stop: then whole lines only. If the connection is lost, the worker says so.
+///
+/// # Errors
+/// That of `input`.
 fn forward(
     input: &mut impl Read,
     mut stream: &TcpStream,
     stop: &Cancel,
     mut is_readable: impl FnMut() -> bool,
 ) -> std::io::Result<()> {
+    let line_bytes_max = ReadOptions::default().line_bytes_max;
     let (mut kept, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
-    loop {
-        if stop.is_cancelled() {
-            return Ok(());
-        }
+    while !stop.is_cancelled() {
         if !is_readable() {
             continue;
         }
-        let read = input.read(&mut piece)?;
-        if read == 0 {
-            return stream.write_all(&kept);
-        }
+        let read = match input.read(&mut piece) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        let last_end = piece[..read].iter().rposition(|&byte| byte == b'\n');
+        let whole = last_end.map_or(0, |place| kept.len() + place + 1);
         kept.extend_from_slice(&piece[..read]);
-        // A line may be longer than a piece, and some formats have none.
-        let whole = kept.iter().rposition(|&byte| byte == b'\n').map_or(0, |place| place + 1);
-        let sent = if kept.len() > PIECE_BYTES && whole == 0 { kept.len() } else { whole };
-        stream.write_all(&kept[..sent])?;
+        // Some formats have no lines. A line that is so long is refused, so a stop may cut it.
+        let is_sent_as_is = read == 0 || whole == 0 && kept.len() > line_bytes_max;
+        let sent = if is_sent_as_is { kept.len() } else { whole };
+        if stream.write_all(&kept[..sent]).is_err() || read == 0 {
+            break;
+        }
         kept.drain(..sent);
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -80,8 +112,8 @@ mod tests {
 
     use super::*;
 
-    /// Passes `text` on in pieces, and stops after the last one, or meets the end. Returns what arrived.
-    fn passed_on(text: &[u8], stops: bool) -> Vec<u8> {
+    /// Passes `input` on, which has so many bytes, in pieces; stops after the last one, or meets the end. Returns what arrived.
+    fn passed_on(mut input: impl Read, bytes: usize, stops: bool) -> std::io::Result<Vec<u8>> {
         let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
         let here = TcpStream::connect(listener.local_addr().expect("address")).expect("connect");
         let (mut there, _) = listener.accept().expect("accept");
@@ -91,8 +123,7 @@ mod tests {
             arrived
         });
         let (stop, mut looks) = (Cancel::default(), 0);
-        let mut input = text;
-        let pieces = text.len().div_ceil(PIECE_BYTES);
+        let pieces = bytes.div_ceil(PIECE_BYTES);
         let ready = || {
             looks += 1;
             let is_over = looks > pieces && stops;
@@ -101,18 +132,52 @@ mod tests {
             }
             !is_over
         };
-        forward(&mut input, &here, &stop, ready).expect("forward");
+        let forwarded = forward(&mut input, &here, &stop, ready);
         drop(here);
-        receiving.join().expect("thread")
+        let arrived = receiving.join().expect("thread");
+        forwarded.map(|()| arrived)
     }
 
+    /// Of a line longer than a piece, the worker took the head for an edge.
     #[test]
     fn all_is_passed_on_but_a_line_that_a_stop_cuts() {
+        let passed_on = |text: &[u8], stops| passed_on(text, text.len(), stops).expect("forward");
         let line = [&vec![b'x'; 3 * PIECE_BYTES][..], b"\n"].concat();
         let text = [&b"1,2\n3,4\n"[..], &line, b"5,"].concat();
         assert!(passed_on(&text, false) == text, "the end of the input is the end of its last line");
         assert!(passed_on(&text, true) == text[..text.len() - 2]);
+        assert!(passed_on(&text[..text.len() - 3], true) == b"1,2\n3,4\n");
         assert_eq!(passed_on(b"1,2\n3", true), b"1,2\n");
         assert_eq!(passed_on(b"", false), b"");
+        let no_lines = vec![b'x'; ReadOptions::default().line_bytes_max + 1];
+        assert!(passed_on(&no_lines, true) == no_lines, "not kept for ever");
+    }
+
+    /// Fails once, and then in another way.
+    struct Failing(Vec<ErrorKind>);
+
+    impl Read for Failing {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(self.0.pop().expect("no reads after a failure").into())
+        }
+    }
+
+    /// The worker committed what had come, and the command succeeded.
+    #[test]
+    fn an_input_that_cannot_be_read_is_not_at_its_end() {
+        let failing = Failing(vec![ErrorKind::InvalidData, ErrorKind::Interrupted]);
+        let error = passed_on((&b"1,2\n"[..]).chain(failing), 4, false).expect_err("it cannot be read");
+        assert_eq!(error.kind(), ErrorKind::InvalidData);
+        let (failing, failed) = channel();
+        let forwarding = Forwarding { stop: Cancel::default(), failed };
+        forwarding.check().expect("no failure yet");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
+        let stream = TcpStream::connect(listener.local_addr().expect("address")).expect("connect");
+        failing.send((error, stream)).expect("send");
+        let message = forwarding.check().expect_err("the operation ends").to_string();
+        assert!(message.starts_with("cannot read standard input: "), "{message}");
+        let token = forwarding.stop.clone();
+        drop(forwarding);
+        assert!(token.is_cancelled(), "the thread ends");
     }
 }

@@ -84,8 +84,8 @@ fn expect_head(head: &[u8], secret: &Secret) -> std::result::Result<(), String> 
     Err(format!("it runs Esker {other}, but this is {own}: install the same on all machines"))
 }
 
-/// Has the system end a connection whose other side can no longer be reached: by [`UNREACHABLE`] of silence while nothing is sent and, if `sends`,
-/// while what was sent is not acknowledged or not read.
+/// Has the system end a connection whose other side can no longer be reached: after 3 seconds of silence while nothing is sent and, if `sends`, after
+/// [`UNREACHABLE`] while what was sent is not acknowledged or not read.
 ///
 /// # Errors
 /// That of the system.

@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
 use std::time::Duration;
 
 use esker_format::{Error, Result};
@@ -18,13 +19,15 @@ use esker_graph::Cancel;
 use crate::cluster::read_secret;
 use crate::control::{Order, Remedy, Report};
 use crate::handshake::{KEEPER, PATIENCE, Secret, introduced, watch_peer};
-use crate::worker::{Meeting, WorkerPlace, name_of_signal};
+use crate::worker::{Meeting, SIGABRT, WorkerPlace, name_of_signal};
 
 const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// The most connections at a time that have not introduced themselves. Others wait in the system: all commands of a large cluster may come together.
+const STRANGERS_MAX: usize = 64;
 
 /// What a machine offers.
 pub struct HostOptions<'a> {
-    /// Where shards lie; nothing outside of it is touched.
+    /// Where shards lie; workers open no database outside of it.
     pub directory: PathBuf,
     /// The file with the secret of the clusters.
     pub secret: PathBuf,
@@ -53,15 +56,24 @@ pub fn serve(address: SocketAddr, options: &HostOptions<'_>) -> Result<()> {
     listener.set_nonblocking(true).map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
     (options.on_event)(&format!("listening on {bound}, shards in {}", options.directory.display()));
+    let strangers = Arc::new(());
     std::thread::scope(|scope| {
         while !options.cancel.is_cancelled() {
+            if Arc::strong_count(&strangers) > STRANGERS_MAX {
+                std::thread::sleep(LOOK_EVERY);
+                continue;
+            }
             match listener.accept() {
                 Ok((stream, from)) => {
-                    scope.spawn(move || {
-                        if let Err(error) = keep(stream, &secret, options) {
+                    let stranger = Arc::clone(&strangers);
+                    let serving = move || {
+                        if let Err(error) = keep(stream, stranger, &secret, options) {
                             (options.on_event)(&format!("{from}: {error}"));
                         }
-                    });
+                    };
+                    if let Err(error) = Builder::new().spawn_scoped(scope, serving) {
+                        (options.on_event)(&format!("{from}: cannot start a thread: {error}"));
+                    }
                 }
                 // Also a peer that is gone again, or no more descriptors: the next may come in.
                 Err(_) => std::thread::sleep(LOOK_EVERY),
@@ -71,10 +83,11 @@ pub fn serve(address: SocketAddr, options: &HostOptions<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Serves a connection: starts the worker that it asks for, and watches both.
-fn keep(stream: TcpStream, secret: &Secret, options: &HostOptions<'_>) -> Result<()> {
+/// Serves a connection: starts the worker that it asks for, and watches both. Drops `stranger` once it has introduced itself.
+fn keep(stream: TcpStream, stranger: Arc<()>, secret: &Secret, options: &HostOptions<'_>) -> Result<()> {
     let lost = |error: std::io::Error| Error::Invalid(error.to_string());
     let (index, stream) = introduced(stream, secret).map_err(lost)?;
+    drop(stranger);
     if index != KEEPER {
         return Err(Error::Invalid(
             "a worker connected where commands do: the list of hosts is wrong".to_owned(),
@@ -97,11 +110,12 @@ fn keep(stream: TcpStream, secret: &Secret, options: &HostOptions<'_>) -> Result
     Report::Listening(port).send(&stream).map_err(lost)?;
     let is_left = Arc::new(AtomicBool::new(false));
     let (hearing, leaving) = (stream.try_clone().map_err(lost)?, Arc::clone(&is_left));
-    std::thread::spawn(move || {
+    let hear = move || {
         // Commands say nothing more: what comes is their end.
         let _ = Order::receive(&hearing);
         leaving.store(true, Ordering::SeqCst);
-    });
+    };
+    Builder::new().spawn(hear).map_err(lost)?;
     let status = loop {
         if let Some(status) = held.0.try_wait().map_err(lost)? {
             break status;
@@ -125,8 +139,7 @@ fn keep(stream: TcpStream, secret: &Secret, options: &HostOptions<'_>) -> Result
 
 fn how_ended(status: ExitStatus) -> Report {
     match status.signal() {
-        // The engine's own, by which it ends a process that has lost another one.
-        Some(signal) if signal != 6 => {
+        Some(signal) if signal != SIGABRT => {
             Report::Ended(true, format!("was killed by {}", name_of_signal(signal)))
         }
         _ => Report::Ended(false, format!("ended early ({status})")),
@@ -170,4 +183,52 @@ fn start(
     let mut command = (options.command)(&place);
     command.stdin(Stdio::from(OwnedFd::from(listener))).stdout(Stdio::null()).stderr(Stdio::null());
     Ok((port, command.spawn().map_err(failed)?))
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods)] // The test makes a file of its own.
+mod tests {
+    use std::io::Read;
+    use std::time::Instant;
+
+    use super::*;
+
+    /// Each had a thread, whatever their number.
+    #[test]
+    fn a_connection_beyond_many_strangers_waits_until_one_of_them_is_refused() {
+        let place = tempfile::tempdir().expect("directory");
+        let secret = place.path().join("secret");
+        esker_format::io::write_private(&secret, &[7; 32]).expect("write");
+        let free = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
+        let command = |_: &WorkerPlace| Command::new("false");
+        let cancel = Cancel::default();
+        let options = HostOptions {
+            directory: place.path().to_owned(),
+            secret,
+            command: &command,
+            on_event: &|_| {},
+            cancel: cancel.clone(),
+        };
+        std::thread::scope(|scope| {
+            let serving = scope.spawn(|| serve(free, &options));
+            let begin = Instant::now();
+            let connect = || {
+                while begin.elapsed() < Duration::from_secs(5) {
+                    if let Ok(stream) = TcpStream::connect(free) {
+                        return stream;
+                    }
+                }
+                panic!("nothing listens");
+            };
+            let strangers: Vec<_> = (0..STRANGERS_MAX).map(|_| connect()).collect();
+            let mut next = connect();
+            std::io::Write::write_all(&mut next, &[0; 64]).expect("write");
+            // What it has sent is refused at once, but for those before it.
+            let _ = next.read(&mut [0]);
+            assert!(begin.elapsed() >= PATIENCE, "{:?}", begin.elapsed());
+            drop(strangers);
+            cancel.cancel();
+            serving.join().expect("thread").expect("serve");
+        });
+    }
 }

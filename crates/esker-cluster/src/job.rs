@@ -8,7 +8,7 @@ use esker_graph::generate::{Generator, Model, RMat, Weighting};
 use crate::creating::CreateOptions;
 use crate::excerpt::take_database;
 use crate::weights::WeightKind;
-use crate::wire::{Taker, put_bytes, put_u64};
+use crate::wire::{Taker, put_bytes, put_u64, unknown};
 
 /// The least memory limit of a worker: four times what the edges of one round take if their ids are short.
 pub const MEMORY_BYTES_MIN: u64 = 160 << 20;
@@ -33,6 +33,13 @@ pub struct ChangeJob {
     pub memory_bytes: Option<u64>,
     /// The edges of a generator, in place of files.
     pub generated: Option<KroneckerGraph>,
+}
+
+impl ChangeJob {
+    /// Whether the first process reads standard input.
+    pub(crate) fn reads_stdin(&self) -> bool {
+        self.inputs.iter().any(|input| input == "-")
+    }
 }
 
 /// The graph of the Graph500 benchmark.
@@ -243,7 +250,8 @@ impl ShardTask {
                 let weights = match taker.u64()? {
                     0 => None,
                     1 => Some(WeightKind::Int),
-                    _ => Some(WeightKind::Float),
+                    2 => Some(WeightKind::Float),
+                    kind => return Err(unknown(kind)),
                 };
                 let (seed, hub_degree) = (taker.u64()?, taker.u64()?);
                 Self::Create(CreateOptions { shards, directed, text_ids, weights, seed, hub_degree })
@@ -255,7 +263,8 @@ impl ShardTask {
             5 => Self::Counts(taker.u64()?),
             6 => Self::Needs(taker.u64()?, taker.text()?),
             7 => Self::CheckFiles,
-            _ => Self::Export(taker.u64()?),
+            8 => Self::Export(taker.u64()?),
+            kind => return Err(unknown(kind)),
         })
     }
 }
@@ -293,7 +302,7 @@ impl ClusterJob {
 
     /// Whether the first process reads standard input.
     pub(crate) fn reads_stdin(&self) -> bool {
-        matches!(self, Self::Change(change) if change.inputs.iter().any(|input| input == "-"))
+        matches!(self, Self::Change(change) if change.reads_stdin())
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -383,7 +392,8 @@ impl ClusterJob {
         match kind {
             4 => return Ok(Self::Check),
             5 => return Ok(Self::Shard(ShardTask::decode(&mut taker)?)),
-            _ => {}
+            1 | 2 => {}
+            _ => return Err(unknown(kind)),
         }
         let (version, second) = (taker.u64()?, taker.u64()?);
         let memory_bytes = Some(taker.u64()?).filter(|&bytes| bytes != u64::MAX);
@@ -480,6 +490,13 @@ mod tests {
         }
         assert_eq!(ClusterJob::decode(&ClusterJob::Check.encode()).expect("decode"), ClusterJob::Check);
         assert!(ClusterJob::decode(&[]).is_err());
+        let mut weights = ClusterJob::Shard(ShardTask::Create(options)).encode();
+        // Of a job, a task, and the kind of the weights.
+        weights[2 + 3 * 8] = 99;
+        for bytes in [&[99; 64][..], &[[5].as_slice(), &[99; 64]].concat(), &weights] {
+            let message = ClusterJob::decode(bytes).expect_err("unknown").to_string();
+            assert!(message.contains("unknown kind 99"), "{message}");
+        }
     }
 
     /// The limit that was named was that of one process.

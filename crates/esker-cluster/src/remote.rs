@@ -24,8 +24,8 @@ pub(crate) const OPEN_TIMEOUT: Duration = Duration::from_secs(4);
 const ROLL_BACK_TIMEOUT: Duration = Duration::from_millis(1200);
 /// How long workers that are ended may take.
 const KILL_TIMEOUT: Duration = Duration::from_millis(300);
-/// How long a worker that is done may take to end.
-const END_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long workers that are done may take to end.
+pub(crate) const END_TIMEOUT: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// What workers are given to do.
@@ -174,6 +174,21 @@ pub(crate) fn kill(workers: &[RemoteWorker]) {
     }
 }
 
+/// Why a machine has not done a task.
+pub(crate) enum Unanswered {
+    /// It was not reached, or it said so.
+    Refused(Error),
+    /// It was told the task, and what it did is unknown.
+    Lost(Error),
+}
+
+impl From<Unanswered> for Error {
+    fn from(unanswered: Unanswered) -> Self {
+        let (Unanswered::Refused(error) | Unanswered::Lost(error)) = unanswered;
+        error
+    }
+}
+
 /// Has a worker on another machine do a task alone, and takes the blocks of the answer.
 ///
 /// # Errors
@@ -184,26 +199,32 @@ pub(crate) fn ask_host(
     brief: &Brief,
     cancel: &Cancel,
     take: &mut Give<'_>,
-) -> Result<()> {
+) -> std::result::Result<(), Unanswered> {
     let timeout = match &brief.job {
         ClusterJob::Shard(ShardTask::RollBack) => ROLL_BACK_TIMEOUT,
         _ => OPEN_TIMEOUT,
     };
-    let worker = RemoteWorker::open(host, shard, &brief.secret, Instant::now() + timeout)?;
+    let opened = RemoteWorker::open(host, shard, &brief.secret, Instant::now() + timeout);
+    let worker = opened.map_err(Unanswered::Refused)?;
     let told = brief.start(Vec::new()).send(&worker.line);
     let heard = told.and_then(|()| worker.line.set_read_timeout(Some(UNREACHABLE)));
-    heard.map_err(|error| worker.cause(&Error::Invalid(error.to_string())))?;
+    let lost = |error: &Error| Unanswered::Lost(worker.cause(error));
+    heard.map_err(|error| lost(&Error::Invalid(error.to_string())))?;
     loop {
         let report = Report::receive(&worker.line);
-        cancel.check()?;
-        match report.map_err(|error| worker.cause(&error))? {
-            Report::Rows(block) => take(block)?,
+        cancel.check().map_err(|stop| Unanswered::Lost(stop.into()))?;
+        match report.map_err(|error| lost(&error))? {
+            Report::Rows(block) => take(block).map_err(Unanswered::Lost)?,
             Report::Done(_) => {
                 wait_until_ended(std::slice::from_ref(&worker));
                 return Ok(());
             }
-            Report::Failed(Remedy::MendUsage, text) => return Err(Error::Usage(text)),
-            Report::Failed(_, text) => return Err(Error::Invalid(format!("{}: {text}", worker.name))),
+            Report::Failed(remedy, text) => {
+                return Err(Unanswered::Refused(match remedy {
+                    Remedy::MendUsage => Error::Usage(text),
+                    _ => Error::Invalid(format!("{}: {text}", worker.name)),
+                }));
+            }
             _ => {}
         }
     }

@@ -111,7 +111,12 @@ pub(crate) type Give<'a> = dyn FnMut(Vec<u8>) -> Result<()> + 'a;
 /// Those of the disk; [`Error::Invalid`] if something else is there.
 pub(crate) fn make(path: &Path, task: &ShardTask, give: &mut Give<'_>) -> Result<()> {
     match task {
-        ShardTask::Create(options) => give(create(path, options)?.0.to_vec()),
+        ShardTask::Create(options) => {
+            let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+            let id = create(&disk, path, options)?;
+            // The command that is not told its id cannot remove it.
+            give(id.0.to_vec()).inspect_err(|_| drop(discard(path, id)))
+        }
         ShardTask::Discard(id) => discard(path, *id),
         _ => Err(Error::Invalid("the command told nothing of the cluster".to_owned())),
     }
@@ -164,9 +169,8 @@ pub(crate) fn carry_out(
     }
 }
 
-/// Makes the empty database of a shard, and the directories above it.
-fn create(path: &Path, options: &CreateOptions) -> Result<DatabaseId> {
-    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+/// Makes the empty database of a shard, and the directories above it: durable on return. A database has its mark from the start.
+fn create(disk: &Arc<dyn Disk>, path: &Path, options: &CreateOptions) -> Result<DatabaseId> {
     if disk.look(path)?.is_some() {
         return Err(Error::Invalid(format!(
             "{} exists: give another directory, or remove this one if no cluster has it",
@@ -179,13 +183,29 @@ fn create(path: &Path, options: &CreateOptions) -> Result<DatabaseId> {
         missing.push(above.clone());
         above = parent(&above);
     }
-    missing.iter().rev().try_for_each(|directory| disk.create_directory(directory))?;
-    create_shard(&disk, path, options)?;
+    for directory in missing.iter().rev() {
+        if let Err(error) = disk.create_directory(directory)
+            // The worker of another shard may have made it meanwhile.
+            && disk.look(directory)?.is_none()
+        {
+            return Err(error);
+        }
+        disk.sync_directory(&parent(directory))?;
+    }
     let mark = shard_mark(path);
+    // One that died may have left its mark.
     if disk.look(&mark)?.is_none() {
         disk.write(&mark, b"The database of this name is a shard of a cluster that another machine has.\n")?;
     }
-    Ok(Store::open(path)?.manifest().database)
+    disk.sync_directory(&parent(path))?;
+    let made = create_shard(disk, path, options).and_then(|()| {
+        let opened = Store::open_on(Arc::clone(disk), path).map(|store| store.manifest().database);
+        opened.inspect_err(|_| drop(disk.remove_directory(path)))
+    });
+    if made.is_err() && disk.look(path)?.is_none() {
+        let _ = disk.remove_file(&mark);
+    }
+    made
 }
 
 /// The file that says of a database that it is a shard of a cluster on another machine.
@@ -378,6 +398,9 @@ fn export_shard(
         }
         let list = part.snapshot.edges(Direction::Out, v)?;
         for (index, &target) in list.targets().iter().enumerate() {
+            if index % CANCEL_EVERY as usize == 0 {
+                cancel.check()?;
+            }
             let other = part.id(target)?;
             // An undirected edge is in the lists of both ends.
             if !cluster.manifest().directed && id > other {
@@ -395,9 +418,9 @@ fn export_shard(
                 .and_then(|()| write_id(&mut out, other))
                 .and_then(|()| out.write_all(weight.as_bytes()));
             written.map_err(Error::io("write", Path::new("memory")))?;
-        }
-        if out.len() >= ROWS_BYTES {
-            give(std::mem::take(&mut out))?;
+            if out.len() >= ROWS_BYTES {
+                give(std::mem::take(&mut out))?;
+            }
         }
     }
     give(out)
@@ -425,4 +448,87 @@ pub fn write_id(out: &mut dyn Write, id: ExternalId<'_>) -> std::io::Result<()> 
         }
     }
     out.write_all(b"\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use esker_format::io::{Faults, FaultyDisk};
+    use esker_graph::Stop;
+    use esker_store::Database;
+
+    use super::*;
+
+    const OPTIONS: CreateOptions =
+        CreateOptions { shards: 1, directed: true, text_ids: false, weights: None, seed: 5, hub_degree: 0 };
+
+    /// A list of 60 million edges was a block that no message can hold.
+    #[test]
+    fn a_long_list_is_handed_over_in_parts_and_cancellation_ends_it() {
+        let place = tempfile::tempdir().expect("directory");
+        let cluster = Cluster::create(&place.path().join("c"), &OPTIONS).expect("create");
+        let database = Database::open(cluster.shard_path(0), DatabaseOptions::default()).expect("open");
+        let mut batch = database.batch();
+        (1..=100_000_u64).for_each(|other| batch.add_edge(0_u64, other, &[]).expect("edge"));
+        database.commit(batch, "a hub").expect("commit");
+        database.close().expect("close");
+        let mut manifest = cluster.manifest().clone();
+        manifest.versions[0].shards[0] = 2;
+        manifest.write(&RealDisk, cluster.path()).expect("write");
+        let cluster = Cluster::open(cluster.path()).expect("open");
+        let (mut blocks, cancel) = (Vec::new(), Cancel::default());
+        let mut take = |block| {
+            blocks.push(block);
+            Ok(())
+        };
+        export_shard(&cluster, 1, 0, &cancel, &mut take).expect("export");
+        assert!(blocks.iter().all(|block| block.len() < ROWS_BYTES + 100) && blocks.len() > 2);
+        assert_eq!(blocks.concat().iter().filter(|&&byte| byte == b'\n').count(), 100_001);
+        let mut given = 0;
+        let stopped = export_shard(&cluster, 1, 0, &cancel, &mut |_| {
+            given += 1;
+            cancel.cancel();
+            Ok(())
+        });
+        assert!(matches!(stopped, Err(Error::Stop(Stop::Cancelled))));
+        assert_eq!(given, 1);
+    }
+
+    /// The mark was made last, and the directories were lost with the power.
+    #[test]
+    fn a_shard_that_is_made_stays_and_has_its_mark_whenever_the_power_fails() {
+        let path = Path::new("/data/c/shard-0");
+        let disk_that_dies = |seed, die_at| {
+            let disk = FaultyDisk::new(seed);
+            disk.create_directory(Path::new("/data")).expect("create");
+            disk.sync_directory(Path::new("/")).expect("sync");
+            disk.set_faults(Faults { die_at, ..Faults::default() });
+            (disk.clone(), Arc::new(disk) as Arc<dyn Disk>)
+        };
+        for seed in 0..4 {
+            let (faulty, disk) = disk_that_dies(seed, None);
+            let id = create(&disk, path, &OPTIONS).expect("create");
+            let operations = faulty.operations();
+            faulty.crash();
+            let store = Store::open_on(Arc::clone(&disk), path).expect("it stays");
+            assert_eq!(store.manifest().database, id);
+            assert!(disk.open(&shard_mark(path)).is_ok());
+            for die_at in 1..=operations {
+                let (faulty, disk) = disk_that_dies(seed, Some(die_at));
+                let made = create(&disk, path, &OPTIONS).is_ok();
+                faulty.crash();
+                let found = |path: &Path| disk.look(path).expect("look").is_some();
+                assert!(!made || found(path), "{die_at} of {operations}");
+                assert!(!found(path) || found(&shard_mark(path)), "{die_at} of {operations}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_shard_that_nobody_is_told_of_is_removed_with_its_mark() {
+        let place = tempfile::tempdir().expect("directory");
+        let path = place.path().join("c/shard-0");
+        let gone = |_: Vec<u8>| Err(Error::Invalid("the command is gone".to_owned()));
+        make(&path, &ShardTask::Create(OPTIONS), &mut { gone }).expect_err("gone");
+        assert_eq!(RealDisk.list(&place.path().join("c")).expect("list"), []);
+    }
 }

@@ -105,8 +105,7 @@ impl Supervisor<'_> {
     /// The first failure; the message names the worker, and the version that the cluster is left at.
     pub fn change(&self, cluster: &mut Cluster, job: &ChangeJob, report: &mut ChangeReport) -> Result<()> {
         let _lock = cluster.lock()?;
-        let reads_stdin = job.inputs.iter().any(|input| input == "-");
-        if reads_stdin && job.stream.is_none() {
+        if job.reads_stdin() && job.stream.is_none() {
             return Err(Error::Usage(
                 "every worker reads the files itself, so standard input cannot be one: use `esker cluster stream`, or write it to a file"
                     .to_owned(),
@@ -271,6 +270,7 @@ impl Supervisor<'_> {
             if !stream || stopping.is_over(Instant::now()) {
                 self.cancel.check().map_err(Error::from)?;
             }
+            input.as_ref().map_or(Ok(()), Forwarding::check)?;
             course.look(&watch.children)?;
             let heard = watch.next(self.silence, course.look_every());
             if let Ok(Some((shard, report))) = &heard {

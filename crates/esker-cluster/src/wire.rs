@@ -6,6 +6,14 @@ use esker_store::ids::ExternalId;
 /// The most bytes of a message from a worker to the command.
 pub(crate) const MESSAGE_BYTES_MAX: u32 = 1 << 26;
 
+/// An error for a number that means nothing in a message.
+pub(crate) fn unknown(kind: impl Into<u64>) -> Error {
+    let kind = kind.into();
+    Error::Invalid(format!(
+        "a message between processes has the unknown kind {kind}: all must run the same Esker"
+    ))
+}
+
 /// Appends an id.
 pub(crate) fn put_id(out: &mut Vec<u8>, id: ExternalId<'_>) {
     match id {

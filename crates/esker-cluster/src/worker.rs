@@ -170,6 +170,9 @@ fn lost_peer() -> String {
     number.map_or_else(|| "another one".to_owned(), |number| format!("that of shard {number}"))
 }
 
+/// The signal of an abort, by which the engine ends a process that has lost another one.
+pub(crate) const SIGABRT: i32 = 6;
+
 /// The name of a signal that ends processes.
 pub(crate) fn name_of_signal(signal: i32) -> String {
     let name = match signal {

@@ -1,8 +1,7 @@
 //! `esker cluster worker`: serves the shards of one machine; and the processes that hold a shard.
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
@@ -11,7 +10,7 @@ use esker_cluster::hosts::HOST_PORT;
 use esker_cluster::worker::{Meeting, WorkerPlace, work};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use super::workers::hold;
+use super::workers::worker_command;
 use crate::failure::Outcome;
 use crate::interrupt::{stop_on_signals, work_begins};
 use crate::text;
@@ -46,12 +45,6 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
 impl ClusterWorkerCommand {
     pub(super) fn carry_out(&self) -> Outcome {
         let cancel = stop_on_signals()?;
-        let program = std::env::current_exe();
-        let command = |place: &WorkerPlace| {
-            let mut command = Command::new(program.as_deref().unwrap_or(Path::new("esker")));
-            hold(&mut command, place);
-            command
-        };
         let on_event = |event: &str| {
             // Nobody may read it.
             let _ = text::line(event);
@@ -59,7 +52,7 @@ impl ClusterWorkerCommand {
         let (secret, directory) = (self.secret.clone(), self.directory.clone());
         serve(
             self.listen,
-            &HostOptions { directory, secret, command: &command, on_event: &on_event, cancel },
+            &HostOptions { directory, secret, command: &worker_command(), on_event: &on_event, cancel },
         )?;
         Ok(())
     }

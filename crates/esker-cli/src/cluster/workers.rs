@@ -27,21 +27,21 @@ pub(super) fn supervised<T>(
     show: &dyn Fn(u64),
     operation: impl FnOnce(&Supervisor<'_>) -> T,
 ) -> T {
-    let program = std::env::current_exe();
-    let command = |place: &WorkerPlace| {
-        // Without its path, the program is looked for by name.
-        let mut command = Command::new(program.as_deref().unwrap_or(Path::new("esker")));
-        hold(&mut command, place);
-        command
-    };
-    operation(&Supervisor { command: &command, silence: SILENCE, cancel, on_progress: show })
+    operation(&Supervisor { command: &worker_command(), silence: SILENCE, cancel, on_progress: show })
 }
 
-/// Makes a command of this program a worker: see `ClusterHoldCommand`.
-pub(super) fn hold(command: &mut Command, place: &WorkerPlace) {
-    command.args(["cluster", "hold"]).arg(&place.secret).arg(&place.directory).arg(place.shard.to_string());
-    if let Meeting::Calls(address) = place.meeting {
-        command.arg(address.to_string());
+/// Makes worker processes of this program: see `ClusterHoldCommand`.
+pub(super) fn worker_command() -> impl Fn(&WorkerPlace) -> Command + Sync {
+    let program = std::env::current_exe();
+    move |place| {
+        // Without its path, the program is looked for by name.
+        let mut command = Command::new(program.as_deref().unwrap_or(Path::new("esker")));
+        command.args(["cluster", "hold"]).arg(&place.secret).arg(&place.directory);
+        command.arg(place.shard.to_string());
+        if let Meeting::Calls(address) = place.meeting {
+            command.arg(address.to_string());
+        }
+        command
     }
 }
 
