@@ -4,13 +4,13 @@
 //! place: a new file is written, synced, and renamed over the old one, so at every moment the name stands for a whole manifest, and any
 //! checksum that does not match is damage. `CLUSTER.seal`, replaced in the same way afterwards, says how many versions there were: a
 //! manifest with fewer is an older copy. Size: 4096 bytes, 16 a shard, and for each version 32, its message, and 8 a shard;
-//! for each delegate 8 and its id.
+//! 16, and for each delegate 8 and its id.
 
 use std::path::Path;
 
 use esker_format::io::Disk;
 use esker_format::{DatabaseId, Error, FORMAT_VERSION, FieldInput, FieldValue, PAGE_BYTES, Result};
-use esker_format::{header_page, read_header_page, read_header_page_until};
+use esker_format::{header_page, read_header_page};
 use esker_store::ids::ExternalId;
 
 use crate::owner::OwnedId;
@@ -22,8 +22,6 @@ pub const MANIFEST_NAME: &str = "CLUSTER";
 pub const SEAL_NAME: &str = "CLUSTER.seal";
 const MANIFEST_MAGIC: [u8; 8] = *b"ESKERclu";
 const SEAL_MAGIC: [u8; 8] = *b"ESKERcls";
-/// The format version of a manifest with a degree of hubs: an Esker without them must not read it. Others have that of databases.
-const HUBS_VERSION: u32 = 12;
 /// The most shards of a cluster.
 pub const SHARDS_MAX: usize = 1024;
 
@@ -76,7 +74,6 @@ pub struct ClusterManifest {
 
 /// The fields of the header page, in order.
 struct Head {
-    format_version: u32,
     id: DatabaseId,
     seed: u64,
     directed: bool,
@@ -90,7 +87,7 @@ struct Head {
 impl FieldValue for Head {
     fn put(&self, out: &mut Vec<u8>) {
         MANIFEST_MAGIC.put(out);
-        self.format_version.put(out);
+        FORMAT_VERSION.put(out);
         self.id.put(out);
         self.seed.put(out);
         self.directed.put(out);
@@ -103,8 +100,8 @@ impl FieldValue for Head {
 
     fn take(input: &mut FieldInput<'_>) -> Result<Self> {
         <[u8; 8]>::take(input)?;
+        u32::take(input)?;
         Ok(Self {
-            format_version: u32::take(input)?,
             id: DatabaseId::take(input)?,
             seed: u64::take(input)?,
             directed: bool::take(input)?,
@@ -227,17 +224,13 @@ impl ClusterManifest {
             version.message.put(&mut body);
             version.shards.iter().for_each(|shard| shard.put(&mut body));
         }
-        let has_hubs = self.hub_degree > 0 || !self.delegates.is_empty();
-        if has_hubs {
-            self.hub_degree.put(&mut body);
-            (self.delegates.len() as u64).put(&mut body);
-        }
+        self.hub_degree.put(&mut body);
+        (self.delegates.len() as u64).put(&mut body);
         for delegate in &self.delegates {
             delegate.since.put(&mut body);
             put_id(&mut body, delegate.id.as_id());
         }
         let mut file = header_page(&Head {
-            format_version: if has_hubs { HUBS_VERSION.max(FORMAT_VERSION) } else { FORMAT_VERSION },
             id: self.id,
             seed: self.seed,
             directed: self.directed,
@@ -252,8 +245,7 @@ impl ClusterManifest {
     }
 
     fn decode(path: &Path, file: &[u8]) -> Result<Self> {
-        let newest = HUBS_VERSION.max(FORMAT_VERSION);
-        let head: Head = read_header_page_until(path, file, MANIFEST_MAGIC, newest)?;
+        let head: Head = read_header_page(path, file, MANIFEST_MAGIC)?;
         let start = PAGE_BYTES as u64;
         let body = &file[PAGE_BYTES..];
         if body.len() as u64 != head.body_bytes || crc32c::crc32c(body) != head.body_checksum {
@@ -286,7 +278,7 @@ impl ClusterManifest {
     }
 }
 
-/// Takes the degree of hubs and the delegates. Clusters were made without them.
+/// Takes the degree of hubs and the delegates. Manifests without hubs once ended before them.
 fn take_delegates(input: &mut FieldInput<'_>, text_ids: bool) -> Result<(u64, Vec<Delegate>)> {
     if input.remaining() == 0 {
         return Ok((0, Vec::new()));
@@ -386,17 +378,14 @@ mod tests {
         assert_eq!(take_delegates(&mut input, true).expect("an older manifest"), (0, Vec::new()));
     }
 
-    /// An Esker without hubs took the rest of the body for damage.
+    /// An Esker of an older format took the delegates for damage.
     #[test]
-    fn only_a_manifest_with_a_degree_of_hubs_is_of_a_newer_format() {
+    fn a_manifest_is_of_the_format_of_databases() {
         let (path, plain) = (PathBuf::from("/c/CLUSTER"), ClusterManifest { hub_degree: 0, ..sample(1) });
-        for (manifest, version) in [(plain, FORMAT_VERSION), (sample(1), 12), (sample(2), 12)] {
+        for manifest in [plain, sample(1), sample(2)] {
             let file = manifest.encode();
-            assert_eq!(u32::from(file[8]), version);
+            assert_eq!(file[8..12], FORMAT_VERSION.to_le_bytes());
             assert_eq!(ClusterManifest::decode(&path, &file).expect("read"), manifest);
-            let older = read_header_page::<Head>(&path, &file, MANIFEST_MAGIC).map(drop);
-            let message = older.err().map(|error| error.to_string()).unwrap_or_default();
-            assert_eq!(message.contains("use a newer Esker"), version > FORMAT_VERSION, "{message}");
         }
     }
 
