@@ -493,7 +493,7 @@ mod tests {
         assert_eq!(given, 1);
     }
 
-    /// The mark was made last, and the directories were lost with the power.
+    /// The mark was made last, and lost with the power.
     #[test]
     fn a_shard_that_is_made_stays_and_has_its_mark_whenever_the_power_fails() {
         let path = Path::new("/data/c/shard-0");
