@@ -48,8 +48,8 @@ impl ChoiceArgs {
     /// The version to read: a time in `--at` is the end of the window, if there is one.
     pub(crate) fn version(&self, at: &AtArgs) -> (AtArgs, Option<TimePoint>) {
         match at.at {
-            Some(VersionSelector::Time(ms)) if self.has_window() => {
-                (AtArgs { at: None }, Some(TimePoint::of_ms(ms)))
+            Some(VersionSelector::Time(time)) if self.has_window() => {
+                (AtArgs { at: None }, Some(TimePoint::of_nanoseconds(time)))
             }
             _ => (at.clone(), None),
         }

@@ -13,7 +13,7 @@ pub(crate) enum StoredEncoding {
     Plain,
     /// Difference-coded lists: about half the size, nearly as fast.
     Compressed,
-    /// Tiles in addition to the lists: the smallest form, for analyses that stream the graph.
+    /// Tiles in addition to the lists, or with --only instead of them: the smallest form, for analyses that stream the graph.
     Tiles,
 }
 

@@ -152,11 +152,14 @@ impl Team {
         self.left.0.store(0, Ordering::Relaxed);
         let number = (self.word.0.load(Ordering::Relaxed) | SLOTS).wrapping_add(1);
         self.word.0.store(number | slots, Ordering::SeqCst);
-        // A member that stopped watching meanwhile either saw the step or is missed here.
-        if self.others_present() < others {
-            self.ask(pool);
-        }
-        let own = catch_unwind(AssertUnwindSafe(|| (work.0)(0)));
+        // Nothing may unwind from here until all members have left.
+        let own = catch_unwind(AssertUnwindSafe(|| {
+            // A member that stopped watching meanwhile either saw the step or is missed here.
+            if self.others_present() < others {
+                self.ask(pool);
+            }
+            (work.0)(0);
+        }));
         let free = self.word.0.swap(number, Ordering::AcqRel) & SLOTS;
         self.wait_for((slots - free) as usize);
         let theirs = self.panic.lock().unwrap_or_else(PoisonError::into_inner).take();

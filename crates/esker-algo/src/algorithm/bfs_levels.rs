@@ -44,6 +44,9 @@ impl BfsLevel<'_> {
     }
 }
 
+/// The least number of vertices of a level that is stored as a frontier of its own.
+pub(super) const LARGE_LEN_MIN: usize = 1 << 10;
+
 /// The vertices at each distance. Small levels share one array, as there may be as many levels as vertices.
 #[derive(Default)]
 pub(super) struct BfsLevels {
@@ -56,8 +59,6 @@ pub(super) struct BfsLevels {
     pub(super) scaled: Vec<VertexId>,
 }
 
-/// The least number of vertices of a level that is stored as a frontier of its own.
-pub(super) const LARGE_LEN_MIN: usize = 1 << 10;
 impl BfsLevels {
     pub(super) fn len(&self) -> usize {
         self.ends.len()

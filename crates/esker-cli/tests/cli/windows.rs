@@ -155,6 +155,11 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         (2, "window m.esker --length 1d --run pagerank -p damping", "NAME=VALUE"),
         (2, "window m.esker --length 1d --run triangles --top 3", "--top has no effect"),
         (2, "window m.esker --length 1d --run wcc --from yesterday", "is not a time"),
+        (
+            2,
+            "window m.esker --length 1s --every 1s --run wcc --from 1970-01-01 --to 2024-03-01",
+            "windows, but 4194304 is the most",
+        ),
         (2, "window m.esker --length 1d --run wcc --weight length", "does not read the weights"),
     ] {
         place.fails(code, line, fragment);
@@ -177,6 +182,26 @@ fn the_unit_of_timestamps_is_known() {
         "the times in \"sent\" are in milliseconds, not in seconds",
     );
     place.fails(2, "run wcc t.esker --window 1d --time day", "\"day\" holds texts and cannot be a time");
+}
+
+#[test]
+fn ends_of_windows_are_exact_to_the_microsecond() {
+    let place = Place::new();
+    place.file(
+        "a.csv",
+        "source,target,sent\na,b,2024-03-01T12:00:00.000001Z\nb,c,2024-03-01T12:00:00.000002Z\nc,d,2024-03-01T12:00:00.000010Z\n",
+    );
+    place.ok("import a.csv a.esker --duplicates keep --time sent --event-time 2024-01-01");
+    for (at, length, edges) in [
+        ("12:00:00.000001", "1d", 1),
+        ("12:00:00.000002", "1d", 2),
+        ("12:00:00.000009", "1d", 2),
+        ("12:00:00.000010", "5us", 1),
+        ("12:00", "1d", 3),
+    ] {
+        let report = place.ok(&format!("run wcc a.esker --window {length} --at 2024-03-01T{at} --json"));
+        assert!(report.contains(&format!("\"edges\": {edges},")), "{at}: {report}");
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use esker_format::{Error, Result};
 use esker_graph::{Direction, VertexId, vertex};
 
 use super::digits::{push_number, push_u64};
-use super::graph::{BlockBuilder, ExportBlock, ExportGraph, PropertyKind, num_loops};
+use super::graph::{BlockBuilder, CHECK_VERTICES, ExportBlock, ExportGraph, PropertyKind, num_loops};
 use super::options::{ExportOptions, WriteIds};
 use super::sink::OutputFile;
 use super::writer::VertexNames;
@@ -21,8 +21,6 @@ use crate::format::Format;
 
 /// Bytes gathered before they are written.
 const CHUNK_BYTES: usize = 1 << 16;
-/// Vertices between two looks at the cancel token.
-const CHECK_VERTICES: u64 = 1 << 12;
 
 /// Writes a graph in one of the four formats; how many arcs it wrote.
 ///
@@ -83,7 +81,7 @@ impl ListWriter<'_> {
                 "a METIS graph is undirected, but the graph is directed: write mtx, or import it as --undirected".into(),
             ));
         }
-        let loops = num_loops(self.graph)?;
+        let loops = num_loops(self.graph, &self.options.cancel)?;
         if loops > 0 {
             return Err(Error::Invalid(format!(
                 "a METIS graph has no self-loops, but the graph has {loops}: import it with --self-loops drop, or write \

@@ -5,10 +5,12 @@ use std::ops::Range;
 use arrow_array::builder::{ArrayBuilder, Float64Builder, Int64Builder, UInt32Builder, UInt64Builder};
 use arrow_array::{ArrayRef, BinaryArray};
 use esker_format::{LogicalType, Result};
-use esker_graph::{Direction, VertexId, vertex};
+use esker_graph::{Cancel, Direction, VertexId, vertex};
 
 /// Edges in a block.
 pub(super) const BLOCK_EDGES: u64 = 1 << 16;
+/// Vertices between two looks at the cancel token.
+pub(super) const CHECK_VERTICES: u64 = 1 << 12;
 
 /// The type of an edge property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -234,10 +236,10 @@ impl<'a> ListExport<'a> {
     /// Reads the dictionaries, and counts the edges that will come, which takes a pass over an undirected graph's lists.
     ///
     /// # Errors
-    /// If lists or dictionaries cannot be read.
-    pub(crate) fn new(graph: &'a dyn ExportGraph, both_ends: bool) -> Result<Self> {
+    /// If lists or dictionaries cannot be read; cancellation.
+    pub(crate) fn new(graph: &'a dyn ExportGraph, both_ends: bool, cancel: &Cancel) -> Result<Self> {
         let once = !graph.is_directed() && !both_ends;
-        let edges = if once { num_edges_once(graph)? } else { graph.num_arcs() };
+        let edges = if once { num_edges_once(graph, cancel)? } else { graph.num_arcs() };
         let dictionaries = (0..graph.properties().len()).map(|property| graph.dictionary(property));
         let dictionaries = dictionaries.collect::<Result<_>>()?;
         Ok(Self { graph, once, edges, dictionaries, vertex: 0, entry: 0 })
@@ -245,16 +247,19 @@ impl<'a> ListExport<'a> {
 }
 
 /// Edges of an undirected graph: an arc for each, a self-loop has one arc anyway.
-fn num_edges_once(graph: &dyn ExportGraph) -> Result<u64> {
-    let loops = num_loops(graph)?;
+fn num_edges_once(graph: &dyn ExportGraph, cancel: &Cancel) -> Result<u64> {
+    let loops = num_loops(graph, cancel)?;
     Ok((graph.num_arcs() - loops) / 2 + loops)
 }
 
 /// Self-loops, found by a pass over all lists.
-pub(super) fn num_loops(graph: &dyn ExportGraph) -> Result<u64> {
+pub(super) fn num_loops(graph: &dyn ExportGraph, cancel: &Cancel) -> Result<u64> {
     let mut block = BlockBuilder::new(&[]);
     let mut loops = 0;
     for v in 0..graph.num_vertices() {
+        if v % CHECK_VERTICES == 0 {
+            cancel.check()?;
+        }
         let degree = graph.degree(Direction::Out, vertex(v as usize))?;
         let mut entry = 0;
         while entry < degree {

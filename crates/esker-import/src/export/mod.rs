@@ -110,7 +110,7 @@ fn export_edges(
             })
         }
         _ => {
-            let mut stream = ListExport::new(graph, both_ends(format, options))?;
+            let mut stream = ListExport::new(graph, both_ends(format, options), &options.cancel)?;
             export_stream(&mut stream, path, options)
         }
     }

@@ -176,7 +176,7 @@ impl ListColumns {
         }
     }
 
-    /// As [`ListColumns::all`], but checksums of tiles are compared as these are decoded: for who needs few of them.
+    /// As [`ListColumns::all`], but checksums of tiles are compared as these are decoded: for callers that read few lists.
     ///
     /// # Errors
     /// As [`ListColumns::all`].

@@ -188,7 +188,8 @@ fn count_in(in_degrees: &mut [u32], column: u32, positions: &[u32], layer: &Path
     Ok(())
 }
 
-fn too_many(v: usize) -> Error {
+/// In-degrees are counted in 32 bits where in-lists are not stored.
+pub(super) fn too_many(v: usize) -> Error {
     Error::Invalid(format!("a vertex from {v} on has more than {} in-edges: import with in-lists", u32::MAX))
 }
 

@@ -225,7 +225,7 @@ impl TileData {
     }
 
     /// The blocks that hold successive chunks, given the range of these chunks. `None` if they lie in several segments, or their segment
-    /// should not be shared: of a file of which less than half is in use, the rest is copied, so that its space is not lost for ever.
+    /// should not be shared: what is used of a file that is less than half in use is copied, which frees the file once nobody links to it.
     pub(super) fn shareable(&self, bytes: Range<u64>) -> Option<SharedBlocks> {
         let blocks = bytes.start as usize / BLOCK_BYTES..(bytes.end as usize).div_ceil(BLOCK_BYTES);
         let (segment, first) = self.place(blocks.start)?;
@@ -241,8 +241,8 @@ impl TileData {
 
     /// Whether a segment is among the larger half.
     fn is_large(&self, segment: usize) -> bool {
-        let used = self.segments[segment].used;
-        2 * self.segments.iter().filter(|other| other.used > used).count() < SHARED_MAX
+        let rank = |segment: usize| (self.segments[segment].used, std::cmp::Reverse(segment));
+        2 * (0..self.segments.len()).filter(|&other| rank(other) > rank(segment)).count() < SHARED_MAX
     }
 
     /// The path of a segment.

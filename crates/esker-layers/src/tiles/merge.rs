@@ -18,7 +18,7 @@ use esker_graph::{Direction, Run, vertex};
 
 use super::changed::{ChangedEdge, ChangedGroup, ChangedRow, PlacedEdge, TileChanges};
 use super::codec::ChunkDecoder;
-use super::coding::{CodedTiles, Coding, foreign};
+use super::coding::{CodedTiles, Coding, foreign, too_many};
 use super::convert::TileReport;
 use super::degrees::DegreeWriter;
 use super::files::Tiles;
@@ -150,17 +150,15 @@ impl<'a> TileMerge<'a> {
     /// Counts the ends of changed edges where they are not counted elsewhere. Each change must come once.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if there is no such vertex, or it has fewer edges; [`Error::Invalid`] if it has too many.
+    /// [`Error::Corrupt`] if there is no such vertex, or it has fewer edges; [`Error::Invalid`] if it gets more than fit 32 bits.
     pub fn count(&mut self, changes: &TileChanges) -> Result<()> {
         if self.in_degrees.is_empty() {
             return Ok(());
         }
         for &ChangedEdge { target, before, after, .. } in &changes.edges {
             let degree = self.in_degrees.get_mut(target as usize).ok_or_else(|| foreign(self.layer))?;
-            *degree = degree
-                .checked_add(after)
-                .and_then(|sum| sum.checked_sub(before))
-                .ok_or_else(|| foreign(self.layer))?;
+            let others = degree.checked_sub(before).ok_or_else(|| foreign(self.layer))?;
+            *degree = others.checked_add(after).ok_or_else(|| too_many(target as usize))?;
         }
         Ok(())
     }
@@ -168,13 +166,14 @@ impl<'a> TileMerge<'a> {
     /// Appends the degrees of the next vertices, the ends of whose lists ascend from 0.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`]; [`Error::Corrupt`] if there are no in-lists.
     pub fn add_degrees(&mut self, direction: Direction, ends: &[u64]) -> Result<()> {
         let starts = std::iter::once(&0).chain(ends);
         let degrees = ends.iter().zip(starts).map(|(end, start)| end - start);
         match (direction, &mut self.incoming) {
             (Direction::In, Some(incoming)) => incoming.append(degrees),
-            _ => self.out.append(degrees),
+            (Direction::In, None) => Err(foreign(self.layer)),
+            (Direction::Out, _) => self.out.append(degrees),
         }
     }
 

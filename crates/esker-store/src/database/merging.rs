@@ -301,7 +301,7 @@ impl MergeJob<'_> {
     ) -> Result<(LayerRecord, Vec<u64>, TileReport)> {
         let memory_bytes = ConvertOptions::within(run.budget().free_bytes()).memory_bytes;
         let memory_bytes = memory_bytes.min(ConvertOptions::default().memory_bytes);
-        let _memory = run.budget().try_reserve(memory_bytes);
+        let _memory = run.budget().reserve("merging tiles", memory_bytes)?;
         let newest = lists[self.which.end - 1].record();
         let weights = weights_of(&self.state.manifest().properties);
         let properties: Vec<_> = weights.map(|property| (property.number, property.element)).collect();

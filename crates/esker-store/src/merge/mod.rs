@@ -124,20 +124,10 @@ pub(crate) fn merge_with_tiles(
 ) -> Result<(LayerRecord, Vec<u64>)> {
     let inputs = layers.get(which.clone()).unwrap_or_default();
     let (Some(first), Some(newest)) = (inputs.first(), inputs.last()) else {
-        return Err(Error::Invalid(format!(
-            "cannot merge layers {which:?}: the graph has {} layers",
-            layers.len()
-        )));
+        let count = layers.len();
+        return Err(Error::Invalid(format!("cannot merge layers {which:?}: the graph has {count} layers")));
     };
-    let ranges = inputs.windows(2).map(|pair| (pair[0].record(), pair[1].record()));
-    if let Some((a, b)) =
-        ranges.into_iter().find(|(a, b)| a.last_version + 1 != b.first_version || b.complete)
-    {
-        return Err(Error::Invalid(format!(
-            "cannot merge: layer {} does not follow layer {}",
-            b.number, a.number
-        )));
-    }
+    check_sequence(inputs)?;
     let mut record = LayerRecord {
         number: options.number,
         first_version: first.record().first_version,
@@ -186,6 +176,18 @@ pub(crate) fn merge_with_tiles(
         writer.added([added(Direction::Out), if record.in_edges { added(Direction::In) } else { 0 }])?;
     }
     Ok((record, versions.into_versions()))
+}
+
+/// Refuses layers that do not follow one another.
+fn check_sequence(inputs: &[Arc<PlainLayer>]) -> Result<()> {
+    for pair in inputs.windows(2) {
+        let [a, b] = [pair[0].record(), pair[1].record()];
+        if a.last_version + 1 != b.first_version || b.complete {
+            let (a, b) = (a.number, b.number);
+            return Err(Error::Invalid(format!("cannot merge: layer {b} does not follow layer {a}")));
+        }
+    }
+    Ok(())
 }
 
 /// The stack of the layers below the inputs.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use esker_format::{Error, Result, VersionRecord};
 
-use super::time::{format_time, looks_like_time, parse_time};
+use super::time::{MS_NANOSECONDS, format_time, looks_like_time, parse_nanoseconds};
 
 /// Maximum number of versions or tags in an error message.
 const LISTED_MAX: usize = 12;
@@ -21,9 +21,9 @@ pub enum VersionSelector {
     Number(u64),
     /// The version with this tag.
     Tag(String),
-    /// The newest version at this event time, in milliseconds since 1970, UTC. Parsing a day, minute or second gives
-    /// its last millisecond.
-    Time(u64),
+    /// The newest version at this event time, in nanoseconds since 1970, UTC. Parsing a day, minute or second gives
+    /// its last nanosecond.
+    Time(i128),
 }
 
 impl FromStr for VersionSelector {
@@ -35,7 +35,7 @@ impl FromStr for VersionSelector {
             return Ok(Self::Latest);
         }
         if looks_like_time(text) {
-            return parse_time(text).map(|range| Self::Time(*range.end())).map_err(Error::Invalid);
+            return parse_nanoseconds(text).map(|range| Self::Time(*range.end())).map_err(Error::Invalid);
         }
         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
             let number = text.parse().map_err(|_| Error::Invalid(format!("there is no version {text}")))?;
@@ -51,7 +51,7 @@ impl fmt::Display for VersionSelector {
             Self::Latest => LATEST.fmt(f),
             Self::Number(number) => number.fmt(f),
             Self::Tag(name) => name.fmt(f),
-            Self::Time(ms) => format_time(*ms).fmt(f),
+            Self::Time(time) => format_time((time / MS_NANOSECONDS) as u64).fmt(f),
         }
     }
 }
@@ -85,21 +85,23 @@ impl VersionSelector {
                     describe_tags(tags)
                 )),
             },
-            Self::Time(ms) => match versions.iter().rfind(|version| version.time_ms <= *ms) {
-                Some(version) => Ok(version.number),
-                None => none(format!(
-                    "there was no version yet at {}: {}",
-                    format_time(*ms),
-                    versions.first().map_or_else(
-                        || "the database has no versions".to_owned(),
-                        |oldest| format!(
-                            "the oldest is version {}, of {}",
-                            oldest.number,
-                            format_time(oldest.time_ms)
+            Self::Time(time) => {
+                match versions.iter().rfind(|version| i128::from(version.time_ms) * MS_NANOSECONDS <= *time) {
+                    Some(version) => Ok(version.number),
+                    None => none(format!(
+                        "there was no version yet at {}: {}",
+                        format_time((time / MS_NANOSECONDS) as u64),
+                        versions.first().map_or_else(
+                            || "the database has no versions".to_owned(),
+                            |oldest| format!(
+                                "the oldest is version {}, of {}",
+                                oldest.number,
+                                format_time(oldest.time_ms)
+                            )
                         )
-                    )
-                )),
-            },
+                    )),
+                }
+            }
         }
     }
 }
@@ -209,7 +211,9 @@ mod tests {
             let error = select(text).unwrap_err();
             assert!(error.contains(message), "{text}: {error}");
         }
-        let early = VersionSelector::Time(5).resolve(&[version(7, 1000)], &BTreeMap::new()).unwrap_err();
+        let early = VersionSelector::Time(5 * MS_NANOSECONDS)
+            .resolve(&[version(7, 1000)], &BTreeMap::new())
+            .unwrap_err();
         let expected = "there was no version yet at 1970-01-01T00:00:00.005Z: the oldest is version 7, of 1970-01-01T00:00:01Z";
         assert_eq!(early.to_string(), expected);
         let many: Vec<VersionRecord> = (1..100).map(|number| version(number * 2, 0)).collect();

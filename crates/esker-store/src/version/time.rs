@@ -7,7 +7,7 @@ use esker_format::calendar::{date_of, digits, offset, take_date, then};
 use esker_format::{Error, Result};
 
 const DAY_MS: i64 = 86_400_000;
-const MS_NANOSECONDS: i128 = 1_000_000;
+pub(super) const MS_NANOSECONDS: i128 = 1_000_000;
 const SECOND_NANOSECONDS: i128 = 1_000_000_000;
 
 /// The last millisecond of the year 9999. Later times have no common notation.

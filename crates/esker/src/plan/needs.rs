@@ -244,12 +244,9 @@ pub(super) fn candidates(
         ReadPattern::Scans | ReadPattern::Points => [tiles, pooled_tiles, headed, pooled_lists],
     };
     let copy = copied(&common, &shape, entry.reads.pattern, base, &resources.rates);
-    let [first, last] = if copy.obstacle.is_none() && copy.unsuited.is_none() {
-        [Some(copy), None]
-    } else {
-        [None, Some(copy)]
-    };
-    let mut all: Vec<_> = first.into_iter().chain([lists]).chain(others).chain(last).collect();
+    let is_copy_first = copy.obstacle.is_none() && copy.unsuited.is_none();
+    let mut all: Vec<_> = [lists].into_iter().chain(others).collect();
+    all.insert(if is_copy_first { 0 } else { all.len() }, copy);
     let work = work_on(snapshot, entry.work(&shape, params)?);
     let costs = Costs { later_bytes: stacked.later_bytes, ..costs(&common, work, &shape, resources, &all)? };
     for one in all.iter_mut().filter(|one| one.obstacle.is_none()) {

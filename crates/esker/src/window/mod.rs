@@ -19,10 +19,12 @@ pub use series::{WindowAnswer, WindowJob, WindowSeries};
 use units::DAY_SECONDS;
 pub use units::{Span, TimePoint, TimeUnit};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The first Monday after the first of January 1970, in days.
 const FIRST_MONDAY: i128 = 4;
+/// Windows that follow each other, at most: their ends lie in memory.
+const STEPS_MAX: i128 = 1 << 22;
 
 /// How far the end of a window is from the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +113,7 @@ impl Times {
     /// the first and the last edge.
     ///
     /// # Errors
-    /// [`crate::Error::Usage`] for a length or an end that makes no sense in the unit.
+    /// [`crate::Error::Usage`] for a length or an end that makes no sense in the unit, and for more than 2^22 windows.
     pub fn steps(
         &self,
         every: Span,
@@ -138,6 +140,11 @@ impl Times {
         let ends = first.zip(last).map(|(first, last)| (end_of(first), end_of(last)));
         let (first, last) = ends.unwrap_or((0, -1));
         let count = if last < first { 0 } else { (last - first) / step + 1 };
+        if count > STEPS_MAX {
+            return Err(Error::Usage(format!(
+                "every {every} makes {count} windows, but {STEPS_MAX} is the most: choose a longer step, or a shorter time with from and to"
+            )));
+        }
         Ok((0..count).filter_map(move |i| i64::try_from(first + i * step).ok()))
     }
 

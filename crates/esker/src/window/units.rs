@@ -214,9 +214,11 @@ impl TimePoint {
         Self(time.to_string())
     }
 
-    /// Milliseconds since 1970, UTC.
-    pub fn of_ms(ms: u64) -> Self {
-        Self(format!("@{ms}"))
+    /// Nanoseconds since 1970, UTC.
+    pub fn of_nanoseconds(time: i128) -> Self {
+        let (seconds, rest) = (time / 1_000_000_000, time % 1_000_000_000);
+        let text = format_time(seconds as u64 * 1000);
+        Self(format!("{}.{rest:09}Z", text.trim_end_matches('Z')))
     }
 
     /// The time in a unit: that of a number as it is, else the last of a day, minute or second, or of the last digits of a fraction.

@@ -55,8 +55,11 @@ fn keep_new<W: ColumnWeight>(weights: &mut [W], old: &[W]) -> bool {
     if old.len() > weights.len() {
         return false;
     }
-    let mut left = weights.len();
-    for old in old {
+    // A list keeps the order of its copies, and changes few: what is left to look for is short.
+    let equal = weights.iter().zip(old).take_while(|(new, old)| new.is_same(**old)).count();
+    weights.rotate_left(equal);
+    let mut left = weights.len() - equal;
+    for old in &old[equal..] {
         let Some(same) = weights[..left].iter().position(|weight| weight.is_same(*old)) else { return false };
         left -= 1;
         weights.swap(same, left);
@@ -69,6 +72,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn many_copies_of_an_arc_are_compared_in_their_order() {
+        let old: Vec<i32> = (0..1 << 20).collect();
+        let mut new: Vec<i32> = old.iter().copied().chain([-1]).collect();
+        assert!(keep_new(&mut new, &old));
+        assert_eq!(new[0], -1);
+    }
 
     fn arcs(len: usize) -> impl Strategy<Value = Vec<(VertexId, i32)>> {
         prop::collection::vec((0 as VertexId..8, 0..3), 0..len)

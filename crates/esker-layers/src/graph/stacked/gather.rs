@@ -23,7 +23,7 @@ use crate::stack::Stack;
 use crate::tiles::{StripEdges, StripMaker, TileEdges};
 
 /// What gathers.
-pub(super) struct Gathering<'g, 'a, W> {
+pub(super) struct ChangeGatherer<'g, 'a, W> {
     of: &'g Layered<'a, W>,
     /// `None`: chains are followed one by one.
     chains: Option<LaterLayers<'a, W>>,
@@ -44,7 +44,7 @@ struct Worker<W> {
 }
 
 /// What changed of one list.
-enum Change<'w> {
+enum ListChange<'w> {
     /// Nothing but what was added.
     Added,
     /// The targets are left out, with all their copies.
@@ -53,7 +53,7 @@ enum Change<'w> {
     Gone,
 }
 
-impl<'g, 'a, W: ColumnWeight> Gathering<'g, 'a, W> {
+impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
     /// Of the layers above the complete one.
     pub(super) fn new(of: &'g Layered<'a, W>, property: u32, run: &Run) -> Result<Self> {
         let chains = LaterLayers::new(of, run)?;
@@ -81,9 +81,9 @@ impl<'g, 'a, W: ColumnWeight> Gathering<'g, 'a, W> {
             let (mut lists, mut left_out) = (Vec::new(), RangeMaker::default());
             self.for_each(worker, first..n.min(first + UNIT_LEN), |v, arcs, start, change| {
                 match change {
-                    Change::Added => {}
-                    Change::Dead(dead) => left_out.add(v, dead)?,
-                    Change::Gone => left_out.add_gone(v),
+                    ListChange::Added => {}
+                    ListChange::Dead(dead) => left_out.add(v, dead)?,
+                    ListChange::Gone => left_out.add_gone(v),
                 }
                 let end = u32::try_from(arcs.targets.len());
                 let end = end.map_err(|_| too_many(v))?;
@@ -122,7 +122,7 @@ impl<'g, 'a, W: ColumnWeight> Gathering<'g, 'a, W> {
                     edge(v, target).into_iter().for_each(|edge| added.push(edge, by_columns, weight));
                 }
                 arcs.truncate(start);
-                if let Change::Dead(targets) = change {
+                if let ListChange::Dead(targets) = change {
                     let edges = targets.iter().filter_map(|&target| edge(v, target));
                     edges.for_each(|edge| dead.push(edge, by_columns, ()));
                 }
@@ -144,7 +144,7 @@ impl<'g, 'a, W: ColumnWeight> Gathering<'g, 'a, W> {
         &self,
         worker: &mut Worker<W>,
         vertices: Range<usize>,
-        mut take: impl FnMut(VertexId, &mut ChainArcs<W>, usize, Change<'_>) -> Result<()>,
+        mut take: impl FnMut(VertexId, &mut ChainArcs<W>, usize, ListChange<'_>) -> Result<()>,
     ) -> Result<()> {
         let Worker { chains, arcs, left_out, block } = worker;
         arcs.clear();
@@ -183,21 +183,21 @@ impl<'g, 'a, W: ColumnWeight> Gathering<'g, 'a, W> {
         (arcs, start): (&mut ChainArcs<W>, usize),
         tombstones: Option<&[VertexId]>,
         (left_out, block): (&'w mut Vec<VertexId>, &mut usize),
-    ) -> Result<Change<'w>> {
+    ) -> Result<ListChange<'w>> {
         let table = &self.of.table;
         if !table.skipped(0).has(v as usize) {
-            return Ok(Change::Added);
+            return Ok(ListChange::Added);
         }
         left_out.clear();
         if let Some(dead) = tombstones.filter(|_| table.special().has(v as usize)) {
             left_out.extend(dead.chunk_by(|a, b| a == b).map(|same| same[0]));
-            return Ok(Change::Dead(left_out));
+            return Ok(ListChange::Dead(left_out));
         }
-        let Some(base) = &self.base else { return Ok(Change::Gone) };
+        let Some(base) = &self.base else { return Ok(ListChange::Gone) };
         base.with_next_list(v, block, |targets, weights| {
             keep_difference(arcs, start, (targets, weights), left_out);
         })?;
-        Ok(Change::Dead(left_out))
+        Ok(ListChange::Dead(left_out))
     }
 
     /// Gives up the memory of the mapped later layers.

@@ -10,7 +10,7 @@ use esker_graph::{
 };
 
 use super::filter::{Filtering, Reusing};
-use super::gather::{Gathering, release_later};
+use super::gather::{ChangeGatherer, release_later};
 use super::later::LaterRows;
 use super::needs::{Bounds, MAPPED_BYTES};
 use super::overlay::Overlay;
@@ -108,12 +108,12 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         };
         let (later, found) = match added {
             Some(added) if with_tiles && bounds.compares => {
-                let (edges, dead) = Gathering::new(&layers, self.property, run)?.tiles(run)?;
+                let (edges, dead) = ChangeGatherer::new(&layers, self.property, run)?.tiles(run)?;
                 let overlay = Overlay::of_tiles(dead, vec![memory, added]);
                 return Ok(self.changes.get_or_init(|| Changes { overlay, later: Later::Tiles(edges) }));
             }
             Some(added) => {
-                let (rows, found) = Gathering::new(&layers, self.property, run)?.rows(added, run)?;
+                let (rows, found) = ChangeGatherer::new(&layers, self.property, run)?.rows(added, run)?;
                 (Later::Rows(rows), Some(found))
             }
             None => (Later::Swept(Box::new(layers)), None),
