@@ -630,7 +630,8 @@ class Database:
         database with tiles or heads keeps them; groups of tiles in which no edge changed are copied. ``renumber`` says whether vertices that
         are removed in every version are left out for good, with their properties; the others get new numbers, in graphs made from then on.
         ``auto`` does so if they are more than one of eight and the memory is enough. Returns the layers and bytes before and
-        after, how many groups of tiles were copied and rebuilt, the bytes copied, and the vertices left out. A warning says why heads were not kept: they
+        after, the bytes of the files that were written, how many groups of tiles did not change (copied, of which some are shared with the old
+        layer) and were rebuilt, the bytes copied and shared, and the vertices left out. A warning says why heads were not kept: they
         need memory."""
         if heads is not True and heads is not False and heads < 1:
             raise InvalidError(f"heads must be a positive number, True or False, not {heads!r}")
@@ -640,9 +641,7 @@ class Database:
             found, left_out = self._to_change().compact(encoding, only, length, renumber, settings)
         if left_out is not None:
             warnings.warn(left_out, EskerWarning, stacklevel=2)
-        sizes = ("layers_before", "layers", "bytes_before", "bytes")
-        counts = ("tile_groups_copied", "tile_groups_rebuilt", "tile_bytes_copied", "vertices_left_out")
-        return dict(zip((*sizes, *counts), found))
+        return dict(found)
 
     def define_edge_property(
         self, name: str, type: str = "f64", *, weight: bool = False, threads: int | None = None, progress: ProgressOption = None

@@ -35,7 +35,7 @@ pub(crate) const IN_MEMORY: &str = "/memory";
 pub(crate) const READING_LOG: &str = "reading the log";
 
 /// What a compaction did, and why it left out kept heads.
-type Compacted = ((usize, usize, u64, u64, u64, u64, u64, u64), Option<String>);
+type Compacted = (Vec<(&'static str, u64)>, Option<String>);
 
 /// An open or closed database.
 #[pyclass(frozen, module = "esker._esker")]
@@ -308,9 +308,8 @@ impl Database {
         py.detach(|| Ok(writer.retain(retention)?))
     }
 
-    /// Merges all layers, and stores heads of `heads` neighbours, or of as many as the memory holds if it is 0; returns the number of layers
-    /// before and after, the bytes before and after, of the tiles the groups copied, the groups rebuilt and the bytes copied, the vertices left
-    /// out, and why kept heads were left out.
+    /// Merges all layers, and stores heads of `heads` neighbours, or of as many as the memory holds if it is 0; returns counts by name, and why
+    /// kept heads were left out.
     fn compact(
         &self,
         py: Python<'_>,
@@ -350,14 +349,31 @@ impl Database {
             }
             Ok(report)
         })?;
-        let CompactReport { layers_before, layers, bytes_before, bytes, forms, vertices_left_out } = report;
-        let TileReport { groups_copied, groups_rebuilt, copied_bytes, .. } = forms.tiles.unwrap_or_default();
+        let CompactReport {
+            layers_before,
+            layers,
+            bytes_before,
+            bytes,
+            bytes_written,
+            forms,
+            vertices_left_out,
+        } = report;
+        let tiles: TileReport = forms.tiles.unwrap_or_default();
         let left_out = forms.heads_left_out.filter(|_| heads.is_none()).map(|reason| reason.to_string());
-        let tiles = (groups_copied, groups_rebuilt, copied_bytes);
-        Ok((
-            (layers_before, layers, bytes_before, bytes, tiles.0, tiles.1, tiles.2, vertices_left_out),
-            left_out,
-        ))
+        let counts = vec![
+            ("layers_before", layers_before as u64),
+            ("layers", layers as u64),
+            ("bytes_before", bytes_before),
+            ("bytes", bytes),
+            ("bytes_written", bytes_written),
+            ("tile_groups_copied", tiles.groups_copied),
+            ("tile_groups_shared", tiles.groups_shared),
+            ("tile_groups_rebuilt", tiles.groups_rebuilt),
+            ("tile_bytes_copied", tiles.copied_bytes),
+            ("tile_bytes_shared", tiles.shared_bytes),
+            ("vertices_left_out", vertices_left_out),
+        ];
+        Ok((counts, left_out))
     }
 
     /// Adds an edge property of the type called `kind`.

@@ -166,6 +166,7 @@ impl Cluster {
                 self.path.display()
             )));
         }
+        self.expect_there(shard)?;
         let store = Store::open(self.shard_path(shard))?;
         self.expect_shard(shard, store.manifest().database)?;
         Ok(store)
@@ -175,6 +176,18 @@ impl Cluster {
     pub(crate) fn weights_of(&self, shard: usize) -> Result<Option<WeightKind>> {
         let snapshot = self.open_shard(shard)?.snapshot()?;
         Ok(weight_kind(&snapshot.weight_property().cloned().into_iter().collect::<Vec<_>>()))
+    }
+
+    /// An error if nothing lies in the place of a shard.
+    pub(crate) fn expect_there(&self, shard: usize) -> Result<()> {
+        let path = self.shard_path(shard);
+        match self.disk.look(&path)? {
+            Some(_) => Ok(()),
+            None => Err(Error::Invalid(format!(
+                "shard {shard}, {}, is not there: put it back; if the shards are on several machines, check the order of the hosts",
+                path.display()
+            ))),
+        }
     }
 
     /// An error if a database is not the one of a shard.

@@ -40,6 +40,7 @@ pub(crate) fn open_at_newest(
     run: &Run,
 ) -> Result<(Database, usize)> {
     let path = cluster.shard_path(shard);
+    cluster.expect_there(shard)?;
     let database = Database::open_under(&path, options, run)?;
     cluster.expect_shard(shard, database.manifest().database)?;
     let wanted = cluster.manifest().newest().shards[shard];

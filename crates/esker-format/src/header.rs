@@ -370,16 +370,6 @@ pub fn read_header_page<T: FieldValue>(path: &Path, file: &[u8], magic: [u8; 8])
     read_header_page_at(path, 0, file, magic)
 }
 
-/// As [`read_header_page`], of a kind of file whose newest version is `newest` in place of that of databases.
-pub fn read_header_page_until<T: FieldValue>(
-    path: &Path,
-    file: &[u8],
-    magic: [u8; 8],
-    newest: u32,
-) -> Result<T> {
-    read_page(path, 0, file, magic, newest)
-}
-
 /// As [`read_header_page`], for a part of a file that begins at `start`.
 pub(super) fn read_header_page_at<T: FieldValue>(
     path: &Path,
@@ -387,10 +377,6 @@ pub(super) fn read_header_page_at<T: FieldValue>(
     part: &[u8],
     magic: [u8; 8],
 ) -> Result<T> {
-    read_page(path, start, part, magic, FORMAT_VERSION)
-}
-
-fn read_page<T: FieldValue>(path: &Path, start: u64, part: &[u8], magic: [u8; 8], newest: u32) -> Result<T> {
     let Some(page) = part.get(..PAGE_BYTES) else {
         return Err(Error::corrupt(path, start + part.len() as u64, "the file ends within its header"));
     };
@@ -405,12 +391,12 @@ fn read_page<T: FieldValue>(path: &Path, start: u64, part: &[u8], magic: [u8; 8]
     let mut input = FieldInput::new(path, page, start);
     input.bytes(8)?;
     let version = u32::take(&mut input)?;
-    if !(FORMAT_VERSION_MIN..=newest).contains(&version) {
+    if !(FORMAT_VERSION_MIN..=FORMAT_VERSION).contains(&version) {
         // Older versions were never released.
-        let remedy = if version < newest { "import the graph again" } else { "use a newer Esker" };
+        let remedy = if version < FORMAT_VERSION { "import the graph again" } else { "use a newer Esker" };
         return Err(Error::Invalid(format!(
             "{} has format version {version}, but this Esker reads only versions {FORMAT_VERSION_MIN} to \
-             {newest}: {remedy}",
+             {FORMAT_VERSION}: {remedy}",
             path.display()
         )));
     }

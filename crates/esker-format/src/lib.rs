@@ -51,7 +51,6 @@ pub use error::{Error, Result};
 pub use field::{FieldInput, FieldValue};
 pub use header::{
     ColumnKind, ColumnSpec, DatabaseId, Element, ElementType, IdSecret, header_page, read_header_page,
-    read_header_page_until,
 };
 pub use heads::{CHOSEN_HEAD_LEN_MAX, HeadOrder, HeadsRecord};
 pub use heap::{return_large_blocks, trimmed_budget};
