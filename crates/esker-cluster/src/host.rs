@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 use std::time::Duration;
 
+use esker_format::io::{Disk, RealDisk};
 use esker_format::{Error, Result};
 use esker_graph::Cancel;
 
@@ -48,9 +49,15 @@ impl std::fmt::Debug for HostOptions<'_> {
 /// Serves commands until it is cancelled.
 ///
 /// # Errors
-/// [`Error::Invalid`] if nothing can listen there; as [`read_secret`].
+/// [`Error::Invalid`] if nothing can listen there, or a file lies in the place of the directory; as [`read_secret`].
 pub fn serve(address: SocketAddr, options: &HostOptions<'_>) -> Result<()> {
     let secret = read_secret(&options.secret)?;
+    if RealDisk.look(&options.directory)?.is_some_and(|entry| !entry.is_directory) {
+        return Err(Error::Invalid(format!(
+            "{} is a file: name the directory of the shards of this machine",
+            options.directory.display()
+        )));
+    }
     let failed = |error: std::io::Error| Error::Invalid(format!("cannot listen on {address}: {error}"));
     let listener = TcpListener::bind(address).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;

@@ -211,6 +211,8 @@ fn what_is_wrong_is_said_with_the_machine() {
     place.fails(1, "cluster create c --hosts hosts.txt --secret other", "refused the secret of the cluster");
     assert!(!place.path().join("c").exists());
     place.fails(2, "cluster create c --hosts hosts.txt --secret secret --shards 3", "2 hosts for 3 shards");
+    let to_file = "cluster worker --listen 127.0.0.1:0 --directory secret --secret secret";
+    place.fails(1, to_file, "secret is a file: name the directory");
     place.fails(2, "cluster create c --hosts hosts.txt", "--secret");
     place.file("away.txt", &format!("{}\n127.0.0.77:9\n", machines[0].address));
     place.fails(1, "cluster create c --hosts away.txt --secret secret", "shard 1 on 127.0.0.77:9");

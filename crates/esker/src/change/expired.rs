@@ -5,9 +5,6 @@ use esker_store::format::VersionRecord;
 use super::position::Position;
 use crate::window::{TimePoint, TimeUnit};
 
-/// Digits of a fraction of a second that a time of a version has.
-const FRACTION_DIGITS: usize = 3;
-
 /// The version on which a window that has ended is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowVersion {
@@ -81,12 +78,8 @@ fn expired_until(message: &str, unit: TimeUnit) -> Option<i64> {
     let (_, rest) = message.strip_prefix("expire ")?.split_once(" until ")?;
     let time = rest.split("; ").next()?;
     let point: TimePoint = time.parse().ok()?;
-    let fraction = time.split_once('.').map_or("", |(_, fraction)| fraction.trim_end_matches('Z'));
-    // What a text leaves out is 0, except beyond milliseconds, which are all that is read of it.
-    match fraction.len() > FRACTION_DIGITS || time.parse::<i64>().is_ok() {
-        true => point.last(unit).ok(),
-        false => point.before(unit).ok().map(|before| before.saturating_add(1)),
-    }
+    // What a text leaves out is 0.
+    point.before(unit).ok().map(|before| before.saturating_add(1))
 }
 
 #[cfg(test)]
@@ -122,10 +115,9 @@ mod tests {
                 assert_eq!(expired_until(&streamed, unit), Some(time), "{streamed}");
             }
         }
-        // Below milliseconds: not before the time.
         let until =
             expired_until("expire 1 edge until 2024-01-01T00:00:00.123456789Z", TimeUnit::Nanoseconds);
-        assert_eq!(until, Some(1_704_067_200_123_999_999));
+        assert_eq!(until, Some(1_704_067_200_123_456_789));
         for other in ["", "expire", "expire all until Monday", "stream a: 7 edges, 0 late, until 5, mark 1"] {
             assert_eq!(expired_until(other, TimeUnit::Seconds), None, "{other}");
         }
