@@ -11,7 +11,7 @@ step() { printf '\n== [%d min %02d s] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) 
 step cargo build --workspace --all-targets
 step cargo test --workspace
 # The library of clusters is a member; the command has it only as a feature.
-step cargo test -p esker-cli --features cluster --test cli -- cluster::
+step cargo test -p esker-cli --features cluster --test cli -- cluster:: hosts::
 # Imports and replacements killed at random moments; the tests above killed commits. `cargo xtask prove kills` does so by the thousand.
 step python3 tests/kill/kill_import.py --esker target/debug/esker --edges 30000 --times 20
 step python/test.sh

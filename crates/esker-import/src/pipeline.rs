@@ -14,6 +14,7 @@ use super::build::{Build, check_symmetric};
 use super::built::{Built, BuiltIds, BuiltProperty};
 use super::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
 use super::edges::{EdgeBuffer, Edges, check_weight, raw_keys};
+use super::format::Format;
 use super::gather::{Gathered, IdStats, InOrder, WORKER_BYTES, gather};
 use super::generated::GENERATOR;
 use super::number::Numberer;
@@ -50,7 +51,11 @@ pub(crate) fn build_layer(
     writer: &PlainWriter<'_>,
     hasher: IdHasher,
 ) -> Result<Built> {
-    let schema = reader.schema().clone();
+    let mut schema = reader.schema().clone();
+    if [Format::Graph500, Format::Graph500Wide].map(Format::name).contains(&schema.format) {
+        // By convention its pairs have no direction, but nothing in a file says so: they have one if the user says so.
+        schema.directed = options.directed.or(schema.directed);
+    }
     check_weight(&schema, options.duplicates)?;
     let buffers = ColumnBuffers::new(schema.properties.len(), options.memory_bytes)?;
     let run = Run::new(RunOptions {
