@@ -51,11 +51,7 @@ pub(crate) fn build_layer(
     writer: &PlainWriter<'_>,
     hasher: IdHasher,
 ) -> Result<Built> {
-    let mut schema = reader.schema().clone();
-    if [Format::Graph500, Format::Graph500Wide].map(Format::name).contains(&schema.format) {
-        // By convention its pairs have no direction, but nothing in a file says so: they have one if the user says so.
-        schema.directed = options.directed.or(schema.directed);
-    }
+    let schema = schema_of(&*reader, options);
     check_weight(&schema, options.duplicates)?;
     let buffers = ColumnBuffers::new(schema.properties.len(), options.memory_bytes)?;
     let run = Run::new(RunOptions {
@@ -117,6 +113,16 @@ pub(crate) fn build_layer(
     let in_edges = directed && options.in_edges;
     let (weight, time) = (schema.weight, schema.time);
     Ok(Built { report, loops, in_edges, ids, properties, weight, time, work })
+}
+
+/// The schema of the input.
+fn schema_of(reader: &dyn Reader, options: &ImportOptions) -> Schema {
+    let mut schema = reader.schema().clone();
+    if [Format::Graph500, Format::Graph500Wide].map(Format::name).contains(&schema.format) {
+        // By convention its pairs have no direction, but nothing in a file says so: they have one if the user says so.
+        schema.directed = options.directed.or(schema.directed);
+    }
+    schema
 }
 
 /// The error for an edge between the vertices `ends` that the input has more than once; `is_either`: in either direction.
