@@ -64,7 +64,7 @@ pub trait Publisher {
 ///
 /// # Errors
 /// The first error of reading, of the shard or of the publisher. Then the shard may be ahead of the whole; see
-/// [`roll_back`](crate::shard::roll_back).
+/// [`roll_back`](crate::roll_back).
 pub fn change(
     cluster: &Cluster,
     engine: &mut Engine<'_>,

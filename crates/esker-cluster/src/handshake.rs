@@ -5,7 +5,7 @@
 //! bytes come. So is another version of the program. The secret is sent as it is, and first by the one that connects. So it keeps out what connects
 //! by mistake or without the secret, but not those who can read the network, or who listen on the port of a process that has ended.
 //!
-//! A network that drops everything looks like silence. [`watch_peer`] has the system end a connection whose other side acknowledges nothing.
+//! A network that drops everything looks like silence. `watch_peer` has the system end a connection whose other side acknowledges nothing.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

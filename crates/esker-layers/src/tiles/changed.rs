@@ -81,7 +81,7 @@ impl ChangedRow {
     /// Adds changes; those of other rows, or of groups that do not fit the memory, are left out.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if memory runs out.
+    /// [`esker_format::Error::Invalid`] if memory runs out.
     pub fn add(&mut self, changes: &TileChanges) -> Result<()> {
         let mut value = 0;
         for &ChangedEdge { source, target, after, .. } in &changes.edges {

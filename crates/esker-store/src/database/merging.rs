@@ -59,7 +59,7 @@ impl Database {
     /// As [`Database::compact`], with other encodings. Tiles and heads that the database has are made for the new layer too, and installed
     /// with it; lists that are kept as tiles alone have no heads.
     ///
-    /// Vertices keep their numbers, or get new ones (see [`Renumber`]): snapshots taken before have the old numbers, later ones the new.
+    /// Vertices keep their numbers, or get new ones (see [`super::Renumber`]): snapshots taken before have the old numbers, later ones the new.
     /// Commits wait meanwhile.
     ///
     /// # Errors
