@@ -29,7 +29,7 @@ pub(crate) fn ask(
     Ok(ask_host(&hosts[shard], shard, &brief, cancel, take)?)
 }
 
-/// Does a task on all shards, on other machines at the same time. Returns the answer of each.
+/// Does a task on each shard and returns the answers in the order of shards. Workers on other machines do it at the same time.
 ///
 /// # Errors
 /// The first one.

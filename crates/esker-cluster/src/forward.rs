@@ -21,7 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// A thread that passes standard input on. Dropping this ends it.
 pub(crate) struct Forwarding {
     stop: Cancel,
-    /// Why standard input could not be read, with the connection: the worker takes its end for that of the input.
+    /// Why standard input could not be read, and the connection. It stays open: the worker would take its end for the end of the input.
     failed: Receiver<(IoError, TcpStream)>,
 }
 

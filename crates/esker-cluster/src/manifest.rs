@@ -141,7 +141,7 @@ impl ClusterManifest {
         self.versions.last().unwrap_or_else(|| unreachable!("a manifest has a version"))
     }
 
-    /// Number of edges that were given for all versions, duplicates included.
+    /// Number of edges in all inputs of all versions together, duplicates included.
     pub fn edges_given(&self) -> u64 {
         self.edges_before + self.versions.iter().map(|version| version.edges_given).sum::<u64>()
     }

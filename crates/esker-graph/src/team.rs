@@ -5,12 +5,13 @@
 //! thousands of such steps, one after another. So a run that shares one of them asks its other threads to *watch*: to look at one word of
 //! memory, where the thread that leads a step shows it to the others, until there was no step for [`WATCH`].
 //!
-//! Nobody waits for a thread that did not come. A step has a slot for each other thread. A member takes a slot, calls the closure and leaves.
+//! A step has a slot for each other thread of the run, its *members*. A member takes a slot, calls the closure and leaves; no thread waits for a
+//! member that did not take one.
 //! When the leader has done its own part, it withdraws the slots that are left, and waits only for those who took one. Items of work are handed
 //! out one by one ([`crate::Run::share`]), so a leader whose members were set aside by the system has done all items itself by then.
 //!
 //! Where other programs need the processors, watching takes their time and gains nothing, for the threads do not run when they are
-//! needed. A watching thread notices that it was set aside, and then nobody watches for [`PAUSE`].
+//! needed. A watching thread notices that the system set it aside; then no thread of the run watches for [`PAUSE`].
 
 #![allow(unsafe_code)] // Members call a closure that the leader borrows: see `Team::lead`.
 
@@ -26,7 +27,7 @@ use std::time::{Duration, Instant};
 const WATCH: Duration = Duration::from_micros(100);
 /// A thread that does nothing for so long between two looks at the clock was set aside.
 const SET_ASIDE: Duration = Duration::from_micros(500);
-/// How long nobody watches after a thread was set aside.
+/// How long no thread watches after the system set one aside.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Looks at the word of the team between two looks at the clock and at the queues of the pool.
 const LOOKS: usize = 32;
@@ -63,7 +64,7 @@ pub(crate) struct Team {
     /// Threads that were asked to watch and have not come yet.
     asked: AtomicUsize,
     began: Instant,
-    /// Microseconds after `began` until which nobody watches.
+    /// Microseconds after `began` until which no thread watches.
     paused_until: AtomicU64,
 }
 

@@ -49,7 +49,8 @@ pub struct Sssp<W: Length> {
     pub rounds: usize,
 }
 
-/// Estimates memory and reads. Memory is an upper bound; reads are the expected amount.
+/// Estimates memory and reads. Memory is an upper bound with distances of 32 bits; with wider ones, entries of buckets take twice as much, and it
+/// is what searches took at most on uniform, road-like and grid graphs. Reads are the expected amount.
 pub fn estimate(shape: Shape, options: &SsspOptions) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     let ids = 9 + 2 * u64::from(options.parents);

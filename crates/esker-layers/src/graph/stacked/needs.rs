@@ -42,7 +42,7 @@ pub(super) struct Bounds {
     dead_arcs: u64,
     /// Vertices with dead arcs.
     dead_lists: u64,
-    /// Loops among the arcs that were added or are dead.
+    /// Number of self-loops among the arcs that later layers added or deleted, at most.
     loops: u64,
 }
 
