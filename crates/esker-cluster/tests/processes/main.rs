@@ -229,11 +229,11 @@ fn runs_keep_the_estimates_and_are_refused_with_a_limit_that_suffices() {
         CreateOptions { shards: 3, directed: false, text_ids: false, weights: None, seed: 4, hub_degree };
     let mut cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
     let star = place.path().join("star.csv");
-    let rows = (1..50_000).map(|v| format!("0,{}\n", 3 * v));
+    let rows = (1..16_000).map(|v| format!("0,{}\n", 3 * v));
     std::fs::write(&star, format!("source,target\n{}", rows.collect::<String>())).expect("write");
-    let star = ChangeJob { inputs: vec![star.display().to_string()], ..ring(place.path(), 150_000) };
+    let star = ChangeJob { inputs: vec![star.display().to_string()], ..ring(place.path(), 50_000) };
     // The hub becomes a delegate in version 4.
-    for job in [ring(place.path(), 150_000), star, ring(place.path(), 150_000)] {
+    for job in [ring(place.path(), 50_000), star, ring(place.path(), 50_000)] {
         supervised("", |supervisor| supervisor.change(&mut cluster, &job, &mut ChangeReport::default()))
             .expect("add");
     }

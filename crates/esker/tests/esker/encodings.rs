@@ -150,6 +150,17 @@ fn agree_with(plain: &Form, forms: &[Form], model: &Model, run: &Run) {
     agree_on(plain, forms, model, run, |_| true);
 }
 
+/// Cases of a test when `ESKER_CASES` is not set.
+const CASES: u32 = 150;
+
+/// Whether a request runs on a form of a model: half of these pairs do, and the other half on the next model. All do if `ESKER_CASES` asks
+/// for many cases.
+fn is_due(model: &Model, form: usize, request: &Request) -> bool {
+    let names = [model.name.as_str(), request.entry.name, request.variant];
+    let sum: usize = names.iter().flat_map(|name| name.bytes()).map(usize::from).sum();
+    (sum + form).is_multiple_of(2) || common::cases(CASES).cases > CASES
+}
+
 /// The same, of some requests.
 pub(crate) fn agree_on(
     plain: &Form,
@@ -162,8 +173,11 @@ pub(crate) fn agree_on(
     let wanted =
         |form: &Form| -> Vec<Request> { requests_on(form, source).into_iter().filter(&wants).collect() };
     let plain: Vec<_> = wanted(plain).iter().map(|r| outcome(model, plain, run, r)).collect();
-    for form in forms {
+    for (at, form) in forms.iter().enumerate() {
         for (request, expected) in wanted(form).iter().zip(&plain) {
+            if !is_due(model, at, request) {
+                continue;
+            }
             let found = outcome(model, form, run, request);
             let (name, variant) = (request.entry.name, request.variant);
             if varies(name, model, form) || OF_MANY.contains(&variant) {
@@ -263,7 +277,7 @@ fn every_form_of_a_larger_awkward_graph_gives_the_same() {
 /// From empty to dense, with hubs. Twenty-four have all weights in both directions; `ESKER_CASES` sets the number.
 #[test]
 fn every_form_of_a_random_graph_gives_the_same() {
-    all_agree((0..u64::from(common::cases(150).cases)).map(random), "random graph");
+    all_agree((0..u64::from(common::cases(CASES).cases)).map(random), "random graph");
 }
 
 fn random(seed: u64) -> Sample {
