@@ -625,7 +625,8 @@ class Database:
         """Merges all layers into one; all versions stay readable. Edges that reached the age of :meth:`declare_stream` are removed before, as a
         new version. ``encoding`` is the encoding of the merged layer, ``plain`` or ``compressed``,
         unchanged by default; both remove tiles, and ``tiles`` builds them. With ``only=True``, no
-        lists are stored beside the tiles: that takes the least disk space, but single lists are decoded from tiles. ``heads`` stores neighbours of highest degree of each vertex, as many as
+        lists are stored beside the tiles: that takes the least disk space, but single lists are decoded from tiles; the database stays so
+        until ``plain`` or ``compressed`` brings lists back. ``heads`` stores neighbours of highest degree of each vertex, as many as
         given; ``True`` stores as many as the memory holds. Algorithms with ``residency="headed"`` then read them instead of all lists. A
         database with tiles or heads keeps them; groups of tiles in which no edge changed are copied. ``renumber`` says whether vertices that
         are removed in every version are left out for good, with their properties; the others get new numbers, in graphs made from then on.

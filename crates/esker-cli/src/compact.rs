@@ -27,7 +27,8 @@ use crate::tiling::describe;
 ///
 /// Merges all commits and layers into one layer. Every version stays readable, and the newest is read at full speed. The space of
 /// forgotten versions is freed. Where the database keeps an age from which edges are removed (`esker options --expire`), a new version
-/// without them comes first. Other processes can read the database meanwhile. A database with tiles or heads keeps them; parts of the
+/// without them comes first. Other processes can read the database meanwhile. A database with tiles or heads keeps them, and one with tiles
+/// instead of lists stays so until `--encoding plain` or `compressed`; parts of the
 /// tiles in which no edge changed are shared with the old layer, or copied. Vertices that are removed in every version are left out for good, with their properties, if
 /// they are more than one of eight.
 #[derive(Debug, Args)]

@@ -533,6 +533,8 @@ fn tiles_can_be_stored_instead_of_lists() {
     place.ok("compact g.esker");
     assert_eq!(place.json("info g.esker --json")["encoding"], "tiles");
     assert_eq!(answers("run wcc g.esker"), answers("run wcc usual.esker"));
+    place.ok("compact g.esker --encoding tiles");
+    assert_eq!(place.json("info g.esker --json")["encoding"], "tiles");
     place.ok("compact g.esker --encoding compressed");
     assert_eq!(place.json("info g.esker --json")["encoding"], "compressed");
     assert_eq!(answers("run wcc g.esker"), answers("run wcc usual.esker"));

@@ -42,11 +42,8 @@ pub struct CompactOptions {
 }
 
 impl CompactOptions {
-    /// What is meant, given the encoding of the complete layer: tiles beside lists need lists, and tiles alone need tiles.
+    /// What is meant, given the encoding of the complete layer: tiles that are kept alone have no lists from which they could be made anew.
     pub(super) fn resolved(mut self, before: Encoding) -> Result<Self> {
-        if self.lists.is_none() && self.tiles == Tiling::Make && before == Encoding::Tiles {
-            self.lists = Some(Encoding::Plain);
-        }
         if self.lists.unwrap_or(before) == Encoding::Tiles {
             let is_kept = before == Encoding::Tiles;
             self.tiles = match self.tiles {

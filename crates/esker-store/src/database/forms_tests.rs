@@ -250,8 +250,11 @@ fn every_version_is_read_from_tiles_alone_and_merging_keeps_them_so() {
         drop(copied);
         database.close().unwrap();
         let database = open(&disk);
-        // Tiles beside lists bring the lists back.
-        let beside = CompactOptions { tiles: Tiling::Make, ..CompactOptions::default() };
+        // Who asks for tiles has them: no lists come back unasked.
+        let tiles = CompactOptions { tiles: Tiling::Make, ..CompactOptions::default() };
+        database.compact_with(tiles, &run).unwrap();
+        assert_eq!(database.snapshot().unwrap().manifest().layers[0].encoding, Encoding::Tiles);
+        let beside = CompactOptions { lists: Some(Encoding::Plain), ..tiles };
         database.compact_with(beside, &run).unwrap();
         let snapshot = database.snapshot().unwrap();
         assert_eq!(snapshot.manifest().layers[0].encoding, Encoding::Plain);

@@ -21,7 +21,7 @@ pub enum Tiling {
     /// As before.
     #[default]
     Keep,
-    /// It has; they are made anew even if nothing else is to be done.
+    /// It has; they are made anew even if nothing else is to be done, unless there are no lists: then they stay as they are.
     Make,
     /// It has not.
     Remove,
