@@ -287,7 +287,7 @@ impl Timestamp {
         const WRONG: &str = "is not a time such as 2026-11-21T10:00:00 or 2026-11-21T10:00:00Z";
         let mut rest = text;
         let days = take_date(&mut rest).ok_or(WRONG)?;
-        let (mut seconds, mut fraction) = (0, 0);
+        let (mut seconds, mut fraction) = (0, Some(0));
         if let Some(after) = rest.strip_prefix(['T', 't', ' ']) {
             rest = after;
             let (hour, minute) = (digits(&mut rest, 2), then(&mut rest, ':', 2).flatten());
@@ -299,6 +299,7 @@ impl Timestamp {
             }
         }
         let offset = offset(rest).ok_or(WRONG)?;
+        let fraction = fraction.ok_or_else(|| too_fine(unit, offset.is_some()))?;
         seconds += days * 86_400 - offset.unwrap_or(0) * 60;
         let count = i128::from(seconds) * i128::from(unit.per_second()) + i128::from(fraction);
         let count = i64::try_from(count).map_err(|_| "does not fit 64 bits in the unit of the property")?;
@@ -306,9 +307,24 @@ impl Timestamp {
     }
 }
 
-/// The digits after the point of a second, as units.
-fn take_fraction(rest: &mut &str, unit: TimeUnit) -> std::result::Result<i64, &'static str> {
-    let Some(after) = rest.strip_prefix(['.', ',']) else { return Ok(0) };
+/// Why a unit does not hold a time with more digits after the point, and what does.
+fn too_fine(unit: TimeUnit, has_zone: bool) -> &'static str {
+    match (unit, has_zone) {
+        (TimeUnit::Nano, _) => {
+            "has more than nine digits after the point, and no type holds less than a nanosecond"
+        }
+        (_, false) => {
+            "has more digits after the point than the unit of the property holds; timestamp[ns] holds nine of them"
+        }
+        (_, true) => {
+            "has more digits after the point than the unit of the property holds; timestamp[ns, UTC] holds nine of them"
+        }
+    }
+}
+
+/// The digits after the point of a second, as units; `None` if there are more than the unit has.
+fn take_fraction(rest: &mut &str, unit: TimeUnit) -> std::result::Result<Option<i64>, &'static str> {
+    let Some(after) = rest.strip_prefix(['.', ',']) else { return Ok(Some(0)) };
     let len = after.bytes().take_while(u8::is_ascii_digit).count();
     let (given, after) = after.split_at(len);
     *rest = after;
@@ -317,9 +333,9 @@ fn take_fraction(rest: &mut &str, unit: TimeUnit) -> std::result::Result<i64, &'
         return Err("has no digits after the point");
     }
     if kept.len() > unit.digits() {
-        return Err("has more digits after the point than the unit of the property holds");
+        return Ok(None);
     }
-    Ok(format!("{kept:0<width$}", width = unit.digits()).parse().unwrap_or(0))
+    Ok(Some(format!("{kept:0<width$}", width = unit.digits()).parse().unwrap_or(0)))
 }
 
 impl PartialOrd for Timestamp {
@@ -426,6 +442,12 @@ mod tests {
         assert!(
             Timestamp::parse("2026-11-21T10:00:00.25", TimeUnit::Second).unwrap_err().contains("more digits")
         );
+        for (end, remedy) in [("", "timestamp[ns] holds"), ("Z", "timestamp[ns, UTC] holds")] {
+            let fine = format!("2026-11-21T10:00:00.1234567{end}");
+            assert!(Timestamp::parse(&fine, TimeUnit::Micro).unwrap_err().contains(remedy), "{fine}");
+            let finest = format!("2026-11-21T10:00:00.1234567891{end}");
+            assert!(Timestamp::parse(&finest, TimeUnit::Nano).unwrap_err().contains("nine digits"));
+        }
         assert!(Timestamp::parse("9999-01-01", TimeUnit::Nano).unwrap_err().contains("64 bits"));
     }
 

@@ -208,9 +208,10 @@ pub(crate) fn as_time(found: PropertyType) -> PropertyType {
 pub fn sniff<'v>(values: impl Iterator<Item = &'v [u8]> + Clone) -> Option<LogicalType> {
     let mut given = values.filter(|value| !value.is_empty()).map(std::str::from_utf8).peekable();
     given.peek()?;
-    let utc = LogicalType::Timestamp { unit: TimeUnit::Micro, zone: "UTC".to_owned() };
-    let local = LogicalType::Timestamp { unit: TimeUnit::Micro, zone: String::new() };
-    [LogicalType::Boolean, LogicalType::Date, local, utc].into_iter().find(|logical| {
+    let times = [TimeUnit::Micro, TimeUnit::Nano]
+        .into_iter()
+        .flat_map(|unit| ["", "UTC"].map(|zone| LogicalType::Timestamp { unit, zone: zone.to_owned() }));
+    [LogicalType::Boolean, LogicalType::Date].into_iter().chain(times).find(|logical| {
         let is_number = |text: &str| text.parse::<f64>().is_ok();
         given.clone().all(|text| {
             text.is_ok_and(|text| !is_number(text) && PropertyValue::parse_logical(logical, text).is_ok())
@@ -410,6 +411,9 @@ mod tests {
         assert_eq!(named(&["2026-11-21", "1999-01-01"]).as_deref(), Some("date"));
         assert_eq!(named(&["2026-11-21", "1999-01-01 10:00"]).as_deref(), Some("timestamp[us]"));
         assert_eq!(named(&["2026-11-21T10:00:00Z"]).as_deref(), Some("timestamp[us, UTC]"));
+        let fine = ["2026-11-21 10:00:00", "2026-11-21 10:00:00.123456789"];
+        assert_eq!(named(&fine).as_deref(), Some("timestamp[ns]"));
+        assert_eq!(named(&["2026-11-21T10:00:00.123456789+01:00"]).as_deref(), Some("timestamp[ns, UTC]"));
         for values in
             [&["1", "0"][..], &["true", "x"], &["2026-11-21T10:00:00Z", "2026-11-21"], &["", ""], &[]]
         {
