@@ -86,10 +86,10 @@ struct RunArgs {
     #[arg(long, conflicts_with_all = ["top", "json"])]
     histogram: bool,
     /// Run on these versions, both included, and show the figures of each in one table; with --top, its first rows
-    #[arg(long, value_name = "FIRST..LAST", value_parser = parse_range, conflicts_with_all = ["at", "output", "json", "histogram", "conditions", "reverse"])]
+    #[arg(long, value_name = "FIRST..LAST", value_parser = parse_range, conflicts_with_all = ["at", "output", "histogram", "conditions", "reverse"])]
     versions: Option<VersionRange>,
     /// Run on all versions
-    #[arg(long, conflicts_with_all = ["at", "versions", "output", "json", "histogram", "conditions", "reverse"])]
+    #[arg(long, conflicts_with_all = ["at", "versions", "output", "histogram", "conditions", "reverse"])]
     each_version: bool,
     #[command(flatten)]
     selected: WhereArgs,
@@ -99,7 +99,7 @@ struct RunArgs {
     /// Form of the rows on standard output [default: a table; with `--output -`, CSV]
     #[arg(long = "format", value_enum, value_name = "FORM")]
     rows: Option<RowFormat>,
-    /// Report as JSON, on standard error if the rows are on standard output
+    /// Report as JSON, on standard error if the rows are on standard output; of several versions, print the rows as an array of objects
     #[arg(long)]
     json: bool,
     /// Check the answer with a serial verifier
@@ -140,7 +140,7 @@ impl RunArgs {
         self.check(entry)?;
         let cancel = cancel_on_signals()?;
         entry.check_weight(self.read.weight.is_some())?;
-        if self.each_version || self.versions.is_some() {
+        if self.is_of_versions() {
             return self.run_versions(requested, &cancel);
         }
         let (at, until) = self.choice.version(&self.at);
@@ -358,9 +358,18 @@ impl RunArgs {
         Ok(())
     }
 
+    /// Whether several versions are asked for.
+    fn is_of_versions(&self) -> bool {
+        self.each_version || self.versions.is_some()
+    }
+
     /// The form of rows on standard output.
     fn row_format(&self) -> RowFormat {
-        self.rows.unwrap_or(if self.is_to_stdout() { RowFormat::Csv } else { RowFormat::Table })
+        self.rows.unwrap_or(match self.is_to_stdout() {
+            true => RowFormat::Csv,
+            false if self.json && self.is_of_versions() => RowFormat::Json,
+            false => RowFormat::Table,
+        })
     }
 
     /// Whether `--output -` was given.
@@ -383,9 +392,12 @@ impl RunArgs {
             return refuse("--histogram and --output - both go to standard output");
         }
         if self.json && self.rows.is_some() && !self.is_to_stdout() {
-            return refuse(
-                "--format has no effect with --json, which reports as JSON; rows are printed beside it with --output -",
-            );
+            return refuse(match self.is_of_versions() {
+                true => "--json prints the rows of the versions as JSON: leave out --json or --format",
+                false => {
+                    "--format has no effect with --json, which reports as JSON; rows are printed beside it with --output -"
+                }
+            });
         }
         let is_to_file = self.output.is_some() && !self.is_to_stdout();
         if self.rows.is_some() && is_to_file && self.top.is_none() && !self.histogram {

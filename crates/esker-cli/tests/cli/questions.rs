@@ -106,6 +106,12 @@ fn several_versions_make_one_table() {
     assert_eq!(table, "version,vertices,edges,components\n1,5,5,1\n2,5,6,1\n3,5,4,2\n");
     let table = place.ok("run bfs w.esker --source a --versions 2..3 --top 1 -q --format csv");
     assert_eq!(table, "version,vertex,value\n2,d,2\n3,d,2\n");
+    let figures = place.json("run wcc w.esker --versions 2..3 --json");
+    let of = |version, edges, components| serde_json::json!({ "version": version, "vertices": 5, "edges": edges, "components": components });
+    assert_eq!(figures, serde_json::json!([of(2, 6, 1), of(3, 4, 2)]));
+    let rows = place.json("run bfs w.esker --source a --each-version --top 1 --json");
+    assert_eq!(rows[1], serde_json::json!({ "version": 2, "vertex": "d", "value": 2 }));
+    place.fails(2, "run wcc w.esker --each-version --json --format csv", "leave out --json or --format");
     let figures = place.ok("run triangles w.esker --versions 3..99 -q");
     assert!(
         figures.lines().count() == 2 && figures.starts_with("version  vertices  edges  triangles"),
