@@ -138,6 +138,29 @@ fn late_edges_are_taken_rejected_or_refused_and_always_counted() {
 }
 
 #[test]
+fn edges_that_are_taken_together_make_the_versions_of_edges_that_are_taken_one_by_one() {
+    let late = |i: u64| i > 2000 && i % 1000 < 30;
+    let time = |i: u64| 1_704_067_200 + if late(i) { i - i % 1000 - 600 + i % 7 } else { i };
+    let text = format!("from,to,sent\n{}", rows(0..6000, time));
+    let made = ["", "--rate 1e12/s"].map(|pace| {
+        let place = place();
+        place.file("a.csv", &text);
+        let line =
+            "stream s.esker a.csv --commit-every 700 --delay 20s --late reject:late.csv --time-unit s --json";
+        let report = report(&place, &format!("{line} {pace}"));
+        let versions = versions(&place).into_iter().map(|one| {
+            let message = one["message"].as_str().unwrap();
+            (message.rsplit(": ").next().unwrap().to_owned(), one["edges"].clone(), one["time"].clone())
+        });
+        let late = std::fs::read_to_string(place.path().join("late.csv")).unwrap();
+        // Those of the import have the time of the clock.
+        (report["late"].as_u64(), versions.skip(1).collect::<Vec<_>>(), late, edges(&place))
+    });
+    assert!(made[0].0 > Some(20) && made[0].1.len() > 7, "{:?} {:?}", made[0].0, made[0].1);
+    assert!(made[0] == made[1], "{:?} {:?}", made[0].1, made[1].1);
+}
+
+#[test]
 fn a_line_in_a_pipe_is_committed_before_the_pipe_ends() {
     let place = place();
     let mut child = start(&place, "stream s.esker - --commit-every 10ms");

@@ -5,7 +5,7 @@ use esker_store::format::ElementType;
 use esker_store::property::PropertyValue;
 use esker_store::{Error, Result};
 
-use super::course::FedEdge;
+use super::course::{FedEdge, FedEdges};
 use super::stream_options::{Late, Pace, StreamOptions};
 use super::target::Target;
 use crate::window::{Declared, Span, TimeUnit};
@@ -86,15 +86,24 @@ impl Clock {
         Ok(time)
     }
 
-    /// `None` for a number with a fraction, or beyond 64 bits with a sign.
-    fn of_edge(&self, edge: &FedEdge<'_>) -> Option<i64> {
-        match edge.values[self.place] {
-            PropertyValue::I32(time) => Some(i64::from(time)),
-            PropertyValue::U32(time) => Some(i64::from(time)),
-            PropertyValue::F32(_) | PropertyValue::F64(_) => None,
-            time if time.element() == Some(ElementType::I64) => time.bits().map(u64::cast_signed),
-            time => i64::try_from(time.bits()?).ok(),
+    /// Notes the times of edges if all of them are after `mark` and the unit is known; else false, and each has to be looked at.
+    pub(super) fn take_later(&mut self, edges: &FedEdges<'_>, mark: Option<i64>) -> bool {
+        if self.unit.is_none() || self.asked_delay.is_some() {
+            return false;
         }
+        let mut greatest = self.greatest;
+        for &value in &edges.values[self.place] {
+            let Some(time) = time_of(value).filter(|&time| mark.is_none_or(|mark| time > mark)) else {
+                return false;
+            };
+            greatest = greatest.max(Some(time));
+        }
+        self.greatest = greatest;
+        true
+    }
+
+    fn of_edge(&self, edge: &FedEdge<'_>) -> Option<i64> {
+        time_of(edge.values[self.place])
     }
 
     /// The unit of the times: as it is known, else as this one looks, if the times that the database has look the same.
@@ -134,5 +143,16 @@ impl Clock {
     pub(super) fn watermark(&self) -> Option<i64> {
         // More edges of the greatest time may come.
         self.greatest.map(|greatest| greatest.saturating_sub(self.delay).saturating_sub(1))
+    }
+}
+
+/// `None` for a number with a fraction, or beyond 64 bits with a sign.
+fn time_of(value: PropertyValue<'_>) -> Option<i64> {
+    match value {
+        PropertyValue::I32(time) => Some(i64::from(time)),
+        PropertyValue::U32(time) => Some(i64::from(time)),
+        PropertyValue::F32(_) | PropertyValue::F64(_) => None,
+        time if time.element() == Some(ElementType::I64) => time.bits().map(u64::cast_signed),
+        time => i64::try_from(time.bits()?).ok(),
     }
 }

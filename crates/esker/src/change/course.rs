@@ -39,9 +39,15 @@ pub(super) trait Course {
         false
     }
 
-    /// Whether every edge is taken at once, and commits are due at the end alone.
-    fn takes_all(&self) -> bool {
-        false
+    /// How many of the next `count` edges are taken at once, with no commit due before the last of them, if `pending` edges are to be
+    /// committed. Fewer than two: each is asked about by itself.
+    fn together(&self, _pending: u64, _count: usize) -> usize {
+        0
+    }
+
+    /// Takes edges, as many as [`Course::together`] said; false: each has to be asked about by itself, and none was taken.
+    fn admits_together(&mut self, _edges: &FedEdges<'_>) -> Result<bool> {
+        Ok(true)
     }
 
     /// Whether to commit what was taken once more would hardly fit the memory limit, also if no commit is due.
@@ -69,4 +75,12 @@ pub(super) struct FedEdge<'a> {
     pub(super) target: ExternalId<'a>,
     /// The values of all edge properties of the database, by number.
     pub(super) values: &'a [PropertyValue<'a>],
+}
+
+/// Edges that are fed together.
+pub(super) struct FedEdges<'a> {
+    pub(super) count: usize,
+    /// For each edge property of the database, by number, the values of the edges.
+    pub(super) values: &'a [Vec<PropertyValue<'a>>],
+    pub(super) last: FedEdge<'a>,
 }

@@ -1,14 +1,15 @@
 //! Commits the edges of files.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use arrow_array::Array;
-use esker_graph::Cancel;
+use arrow_array::cast::AsArray;
 use esker_import::options::BadLines;
-use esker_import::source::{EdgeBatch, IdKind, Reader, Rejected, integer_ids, limit_decoding, texts};
+use esker_import::source::{
+    EdgeBatch, IdKind, Reader, Rejected, id_at as external_id, integer_ids, limit_decoding,
+};
 use esker_store::format::{Duplicates, PropertyRecord};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
@@ -16,12 +17,13 @@ use esker_store::{CommitOptions, CommitSizing, Database, Error, Result};
 
 use super::bounds::expect_borne_out;
 use super::columns::{EdgeInput, Purpose, id_at, not_added, stopped_by};
-use super::course::{Course, FedEdge};
+use super::course::{Course, FedEdge, FedEdges};
+use super::feed_options::{FeedOptions, FeedReport};
 use super::target::Target;
 use super::value::{Given, convert_or_widen};
 
-/// Capacity of the queue of parsed blocks, which hold some 100 000 edges each.
-const BLOCKS_AHEAD: usize = 4;
+/// Capacity of the queue of parsed blocks, which hold some 100 000 edges each: what a stream of a million edges a commit parses meanwhile.
+const BLOCKS_AHEAD: usize = 12;
 /// With a lower memory limit, a block is handed over only when it is wanted.
 const AHEAD_LIMIT_BYTES: u64 = 256 << 20;
 /// Interval between checks for cancellation while waiting for input.
@@ -35,61 +37,12 @@ const ROOM_EVERY: usize = 1 << 12;
 /// Largest number of rejected lines in a report.
 const SAMPLE_MAX: usize = 10;
 
-/// Called with the fraction of the input read so far (0 to 1, if known) and the number of edges.
-pub type OnFeed = Arc<dyn Fn(Option<f64>, u64) + Send + Sync>;
-
-/// Options of [`feed`].
-#[derive(Clone, Default)]
-pub struct FeedOptions {
-    /// The message and the event time of the versions.
-    pub commit: CommitOptions,
-    /// What becomes of edges that exist or are given several times; `None`: the rule of the database.
-    pub duplicates: Option<Duplicates>,
-    /// Number of edges per commit; `None` for a single commit.
-    pub batch_edges: Option<u64>,
-    /// What to do with malformed lines.
-    pub bad_lines: BadLines,
-    /// Cancels the work; committed versions stay.
-    pub cancel: Cancel,
-    /// Called with progress.
-    pub on_progress: Option<OnFeed>,
-}
-
-impl std::fmt::Debug for FeedOptions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { commit, duplicates, batch_edges, bad_lines, .. } = self;
-        let mut out = f.debug_struct("FeedOptions");
-        out.field("commit", commit)
-            .field("duplicates", duplicates)
-            .field("batch_edges", batch_edges)
-            .field("bad_lines", bad_lines);
-        out.finish_non_exhaustive()
-    }
-}
-
-/// Report of [`feed`].
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct FeedReport {
-    /// The committed versions, in order.
-    pub versions: Vec<u64>,
-    /// Number of edges committed.
-    pub edges: u64,
-    /// Number of vertices listed without an edge.
-    pub vertices: u64,
-    /// Number of edges left out or united with another, as the rule for duplicates says.
-    pub duplicates: u64,
-    /// Number of skipped lines.
-    pub rejected: u64,
-    /// The first skipped lines.
-    pub rejected_sample: Vec<Rejected>,
-}
-
 /// Commits after every so many edges, and at the end.
 struct Batches<'a>(&'a FeedOptions);
 
 impl Course for Batches<'_> {
-    fn takes_all(&self) -> bool {
-        self.0.batch_edges.is_none()
+    fn together(&self, pending: u64, count: usize) -> usize {
+        within(self.0.batch_edges, pending, count)
     }
 
     fn has_an_end(&self) -> bool {
@@ -125,6 +78,11 @@ pub fn feed(
     report: &mut FeedReport,
 ) -> Result<()> {
     feed_by(database, target, input, options, &mut Batches(options), report)
+}
+
+/// How many of the next `count` edges are left until `limit` of them are to be committed, of which `pending` are there.
+pub(super) fn within(limit: Option<u64>, pending: u64, count: usize) -> usize {
+    limit.map_or(count, |limit| count.min(usize::try_from(limit.saturating_sub(pending)).unwrap_or(count)))
 }
 
 /// As [`feed`], on a course of the caller's choice; of the options, `commit` and `batch_edges` do not count.
@@ -298,16 +256,26 @@ impl Feeder<'_> {
                 self.make_room()?;
             }
         }
-        if self.takes_many(rows) {
-            self.take_many(rows)?;
-            self.count_rejected(&rows.rejected);
-            return self.keep_time(false);
-        }
-        for index in 0..edges {
+        // Where the edges end that the course wants to be asked about one by one.
+        let (mut index, mut alone) = (0, if self.takes_columns(rows) { 0 } else { edges });
+        while index < edges {
+            if index >= alone {
+                let end = index + self.course.together(self.pending.edges, (edges - index).min(ROOM_EVERY));
+                if end > index + 1 && self.take_many(rows, index..end)? {
+                    index = end;
+                    self.make_room()?;
+                    if !self.keep_time(false)? {
+                        return Ok(false);
+                    }
+                    continue;
+                }
+                alone = end;
+            }
+            index += 1;
             if self.course.passes_over() {
                 continue;
             }
-            if !self.take_edge(rows, index)? {
+            if !self.take_edge(rows, index - 1)? {
                 return Ok(false);
             }
             self.make_room()?;
@@ -324,30 +292,35 @@ impl Feeder<'_> {
         }
     }
 
-    /// Whether the edges of a block are taken together: they are added as they are.
-    fn takes_many(&self, rows: &EdgeBatch) -> bool {
+    /// Whether the edges of a block may be taken together: they are added as they are.
+    fn takes_columns(&self, rows: &EdgeBatch) -> bool {
         let are_texts = [&rows.source, &rows.target].map(|ids| integer_ids(ids).is_none());
-        self.purpose == Purpose::Add
-            && self.course.takes_all()
-            && !(self.reverse || self.once)
-            && are_texts == [self.target.text_ids; 2]
+        self.purpose == Purpose::Add && !(self.reverse || self.once) && are_texts == [self.target.text_ids; 2]
     }
 
-    fn take_many(&mut self, rows: &EdgeBatch) -> Result<()> {
-        let mut named = texts(&rows.source).zip(texts(&rows.target)).map(|(from, to)| from.zip(to));
-        for first in (0..rows.len()).step_by(ROOM_EVERY) {
-            let indexes = first..rows.len().min(first + ROOM_EVERY);
-            let values = self.values_of(rows, indexes.clone())?;
-            if let Some(named) = &mut named {
-                let ends = named.map(|(from, to)| [from, to]).take(indexes.len());
-                self.batch.add_text_edges(&ends.collect::<Vec<_>>(), &values)?;
-            } else if let (Some(from), Some(to)) = (integer_ids(&rows.source), integer_ids(&rows.target)) {
+    /// Takes a range of edges; false: the course has to be asked about each, and none was taken.
+    fn take_many(&mut self, rows: &EdgeBatch, indexes: Range<usize>) -> Result<bool> {
+        // One of them cannot be taken. Those before it can.
+        let Ok(values) = self.values_of(rows, indexes.clone()) else { return Ok(false) };
+        let last = indexes.end - 1;
+        let of_last: Vec<_> = values.iter().map(|values| values[values.len() - 1]).collect();
+        let (source, target) = (external_id(&rows.source, last), external_id(&rows.target, last));
+        let last = FedEdge { source, target, values: &of_last };
+        if !self.course.admits_together(&FedEdges { count: indexes.len(), values: &values, last })? {
+            return Ok(false);
+        }
+        match (integer_ids(&rows.source), integer_ids(&rows.target)) {
+            (Some(from), Some(to)) => {
                 self.batch.add_integer_edges(&from[indexes.clone()], &to[indexes.clone()], &values)?;
             }
-            self.pending.edges += indexes.len() as u64;
-            self.make_room()?;
+            _ => {
+                let (from, to) = (rows.source.as_binary::<i32>(), rows.target.as_binary::<i32>());
+                let ends = indexes.clone().map(|index| [from.value(index), to.value(index)]);
+                self.batch.add_text_edges(&ends.collect::<Vec<_>>(), &values)?;
+            }
         }
-        Ok(())
+        self.pending.edges += indexes.len() as u64;
+        Ok(true)
     }
 
     /// The values of a range of edges, for each property.

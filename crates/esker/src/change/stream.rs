@@ -15,10 +15,11 @@ use esker_store::{CommitOptions, Database, Error, Result};
 
 use super::clock::Clock;
 use super::columns::EdgeInput;
-use super::course::{Course, FedEdge};
+use super::course::{Course, FedEdge, FedEdges};
 use super::expire::expire;
 use super::expired::is_expiry;
-use super::feed::{FeedOptions, FeedReport, feed_by};
+use super::feed::{feed_by, within};
+use super::feed_options::{FeedOptions, FeedReport};
 use super::position::Position;
 use super::rejects::Rejects;
 use super::stream_options::{CommitEvery, Expiry, Late, Pace, StreamOptions, StreamState};
@@ -26,7 +27,7 @@ use super::target::Target;
 use crate::error::Error as FacadeError;
 use crate::window::{Declared, TimeUnit};
 
-/// Edges between two looks at the clock.
+/// Edges between two looks at the clock, if they come one by one.
 const LOOK_EVERY: u64 = 64;
 /// Old edges are removed each time that this part of their greatest age has passed.
 const EXPIRE_SHARE: i64 = 16;
@@ -92,6 +93,8 @@ struct StreamCourse<'a> {
     waiting_since: Option<Instant>,
     told: Instant,
     taken: u64,
+    /// What `taken` was at the last look at the clock.
+    looked_at: u64,
     committed: u64,
     version: Option<u64>,
     lag: Duration,
@@ -129,6 +132,7 @@ impl<'a> StreamCourse<'a> {
             waiting_since: None,
             told: now,
             taken: 0,
+            looked_at: 0,
             committed: 0,
             version: None,
             lag: Duration::ZERO,
@@ -369,6 +373,25 @@ impl Course for StreamCourse<'_> {
         is_admitted
     }
 
+    fn together(&self, pending: u64, count: usize) -> usize {
+        match self.options.pace.is_some() || self.to_pass > 0 {
+            true => 0,
+            false => within(self.commit_edges(), pending, count),
+        }
+    }
+
+    fn admits_together(&mut self, edges: &FedEdges<'_>) -> Result<bool> {
+        let mark = self.position.watermark;
+        if self.clock.as_mut().is_some_and(|clock| !clock.take_later(edges, mark)) {
+            return Ok(false);
+        }
+        self.position.mark = Some(fingerprint(&edges.last));
+        self.position.edges += edges.count as u64;
+        self.taken += edges.count as u64;
+        self.waiting_since.get_or_insert_with(Instant::now);
+        Ok(true)
+    }
+
     fn is_due(&mut self, pending: u64, is_idle: bool) -> bool {
         if let CommitEvery::Edges(limit) = self.options.every
             && pending >= limit
@@ -376,9 +399,10 @@ impl Course for StreamCourse<'_> {
             return true;
         }
         // The clock is not read for each edge.
-        if !is_idle && !self.taken.is_multiple_of(LOOK_EVERY) {
+        if !is_idle && self.taken - self.looked_at < LOOK_EVERY {
             return false;
         }
+        self.looked_at = self.taken;
         let now = Instant::now();
         self.tell(now);
         match self.options.every {

@@ -1,0 +1,58 @@
+//! Options and report of feeding.
+
+use std::sync::Arc;
+
+use esker_graph::Cancel;
+use esker_import::options::BadLines;
+use esker_import::source::Rejected;
+use esker_store::CommitOptions;
+use esker_store::format::Duplicates;
+
+/// Called with the fraction of the input read so far (0 to 1, if known) and the number of edges.
+pub type OnFeed = Arc<dyn Fn(Option<f64>, u64) + Send + Sync>;
+
+/// Options of [`feed`].
+#[derive(Clone, Default)]
+pub struct FeedOptions {
+    /// The message and the event time of the versions.
+    pub commit: CommitOptions,
+    /// What becomes of edges that exist or are given several times; `None`: the rule of the database.
+    pub duplicates: Option<Duplicates>,
+    /// Number of edges per commit; `None` for a single commit.
+    pub batch_edges: Option<u64>,
+    /// What to do with malformed lines.
+    pub bad_lines: BadLines,
+    /// Cancels the work; committed versions stay.
+    pub cancel: Cancel,
+    /// Called with progress.
+    pub on_progress: Option<OnFeed>,
+}
+
+impl std::fmt::Debug for FeedOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { commit, duplicates, batch_edges, bad_lines, .. } = self;
+        let mut out = f.debug_struct("FeedOptions");
+        out.field("commit", commit)
+            .field("duplicates", duplicates)
+            .field("batch_edges", batch_edges)
+            .field("bad_lines", bad_lines);
+        out.finish_non_exhaustive()
+    }
+}
+
+/// Report of [`feed`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FeedReport {
+    /// The committed versions, in order.
+    pub versions: Vec<u64>,
+    /// Number of edges committed.
+    pub edges: u64,
+    /// Number of vertices listed without an edge.
+    pub vertices: u64,
+    /// Number of edges left out or united with another, as the rule for duplicates says.
+    pub duplicates: u64,
+    /// Number of skipped lines.
+    pub rejected: u64,
+    /// The first skipped lines.
+    pub rejected_sample: Vec<Rejected>,
+}
