@@ -38,6 +38,9 @@ use esker::window::{WindowJob, WindowSeries};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
+/// Edges that are handed to the store at a time.
+const BLOCK_EDGES: usize = 4096;
+
 struct Settings {
     scale: u32,
     degree: u64,
@@ -168,9 +171,11 @@ fn steps(edges: &[(u64, u64)], settings: &Settings, place: &Path) -> Result<()> 
     for step in 2..=settings.steps.min(edges.len() / settings.step) {
         let begin = Instant::now();
         let mut batch = database.batch();
-        for &(u, v) in &edges[end..end + settings.step] {
-            batch.add_edge(u, v, &[PropertyValue::from(end as i64)])?;
-            end += 1;
+        for block in edges[end..end + settings.step].chunks(BLOCK_EDGES) {
+            let (sources, targets): (Vec<u64>, Vec<u64>) = block.iter().copied().unzip();
+            let times = (end..end + block.len()).map(|time| PropertyValue::from(time as i64)).collect();
+            batch.add_integer_edges(&sources, &targets, &[times])?;
+            end += block.len();
         }
         database.commit(batch, "a step")?;
         let committed = begin.elapsed().as_secs_f64();

@@ -1,5 +1,6 @@
 //! Writes commits as a complete set of layer files.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -75,7 +76,10 @@ pub(crate) fn assemble(
         })
         .collect();
     let (edges, rows) = flatten(commits, elements.len(), run)?;
-    let mut known = location.known.map(|known| known.lock().unwrap_or_else(PoisonError::into_inner));
+    // Where parallel edges are kept, only a removal asks which edges there are.
+    let asks = !below.layer().multigraph || edges.iter().any(|edge| edge.row == REMOVAL);
+    let known = location.known.filter(|_| asks);
+    let mut known = known.map(|known| known.lock().unwrap_or_else(PoisonError::into_inner));
     let is_known = known.as_mut().map(|known| known.learn(below.stack(), edges.len(), run)).transpose()?;
     let changes = Changes {
         stack: below.stack(),
@@ -160,10 +164,10 @@ fn new_texts(commits: &[Arc<Commit>], properties: usize) -> Vec<Vec<&[u8]>> {
 }
 
 /// Edges with their version codes, and for each edge property the values of all rows.
-type EdgesAndRows = (Vec<EdgeChange>, Vec<Vec<u64>>);
+type EdgesAndRows<'c> = (Vec<EdgeChange>, Cow<'c, [Vec<u64>]>);
 
-/// Concatenates the edges of all commits, with their version codes, and all rows.
-fn flatten(commits: &[Arc<Commit>], properties: usize, run: &Run) -> Result<EdgesAndRows> {
+/// Concatenates the edges of all commits, with their version codes, and all rows. Those of one commit are not copied.
+fn flatten<'c>(commits: &'c [Arc<Commit>], properties: usize, run: &Run) -> Result<EdgesAndRows<'c>> {
     let num_rows: Vec<usize> = run.install(|| commits.par_iter().map(|commit| commit.num_rows()).collect());
     let all_rows = num_rows.iter().sum();
     if all_rows >= REMOVAL as usize {
@@ -175,7 +179,8 @@ fn flatten(commits: &[Arc<Commit>], properties: usize, run: &Run) -> Result<Edge
     let num_edges = commits.iter().map(|commit| commit.edges.len()).sum();
     let blank = EdgeChange { source: 0, target: 0, code: 0, row: 0 };
     let mut edges = filled_by_all(blank, num_edges, run)?;
-    let mut rows = (0..properties).map(|_| with_room(all_rows)).collect::<Result<Vec<_>>>()?;
+    let copied_rows = if commits.len() == 1 { 0 } else { all_rows };
+    let mut rows = (0..properties).map(|_| with_room(copied_rows)).collect::<Result<Vec<_>>>()?;
     let (mut rest, mut first_row, mut chunks) = (&mut edges[..], 0, Vec::new());
     for ((commit, code), num_rows) in commits.iter().zip(1_u32..).zip(num_rows) {
         let (own, later) = rest.split_at_mut(commit.edges.len());
@@ -184,7 +189,7 @@ fn flatten(commits: &[Arc<Commit>], properties: usize, run: &Run) -> Result<Edge
             chunks.push((ops, changes, code, first_row));
         }
         first_row += num_rows as u32;
-        for (all, own) in rows.iter_mut().zip(&commit.rows) {
+        for (all, own) in rows.iter_mut().zip(&commit.rows).filter(|_| commits.len() > 1) {
             all.extend_from_slice(own);
         }
     }
@@ -196,6 +201,10 @@ fn flatten(commits: &[Arc<Commit>], properties: usize, run: &Run) -> Result<Edge
             }
         });
     });
+    let rows = match commits {
+        [only] => Cow::Borrowed(&only.rows[..]),
+        _ => Cow::Owned(rows),
+    };
     Ok((edges, rows))
 }
 

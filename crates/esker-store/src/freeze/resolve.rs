@@ -146,14 +146,17 @@ impl<'a> Resolver<'a> {
         past.clear();
         dead.clear();
         let fragment = self.newest(v)?;
-        let old_len = match self.unread_len(v, fragment, new)? {
+        // Where parallel edges are kept, an addition has no effect on the copies of its edge.
+        let adds = self.multigraph && arcs.iter().all(|arc| arc.row != REMOVAL);
+        let meets_old = if adds { Some(false) } else { new.map(|new| new.contains(&false)) };
+        let old_len = match self.unread_len(v, fragment, meets_old)? {
             Some(len) => len,
             None => self.read_old(v, fragment, old)?,
         };
         let mut first = 0;
         for arcs in arcs.chunk_by(|a, b| a.target == b.target) {
             buffers.copies.clear();
-            if new.is_none_or(|new| !new[first]) {
+            if !adds && new.is_none_or(|new| !new[first]) {
                 buffers.find_copies(arcs[0].target);
             }
             self.edge(arcs, buffers, tally)?;
@@ -248,14 +251,15 @@ impl<'a> Resolver<'a> {
         Address::new(self.changes.stack.layers()[layer].record().number, slot)
     }
 
-    /// The length of the old list, whose newest fragment is `fragment`, if its arcs need not be read.
+    /// The length of the old list, whose newest fragment is `fragment`, if its arcs need not be read. `meets_old`: whether a change may be of
+    /// an edge that is in it, if that is known.
     fn unread_len(
         &self,
         v: VertexId,
         fragment: Option<(usize, usize)>,
-        new: Option<&[bool]>,
+        meets_old: Option<bool>,
     ) -> Result<Option<usize>> {
-        let Some(new) = new else { return Ok(None) };
+        let Some(meets_old) = meets_old else { return Ok(None) };
         let len = match (fragment, self.table) {
             (None, _) => 0,
             (Some(_), Some(table)) => table.degree(v),
@@ -263,7 +267,7 @@ impl<'a> Resolver<'a> {
                 self.changes.stack.section(layer, self.direction)?.degree_at(slot)?
             }
         };
-        let matters = self.is_copied(v, len, 0) || new.contains(&false);
+        let matters = meets_old || self.is_copied(v, len, 0);
         Ok((!matters).then_some(len))
     }
 
