@@ -23,6 +23,8 @@ pub struct DirectoryEntry {
     pub is_link: bool,
     /// Length of the file; 0 for a directory.
     pub bytes: u64,
+    /// The part of the length that takes room on the disk: holes do not.
+    pub stored_bytes: u64,
 }
 
 /// Files by name: a [`Disk`], or an archive that keeps small files together in one file ([`crate::Archive`]).

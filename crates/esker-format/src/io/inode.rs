@@ -36,7 +36,8 @@ impl FaultyInode {
     /// As a directory lists it.
     pub(super) fn describe(&self, path: &Path) -> DirectoryEntry {
         let bytes = self.content.len() as u64;
-        DirectoryEntry { name: last(path), is_directory: self.is_directory, is_link: false, bytes }
+        let (name, is_directory) = (last(path), self.is_directory);
+        DirectoryEntry { name, is_directory, is_link: false, bytes, stored_bytes: bytes }
     }
 
     /// Decides which writes since the last sync reach the disk, by random numbers below given bounds.

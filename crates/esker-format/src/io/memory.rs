@@ -102,7 +102,7 @@ fn describe(path: &Path, node: &MemoryInode) -> DirectoryEntry {
         MemoryInode::Directory => (true, 0),
         MemoryInode::File(content) => (false, content.read().len() as u64),
     };
-    DirectoryEntry { name: last(path), is_directory, is_link: false, bytes }
+    DirectoryEntry { name: last(path), is_directory, is_link: false, bytes, stored_bytes: bytes }
 }
 
 impl Files for MemoryDisk {

@@ -218,6 +218,9 @@ pub fn input_bytes(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
 }
 
+/// What the system counts the room of files in.
+const BLOCK_UNIT_BYTES: u64 = 512;
+
 /// What a name of an input names now: device and number of the file; `None` if there is none.
 pub fn input_id(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -225,8 +228,11 @@ pub fn input_id(path: &Path) -> Option<(u64, u64)> {
 }
 
 fn describe(name: String, metadata: &fs::Metadata) -> DirectoryEntry {
+    use std::os::unix::fs::MetadataExt;
     let (is_directory, is_link) = (metadata.is_dir(), metadata.is_symlink());
-    DirectoryEntry { name, is_directory, is_link, bytes: if is_directory { 0 } else { metadata.len() } }
+    let bytes = if is_directory { 0 } else { metadata.len() };
+    let stored_bytes = bytes.min(metadata.blocks().saturating_mul(BLOCK_UNIT_BYTES));
+    DirectoryEntry { name, is_directory, is_link, bytes, stored_bytes }
 }
 
 /// Locks the file at `path`. Between its opening and its locking, when tests call `opened`, another process may replace

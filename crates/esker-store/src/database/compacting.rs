@@ -20,8 +20,8 @@ pub struct CompactReport {
     pub bytes_before: u64,
     /// Bytes of the layers now.
     pub bytes: u64,
-    /// Bytes of the files that were written for new layers. Not counted are files that these share with older ones; blocks of zeros, which
-    /// take no space, are.
+    /// Bytes of the files that were written for new layers. Not counted are files that these share with older ones, and blocks of zeros that
+    /// take no room on the disk.
     pub bytes_written: u64,
     /// The tiles and heads that were made.
     pub forms: FormReport,

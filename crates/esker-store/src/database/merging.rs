@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::Result;
-use esker_format::io::{Disk, Files};
+use esker_format::io::{DirectoryEntry, Disk, Files};
 use esker_format::{
     ArchiveWriter, DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, KeptForms, LayerRecord, Owner,
     PropertyRecord, Widening, archived_name,
@@ -187,22 +187,27 @@ impl Core {
 
     /// Bytes of the files of all layers.
     fn layer_bytes(&self, state: &State) -> Result<u64> {
-        self.bytes_of(state.layers().iter().map(|layer| layer.record().number))
+        self.bytes_of(state.layers().iter().map(|layer| layer.record().number), |entry| entry.bytes)
     }
 
-    /// Bytes of the files of layers that `known` lacks, without those that they share with older layers.
+    /// Bytes on the disk of the files of layers that `known` lacks, without those that they share with older layers.
     fn new_bytes(&self, known: &State, state: &State) -> Result<u64> {
         let numbers = state.layers().iter().map(|layer| layer.record().number);
         let is_new = |number: &u32| known.layers().iter().all(|layer| layer.record().number != *number);
         let new: Vec<u32> = numbers.filter(is_new).collect();
-        let mut bytes = self.bytes_of(new.iter().copied())?;
+        let mut bytes = self.bytes_of(new.iter().copied(), |entry| entry.stored_bytes)?;
         for number in new {
-            bytes -= state.tiles_of(number)?.map_or(0, |tiles| tiles.data().shared_bytes());
+            bytes =
+                bytes.saturating_sub(state.tiles_of(number)?.map_or(0, |tiles| tiles.data().shared_bytes()));
         }
         Ok(bytes)
     }
 
-    fn bytes_of(&self, layers: impl Iterator<Item = u32>) -> Result<u64> {
+    fn bytes_of(
+        &self,
+        layers: impl Iterator<Item = u32>,
+        of_file: impl Fn(&DirectoryEntry) -> u64,
+    ) -> Result<u64> {
         let numbers: BTreeSet<String> = layers.map(|number| number.to_string()).collect();
         let layers = self.path.join("layers");
         let mut bytes = 0;
@@ -210,10 +215,10 @@ impl Core {
             if !numbers.contains(archived_name(&entry.name)) {
                 continue;
             }
-            bytes += entry.bytes;
+            bytes += of_file(&entry);
             if entry.is_directory {
                 let entries = self.disk.list(&layers.join(&entry.name))?;
-                bytes += entries.iter().map(|entry| entry.bytes).sum::<u64>();
+                bytes += entries.iter().map(&of_file).sum::<u64>();
             }
         }
         Ok(bytes)

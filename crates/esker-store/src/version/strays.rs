@@ -210,7 +210,8 @@ mod tests {
     #[test]
     fn a_layer_is_known_by_the_name_and_the_kind_of_its_files() {
         let layer = |name: &str, is_directory, is_link| {
-            layer_of(&DirectoryEntry { name: name.to_owned(), is_directory, is_link, bytes: 0 })
+            let name = name.to_owned();
+            layer_of(&DirectoryEntry { name, is_directory, is_link, bytes: 0, stored_bytes: 0 })
         };
         assert_eq!(layer("7", true, false), Some(7));
         assert_eq!(layer("7.columns", false, false), Some(7));
