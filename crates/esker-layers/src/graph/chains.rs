@@ -10,9 +10,8 @@ use esker_format::Result;
 use esker_graph::{Run, VertexId, vertex};
 
 use super::arcs::{Arcs, seek};
-use super::layered::{Layered, with_joined};
+use super::layered::{Layered, OldestLists, with_joined};
 use super::weight::ColumnWeight;
-use crate::layer::AllLists;
 
 /// Bytes of a fragment beside its arcs: vertex, offset, link.
 const FRAGMENT_BYTES: usize = size_of::<VertexId>() + 2 * size_of::<u64>();
@@ -157,7 +156,7 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         range: Range<usize>,
         mut take: impl FnMut(VertexId, &[VertexId], &[W]) -> Result<()>,
     ) -> Result<bool> {
-        let AllLists::Arrays { offsets, targets: base_targets } = of.base else { return Ok(false) };
+        let OldestLists::Arrays { offsets, targets: base_targets } = of.base else { return Ok(false) };
         let (mut arcs, mut lists, mut dead) = (ChainArcs::default(), Vec::new(), Vec::new());
         let buffers = &mut ChainBuffers::default();
         self.for_each(range.clone(), buffers, &mut arcs, |v, arcs, left_out| {

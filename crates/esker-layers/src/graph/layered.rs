@@ -13,7 +13,7 @@ use esker_graph::{Direction, Extents, Flow, Run, VertexId};
 use super::arcs::{Arcs, seek};
 use super::points::tiles_alone;
 use super::weight::ColumnWeight;
-use crate::layer::{AllLists, CodeSlice};
+use crate::layer::{AllLists, CodeSlice, CodedLists, ListExtents};
 use crate::stack::{Area, Stack, Stretch, Table};
 
 /// Data for reading a version in the middle of a layer: its rank, the births of arcs, and the past.
@@ -33,13 +33,33 @@ pub(super) struct Layered<'a, W> {
     pub(super) direction: Direction,
     pub(super) table: Arc<Table>,
     /// The lists of the oldest; none if they are left out.
-    pub(super) base: AllLists<'a>,
+    pub(super) base: OldestLists<'a>,
     /// Oldest first. One that scans leave out has no vertices here; the oldest has no targets if its lists are coded or left out.
     pub(super) layers: Vec<Arcs<'a, W>>,
     /// 1 if the lists of the oldest are left out, else 0.
     floor: usize,
     /// Of the newest layer, if it is partial.
     pub(super) filter: Option<Filter<'a, W>>,
+}
+
+/// The lists of the oldest layer, which is mapped.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum OldestLists<'a> {
+    /// Plain arrays: the offset of each list, then the number of arcs; the targets of all lists.
+    Arrays { offsets: &'a [u64], targets: &'a [VertexId] },
+    /// Compressed blocks.
+    Coded(CodedLists<'a>),
+}
+
+impl<'a> OldestLists<'a> {
+    /// The range of arcs of each list.
+    #[inline(always)]
+    pub(super) fn extents(&self) -> ListExtents<'a> {
+        match *self {
+            Self::Arrays { offsets, .. } => ListExtents::Offsets(offsets),
+            Self::Coded(lists) => ListExtents::Index(lists.index()),
+        }
+    }
 }
 
 impl<'a, W: ColumnWeight> Layered<'a, W> {
@@ -100,10 +120,11 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
         };
         let base = match floor {
             0 if !stack.is_left_out(0) => match stack.section(0, direction)?.main().all(run)? {
+                AllLists::Arrays { offsets, targets } => OldestLists::Arrays { offsets, targets },
+                AllLists::Coded(lists) => OldestLists::Coded(lists),
                 AllLists::Tiled { .. } => return Err(tiles_alone("they cannot be mapped")),
-                lists => lists,
             },
-            _ => AllLists::Arrays { offsets: &[0], targets: &[] },
+            _ => OldestLists::Arrays { offsets: &[0], targets: &[] },
         };
         Ok(Self { stack, direction, table, base, layers, floor, filter })
     }

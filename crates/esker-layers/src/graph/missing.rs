@@ -10,7 +10,7 @@ const UNIT_WORDS: usize = UNIT_LEN / 64;
 ///
 /// Memory: 16 bytes for each 64 vertices of the graph, 4 bytes for each vertex with a list, and the targets.
 #[derive(Debug, Default)]
-pub(super) struct Missing {
+pub(crate) struct Missing {
     units: Vec<MissingUnit>,
     num_arcs: usize,
 }
@@ -100,6 +100,11 @@ impl Missing {
         let lists = &self.units[unit];
         let own = (0..UNIT_LEN).filter(|&within| lists.has(within));
         own.enumerate().map(move |(at, within)| (vertex(unit * UNIT_LEN + within), lists.list(at)))
+    }
+
+    /// Whether no vertex has a list.
+    pub(super) fn is_empty(&self) -> bool {
+        self.num_arcs == 0
     }
 
     /// Number of units.

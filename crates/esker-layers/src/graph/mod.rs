@@ -13,6 +13,8 @@ mod list_by_list;
 mod compressed_tests;
 mod arcs;
 mod keep;
+mod missing;
+mod living;
 mod layered;
 mod chains;
 mod sweep;

@@ -3,15 +3,17 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use esker_format::{BLOCK_BYTES, Error, Result};
-use esker_graph::{AnyVisitor, Piece, Run, Select, VertexId};
+use esker_graph::{AnyVisitor, Piece, Run, Select, Sink, VertexId};
 
 use super::weight::ColumnWeight;
 use crate::layer::ListColumns;
 
 /// A selection is read from lists if so many times its arcs are not more than all...
 const FEW_FRACTION: u64 = 64;
-/// ... and they are not more than this: a thread reads them alone.
+/// ... and they are not more than this.
 const FEW_ARCS_MAX: u64 = 1 << 16;
+/// Vertices that a thread takes of a selection at a time.
+const PART_LEN: usize = 1 << 7;
 
 /// The selected vertices, if their lists are few beside those of `num_edges` edges.
 pub(crate) fn few<'s>(
@@ -28,6 +30,28 @@ pub(crate) fn few<'s>(
             arcs <= max
         });
     few.then_some(list)
+}
+
+/// Calls `take` with a sink of the thread, each of a few vertices that is wanted, and the block that the thread read last: vertices ascend, so
+/// that those who share a block read it once.
+pub(crate) fn share_few<W: ColumnWeight>(
+    run: &Run,
+    list: &[VertexId],
+    visitor: &dyn AnyVisitor<W>,
+    take: impl Fn(&mut (dyn Sink<W> + '_), VertexId, &mut usize) -> Result<()> + Sync,
+) -> Result<()> {
+    run.check()?;
+    let mut sorted = list.to_vec();
+    sorted.sort_unstable();
+    let parts: Vec<_> = sorted.chunks(PART_LEN).collect();
+    run.share(
+        parts.len(),
+        || (visitor.sink(), usize::MAX),
+        |(sink, block), part| {
+            parts[part].iter().filter(|&&v| visitor.wants(v)).try_for_each(|&v| take(&mut **sink, v, block))
+        },
+    )?;
+    Ok(())
 }
 
 /// The error about lists that are kept in tiles alone.
@@ -105,7 +129,7 @@ impl<'a> PointReads<'a> {
         Ok(result)
     }
 
-    /// Hands over the lists of a few vertices, one by one.
+    /// Hands over the lists of a few vertices, one by one, in their order.
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`]; cancellation.
@@ -115,16 +139,13 @@ impl<'a> PointReads<'a> {
         list: &[VertexId],
         visitor: &dyn AnyVisitor<W>,
     ) -> Result<()> {
-        run.check()?;
-        let mut sink = visitor.sink();
-        for &v in list.iter().filter(|&&v| visitor.wants(v)) {
-            self.with_list(v, |targets, weights| {
+        share_few(run, list, visitor, |sink, v, block| {
+            self.with_next_list(v, block, |targets, weights| {
                 if !targets.is_empty() {
                     sink.visit_one(v, Piece { targets, weights, exclusive: true });
                 }
-            })?;
-        }
-        Ok(())
+            })
+        })
     }
 
     /// Says that so many bytes of the columns were read. Gives up their memory when there are many.

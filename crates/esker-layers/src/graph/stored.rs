@@ -126,7 +126,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
                     });
                     let kept = KeptHeads { length: heads.length, order: heads.order, degrees, stored };
                     let base = HeadedSource::new(disk, lists, weight.0, &kept, run)?;
-                    Side::source(base).with_changes(stack, direction, weight, run)
+                    StackedSide::over_heads(base, stack, direction, weight, run)
                 })
             }
         }

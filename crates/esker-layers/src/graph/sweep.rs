@@ -11,10 +11,10 @@ use esker_graph::{
 
 use super::arcs::{Arcs, seek};
 use super::keep::keep;
-use super::layered::{Filter, Layered};
+use super::layered::{Filter, Layered, OldestLists};
 use super::offer::{Decoded, Offer};
 use super::weight::ColumnWeight;
-use crate::layer::{AllLists, CodeSlice, ListPlaces, for_runs};
+use crate::layer::{CodeSlice, ListPlaces, for_runs};
 
 /// Vertices of a stretch whose layers are swept one after another: what visitors keep of them stays in the cache.
 const STRETCH_LEN: usize = 1 << 13;
@@ -120,7 +120,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
                 continue;
             }
             match of.base {
-                AllLists::Arrays { .. } => {
+                OldestLists::Arrays { .. } => {
                     for i in ones(wanted) {
                         let range = arcs.range(block + i);
                         if !range.is_empty() {
@@ -130,13 +130,12 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
                     offered += self.batch.len();
                     self.flush();
                 }
-                AllLists::Coded(lists) => {
+                OldestLists::Coded(lists) => {
                     let offer = Offer::new(lists, arcs.weights);
                     lists.places(block, &mut self.places);
                     offered += wanted.count_ones() as usize;
                     offer.block_into(&mut *self.sink, &mut self.decoded, (block, &self.places), wanted);
                 }
-                AllLists::Tiled { .. } => unreachable!("`Layered` refuses lists in tiles alone"),
             }
         }
         offered
@@ -213,8 +212,8 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
         let arcs = &of.layers[0];
         for (block, wanted) in wanted_blocks(self.visitor, first..end, bits) {
             match of.base {
-                AllLists::Arrays { .. } => self.offer_born_block(filter, arcs, block, wanted),
-                AllLists::Coded(lists) => {
+                OldestLists::Arrays { .. } => self.offer_born_block(filter, arcs, block, wanted),
+                OldestLists::Coded(lists) => {
                     let mut decoded = std::mem::take(self.decoded.targets());
                     for v in ones(wanted).map(|i| vertex(block + i)) {
                         let place = lists.index().place(v as usize);
@@ -223,7 +222,6 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
                     }
                     *self.decoded.targets() = decoded;
                 }
-                AllLists::Tiled { .. } => unreachable!("`Layered` refuses lists in tiles alone"),
             }
         }
     }

@@ -7,7 +7,7 @@ use esker_format::Result;
 use esker_format::memory::{push, reserve};
 use esker_graph::VertexId;
 
-use super::strip::{STRIP_BITS, STRIP_LEN};
+use super::strip::{place, strip_of};
 
 /// How many edges lead from one vertex to another, before and after a merge. An undirected edge leads from the smaller end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl ChangedRow {
         for &ChangedEdge { source, target, after, .. } in &changes.edges {
             let values = value..value + after as usize;
             value = values.end;
-            let tile = ((source as usize >> STRIP_BITS) as u32, (target as usize >> STRIP_BITS) as u32);
+            let tile = (strip_of(source), strip_of(target));
             let column = tile.1 / self.group;
             if tile.0 / self.group != self.row || !self.columns.contains(&column) {
                 continue;
@@ -95,8 +95,7 @@ impl ChangedRow {
             let group = self.groups.entry(column).or_default();
             group.values.resize_with(changes.values.len(), Vec::new);
             let first = group.values.first().map_or(0, Vec::len);
-            let position =
-                ((source as usize % STRIP_LEN) << STRIP_BITS | (target as usize % STRIP_LEN)) as u32;
+            let position = place(source, target);
             push(&mut group.edges, PlacedEdge { tile, position, count: after, value: first })?;
             for (own, all) in group.values.iter_mut().zip(&changes.values) {
                 reserve(own, values.len())?;

@@ -39,6 +39,50 @@ pub(super) struct CodedTiles {
     pub(super) shared_bytes: u64,
 }
 
+/// What a conversion or a merge made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TileReport {
+    /// Number of edges; an undirected edge counts once.
+    pub num_edges: u64,
+    /// Number of chunks.
+    pub num_chunks: u64,
+    /// Bytes of the chunks.
+    pub data_bytes: u64,
+    /// Groups with edges that were coded from lists.
+    pub groups_rebuilt: u64,
+    /// Groups with edges that did not change: copied from older tiles, or shared with these.
+    pub groups_copied: u64,
+    /// Those among them that were not written again, because the file that holds them got a second name.
+    pub groups_shared: u64,
+    /// Bytes of the copied chunks.
+    pub copied_bytes: u64,
+    /// Bytes of the blocks with the shared chunks.
+    pub shared_bytes: u64,
+}
+
+impl CodedTiles {
+    /// Writes the directory of the chunks, in groups of this size.
+    pub(super) fn report(
+        self,
+        group: u32,
+        (groups_rebuilt, groups_copied): (u64, u64),
+    ) -> Result<TileReport> {
+        let Self { writer, copied_bytes, groups_shared, shared_bytes, .. } = self;
+        let (num_edges, num_chunks) = (writer.num_edges(), writer.num_chunks());
+        let data_bytes = writer.finish(group)?;
+        Ok(TileReport {
+            num_edges,
+            num_chunks,
+            data_bytes,
+            groups_rebuilt,
+            groups_copied,
+            groups_shared,
+            copied_bytes,
+            shared_bytes,
+        })
+    }
+}
+
 /// A segment, and parts of tiles to append to it.
 type Job<'a> = (Segment, Vec<(u32, u32, &'a [u32])>);
 

@@ -15,7 +15,7 @@ use esker_format::memory::filled;
 use esker_format::{DatabaseId, Element, Error, Result};
 use esker_graph::{Direction, Lists, Run, vertex};
 
-use super::coding::{CodedTiles, Coding, foreign};
+use super::coding::{Coding, TileReport, foreign};
 use super::degrees::write_degrees;
 use super::gather::{GroupRow, TilePart};
 use super::reuse::OldTiles;
@@ -45,27 +45,6 @@ impl ConvertOptions {
     pub fn within(memory_bytes: u64) -> Self {
         Self { memory_bytes: (memory_bytes / 2).min(MEMORY_BYTES_MAX), ..Self::default() }
     }
-}
-
-/// What a conversion made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TileReport {
-    /// Number of edges; an undirected edge counts once.
-    pub num_edges: u64,
-    /// Number of chunks.
-    pub num_chunks: u64,
-    /// Bytes of the chunks.
-    pub data_bytes: u64,
-    /// Groups with edges that were coded from lists.
-    pub groups_rebuilt: u64,
-    /// Groups with edges that did not change: copied from older tiles, or shared with these.
-    pub groups_copied: u64,
-    /// Those among them that were not written again, because the file that holds them got a second name.
-    pub groups_shared: u64,
-    /// Bytes of the copied chunks.
-    pub copied_bytes: u64,
-    /// Bytes of the blocks with the shared chunks.
-    pub shared_bytes: u64,
 }
 
 /// The properties to copy to the tiles.
@@ -225,33 +204,22 @@ where
         Step::Edges(parts) => coding.code(parts),
         Step::Copy(chunks) => conversion.old.map_or(Ok(()), |old| coding.copy(old, chunks)),
     })?;
-    let CodedTiles { writer, in_degrees, num_loops, copied_bytes, groups_shared, shared_bytes } =
-        coding.finish()?;
+    let coded = coding.finish()?;
+    let (writer, num_loops) = (&coded.writer, coded.num_loops);
     let arcs = if graph.is_directed() { writer.num_edges() } else { 2 * writer.num_edges() - num_loops };
     if arcs != graph.num_arcs() {
         return Err(foreign(layer));
     }
-    properties.write(&PropertyWalk { conversion: &conversion, writer: &writer })?;
+    properties.write(&PropertyWalk { conversion: &conversion, writer })?;
     let directory = writer.archive().directory().to_owned();
     let write = |direction, degree: &dyn Fn(usize) -> u64| {
         write_degrees(writer.archive(), &directory, database, direction, graph.num_vertices(), degree)
     };
     write(Direction::Out, &|v| graph.degree(Direction::Out, vertex(v)) as u64)?;
-    if let Some(in_degrees) = in_degrees {
+    if let Some(in_degrees) = &coded.in_degrees {
         write(Direction::In, &|v| u64::from(in_degrees[v]))?;
     } else if graph.is_directed() {
         write(Direction::In, &|v| graph.degree(Direction::In, vertex(v)) as u64)?;
     }
-    let (num_edges, num_chunks) = (writer.num_edges(), writer.num_chunks());
-    let data_bytes = writer.finish(options.group)?;
-    Ok(TileReport {
-        num_edges,
-        num_chunks,
-        data_bytes,
-        groups_rebuilt,
-        groups_copied,
-        groups_shared,
-        copied_bytes,
-        shared_bytes,
-    })
+    coded.report(options.group, (groups_rebuilt, groups_copied))
 }

@@ -11,7 +11,7 @@ use super::batch::Decoding;
 use super::matrix::Matrix;
 use super::scan::{TileWorker, hand_over};
 use super::schedule::{Loads, Schedule};
-use super::strip::STRIP_LEN;
+use super::strip::{STRIP_LEN, place, strip_of};
 use crate::pool::Supply;
 
 /// Edges that a thread takes of a scan at a time.
@@ -59,9 +59,8 @@ pub(crate) struct StripMaker<W> {
 impl<W: Weight> StripMaker<W> {
     /// Adds an edge. Either the row or the column is in the strip.
     pub(crate) fn push(&mut self, (row, column): (VertexId, VertexId), by_columns: bool, weight: W) {
-        let (strip, other) =
-            (|v: VertexId| (v as usize / STRIP_LEN) as u32, if by_columns { row } else { column });
-        self.edges.push((strip(other), place(row, column), weight));
+        let other = if by_columns { row } else { column };
+        self.edges.push((strip_of(other), place(row, column), weight));
     }
 
     /// The edges, sorted. The maker is empty then.
@@ -248,12 +247,6 @@ fn beyond() -> Error {
     Error::Invalid("an edge leads to a vertex that the version does not have".to_owned())
 }
 
-/// Row and column in their tile.
-pub(crate) fn place(row: VertexId, column: VertexId) -> u32 {
-    let within = |v: VertexId| (v as usize % STRIP_LEN) as u32;
-    within(row) * STRIP_LEN as u32 + within(column)
-}
-
 #[cfg(test)]
 mod tests {
     use esker_graph::{Bitmap, collect};
@@ -309,7 +302,7 @@ mod tests {
                         (true, Direction::Out) => (v, u),
                         (false, _) => (v.min(u), v.max(u)),
                     };
-                    let tile = [row, column].map(|v| (v as usize / STRIP_LEN) as u32);
+                    let tile = [row, column].map(strip_of);
                     let places = edges.of_tile(tile.into());
                     assert!(places.is_sorted() && places.binary_search(&place(row, column)).is_ok());
                 }

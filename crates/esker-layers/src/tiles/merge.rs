@@ -18,8 +18,7 @@ use esker_graph::{Direction, Run, vertex};
 
 use super::changed::{ChangedEdge, ChangedGroup, ChangedRow, PlacedEdge, TileChanges};
 use super::codec::ChunkDecoder;
-use super::coding::{CodedTiles, Coding, foreign, too_many};
-use super::convert::TileReport;
+use super::coding::{Coding, TileReport, foreign, too_many};
 use super::degrees::DegreeWriter;
 use super::files::Tiles;
 use super::gather::TilePart;
@@ -349,26 +348,14 @@ impl<'a> TileMerge<'a> {
         if let (Some(incoming), false) = (&mut self.incoming, self.in_degrees.is_empty()) {
             incoming.append(self.in_degrees.iter().map(|&degree| u64::from(degree)))?;
         }
-        let CodedTiles { writer, copied_bytes, groups_shared, shared_bytes, .. } = self.coding.finish()?;
+        let coded = self.coding.finish()?;
         self.values.into_iter().try_for_each(|column| column.new.finish())?;
         let degrees = [Some(self.out), self.incoming].into_iter().flatten();
         let lens = degrees.map(DegreeWriter::finish).collect::<Result<Vec<_>>>()?;
-        if writer.num_edges() != num_edges || lens.iter().any(|&len| len != self.num_vertices as u64) {
+        if coded.writer.num_edges() != num_edges || lens.iter().any(|&len| len != self.num_vertices as u64) {
             return Err(foreign(self.layer));
         }
-        let num_chunks = writer.num_chunks();
-        let data_bytes = writer.finish(group)?;
-        let (groups_rebuilt, groups_copied) = (self.groups_rebuilt, self.groups_copied);
-        Ok(TileReport {
-            num_edges,
-            num_chunks,
-            data_bytes,
-            groups_rebuilt,
-            groups_copied,
-            groups_shared,
-            copied_bytes,
-            shared_bytes,
-        })
+        coded.report(group, (self.groups_rebuilt, self.groups_copied))
     }
 }
 

@@ -48,12 +48,14 @@ mod tests;
 mod disk_tests;
 
 pub use changed::{ChangedEdge, ChangedRow, TileChanges};
-pub use convert::{ConvertOptions, PropertyWalk, TileProperties, TileReport, write_tiles};
+pub use coding::TileReport;
+pub use convert::{ConvertOptions, PropertyWalk, TileProperties, write_tiles};
 pub use data::TileData;
-pub(crate) use edges::{StripEdges, StripMaker, TileEdges, place};
+pub(crate) use edges::{StripEdges, StripMaker, TileEdges};
 pub use files::{Directory, TileShape, Tiles};
 pub(crate) use left::reach;
 pub use merge::{MergedShape, TileMerge};
 pub use paths::TileFiles;
 pub use reuse::{ChangedGroups, OldTiles};
 pub use scan::{MAPPED_WEIGHTS_MAX, TileScan, TileWeights};
+pub(crate) use strip::{place, strip_of};

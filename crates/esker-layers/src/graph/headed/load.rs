@@ -2,21 +2,19 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use esker_format::io::Disk;
 use esker_format::{Error, HeadOrder, Result};
 use esker_graph::{Run, VertexId, vertex};
 
 use super::degrees::WantedHeads;
-use super::share::{HeadStarts, LastHead, all_entries, entries};
+use super::share::{HeadStarts, LastHead, all_entries, entries, head_units, units_of};
 use super::side::{HeadedSide, TailFile, room_for};
 use super::stored::StoredSide;
 use crate::graph::dense::DenseLists;
 use crate::layer::ListExtents;
 
-/// Vertices whose heads a thread takes at a time. Few in tests, so that there are several units.
-const UNIT_VERTICES: usize = if cfg!(test) { 64 } else { 1 << 14 };
 /// Pages that are compared with their checksums at a time.
 const UNIT_PAGES: usize = 1 << 10;
 
@@ -35,14 +33,7 @@ impl<'a> HeadedSide<'a> {
         file.set_checksums(stored.sums(file.num_pages(), run)?.to_vec());
         let (starts, places) = (HeadStarts::new(extents, head_len), stored.places(extents, stored_len)?);
         let mut heads = room_for(all_entries(extents, head_len))?;
-        let mut rest = heads.as_mut_slice();
-        let mut units = Vec::new();
-        for vertices in units_of(extents.len()) {
-            let len = entries(extents, vertices.clone(), head_len);
-            let (own, others) = std::mem::take(&mut rest).split_at_mut(len);
-            units.push(Mutex::new((vertices, own)));
-            rest = others;
-        }
+        let units = head_units(extents, head_len, &mut heads);
         run.share(
             units.len(),
             || (),
@@ -166,10 +157,6 @@ fn first_of<'l>(lists: DenseLists<'l>, v: usize, len: usize) -> Result<Cow<'l, [
             Ok(Cow::Owned(targets))
         }
     }
-}
-
-fn units_of(num_vertices: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..num_vertices).step_by(UNIT_VERTICES).map(move |first| first..num_vertices.min(first + UNIT_VERTICES))
 }
 
 /// Takes the first entries of the heads of some vertices.

@@ -16,6 +16,9 @@
 //! A compressed list is read and decoded as a whole when its head is not enough; those longer than half a frame are read from the map, which
 //! then gives them up.
 //!
+//! Of a version in several layers, arcs of the complete layer that are deleted are left out of its heads once, before the first scan, and
+//! of its tails as they are read. That is not done beside weights, which lie in the order of the lists.
+//!
 //! Heads are gathered by reading all lists, or taken from files beside the lists where they were gathered before ([`StoredHeads`]).
 
 mod lists;
@@ -28,6 +31,7 @@ mod gather;
 mod tails;
 mod stored;
 mod load;
+mod left_out;
 mod needs;
 mod write;
 mod source;

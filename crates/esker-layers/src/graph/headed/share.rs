@@ -1,6 +1,7 @@
 //! The length of heads, and where they begin.
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use esker_graph::VertexId;
 
@@ -60,6 +61,33 @@ pub(super) fn entries(lists: &ListExtents<'_>, slots: Range<usize>, head_len: us
 /// Number of entries in all heads of length `head_len`.
 pub(super) fn all_entries(lists: &ListExtents<'_>, head_len: usize) -> usize {
     entries(lists, 0..lists.len(), head_len)
+}
+
+/// Vertices whose heads a thread takes at a time. Few in tests, so that there are several units.
+const UNIT_VERTICES: usize = if cfg!(test) { 64 } else { 1 << 14 };
+
+/// The vertices in units of work.
+pub(super) fn units_of(num_vertices: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..num_vertices).step_by(UNIT_VERTICES).map(move |first| first..num_vertices.min(first + UNIT_VERTICES))
+}
+
+/// Some vertices, and their heads.
+pub(super) type HeadUnit<'h> = Mutex<(Range<usize>, &'h mut [VertexId])>;
+
+/// All heads of length `head_len`, in units of work.
+pub(super) fn head_units<'h>(
+    lists: &ListExtents<'_>,
+    head_len: usize,
+    heads: &'h mut [VertexId],
+) -> Vec<HeadUnit<'h>> {
+    let mut rest = heads;
+    let unit = |vertices: Range<usize>| {
+        let len = entries(lists, vertices.clone(), head_len);
+        let (own, others) = std::mem::take(&mut rest).split_at_mut(len);
+        rest = others;
+        Mutex::new((vertices, own))
+    };
+    units_of(lists.len()).map(unit).collect()
 }
 
 /// Where the heads of each group of vertices begin. Within a group, lengths are added up.

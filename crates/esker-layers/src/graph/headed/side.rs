@@ -64,7 +64,13 @@ impl HeadedSide<'_> {
     /// The head of the list of `v`, which begins at `start`.
     #[inline(always)]
     pub(super) fn head_at(&self, v: VertexId, start: usize) -> &[VertexId] {
-        &self.heads[start..start + self.degree(v).min(self.starts.head_len())]
+        &self.heads[start..start + self.head_len(v)]
+    }
+
+    /// Number of the neighbours of `v` in its head.
+    #[inline(always)]
+    pub(super) fn head_len(&self, v: VertexId) -> usize {
+        self.degree(v).min(self.starts.head_len())
     }
 
     #[inline(always)]

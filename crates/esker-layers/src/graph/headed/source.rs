@@ -11,12 +11,15 @@ use esker_graph::{
 };
 
 use super::degrees::{ListDegrees, OutsideHead, WantedHeads};
+use super::left_out::LeftOut;
 use super::share::LastHead;
 use super::side::HeadedSide;
 use super::stored::StoredSide;
 use super::tails::{CODED_BYTES_MAX, TailReader, Want};
 use crate::graph::beside::{LastBlock, WeightsBeside};
 use crate::graph::dense::DenseLists;
+use crate::graph::living::LivingTargets;
+use crate::graph::missing::Missing;
 use crate::graph::points::PointReads;
 use crate::graph::weight::ColumnWeight;
 use crate::layer::{AHEAD_BYTES, Coded, Index, ListColumns};
@@ -34,6 +37,7 @@ pub(crate) struct HeadedSource<'a, W: ColumnWeight> {
     weights: WeightsBeside<'a, W>,
     /// Of long compressed lists.
     points: PointReads<'a>,
+    left_out: LeftOut,
     /// Idle readers.
     readers: Mutex<Vec<TailReader>>,
 }
@@ -72,10 +76,18 @@ impl<'a, W: ColumnWeight> HeadedSource<'a, W> {
                 HeadedSide::gather(disk, lists, &WantedHeads { head_len, order, degrees }, run)?
             }
         };
-        Ok(Self { lists, weights, points, readers: Mutex::default() })
+        Ok(Self { lists, weights, points, left_out: LeftOut::default(), readers: Mutex::default() })
     }
 
-    const HAS_WEIGHTS: bool = size_of::<W>() > 0;
+    /// Leaves arcs out of the lists, with all their copies. Only without weights, which lie in the order of the lists.
+    pub(crate) fn leave_out(&mut self, dead: Missing, run: &Run) -> Result<()> {
+        debug_assert!(!Self::HAS_WEIGHTS, "weights would no longer be those of their arcs");
+        self.left_out = LeftOut::new(&mut self.lists, dead, run)?;
+        Ok(())
+    }
+
+    /// Whether there are weights.
+    pub(crate) const HAS_WEIGHTS: bool = size_of::<W>() > 0;
 
     /// Whether the head of a longer list is handed over, to a visitor that stops or not. If not, the list is read from the disk.
     #[inline(always)]
@@ -149,7 +161,7 @@ impl<W: ColumnWeight> Source<W, Error> for HeadedSource<'_, W> {
             select => select,
         };
         drive(run, self, UNITS, select, &|| {
-            let (reader, batch, pending, wants, outside, decoded, block) = Default::default();
+            let (reader, batch, pending, wants, outside, living, decoded, block) = Default::default();
             let sink = visitor.sink();
             Box::new(HeadedWorker {
                 of: self,
@@ -161,6 +173,7 @@ impl<W: ColumnWeight> Source<W, Error> for HeadedSource<'_, W> {
                 pending,
                 wants,
                 outside,
+                living,
                 decoded,
                 block,
             })
@@ -170,6 +183,14 @@ impl<W: ColumnWeight> Source<W, Error> for HeadedSource<'_, W> {
     fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
         let arcs = self.lists.lists.arcs(v);
         let weights = self.weights.get(arcs.start as usize..arcs.end as usize, &mut LastBlock::default())?;
+        if self.left_out.is_some() {
+            let mut list = Vec::with_capacity(weights.len());
+            self.read_rest(v, arcs, &mut list)?;
+            let mut room = LivingTargets::default();
+            let left = self.left_out.of_part(v, &list, &mut room);
+            take(left, &weights[..left.len()]);
+            return Ok(());
+        }
         let head = self.lists.head_at(v, self.lists.head_start(v, &mut LastHead::default()));
         let (is_whole, is_first) = (head.len() == weights.len(), self.lists.order == HeadOrder::First);
         if is_whole && (is_first || Self::HAS_WEIGHTS) {
@@ -261,6 +282,7 @@ struct HeadedWorker<'p, 'a, W: ColumnWeight> {
     pending: Vec<Want>,
     wants: Vec<Want>,
     outside: OutsideHead,
+    living: LivingTargets,
     /// A part of a compressed list.
     decoded: Vec<VertexId>,
     /// Of weights.
@@ -311,11 +333,15 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
             len += 1;
         }
         self.batch.clear();
+        let before = self.pending.len();
         for &(v, start) in &starts[..len] {
             let (head, first) = (of.lists.head_at(v, start), of.first_weight(v));
-            if !parts && head.len() < of.lists.degree(v) {
-                if self.visitor.wants(v) {
-                    self.pending.push(of.rest_of(v, 0));
+            let is_whole = head.len() == of.lists.degree(v);
+            let handed = if parts || is_whole { head.len() } else { 0 };
+            let head = of.left_out.of_head(&head[..handed]);
+            if head.is_empty() {
+                if !is_whole && self.visitor.wants(v) {
+                    self.pending.push(of.rest_of(v, handed));
                 }
                 continue;
             }
@@ -323,11 +349,16 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
             self.batch.push((v, piece));
         }
         let enough = self.sink.visit(&self.batch);
-        for (i, (v, piece)) in self.batch.iter().enumerate() {
-            let handed = piece.targets.len();
+        let without_head = self.pending.len();
+        for (i, (v, _)) in self.batch.iter().enumerate() {
+            let handed = of.lists.head_len(*v);
             if handed < of.lists.degree(*v) && enough >> i & 1 == 0 {
                 self.pending.push(of.rest_of(*v, handed));
             }
+        }
+        if before < without_head {
+            // Tails are read in the order of the lists.
+            self.pending[before..].sort_unstable_by_key(|want| want.v);
         }
         if self.pending.len() >= PENDING_MAX { self.visit_all_tails() } else { Ok(()) }
     }
@@ -347,7 +378,7 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
 
     /// Reads a part of each pending tail, all of it if the visitor wants whole lists. Returns the length of the next parts, which grow.
     fn visit_tails(&mut self, chunk_entries: u64) -> Result<u64> {
-        let Self { of, run, visitor, sink, reader, pending, wants, outside, block, .. } = self;
+        let Self { of, run, visitor, sink, reader, pending, wants, outside, living, block, .. } = self;
         let (stops, file) = (visitor.stops(), &of.lists.file);
         let had_head = of.lists.order == HeadOrder::Degree && of.hands_over_parts(stops);
         wants.clear();
@@ -378,9 +409,10 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
             if had_head {
                 let head = of.lists.head_at(want.v, of.lists.head_start(want.v, &mut LastHead::default()));
                 whole.targets = outside.of_part(want.v, head, targets);
-                // Chosen heads are handed over without weights only, and these are all alike.
-                whole.weights = &whole.weights[..whole.targets.len()];
             }
+            whole.targets = of.left_out.of_part(want.v, whole.targets, living);
+            // Where targets are left out, there are no weights: these are all alike.
+            whole.weights = &whole.weights[..whole.targets.len()];
             let pieces = whole.targets.chunks(PIECE_LEN_MAX).zip(whole.weights.chunks(PIECE_LEN_MAX));
             for (targets, weights) in pieces {
                 let piece = Piece { targets, weights, exclusive: true };
@@ -401,7 +433,8 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
 
     /// Reads the pending compressed lists, each as a whole: it is decoded from its beginning. What the head had is left out.
     fn visit_coded(&mut self, (coded, index): (&Coded, Index<'_>)) -> Result<u64> {
-        let Self { of, run, visitor, sink, reader, pending, wants, outside, decoded, block, .. } = self;
+        let Self { of, run, visitor, sink, reader, pending, wants, outside, living, decoded, block, .. } =
+            self;
         let stops = visitor.stops();
         let had_head = of.lists.order == HeadOrder::Degree && of.hands_over_parts(stops);
         let mut visit = |rest: &Want, bytes: Option<&[u8]>| {
@@ -420,6 +453,7 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
                 if had_head {
                     targets = outside.of_part(v, head, targets);
                 }
+                targets = of.left_out.of_part(v, targets, living);
                 if targets.is_empty() {
                     return Ok(Flow::More);
                 }

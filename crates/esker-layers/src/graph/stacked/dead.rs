@@ -1,15 +1,11 @@
 //! Edges of a complete layer that are left out of a version, in the order of its tiles.
 
-use esker_graph::{Direction, Run, STRIP_LEN, VertexId};
+use esker_graph::{Direction, Run, VertexId};
 use rayon::slice::ParallelSliceMut;
 
 use super::gone::Gone;
-use super::missing::Missing;
-use crate::tiles::{TileEdges, place};
-
-pub(super) fn strip(v: VertexId) -> u32 {
-    (v as usize / STRIP_LEN) as u32
-}
+use crate::graph::missing::Missing;
+use crate::tiles::{TileEdges, place, strip_of};
 
 /// Those of the lists of one direction; `dead` has none of lists that are gone. An undirected graph keeps the end with the lesser number as
 /// the row, and has each edge in the lists of both ends that are not gone.
@@ -27,7 +23,7 @@ pub(super) fn dead_tiles(
     };
     let edges = || {
         let arcs = dead.iter().flat_map(|(v, targets)| targets.iter().map(move |&target| (v, target)));
-        arcs.filter_map(edge).map(|(row, column)| ((strip(row), strip(column)), place(row, column)))
+        arcs.filter_map(edge).map(|(row, column)| ((strip_of(row), strip_of(column)), place(row, column)))
     };
     // Counted first, so that no room is left over.
     let mut sorted = Vec::with_capacity(edges().count());

@@ -5,8 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use esker_graph::{AnyVisitor, Patch, Piece, Sink, VertexId};
 
-use super::overlay::Overlay;
+use super::overlay::{LeftOutBy, Overlay};
 use super::patches::PatchParts;
+use crate::graph::living::below;
 use crate::graph::weight::ColumnWeight;
 use crate::tiles::reach;
 
@@ -127,7 +128,8 @@ impl<W: ColumnWeight> AnyVisitor<W> for Filtering<'_, W> {
     }
 
     fn sink(&self) -> Box<dyn Sink<W> + '_> {
-        if self.overlay.is_by_tiles() {
+        if self.overlay.by() != LeftOutBy::Filter {
+            // Vertices whose lists are gone are not wanted, so no piece of theirs is handed over.
             return self.visitor.sink();
         }
         let buffer = RemainingArcs { targets: Vec::new(), weights: Vec::new() };
@@ -226,7 +228,7 @@ impl<W: ColumnWeight> RemainingArcs<W> {
         let dead = &dead[..dead.partition_point(|&target| target <= last)];
         let (begin, mut start) = (self.targets.len(), 0);
         for &target in dead {
-            let end = start + reach(&piece.targets[start..], |other| other < target);
+            let end = start + below(&piece.targets[start..], target);
             let next = end + reach(&piece.targets[end..], |other| other == target);
             if end < next {
                 self.targets.extend_from_slice(&piece.targets[start..end]);

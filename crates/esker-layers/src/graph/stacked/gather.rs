@@ -12,11 +12,11 @@ use esker_graph::{Direction, Flow, Reservation, Run, STRIP_LEN, VertexId, vertex
 
 use super::difference::keep_difference;
 use super::later::{LaterRows, LaterUnit};
-use super::missing::UNIT_LEN;
 use super::needs::{MAPPED_BYTES, compares};
 use super::overlay::{RangeChanges, RangeMaker, too_many};
 use crate::graph::chains::{ChainArcs, ChainBuffers, LaterLayers};
 use crate::graph::layered::Layered;
+use crate::graph::missing::UNIT_LEN;
 use crate::graph::points::PointReads;
 use crate::graph::weight::ColumnWeight;
 use crate::stack::Stack;

@@ -9,9 +9,10 @@ use esker_graph::{
     AnyVisitor, Bitmap, Flow, Piece, Reservation, Run, SINK_BATCH_MAX, Select, Sink, VertexId, vertex,
 };
 
-use super::missing::UNIT_LEN;
 use crate::graph::chains::ChainArcs;
+use crate::graph::missing::UNIT_LEN;
 use crate::graph::weight::ColumnWeight;
+use crate::tiles::reach;
 
 /// Arcs that a thread takes of a scan at a time, or more by the last 64 vertices.
 const STRETCH_ARCS: usize = 1 << 15;
@@ -59,42 +60,78 @@ impl<W: ColumnWeight> LaterRows<W> {
         Self { stretches: stretches.collect(), units, _memory: memory }
     }
 
-    /// Hands over the lists of the selected vertices.
-    pub(super) fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
+    /// Hands over the lists of the selected vertices that are not `done`.
+    pub(super) fn scan(
+        &self,
+        run: &Run,
+        select: Select<'_>,
+        done: Option<&Bitmap>,
+        visitor: &dyn AnyVisitor<W>,
+    ) -> Result<()> {
         let bits = match select {
             Select::All => None,
             Select::Bits(bits) => Some(bits),
-            Select::List(list) => return self.scan_list(run, list, visitor),
+            Select::List(list) => return self.scan_list(run, list, done, visitor),
         };
+        let is_selected = |v| bits.is_none_or(|bits| bits.get(v)) && done.is_none_or(|done| !done.get(v));
         run.share(
             self.stretches.len(),
             || visitor.sink(),
             |sink, at| {
                 let (unit, range) = &self.stretches[at];
-                self.units[*unit].hand_over(&mut **sink, range.clone(), bits);
+                self.units[*unit].hand_over(&mut **sink, range.clone(), is_selected);
                 Ok::<_, Error>(())
             },
         )?;
         Ok(())
     }
 
-    fn scan_list(&self, run: &Run, list: &[VertexId], visitor: &dyn AnyVisitor<W>) -> Result<()> {
+    fn scan_list(
+        &self,
+        run: &Run,
+        list: &[VertexId],
+        done: Option<&Bitmap>,
+        visitor: &dyn AnyVisitor<W>,
+    ) -> Result<()> {
+        let is_wanted = |v| done.is_none_or(|done| !done.get(v)) && visitor.wants(v);
         let chunks: Vec<_> = list.chunks(LIST_LEN).collect();
         run.share(
             chunks.len(),
             || visitor.sink(),
             |sink, at| {
-                for &v in chunks[at].iter().filter(|&&v| visitor.wants(v)) {
-                    let Some(unit) = self.units.get(v as usize / UNIT_LEN) else { continue };
-                    if let Ok(slot) = unit.vertices.binary_search(&((v as usize % UNIT_LEN) as u16)) {
-                        unit.hand_over(&mut **sink, slot..slot + 1, None);
-                    }
+                let mut cursor = RowCursor::default();
+                for &v in chunks[at].iter().filter(|&&v| is_wanted(v)) {
+                    self.hand_over_list(&mut **sink, v, &mut cursor);
                 }
                 Ok::<_, Error>(())
             },
         )?;
         Ok(())
     }
+
+    /// Hands over the list of a vertex, if it has one. Fast if the vertex is not far behind that of `cursor`.
+    pub(super) fn hand_over_list(&self, sink: &mut dyn Sink<W>, v: VertexId, cursor: &mut RowCursor) -> Flow {
+        let (unit, within) = (v as usize / UNIT_LEN, (v as usize % UNIT_LEN) as u16);
+        let Some(lists) = self.units.get(unit) else { return Flow::More };
+        let is_ahead = cursor.unit == unit && cursor.within <= within;
+        let from = if is_ahead { cursor.slot } else { 0 };
+        let slot = from + reach(&lists.vertices[from..], |other| other < within);
+        *cursor = RowCursor { unit, within, slot };
+        match lists.vertices.get(slot) {
+            Some(&other) if other == within => lists.hand_over_one(sink, slot),
+            _ => Flow::More,
+        }
+    }
+}
+
+/// Where the list of a vertex was sought last.
+#[derive(Debug, Default)]
+pub(super) struct RowCursor {
+    unit: usize,
+    /// The vertex in the unit.
+    within: u16,
+    /// The first list that is not of a vertex before it.
+    slot: usize,
 }
 
 impl<W: ColumnWeight> LaterUnit<W> {
@@ -135,27 +172,32 @@ impl<W: ColumnWeight> LaterUnit<W> {
         all
     }
 
-    fn hand_over(&self, sink: &mut dyn Sink<W>, slots: Range<usize>, bits: Option<&Bitmap>) {
+    fn piece(&self, range: Range<usize>) -> Piece<'_, W> {
+        Piece { targets: &self.targets[range.clone()], weights: &self.weights[range], exclusive: true }
+    }
+
+    fn hand_over_one(&self, sink: &mut dyn Sink<W>, slot: usize) -> Flow {
+        let (v, list) = (self.vertex(slot), self.list(slot));
+        for start in list.clone().step_by(PIECE_LEN_MAX) {
+            if sink.visit_one(v, self.piece(start..list.end.min(start + PIECE_LEN_MAX))) == Flow::Enough {
+                return Flow::Enough;
+            }
+        }
+        Flow::More
+    }
+
+    fn hand_over(&self, sink: &mut dyn Sink<W>, slots: Range<usize>, is_selected: impl Fn(VertexId) -> bool) {
         let mut batch = Vec::with_capacity(SINK_BATCH_MAX);
         for slot in slots {
             let (v, list) = (self.vertex(slot), self.list(slot));
-            if bits.is_some_and(|bits| !bits.get(v)) {
+            if !is_selected(v) {
                 continue;
             }
-            let piece = |range: Range<usize>| Piece {
-                targets: &self.targets[range.clone()],
-                weights: &self.weights[range],
-                exclusive: true,
-            };
             if list.len() > PIECE_LEN_MAX {
-                for start in list.clone().step_by(PIECE_LEN_MAX) {
-                    if sink.visit_one(v, piece(start..list.end.min(start + PIECE_LEN_MAX))) == Flow::Enough {
-                        break;
-                    }
-                }
+                self.hand_over_one(sink, slot);
                 continue;
             }
-            batch.push((v, piece(list)));
+            batch.push((v, self.piece(list)));
             if batch.len() == SINK_BATCH_MAX {
                 sink.visit(&batch);
                 batch.clear();

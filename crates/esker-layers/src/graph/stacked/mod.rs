@@ -8,9 +8,9 @@
 //! Lists that a later layer holds whole are compared with those of the complete layer. Where they cannot be, because scans leave layers out
 //! or later layers are swept, the overlay leaves out the old lists as a whole.
 //!
-//! A scan visits the later layers first: a visitor that has enough there does not make the source read.
+//! A scan visits the later layers first: a visitor that has enough there does not make the source read. Over heads, which lie in memory, what
+//! was added to a list follows its head (`following`). Heads and tails leave deleted arcs out themselves, if there are no weights.
 
-mod missing;
 mod gone;
 mod dead;
 mod difference;
@@ -19,6 +19,8 @@ mod later;
 mod needs;
 mod overlay;
 mod gather;
+mod changes;
+mod following;
 mod filter;
 mod source;
 

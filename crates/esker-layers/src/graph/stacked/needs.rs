@@ -5,7 +5,7 @@ use esker_graph::{Direction, STRIP_LEN};
 
 use super::gone::Gone;
 use super::later::LaterRows;
-use super::missing::Missing;
+use crate::graph::missing::Missing;
 use crate::graph::points::PointReads;
 use crate::layer::{ListColumns, Section};
 use crate::stack::Stack;

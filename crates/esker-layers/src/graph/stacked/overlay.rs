@@ -5,8 +5,8 @@ use esker_graph::{Direction, Flow, Reservation, Run, VertexId, vertex};
 
 use super::dead::dead_tiles;
 use super::gone::Gone;
-use super::missing::{Missing, MissingUnit, UNIT_LEN};
 use super::needs::Bounds;
+use crate::graph::missing::{Missing, MissingUnit, UNIT_LEN};
 use crate::graph::points::PointReads;
 use crate::graph::weight::ColumnWeight;
 use crate::layer::Section;
@@ -27,9 +27,20 @@ pub(super) struct Overlay<W> {
     kept: Vec<(VertexId, VertexId, W)>,
     /// The dead arcs once more, if the complete layer is read from tiles.
     dead_tiles: Option<TileEdges<()>>,
-    /// Whether nothing but `dead_tiles` says what is left out.
-    is_by_tiles: bool,
+    /// Who leaves out dead arcs.
+    by: LeftOutBy,
     _memory: Vec<Reservation>,
+}
+
+/// Who leaves dead arcs out of what a scan hands over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LeftOutBy {
+    /// A filter between the source and the visitor; tiles leave out their own.
+    Filter,
+    /// The tiles, by `dead_tiles`, which alone says what is left out. No lists are gone.
+    Tiles,
+    /// The lists, whose heads no longer have them.
+    Heads,
 }
 
 /// The same, of a unit of vertices.
@@ -74,7 +85,7 @@ impl<W: ColumnWeight> Overlay<W> {
             dead: missing,
             kept: Vec::new(),
             dead_tiles: Some(dead),
-            is_by_tiles: true,
+            by: LeftOutBy::Tiles,
             _memory: memory,
         }
     }
@@ -118,7 +129,7 @@ impl<W: ColumnWeight> Overlay<W> {
         let direction = directed.then_some(direction);
         let dead_tiles =
             with_tiles.then(|| dead_tiles(n.max(stack.num_vertices()), (&dead, &gone), direction, run));
-        Ok(Self { gone, dead, kept, dead_tiles, is_by_tiles: false, _memory: memory })
+        Ok(Self { gone, dead, kept, dead_tiles, by: LeftOutBy::Filter, _memory: memory })
     }
 
     /// The dead arcs in the order of tiles, if the complete layer is read from tiles.
@@ -126,9 +137,15 @@ impl<W: ColumnWeight> Overlay<W> {
         self.dead_tiles.as_ref()
     }
 
-    /// Whether what is left out is known by tile alone.
-    pub(super) fn is_by_tiles(&self) -> bool {
-        self.is_by_tiles
+    /// Who leaves out dead arcs.
+    pub(super) fn by(&self) -> LeftOutBy {
+        self.by
+    }
+
+    /// Hands over the dead arcs to lists that leave them out themselves.
+    pub(super) fn hand_over_dead(&mut self) -> Missing {
+        self.by = LeftOutBy::Heads;
+        std::mem::take(&mut self.dead)
     }
 
     /// Vertices whose lists in the complete layer are left out as a whole.

@@ -154,10 +154,10 @@ mod tests {
     use esker_graph::{Direction, Piece, STRIP_LEN};
     use proptest::prelude::*;
 
-    use super::super::dead::{dead_tiles, strip};
-    use super::super::missing::Missing;
+    use super::super::dead::dead_tiles;
     use super::*;
-    use crate::tiles::{TileEdges, place};
+    use crate::graph::missing::Missing;
+    use crate::tiles::{TileEdges, place, strip_of};
 
     type Edge = (VertexId, VertexId);
 
@@ -198,7 +198,7 @@ mod tests {
     /// Hands over the edges of a tile, which leaves out the dead ones.
     fn hand_over(edges: &[Edge], ends: [End; 2], (dead, gone): (&TileEdges<()>, &Gone), taken: &mut Taken) {
         let left_out = |&(row, column): &Edge| {
-            dead.of_tile((strip(row), strip(column))).binary_search(&place(row, column)).is_ok()
+            dead.of_tile((strip_of(row), strip_of(column))).binary_search(&place(row, column)).is_ok()
         };
         let edges: Vec<Edge> = edges.iter().copied().filter(|edge| !left_out(edge)).collect();
         let (mut rows, mut row_ends, mut columns) = (Vec::new(), Vec::new(), Vec::new());
@@ -232,7 +232,7 @@ mod tests {
                 if directed { (u, v) } else { (u.min(v), u.max(v)) }
             };
             let mut all: Vec<Edge> = all.iter().map(edge).collect();
-            let tile = |edge: &Edge| (strip(edge.0), strip(edge.1));
+            let tile = |edge: &Edge| (strip_of(edge.0), strip_of(edge.1));
             all.sort_unstable_by_key(|edge| (tile(edge), *edge));
             all.dedup();
             let dead: BTreeSet<Edge> = dead.iter().map(edge).collect();

@@ -2,25 +2,26 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use esker_format::{Error, Result};
+use esker_format::{BLOCK_BYTES, Error, Result};
 use esker_graph::{
     AnyVisitor, Bitmap, Direction, Flow, ListAccess, Piece, Reservation, Run, Select, Source, VertexId,
 };
 
+use super::changes::{Changes, Later, VersionSide};
 use super::filter::{Filtering, Reusing};
-use super::gather::{ChangeGatherer, release_later};
-use super::later::LaterRows;
-use super::needs::{Bounds, MAPPED_BYTES};
-use super::overlay::Overlay;
-use crate::graph::layered::{Layered, with_joined};
-use crate::graph::points::{PointReads, few};
+use super::following::Following;
+use super::gather::release_later;
+use super::needs::MAPPED_BYTES;
+use super::overlay::LeftOutBy;
+use crate::graph::headed::HeadedSource;
+use crate::graph::layered::with_joined;
+use crate::graph::points::{PointReads, few, share_few};
 use crate::graph::side::Side;
 use crate::graph::sweep::sweep;
 use crate::graph::weight::ColumnWeight;
-use crate::stack::{Stack, Table};
-use crate::tiles::TileEdges;
+use crate::stack::Stack;
 
 /// Bytes that a point read brings to memory for a fragment: pages of three columns, and some around them.
 const FRAGMENT_BYTES: u64 = 32 << 10;
@@ -29,12 +30,7 @@ const FRAGMENT_BYTES: u64 = 32 << 10;
 pub(crate) struct StackedSide<'a, W> {
     /// The complete layer.
     base: Side<'a, W>,
-    stack: &'a Stack,
-    direction: Direction,
-    table: Arc<Table>,
-    property: u32,
-    /// Arcs of the version.
-    num_arcs: u64,
+    of: VersionSide<'a>,
     /// Counts what is read of the complete layer's lists beside its source.
     points: PointReads<'a>,
     /// Bytes of later layers that point reads brought to memory, about, since they were given up last.
@@ -45,40 +41,50 @@ pub(crate) struct StackedSide<'a, W> {
     changes: OnceLock<Changes<'a, W>>,
 }
 
-/// What changed since the complete layer.
-struct Changes<'a, W> {
-    /// What is left out of its lists.
-    overlay: Overlay<W>,
-    /// The later layers, or the past of the complete one.
-    later: Later<'a, W>,
-}
-
-/// What is read beside the complete layer's lists.
-enum Later<'a, W> {
-    /// Gathered in memory.
-    Rows(LaterRows<W>),
-    /// The same, in the order of tiles.
-    Tiles(TileEdges<W>),
-    /// Mapped, and swept in each scan.
-    Swept(Box<Layered<'a, W>>),
-}
-
 impl<'a, W: ColumnWeight> StackedSide<'a, W> {
     /// Of a version of `num_arcs` arcs. `base` reads its oldest layer, with the weights of number `property`.
     pub(crate) fn new(
         base: Side<'a, W>,
         stack: &'a Stack,
         direction: Direction,
-        (property, num_arcs): (u32, u64),
+        weight: (u32, u64),
         run: &Run,
     ) -> Result<Self> {
-        let table = stack.table(direction, run)?;
-        let bounds = Bounds::of(stack, direction, num_arcs)?;
-        let memory = Mutex::new(Some(Overlay::<W>::reserve(&bounds, base.is_scattered(), run)?));
-        let points = PointReads::new(stack.section(0, direction)?.main(), property, true);
-        let changes = OnceLock::new();
+        let of = VersionSide::new(stack, direction, weight, base.is_scattered(), run)?;
+        let memory = Some(of.reserve::<W>(run)?);
+        Self::with(base, of, memory, OnceLock::new())
+    }
+
+    /// The lists of a version over those of its complete layer, whose heads lie in memory. Without weights, follows the chains of all lists
+    /// that changed now, and leaves what was deleted out of the heads, so that no scan has to.
+    pub(crate) fn over_heads(
+        mut base: HeadedSource<'a, W>,
+        stack: &'a Stack,
+        direction: Direction,
+        weight: (u32, u64),
+        run: &Run,
+    ) -> Result<Side<'a, W>> {
+        if stack.is_plain() {
+            return Ok(Side::source(base));
+        }
+        if HeadedSource::<'_, W>::HAS_WEIGHTS {
+            return Ok(Side::source(Self::new(Side::source(base), stack, direction, weight, run)?));
+        }
+        let of = VersionSide::new(stack, direction, weight, false, run)?;
+        let mut changes = of.changes::<W>(of.reserve::<W>(run)?, run)?;
+        base.leave_out(changes.overlay.hand_over_dead(), run)?;
+        Ok(Side::source(Self::with(Side::source(base), of, None, OnceLock::from(changes))?))
+    }
+
+    fn with(
+        base: Side<'a, W>,
+        of: VersionSide<'a>,
+        memory: Option<Reservation>,
+        changes: OnceLock<Changes<'a, W>>,
+    ) -> Result<Self> {
+        let points = PointReads::new(of.stack.section(0, of.direction)?.main(), of.property, true);
         let later_touched = AtomicU64::new(0);
-        Ok(Self { base, stack, direction, table, property, num_arcs, points, later_touched, memory, changes })
+        Ok(Self { base, of, points, later_touched, memory: Mutex::new(memory), changes })
     }
 
     /// Follows the chains of all lists that changed, at the first call.
@@ -86,95 +92,72 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         if let Some(changes) = self.changes.get() {
             return Ok(changes);
         }
-        let (stack, direction, table) = (self.stack, self.direction, Arc::clone(&self.table));
-        let layers = Layered::above(1, stack, direction, table, self.property, run)?;
-        let (bounds, with_tiles) = (Bounds::of(stack, direction, self.num_arcs)?, self.base.is_scattered());
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let reserve = || Overlay::<W>::reserve(&bounds, with_tiles, run);
-        let memory = memory.map_or_else(reserve, Ok)?;
-        // The past of the complete layer is not on chains.
-        let added = if stack.layers().len() > 1 {
-            let bytes = bounds.added_bytes(with_tiles, size_of::<W>() as u64);
-            run.budget().try_reserve(bytes)
-        } else {
-            None
-        };
-        let memory = if added.is_none() && bounds.compares {
-            // Swept, lists say what is left out of them; that takes more.
-            drop(memory);
-            Overlay::<W>::reserve(&bounds.swept(), with_tiles, run)?
-        } else {
-            memory
-        };
-        let (later, found) = match added {
-            Some(added) if with_tiles && bounds.compares => {
-                let (edges, dead) = ChangeGatherer::new(&layers, self.property, run)?.tiles(run)?;
-                let overlay = Overlay::of_tiles(dead, vec![memory, added]);
-                return Ok(self.changes.get_or_init(|| Changes { overlay, later: Later::Tiles(edges) }));
-            }
-            Some(added) => {
-                let (rows, found) = ChangeGatherer::new(&layers, self.property, run)?.rows(added, run)?;
-                (Later::Rows(rows), Some(found))
-            }
-            None => (Later::Swept(Box::new(layers)), None),
-        };
-        let of = (stack, &*self.table, direction);
-        let overlay = Overlay::new(of, self.property, found, with_tiles, memory, run)?;
-        Ok(self.changes.get_or_init(|| Changes { overlay, later }))
+        let memory = memory.map_or_else(|| self.of.reserve::<W>(run), Ok)?;
+        let changes = self.of.changes(memory, run)?;
+        Ok(self.changes.get_or_init(|| changes))
     }
 
-    /// Calls `take` with the pieces of the list of `v`, newest first.
-    fn visit(&self, v: VertexId, mut take: impl FnMut(Cow<'a, [VertexId]>, &'a [W]) -> Flow) -> Result<()> {
+    /// Calls `take` with the pieces of the list of `v`, newest first. `block` is the block of the complete layer's targets that was read last.
+    fn visit(
+        &self,
+        v: VertexId,
+        block: &mut usize,
+        mut take: impl FnMut(Cow<'a, [VertexId]>, &'a [W]) -> Flow,
+    ) -> Result<()> {
         let (mut bytes, mut fragments) = (0, 0);
-        self.stack.visit(self.direction, v, |stretch| {
-            if self.stack.is_left_out(stretch.layer) {
+        let arc_bytes = size_of::<VertexId>() + size_of::<W>();
+        self.of.stack.visit(self.of.direction, v, |stretch| {
+            if self.of.stack.is_left_out(stretch.layer) {
                 return Ok(Flow::More);
             }
             let arcs = stretch.start..stretch.start + stretch.targets.len();
-            let weights = W::some(stretch.lists, self.property, arcs)?;
-            bytes += stretch.targets.len() * (size_of::<VertexId>() + size_of::<W>());
-            fragments += 1;
+            let own = arcs.start * arc_bytes / BLOCK_BYTES;
+            let weights = W::some(stretch.lists, self.of.property, arcs)?;
+            bytes += stretch.targets.len() * arc_bytes;
+            if stretch.layer > 0 {
+                fragments += 1;
+            } else if std::mem::replace(block, own) != own {
+                bytes += PointReads::LIST_BYTES;
+            }
             Ok(take(stretch.targets, weights))
         })?;
-        self.points.touch((PointReads::LIST_BYTES + bytes) as u64);
+        self.points.touch(bytes as u64);
         let touched = fragments * FRAGMENT_BYTES;
         if self.later_touched.fetch_add(touched, Relaxed) + touched > MAPPED_BYTES {
             self.later_touched.store(0, Relaxed);
-            release_later(self.stack, self.direction)?;
+            release_later(self.of.stack, self.of.direction)?;
         }
         Ok(())
     }
 
     /// Hands over the lists of a few vertices along their chains.
     fn scan_few(&self, run: &Run, list: &[VertexId], visitor: &dyn AnyVisitor<W>) -> Result<()> {
-        run.check()?;
-        let mut sink = visitor.sink();
-        for &v in list.iter().filter(|&&v| visitor.wants(v)) {
-            self.visit(v, |targets, weights| {
+        share_few(run, list, visitor, |sink, v, block| {
+            self.visit(v, block, |targets, weights| {
                 sink.visit_one(v, Piece { targets: &targets, weights, exclusive: true })
-            })?;
-        }
-        Ok(())
+            })
+        })
     }
 
     fn scan_later(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
-        let is_partial = self.stack.layers().len() == 1;
-        if is_partial && self.stack.rank().is_none() {
+        let is_partial = self.of.stack.layers().len() == 1;
+        if is_partial && self.of.stack.rank().is_none() {
             return Ok(());
         }
         let bits;
         let select = match select {
             // Past arcs are not found along chains that end above the complete layer.
             Select::List(list) if is_partial => {
-                bits = bits_of(self.stack.num_vertices(), list.iter().copied());
+                bits = bits_of(self.of.stack.num_vertices(), list.iter().copied());
                 Select::Bits(&bits)
             }
             select => select,
         };
         let changes = self.changes(run)?;
         match &changes.later {
-            Later::Rows(rows) => rows.scan(run, select, visitor)?,
-            Later::Tiles(edges) => edges.scan(run, self.direction, select, visitor)?,
+            Later::Rows(rows) => rows.scan(run, select, None, visitor)?,
+            Later::Tiles(edges) => edges.scan(run, self.of.direction, select, visitor)?,
             Later::Swept(layers) => sweep(layers, run, select, visitor)?,
         }
         let mut sink = None;
@@ -197,7 +180,7 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
 
     fn scan_base(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
         let (n, base_n) =
-            (self.stack.num_vertices(), self.stack.section(0, self.direction)?.main().num_lists());
+            (self.of.stack.num_vertices(), self.of.stack.section(0, self.of.direction)?.main().num_lists());
         let overlay = &self.changes(run)?.overlay;
         let visitor = Filtering { visitor, overlay, num_vertices: n };
         match select {
@@ -207,7 +190,7 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
                 self.base.scan_any(run, Select::Bits(&same), &visitor)
             }
             // From tiles, few lists are not read one by one: what is left out of them is known by tile alone.
-            Select::List(list) if overlay.is_by_tiles() => {
+            Select::List(list) if overlay.by() == LeftOutBy::Tiles => {
                 let list = list.iter().copied().filter(|&v| (v as usize) < base_n);
                 self.base.scan_any(run, Select::Bits(&bits_of(base_n, list)), &visitor)
             }
@@ -229,7 +212,7 @@ fn bits_of(num_vertices: usize, list: impl Iterator<Item = VertexId>) -> Bitmap 
 
 impl<W: ColumnWeight> Source<W, Error> for StackedSide<'_, W> {
     fn degree(&self, v: VertexId) -> usize {
-        self.table.degree(v)
+        self.of.table.degree(v)
     }
 
     fn is_scattered(&self) -> bool {
@@ -255,18 +238,26 @@ impl<W: ColumnWeight> Source<W, Error> for StackedSide<'_, W> {
 
     fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
         if self.points.are_cheap()
-            && let Some(list) = few(select, self.num_arcs, |v| self.degree(v))
+            && let Some(list) = few(select, self.of.num_arcs, |v| self.degree(v))
         {
             return self.scan_few(run, list, visitor);
         }
         let visitor = Reusing::new(visitor);
+        let Changes { overlay, later } = self.changes(run)?;
+        // To mark what was handed over takes a bit a vertex, which a list of some vertices is not worth.
+        let follows = visitor.stops() && !matches!(select, Select::List(_));
+        if let (LeftOutBy::Heads, true, Later::Rows(rows)) = (overlay.by(), follows, later) {
+            let done = Bitmap::new(self.of.stack.num_vertices());
+            self.scan_base(run, select, &Following { visitor: &visitor, rows, done: &done })?;
+            return rows.scan(run, select, Some(&done), &visitor);
+        }
         self.scan_later(run, select, &visitor)?;
         self.scan_base(run, select, &visitor)
     }
 
     fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
-        let mut stretches = Vec::new();
-        self.visit(v, |targets, weights| {
+        let (mut stretches, mut block) = (Vec::new(), usize::MAX);
+        self.visit(v, &mut block, |targets, weights| {
             stretches.push((targets, weights));
             Flow::More
         })?;
