@@ -25,8 +25,12 @@ pub fn write_private(path: &Path, content: &[u8]) -> Result<()> {
 /// Reads a small file, at most 4096 bytes of it.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::Invalid`] if others than its owner may read or write it.
+/// [`Error::Io`]; [`Error::Invalid`] if it is no file, or others than its owner may read or write it.
 pub fn read_private(path: &Path) -> Result<Vec<u8>> {
+    // Opening a pipe waits until somebody writes to it.
+    if !fs::metadata(path).map_err(Error::io("look at", path))?.is_file() {
+        return Err(Error::Invalid(format!("{} is no file, so it cannot hold a secret", path.display())));
+    }
     let file = fs::File::open(path).map_err(Error::io("open", path))?;
     let mode = file.metadata().map_err(Error::io("look at", path))?.mode();
     if mode & OTHERS != 0 {
@@ -57,5 +61,9 @@ mod tests {
         let readable = std::os::unix::fs::PermissionsExt::from_mode(0o640);
         fs::set_permissions(&path, readable).expect("chmod");
         assert!(read_private(&path).expect_err("refused").to_string().contains("(mode 0640)"));
+        let pipe = place.path().join("pipe");
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).expect("mkfifo");
+        assert!(read_private(&pipe).expect_err("refused").to_string().contains("pipe is no file"));
     }
 }
