@@ -55,6 +55,7 @@ fn proofs(effort: f64) -> Vec<Proof> {
             steps: vec![
                 test("-p esker-store --lib crash_tests").with("ESKER_TEST_ROUNDS", times(200)),
                 test("-p esker-store --test store stress").with("ESKER_TEST_SECONDS", times(600)),
+                test("-p esker-cluster --lib whatever_fails_in_whatever_order").with("ESKER_TEST_RUNS", times(10_000)),
             ],
             keep: is_result,
         },

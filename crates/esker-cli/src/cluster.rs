@@ -23,7 +23,7 @@ use esker_cluster::{
 };
 use serde_json::json;
 
-use self::workers::{HostsArg, random_seed, read_text, supervised, with_output};
+use self::workers::{HostsArg, WholeAtArg, random_seed, read_text, supervised, with_output};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::size::{count, counted};
@@ -188,9 +188,8 @@ struct ClusterInfoCommand {
     cluster: PathBuf,
     #[command(flatten)]
     hosts: HostsArg,
-    /// Version of the cluster [default: the newest]
-    #[arg(long, value_name = "VERSION")]
-    at: Option<u64>,
+    #[command(flatten)]
+    at: WholeAtArg,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -200,7 +199,7 @@ impl ClusterInfoCommand {
     fn carry_out(&self) -> Outcome {
         let cluster = self.hosts.open(&self.cluster)?;
         let manifest = cluster.manifest();
-        let version = manifest.version(self.at.unwrap_or(manifest.newest().number))?;
+        let version = manifest.version(self.at.number(&cluster)?)?;
         let (shards, whole) = counts(&cluster, version.number)?;
         let delegates = manifest.delegates.iter().filter(|one| one.since <= version.number).count();
         let kind = if manifest.directed { "directed" } else { "undirected" };
@@ -369,9 +368,8 @@ struct ClusterExportCommand {
     hosts: HostsArg,
     /// The file to write, which must not exist; `-` is standard output
     output: PathBuf,
-    /// Version of the cluster [default: the newest]
-    #[arg(long, value_name = "VERSION")]
-    at: Option<u64>,
+    #[command(flatten)]
+    at: WholeAtArg,
 }
 
 impl ClusterExportCommand {
@@ -380,7 +378,7 @@ impl ClusterExportCommand {
         let run =
             Run::new(esker::graph::RunOptions { threads: 1, cancel, ..esker::graph::RunOptions::default() })?;
         let cluster = self.hosts.open(&self.cluster)?;
-        let version = self.at.unwrap_or(cluster.manifest().newest().number);
+        let version = self.at.number(&cluster)?;
         let edges = with_output(&self.output, |out| Ok(export(&cluster, version, &self.output, out, &run)?))?;
         let edges = counted(edges, "edge", "edges");
         text::remark(&format!("Wrote {edges} as CSV to {}", self.output.display()));

@@ -1,5 +1,7 @@
 //! Asks shards, wherever they are: those here directly, those on other machines through a worker there.
 
+use std::thread::Builder;
+
 use esker_format::{Error, Result};
 use esker_graph::Cancel;
 
@@ -9,9 +11,8 @@ use crate::excerpt::take_database;
 use crate::handshake::Secret;
 use crate::hosts::Host;
 use crate::job::{ClusterJob, ShardTask};
-use crate::manifest::{MANIFEST_NAME, SEAL_NAME};
+use crate::publishing::left_behind;
 use crate::remote::{Brief, Unanswered, ask_host};
-use crate::shard::number_in;
 use crate::single::{Give, carry_out};
 use crate::weights::WeightKind;
 use crate::wire::{Taker, unknown};
@@ -61,10 +62,14 @@ fn ask_hosts(
             ask_host(host, shard, brief, cancel, &mut gather(&mut answer))?;
             Ok(answer)
         };
-        let asked: Vec<_> = hosts.iter().enumerate().map(|place| scope.spawn(move || one(place))).collect();
-        let ended = asked.into_iter().map(std::thread::ScopedJoinHandle::join);
+        let start = |place| Builder::new().spawn_scoped(scope, move || one(place));
+        let asked: Vec<_> = hosts.iter().enumerate().map(start).collect();
         let panicked = || Unanswered::Lost(Error::Invalid("a thread panicked".to_owned()));
-        ended.map(|answer| answer.unwrap_or_else(|_| Err(panicked()))).collect()
+        let no_thread =
+            |error| Unanswered::Refused(Error::Invalid(format!("cannot start a thread: {error}")));
+        let ended =
+            asked.into_iter().map(|one| one.map_err(no_thread)?.join().unwrap_or_else(|_| Err(panicked())));
+        ended.collect()
     })
 }
 
@@ -137,28 +142,14 @@ pub fn unpublished(cluster: &Cluster) -> Result<Vec<(usize, u64)>> {
     // What was published meanwhile is read last.
     let mut cluster = cluster.clone();
     cluster.reload()?;
-    let newest = cluster.manifest().newest();
     let mut found = Vec::new();
     for (shard, answer) in answers.iter().enumerate() {
-        let mut taker = Taker(answer);
+        let (mut taker, mut versions) = (Taker(answer), Vec::new());
         while !taker.is_empty() {
-            let (version, message) = (taker.u64()?, taker.text()?);
-            if version <= newest.shards[shard] {
-                continue;
-            }
-            // An operation waits until its version is published before it commits the next one.
-            if number_in(&message).is_some_and(|number| number > newest.number + 1) {
-                return Err(Error::Invalid(format!(
-                    "{} and {SEAL_NAME} are older copies: they end with version {}, but {} has a commit of \"{}\"; put back the newer \
-                     files",
-                    cluster.path().join(MANIFEST_NAME).display(),
-                    newest.number,
-                    cluster.shard_path(shard).display(),
-                    message
-                )));
-            }
-            found.push((shard, version));
+            versions.push((taker.u64()?, taker.text()?));
         }
+        let versions = versions.iter().map(|(version, message)| (*version, &message[..]));
+        found.extend(left_behind(&cluster, shard, versions)?.into_iter().map(|version| (shard, version)));
     }
     Ok(found)
 }
@@ -220,14 +211,7 @@ mod tests {
             answer.iter().for_each(|answer| answer.send(&line).expect("send"));
         });
         let hosts = crate::hosts::parse_hosts("f", &format!("127.0.0.1:{keeper_port} a/b"), "c");
-        let options = CreateOptions {
-            shards: 1,
-            directed: true,
-            text_ids: false,
-            weights: None,
-            seed: 5,
-            hub_degree: 0,
-        };
+        let options = CreateOptions::plain(1);
         let created = create_on(&place.path().join("c"), &options, &hosts.expect("hosts"), secret);
         machine.join().expect("thread");
         created.expect_err("no shard").to_string().replace(&keeper_port.to_string(), "PORT")
@@ -249,14 +233,7 @@ mod tests {
     #[test]
     fn versions_that_are_not_of_the_whole_are_undone_and_foreign_ones_refused() {
         let place = tempfile::tempdir().expect("directory");
-        let options = CreateOptions {
-            shards: 2,
-            directed: true,
-            text_ids: false,
-            weights: None,
-            seed: 5,
-            hub_degree: 0,
-        };
+        let options = CreateOptions::plain(2);
         let cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
         let commit = |message: &str| {
             let database = Database::open(cluster.shard_path(1), DatabaseOptions::default()).expect("open");

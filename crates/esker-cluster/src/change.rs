@@ -7,8 +7,6 @@
 //! Memory of a process: the blocks of a round, and a batch (40 bytes an edge, 48 with a weight) until the version is made. Under a limit, the
 //! first process whose batch and its commit would fill half of it asks all others for a version.
 
-use std::time::Instant;
-
 use esker_format::{Error, Result, trimmed_budget};
 use esker_graph::{Budget, Run};
 use esker_store::property::PropertyValue;
@@ -21,8 +19,9 @@ use crate::hubs::{HubWatch, Moves, announce};
 use crate::job::ChangeJob;
 use crate::outbox::{Given, Outbox};
 use crate::owner::OwnedId;
-use crate::parts::Parts;
+use crate::parts::{InputPart, Parts};
 use crate::placement::Placement;
+use crate::rounds::{ChangeStep, Rounds};
 use crate::shard::{message_of, open_at_newest, threads_each};
 use crate::weights::{WeightKind, weight_kind};
 use crate::wire::Taker;
@@ -76,60 +75,61 @@ pub fn change(
     let mut parts = Parts::open(cluster, engine, job, weights.is_some())?;
     let mut changing = Changing::new(cluster, &database, engine, job, weights);
     let mut outbox = Outbox::new(cluster, job.removes, weights);
-    changing.promote(&mut outbox, engine)?;
     let mut times = ChangeTimes::default();
-    let (mut total, mut pending, mut is_over) = (0, Given::default(), false);
-    while !is_over {
-        let begin = Instant::now();
-        let part = parts.next(pending.edges + pending.vertices, || publisher.is_stopping())?;
-        let mut own = match &part.rows {
-            Some((batch, rows)) => {
-                let taken = outbox.take(batch, rows.clone(), parts.weight, parts.is_reversed);
-                parts.about_input(taken)?
+    let mut rounds = Rounds::new(if job.stream.is_none() { job.batch_edges } else { 0 });
+    loop {
+        match rounds.next() {
+            ChangeStep::Promote => {
+                changing.promote(&mut outbox, engine)?;
+                rounds.promoted();
             }
-            None => Given::default(),
-        };
-        own.vertices += outbox.take_counted(&mut parts.counted);
-        // The vertices that a header states may take more rounds than the edges.
-        let is_all = parts.counted.is_empty();
-        (own.is_done, own.commits) = (part.is_done && is_all, part.commits && (is_all || !part.is_done));
-        own.has_hub = changing.watch.has_hub();
-        own.commits |= own.has_hub || database.fills_half(&changing.batch);
-        times.input += begin.elapsed();
-        let arrived = timed(&mut times.exchange, || engine.exchange(outbox.blocks(own)));
-        let mut is_due = job.stream.is_none() && job.batch_edges > 0;
-        (is_over, pending.commits, pending.has_hub) = (true, false, false);
-        for block in &arrived {
-            let given = timed(&mut times.insert, || changing.apply(block, outbox.placement()))?;
-            is_over &= given.is_done;
-            pending.has_hub |= given.has_hub;
-            pending.commits |= given.commits;
-            pending.edges += given.edges;
-            pending.vertices += given.vertices;
-            total += given.edges;
-        }
-        parts.expect_same(engine, is_over && job.stream.is_none())?;
-        database.make_room(&mut changing.batch)?;
-        publisher.progress(total);
-        is_due &= pending.edges + pending.vertices >= job.batch_edges;
-        if (is_due || pending.commits || is_over) && pending.edges + pending.vertices > 0 {
-            let begin = Instant::now();
-            publisher.committing();
-            let (shard_version, mark) = (changing.commit()?, parts.mark());
-            let (edges_given, delegates) = (pending.edges, std::mem::take(&mut changing.delegates));
-            publisher.publish(Prepared { shard_version, edges_given, mark, delegates })?;
-            changing.edges_given += edges_given;
-            times.commit += begin.elapsed();
-            pending = Given { has_hub: pending.has_hub, ..Given::default() };
-        }
-        if pending.has_hub && !is_over {
-            changing.promote(&mut outbox, engine)?;
+            ChangeStep::Exchange => {
+                let stopping = || publisher.is_stopping();
+                let part = timed(&mut times.input, || parts.next(rounds.pending(), stopping))?;
+                let own = timed(&mut times.serialise, || give_out(&part, &mut parts, &mut outbox))?;
+                let own = changing.asks(own);
+                let arrived = timed(&mut times.exchange, || engine.exchange(outbox.blocks(own)));
+                let apply = |block: &Vec<u8>| changing.apply(block, outbox.placement());
+                let heads =
+                    timed(&mut times.insert, || arrived.iter().map(apply).collect::<Result<Vec<_>>>())?;
+                rounds.exchanged(&heads);
+                parts.expect_same(engine, rounds.is_over() && job.stream.is_none())?;
+                database.make_room(&mut changing.batch)?;
+                publisher.progress(rounds.edges());
+            }
+            ChangeStep::Commit => {
+                publisher.committing();
+                let (shard_version, mark) = (timed(&mut times.commit, || changing.commit())?, parts.mark());
+                let (edges_given, delegates) =
+                    (rounds.pending_edges(), std::mem::take(&mut changing.delegates));
+                let prepared = Prepared { shard_version, edges_given, mark, delegates };
+                timed(&mut times.publish, || publisher.publish(prepared))?;
+                changing.edges_given += edges_given;
+                rounds.published();
+            }
+            ChangeStep::Close => break,
         }
     }
     drop(changing);
     publisher.committing();
     timed(&mut times.commit, || database.close())?;
     parts.broken().map_or(Ok(times), Err)
+}
+
+/// Puts a part of the input into the blocks of a round. Returns their head, but for what the shard asks for.
+fn give_out(part: &InputPart, parts: &mut Parts, outbox: &mut Outbox) -> Result<Given> {
+    let mut own = match &part.rows {
+        Some((batch, rows)) => {
+            let taken = outbox.take(batch, rows.clone(), parts.weight, parts.is_reversed);
+            parts.about_input(taken)?
+        }
+        None => Given::default(),
+    };
+    own.vertices += outbox.take_counted(&mut parts.counted);
+    // The vertices that a header states may take more rounds than the edges.
+    let is_all = parts.counted.is_empty();
+    (own.is_done, own.commits) = (part.is_done && is_all, part.commits && (is_all || !part.is_done));
+    Ok(own)
 }
 
 fn open_to_change(cluster: &Cluster, engine: &Engine<'_>, job: &ChangeJob) -> Result<Database> {
@@ -182,6 +182,12 @@ impl<'a> Changing<'a> {
         }
     }
 
+    /// Adds what this shard asks for to the head of its blocks.
+    fn asks(&self, own: Given) -> Given {
+        let has_hub = self.watch.has_hub();
+        Given { has_hub, commits: own.commits || has_hub || self.database.fills_half(&self.batch), ..own }
+    }
+
     /// Takes the edges and vertices of a block.
     fn apply(&mut self, block: &[u8], placement: &Placement) -> Result<Given> {
         let mut taker = Taker(block);
@@ -232,13 +238,17 @@ impl<'a> Changing<'a> {
             return Ok(());
         }
         outbox.add_delegates(&self.delegates);
-        let moves = Moves::of(&snapshot, &hubs, (&old, outbox.placement()), engine)?;
-        for (hub, other) in moves.removed {
-            let (hub, other) = (snapshot.ids().external_of(hub)?, snapshot.ids().external_of(other)?);
+        let budget = self.database.budget();
+        let moves = Moves::of(&snapshot, &hubs, (&old, outbox.placement()), engine, budget)?;
+        for (hub, other) in &moves.removed {
+            let (hub, other) = (snapshot.ids().external_of(*hub)?, snapshot.ids().external_of(*other)?);
             self.batch.remove_edge(hub, other)?;
         }
-        for block in engine.exchange(moves.sent) {
+        self.database.make_room(&mut self.batch)?;
+        let (blocks, _held) = moves.exchange(engine, budget)?;
+        for block in blocks {
             self.apply_edges(&block, outbox.placement())?;
+            self.database.make_room(&mut self.batch)?;
         }
         Ok(())
     }

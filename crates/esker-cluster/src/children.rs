@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus, Stdio};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use esker_format::{Error, Result};
@@ -79,10 +80,15 @@ impl RemoteWorkers {
     fn start(hosts: &[Host], secret: &Secret, cancel: &Cancel) -> Result<Self> {
         let until = Instant::now() + OPEN_TIMEOUT;
         let opened = std::thread::scope(|scope| {
-            let open = |(shard, host)| scope.spawn(move || RemoteWorker::open(host, shard, secret, until));
+            let open = |(shard, host)| {
+                Builder::new().spawn_scoped(scope, move || RemoteWorker::open(host, shard, secret, until))
+            };
             let opening: Vec<_> = hosts.iter().enumerate().map(open).collect();
             let panicked = |_| Err(Error::Invalid("a thread panicked".to_owned()));
-            opening.into_iter().map(|one| one.join().unwrap_or_else(panicked)).collect::<Result<_>>()
+            let no_thread = |error| Error::Invalid(format!("cannot start a thread: {error}"));
+            let opened =
+                opening.into_iter().map(|one| one.map_err(no_thread)?.join().unwrap_or_else(panicked));
+            opened.collect::<Result<_>>()
         });
         cancel.check()?;
         Ok(Self(opened?))

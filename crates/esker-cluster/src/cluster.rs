@@ -56,7 +56,11 @@ impl Cluster {
     /// # Errors
     /// [`Error::Invalid`] if there is none; as [`ClusterManifest::read`].
     pub fn open(path: &Path) -> Result<Self> {
-        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        Self::open_on(Arc::new(RealDisk), path)
+    }
+
+    /// The same on any disk.
+    pub(crate) fn open_on(disk: Arc<dyn Disk>, path: &Path) -> Result<Self> {
         // A directory with a seal or a shard is a cluster that lost its manifest.
         let has = |name: &str| Ok::<_, Error>(disk.look(&path.join(name))?.is_some());
         if !has(MANIFEST_NAME)? && !has(SEAL_NAME)? && !has("shard-0")? {
@@ -198,8 +202,19 @@ impl Cluster {
         Err(Error::Invalid(format!(
             "{} is another database than the one that {} names as shard {shard}: put the right one there",
             self.shard_path(shard).display(),
-            self.path.join(MANIFEST_NAME).display()
+            self.manifest_name()
         )))
+    }
+
+    /// Names the manifest. A worker on another machine than the command's does not have it.
+    pub(crate) fn manifest_name(&self) -> String {
+        let path = self.path.join(MANIFEST_NAME);
+        let is_elsewhere =
+            matches!(self.place, Place::Own(..)) && !matches!(self.disk.look(&path), Ok(Some(_)));
+        match is_elsewhere {
+            true => format!("{MANIFEST_NAME}, where the command runs,"),
+            false => path.display().to_string(),
+        }
     }
 
     /// The secret that the processes prove to each other.
@@ -221,7 +236,7 @@ impl Cluster {
                 self.path.display()
             ))
         })?;
-        self.reload()?;
+        self.settle()?;
         Ok(lock)
     }
 
@@ -247,10 +262,20 @@ impl Cluster {
         Ok(())
     }
 
+    /// Makes the version that the manifest ends with durable, and reads it. A command that died or failed may have renamed the manifest and not
+    /// synced the directory: what is built on such a version would outlast it when the power fails. The caller holds the lock.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; as [`ClusterManifest::read`].
+    pub(crate) fn settle(&mut self) -> Result<()> {
+        self.disk.sync_directory(&self.path)?;
+        self.reload()
+    }
+
     /// Publishes a version of the whole: the given versions of all shards, which are durable. The caller holds the lock.
     ///
     /// # Errors
-    /// [`Error::Io`]: [`Cluster::reload`] finds out whether the version is published.
+    /// [`Error::Io`]: the next [`Cluster::lock`] finds out whether the version is published.
     pub fn publish(&mut self, shards: Vec<u64>, edges_given: u64, message: &str) -> Result<u64> {
         self.publish_with(shards, edges_given, message, &[])
     }
@@ -316,14 +341,7 @@ mod tests {
     #[test]
     fn one_command_changes_a_cluster_at_a_time() {
         let place = tempfile::tempdir().expect("directory");
-        let options = CreateOptions {
-            shards: 1,
-            directed: true,
-            text_ids: false,
-            weights: None,
-            seed: 5,
-            hub_degree: 0,
-        };
+        let options = CreateOptions::plain(1);
         let mut cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
         let mut other = cluster.clone();
         let lock = cluster.lock().expect("first");
@@ -336,14 +354,7 @@ mod tests {
     #[test]
     fn a_shard_of_another_cluster_is_refused() {
         let place = tempfile::tempdir().expect("directory");
-        let options = CreateOptions {
-            shards: 2,
-            directed: true,
-            text_ids: false,
-            weights: None,
-            seed: 5,
-            hub_degree: 0,
-        };
+        let options = CreateOptions::plain(2);
         let cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
         std::fs::rename(cluster.shard_path(0), place.path().join("away")).expect("move");
         std::fs::rename(cluster.shard_path(1), cluster.shard_path(0)).expect("move");

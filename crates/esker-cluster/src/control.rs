@@ -25,8 +25,10 @@ pub(crate) enum Remedy {
     MendUsage,
     /// Raise the memory limit.
     RaiseMemory,
-    /// What the message says; the worker that met the mistake does not matter.
+    /// What the message says of an input; the worker that met the mistake does not matter.
     AsSaid,
+    /// Ask something that the graph can answer; which worker found out does not matter.
+    MendQuestion,
     /// What the message says.
     Other,
 }
@@ -39,6 +41,7 @@ impl Remedy {
             Error::Input { line: None, .. } => Self::AsSaid,
             Error::Usage(_) => Self::MendUsage,
             Error::Stop(Stop::OverBudget { .. }) => Self::RaiseMemory,
+            Error::Stop(Stop::Unsuitable(_)) => Self::MendQuestion,
             _ => Self::Other,
         }
     }
@@ -50,6 +53,7 @@ impl Remedy {
             2 => Self::MendUsage,
             3 => Self::RaiseMemory,
             4 => Self::AsSaid,
+            5 => Self::MendQuestion,
             _ => Self::Other,
         }
     }
@@ -272,6 +276,7 @@ mod tests {
             Report::Failed(Remedy::MendUsage, "no".to_owned()),
             Report::Failed(Remedy::RaiseMemory, "no".to_owned()),
             Report::Failed(Remedy::AsSaid, "no".to_owned()),
+            Report::Failed(Remedy::MendQuestion, "no".to_owned()),
             Report::Failed(Remedy::Other, "no".to_owned()),
             Report::PeerLost("gone".to_owned()),
             Report::Ended(true, "was killed".to_owned()),

@@ -25,14 +25,18 @@ pub struct WorkerCounters {
 /// Where the time of a change went, in one worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ChangeTimes {
-    /// Waiting for parsed input, and giving its edges to shards.
+    /// Waiting for parsed input.
     pub input: Duration,
+    /// Finding the shards of edges, and writing them to blocks.
+    pub serialise: Duration,
     /// Waiting for the blocks of the others, and copying.
     pub exchange: Duration,
     /// Putting edges into the batch.
     pub insert: Duration,
-    /// Committing, syncing, and waiting until the version of the whole is published.
+    /// Committing and syncing.
     pub commit: Duration,
+    /// Waiting for the commits of the others, and until the version of the whole is published.
+    pub publish: Duration,
 }
 
 impl WorkerCounters {
@@ -50,8 +54,9 @@ impl WorkerCounters {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let Self { messages, sent_bytes, exchanges, peak_memory_bytes, times } = *self;
-        let ChangeTimes { input, exchange, insert, commit } = times;
-        let micros = [input, exchange, insert, commit].map(|time| time.as_micros() as u64);
+        let ChangeTimes { input, serialise, exchange, insert, commit, publish } = times;
+        let micros =
+            [input, serialise, exchange, insert, commit, publish].map(|time| time.as_micros() as u64);
         let words = [messages, sent_bytes, exchanges, peak_memory_bytes];
         words.iter().chain(&micros).for_each(|word| put_u64(&mut out, *word));
         out
@@ -66,9 +71,11 @@ impl WorkerCounters {
             peak_memory_bytes: taker.u64()?,
             times: ChangeTimes {
                 input: Duration::from_micros(taker.u64()?),
+                serialise: Duration::from_micros(taker.u64()?),
                 exchange: Duration::from_micros(taker.u64()?),
                 insert: Duration::from_micros(taker.u64()?),
                 commit: Duration::from_micros(taker.u64()?),
+                publish: Duration::from_micros(taker.u64()?),
             },
         })
     }

@@ -41,6 +41,14 @@ pub struct CreateOptions {
     pub hub_degree: u64,
 }
 
+#[cfg(test)]
+impl CreateOptions {
+    /// Directed, integer ids, no weights, no hubs: what most tests make.
+    pub(crate) const fn plain(shards: usize) -> Self {
+        Self { shards, directed: true, text_ids: false, weights: None, seed: 5, hub_degree: 0 }
+    }
+}
+
 /// A new cluster, and what its first version is.
 pub(crate) struct NewCluster<'a> {
     pub(crate) options: &'a CreateOptions,
@@ -216,14 +224,7 @@ mod tests {
     #[test]
     fn what_a_killed_command_left_is_removed_and_what_another_makes_stays() {
         let place = tempfile::tempdir().expect("directory");
-        let options = CreateOptions {
-            shards: 1,
-            directed: true,
-            text_ids: false,
-            weights: None,
-            seed: 5,
-            hub_degree: 0,
-        };
+        let options = CreateOptions::plain(1);
         let staging =
             |name: &str, last: char| place.path().join(format!(".{name}.creating-{}{last}", "0".repeat(31)));
         for (name, last) in [("c", 'a'), ("c", 'b'), ("d", 'c')] {
@@ -244,14 +245,7 @@ mod tests {
     #[test]
     fn of_commands_that_make_one_name_together_one_succeeds() {
         let place = tempfile::tempdir().expect("directory");
-        let options = CreateOptions {
-            shards: 1,
-            directed: true,
-            text_ids: false,
-            weights: None,
-            seed: 5,
-            hub_degree: 0,
-        };
+        let options = CreateOptions::plain(1);
         for round in 0..12 {
             let path = place.path().join(format!("c{round}"));
             let made = std::thread::scope(|scope| {

@@ -3,6 +3,7 @@
 use std::io::{Error as IoError, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use esker_format::{Error, Result};
@@ -27,10 +28,13 @@ pub(crate) struct Forwarding {
 
 impl Forwarding {
     /// Starts it. If it cannot connect, or loses the connection, the worker says so.
-    pub(crate) fn start(address: SocketAddr, secret: Secret) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the system starts no thread.
+    pub(crate) fn start(address: SocketAddr, secret: Secret) -> Result<Self> {
         let (stop, (failing, failed)) = (Cancel::default(), channel());
         let token = stop.clone();
-        std::thread::spawn(move || {
+        let forwarding = move || {
             if let Ok(stream) = connect(address, &secret, INPUT, Instant::now() + OPEN_TIMEOUT) {
                 let _ = watch_peer(&stream, false);
                 match forward(&mut std::io::stdin().lock(), &stream, &token, is_readable) {
@@ -38,8 +42,10 @@ impl Forwarding {
                     Err(error) => drop(failing.send((error, stream))),
                 }
             }
-        });
-        Self { stop, failed }
+        };
+        let no_thread = |error| Error::Invalid(format!("cannot start a thread for standard input: {error}"));
+        Builder::new().spawn(forwarding).map_err(no_thread)?;
+        Ok(Self { stop, failed })
     }
 
     /// Ends the input after the last whole line that was read.

@@ -33,7 +33,7 @@ impl Secret {
 
 const MAGIC: [u8; 8] = *b"ESKERcl2";
 /// Changes with every change of what processes tell each other.
-const PROTOCOL: u8 = 1;
+const PROTOCOL: u8 = 2;
 /// Bytes of magic number, version and secret.
 const HEAD_BYTES: usize = 48;
 const GREETING_BYTES: usize = HEAD_BYTES + 4;
@@ -208,7 +208,12 @@ fn read_until(mut stream: &TcpStream, buffer: &mut [u8], until: Instant) -> std:
         match stream.read(&mut buffer[filled..]) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
             Ok(count) => filled += count,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            // The time is over, or it will be.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::TimedOut
+                ) => {}
             Err(error) => return Err(error),
         }
     }
@@ -321,14 +326,14 @@ mod tests {
             stream.write_all(&other(&secret)).expect("write");
         });
         let message = connect(address, &secret, 0, soon()).expect_err("another version").to_string();
-        assert!(message.contains("protocol 2") && message.contains("install the same"), "{message}");
+        assert!(message.contains("protocol 3") && message.contains("install the same"), "{message}");
         newer.join().expect("thread");
         let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
         let mut newer = TcpStream::connect(listener.local_addr().expect("address")).expect("connect");
         newer.write_all(&[&other(&secret)[..], &[0; 4]].concat()).expect("write");
         let until = Instant::now() + Duration::from_millis(100);
         let message = accept(&listener, &secret, &[0], until, || Ok(())).expect_err("newer").to_string();
-        assert!(message.contains("protocol 2") && message.contains("install the same"), "{message}");
+        assert!(message.contains("protocol 3") && message.contains("install the same"), "{message}");
         newer.read_exact(&mut [0; HEAD_BYTES]).expect("it is told which version refuses it");
     }
 }

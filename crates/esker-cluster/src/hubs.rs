@@ -5,7 +5,7 @@
 //! the owners of the other ends in that version. Undirected edges between two shards lie there already.
 
 use esker_format::{Error, Result};
-use esker_graph::{Direction, VertexId, vertex};
+use esker_graph::{Budget, Direction, Reservation, VertexId, vertex};
 use esker_store::Snapshot;
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
@@ -18,6 +18,8 @@ use crate::wire::{MESSAGE_BYTES_MAX, Taker, put_id};
 
 /// The most bytes of the delegates of a version: the command is told of them in one message.
 const DELEGATES_BYTES_MAX: usize = MESSAGE_BYTES_MAX as usize - (1 << 10);
+/// Edges that move between two reservations.
+const RESERVE_EVERY: usize = 1 << 12;
 /// Number of counters: a power of two.
 const COUNTERS_LEN: usize = 1 << 12;
 
@@ -122,24 +124,34 @@ fn expect_few(id_bytes: usize, degree: u64, bytes_max: usize) -> Result<()> {
     )))
 }
 
+/// What the budget is asked for when edges move.
+const MOVING: &str = "the edges of vertices that become delegates";
+
 /// What moves when vertices become delegates.
 pub(crate) struct Moves {
     /// Edges for each shard, as they travel.
     pub(crate) sent: Vec<Vec<u8>>,
     /// Edges that this shard gives up.
     pub(crate) removed: Vec<(VertexId, VertexId)>,
+    /// The memory of both, and of the copy of what is sent that the engine makes.
+    held: Reservation,
 }
 
 impl Moves {
     /// Finds out which edges of own vertices that become delegates move.
+    ///
+    /// # Errors
+    /// [`esker_graph::Stop::OverBudget`] if the budget does not hold them; those of the snapshot.
     pub(crate) fn of(
         snapshot: &Snapshot,
         hubs: &[VertexId],
         (old, new): (&Placement, &Placement),
         engine: &Engine<'_>,
+        budget: &Budget,
     ) -> Result<Self> {
         let (me, ids) = (engine.index(), snapshot.ids());
-        let mut moves = Self { sent: vec![Vec::new(); engine.peers()], removed: Vec::new() };
+        let held = budget.reserve(MOVING, 0)?;
+        let mut moves = Self { sent: vec![Vec::new(); engine.peers()], removed: Vec::new(), held };
         for &hub in hubs {
             let source = ids.external_of(hub)?;
             let list = snapshot.edges(Direction::Out, hub)?;
@@ -159,9 +171,36 @@ impl Moves {
                     bits_of(PropertyValue::of(weight, bits))
                 });
                 put_edge(&mut moves.sent[is.shard], source, target, weight.transpose()?);
+                if index % RESERVE_EVERY == 0 {
+                    moves.reserve(budget)?;
+                }
             }
+            moves.reserve(budget)?;
         }
         Ok(moves)
+    }
+
+    /// Reserves what the edges take now. Lists grow by doubling, so what they have room for counts.
+    fn reserve(&mut self, budget: &Budget) -> Result<()> {
+        let sent: usize = self.sent.iter().map(|block| block.capacity() + block.len()).sum();
+        let bytes = (sent + self.removed.capacity() * size_of::<(VertexId, VertexId)>()) as u64;
+        let more = bytes.saturating_sub(self.held.bytes());
+        self.held.absorb(budget.reserve(MOVING, more)?);
+        Ok(())
+    }
+
+    /// Takes the edges that other shards give up to this one, and the memory of all that moves: to be held until they are applied.
+    ///
+    /// # Errors
+    /// [`esker_graph::Stop::OverBudget`] if the budget does not hold them.
+    pub(crate) fn exchange(
+        self,
+        engine: &mut Engine<'_>,
+        budget: &Budget,
+    ) -> Result<(Vec<Vec<u8>>, Reservation)> {
+        let blocks = engine.exchange(self.sent);
+        let arrived = blocks.iter().map(Vec::len).sum::<usize>() as u64;
+        Ok((blocks, budget.reserve(MOVING, arrived)?))
     }
 }
 

@@ -1,12 +1,14 @@
 //! What the command tells the processes to do.
 
 use esker_algo::graph500::Graph500Trees;
-use esker_format::{DatabaseId, Result};
+use esker_format::{DatabaseId, Error, Result};
 use esker_graph::Stop;
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
 
 use crate::creating::CreateOptions;
 use crate::excerpt::take_database;
+use crate::owner::{OwnedId, Owners};
+use crate::placement::Placement;
 use crate::weights::WeightKind;
 use crate::wire::{Taker, put_bytes, put_u64, unknown};
 
@@ -202,6 +204,30 @@ pub enum ShardTask {
     CheckFiles,
     /// Its edges as rows of CSV.
     Export(u64),
+    /// Its edges and vertices as blocks, or those that a shard of another cluster gets; delegates stay so.
+    Portion(u64, Option<NewShard>),
+}
+
+/// A shard of a cluster that is made of another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewShard {
+    /// Its number.
+    pub shard: usize,
+    /// How many there are.
+    pub shards: usize,
+    /// Seed of the hash that finds the owner of a vertex.
+    pub seed: u64,
+}
+
+impl NewShard {
+    /// Where edges lie in its cluster.
+    pub(crate) fn placement(
+        &self,
+        directed: bool,
+        delegates: impl IntoIterator<Item = OwnedId>,
+    ) -> Placement {
+        Placement::new(Owners::new(self.seed, self.shards), directed, delegates)
+    }
 }
 
 impl ShardTask {
@@ -239,6 +265,12 @@ impl ShardTask {
                 out.push(8);
                 put_u64(out, *version);
             }
+            Self::Portion(version, new) => {
+                out.push(9);
+                let new = new.map(|NewShard { shard, shards, seed }| [shard as u64, shards as u64, seed]);
+                let words = [*version, u64::from(new.is_some())];
+                words.iter().chain(new.iter().flatten()).for_each(|word| put_u64(out, *word));
+            }
         }
     }
 
@@ -264,6 +296,14 @@ impl ShardTask {
             6 => Self::Needs(taker.u64()?, taker.text()?),
             7 => Self::CheckFiles,
             8 => Self::Export(taker.u64()?),
+            9 => {
+                let (version, is_of_shard) = (taker.u64()?, taker.u64()? != 0);
+                let mut new = || {
+                    let (shard, shards) = (taker.u64()? as usize, taker.u64()? as usize);
+                    Ok::<_, Error>(NewShard { shard, shards, seed: taker.u64()? })
+                };
+                Self::Portion(version, is_of_shard.then(&mut new).transpose()?)
+            }
             kind => return Err(unknown(kind)),
         })
     }
@@ -294,7 +334,10 @@ impl ClusterJob {
             Self::Follow(follow) => follow.version,
             Self::Graph500(job) => job.version,
             Self::Shard(
-                ShardTask::Counts(version) | ShardTask::Needs(version, _) | ShardTask::Export(version),
+                ShardTask::Counts(version)
+                | ShardTask::Needs(version, _)
+                | ShardTask::Export(version)
+                | ShardTask::Portion(version, _),
             ) => *version,
             Self::Change(_) | Self::Check | Self::Shard(_) => newest,
         }
@@ -484,6 +527,8 @@ mod tests {
             ShardTask::Needs(3, "bfs".to_owned()),
             ShardTask::CheckFiles,
             ShardTask::Export(5),
+            ShardTask::Portion(6, None),
+            ShardTask::Portion(7, Some(NewShard { shard: 2, shards: 9, seed: u64::MAX })),
         ] {
             let job = ClusterJob::Shard(task);
             assert_eq!(ClusterJob::decode(&job.encode()).expect("decode"), job);

@@ -6,12 +6,16 @@
 //! manifest with fewer is an older copy. Size: 4096 bytes, 16 a shard, and for each version 32, its message, and 8 a shard;
 //! 16, and for each delegate 8 and its id.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use esker_format::io::Disk;
-use esker_format::{DatabaseId, Error, FORMAT_VERSION, FieldInput, FieldValue, PAGE_BYTES, Result};
+use esker_format::{
+    DatabaseId, Error, FORMAT_VERSION, FieldInput, FieldValue, PAGE_BYTES, Result, VersionRecord,
+};
 use esker_format::{header_page, read_header_page};
 use esker_store::ids::ExternalId;
+use esker_store::version::VersionSelector;
 
 use crate::owner::OwnedId;
 use crate::wire::put_id;
@@ -38,6 +42,22 @@ pub struct WholeVersion {
     pub message: String,
     /// The version of each shard.
     pub shards: Vec<u64>,
+}
+
+impl WholeVersion {
+    /// The version as one of a database, without sizes.
+    fn record(&self) -> VersionRecord {
+        VersionRecord {
+            number: self.number,
+            time_ms: self.time_ms,
+            committed_ms: self.time_ms,
+            message: self.message.clone(),
+            num_vertices: 0,
+            num_edges: 0,
+            num_arcs: 0,
+            num_loops: 0,
+        }
+    }
 }
 
 /// A vertex whose edges lie with the owners of their other ends.
@@ -157,6 +177,23 @@ impl ClusterManifest {
                 self.newest().number
             ))
         })
+    }
+
+    /// The number of the version that is selected. Clusters have no tags.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is none.
+    pub fn select(&self, selector: &VersionSelector) -> Result<u64> {
+        match selector {
+            VersionSelector::Number(number) => Ok(self.version(*number)?.number),
+            VersionSelector::Tag(name) => Err(Error::Invalid(format!(
+                "{name:?} is no version: clusters have no tags, so give a number, a time such as 2026-11-21, or latest"
+            ))),
+            VersionSelector::Latest | VersionSelector::Time(_) => {
+                let records: Vec<_> = self.versions.iter().map(WholeVersion::record).collect();
+                selector.resolve(&records, &BTreeMap::new())
+            }
+        }
     }
 
     /// Reads the manifest of the cluster at `directory`, and compares it with its seal. A command that publishes versions meanwhile does not
@@ -420,6 +457,23 @@ mod tests {
             content
         });
         assert_eq!(read.expect("a sound cluster"), sample(3));
+    }
+
+    #[test]
+    fn versions_are_selected_by_number_and_time() {
+        let manifest = sample(3);
+        let select = |text: &str| manifest.select(&text.parse().expect("a selector"));
+        for (text, number) in [("2", 2), ("latest", 3), ("2026-11-21", 3), ("1970-01-01T00:00:01.002Z", 2)] {
+            assert_eq!(select(text).expect(text), number, "{text}");
+        }
+        for (text, reason) in [
+            ("4", "the cluster has no version 4"),
+            ("1970-01-01T00:00:00Z", "there was no version yet"),
+            ("monday", "clusters have no tags"),
+        ] {
+            let message = select(text).expect_err(text).to_string();
+            assert!(message.contains(reason), "{message}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod delegates;
 mod following;
 mod graph500;
 mod more_answers;
+mod simulation;
 mod splitting;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,6 +5,7 @@
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use esker_format::{Error, Result};
@@ -106,13 +107,14 @@ impl RemoteWorker {
             .map_err(|error| failed(error.to_string()))?;
         let fate = Arc::new(Mutex::new(Fate::Alive));
         let (hearing, told) = (keeper.try_clone().map_err(of_system)?, Arc::clone(&fate));
-        std::thread::spawn(move || {
+        let hear = move || {
             let found = match Report::receive(&hearing) {
                 Ok(Report::Ended(is_signal, how)) => Fate::Ended(is_signal, how),
                 _ => Fate::Unknown,
             };
             *told.lock().unwrap_or_else(PoisonError::into_inner) = found;
-        });
+        };
+        Builder::new().spawn(hear).map_err(of_system)?;
         Ok(Self { name: format!("the worker of shard {shard} on {host}"), keeper, line, fate })
     }
 

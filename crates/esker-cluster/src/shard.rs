@@ -7,7 +7,6 @@ use esker_graph::Run;
 use esker_store::{Database, DatabaseOptions};
 
 use crate::cluster::Cluster;
-use crate::manifest::MANIFEST_NAME;
 
 /// How the message of each commit to a shard begins that a cluster makes; the number of the version of the whole follows.
 const MESSAGE_START: &str = "cluster version ";
@@ -49,7 +48,7 @@ pub(crate) fn open_at_newest(
         return Err(Error::Invalid(format!(
             "{} lacks version {wanted}, which {} names: put back the shard as it was",
             path.display(),
-            cluster.path().join(MANIFEST_NAME).display()
+            cluster.manifest_name()
         )));
     }
     let undone = expect_own(&path, &versions, wanted)?;

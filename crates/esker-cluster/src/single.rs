@@ -13,9 +13,10 @@ use esker_store::{DatabaseOptions, LogCheck, Snapshot, Store, check::check as ch
 
 use crate::cluster::Cluster;
 use crate::creating::{CreateOptions, create_shard};
-use crate::job::ShardTask;
+use crate::job::{NewShard, ShardTask};
 use crate::needs::ShardShape;
 use crate::placement::Placement;
+use crate::portion::{DatabasePart, PartsReader, Selection};
 use crate::routes::{id_bytes, shape_of};
 use crate::shard::{expect_own, open_at_newest, threads_each};
 use crate::weights::WeightKind;
@@ -166,6 +167,9 @@ pub(crate) fn carry_out(
             give(found.encode())
         }
         ShardTask::Export(version) => export_shard(cluster, *version, shard, cancel, give),
+        ShardTask::Portion(version, new) => {
+            give_portion(cluster, shard, *version, new.as_ref(), cancel, give)
+        }
     }
 }
 
@@ -426,6 +430,25 @@ fn export_shard(
     give(out)
 }
 
+/// Hands over what a shard of another cluster gets, or all, each edge of the whole in one shard.
+fn give_portion(
+    cluster: &Cluster,
+    shard: usize,
+    version: u64,
+    new: Option<&NewShard>,
+    cancel: &Cancel,
+    give: &mut Give<'_>,
+) -> Result<()> {
+    let run = Run::new(RunOptions { threads: 1, cancel: cancel.clone(), ..RunOptions::default() })?;
+    let number = cluster.manifest().version(version)?.shards[shard];
+    let part = DatabasePart::new(shard, cluster.open_shard(shard)?.at(number)?, &run)?;
+    let (from, directed) = (cluster.placement(version), cluster.manifest().directed);
+    let to = new.map(|new| (new.shard, new.placement(directed, from.delegates().cloned())));
+    let selection = Selection { from: Some(from), to, directed };
+    let reader = PartsReader::new(Arc::new(vec![part]), selection, cluster.weights_of(shard)?);
+    reader.send(cancel, give)
+}
+
 /// Writes an id as a field of a CSV file.
 ///
 /// # Errors
@@ -458,8 +481,7 @@ mod tests {
 
     use super::*;
 
-    const OPTIONS: CreateOptions =
-        CreateOptions { shards: 1, directed: true, text_ids: false, weights: None, seed: 5, hub_degree: 0 };
+    const OPTIONS: CreateOptions = CreateOptions::plain(1);
 
     /// A list of 60 million edges was a block that no message can hold.
     #[test]

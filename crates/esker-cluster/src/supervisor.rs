@@ -14,14 +14,14 @@ use esker_graph::{Cancel, Run, Stop};
 
 use crate::answer::{Outline, Row, take_rows};
 use crate::asking::{roll_back, unpublished};
-use crate::change::Prepared;
 use crate::children::Workers;
 use crate::cluster::Cluster;
 use crate::control::{Order, Remedy, Report};
 use crate::counters::WorkerCounters;
 use crate::forward::Forwarding;
-use crate::job::{ChangeJob, ClusterJob, Graph500Job, RunJob, StreamJob, stream_of, stream_position};
+use crate::job::{ChangeJob, ClusterJob, Graph500Job, RunJob, stream_of};
 use crate::manifest::WholeVersion;
+use crate::publishing::{Publishing, position_of};
 use crate::remote::Brief;
 use crate::stopping::Stopping;
 use crate::watch::{Ending, TICK, Watch};
@@ -130,31 +130,29 @@ impl Supervisor<'_> {
         }
         let mut job = job.clone();
         if let Some(stream) = &mut job.stream {
-            (stream.passed, stream.mark) = position_of(cluster, stream);
+            (stream.passed, stream.mark) = position_of(cluster.manifest(), stream);
             report.passed = stream.passed;
         }
         let left_behind = unpublished(cluster)?.len();
         let begin = cluster.manifest().newest().number + 1;
-        let mut prepared: Vec<Option<Prepared>> = vec![None; cluster.num_shards()];
+        let mut publishing = Publishing::new(&job, cluster.num_shards());
         let conducting = self.conduct(
             &cluster.clone(),
-            &ClusterJob::Change(job.clone()),
+            &ClusterJob::Change(job),
             |children: &Workers, shard: usize, given: Report| {
                 match given {
                     Report::Progress(edges) if shard == 0 => (self.on_progress)(edges),
-                    Report::Prepared(part) => prepared[shard] = Some(part),
+                    Report::Prepared(part) => {
+                        // If a worker is gone, that is noticed elsewhere.
+                        let tell =
+                            || children.lines().iter().for_each(|line| drop(Order::Published.send(line)));
+                        if let Some((number, edges)) = publishing.take(cluster, shard, part, tell)? {
+                            report.versions.push(number);
+                            report.edges += edges;
+                        }
+                    }
                     _ => {}
                 }
-                let Some(parts) = prepared.iter().cloned().collect::<Option<Vec<_>>>() else { return Ok(()) };
-                prepared.fill(None);
-                let (edges, mark, delegates) = (parts[0].edges_given, parts[0].mark, &parts[0].delegates);
-                let shards = parts.iter().map(|part| part.shard_version).collect();
-                report.edges += edges;
-                let read = |stream: &StreamJob| stream.message(stream.passed + report.edges, mark);
-                let message = job.stream.as_ref().map_or_else(|| job.message.clone(), read);
-                report.versions.push(cluster.publish_with(shards, edges, &message, delegates)?);
-                // If a worker is gone, that is noticed elsewhere.
-                children.lines().iter().for_each(|line| drop(Order::Published.send(line)));
                 Ok(())
             },
         );
@@ -284,7 +282,8 @@ impl Supervisor<'_> {
                         let start = brief.start(addresses.clone());
                         watch.children.lines().iter().for_each(|line| drop(start.send(line)));
                         let is_forwarded = cluster.hosts().is_some() && job.reads_stdin();
-                        input = is_forwarded.then(|| Forwarding::start(addresses[0], brief.secret));
+                        let forward = || Forwarding::start(addresses[0], brief.secret);
+                        input = is_forwarded.then(forward).transpose()?;
                     }
                 }
                 Ok(Some((shard, report))) => course.take(&watch.children, shard, report)?,
@@ -313,7 +312,7 @@ fn take_back(
     remedy: Remedy,
 ) -> Error {
     // If publishing failed, the manifest may have the version: then it counts.
-    let taken_back = cluster.reload().and_then(|()| roll_back(cluster));
+    let taken_back = cluster.settle().and_then(|()| roll_back(cluster));
     let left = cluster.manifest().newest().number;
     let first_new = report.versions.last().map_or(begin, |last| last + 1);
     let new = |version: &&WholeVersion| version.number >= first_new;
@@ -342,11 +341,4 @@ fn take_back(
         Error::Stop(Stop::Cancelled) | Error::Usage(_) => error,
         error => Error::Invalid(format!("{error}{outcome}")),
     }
-}
-
-/// How many edges of a stream the newest version that knows it has, and the fingerprint of the last one.
-fn position_of(cluster: &Cluster, stream: &StreamJob) -> (u64, Option<u64>) {
-    let Some(name) = stream.name.as_ref().filter(|_| !stream.from_start) else { return (0, None) };
-    let mut versions = cluster.manifest().versions.iter().rev();
-    versions.find_map(|version| stream_position(&version.message, name)).unwrap_or((0, None))
 }

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use esker_format::{Error, Result};
@@ -67,16 +68,18 @@ impl Watch {
     pub(crate) fn new(children: Workers) -> Result<Self> {
         let (sender, reports) = channel();
         for (shard, line) in children.lines().into_iter().enumerate() {
-            let failed = |error| Error::Invalid(format!("cannot listen to a worker: {error}"));
+            let failed =
+                |error: std::io::Error| Error::Invalid(format!("cannot listen to a worker: {error}"));
             let (line, sender) = (line.try_clone().map_err(failed)?, sender.clone());
-            std::thread::spawn(move || {
+            let listen = move || {
                 while let Ok(report) = Report::receive(&line) {
                     if sender.send((shard, Some(report))).is_err() {
                         return;
                     }
                 }
                 let _ = sender.send((shard, None));
-            });
+            };
+            Builder::new().spawn(listen).map_err(failed)?;
         }
         let len = children.lines().len();
         Ok(Self {
@@ -132,8 +135,11 @@ impl Watch {
         self.explained[shard] |= matches!(report, Report::Failed(..) | Report::PeerLost(_));
         match report {
             // Which worker met a mistake of the user does not matter, but where its files are does.
-            Report::Failed(remedy @ (Remedy::MendInput | Remedy::MendUsage | Remedy::AsSaid), text) => {
-                let is_there = matches!(self.children, Workers::There(_)) && remedy != Remedy::MendUsage;
+            Report::Failed(remedy @ (Remedy::MendUsage | Remedy::MendQuestion), text) => {
+                Err(Reason { weight: 2, text, remedy })
+            }
+            Report::Failed(remedy @ (Remedy::MendInput | Remedy::AsSaid), text) => {
+                let is_there = matches!(self.children, Workers::There(_));
                 let text = if is_there { format!("{name}: {text}") } else { text };
                 Err(Reason { weight: 2, text, remedy })
             }

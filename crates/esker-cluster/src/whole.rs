@@ -278,6 +278,10 @@ fn check_vertex(
 /// Those of the shards; [`Error::Io`] named `path` if writing fails; cancellation.
 pub fn export(cluster: &Cluster, version: u64, path: &Path, out: &mut dyn Write, run: &Run) -> Result<u64> {
     cluster.manifest().version(version)?;
+    if cluster.hosts().is_some() {
+        // Standard output would have the first shards before a machine is missed.
+        ask_all(cluster, &ShardTask::Weights, run.cancel())?;
+    }
     let mut lines = 0;
     for shard in 0..cluster.num_shards() {
         let mut take = |block: Vec<u8>| {
@@ -312,14 +316,7 @@ mod tests {
     use crate::shard::message_of;
 
     fn cluster_in(place: &std::path::Path) -> Cluster {
-        let options = CreateOptions {
-            shards: 2,
-            directed: true,
-            text_ids: false,
-            weights: None,
-            seed: 5,
-            hub_degree: 0,
-        };
+        let options = CreateOptions::plain(2);
         Cluster::create(&place.join("c"), &options).expect("create")
     }
 

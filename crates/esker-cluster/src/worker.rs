@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use esker_format::{Error, Result, return_large_blocks};
@@ -119,14 +120,15 @@ fn begin(place: &WorkerPlace) -> Result<(Line, Receiver<Order>, TcpListener, Sec
     let port = listener.local_addr().map_err(failed)?.port();
     line.send(&Report::Listening(port))?;
     let (sender, orders) = channel();
-    std::thread::spawn(move || hear(&orders_stream, &sender));
+    Builder::new().spawn(move || hear(&orders_stream, &sender)).map_err(failed)?;
     let beating = line.clone();
-    std::thread::spawn(move || {
+    let beat = move || {
         while beating.send(&Report::Beat).is_ok() {
             std::thread::sleep(BEAT);
         }
         std::process::exit(EXIT_ORPHAN)
-    });
+    };
+    Builder::new().spawn(beat).map_err(failed)?;
     Ok((line, orders, listener, secret))
 }
 

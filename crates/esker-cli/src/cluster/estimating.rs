@@ -7,7 +7,7 @@ use esker_cluster::estimate;
 use esker_cluster::needs::{RunNeeds, Sends};
 use serde_json::{Value, json};
 
-use super::workers::HostsArg;
+use super::workers::{HostsArg, WholeAtArg};
 use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
 use crate::rows::{RowFormat, Rows};
@@ -26,9 +26,8 @@ pub(super) struct ClusterEstimateCommand {
     hosts: HostsArg,
     /// The algorithm, as for `esker cluster run`
     algorithm: String,
-    /// Version of the cluster [default: the newest]
-    #[arg(long, value_name = "VERSION")]
-    at: Option<u64>,
+    #[command(flatten)]
+    at: WholeAtArg,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -37,7 +36,7 @@ pub(super) struct ClusterEstimateCommand {
 impl ClusterEstimateCommand {
     pub(super) fn carry_out(&self) -> Outcome {
         let (cancel, cluster) = (cancel_on_signals()?, self.hosts.open(&self.cluster)?);
-        let version = self.at.unwrap_or(cluster.manifest().newest().number);
+        let version = self.at.number(&cluster)?;
         let needs = estimate(&cluster, version, &self.algorithm, true, &cancel)?;
         if self.json {
             let shards: Vec<Value> = needs.iter().map(as_json).collect();

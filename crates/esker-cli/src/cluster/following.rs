@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use esker::store::Error;
+use esker::store::version::VersionSelector;
 use esker_cluster::FollowedVersion;
 use esker_cluster::answer::{Cell, ColumnKind, OwnedId};
 use esker_cluster::job::FollowJob;
@@ -12,7 +13,8 @@ use serde_json::json;
 
 use super::running::{cell_json, id_json, top_groups, top_values};
 use super::tables::{ArrowStream, ArrowTable};
-use super::workers::{HostsArg, supervised};
+use super::workers::{HostsArg, number_of, supervised};
+use crate::at::parse_version;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
@@ -46,9 +48,9 @@ pub(super) struct ClusterFollowCommand {
     /// bfs: the vertex to begin with
     #[arg(long, value_name = "ID")]
     source: Option<String>,
-    /// Begin with this version instead of the newest
-    #[arg(long, value_name = "VERSION")]
-    from: Option<u64>,
+    /// Begin with this version instead of the newest: a number, a time (2026-11-21 or 2026-11-21T10:00:00Z), or latest
+    #[arg(long, value_name = "VERSION", value_parser = parse_version)]
+    from: Option<VersionSelector>,
     /// End with the newest version that there is, without waiting for others
     #[arg(long)]
     once: bool,
@@ -144,11 +146,12 @@ impl ClusterFollowCommand {
         }
         let cancel = cancel_on_signals()?;
         let cluster = self.hosts.open(&self.cluster)?;
+        let newest = cluster.manifest().newest().number;
         let params = self.source.iter().map(|source| ("source".to_owned(), source.clone()));
         let job = FollowJob {
             algorithm: self.algorithm.clone(),
             params: params.collect(),
-            version: self.from.unwrap_or(cluster.manifest().newest().number),
+            version: self.from.as_ref().map_or(Ok(newest), |from| number_of(&cluster, from))?,
             initial: self.initial || self.top.is_some(),
             memory_bytes: self.memory,
         };

@@ -11,7 +11,7 @@ use esker_cluster::{ClusterAnswer, write_id};
 use serde_json::{Value, json};
 
 use super::tables::ArrowTable;
-use super::workers::{HostsArg, explain, supervised, with_output, workers_json};
+use super::workers::{HostsArg, WholeAtArg, explain, supervised, with_output, workers_json};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::{self, cancel_on_signals};
 use crate::progress::Bar;
@@ -61,9 +61,8 @@ pub(crate) struct ClusterRunCommand {
     /// cdlp: number of iterations [default: 10]
     #[arg(long, value_name = "N")]
     iterations: Option<String>,
-    /// Version of the cluster [default: the newest]
-    #[arg(long, value_name = "VERSION")]
-    at: Option<u64>,
+    #[command(flatten)]
+    at: WholeAtArg,
     /// Show the N vertices with the largest values, or the N largest components
     #[arg(long, value_name = "N")]
     top: Option<usize>,
@@ -104,7 +103,7 @@ impl ClusterRunCommand {
         let job = RunJob {
             algorithm: self.algorithm.clone(),
             params: params.collect(),
-            version: self.at.unwrap_or(cluster.manifest().newest().number),
+            version: self.at.number(&cluster)?,
             top: self.output.is_none().then(|| self.top.unwrap_or(SHOWN)),
             memory_bytes: self.memory,
         };

@@ -7,7 +7,7 @@ use esker::graph::{Run, RunOptions};
 use esker::store::Store;
 use esker_cluster::{Cluster, HUB_DEGREE, NewShards, merge, rebalance, split};
 
-use super::workers::random_seed;
+use super::workers::{HostsArg, WholeAtArg, random_seed};
 use crate::at::{AtArgs, number_of};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
@@ -71,14 +71,15 @@ fn print_new(cluster: &Cluster) -> Outcome {
 pub(super) struct ClusterRebalanceCommand {
     /// The cluster
     cluster: PathBuf,
+    #[command(flatten)]
+    hosts: HostsArg,
     /// The directory of the cluster to make
     new: PathBuf,
     /// Number of shards, and of worker processes, of the new cluster
     #[arg(long, alias = "processes", value_name = "N")]
     shards: usize,
-    /// Version of the old cluster [default: the newest]
-    #[arg(long, value_name = "VERSION")]
-    at: Option<u64>,
+    #[command(flatten)]
+    at: WholeAtArg,
     /// Seed of the hash that gives vertices to shards [default: random]
     #[arg(long)]
     seed: Option<u64>,
@@ -86,8 +87,8 @@ pub(super) struct ClusterRebalanceCommand {
 
 impl ClusterRebalanceCommand {
     pub(super) fn carry_out(&self) -> Outcome {
-        let (run, cluster) = (run()?, Cluster::open(&self.cluster)?);
-        let version = self.at.unwrap_or(cluster.manifest().newest().number);
+        let (run, cluster) = (run()?, self.hosts.open(&self.cluster)?);
+        let version = self.at.number(&cluster)?;
         let seed = self.seed.unwrap_or_else(random_seed);
         print_new(&rebalance(&cluster, version, &self.new, self.shards, seed, &run)?)
     }
@@ -100,17 +101,18 @@ impl ClusterRebalanceCommand {
 pub(super) struct ClusterMergeCommand {
     /// The cluster
     cluster: PathBuf,
+    #[command(flatten)]
+    hosts: HostsArg,
     /// The database to make
     database: PathBuf,
-    /// Version of the cluster [default: the newest]
-    #[arg(long, value_name = "VERSION")]
-    at: Option<u64>,
+    #[command(flatten)]
+    at: WholeAtArg,
 }
 
 impl ClusterMergeCommand {
     pub(super) fn carry_out(&self) -> Outcome {
-        let (run, cluster) = (run()?, Cluster::open(&self.cluster)?);
-        let version = self.at.unwrap_or(cluster.manifest().newest().number);
+        let (run, cluster) = (run()?, self.hosts.open(&self.cluster)?);
+        let version = self.at.number(&cluster)?;
         merge(&cluster, version, &self.database, &run)?;
         let snapshot = Store::open(&self.database)?.snapshot()?;
         let vertices = counted(snapshot.num_vertices() as u64, "vertex", "vertices");

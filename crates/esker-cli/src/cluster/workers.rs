@@ -10,11 +10,13 @@ use esker::import::input::{Input, expand};
 use esker::store::Error;
 use esker::store::format::DatabaseId;
 use esker::store::io::{Cursor, Disk, Files, RealDisk, parent};
+use esker::store::version::VersionSelector;
 use esker_cluster::job::MEMORY_BYTES_MIN;
 use esker_cluster::worker::{Meeting, WorkerPlace};
 use esker_cluster::{ChangeReport, ChangeTimes, Cluster, SILENCE, Supervisor, WorkerCounters};
 use serde_json::{Value, json};
 
+use crate::at::parse_version;
 use crate::committing::describe_versions;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -64,6 +66,26 @@ impl HostsArg {
     }
 }
 
+/// `--at`, of a cluster.
+#[derive(Debug, Args)]
+pub(super) struct WholeAtArg {
+    /// Version of the cluster: a number, a time (2026-11-21 or 2026-11-21T10:00:00Z), or latest [default: latest]
+    #[arg(long, value_name = "VERSION", value_parser = parse_version)]
+    at: Option<VersionSelector>,
+}
+
+impl WholeAtArg {
+    /// The number of the version.
+    pub(super) fn number(&self, cluster: &Cluster) -> Result<u64, Failure> {
+        self.at.as_ref().map_or(Ok(cluster.manifest().newest().number), |at| number_of(cluster, at))
+    }
+}
+
+/// The number of a version of a cluster.
+pub(super) fn number_of(cluster: &Cluster, at: &VersionSelector) -> Result<u64, Failure> {
+    Ok(cluster.manifest().select(at)?)
+}
+
 /// Reads a small text file.
 pub(super) fn read_text(file: &Path) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&RealDisk.read(file)?).into_owned())
@@ -108,9 +130,11 @@ pub(super) fn workers_json(workers: &[WorkerCounters]) -> Value {
             "exchanges": worker.exchanges,
             "peak_memory_bytes": worker.peak_memory_bytes,
             "input_seconds": times.input.as_secs_f64(),
+            "serialise_seconds": times.serialise.as_secs_f64(),
             "exchange_seconds": times.exchange.as_secs_f64(),
             "insert_seconds": times.insert.as_secs_f64(),
             "commit_seconds": times.commit.as_secs_f64(),
+            "publish_seconds": times.publish.as_secs_f64(),
         })
     };
     workers.iter().map(worker).collect()
@@ -119,7 +143,7 @@ pub(super) fn workers_json(workers: &[WorkerCounters]) -> Value {
 /// Says on standard error what each worker counted; of `edges` how many messages and bytes there were for each.
 pub(super) fn explain(workers: &[WorkerCounters], edges: u64) {
     for (shard, worker) in workers.iter().enumerate() {
-        let ChangeTimes { input, exchange, insert, commit } = worker.times;
+        let ChangeTimes { input, serialise, exchange, insert, commit, publish } = worker.times;
         let mut line = format!(
             "shard {shard}: {}, {} sent, {}, peak memory {}",
             counted(worker.messages, "message", "messages"),
@@ -128,9 +152,11 @@ pub(super) fn explain(workers: &[WorkerCounters], edges: u64) {
             bytes(worker.peak_memory_bytes)
         );
         if !commit.is_zero() {
-            let [input, exchange, insert, commit] =
-                [input, exchange, insert, commit].map(|time| seconds(time.as_secs_f64()));
-            line += &format!("; input {input}, exchange {exchange}, insert {insert}, commit {commit}");
+            let [input, serialise, exchange, insert, commit, publish] =
+                [input, serialise, exchange, insert, commit, publish].map(|time| seconds(time.as_secs_f64()));
+            line += &format!(
+                "; input {input}, serialise {serialise}, exchange {exchange}, insert {insert}, commit {commit}, publish {publish}"
+            );
         }
         text::remark(&line);
     }

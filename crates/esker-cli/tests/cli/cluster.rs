@@ -136,7 +136,7 @@ fn failures_name_the_cause_and_what_to_do() {
     place.ok("cluster run c wcc --memory 65MiB");
     place.fails(2, "cluster estimate c scc", "there are degrees, bfs,");
     place.fails(2, "cluster run c bfs", "bfs needs a vertex to begin with");
-    place.fails(1, "cluster run c bfs --source dave", "no vertex of the cluster has the id \"dave\"");
+    place.fails(1, "cluster run c bfs --source dave", "esker: no vertex of the cluster has the id \"dave\"");
     place.fails(2, "cluster run c wcc --damping 1", "wcc has no option \"damping\"");
     place.fails(1, "cluster run c wcc --at 9", "the cluster has no version 9: it has versions 1 to 2");
     place.fails(2, "cluster run c wcc --top 1 --output x", "cannot be used with");

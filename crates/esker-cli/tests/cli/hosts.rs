@@ -167,9 +167,19 @@ fn a_cluster_over_machines_answers_as_one_on_this_machine() {
     place.fails(1, "cluster run c wcc", "is `esker cluster worker` running there");
     list(&place, &machines);
     place.ok("cluster run c wcc --hosts hosts.txt");
-    for line in ["merge c e.esker", "rebalance c e --shards 2"] {
-        place.fails(2, &format!("cluster {line}"), "`esker cluster export`");
-    }
+    // What lies on other machines comes here.
+    let sizes = place.ok("cluster merge c e.esker --hosts hosts.txt").replace("e.esker", "");
+    assert_eq!(sizes, place.ok("cluster merge d f.esker").replace("f.esker", ""));
+    place.ok("cluster rebalance c e --shards 2 --seed 1 --hosts hosts.txt");
+    assert_eq!(sorted(&place.ok("cluster export e -")), sorted(&place.ok("cluster export d -")));
+    assert_eq!(place.json("cluster check e --json")["problems"], json!([]));
+    machines[2].end(Signal::KILL);
+    place.fails(1, "cluster merge c g.esker --hosts hosts.txt", "shard 2 on");
+    assert!(!place.path().join("g.esker").exists());
+    let output = place.run("cluster export c - --hosts hosts.txt");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && said.contains("shard 2 on"), "{said}");
+    assert_eq!(output.stdout, b"", "no part of the edges");
 }
 
 #[test]

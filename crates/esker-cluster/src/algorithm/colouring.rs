@@ -13,10 +13,10 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use esker_algo::primitive::{EdgeOp, Frontier, VertexValues, Way, edge_map_way};
-use esker_format::{Error, Result};
+use esker_format::Result;
 use esker_graph::{Direction, Flow, Graph, Piece, Select, VertexId, Visitor, Weight};
 
-use super::local::{Found, Local, Options};
+use super::local::{Found, Local, Options, unsuitable};
 use crate::answer::{Cell, ColumnKind, Outline};
 use crate::engine::Engine;
 use crate::owner::Owners;
@@ -87,9 +87,8 @@ impl<W: Weight> EdgeOp<W> for Release<'_, '_> {
 pub(crate) fn colouring(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<Found> {
     let (graph, routes, run) = (local.graph, local.routes, local.run);
     if graph.is_directed() {
-        return Err(Error::Invalid(
-            "colouring needs an undirected cluster: make one with `esker cluster create --undirected`"
-                .to_owned(),
+        return Err(unsuitable(
+            "colouring needs an undirected cluster: make one with `esker cluster create --undirected`",
         ));
     }
     let n = graph.num_vertices();

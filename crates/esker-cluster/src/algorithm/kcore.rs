@@ -9,10 +9,10 @@
 use std::cell::Cell as Slot;
 
 use esker_algo::primitive::{EdgeOp, Frontier, VertexValues, Way, edge_map_way};
-use esker_format::{Error, Result};
+use esker_format::Result;
 use esker_graph::{Direction, Flow, Graph, Piece, Select, VertexId, Visitor, Weight};
 
-use super::local::{Found, Local, Options};
+use super::local::{Found, Local, Options, unsuitable};
 use crate::answer::{Cell, ColumnKind, Outline};
 use crate::engine::Engine;
 
@@ -51,8 +51,8 @@ impl Visitor<()> for Loops {
 pub(crate) fn kcore(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<Found> {
     let (graph, routes, run) = (local.graph, local.routes, local.run);
     if graph.is_directed() {
-        return Err(Error::Invalid(
-            "kcore needs an undirected cluster: make one with `esker cluster create --undirected`".to_owned(),
+        return Err(unsuitable(
+            "kcore needs an undirected cluster: make one with `esker cluster create --undirected`",
         ));
     }
     let n = graph.num_vertices();

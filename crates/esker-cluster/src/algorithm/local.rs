@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use esker_format::{Error, Result};
-use esker_graph::{Direction, Graph, Run, VertexId, vertex};
+use esker_graph::{Direction, Graph, Run, Stop, VertexId, vertex};
 use esker_store::ids::ExternalId;
 use esker_store::{Snapshot, StoredGraph};
 
@@ -42,7 +42,7 @@ impl Local<'_, '_> {
     /// The vertex whose id a user typed, if this shard owns it.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if this shard would own it but has no such vertex, or the id is not of the cluster's kind.
+    /// [`Stop::Unsuitable`] if this shard would own it but has no such vertex; [`Error::Usage`] if the id is not of the cluster's kind.
     pub(crate) fn find_owned(&self, text: &str) -> Result<Option<VertexId>> {
         let id = match self.snapshot.ids().is_text() {
             true => ExternalId::Text(text.as_bytes()),
@@ -55,8 +55,13 @@ impl Local<'_, '_> {
         }
         let found =
             self.snapshot.ids().vertex_of(id)?.filter(|&v| (v as usize) < self.snapshot.num_vertices());
-        found.map(Some).ok_or_else(|| Error::Invalid(format!("no vertex of the cluster has the id {text:?}")))
+        found.map(Some).ok_or_else(|| unsuitable(format!("no vertex of the cluster has the id {text:?}")))
     }
+}
+
+/// The error of a question that the graph cannot answer, whichever worker finds out.
+pub(crate) fn unsuitable(reason: impl Into<String>) -> Error {
+    Stop::Unsuitable(reason.into()).into()
 }
 
 /// The options of a run, as a user typed them.

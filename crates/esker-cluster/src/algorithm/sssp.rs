@@ -15,7 +15,7 @@ use esker_algo::lengths::Length;
 use esker_format::{ElementType, Error, Result};
 use esker_graph::{Direction, Graph, Lists, VertexId};
 
-use super::local::{Found, Local, Options};
+use super::local::{Found, Local, Options, unsuitable};
 use crate::answer::{Cell, ColumnKind, Outline};
 use crate::engine::Engine;
 
@@ -83,7 +83,7 @@ pub(crate) fn sssp(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Opt
         None => search(local, local.graph, engine, options),
         Some(ElementType::I64) => search(local, &local.snapshot.graph::<i64>(local.run)?, engine, options),
         Some(ElementType::F64) => search(local, &local.snapshot.graph::<f64>(local.run)?, engine, options),
-        Some(other) => Err(Error::Invalid(format!(
+        Some(other) => Err(unsuitable(format!(
             "cannot take weights of the type {} as lengths: make a cluster with --weights int or float",
             other.name()
         ))),
@@ -278,14 +278,12 @@ fn lengthen<W: Length<Distance: Keyed>>(distance: W::Distance, weight: W) -> Res
     }
     let length = weight.to_f64();
     if length.is_nan() || length < 0.0 {
-        return Err(Error::Invalid(
-            "cannot compute shortest paths: an edge has a length that is negative or not a number".to_owned(),
+        return Err(unsuitable(
+            "cannot compute shortest paths: an edge has a length that is negative or not a number",
         ));
     }
     if W::INTEGRAL {
-        return Err(Error::Invalid(
-            "cannot compute shortest paths: a distance does not fit in 63 bits".to_owned(),
-        ));
+        return Err(unsuitable("cannot compute shortest paths: a distance does not fit in 63 bits"));
     }
     Ok(FAR)
 }

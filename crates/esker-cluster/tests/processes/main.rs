@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods)] // The tests write files of their own.
 
 mod failures;
+mod hosts;
 
 use std::collections::BTreeSet;
 use std::path::Path;

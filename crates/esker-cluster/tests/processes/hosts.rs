@@ -1,0 +1,82 @@
+//! Clusters whose shards lie with workers that wait at addresses of this machine: what comes from there.
+
+use std::net::{SocketAddr, TcpListener};
+
+use esker_cluster::handshake::Secret;
+use esker_cluster::host::{HostOptions, serve};
+use esker_cluster::hosts::parse_hosts;
+use esker_cluster::{WeightKind, create_on, merge, rebalance};
+use esker_store::Store;
+
+use super::*;
+
+fn free_address() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port")
+}
+
+/// The rows of an export, sorted.
+fn rows(cluster: &Cluster) -> Vec<String> {
+    let (run, mut out) = (Run::with_threads(1).expect("run"), Vec::new());
+    export(cluster, cluster.manifest().newest().number, Path::new("memory"), &mut out, &run).expect("export");
+    let mut rows: Vec<_> = String::from_utf8(out).expect("text").lines().map(str::to_owned).collect();
+    rows.sort();
+    rows
+}
+
+/// They had to be exported and imported.
+#[test]
+fn a_cluster_on_other_machines_becomes_a_database_and_another_cluster_here() {
+    let place = tempfile::tempdir().expect("directory");
+    let (path, secret) = (|name: &str| place.path().join(name), place.path().join("secret"));
+    esker_format::io::write_private(&secret, &[7; 32]).expect("write");
+    let (address, cancel, run) = (free_address(), Cancel::default(), Run::with_threads(1).expect("run"));
+    let command = |place: &WorkerPlace| worker_command(place, "");
+    let host = HostOptions {
+        directory: path("there"),
+        secret,
+        command: &command,
+        on_event: &|_| {},
+        cancel: cancel.clone(),
+    };
+    std::thread::scope(|scope| {
+        let serving = scope.spawn(|| serve(address, &host));
+        for (case, text_ids) in [("ints", false), ("texts", true)] {
+            let hosts = parse_hosts("f", &format!("{address}\n{address}\n"), case).expect("hosts");
+            let weights = Some(if text_ids { WeightKind::Float } else { WeightKind::Int });
+            let options =
+                CreateOptions { shards: 2, directed: !text_ids, text_ids, weights, seed: 4, hub_degree: 20 };
+            let mut cluster = create_on(&path(case), &options, &hosts, Secret([7; 32])).expect("create");
+            let name = |v: u64| if text_ids { format!("v{v}") } else { v.to_string() };
+            let weight = if text_ids { ".5" } else { "" };
+            let edges = ring_edges(300).into_iter().chain((0..300).map(|v| (7, v)));
+            let edges = edges.map(|(a, b)| format!("{},{},{}{weight}\n", name(a), name(b), a + b));
+            let input = path("edges.csv");
+            std::fs::write(&input, format!("source,target,weight\n{}", edges.collect::<String>()))
+                .expect("write");
+            let inputs = vec![input.display().to_string()];
+            let job = ChangeJob { inputs, message: "add".to_owned(), ..ChangeJob::default() };
+            for _ in 0..2 {
+                // The second time, what has many edges has become a delegate.
+                supervised("", |supervisor| {
+                    supervisor.change(&mut cluster, &job, &mut ChangeReport::default())
+                })
+                .expect("add");
+            }
+            assert!(!cluster.manifest().delegates.is_empty());
+            let version = cluster.manifest().newest().number;
+            merge(&cluster, version, &path(&format!("{case}.esker")), &run).expect("merge");
+            let merged = Store::open(path(&format!("{case}.esker"))).and_then(|store| store.snapshot());
+            let merged = merged.expect("open");
+            let here =
+                rebalance(&cluster, version, &path(&format!("{case}-here")), 3, 1, &run).expect("rebalance");
+            assert_eq!(rows(&here).len() as u64, merged.num_edges() + 1);
+            assert_eq!(rows(&here), rows(&cluster), "{case}");
+            assert_eq!(merged.num_vertices(), 300);
+            assert_eq!(check(&here, &run).expect("check").problems, Vec::<String>::new());
+            let message = merge(&cluster, version + 1, &path("none"), &run).expect_err("no such version");
+            assert!(message.to_string().contains("has no version"), "{message}");
+        }
+        cancel.cancel();
+        serving.join().expect("thread").expect("serve");
+    });
+}
