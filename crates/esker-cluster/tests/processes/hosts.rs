@@ -14,6 +14,15 @@ fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port")
 }
 
+/// Ends what serves, also if the test fails.
+struct EndOnDrop(Cancel);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
 /// The rows of an export, sorted.
 fn rows(cluster: &Cluster) -> Vec<String> {
     let (run, mut out) = (Run::with_threads(1).expect("run"), Vec::new());
@@ -40,6 +49,7 @@ fn a_cluster_on_other_machines_becomes_a_database_and_another_cluster_here() {
     };
     std::thread::scope(|scope| {
         let serving = scope.spawn(|| serve(address, &host));
+        let end = EndOnDrop(cancel);
         for (case, text_ids) in [("ints", false), ("texts", true)] {
             let hosts = parse_hosts("f", &format!("{address}\n{address}\n"), case).expect("hosts");
             let weights = Some(if text_ids { WeightKind::Float } else { WeightKind::Int });
@@ -76,7 +86,7 @@ fn a_cluster_on_other_machines_becomes_a_database_and_another_cluster_here() {
             let message = merge(&cluster, version + 1, &path("none"), &run).expect_err("no such version");
             assert!(message.to_string().contains("has no version"), "{message}");
         }
-        cancel.cancel();
+        drop(end);
         serving.join().expect("thread").expect("serve");
     });
 }
