@@ -1,6 +1,7 @@
 //! Clusters whose shards lie with workers that wait at addresses of this machine: what comes from there.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
+use std::sync::mpsc::channel;
 
 use esker_cluster::handshake::Secret;
 use esker_cluster::host::{HostOptions, serve};
@@ -9,10 +10,6 @@ use esker_cluster::{WeightKind, create_on, merge, rebalance};
 use esker_store::Store;
 
 use super::*;
-
-fn free_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port")
-}
 
 /// Ends what serves, also if the test fails.
 struct EndOnDrop(Cancel);
@@ -38,18 +35,22 @@ fn a_cluster_on_other_machines_becomes_a_database_and_another_cluster_here() {
     let place = tempfile::tempdir().expect("directory");
     let (path, secret) = (|name: &str| place.path().join(name), place.path().join("secret"));
     esker_format::io::write_private(&secret, &[7; 32]).expect("write");
-    let (address, cancel, run) = (free_address(), Cancel::default(), Run::with_threads(1).expect("run"));
+    let (cancel, run) = (Cancel::default(), Run::with_threads(1).expect("run"));
+    let (saying, heard) = channel();
     let command = |place: &WorkerPlace| worker_command(place, "");
     let host = HostOptions {
         directory: path("there"),
         secret,
         command: &command,
-        on_event: &|_| {},
+        on_event: &|event: &str| drop(saying.send(event.to_owned())),
         cancel: cancel.clone(),
     };
     std::thread::scope(|scope| {
-        let serving = scope.spawn(|| serve(address, &host));
+        let serving = scope.spawn(|| serve(SocketAddr::from(([127, 0, 0, 1], 0)), &host));
         let end = EndOnDrop(cancel);
+        let said = heard.recv_timeout(Duration::from_secs(10)).expect("it listens");
+        let address = said.strip_prefix("listening on ").and_then(|rest| rest.split(',').next());
+        let address = address.expect("an address");
         for (case, text_ids) in [("ints", false), ("texts", true)] {
             let hosts = parse_hosts("f", &format!("{address}\n{address}\n"), case).expect("hosts");
             let weights = Some(if text_ids { WeightKind::Float } else { WeightKind::Int });
