@@ -13,6 +13,7 @@ mod paths;
 mod pagerank;
 mod colouring;
 mod triangles;
+mod shells;
 mod kcore;
 #[cfg(test)]
 mod testing;

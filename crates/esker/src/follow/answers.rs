@@ -95,10 +95,6 @@ impl Live for Components {
         updated::<_, ()>(&mut self.state, at, change, read_max, LiveComponents::update)
     }
 
-    fn is_kept(&self) -> bool {
-        true
-    }
-
     fn words(&self) -> Option<Vec<Vec<u64>>> {
         self.state.as_ref().map(|state| vec![words_of(&state.labels())])
     }
@@ -169,8 +165,8 @@ impl Live for PageRanks {
         updated::<_, ()>(&mut self.state, at, change, read_max, LivePageRank::update)
     }
 
-    fn is_kept(&self) -> bool {
-        true
+    fn num_words(&self, n: usize) -> usize {
+        3 * n
     }
 
     fn words(&self) -> Option<Vec<Vec<u64>>> {
@@ -226,10 +222,6 @@ impl Live for Colours {
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
         updated::<_, ()>(&mut self.state, at, change, read_max, LiveColouring::update)
-    }
-
-    fn is_kept(&self) -> bool {
-        true
     }
 
     fn words(&self) -> Option<Vec<Vec<u64>>> {
@@ -288,10 +280,6 @@ impl Live for Triangles {
         })
     }
 
-    fn is_kept(&self) -> bool {
-        true
-    }
-
     fn words(&self) -> Option<Vec<Vec<u64>>> {
         self.state.map(|state| vec![vec![state.0]])
     }
@@ -327,7 +315,8 @@ impl Live for Cores {
 
     fn recompute(&mut self, at: At<'_>) -> Result<()> {
         let graph = at.snapshot.graph::<()>(at.run)?;
-        self.state = Some(LiveCores::new(kcore(&graph, at.run)?.coreness));
+        let found = kcore(&graph, at.run)?;
+        self.state = LiveCores::new(&graph, at.run, found.coreness, &found.order)?;
         Ok(())
     }
 
@@ -335,24 +324,28 @@ impl Live for Cores {
         updated::<_, ()>(&mut self.state, at, change, read_max, LiveCores::update)
     }
 
-    fn is_kept(&self) -> bool {
-        true
+    fn num_words(&self, n: usize) -> usize {
+        2 * n
     }
 
     fn words(&self) -> Option<Vec<Vec<u64>>> {
-        self.state.as_ref().map(|state| vec![words_of(state.cores())])
+        self.state.as_ref().map(|state| vec![words_of(state.cores()), words_of(&state.order())])
     }
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
-        let [cores] = words else { return Ok(false) };
+        let [cores, order] = words else { return Ok(false) };
+        let n = at.snapshot.num_vertices();
         // No coreness is larger than the number of arcs.
-        let cores = values_of(cores, at.snapshot.num_vertices(), at.snapshot.num_arcs());
-        self.state = cores.filter(|cores| !cores.contains(&NONE)).map(LiveCores::new);
+        let (cores, order) = (values_of(cores, n, at.snapshot.num_arcs()), values_of(order, n, n as u64));
+        let (Some(cores), Some(order)) = (cores.filter(|cores| !cores.contains(&NONE)), order) else {
+            return Ok(false);
+        };
+        self.state = LiveCores::new(&at.snapshot.graph::<()>(at.run)?, at.run, cores, &order)?;
         Ok(self.state.is_some())
     }
 
     fn shown(&self, words: &[Vec<u64>]) -> Option<Values> {
-        let [cores] = words else { return None };
+        let [cores, _] = words else { return None };
         values_of(cores, cores.len(), u64::MAX).map(Values::Index)
     }
 
@@ -391,10 +384,6 @@ impl Live for Degrees {
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
         updated::<_, ()>(&mut self.state, at, change, read_max, LiveDegrees::update)
-    }
-
-    fn is_kept(&self) -> bool {
-        true
     }
 
     fn words(&self) -> Option<Vec<Vec<u64>>> {

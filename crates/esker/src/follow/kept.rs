@@ -14,7 +14,7 @@ use crate::error::Result;
 
 /// The number of what states and declarations mean. It changes with the words of any state, with a default that is not a value of the
 /// catalogue, and with the text of declarations, so that states of another number are not found.
-const STATES: u32 = 2;
+const STATES: u32 = 3;
 
 /// The last vertices whose ids tell whether the numbers of vertices still belong to the same ones.
 const LAST_IDS: usize = 1 << 10;
@@ -58,7 +58,7 @@ impl KeptValues {
 
 /// The state that an earlier follower of the same kept, if there is one.
 pub(super) fn find(newest: &Snapshot, entry: &'static Entry, params: &Params, run: &Run) -> Result<Found> {
-    if !live(entry, params, newest)?.is_kept() {
+    if !live(entry, params, newest)?.updates() {
         return Ok(Found::Nothing);
     }
     let declared = declaration(newest, entry, params, run);
@@ -157,7 +157,7 @@ fn mark_of(snapshot: &Snapshot, n: usize) -> Result<u64> {
 /// Keeps a state, durably. Returns whether it can be kept.
 pub(super) fn keep(live: &dyn Live, (entry, params): (&Entry, &Params), at: At<'_>) -> Result<bool> {
     let At { snapshot, run } = at;
-    let bytes = live.bytes(snapshot.num_vertices()) / size_of::<esker_graph::VertexId>() as u64 * WORD_BYTES;
+    let bytes = live.num_words(snapshot.num_vertices()) as u64 * WORD_BYTES;
     let _memory = run.budget().reserve("a copy of the state of a live answer", bytes)?;
     let Some(mut words) = live.words() else { return Ok(false) };
     words.push(vertex_words(snapshot, run)?);

@@ -31,7 +31,7 @@ pub(super) trait Live: Send {
     fn ranking(&self) -> Ranking {
         Ranking::Largest
     }
-    /// Whether there is an update; without one, every step is a recomputation.
+    /// Whether there is a state, which is updated and kept; without one, every step is a recomputation.
     fn updates(&self) -> bool {
         true
     }
@@ -53,11 +53,11 @@ pub(super) trait Live: Send {
     fn values(&self) -> Option<Values>;
     /// The value of a vertex.
     fn value(&self, v: VertexId) -> Value;
-    /// Whether its states are kept.
-    fn is_kept(&self) -> bool {
-        false
+    /// The number of words of the state on a graph with `n` vertices, but for a few.
+    fn num_words(&self, n: usize) -> usize {
+        n
     }
-    /// The state as arrays of words, from which [`Live::restore`] makes it; `None` if there is none, or it is not kept.
+    /// The state as arrays of words, from which [`Live::restore`] makes it; `None` if there is none.
     fn words(&self) -> Option<Vec<Vec<u64>>> {
         None
     }
@@ -73,19 +73,72 @@ pub(super) trait Live: Send {
     fn facts(&self, removed: usize) -> Vec<(&'static str, Fact)>;
 }
 
-/// Ids or numbers of the same type as words.
-pub(super) fn words_of(values: &[VertexId]) -> Vec<u64> {
-    values.iter().map(|&value| value as u64).collect()
+/// A part of a state that is kept as a word.
+pub(super) trait StateWord: Copy {
+    /// Its word.
+    fn word(self) -> u64;
+    /// What has this word; `None` if nothing has.
+    fn of_word(word: u64) -> Option<Self>;
 }
 
-/// The id, or the number of the same type, of a word.
-pub(super) fn value_of(word: u64) -> Option<VertexId> {
-    (word <= VertexId::MAX as u64).then_some(word as VertexId)
+impl StateWord for VertexId {
+    fn word(self) -> u64 {
+        self as u64
+    }
+
+    fn of_word(word: u64) -> Option<Self> {
+        (word <= Self::MAX as u64).then_some(word as Self)
+    }
+}
+
+impl StateWord for i32 {
+    fn word(self) -> u64 {
+        u64::from(self.cast_unsigned())
+    }
+
+    fn of_word(word: u64) -> Option<Self> {
+        u32::try_from(word).ok().map(u32::cast_signed)
+    }
+}
+
+impl StateWord for i64 {
+    fn word(self) -> u64 {
+        self.cast_unsigned()
+    }
+
+    fn of_word(word: u64) -> Option<Self> {
+        Some(word.cast_signed())
+    }
+}
+
+impl StateWord for f32 {
+    fn word(self) -> u64 {
+        u64::from(self.to_bits())
+    }
+
+    fn of_word(word: u64) -> Option<Self> {
+        u32::try_from(word).ok().map(Self::from_bits).filter(|number| !number.is_nan())
+    }
+}
+
+impl StateWord for f64 {
+    fn word(self) -> u64 {
+        self.to_bits()
+    }
+
+    fn of_word(word: u64) -> Option<Self> {
+        Some(Self::from_bits(word)).filter(|number| !number.is_nan())
+    }
+}
+
+/// Parts of a state as words.
+pub(super) fn words_of<T: StateWord>(values: &[T]) -> Vec<u64> {
+    values.iter().map(|&value| value.word()).collect()
 }
 
 /// The values of the `n` vertices of a version from words; `None` if there are not so many, or one is beyond `most` and not [`NONE`].
 pub(super) fn values_of(words: &[u64], n: usize, most: u64) -> Option<Vec<VertexId>> {
-    let value = |word: &u64| value_of(*word).filter(|&value| *word <= most || value == NONE);
+    let value = |word: &u64| VertexId::of_word(*word).filter(|&value| *word <= most || value == NONE);
     if words.len() == n { words.iter().map(value).collect() } else { None }
 }
 

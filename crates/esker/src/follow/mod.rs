@@ -197,7 +197,7 @@ impl Follow {
             return kept::keep(self.live.as_ref(), of, at);
         }
         let mut live = live(self.entry, &self.params, &self.snapshot)?;
-        if !live.is_kept() {
+        if !live.updates() {
             return Ok(false);
         }
         let bytes = live.bytes(self.snapshot.num_vertices());

@@ -6,12 +6,12 @@ use esker_algo::algorithm::widest::{WidestOptions, widest};
 use esker_algo::lengths::Length;
 use esker_algo::live::{FewestRule, LivePaths, PathRule, ShortestRule, WidestRule};
 use esker_algo::widths::Width;
-use esker_graph::{NONE, Run, VertexId, vertex};
+use esker_graph::{NONE, Run, VertexId};
 use esker_store::format::ElementType;
 use esker_store::{Snapshot, StoredGraph};
 
 use super::change::VersionChange;
-use super::live::{At, Live, Updated, updated, value_of, values_of, words_of};
+use super::live::{At, Live, StateWord, Updated, updated, values_of, words_of};
 use super::points::LiveWeight;
 use crate::answer::{Fact, Value, Values};
 use crate::catalogue::{Params, Shown};
@@ -28,17 +28,12 @@ struct Paths<W: LiveWeight, R: PathRule<W>> {
     state: Option<LivePaths<W, R>>,
     compute: Compute<W, R::Label>,
     show: fn(Vec<R::Label>) -> Values,
-    /// Labels from their words and back, if the state is kept.
-    words: Option<LabelWords<R::Label>>,
     is_weighted: bool,
     /// Whether the label of a source, that of a path of no edges, is no value.
     hides_sources: bool,
 }
 
-/// The word of a label, and its label; `None` for a word that is no label.
-type LabelWords<L> = (fn(L) -> u64, fn(u64) -> Option<L>);
-
-impl<W: LiveWeight, R: PathRule<W>> Live for Paths<W, R> {
+impl<W: LiveWeight, R: PathRule<W, Label: StateWord>> Live for Paths<W, R> {
     fn is_weighted(&self) -> bool {
         self.is_weighted
     }
@@ -64,21 +59,20 @@ impl<W: LiveWeight, R: PathRule<W>> Live for Paths<W, R> {
         updated::<_, W>(&mut self.state, at, change, read_max, LivePaths::update)
     }
 
-    fn is_kept(&self) -> bool {
-        self.words.is_some()
+    fn num_words(&self, n: usize) -> usize {
+        2 * n
     }
 
     fn words(&self) -> Option<Vec<Vec<u64>>> {
-        let ((word, _), state) = (self.words?, self.state.as_ref()?);
-        let labels = (0..state.labels().len()).map(|v| word(state.label(vertex(v)))).collect();
-        Some(vec![labels, words_of(state.parents()), words_of(&self.found)])
+        let state = self.state.as_ref()?;
+        Some(vec![words_of(state.labels()), words_of(state.parents()), words_of(&self.found)])
     }
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
-        let (Some((_, label)), [labels, parents, found]) = (self.words, words) else { return Ok(false) };
+        let [labels, parents, found] = words else { return Ok(false) };
         let n = at.snapshot.num_vertices();
         let last = (n as u64).saturating_sub(1);
-        let labels = labels.iter().map(|&word| label(word)).collect::<Option<Vec<_>>>();
+        let labels = labels.iter().map(|&word| StateWord::of_word(word)).collect::<Option<Vec<_>>>();
         let found = values_of(found, found.len(), last).filter(|found| !found.contains(&NONE));
         self.state = match (labels.filter(|labels| labels.len() == n), values_of(parents, n, last)) {
             (Some(labels), Some(parents)) if found.is_some() => Some(LivePaths::new(labels, parents)),
@@ -89,16 +83,14 @@ impl<W: LiveWeight, R: PathRule<W>> Live for Paths<W, R> {
     }
 
     fn shown(&self, words: &[Vec<u64>]) -> Option<Values> {
-        let ((_, label), [labels, _, _]) = (self.words?, words) else { return None };
-        labels.iter().map(|&word| label(word)).collect::<Option<Vec<_>>>().map(self.show)
+        let [labels, _, found] = words else { return None };
+        let labels = labels.iter().map(|&word| StateWord::of_word(word)).collect::<Option<Vec<_>>>()?;
+        let found = values_of(found, found.len(), (labels.len() as u64).checked_sub(1)?)?;
+        Some(self.show_labels(labels, &found))
     }
 
     fn values(&self) -> Option<Values> {
-        let mut labels = self.state.as_ref()?.labels().to_vec();
-        if self.hides_sources {
-            self.found.iter().for_each(|&source| labels[source as usize] = R::unreached());
-        }
-        Some((self.show)(labels))
+        Some(self.show_labels(self.state.as_ref()?.labels().to_vec(), &self.found))
     }
 
     fn value(&self, v: VertexId) -> Value {
@@ -111,6 +103,17 @@ impl<W: LiveWeight, R: PathRule<W>> Live for Paths<W, R> {
     fn facts(&self, _: usize) -> Vec<(&'static str, Fact)> {
         let reached = self.state.as_ref().map_or(0, LivePaths::reached);
         vec![("reached", Fact::Count(reached as u64))]
+    }
+}
+
+impl<W: LiveWeight, R: PathRule<W>> Paths<W, R> {
+    /// The values of labels, where `found` are the sources.
+    fn show_labels(&self, mut labels: Vec<R::Label>, found: &[VertexId]) -> Values {
+        if self.hides_sources {
+            let known = found.iter().filter(|&&source| source != NONE);
+            known.for_each(|&source| labels[source as usize] = R::unreached());
+        }
+        (self.show)(labels)
     }
 }
 
@@ -133,14 +136,13 @@ pub(super) fn by_steps(params: &Params) -> Result<Box<dyn Live>> {
         state: None,
         compute,
         show: Values::Index,
-        words: Some((|label| label as u64, value_of)),
         is_weighted: false,
         hides_sources: false,
     };
     Ok(Box::new(paths))
 }
 
-fn by_length<W: LiveWeight + Length<Distance: Shown>>(params: &Params) -> Result<Box<dyn Live>> {
+fn by_length<W: LiveWeight + Length<Distance: Shown + StateWord>>(params: &Params) -> Result<Box<dyn Live>> {
     let compute: Compute<W, W::Distance> = |graph, run, sources| {
         let options = SsspOptions { parents: true, ..SsspOptions::default() };
         let found = sssp(graph, run, sources[0], &options)?;
@@ -153,14 +155,13 @@ fn by_length<W: LiveWeight + Length<Distance: Shown>>(params: &Params) -> Result
         state: None,
         compute,
         show: |labels| Shown::values(labels, W::UNREACHED),
-        words: None,
         is_weighted: true,
         hides_sources: false,
     };
     Ok(Box::new(paths))
 }
 
-fn by_width<W: LiveWeight + Width<Width: Shown>>(params: &Params) -> Result<Box<dyn Live>> {
+fn by_width<W: LiveWeight + Width<Width: Shown + StateWord>>(params: &Params) -> Result<Box<dyn Live>> {
     let compute: Compute<W, W::Width> = |graph, run, sources| {
         let options = WidestOptions { parents: true, ..WidestOptions::default() };
         let found = widest(graph, run, sources[0], &options)?;
@@ -176,7 +177,6 @@ fn by_width<W: LiveWeight + Width<Width: Shown>>(params: &Params) -> Result<Box<
         state: None,
         compute,
         show,
-        words: None,
         is_weighted: true,
         hides_sources: true,
     };

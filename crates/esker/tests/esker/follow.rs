@@ -315,11 +315,35 @@ fn updates_of(
                 agree(&follow, &run, &params, &given, &at);
                 let first = follow.top(5, &Cancel::default()).unwrap();
                 assert_eq!(first, top(follow.answer(), 5, &Cancel::default()).unwrap(), "{at}");
+                if stream.noise.below(8) == 0 {
+                    assert_eq!(follow.keep().unwrap(), follow.updates(), "{at}");
+                    follow =
+                        resumed(&follow, &follower, &run, &params, &at).unwrap_or(follow).with_choice(choice);
+                    agree(&follow, &run, &params, &given, &at);
+                }
             }
             assert_eq!(follow.version(), stream.database.snapshot().unwrap().version().number);
         }
     }
     updates
+}
+
+/// What goes on from the state that was kept last, at the same version; `None` where none is kept.
+fn resumed(
+    follow: &Follow,
+    follower: &Follower,
+    run: &Arc<Run>,
+    params: &Params,
+    at: &str,
+) -> Option<Follow> {
+    let newest = follower.at(follower.newest()).unwrap();
+    let open = |number| Ok(follower.at(number)?);
+    let resumed = Follow::resume(&newest, open, follow.entry(), params, run).unwrap();
+    assert_eq!(resumed.refused, None, "{at}");
+    assert_eq!(resumed.follow.is_some(), follow.updates(), "{at}");
+    let resumed = resumed.follow?;
+    assert_eq!(resumed.version(), follow.version(), "{at}");
+    Some(resumed)
 }
 
 #[test]
