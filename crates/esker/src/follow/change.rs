@@ -1,9 +1,12 @@
 //! What changed from one version to the next, as live answers need it.
 
+use std::time::{Duration, Instant};
+
 use esker_algo::live::ChangedEdges;
 use esker_graph::{Reservation, Run, VertexId};
 use esker_store::Snapshot;
 use esker_store::diff::{DiffEdge, Difference, diff};
+use esker_store::format::LayerRecord;
 use esker_store::snapshot::WindowLists;
 use esker_store::windows::{Copies, TimeWindow};
 
@@ -12,6 +15,8 @@ use crate::error::Result;
 
 /// The copies of what changed: also with weights of their type, and while lists grow.
 const COPIES: usize = 2;
+/// The number of edges between two looks at the clock.
+const LOOK_EDGES: usize = 64;
 
 /// The differences between two versions, or between two windows. Memory: 32 to 64 bytes (48 to 96 with 64-bit ids) for each edge, reserved from the
 /// budget of the run.
@@ -30,69 +35,89 @@ pub(super) struct VersionChange {
     /// Edges of both that have other properties: the bits of the old weight and of the new one.
     reweighed: Vec<(VertexId, VertexId, [u64; 2])>,
     memory: Reservation,
-    /// Whether there was no room for more.
-    is_refused: bool,
+    /// Whether there was no room or no time for more.
+    is_given_up: bool,
+    begin: Instant,
+    time_max: Duration,
 }
 
 impl VersionChange {
     /// Compares two versions, with the weights that the algorithm reads. Costs time linear in the lists of the changed vertices. Of windows, it
-    /// also reads the times in the layers that reach into what the window left or came to. `None` if the budget has no room for them.
+    /// also reads the times in the layers that reach into what the window left or came to. `None` if the budget has no room for them, or it takes
+    /// longer than `time_max`.
     pub(super) fn between(
         older: &Snapshot,
         newer: &Snapshot,
         weighted: bool,
         run: &Run,
+        time_max: Duration,
     ) -> Result<Option<Self>> {
-        let Some(mut change) = Self::none(run) else { return Ok(None) };
+        let Some(mut change) = Self::none(run, time_max) else { return Ok(None) };
+        let found = change.find(older, newer, weighted, run);
+        if change.is_given_up { Ok(None) } else { found.map(|()| Some(change)) }
+    }
+
+    /// Finds what changed.
+    fn find(&mut self, older: &Snapshot, newer: &Snapshot, weighted: bool, run: &Run) -> Result<()> {
         let weight = newer.weight_property().filter(|_| weighted).map(|property| property.number);
         if let (Some(before), Some(after)) = (older.window_lists(), newer.window_lists()) {
-            let slide = Slide { older, newer, before, after, weight, run };
-            slide.change(&mut change)?;
-            return Ok(change.complete());
+            return Slide { older, newer, before, after, weight, run }.change(self);
         }
         let bits = |edge: &DiffEdge<'_>| weight.map_or(Ok(0), |weight| edge.bits(weight));
-        diff(older, newer, run, |difference| {
-            match difference {
-                Difference::VertexAdded(v) => change.came.push(v),
-                Difference::VertexRemoved(v) => change.left.push(v),
-                Difference::ValueChanged(..) => {}
-                Difference::EdgeAdded(edge) => change.add((edge.source, edge.target, bits(&edge)?)),
-                Difference::EdgeRemoved(edge) => change.remove((edge.source, edge.target, bits(&edge)?)),
-                Difference::EdgeChanged(old, new) => {
-                    let weights = [bits(&old)?, bits(&new)?];
-                    if weights[0] != weights[1] {
-                        change.reweigh((old.source, old.target, weights));
-                    }
-                }
+        diff(older, newer, run, |difference| match difference {
+            Difference::VertexAdded(v) => {
+                self.came.push(v);
+                Ok(())
             }
-            Ok(())
+            Difference::VertexRemoved(v) => {
+                self.left.push(v);
+                Ok(())
+            }
+            Difference::ValueChanged(..) => Ok(()),
+            Difference::EdgeAdded(edge) => self.add((edge.source, edge.target, bits(&edge)?)),
+            Difference::EdgeRemoved(edge) => self.remove((edge.source, edge.target, bits(&edge)?)),
+            Difference::EdgeChanged(old, new) => {
+                let weights = [bits(&old)?, bits(&new)?];
+                if weights[0] == weights[1] {
+                    return Ok(());
+                }
+                self.reweigh((old.source, old.target, weights))
+            }
         })?;
-        Ok(change.complete())
+        Ok(())
     }
 
     /// Without a change; `None` if the budget is spent.
-    fn none(run: &Run) -> Option<Self> {
+    fn none(run: &Run, time_max: Duration) -> Option<Self> {
         let memory = run.budget().try_reserve(0)?;
         let (removed, added, reweighed) = (Vec::new(), Vec::new(), Vec::new());
         let (left, came) = (Vec::new(), Vec::new());
-        Some(Self { left, came, grew: false, removed, added, reweighed, memory, is_refused: false })
+        let (grew, is_given_up, begin) = (false, false, Instant::now());
+        Some(Self { left, came, grew, removed, added, reweighed, memory, is_given_up, begin, time_max })
     }
 
-    fn add(&mut self, edge: (VertexId, VertexId, u64)) {
-        self.is_refused |= !self.memory.push(&mut self.added, edge, COPIES);
+    fn add(&mut self, edge: (VertexId, VertexId, u64)) -> esker_store::Result<()> {
+        self.is_given_up |= !self.memory.push(&mut self.added, edge, COPIES);
+        self.go_on()
     }
 
-    fn remove(&mut self, edge: (VertexId, VertexId, u64)) {
-        self.is_refused |= !self.memory.push(&mut self.removed, edge, COPIES);
+    fn remove(&mut self, edge: (VertexId, VertexId, u64)) -> esker_store::Result<()> {
+        self.is_given_up |= !self.memory.push(&mut self.removed, edge, COPIES);
+        self.go_on()
     }
 
-    fn reweigh(&mut self, edge: (VertexId, VertexId, [u64; 2])) {
-        self.is_refused |= !self.memory.push(&mut self.reweighed, edge, COPIES);
+    fn reweigh(&mut self, edge: (VertexId, VertexId, [u64; 2])) -> esker_store::Result<()> {
+        self.is_given_up |= !self.memory.push(&mut self.reweighed, edge, COPIES);
+        self.go_on()
     }
 
-    /// All of it, if there was room.
-    fn complete(self) -> Option<Self> {
-        (!self.is_refused).then_some(self)
+    /// An error, which ends the search, if there is no room or no time for more.
+    fn go_on(&mut self) -> esker_store::Result<()> {
+        if self.num_edges().is_multiple_of(LOOK_EDGES) {
+            self.is_given_up |= self.begin.elapsed() > self.time_max;
+        }
+        let given_up = || esker_store::Error::Invalid("the search for what changed was given up".to_owned());
+        if self.is_given_up { Err(given_up()) } else { Ok(()) }
     }
 
     /// Whether nothing that an algorithm reads changed.
@@ -166,10 +191,23 @@ pub(super) fn check_same_vertices(followed: &Snapshot, to: &Snapshot) -> Result<
     .into())
 }
 
-/// The length of a window, and how far it moved; `None` if there is no window.
-pub(super) fn moved(older: &Snapshot, newer: &Snapshot) -> Option<(u64, u64)> {
-    let (before, after) = (older.window_index()?.window(), newer.window_index()?.window());
-    Some((after.until.abs_diff(after.after), after.until.abs_diff(before.until)))
+/// How large a version or a window is, and how much of it may differ from an older one: in arcs and lists, or the length of the window and
+/// how far it moved. `None` if only one of them is a window.
+pub(super) fn extent(older: &Snapshot, newer: &Snapshot) -> Option<(u64, u64)> {
+    match (older.window_index(), newer.window_index()) {
+        (Some(before), Some(after)) => {
+            let (before, after) = (before.window(), after.window());
+            Some((after.until.abs_diff(after.after), after.until.abs_diff(before.until)))
+        }
+        (None, None) => {
+            let later = newer.stack().layers().iter().map(|layer| layer.record());
+            let later = later.filter(|record| record.last_version > older.version().number);
+            let part =
+                later.map(|LayerRecord { out, .. }| out.lists + out.arcs + out.dead_arcs + out.past_arcs);
+            Some((newer.num_vertices() as u64 + newer.num_arcs(), part.sum()))
+        }
+        _ => None,
+    }
 }
 
 /// A window that moved, perhaps with the version.
@@ -193,8 +231,8 @@ impl Slide<'_> {
         if self.weight.is_none()
             && let Some(moved) = self.newer.window_move(self.older)
         {
-            moved.removed.iter().for_each(|&(u, v)| change.remove((u, v, 0)));
-            moved.added.iter().for_each(|&(u, v)| change.add((u, v, 0)));
+            moved.removed.iter().try_for_each(|&(u, v)| change.remove((u, v, 0)))?;
+            moved.added.iter().try_for_each(|&(u, v)| change.add((u, v, 0)))?;
             return self.move_vertices(moved.vertices.clone(), change);
         }
         let (before, after) = (*self.before.index.window(), *self.after.index.window());
@@ -207,7 +245,7 @@ impl Slide<'_> {
             if in_both(edge)? {
                 let bits = self.weight.map_or(Ok(0), |weight| edge.bits(weight))?;
                 let edge = (edge.source, edge.target, bits);
-                if is_new { change.add(edge) } else { change.remove(edge) }
+                return if is_new { change.add(edge) } else { change.remove(edge) };
             }
             Ok::<_, esker_store::Error>(())
         };
@@ -238,12 +276,11 @@ impl Slide<'_> {
         &self,
         version: &Snapshot,
         range: TimeWindow,
-        mut take: impl FnMut((VertexId, VertexId, u64)),
+        mut take: impl FnMut((VertexId, VertexId, u64)) -> esker_store::Result<()>,
     ) -> Result<()> {
         version.edges_within(&range, self.run, |source, target, columns, index| {
             let values = self.weight.and_then(|weight| columns.property(weight as usize));
-            take((source, target, values.map_or(Ok(0), |values| values.bits_at(index))?));
-            Ok(())
+            take((source, target, values.map_or(Ok(0), |values| values.bits_at(index))?))
         })?;
         Ok(())
     }

@@ -57,15 +57,15 @@ use crate::error::Result;
 use crate::top::{TopVertex, top};
 use anew::Anew;
 use answers::live;
-use change::{VersionChange, check_same_vertices, is_slide, moved};
-use cost::{Choice, CostModel, SlideCosts};
+use change::{VersionChange, check_same_vertices, extent, is_slide};
+use cost::{Choice, CostModel, DifferenceCosts};
 use given::set;
 use kept::Found;
 pub use kept::KeptValues;
 use live::{At, Live, Updated, recompute};
 use ranking::LiveTop;
-use step::differing;
 pub use step::{Changed, FollowStep, Method, MethodChoice};
+use step::{ahead_of, differing};
 
 /// Bytes of a reported value, and of another while all values are compared.
 const VALUE_BYTES: usize = 16;
@@ -108,7 +108,7 @@ pub struct Follow {
     top: Option<LiveTop>,
     choice: MethodChoice,
     costs: CostModel,
-    slides: SlideCosts,
+    differences: DifferenceCosts,
     /// Whether the state is of the version: not after a step that failed.
     is_whole: bool,
     memory: Reservation,
@@ -136,7 +136,7 @@ impl Follow {
         let begin = Instant::now();
         recompute(follow.live.as_mut(), At { snapshot: &follow.snapshot, run: &follow.run })?;
         let seconds = begin.elapsed().as_secs_f64();
-        (follow.costs, follow.slides) = (CostModel::new(seconds), SlideCosts::new(seconds));
+        (follow.costs, follow.differences) = (CostModel::new(seconds), DifferenceCosts::new(seconds));
         follow.take_values()?;
         Ok(follow)
     }
@@ -228,7 +228,7 @@ impl Follow {
     ) -> Result<Self> {
         let memory = run.budget().reserve("the state of a live answer", 0)?;
         // Until a recomputation was timed, it counts as dear.
-        let (costs, slides) = (CostModel::new(UNKNOWN_SECONDS), SlideCosts::new(UNKNOWN_SECONDS));
+        let (costs, differences) = (CostModel::new(UNKNOWN_SECONDS), DifferenceCosts::new(UNKNOWN_SECONDS));
         let choice = MethodChoice::default();
         let answer = Answer::default();
         let params = params.clone();
@@ -242,7 +242,7 @@ impl Follow {
             top: None,
             choice,
             costs,
-            slides,
+            differences,
             is_whole: true,
             memory,
         };
@@ -340,64 +340,52 @@ impl Follow {
             self.live = live(self.entry, &self.params, &to)?;
             return self.advance_anew(to);
         }
-        let slide = moved(&self.snapshot, &to).map(|(length, moved)| SlideCosts::size(length, moved));
-        if let Some(size) = slide
-            && match self.choice {
-                MethodChoice::Cheaper => !self.slides.tries(size),
-                MethodChoice::Update => false,
-                MethodChoice::Recompute => true,
-            }
-        {
+        let is_window = to.window_index().is_some();
+        let size = extent(&self.snapshot, &to).map_or(0, |(whole, part)| DifferenceCosts::size(whole, part));
+        let keeps_weights = !self.live.is_weighted() || to.weight_type() == self.snapshot.weight_type();
+        let has_state = self.live.updates() && keeps_weights && is_slide(&self.snapshot, &to);
+        let looks = self.differences.looks(self.choice, size, is_window);
+        if !looks && is_window && !self.differences.measures_again() {
             self.live = Box::new(Anew::new(self.entry, &self.params)?);
+        } else if !has_state {
+            self.live = live(self.entry, &self.params, &to)?;
+        }
+        if !(looks && has_state) {
             let step = self.advance_anew(to)?;
-            self.slides.computed_anew(step.seconds);
+            if !looks {
+                self.differences.computed_anew(step.seconds);
+            }
             return Ok(step);
         }
-        let keeps_weights = !self.live.is_weighted() || to.weight_type() == self.snapshot.weight_type();
-        if !(self.live.updates() && keeps_weights && is_slide(&self.snapshot, &to)) {
-            self.live = live(self.entry, &self.params, &to)?;
-            return self.advance_anew(to);
-        }
         let begin = Instant::now();
-        let weighted = self.live.is_weighted();
-        let Some(change) = VersionChange::between(&self.snapshot, &to, weighted, &self.run)? else {
-            return self.advance_anew(to);
-        };
+        let (weighted, time_max) = (self.live.is_weighted(), self.differences.search_time_max(self.choice));
+        let change = VersionChange::between(&self.snapshot, &to, weighted, &self.run, time_max)?;
         let diff_seconds = begin.elapsed().as_secs_f64();
+        let step = match change {
+            Some(change) => self.advance_by(to, &change)?,
+            None => self.advance_anew(to)?,
+        };
+        self.differences.tried(size, diff_seconds + step.seconds);
+        Ok(FollowStep { diff_seconds, ..step })
+    }
+
+    /// As [`Follow::advance`], to a version with known differences.
+    fn advance_by(&mut self, to: Snapshot, change: &VersionChange) -> Result<FollowStep> {
         self.snapshot = to;
         self.reserve()?;
         let num_edges = change.num_edges();
         let begin = Instant::now();
-        let (method, touched) = self.step(&change)?;
-        let reporting = Instant::now();
-        let changed = match touched {
-            Some(touched) => self.report(touched, &change)?,
-            None => self.report_all()?,
-        };
-        if method == Method::Recompute {
-            self.costs.reported_all(reporting.elapsed().as_secs_f64());
-        }
+        let (method, changed) = self.step(change)?;
         let seconds = begin.elapsed().as_secs_f64();
-        if let Some(size) = slide {
-            self.slides.tried(size, diff_seconds + seconds);
-        }
         self.update_top(&changed);
         self.take_facts()?;
-        Ok(FollowStep { version: self.version(), changed, method, num_edges, diff_seconds, seconds })
+        Ok(FollowStep { version: self.version(), changed, method, num_edges, diff_seconds: 0.0, seconds })
     }
 
     /// Chooses the versions to advance to from the ascending `versions` of the database: all newer ones. If the version of this answer
     /// was undone and no newer one came: the newest.
     pub fn ahead(&self, versions: impl DoubleEndedIterator<Item = u64>) -> Vec<u64> {
-        let known = self.version();
-        let mut versions = versions.rev().peekable();
-        let Some(&newest) = versions.peek() else { return Vec::new() };
-        if newest < known {
-            return vec![newest];
-        }
-        let mut newer: Vec<u64> = versions.take_while(|&number| number > known).collect();
-        newer.reverse();
-        newer
+        ahead_of(self.version(), versions)
     }
 
     /// As [`Follow::advance`], to a version with unknown differences or another type of weights, or a window far away.
@@ -405,41 +393,52 @@ impl Follow {
         let begin = Instant::now();
         self.snapshot = to;
         self.reserve()?;
-        recompute(self.live.as_mut(), At { snapshot: &self.snapshot, run: &self.run })?;
-        let changed = self.report_all()?;
+        let changed = self.step_anew()?;
         // The values may be of another type now, which ranks otherwise.
         self.top = None;
         self.take_facts()?;
         let (version, seconds) = (self.version(), begin.elapsed().as_secs_f64());
+        if self.live.updates() {
+            self.costs.computed_anew(seconds);
+        }
         let method = Method::Recompute;
         Ok(FollowStep { version, changed, method, num_edges: 0, diff_seconds: 0.0, seconds })
     }
 
-    /// Updates or recomputes the state. Returns the vertices that may have changed; `None`: any may have.
-    fn step(&mut self, change: &VersionChange) -> Result<(Method, Option<Vec<VertexId>>)> {
+    /// Computes the state anew. Returns the vertices whose values changed.
+    fn step_anew(&mut self) -> Result<Vec<Changed>> {
+        recompute(self.live.as_mut(), At { snapshot: &self.snapshot, run: &self.run })?;
+        self.report_all()
+    }
+
+    /// Updates or recomputes the state. Returns the vertices whose values changed.
+    fn step(&mut self, change: &VersionChange) -> Result<(Method, Vec<Changed>)> {
         let num_edges = change.num_edges();
-        let at = At { snapshot: &self.snapshot, run: &self.run };
         if change.is_empty() {
-            return Ok((Method::Unchanged, Some(Vec::new())));
+            return Ok((Method::Unchanged, Vec::new()));
         }
-        let choice = match self.choice {
-            MethodChoice::Cheaper => self.costs.choose(num_edges),
-            MethodChoice::Update => Choice::Update { read_max: u64::MAX },
-            MethodChoice::Recompute => Choice::Recompute,
-        };
-        if let Choice::Update { read_max } = choice {
+        if let Choice::Update { read_max } = self.costs.choice(self.choice, num_edges) {
             let begin = Instant::now();
+            let at = At { snapshot: &self.snapshot, run: &self.run };
             let (updated, reads) = self.live.update(at, change, read_max)?;
-            let is_done = matches!(updated, Updated::Done(_));
-            self.costs.updated(num_edges, begin.elapsed().as_secs_f64(), reads, is_done);
-            if let Updated::Done(touched) = updated {
-                return Ok((Method::Update, Some(touched)));
+            let changed = match updated {
+                Updated::Done(touched) => Some(self.report(touched, change)?),
+                Updated::Stopped => None,
+            };
+            self.costs.updated(num_edges, begin.elapsed().as_secs_f64(), reads, changed.is_some());
+            if let Some(changed) = changed {
+                return Ok((Method::Update, changed));
             }
         }
         let begin = Instant::now();
-        recompute(self.live.as_mut(), At { snapshot: &self.snapshot, run: &self.run })?;
-        self.costs.recomputed(num_edges, begin.elapsed().as_secs_f64());
-        Ok((Method::Recompute, None))
+        let changed = self.step_anew()?;
+        let seconds = begin.elapsed().as_secs_f64();
+        self.costs.recomputed(num_edges, seconds);
+        // Of a window, a recomputation without a state is cheaper.
+        if self.snapshot.window_index().is_none() {
+            self.differences.recomputed(seconds);
+        }
+        Ok((Method::Recompute, changed))
     }
 
     /// The changes of some vertices since the last report.

@@ -63,3 +63,15 @@ pub(super) fn differing<'v>(old: &'v Values, new: &'v Values) -> impl Iterator<I
         (!old.is_same(new)).then_some(Changed { vertex, old, new })
     })
 }
+
+/// The versions after one, ascending; if that was undone and no newer one came, the newest.
+pub(super) fn ahead_of(known: u64, versions: impl DoubleEndedIterator<Item = u64>) -> Vec<u64> {
+    let mut versions = versions.rev().peekable();
+    let Some(&newest) = versions.peek() else { return Vec::new() };
+    if newest < known {
+        return vec![newest];
+    }
+    let mut newer: Vec<u64> = versions.take_while(|&number| number > known).collect();
+    newer.reverse();
+    newer
+}
