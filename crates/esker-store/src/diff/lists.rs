@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use esker_format::{Error, Result, Widening};
 use esker_graph::{Direction, Flow, VertexId};
+use esker_layers::layer::PlainLayer;
 
 use super::kinds::{DiffEdge, Difference};
 use crate::snapshot::{Snapshot, VertexEdges};
@@ -105,18 +106,20 @@ pub(super) struct CommonLayers(usize);
 
 impl CommonLayers {
     pub(super) fn of(a: &Snapshot, b: &Snapshot) -> Self {
-        let read_whole = |snapshot: &Snapshot| {
-            let (layers, is_partial) = (snapshot.stack().layers().len(), snapshot.stack().rank().is_some());
-            layers - usize::from(is_partial)
-        };
-        let layers = |snapshot: &Snapshot| snapshot.stack().layers()[..read_whole(snapshot)].to_vec();
         // Layers in memory may have the number of an earlier one.
-        let pairs = layers(a).into_iter().zip(layers(b));
+        let pairs = Self::read_whole(a).iter().zip(Self::read_whole(b));
         Self(pairs.take_while(|(in_a, in_b)| Arc::ptr_eq(in_a, in_b)).count())
     }
 
+    /// The layers of which a version reads all edges.
+    fn read_whole(snapshot: &Snapshot) -> &[Arc<PlainLayer>] {
+        let (layers, is_partial) = (snapshot.stack().layers(), snapshot.stack().rank().is_some());
+        &layers[..layers.len() - usize::from(is_partial)]
+    }
+
     /// The vertices to which the edges of `v` may differ, ascending and distinct: its targets in the other layers, and those whose edges in
-    /// the common layers were removed. `None` if that is not known, or comparing whole lists is as fast.
+    /// the common layers were removed. In an undirected graph, without those below `v`, at which their edges are reported. `None` if the
+    /// targets are not known, or comparing whole lists is as fast.
     fn targets(&self, (a, b): (&Snapshot, &Snapshot), v: VertexId) -> Result<Option<Vec<VertexId>>> {
         let mut targets = Vec::new();
         for snapshot in [a, b] {
@@ -131,6 +134,12 @@ impl CommonLayers {
             })?;
             let Some(dead) = dead else { return Ok(None) };
             targets.extend(dead);
+        }
+        if !b.is_directed() {
+            targets.retain(|&target| target >= v);
+        }
+        if targets.is_empty() {
+            return Ok(Some(targets));
         }
         targets.sort_unstable();
         targets.dedup();
