@@ -64,17 +64,8 @@ pub trait Reach<W: Length>: ArrayValue {
     fn steps_from(self, start: Self, step: Self) -> usize;
     /// The nearest distance to `number`, at least 1 if these are integers.
     fn near(number: f64) -> Self;
-    /// Half as many bits as a wide distance has. Different distances of 32 bits have different marks, and so have nearly all wider ones.
-    fn mark(self) -> u32;
     /// This distance as it is given.
     fn give(self) -> W::Distance;
-}
-
-/// The mark of a distance of these bits.
-#[inline(always)]
-const fn mark_of(bits: u64) -> u32 {
-    // Multiplied by an odd number, the upper bits depend on all bits.
-    (bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
 
 /// A number in which distances are computed that may be negative. [`Signed::FAR`] stands for unreached.
@@ -138,10 +129,6 @@ macro_rules! integer_reach {
             }
             fn near(number: f64) -> Self {
                 (number.round() as Self).clamp(1, $far - 1)
-            }
-            #[inline(always)]
-            fn mark(self) -> u32 {
-                if Self::BITS == u32::BITS { self as u32 } else { mark_of(self as u64) }
             }
             #[inline(always)]
             fn give(self) -> i64 {
@@ -212,10 +199,6 @@ macro_rules! float_length {
             }
             fn near(number: f64) -> Self {
                 number
-            }
-            #[inline(always)]
-            fn mark(self) -> u32 {
-                mark_of(self.to_bits())
             }
             #[inline(always)]
             fn give(self) -> f64 {
@@ -319,9 +302,6 @@ impl Reach<()> for u32 {
     }
     fn near(number: f64) -> Self {
         (number as Self).clamp(1, u32::MAX - 1)
-    }
-    fn mark(self) -> u32 {
-        self
     }
     fn give(self) -> i64 {
         if self == u32::MAX { i64::MAX } else { i64::from(self) }

@@ -18,11 +18,10 @@ pub(super) enum DistanceFault {
 
 /// The vertices that one worker found.
 #[derive(Debug)]
-pub(super) struct Bins {
-    /// For each bucket of the window, vertices whose distance came to be in it, and the [mark](crate::lengths::Reach::mark) of that
-    /// distance. If it is no longer that of the vertex, a later entry of some worker holds the vertex. Of two wide distances with the same
-    /// mark, both entries count; the vertex is then relaxed once too often, which changes nothing.
-    pub(super) window: [Vec<(VertexId, u32)>; BINS],
+pub(super) struct Bins<D> {
+    /// For each bucket of the window, vertices whose distance came to be in it, and that distance. If it is no longer that of the vertex,
+    /// a later entry of some worker holds the vertex.
+    pub(super) window: [Vec<(VertexId, D)>; BINS],
     /// Vertices whose first distance was beyond the window; all workers together list each vertex once.
     pub(super) beyond: Vec<VertexId>,
     /// Vertices with heavy edges settled in this window, and the number of arcs that leave them.
@@ -31,7 +30,7 @@ pub(super) struct Bins {
     pub(super) fault: DistanceFault,
 }
 
-impl Default for Bins {
+impl<D> Default for Bins<D> {
     fn default() -> Self {
         Self {
             window: Default::default(),

@@ -43,7 +43,7 @@ pub(super) struct DeltaStepping<W, D: ArrayValue> {
     settled: Bitmap,
     /// The bins of all workers, between rounds.
     #[allow(clippy::vec_box)] // They move between this list, workers and scans, once a bucket.
-    bins: Mutex<Vec<Box<Bins>>>,
+    bins: Mutex<Vec<Box<Bins<D>>>>,
     weight: std::marker::PhantomData<fn() -> W>,
 }
 
@@ -64,10 +64,7 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
     }
 
     pub(super) fn answer(self, run: &Run) -> Vec<W::Distance> {
-        let Self { distances, bins, settled, .. } = self;
-        // Their room is as large as that of the answer.
-        drop((bins, settled));
-        let distances = distances.into_vec();
+        let distances = self.distances.into_vec();
         run.install(|| distances.into_par_iter().map(D::give).collect())
     }
 
@@ -127,32 +124,26 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
         }
     }
 
-    /// Whether an entry of a bin counts: the distance of its vertex is still the one of which it has the mark.
-    #[inline(always)]
-    fn counts(&self, &(v, mark): &(VertexId, u32)) -> bool {
-        self.distances.get(v).mark() == mark
-    }
-
     /// Moves the vertices of a bin to `list`. Distances only fall, so each vertex has one entry that counts.
-    fn take_found(&self, entries: &mut Vec<(VertexId, u32)>, list: &mut Vec<VertexId>) {
+    fn take_found(&self, entries: &mut Vec<(VertexId, D)>, list: &mut Vec<VertexId>) {
         let entries = entries.drain(..);
-        list.extend(entries.filter(|entry| self.counts(entry)).map(|(v, _)| v));
+        list.extend(entries.filter(|&(v, distance)| self.distances.get(v) == distance).map(|(v, _)| v));
     }
 
     /// Makes room in a bin: entries that no longer count are left out, so there is room for the vertices, not for each edge that makes one
     /// nearer.
     #[cold]
     #[inline(never)]
-    fn make_room(&self, entries: &mut Vec<(VertexId, u32)>) {
-        entries.retain(|entry| self.counts(entry));
+    fn make_room(&self, entries: &mut Vec<(VertexId, D)>) {
+        entries.retain(|&(v, distance)| self.distances.get(v) == distance);
         entries.reserve(entries.len().max(ROOM_MIN));
     }
 
-    fn take_bins(&self) -> Box<Bins> {
+    fn take_bins(&self) -> Box<Bins<D>> {
         self.bins.lock().expect("no worker panicked").pop().unwrap_or_default()
     }
 
-    fn put_bins(&self, bins: impl IntoIterator<Item = Box<Bins>>) {
+    fn put_bins(&self, bins: impl IntoIterator<Item = Box<Bins<D>>>) {
         self.bins.lock().expect("no worker panicked").extend(bins);
     }
 }
@@ -181,11 +172,11 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
     }
 
     /// Puts vertices inside the window into its bins; the others keep waiting.
-    fn fill(&self, bins: &mut Bins, vertices: Vec<VertexId>) {
+    fn fill(&self, bins: &mut Bins<D>, vertices: Vec<VertexId>) {
         for v in vertices {
             let distance = self.search.distances.get(v);
             if distance < self.end {
-                bins.window[self.bin_of(distance)].push((v, distance.mark()));
+                bins.window[self.bin_of(distance)].push((v, distance));
             } else {
                 bins.beyond.push(v);
             }
@@ -318,7 +309,7 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
 
     /// Lowers the distance of `dst` to that over an edge from a vertex at distance `from`, and updates its bucket.
     #[inline(always)]
-    fn relax<const ALONE: bool>(&self, bins: &mut Bins, from: D, dst: VertexId, edge: W) {
+    fn relax<const ALONE: bool>(&self, bins: &mut Bins<D>, from: D, dst: VertexId, edge: W) {
         let Some(distance) = from.after(edge) else {
             bins.fault = bins.fault.max(fault_of(edge));
             return;
@@ -337,7 +328,7 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
         if entries.len() == entries.capacity() {
             self.search.make_room(entries);
         }
-        entries.push((dst, distance.mark()));
+        entries.push((dst, distance));
     }
 }
 
@@ -351,16 +342,16 @@ struct RelaxLight<'a, W, D: ArrayValue, G, const ALONE: bool> {
     graph: &'a G,
     window: BucketWindow<'a, W, D>,
     /// Those of the first worker, if the caller holds them.
-    bins: Option<Mutex<Option<Box<Bins>>>>,
+    bins: Option<Mutex<Option<Box<Bins<D>>>>>,
 }
 
 impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLight<'_, W, D, G, ALONE> {
-    type State = Box<Bins>;
+    type State = Box<Bins<D>>;
 
     // Distances wider than lengths are a second attempt, after an overflow.
     const BOXED: bool = size_of::<D>() > size_of::<W>();
 
-    fn new_state(&self) -> Box<Bins> {
+    fn new_state(&self) -> Box<Bins<D>> {
         let held = self.bins.as_ref().and_then(|bins| bins.lock().expect("no worker panicked").take());
         held.unwrap_or_else(|| self.window.search.take_bins())
     }
@@ -375,7 +366,7 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLi
     }
 
     #[inline(always)]
-    fn visit(&self, bins: &mut Box<Bins>, v: VertexId, piece: Piece<'_, W>) -> Flow {
+    fn visit(&self, bins: &mut Box<Bins<D>>, v: VertexId, piece: Piece<'_, W>) -> Flow {
         let search = self.window.search;
         let from = search.distances.get(v);
         let mut has_heavy = false;
@@ -417,17 +408,17 @@ const CHUNK: usize = 64;
 struct PushHeavy<'a, W, D: ArrayValue>(BucketWindow<'a, W, D>);
 
 impl<W: Length, D: Reach<W>> Visitor<W> for PushHeavy<'_, W, D> {
-    type State = Box<Bins>;
+    type State = Box<Bins<D>>;
 
     // Distances wider than lengths are a second attempt, after an overflow.
     const BOXED: bool = size_of::<D>() > size_of::<W>();
 
-    fn new_state(&self) -> Box<Bins> {
+    fn new_state(&self) -> Box<Bins<D>> {
         self.0.search.take_bins()
     }
 
     #[inline(always)]
-    fn visit(&self, bins: &mut Box<Bins>, v: VertexId, piece: Piece<'_, W>) -> Flow {
+    fn visit(&self, bins: &mut Box<Bins<D>>, v: VertexId, piece: Piece<'_, W>) -> Flow {
         let from = self.0.search.distances.get(v);
         for (&dst, &edge) in piece.targets.iter().zip(piece.weights) {
             if self.0.search.span.is_shorter_than(edge) {
@@ -442,12 +433,12 @@ impl<W: Length, D: Reach<W>> Visitor<W> for PushHeavy<'_, W, D> {
 struct PullHeavy<'a, W, D: ArrayValue>(BucketWindow<'a, W, D>);
 
 impl<W: Length, D: Reach<W>> Visitor<W> for PullHeavy<'_, W, D> {
-    type State = Box<Bins>;
+    type State = Box<Bins<D>>;
 
     // Distances wider than lengths are a second attempt, after an overflow.
     const BOXED: bool = size_of::<D>() > size_of::<W>();
 
-    fn new_state(&self) -> Box<Bins> {
+    fn new_state(&self) -> Box<Bins<D>> {
         self.0.search.take_bins()
     }
 
@@ -457,7 +448,7 @@ impl<W: Length, D: Reach<W>> Visitor<W> for PullHeavy<'_, W, D> {
     }
 
     #[inline(always)]
-    fn visit(&self, bins: &mut Box<Bins>, v: VertexId, piece: Piece<'_, W>) -> Flow {
+    fn visit(&self, bins: &mut Box<Bins<D>>, v: VertexId, piece: Piece<'_, W>) -> Flow {
         let search = self.0.search;
         let mut least = D::FAR;
         for (&src, &edge) in piece.targets.iter().zip(piece.weights) {

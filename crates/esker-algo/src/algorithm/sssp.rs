@@ -8,8 +8,8 @@
 //! With a target, the search ends once its bucket is settled. Then the answer is that of the whole search, where every
 //! vertex farther away counts as unreached.
 //!
-//! Work: O(n + m) for random lengths. Memory per vertex: 4 to 8 bytes for distances, about nine ids for buckets (a vertex is in at most
-//! `BINS` of them, usually in two, each time with 32 bits of a distance), which are given back before the result takes 8. Reads: the list of each
+//! Work: O(n + m) for random lengths. Memory per vertex: 4 to 8 bytes for distances, 8 for the result, about nine ids
+//! for buckets (a vertex is in at most `BINS` of them, usually in two, each time with a distance). Reads: the list of each
 //! reached vertex once or a few times; in-lists when pulling.
 
 use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
@@ -49,13 +49,13 @@ pub struct Sssp<W: Length> {
     pub rounds: usize,
 }
 
-/// Estimates memory and reads. Memory is an upper bound for buckets as searches on uniform, road-like and grid graphs fill them; entries take
-/// as much with distances of 64 bits as with those of 32. Reads are the expected amount.
+/// Estimates memory and reads. Memory is an upper bound with distances of 32 bits; with wider ones, entries of buckets take twice as much, and it
+/// is what searches took at most on uniform, road-like and grid graphs. Reads are the expected amount.
 pub fn estimate(shape: Shape, options: &SsspOptions) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
-    // The search needs more than its result, and the parents.
+    let ids = 9 + 2 * u64::from(options.parents);
     Estimate {
-        memory_bytes: shape.num_vertices * (12 + 9 * id_bytes) + shape.num_vertices.div_ceil(64) * 8 * 2,
+        memory_bytes: shape.num_vertices * (16 + ids * id_bytes) + shape.num_vertices.div_ceil(64) * 8 * 2,
         read_bytes: shape.weighted_list_bytes() * (2 + u64::from(options.parents)),
     }
 }
