@@ -9,6 +9,7 @@ Forms, each a database of the same edges with weights 1 to 255, but for a hundre
     layers      nine tenths of the edges in one layer, the others in ten commits, each a layer of its own
     merged      these eleven layers after `compact`
     older       the version before the last commit, within the merged layer
+                (these three are numbered by the degrees of nine tenths of the edges, the others by those of all)
     removed     one vertex of a hundred removed, and not renumbered
 
 The first row of a table has milliseconds on the plain form, those below it ratios to that: medians of the seconds that runs report for

@@ -9,8 +9,8 @@ const STRIDE: usize = 16;
 /// Strides that are compared one after another, before a longer way is sought by halving.
 const STRIDES_MAX: usize = 4;
 
-/// Number of entries at the start of a sorted list that are below `target`. Fast if they are few: arcs that were deleted are seldom far
-/// apart in a list that a search of several steps pays.
+/// Number of entries at the start of a sorted list that are below `target`. Fast if they are few: arcs that were deleted are
+/// seldom so far apart in a list that a binary search pays.
 #[inline]
 pub(super) fn below(list: &[VertexId], target: VertexId) -> usize {
     let mut count = 0;

@@ -32,8 +32,8 @@ pub(crate) fn few<'s>(
     few.then_some(list)
 }
 
-/// Calls `take` with a sink of the thread, each of a few vertices that is wanted, and the block that the thread read last: vertices ascend, so
-/// that those who share a block read it once.
+/// Calls `take` for each wanted one of a few vertices, ascending, with the thread's sink and the block that it read last: vertices that
+/// share a block read it once.
 pub(crate) fn share_few<W: ColumnWeight>(
     run: &Run,
     list: &[VertexId],

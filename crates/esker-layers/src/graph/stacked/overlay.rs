@@ -39,7 +39,7 @@ pub(super) enum LeftOutBy {
     Filter,
     /// The tiles, by `dead_tiles`, which alone says what is left out. No lists are gone.
     Tiles,
-    /// The lists, whose heads no longer have them.
+    /// The source of heads: they are left out of the heads when these are opened, and of tails as these are read.
     Heads,
 }
 
