@@ -2,8 +2,8 @@
 //!
 //! Peeling with buckets [1, 2]: repeatedly removes the vertices of least remaining degree, which lowers the degrees of
 //! their neighbours. The degree at which a vertex is removed is its coreness, and the order of removal is a degeneracy
-//! order: no vertex has more later neighbours than its coreness. Degrees are lowered in place by fetch-and-add, one arc
-//! at a time; exactly one thread sees a degree reach the current level or leave its bucket. The papers' histogram saves
+//! order: no vertex has more later neighbours than its coreness. Degrees are lowered in place, one arc at a time, and never
+//! below the current level, not even for a moment; exactly one thread sees a degree reach the current level or leave its bucket. The papers' histogram saves
 //! atomic additions where many arcs meet, but here most arcs need none: vertices at or below the level are skipped.
 //!
 //! Edges count in both directions, parallel edges each; self-loops do not count. Coreness never varies between runs.
@@ -27,8 +27,6 @@ use crate::primitive::{
 
 /// Base-2 logarithm of the number of open buckets. Few, because most degrees fall far before their bucket's turn.
 const BITS: u32 = 1;
-/// Adding this subtracts one.
-const MINUS_ONE: VertexId = VertexId::MAX;
 /// Neighbours examined together.
 const CHUNK: usize = 64;
 
@@ -125,19 +123,18 @@ impl<const ALONE: bool> LowerDegrees<'_, ALONE> {
     #[inline(always)]
     fn lower(&self, found: &mut RoundResult, u: VertexId) {
         let CoreRound { left, k, layout, moved } = &self.0;
-        let old = if ALONE {
-            let now = left.get(u);
-            left.set(u, now - VertexId::from(now > *k));
-            now
-        } else {
-            left.add(u, MINUS_ONE)
-        };
+        let mut old = left.get(u);
+        while old > *k && !ALONE && !left.claim(u, old, old - 1) {
+            old = left.get(u);
+        }
+        if old <= *k {
+            return;
+        }
+        if ALONE {
+            left.set(u, old - 1);
+        }
         if old == k + 1 {
             found.next.push(u);
-        } else if old <= *k {
-            if !ALONE {
-                left.add(u, 1); // Another thread brought it to the level first: undo.
-            }
         } else if layout.leaves(u64::from(old), u64::from(old - 1)) && moved.insert(u) {
             found.moved.push(u);
         }

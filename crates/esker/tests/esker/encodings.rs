@@ -139,29 +139,24 @@ fn outcome(model: &Model, form: &Form, run: &Run, request: &Request) -> Option<T
     }
 }
 
-fn agree(model: &Model, run: &Run) {
+fn agree(model: &Model, run: &Run, turn: usize) {
     let forms = model.forms(run);
     assert!(forms.len() >= 10);
-    agree_with(&forms[0], &forms[1..], model, run);
+    agree_in_turn(&forms[0], &forms[1..], model, run, turn);
 }
 
-/// Compares the answers on several forms of a model with those on one.
-fn agree_with(plain: &Form, forms: &[Form], model: &Model, run: &Run) {
-    agree_on(plain, forms, model, run, |_| true);
+/// Compares the answers on several forms of a model with those on one. Half of the pairs of a form and a request run, and in the next turn
+/// the other half; all do if `ESKER_CASES` asks for many cases.
+fn agree_in_turn(plain: &Form, forms: &[Form], model: &Model, run: &Run, turn: usize) {
+    let all = common::cases(CASES).cases > CASES;
+    let is_due = |form, request| all || (turn + form + request).is_multiple_of(2);
+    compare(plain, forms, model, run, |_| true, is_due);
 }
 
 /// Cases of a test when `ESKER_CASES` is not set.
 const CASES: u32 = 150;
 
-/// Whether a request runs on a form of a model: half of these pairs do, and the other half on the next model. All do if `ESKER_CASES` asks
-/// for many cases.
-fn is_due(model: &Model, form: usize, request: &Request) -> bool {
-    let names = [model.name.as_str(), request.entry.name, request.variant];
-    let sum: usize = names.iter().flat_map(|name| name.bytes()).map(usize::from).sum();
-    (sum + form).is_multiple_of(2) || common::cases(CASES).cases > CASES
-}
-
-/// The same, of some requests.
+/// Compares the answers to some requests on several forms of a model with those on one.
 pub(crate) fn agree_on(
     plain: &Form,
     forms: &[Form],
@@ -169,13 +164,25 @@ pub(crate) fn agree_on(
     run: &Run,
     wants: impl Fn(&Request) -> bool,
 ) {
+    compare(plain, forms, model, run, wants, |_, _| true);
+}
+
+/// The same, where the places of a form and a request say whether it is due.
+fn compare(
+    plain: &Form,
+    forms: &[Form],
+    model: &Model,
+    run: &Run,
+    wants: impl Fn(&Request) -> bool,
+    is_due: impl Fn(usize, usize) -> bool,
+) {
     let source = model.num_vertices / 3;
     let wanted =
         |form: &Form| -> Vec<Request> { requests_on(form, source).into_iter().filter(&wants).collect() };
     let plain: Vec<_> = wanted(plain).iter().map(|r| outcome(model, plain, run, r)).collect();
-    for (at, form) in forms.iter().enumerate() {
-        for (request, expected) in wanted(form).iter().zip(&plain) {
-            if !is_due(model, at, request) {
+    for (place, form) in forms.iter().enumerate() {
+        for (at, (request, expected)) in wanted(form).iter().zip(&plain).enumerate() {
+            if !is_due(place, at) {
                 continue;
             }
             let found = outcome(model, form, run, request);
@@ -203,7 +210,7 @@ fn all_agree(samples: impl Iterator<Item = Sample>, kind: &str) {
     for (i, sample) in samples.enumerate() {
         let weights = Weights::ALL[i % Weights::ALL.len()];
         let sample = Sample { directed: i % 3 == 1, ..sample };
-        agree(&Model::new(format!("{kind} {i} with weights {weights:?}"), &sample, weights), &run);
+        agree(&Model::new(format!("{kind} {i} with weights {weights:?}"), &sample, weights), &run, i);
     }
 }
 
@@ -250,7 +257,7 @@ fn agree_without_directions(samples: impl Iterator<Item = Sample>, kind: &str) {
         let plain = Form { name, snapshot, step: 1, first: 0 };
         let mut forms = directed.forms(&run);
         forms.iter_mut().for_each(|form| form.snapshot = form.snapshot.clone().as_undirected());
-        agree_with(&plain, &forms, &undirected, &run);
+        agree_in_turn(&plain, &forms, &undirected, &run, i);
     }
 }
 
