@@ -10,21 +10,22 @@
 //! An edge that goes takes support from its end of lower coreness k, or from both. An end with fewer than k neighbours of coreness k or
 //! more falls to the end of the shell below, and takes support from its neighbours in turn.
 //!
-//! Work: O(1) for most edges; the lists of the vertices that are looked at in turn, which are few more than those that change [1]. Memory:
-//! 9 bytes and six ids a vertex, and the lists of the vertices that may rise or that fall.
+//! Work: O(1) for most edges, of hubs too; the lists of the vertices that are looked at in turn, which are few more than those that change [1].
+//! Memory: 9 bytes and six ids a vertex, the lists of the vertices that may rise or that fall, and the ends of the edges that changed, by vertex.
 //!
 //! [1] Y. Zhang et al., "A Fast Order-Based Approach for Core Maintenance", ICDE 2017.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::ops::Range;
 
 use esker_graph::{Flow, Graph, NONE, Piece, Run, Select, VertexId, Visitor, Weight};
 
+use super::moment::{AheadKind, ChangesAhead, MomentLists};
 use super::shells::ShellOrder;
 #[cfg(doc)]
 use super::version::Halt;
-use super::version::{BoundedReader, ChangedEdges, Step, Version};
+use super::version::{BoundedReader, Step, Version};
 use crate::primitive::{VertexArray, neighbourhood_directions, scan_neighbours};
 
 /// The coreness of the vertices of a version.
@@ -383,93 +384,6 @@ impl Rise {
     }
 }
 
-/// Whether a changed edge is still to come or to go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum AheadKind {
-    Coming,
-    Going,
-}
-
-/// The changes that are still ahead: by vertex, the other ends of its edges.
-#[derive(Debug, Default)]
-struct ChangesAhead(HashMap<VertexId, Partners>);
-
-#[derive(Debug, Default)]
-struct Partners {
-    going: Vec<VertexId>,
-    /// With the number of parallel edges.
-    coming: BTreeMap<VertexId, usize>,
-}
-
-impl ChangesAhead {
-    fn new<W>(changes: &ChangedEdges<W>) -> Self {
-        let mut ahead = Self::default();
-        for &(u, v, _) in changes.removed.iter().filter(|(u, v, _)| u != v) {
-            for (u, v) in [(u, v), (v, u)] {
-                ahead.0.entry(u).or_default().going.push(v);
-            }
-        }
-        for &(u, v, _) in changes.added.iter().filter(|(u, v, _)| u != v) {
-            for (u, v) in [(u, v), (v, u)] {
-                *ahead.0.entry(u).or_default().coming.entry(v).or_default() += 1;
-            }
-        }
-        ahead
-    }
-
-    /// Takes in one of the changes.
-    fn pass(&mut self, u: VertexId, v: VertexId, turn: AheadKind) {
-        for (u, v) in [(u, v), (v, u)] {
-            let Some(partners) = self.0.get_mut(&u) else { continue };
-            match turn {
-                AheadKind::Going => {
-                    let at = partners.going.iter().position(|&other| other == v);
-                    at.map(|at| partners.going.swap_remove(at));
-                }
-                AheadKind::Coming => {
-                    if let Some(count) = partners.coming.get_mut(&v) {
-                        *count -= 1;
-                        if *count == 0 {
-                            partners.coming.remove(&v);
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Lists as they are while some changes are still ahead.
-struct MomentLists<'r, 'g, G: Version> {
-    reader: &'r mut BoundedReader<'g, G>,
-    ahead: ChangesAhead,
-    /// The lists that were read.
-    arcs: Vec<VertexId>,
-}
-
-impl<G: Version> MomentLists<'_, '_, G> {
-    /// Reads the neighbours of `v` but itself, and returns where they lie.
-    fn read(&mut self, v: VertexId) -> Step<Range<usize>, G> {
-        let (start, arcs) = (self.arcs.len(), &mut self.arcs);
-        let Some(Partners { going, coming }) = self.ahead.0.get(&v) else {
-            self.reader.each_around(v, |u, _| {
-                if u != v {
-                    arcs.push(u);
-                }
-            })?;
-            return Ok(start..self.arcs.len());
-        };
-        let mut ahead = coming.clone();
-        self.reader.each_around(v, |u, _| match ahead.get_mut(&u) {
-            Some(count) if *count > 0 => *count -= 1,
-            _ if u == v => {}
-            _ => arcs.push(u),
-        })?;
-        arcs.extend_from_slice(going);
-        Ok(start..self.arcs.len())
-    }
-}
-
 /// Counts the later neighbours of each vertex, and those whose coreness is at least its own.
 struct NeighbourCounts<'a> {
     cores: &'a [VertexId],
@@ -500,9 +414,12 @@ impl<W: Weight> Visitor<W> for NeighbourCounts<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use esker_graph::Csr;
 
     use super::super::testing::Stream;
+    use super::super::version::ChangedEdges;
     use super::*;
     use crate::algorithm::kcore::kcore;
 
@@ -562,6 +479,42 @@ mod tests {
         let csr = Csr::undirected(n as usize, &edges).unwrap();
         let changed = live.update(&mut BoundedReader::new(&csr.graph(), &come, 50)).unwrap();
         assert_eq!((changed, live.cores()[3], live.cores()[4]), (vec![3], 2, 1));
+    }
+
+    #[test]
+    fn a_star_that_goes_or_comes_at_once_costs_no_search_for_each_of_its_edges() {
+        let (run, n) = (Run::with_threads(1).unwrap(), 100_000);
+        let edges: Vec<(VertexId, VertexId, ())> = (1..n).map(|v| (0, v, ())).collect();
+        let (star, none) =
+            (Csr::undirected(n as usize, &edges).unwrap(), Csr::undirected(n as usize, &[]).unwrap());
+        let mut live = state(&star, &run);
+        let begin = Instant::now();
+        let gone = ChangedEdges { removed: edges.clone(), ..ChangedEdges::default() };
+        live.update(&mut BoundedReader::new(&none.graph(), &gone, 10 * n as u64)).unwrap();
+        assert!(live.cores().iter().all(|&core| core == 0));
+        let come = ChangedEdges { added: edges, ..ChangedEdges::default() };
+        live.update(&mut BoundedReader::new(&star.graph(), &come, 10 * n as u64)).unwrap();
+        assert!(live.cores().iter().all(|&core| core == 1));
+        // Half a second on a slow machine; searches take a minute.
+        assert!(begin.elapsed().as_secs() < 5, "{:?}", begin.elapsed());
+    }
+
+    #[test]
+    fn edges_that_are_still_to_go_count_where_a_list_is_read() {
+        // A hub with leaves is in a triangle that breaks up first. The hub falls, and reads the leaves, which go later.
+        let (run, leaves) = (Run::with_threads(1).unwrap(), 1000);
+        let mut edges: Vec<(VertexId, VertexId, ())> = vec![(1, 2, ()), (0, 2, ()), (0, 1, ())];
+        edges.extend((3..3 + leaves).map(|v| (0, v, ())));
+        let csr = |edges: &[_]| Csr::undirected(3 + leaves as usize, edges).unwrap();
+        let mut live = state(&csr(&edges), &run);
+        let gone = ChangedEdges { removed: edges[2..].to_vec(), ..ChangedEdges::default() };
+        let left = csr(&edges[..2]);
+        let graph = left.graph();
+        let mut reader = BoundedReader::new(&graph, &gone, u64::MAX);
+        live.update(&mut reader).unwrap();
+        assert_eq!(live.cores()[..4], [1, 1, 1, 0]);
+        // Each leaf is an edge, an empty list, and an entry of the list of the hub.
+        assert!(reader.read() >= 3 * leaves as u64, "{}", reader.read());
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod pagerank;
 mod colouring;
 mod triangles;
 mod shells;
+mod moment;
 mod kcore;
 #[cfg(test)]
 mod testing;
