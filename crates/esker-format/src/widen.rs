@@ -48,14 +48,15 @@ impl Widening {
         }
     }
 
-    /// Converts the bits of a column.
+    /// Converts the bits of a column. After an error the column is as before.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the new type does not hold a value exactly.
     pub fn apply(self, column: &mut [u64]) -> Result<()> {
-        for bits in column {
-            *bits = self.bits(*bits).ok_or_else(|| self.too_wide(*bits))?;
+        if let Some(&bits) = column.iter().find(|&&bits| self.bits(bits).is_none()) {
+            return Err(self.too_wide(bits));
         }
+        column.iter_mut().for_each(|bits| *bits = self.bits(*bits).unwrap_or(*bits));
         Ok(())
     }
 
@@ -98,5 +99,16 @@ mod tests {
         for (from, to) in [(I64, I32), (F64, F32), (F32, I32), (I32, F32)] {
             assert!(!Widening::is_possible(from, to));
         }
+    }
+
+    #[test]
+    fn a_column_that_cannot_be_widened_stays_as_it_is() {
+        // A batch whose edges were refused half way once committed the rest: 1 became 4607182418800017408.
+        let column = [1, 2, (1 << 53) + 1];
+        let mut widened = column;
+        assert!(Widening { property: 0, from: I64, to: F64 }.apply(&mut widened).is_err());
+        assert_eq!(widened, column);
+        Widening { property: 0, from: I64, to: F64 }.apply(&mut widened[..2]).unwrap();
+        assert_eq!(widened[..2], [1.0_f64.to_bits(), 2.0_f64.to_bits()]);
     }
 }
