@@ -140,7 +140,7 @@ impl RunArgs {
         self.check(entry)?;
         let cancel = cancel_on_signals()?;
         entry.check_weight(self.read.weight.is_some())?;
-        if self.is_of_versions() {
+        if self.spans_versions() {
             return self.run_versions(requested, &cancel);
         }
         let (at, until) = self.choice.version(&self.at);
@@ -359,7 +359,7 @@ impl RunArgs {
     }
 
     /// Whether several versions are asked for.
-    fn is_of_versions(&self) -> bool {
+    fn spans_versions(&self) -> bool {
         self.each_version || self.versions.is_some()
     }
 
@@ -367,7 +367,7 @@ impl RunArgs {
     fn row_format(&self) -> RowFormat {
         self.rows.unwrap_or(match self.is_to_stdout() {
             true => RowFormat::Csv,
-            false if self.json && self.is_of_versions() => RowFormat::Json,
+            false if self.json && self.spans_versions() => RowFormat::Json,
             false => RowFormat::Table,
         })
     }
@@ -392,7 +392,7 @@ impl RunArgs {
             return refuse("--histogram and --output - both go to standard output");
         }
         if self.json && self.rows.is_some() && !self.is_to_stdout() {
-            return refuse(match self.is_of_versions() {
+            return refuse(match self.spans_versions() {
                 true => "--json prints the rows of the versions as JSON: leave out --json or --format",
                 false => {
                     "--format has no effect with --json, which reports as JSON; rows are printed beside it with --output -"

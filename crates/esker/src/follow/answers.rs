@@ -280,6 +280,10 @@ impl Live for Triangles {
         })
     }
 
+    fn num_words(&self, _: usize) -> usize {
+        1
+    }
+
     fn words(&self) -> Option<Vec<Vec<u64>>> {
         self.state.map(|state| vec![vec![state.0]])
     }

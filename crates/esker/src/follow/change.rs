@@ -15,8 +15,8 @@ use crate::error::Result;
 
 /// The copies of what changed: also with weights of their type, and while lists grow.
 const COPIES: usize = 2;
-/// The number of edges between two looks at the clock.
-const LOOK_EDGES: usize = 64;
+/// The number of edges and vertices between two looks at the clock.
+const LOOK_EVERY: usize = 64;
 
 /// The differences between two versions, or between two windows. Memory: 32 to 64 bytes (48 to 96 with 64-bit ids) for each edge, reserved from the
 /// budget of the run.
@@ -37,6 +37,8 @@ pub(super) struct VersionChange {
     memory: Reservation,
     /// Whether there was no room or no time for more.
     is_given_up: bool,
+    /// The edges and vertices that the search has come to, whether they changed or not.
+    seen: usize,
     begin: Instant,
     time_max: Duration,
 }
@@ -64,25 +66,22 @@ impl VersionChange {
             return Slide { older, newer, before, after, weight, run }.change(self);
         }
         let bits = |edge: &DiffEdge<'_>| weight.map_or(Ok(0), |weight| edge.bits(weight));
-        diff(older, newer, run, |difference| match difference {
-            Difference::VertexAdded(v) => {
-                self.came.push(v);
-                Ok(())
-            }
-            Difference::VertexRemoved(v) => {
-                self.left.push(v);
-                Ok(())
-            }
-            Difference::ValueChanged(..) => Ok(()),
-            Difference::EdgeAdded(edge) => self.add((edge.source, edge.target, bits(&edge)?)),
-            Difference::EdgeRemoved(edge) => self.remove((edge.source, edge.target, bits(&edge)?)),
-            Difference::EdgeChanged(old, new) => {
-                let weights = [bits(&old)?, bits(&new)?];
-                if weights[0] == weights[1] {
-                    return Ok(());
+        diff(older, newer, run, |difference| {
+            self.see()?;
+            match difference {
+                Difference::VertexAdded(v) => self.came.push(v),
+                Difference::VertexRemoved(v) => self.left.push(v),
+                Difference::ValueChanged(..) => {}
+                Difference::EdgeAdded(edge) => self.add((edge.source, edge.target, bits(&edge)?))?,
+                Difference::EdgeRemoved(edge) => self.remove((edge.source, edge.target, bits(&edge)?))?,
+                Difference::EdgeChanged(old, new) => {
+                    let weights = [bits(&old)?, bits(&new)?];
+                    if weights[0] != weights[1] {
+                        self.reweigh((old.source, old.target, weights))?;
+                    }
                 }
-                self.reweigh((old.source, old.target, weights))
             }
+            Ok(())
         })?;
         Ok(())
     }
@@ -92,8 +91,8 @@ impl VersionChange {
         let memory = run.budget().try_reserve(0)?;
         let (removed, added, reweighed) = (Vec::new(), Vec::new(), Vec::new());
         let (left, came) = (Vec::new(), Vec::new());
-        let (grew, is_given_up, begin) = (false, false, Instant::now());
-        Some(Self { left, came, grew, removed, added, reweighed, memory, is_given_up, begin, time_max })
+        let (grew, is_given_up, seen, begin) = (false, false, 0, Instant::now());
+        Some(Self { left, came, grew, removed, added, reweighed, memory, is_given_up, seen, begin, time_max })
     }
 
     fn add(&mut self, edge: (VertexId, VertexId, u64)) -> esker_store::Result<()> {
@@ -111,11 +110,17 @@ impl VersionChange {
         self.go_on()
     }
 
-    /// An error, which ends the search, if there is no room or no time for more.
-    fn go_on(&mut self) -> esker_store::Result<()> {
-        if self.num_edges().is_multiple_of(LOOK_EDGES) {
+    /// Counts an edge or a vertex that the search has come to. An error, which ends the search, if there is no time for more.
+    fn see(&mut self) -> esker_store::Result<()> {
+        self.seen += 1;
+        if self.seen.is_multiple_of(LOOK_EVERY) {
             self.is_given_up |= self.begin.elapsed() > self.time_max;
         }
+        self.go_on()
+    }
+
+    /// An error, which ends the search, if it was given up.
+    fn go_on(&self) -> esker_store::Result<()> {
         let given_up = || esker_store::Error::Invalid("the search for what changed was given up".to_owned());
         if self.is_given_up { Err(given_up()) } else { Ok(()) }
     }
@@ -231,8 +236,14 @@ impl Slide<'_> {
         if self.weight.is_none()
             && let Some(moved) = self.newer.window_move(self.older)
         {
-            moved.removed.iter().try_for_each(|&(u, v)| change.remove((u, v, 0)))?;
-            moved.added.iter().try_for_each(|&(u, v)| change.add((u, v, 0)))?;
+            for &(u, v) in &moved.removed {
+                change.see()?;
+                change.remove((u, v, 0))?;
+            }
+            for &(u, v) in &moved.added {
+                change.see()?;
+                change.add((u, v, 0))?;
+            }
             return self.move_vertices(moved.vertices.clone(), change);
         }
         let (before, after) = (*self.before.index.window(), *self.after.index.window());
@@ -250,6 +261,7 @@ impl Slide<'_> {
             Ok::<_, esker_store::Error>(())
         };
         diff(self.older, self.newer, self.run, |difference| {
+            change.see()?;
             match difference {
                 Difference::VertexAdded(v) | Difference::VertexRemoved(v) => named.push(v),
                 Difference::ValueChanged(..) => {}
@@ -263,10 +275,10 @@ impl Slide<'_> {
             Ok(())
         })?;
         for part in left_out(before, after) {
-            self.take(self.older, part, |edge| change.remove(edge))?;
+            self.take(self.older, part, |edge| change.see().and_then(|()| change.remove(edge)))?;
         }
         for part in left_out(after, before) {
-            self.take(self.newer, part, |edge| change.add(edge))?;
+            self.take(self.newer, part, |edge| change.see().and_then(|()| change.add(edge)))?;
         }
         self.move_vertices(named, change)
     }
@@ -317,6 +329,16 @@ fn left_out(range: TimeWindow, other: TimeWindow) -> impl Iterator<Item = TimeWi
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_search_looks_at_the_clock_also_where_it_finds_no_change() {
+        let run = Run::with_threads(1).unwrap();
+        let mut change = VersionChange::none(&run, Duration::ZERO).unwrap();
+        (1..LOOK_EVERY).for_each(|_| change.see().unwrap());
+        assert!(change.see().is_err() && change.is_given_up && change.num_edges() == 0);
+        let mut change = VersionChange::none(&run, Duration::MAX).unwrap();
+        (0..3 * LOOK_EVERY).for_each(|_| change.see().unwrap());
+    }
 
     #[test]
     fn what_a_range_has_alone_is_in_its_parts_and_nothing_else_is() {

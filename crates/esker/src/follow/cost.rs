@@ -14,19 +14,23 @@ use std::time::Duration;
 use super::step::MethodChoice;
 
 /// Seconds for an arc that an update reads, until it is measured: a random read of a mapped list.
-const READ_SECONDS: f64 = 60e-9;
+pub(super) const READ_SECONDS: f64 = 60e-9;
 /// The weight of a new measurement against the older ones.
 const NEW_SHARE: f64 = 0.3;
 /// Outcomes that are kept for each size.
 const OUTCOMES_MAX: usize = 16;
-/// Outcomes before a size is judged: the first may be one of the few that reach far. Fewer if all were dearer than a recomputation.
-const OUTCOMES_MIN: [usize; 2] = [3, 2];
-/// After that many recomputations in a row of changes of one size, an update is tried again, at first; after each that was dearer, twice as many.
-const TRY_AGAIN: [u32; 2] = [32, 128];
-/// Once the updates since the last recomputation that took more than a part of one add up to that many recomputations, one is measured again;
-/// sooner if it is a guess, which may be much too high.
-const MEASURE_AGAIN: [f64; 2] = [8.0, 3.0];
-const DEAR_PART: [f64; 2] = [0.25, 0.1];
+/// Outcomes before a size is judged: the first may be one of the few that reach far.
+const OUTCOMES_MIN: usize = 3;
+/// Outcomes before a size is judged if all were dearer than a recomputation.
+const OUTCOMES_MIN_DEAR: usize = 2;
+/// After that many recomputations in a row of changes of one size, an update is tried again, at first.
+const TRY_AGAIN_MIN: u32 = 32;
+/// After each try that was dearer, twice as many, up to this.
+const TRY_AGAIN_MAX: u32 = 128;
+/// How long updates go on if the recomputation was measured.
+const IF_MEASURED: CostlyLimits = CostlyLimits { part: 0.25, sum: 8.0 };
+/// How long they go on if it was guessed. The guess may be much too high.
+const IF_GUESSED: CostlyLimits = CostlyLimits { part: 0.1, sum: 3.0 };
 /// Arcs and lists that every update may read.
 const READS_MIN: u64 = 10_000;
 /// A size is not tried for the first time if the nearest size says that an update takes that many recomputations.
@@ -61,7 +65,7 @@ struct Tries {
 
 impl Default for Tries {
     fn default() -> Self {
-        Self { skipped: 0, wait: TRY_AGAIN[0] }
+        Self { skipped: 0, wait: TRY_AGAIN_MIN }
     }
 }
 
@@ -74,26 +78,41 @@ impl Tries {
         let was_due = self.is_due();
         self.skipped = 0;
         self.wait = match (is_dearer, was_due) {
-            (true, true) => (2 * self.wait).min(TRY_AGAIN[1]),
+            (true, true) => (2 * self.wait).min(TRY_AGAIN_MAX),
             (true, false) => self.wait,
-            (false, _) => TRY_AGAIN[0],
+            (false, _) => TRY_AGAIN_MIN,
         };
     }
 }
 
-/// The seconds of the updates since the last recomputation that took so long that one may be cheaper.
-#[derive(Debug, Clone, Default)]
-struct DearTries(f64);
+/// When a recomputation is measured again. Both are in recomputations.
+struct CostlyLimits {
+    /// An update is costly if it takes more than this.
+    part: f64,
+    /// A recomputation is due once costly updates add up to this.
+    sum: f64,
+}
 
-impl DearTries {
+impl CostlyLimits {
+    fn of(anew: Seconds) -> &'static Self {
+        if anew.is_guess { &IF_GUESSED } else { &IF_MEASURED }
+    }
+}
+
+/// The seconds of the costly updates since the last recomputation.
+#[derive(Debug, Clone, Default)]
+struct CostlyUpdates(f64);
+
+impl CostlyUpdates {
     fn tried(&mut self, seconds: f64, anew: Seconds) {
-        if seconds > DEAR_PART[usize::from(anew.is_guess)] * anew.value {
+        if seconds > CostlyLimits::of(anew).part * anew.value {
             self.0 += seconds;
         }
     }
 
-    fn are_many(&self, anew: Seconds) -> bool {
-        self.0 > MEASURE_AGAIN[usize::from(anew.is_guess)] * anew.value
+    /// Whether a recomputation is to be measured again.
+    fn exceed(&self, anew: Seconds) -> bool {
+        self.0 > CostlyLimits::of(anew).sum * anew.value
     }
 }
 
@@ -106,7 +125,7 @@ pub(super) struct CostModel {
     read: Seconds,
     /// By the logarithm of the number of edges that changed.
     sizes: Vec<Size>,
-    dear: DearTries,
+    costly: CostlyUpdates,
 }
 
 /// What is known of the updates of one size.
@@ -144,7 +163,7 @@ impl CostModel {
     pub(super) fn new(first_seconds: f64) -> Self {
         let sizes = vec![Size::default(); usize::BITS as usize];
         let (anew, read) = (Seconds::guess(first_seconds), Seconds::guess(READ_SECONDS));
-        Self { anew, read, sizes, dear: DearTries::default() }
+        Self { anew, read, sizes, costly: CostlyUpdates::default() }
     }
 
     fn size(edges: usize) -> usize {
@@ -167,13 +186,13 @@ impl CostModel {
         let all_dear = size.outcomes.iter().all(|outcome| outcome.cost(anew) > anew);
         let updates = if count == 0 && self.is_hopeless(edges) {
             false
-        } else if count < OUTCOMES_MIN[usize::from(all_dear && count > 0)] {
+        } else if count < if all_dear && count > 0 { OUTCOMES_MIN_DEAR } else { OUTCOMES_MIN } {
             true
         } else {
             let cost: f64 = size.outcomes.iter().map(|outcome| outcome.cost(anew)).sum();
             cost < anew * count as f64
         };
-        if size.tries.is_due() || updates && !self.dear.are_many(self.anew) {
+        if size.tries.is_due() || updates && !self.costly.exceed(self.anew) {
             let read_max = (anew / self.read.value) as u64;
             return Choice::Update { read_max: read_max.max(READS_MIN) };
         }
@@ -209,13 +228,13 @@ impl CostModel {
         size.tries.tried(is_dearer);
         size.outcomes.truncate(OUTCOMES_MAX - 1);
         size.outcomes.push_front(Outcome { seconds, is_done });
-        self.dear.tried(seconds, self.anew);
+        self.costly.tried(seconds, self.anew);
     }
 
     /// Takes in how long a recomputation took without a search for what changed.
     pub(super) fn computed_anew(&mut self, seconds: f64) {
         self.anew.measured(seconds);
-        self.dear = DearTries::default();
+        self.costly = CostlyUpdates::default();
     }
 
     /// Takes in how long a recomputation took, with the comparison of all values.
@@ -245,15 +264,15 @@ pub(super) struct DifferenceCosts {
     /// What was tried, by size: the seconds of the differences and of what followed, and how often up to [`TRIES_MIN`].
     tried: [Option<(f64, u32)>; u64::BITS as usize],
     tries: Tries,
-    dear: DearTries,
+    costly: CostlyUpdates,
 }
 
 impl DifferenceCosts {
     /// With the seconds that the first computation took.
     pub(super) fn new(first_seconds: f64) -> Self {
         let tried = [None; u64::BITS as usize];
-        let (tries, dear) = (Tries::default(), DearTries::default());
-        Self { anew: Seconds::guess(first_seconds), tried, tries, dear }
+        let (tries, costly) = (Tries::default(), CostlyUpdates::default());
+        Self { anew: Seconds::guess(first_seconds), tried, tries, costly }
     }
 
     /// The size of a part of a whole.
@@ -277,12 +296,12 @@ impl DifferenceCosts {
             Some((_, count)) if count < TRIES_MIN && at_first => true,
             _ => self.expected(size).map_or(at_first, |seconds| seconds < self.anew.value),
         };
-        self.tries.is_due() || is_cheaper && !self.dear.are_many(self.anew)
+        self.tries.is_due() || is_cheaper && !self.costly.exceed(self.anew)
     }
 
     /// Whether a recomputation is due that is measured again. It leaves a state, as the next step is to be tried.
     pub(super) fn measures_again(&self) -> bool {
-        self.dear.are_many(self.anew)
+        self.costly.exceed(self.anew)
     }
 
     /// The time after which a search for what changed is given up.
@@ -309,20 +328,20 @@ impl DifferenceCosts {
             (known + TRY_SHARE * (seconds - known), (count + 1).min(TRIES_MIN))
         }));
         self.tries.tried(is_dearer);
-        self.dear.tried(seconds, self.anew);
+        self.costly.tried(seconds, self.anew);
     }
 
     /// Takes in how long a step took that was computed anew at once.
     pub(super) fn computed_anew(&mut self, seconds: f64) {
         self.anew.measured(seconds);
         self.tries.skipped += 1;
-        self.dear = DearTries::default();
+        self.costly = CostlyUpdates::default();
     }
 
     /// Takes in how long a recomputation took after a try.
     pub(super) fn recomputed(&mut self, seconds: f64) {
         self.anew.measured(seconds);
-        self.dear = DearTries::default();
+        self.costly = CostlyUpdates::default();
     }
 }
 
@@ -431,7 +450,7 @@ mod tests {
         costs.tried(10, 0.02);
         assert!(costs.tries(12, true) && costs.tries(9, true), "twice as long is still less");
         assert!(costs.tries(8, true) && !costs.tries(7, true), "four times as long is, eight times is not");
-        (0..TRY_AGAIN[0]).for_each(|_| costs.computed_anew(0.1));
+        (0..TRY_AGAIN_MIN).for_each(|_| costs.computed_anew(0.1));
         assert!(costs.tries(7, true), "until much may have changed");
     }
 
@@ -442,7 +461,7 @@ mod tests {
         model.updated(1000, 0.009, 90_000, true);
         assert!(matches!(model.choose(8000), Choice::Update { .. }), "large changes share what they read");
         assert_eq!(model.choose(1_000_000), Choice::Recompute, "a thousand times as long");
-        (0..TRY_AGAIN[0]).for_each(|_| model.recomputed(1_000_000, 0.01));
+        (0..TRY_AGAIN_MIN).for_each(|_| model.recomputed(1_000_000, 0.01));
         assert!(matches!(model.choose(1_000_000), Choice::Update { .. }), "until much may have changed");
     }
 }

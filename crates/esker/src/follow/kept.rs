@@ -130,10 +130,15 @@ pub(super) fn shown(
     Ok(Some(values))
 }
 
+/// The number of words of [`vertex_words`].
+fn num_vertex_words(n: usize) -> usize {
+    1 + n.div_ceil(64)
+}
+
 /// The mark of the ids of the first `n` vertices, and a bit for each that is removed.
 fn vertex_words(snapshot: &Snapshot, run: &Run) -> Result<Vec<u64>> {
     let n = snapshot.num_vertices();
-    let mut words = vec![0; 1 + n.div_ceil(64)];
+    let mut words = vec![0; num_vertex_words(n)];
     words[0] = mark_of(snapshot, n)?;
     for &v in snapshot.removed(run)?.list() {
         words[1 + v as usize / 64] |= 1 << (v as usize % 64);
@@ -157,7 +162,8 @@ fn mark_of(snapshot: &Snapshot, n: usize) -> Result<u64> {
 /// Keeps a state, durably. Returns whether it can be kept.
 pub(super) fn keep(live: &dyn Live, (entry, params): (&Entry, &Params), at: At<'_>) -> Result<bool> {
     let At { snapshot, run } = at;
-    let bytes = live.num_words(snapshot.num_vertices()) as u64 * WORD_BYTES;
+    let n = snapshot.num_vertices();
+    let bytes = (live.num_words(n) + num_vertex_words(n)) as u64 * WORD_BYTES;
     let _memory = run.budget().reserve("a copy of the state of a live answer", bytes)?;
     let Some(mut words) = live.words() else { return Ok(false) };
     words.push(vertex_words(snapshot, run)?);

@@ -53,7 +53,7 @@ pub(super) trait Live: Send {
     fn values(&self) -> Option<Values>;
     /// The value of a vertex.
     fn value(&self, v: VertexId) -> Value;
-    /// The number of words of the state on a graph with `n` vertices, but for a few.
+    /// The number of words of [`Live::words`] on a graph with `n` vertices.
     fn num_words(&self, n: usize) -> usize {
         n
     }

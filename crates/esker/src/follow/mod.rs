@@ -58,7 +58,7 @@ use crate::top::{TopVertex, top};
 use anew::Anew;
 use answers::live;
 use change::{VersionChange, check_same_vertices, extent, is_slide};
-use cost::{Choice, CostModel, DifferenceCosts};
+use cost::{Choice, CostModel, DifferenceCosts, READ_SECONDS};
 use given::set;
 use kept::Found;
 pub use kept::KeptValues;
@@ -70,8 +70,8 @@ use step::{ahead_of, differing};
 /// Bytes of a reported value, and of another while all values are compared.
 const VALUE_BYTES: usize = 16;
 
-/// Seconds of a recomputation that was not timed yet.
-const UNKNOWN_SECONDS: f64 = 1.0;
+/// The least seconds of a recomputation that was not timed yet.
+const UNTIMED_SECONDS_MIN: f64 = 1.0;
 
 /// If more than one in this many rows changed, or are asked for, the first rows are not kept.
 const MANY: usize = 8;
@@ -227,8 +227,10 @@ impl Follow {
         live: Box<dyn Live>,
     ) -> Result<Self> {
         let memory = run.budget().reserve("the state of a live answer", 0)?;
-        // Until a recomputation was timed, it counts as dear.
-        let (costs, differences) = (CostModel::new(UNKNOWN_SECONDS), DifferenceCosts::new(UNKNOWN_SECONDS));
+        // Until a recomputation was timed, it counts as long as random reads of all arcs, so that a large graph is not computed anew at once.
+        let reads = (snapshot.num_vertices() as u64).saturating_add(snapshot.num_arcs());
+        let seconds = UNTIMED_SECONDS_MIN.max(reads as f64 * READ_SECONDS);
+        let (costs, differences) = (CostModel::new(seconds), DifferenceCosts::new(seconds));
         let choice = MethodChoice::default();
         let answer = Answer::default();
         let params = params.clone();
