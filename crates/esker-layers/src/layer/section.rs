@@ -277,7 +277,7 @@ impl Section {
     /// # Errors
     /// [`Error::Corrupt`], also if there is no such slot.
     #[inline]
-    pub(crate) fn previous_at(&self, slot: usize) -> Result<Option<Address>> {
+    pub fn previous_at(&self, slot: usize) -> Result<Option<Address>> {
         match &self.previous {
             Some(previous) => previous.at(slot).map(|address| (address != 0).then_some(Address(address))),
             None => Ok(None),

@@ -26,6 +26,9 @@ struct TouchedLayer<'a> {
     num_slots: usize,
     /// Codes above the first number and up to the second are of versions in between; `None`: all codes are.
     between: Option<(u32, u32)>,
+    /// Whether the older version ends before this layer, which is not complete: no code says which arcs of older layers are gone from
+    /// the layer's first version on, where a list stands whole in it.
+    follows: bool,
 }
 
 impl<'a> TouchedVertices<'a> {
@@ -39,7 +42,7 @@ impl<'a> TouchedVertices<'a> {
             let section = stack.section(index, Direction::Out)?;
             let newest = index + 1 == stack.layers().len();
             let last_rank = stack.rank().filter(|_| newest).unwrap_or(u32::MAX);
-            let mut between = None;
+            let (mut between, mut follows) = (None, false);
             // The directory of a complete layer lists all vertices; the codes tell only if the range
             // begins at or before `since`.
             let codes_tell = !layer.record().complete || layer.record().first_version <= since;
@@ -48,10 +51,18 @@ impl<'a> TouchedVertices<'a> {
                 // the rank never excludes a change.
                 let rank = layer.versions()?.partition_point(|&version| version <= since) as u32;
                 between = Some((rank, last_rank));
+                follows = rank == 0 && !layer.record().complete;
             }
             let vertices = section.main().vertices(run)?;
             let num_slots = section.main().num_lists();
-            touched.layers.push(TouchedLayer { section, vertices, next_slot: 0, num_slots, between });
+            touched.layers.push(TouchedLayer {
+                section,
+                vertices,
+                next_slot: 0,
+                num_slots,
+                between,
+                follows,
+            });
         }
         for layer in 0..touched.layers.len() {
             touched.advance(layer)?;
@@ -105,6 +116,9 @@ impl TouchedLayer<'_> {
 
     fn is_changed(&self, v: VertexId, slot: usize) -> Result<bool> {
         let (Some(between), Some(born)) = (self.between, self.section.born()) else { return Ok(true) };
+        if self.follows && self.section.previous_at(slot)?.is_none() {
+            return Ok(true);
+        }
         let main = self.section.main().range(slot)?;
         if has_code(born.get(main.clone())?, main.len(), between) {
             return Ok(true);
