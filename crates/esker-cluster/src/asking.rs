@@ -14,6 +14,7 @@ use crate::job::{ClusterJob, ShardTask};
 use crate::publishing::left_behind;
 use crate::remote::{Brief, Unanswered, ask_host};
 use crate::single::{Give, carry_out};
+use crate::threads::no_thread;
 use crate::weights::WeightKind;
 use crate::wire::{Taker, unknown};
 
@@ -65,10 +66,9 @@ fn ask_hosts(
         let start = |place| Builder::new().spawn_scoped(scope, move || one(place));
         let asked: Vec<_> = hosts.iter().enumerate().map(start).collect();
         let panicked = || Unanswered::Lost(Error::Invalid("a thread panicked".to_owned()));
-        let no_thread =
-            |error| Unanswered::Refused(Error::Invalid(format!("cannot start a thread: {error}")));
+        let refused = |error| Unanswered::Refused(no_thread("ask a machine")(error));
         let ended =
-            asked.into_iter().map(|one| one.map_err(no_thread)?.join().unwrap_or_else(|_| Err(panicked())));
+            asked.into_iter().map(|one| one.map_err(refused)?.join().unwrap_or_else(|_| Err(panicked())));
         ended.collect()
     })
 }

@@ -26,6 +26,9 @@ use crate::shard::{message_of, open_at_newest, threads_each};
 use crate::weights::{WeightKind, weight_kind};
 use crate::wire::Taker;
 
+/// Changes of a batch between two reservations.
+const RESERVE_EVERY: usize = 1 << 12;
+
 /// A version of a shard that is durable, and waits for those of the other shards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
@@ -201,7 +204,7 @@ impl<'a> Changing<'a> {
     }
 
     fn apply_edges(&mut self, block: &[u8], placement: &Placement) -> Result<()> {
-        let mut edges = Taker(block);
+        let (mut edges, mut index) = (Taker(block), 0);
         while !edges.is_empty() {
             let (source, target) = (edges.id(self.is_text)?, edges.id(self.is_text)?);
             if self.watch.is_on() {
@@ -221,6 +224,8 @@ impl<'a> Changing<'a> {
                     self.batch.add_edge(source, target, &[PropertyValue::F64(weight)])?;
                 }
             }
+            self.make_room_after(index)?;
+            index += 1;
         }
         Ok(())
     }
@@ -238,16 +243,22 @@ impl<'a> Changing<'a> {
             return Ok(());
         }
         outbox.add_delegates(&self.delegates);
-        let budget = self.database.budget();
-        let moves = Moves::of(&snapshot, &hubs, (&old, outbox.placement()), engine, budget)?;
-        for (hub, other) in &moves.removed {
-            let (hub, other) = (snapshot.ids().external_of(*hub)?, snapshot.ids().external_of(*other)?);
+        let mut moves = Moves::of(&snapshot, &hubs, (&old, outbox.placement()), engine, self.database)?;
+        for (index, (hub, other)) in std::mem::take(&mut moves.removed).into_iter().enumerate() {
+            let (hub, other) = (snapshot.ids().external_of(hub)?, snapshot.ids().external_of(other)?);
             self.batch.remove_edge(hub, other)?;
+            self.make_room_after(index)?;
         }
-        self.database.make_room(&mut self.batch)?;
-        let (blocks, _held) = moves.exchange(engine, budget)?;
+        let (blocks, _held) = moves.exchange(engine, self.database)?;
         for block in blocks {
             self.apply_edges(&block, outbox.placement())?;
+        }
+        self.database.make_room(&mut self.batch)
+    }
+
+    /// Has the batch reserve its memory after some of many changes.
+    fn make_room_after(&mut self, index: usize) -> Result<()> {
+        if index % RESERVE_EVERY == RESERVE_EVERY - 1 {
             self.database.make_room(&mut self.batch)?;
         }
         Ok(())

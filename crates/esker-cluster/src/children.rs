@@ -13,6 +13,7 @@ use crate::cluster::{Cluster, secret_in};
 use crate::handshake::{Secret, accept};
 use crate::hosts::Host;
 use crate::remote::{END_TIMEOUT, OPEN_TIMEOUT, RemoteWorker, kill, wait_until_ended};
+use crate::threads::no_thread;
 use crate::worker::{CONNECT_TIMEOUT, Meeting, SIGABRT, WorkerCommand, WorkerPlace, name_of_signal};
 
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -85,9 +86,9 @@ impl RemoteWorkers {
             };
             let opening: Vec<_> = hosts.iter().enumerate().map(open).collect();
             let panicked = |_| Err(Error::Invalid("a thread panicked".to_owned()));
-            let no_thread = |error| Error::Invalid(format!("cannot start a thread: {error}"));
-            let opened =
-                opening.into_iter().map(|one| one.map_err(no_thread)?.join().unwrap_or_else(panicked));
+            let opened = opening
+                .into_iter()
+                .map(|one| one.map_err(no_thread("start a worker"))?.join().unwrap_or_else(panicked));
             opened.collect::<Result<_>>()
         });
         cancel.check()?;

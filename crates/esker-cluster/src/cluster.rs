@@ -262,14 +262,21 @@ impl Cluster {
         Ok(())
     }
 
-    /// Makes the version that the manifest ends with durable, and reads it. A command that died or failed may have renamed the manifest and not
-    /// synced the directory: what is built on such a version would outlast it when the power fails. The caller holds the lock.
+    /// Makes the version that the manifest ends with durable, reads it, and seals it. A command that died or failed may have renamed the manifest
+    /// and not synced the directory: what is built on such a version would outlast it when the power fails. Or it may not have written the
+    /// seal: then no reader that waits for the version would see it, and an older copy without it would pass as current. The caller holds the
+    /// lock.
     ///
     /// # Errors
     /// [`Error::Io`]; as [`ClusterManifest::read`].
     pub(crate) fn settle(&mut self) -> Result<()> {
         self.disk.sync_directory(&self.path)?;
-        self.reload()
+        self.reload()?;
+        let sealed = ClusterManifest::sealed(self.disk.as_ref(), &self.path)?;
+        if sealed < self.manifest.newest().number {
+            self.manifest.seal(self.disk.as_ref(), &self.path)?;
+        }
+        Ok(())
     }
 
     /// Publishes a version of the whole: the given versions of all shards, which are durable. The caller holds the lock.
@@ -335,8 +342,60 @@ pub(crate) fn now_ms() -> u64 {
 #[cfg(test)]
 #[allow(clippy::disallowed_methods)]
 mod tests {
+    use esker_format::io::{Faults, FaultyDisk};
+
     use super::*;
     use crate::creating::CreateOptions;
+
+    const PLACE: &str = "/c";
+
+    /// A cluster of one shard, without the shard, on a disk whose power failures are drawn from a seed.
+    fn on_faulty_disk(seed: u64) -> (FaultyDisk, Cluster) {
+        let (disk, place) = (FaultyDisk::new(seed), Path::new(PLACE));
+        disk.create_directory(place).and_then(|()| disk.sync_directory(Path::new("/"))).expect("create");
+        let message = "create".to_owned();
+        let first = WholeVersion { number: 1, time_ms: 0, edges_given: 0, message, shards: vec![1] };
+        let manifest = ClusterManifest {
+            id: DatabaseId([1; 16]),
+            seed,
+            directed: true,
+            text_ids: false,
+            shards: vec![DatabaseId([2; 16])],
+            versions: vec![first],
+            edges_before: 0,
+            hub_degree: 0,
+            delegates: Vec::new(),
+        };
+        manifest.write(&disk, place).expect("write");
+        let cluster = Cluster::open_on(Arc::new(disk.clone()), place).expect("open");
+        (disk, cluster)
+    }
+
+    /// The next command built on a version that a power failure then lost, and left the seal behind.
+    #[test]
+    fn a_version_that_a_lock_accepts_is_durable_and_sealed() {
+        let (mut published, mut unsealed) = (0, 0);
+        for (seed, die_at) in (0..8).flat_map(|seed| (1..=16).map(move |die_at| (seed, die_at))) {
+            let (disk, mut dying) = on_faulty_disk(seed);
+            let mut next = dying.clone();
+            disk.set_faults(Faults { die_at: Some(die_at), ..Faults::default() });
+            let _ = dying.publish(vec![2], 1, "add");
+            disk.set_faults(Faults::default());
+            let sealed = || ClusterManifest::sealed(&disk, Path::new(PLACE)).expect("a seal");
+            let before = sealed();
+            let lock = next.lock().expect("no other command is alive");
+            let newest = next.manifest().newest().number;
+            published += newest - 1;
+            unsealed += u64::from(before < newest);
+            assert_eq!(sealed(), newest, "seed {seed}, operation {die_at}");
+            drop(lock);
+            disk.crash();
+            let left = ClusterManifest::read(&disk, Path::new(PLACE)).expect("a whole manifest");
+            assert_eq!(left.newest().number, newest, "seed {seed}, operation {die_at}");
+            assert_eq!(sealed(), newest, "seed {seed}, operation {die_at}, after the crash");
+        }
+        assert!(published > 8 && unsealed > 8, "{published}, {unsealed}");
+    }
 
     #[test]
     fn one_command_changes_a_cluster_at_a_time() {

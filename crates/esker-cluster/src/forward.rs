@@ -13,6 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::handshake::{INPUT, Secret, connect, watch_peer};
 use crate::remote::OPEN_TIMEOUT;
+use crate::threads::no_thread;
 
 /// Bytes of a piece.
 const PIECE_BYTES: usize = 1 << 16;
@@ -43,8 +44,7 @@ impl Forwarding {
                 }
             }
         };
-        let no_thread = |error| Error::Invalid(format!("cannot start a thread for standard input: {error}"));
-        Builder::new().spawn(forwarding).map_err(no_thread)?;
+        Builder::new().spawn(forwarding).map_err(no_thread("pass standard input on"))?;
         Ok(Self { stop, failed })
     }
 

@@ -326,14 +326,20 @@ mod tests {
             stream.write_all(&other(&secret)).expect("write");
         });
         let message = connect(address, &secret, 0, soon()).expect_err("another version").to_string();
-        assert!(message.contains("protocol 3") && message.contains("install the same"), "{message}");
+        assert!(
+            message.contains(&format!("protocol {}", PROTOCOL + 1)) && message.contains("install the same"),
+            "{message}"
+        );
         newer.join().expect("thread");
         let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
         let mut newer = TcpStream::connect(listener.local_addr().expect("address")).expect("connect");
         newer.write_all(&[&other(&secret)[..], &[0; 4]].concat()).expect("write");
         let until = Instant::now() + Duration::from_millis(100);
         let message = accept(&listener, &secret, &[0], until, || Ok(())).expect_err("newer").to_string();
-        assert!(message.contains("protocol 3") && message.contains("install the same"), "{message}");
+        assert!(
+            message.contains(&format!("protocol {}", PROTOCOL + 1)) && message.contains("install the same"),
+            "{message}"
+        );
         newer.read_exact(&mut [0; HEAD_BYTES]).expect("it is told which version refuses it");
     }
 }

@@ -20,6 +20,7 @@ use esker_graph::Cancel;
 use crate::cluster::read_secret;
 use crate::control::{Order, Remedy, Report};
 use crate::handshake::{KEEPER, PATIENCE, Secret, introduced, watch_peer};
+use crate::threads::no_thread;
 use crate::worker::{Meeting, SIGABRT, WorkerPlace, name_of_signal};
 
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -79,7 +80,7 @@ pub fn serve(address: SocketAddr, options: &HostOptions<'_>) -> Result<()> {
                         }
                     };
                     if let Err(error) = Builder::new().spawn_scoped(scope, serving) {
-                        (options.on_event)(&format!("{from}: cannot start a thread: {error}"));
+                        (options.on_event)(&format!("{from}: {}", no_thread("serve it")(error)));
                     }
                 }
                 // Also a peer that is gone again, or no more descriptors: the next may come in.

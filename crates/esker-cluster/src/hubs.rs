@@ -5,10 +5,10 @@
 //! the owners of the other ends in that version. Undirected edges between two shards lie there already.
 
 use esker_format::{Error, Result};
-use esker_graph::{Budget, Direction, Reservation, VertexId, vertex};
-use esker_store::Snapshot;
+use esker_graph::{Direction, Reservation, VertexId, vertex};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
+use esker_store::{Database, Snapshot};
 
 use crate::engine::Engine;
 use crate::outbox::put_edge;
@@ -18,8 +18,6 @@ use crate::wire::{MESSAGE_BYTES_MAX, Taker, put_id};
 
 /// The most bytes of the delegates of a version: the command is told of them in one message.
 const DELEGATES_BYTES_MAX: usize = MESSAGE_BYTES_MAX as usize - (1 << 10);
-/// Edges that move between two reservations.
-const RESERVE_EVERY: usize = 1 << 12;
 /// Number of counters: a power of two.
 const COUNTERS_LEN: usize = 1 << 12;
 
@@ -127,10 +125,52 @@ fn expect_few(id_bytes: usize, degree: u64, bytes_max: usize) -> Result<()> {
 /// What the budget is asked for when edges move.
 const MOVING: &str = "the edges of vertices that become delegates";
 
+/// An edge of a hub that leaves this shard.
+struct Move<'a> {
+    hub: VertexId,
+    other: VertexId,
+    source: ExternalId<'a>,
+    target: ExternalId<'a>,
+    /// The shard that it is sent to; `None`: it lies there already.
+    to: Option<usize>,
+    /// The bits of its weight, if edges have weights.
+    weight: Option<u64>,
+}
+
+/// Visits the edges of hubs that leave shard `me`.
+fn each_move(
+    snapshot: &Snapshot,
+    hubs: &[VertexId],
+    (old, new): (&Placement, &Placement),
+    me: usize,
+    mut visit: impl FnMut(Move<'_>),
+) -> Result<()> {
+    let (ids, property) = (snapshot.ids(), snapshot.weight_property());
+    for &hub in hubs {
+        let source = ids.external_of(hub)?;
+        let list = snapshot.edges(Direction::Out, hub)?;
+        for (index, &other) in list.targets().iter().enumerate() {
+            let target = ids.external_of(other)?;
+            let (was, is) = (old.of_edge(source, target), new.of_edge(source, target));
+            if is.shard == me {
+                continue;
+            }
+            let is_sent = was.shard != is.shard && was.other != Some(is.shard);
+            let weight = property.filter(|_| is_sent).map(|weight| {
+                let bits = list.bits(weight.number, index)?;
+                bits_of(PropertyValue::of(weight, bits))
+            });
+            let (to, weight) = (is_sent.then_some(is.shard), weight.transpose()?);
+            visit(Move { hub, other, source, target, to, weight });
+        }
+    }
+    Ok(())
+}
+
 /// What moves when vertices become delegates.
 pub(crate) struct Moves {
     /// Edges for each shard, as they travel.
-    pub(crate) sent: Vec<Vec<u8>>,
+    sent: Vec<Vec<u8>>,
     /// Edges that this shard gives up.
     pub(crate) removed: Vec<(VertexId, VertexId)>,
     /// The memory of both, and of the copy of what is sent that the engine makes.
@@ -138,69 +178,58 @@ pub(crate) struct Moves {
 }
 
 impl Moves {
-    /// Finds out which edges of own vertices that become delegates move.
+    /// Finds out which edges of own vertices that become delegates move. They are counted first, so that all their memory is reserved at
+    /// once: a refusal then names the limit that suffices for it.
     ///
     /// # Errors
-    /// [`esker_graph::Stop::OverBudget`] if the budget does not hold them; those of the snapshot.
+    /// As [`Database::reserve`]; those of the snapshot.
     pub(crate) fn of(
         snapshot: &Snapshot,
         hubs: &[VertexId],
-        (old, new): (&Placement, &Placement),
+        placements: (&Placement, &Placement),
         engine: &Engine<'_>,
-        budget: &Budget,
+        database: &Database,
     ) -> Result<Self> {
-        let (me, ids) = (engine.index(), snapshot.ids());
-        let held = budget.reserve(MOVING, 0)?;
-        let mut moves = Self { sent: vec![Vec::new(); engine.peers()], removed: Vec::new(), held };
-        for &hub in hubs {
-            let source = ids.external_of(hub)?;
-            let list = snapshot.edges(Direction::Out, hub)?;
-            for (index, &other) in list.targets().iter().enumerate() {
-                let target = ids.external_of(other)?;
-                let (was, is) = (old.of_edge(source, target), new.of_edge(source, target));
-                if is.shard == me {
-                    continue;
-                }
-                moves.removed.push((hub, other));
-                if was.shard == is.shard || was.other == Some(is.shard) {
-                    continue;
-                }
-                let weight = snapshot.weight_property();
-                let weight = weight.map(|weight| {
-                    let bits = list.bits(weight.number, index)?;
-                    bits_of(PropertyValue::of(weight, bits))
-                });
-                put_edge(&mut moves.sent[is.shard], source, target, weight.transpose()?);
-                if index % RESERVE_EVERY == 0 {
-                    moves.reserve(budget)?;
-                }
+        let me = engine.index();
+        let (mut sent_bytes, mut removed_len, mut one) = (vec![0; engine.peers()], 0, Vec::new());
+        each_move(snapshot, hubs, placements, me, |edge| {
+            removed_len += 1;
+            if let Some(to) = edge.to {
+                one.clear();
+                put_edge(&mut one, edge.source, edge.target, edge.weight);
+                sent_bytes[to] += one.len();
             }
-            moves.reserve(budget)?;
-        }
+        })?;
+        let removed_bytes = removed_len * size_of::<(VertexId, VertexId)>();
+        let bytes = 2 * sent_bytes.iter().sum::<usize>() + removed_bytes;
+        let held = database.reserve(MOVING, bytes as u64)?;
+        let sent = sent_bytes.into_iter().map(Vec::with_capacity).collect();
+        let mut moves = Self { sent, removed: Vec::with_capacity(removed_len), held };
+        each_move(snapshot, hubs, placements, me, |edge| {
+            moves.removed.push((edge.hub, edge.other));
+            if let Some(to) = edge.to {
+                put_edge(&mut moves.sent[to], edge.source, edge.target, edge.weight);
+            }
+        })?;
         Ok(moves)
     }
 
-    /// Reserves what the edges take now. Lists grow by doubling, so what they have room for counts.
-    fn reserve(&mut self, budget: &Budget) -> Result<()> {
-        let sent: usize = self.sent.iter().map(|block| block.capacity() + block.len()).sum();
-        let bytes = (sent + self.removed.capacity() * size_of::<(VertexId, VertexId)>()) as u64;
-        let more = bytes.saturating_sub(self.held.bytes());
-        self.held.absorb(budget.reserve(MOVING, more)?);
-        Ok(())
-    }
-
-    /// Takes the edges that other shards give up to this one, and the memory of all that moves: to be held until they are applied.
+    /// Takes the edges that other shards give up to this one, and their memory: to be held until they are applied.
     ///
     /// # Errors
-    /// [`esker_graph::Stop::OverBudget`] if the budget does not hold them.
+    /// As [`Database::reserve`], before anything is sent.
     pub(crate) fn exchange(
-        self,
+        mut self,
         engine: &mut Engine<'_>,
-        budget: &Budget,
+        database: &Database,
     ) -> Result<(Vec<Vec<u8>>, Reservation)> {
+        let lens = self.sent.iter().map(|block| (block.len() as u64).to_le_bytes().to_vec()).collect();
+        let arriving = engine.exchange(lens).iter().map(|len| Taker(len).u64()).sum::<Result<u64>>()?;
+        self.held.absorb(database.reserve(MOVING, arriving)?);
         let blocks = engine.exchange(self.sent);
-        let arrived = blocks.iter().map(Vec::len).sum::<usize>() as u64;
-        Ok((blocks, budget.reserve(MOVING, arrived)?))
+        // What was sent, and the copies, have arrived elsewhere.
+        self.held.shrink_to(arriving);
+        Ok((blocks, self.held))
     }
 }
 

@@ -205,12 +205,12 @@ pub enum ShardTask {
     /// Its edges as rows of CSV.
     Export(u64),
     /// Its edges and vertices as blocks, or those that a shard of another cluster gets; delegates stay so.
-    Portion(u64, Option<NewShard>),
+    Portion(u64, Option<TargetShard>),
 }
 
 /// A shard of a cluster that is made of another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NewShard {
+pub struct TargetShard {
     /// Its number.
     pub shard: usize,
     /// How many there are.
@@ -219,7 +219,7 @@ pub struct NewShard {
     pub seed: u64,
 }
 
-impl NewShard {
+impl TargetShard {
     /// Where edges lie in its cluster.
     pub(crate) fn placement(
         &self,
@@ -267,7 +267,7 @@ impl ShardTask {
             }
             Self::Portion(version, new) => {
                 out.push(9);
-                let new = new.map(|NewShard { shard, shards, seed }| [shard as u64, shards as u64, seed]);
+                let new = new.map(|TargetShard { shard, shards, seed }| [shard as u64, shards as u64, seed]);
                 let words = [*version, u64::from(new.is_some())];
                 words.iter().chain(new.iter().flatten()).for_each(|word| put_u64(out, *word));
             }
@@ -300,7 +300,7 @@ impl ShardTask {
                 let (version, is_of_shard) = (taker.u64()?, taker.u64()? != 0);
                 let mut new = || {
                     let (shard, shards) = (taker.u64()? as usize, taker.u64()? as usize);
-                    Ok::<_, Error>(NewShard { shard, shards, seed: taker.u64()? })
+                    Ok::<_, Error>(TargetShard { shard, shards, seed: taker.u64()? })
                 };
                 Self::Portion(version, is_of_shard.then(&mut new).transpose()?)
             }
@@ -528,7 +528,7 @@ mod tests {
             ShardTask::CheckFiles,
             ShardTask::Export(5),
             ShardTask::Portion(6, None),
-            ShardTask::Portion(7, Some(NewShard { shard: 2, shards: 9, seed: u64::MAX })),
+            ShardTask::Portion(7, Some(TargetShard { shard: 2, shards: 9, seed: u64::MAX })),
         ] {
             let job = ClusterJob::Shard(task);
             assert_eq!(ClusterJob::decode(&job.encode()).expect("decode"), job);

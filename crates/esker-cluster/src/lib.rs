@@ -14,6 +14,7 @@
 
 pub mod owner;
 mod wire;
+mod threads;
 mod placement;
 pub mod manifest;
 mod excerpt;

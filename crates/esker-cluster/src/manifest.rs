@@ -189,7 +189,8 @@ impl ClusterManifest {
             VersionSelector::Tag(name) => Err(Error::Invalid(format!(
                 "{name:?} is no version: clusters have no tags, so give a number, a time such as 2026-11-21, or latest"
             ))),
-            VersionSelector::Latest | VersionSelector::Time(_) => {
+            VersionSelector::Latest => Ok(self.newest().number),
+            VersionSelector::Time(_) => {
                 let records: Vec<_> = self.versions.iter().map(WholeVersion::record).collect();
                 selector.resolve(&records, &BTreeMap::new())
             }
@@ -247,6 +248,14 @@ impl ClusterManifest {
     /// [`Error::Io`]: until the new manifest has its name, the old one stays.
     pub fn write(&self, disk: &dyn Disk, directory: &Path) -> Result<()> {
         put_in_place(disk, directory, MANIFEST_NAME, &self.encode())?;
+        self.seal(disk, directory)
+    }
+
+    /// Writes the seal of the manifest, which is durable, in the place of the old one.
+    ///
+    /// # Errors
+    /// [`Error::Io`]: until the new seal has its name, the old one stays.
+    pub(crate) fn seal(&self, disk: &dyn Disk, directory: &Path) -> Result<()> {
         let seal = Seal { id: self.id, newest: self.newest().number };
         put_in_place(disk, directory, SEAL_NAME, &header_page(&seal))
     }

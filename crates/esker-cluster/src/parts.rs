@@ -23,6 +23,7 @@ use crate::cluster::Cluster;
 use crate::engine::Engine;
 use crate::job::{ChangeJob, StreamJob};
 use crate::mark::fingerprint;
+use crate::threads::no_thread;
 
 /// Blocks that the reading thread is ahead.
 const BLOCKS_AHEAD: usize = 2;
@@ -154,7 +155,7 @@ impl Parts {
         std::thread::Builder::new()
             .name("esker-read".to_owned())
             .spawn(move || read_part(reader, &reading, index, readers, |batch| sender.send(batch).is_ok()))
-            .map_err(|error| Error::Invalid(format!("cannot start a thread to read the input: {error}")))?;
+            .map_err(no_thread("read the input"))?;
         Ok(Self { batches: Some(batches), counted, is_reversed, weight, stream, ..none })
     }
 

@@ -286,11 +286,13 @@ fn block_of(edges: &mut Vec<u8>, vertices: &mut Vec<u8>) -> Vec<u8> {
     block
 }
 
-/// Reads blocks that workers on other machines send.
+/// Reads blocks that workers on other machines send, until the thread that asks them sends `None`. A thread that has died sends nothing, which
+/// is not the end of the input.
 pub(crate) struct SentReader {
     schema: Schema,
     parser: Arc<SentParser>,
-    blocks: Receiver<Result<Vec<u8>>>,
+    blocks: Receiver<Result<Option<Vec<u8>>>>,
+    is_over: bool,
 }
 
 struct SentParser {
@@ -300,13 +302,13 @@ struct SentParser {
 
 impl SentReader {
     pub(crate) fn new(
-        blocks: Receiver<Result<Vec<u8>>>,
+        blocks: Receiver<Result<Option<Vec<u8>>>>,
         is_text: bool,
         directed: bool,
         weights: Option<WeightKind>,
     ) -> Self {
         let schema = schema_of(is_text, directed, weights);
-        Self { schema, parser: Arc::new(SentParser { is_text, weights }), blocks }
+        Self { schema, parser: Arc::new(SentParser { is_text, weights }), blocks, is_over: false }
     }
 }
 
@@ -321,7 +323,17 @@ impl Reader for SentReader {
 
     fn next_block(&mut self) -> Result<Option<Block>> {
         let block = |bytes| Block { bytes, first_line: 0, file: 0, input_bytes: 0 };
-        self.blocks.recv().ok().map(|sent| sent.map(block)).transpose()
+        if self.is_over {
+            return Ok(None);
+        }
+        let sent = self.blocks.recv().map_err(|_| {
+            Error::Invalid(
+                "the thread that asks the machines has died before the end of the input: this is a mistake in Esker; report it"
+                    .to_owned(),
+            )
+        })??;
+        self.is_over = sent.is_none();
+        Ok(sent.map(block))
     }
 }
 
@@ -353,5 +365,39 @@ impl SentParser {
             found.vertices.push(own(taker.id(self.is_text)?)?);
         }
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+
+    /// An import succeeded with a part of the graph.
+    #[test]
+    fn a_thread_that_dies_does_not_end_the_input() {
+        let (sender, blocks) = sync_channel(4);
+        let mut reader = SentReader::new(blocks, false, true, None);
+        let asking = std::thread::spawn(move || {
+            sender.send(Ok(Some(vec![0; 8]))).expect("send");
+            std::panic::resume_unwind(Box::new("a mistake"));
+        });
+        assert!(asking.join().is_err());
+        assert!(reader.next_block().expect("what came before").is_some());
+        let Err(error) = reader.next_block() else { panic!("it took the death for the end") };
+        assert!(error.to_string().contains("has died before the end of the input"), "{error}");
+    }
+
+    #[test]
+    fn the_end_of_the_input_stays_its_end() {
+        let (sender, blocks) = sync_channel(4);
+        let mut reader = SentReader::new(blocks, false, true, None);
+        sender.send(Ok(Some(vec![0; 8]))).and_then(|()| sender.send(Ok(None))).expect("send");
+        drop(sender);
+        assert!(reader.next_block().expect("a block").is_some());
+        for _ in 0..2 {
+            assert!(reader.next_block().expect("the end").is_none());
+        }
     }
 }

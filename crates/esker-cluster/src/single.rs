@@ -13,7 +13,7 @@ use esker_store::{DatabaseOptions, LogCheck, Snapshot, Store, check::check as ch
 
 use crate::cluster::Cluster;
 use crate::creating::{CreateOptions, create_shard};
-use crate::job::{NewShard, ShardTask};
+use crate::job::{ShardTask, TargetShard};
 use crate::needs::ShardShape;
 use crate::placement::Placement;
 use crate::portion::{DatabasePart, PartsReader, Selection};
@@ -435,7 +435,7 @@ fn give_portion(
     cluster: &Cluster,
     shard: usize,
     version: u64,
-    new: Option<&NewShard>,
+    new: Option<&TargetShard>,
     cancel: &Cancel,
     give: &mut Give<'_>,
 ) -> Result<()> {

@@ -20,10 +20,11 @@ use esker_store::version::StagingOptions;
 use crate::asking::{ask, weights};
 use crate::cluster::Cluster;
 use crate::creating::{CreateOptions, NewCluster};
-use crate::job::{NewShard, ShardTask, stream_of};
+use crate::job::{ShardTask, TargetShard, stream_of};
 use crate::owner::OwnedId;
 use crate::placement::Placement;
 use crate::portion::{DatabasePart, PartsReader, Selection, SentReader};
+use crate::threads::no_thread;
 use crate::weights::WeightKind;
 use crate::whole::counts;
 
@@ -75,7 +76,7 @@ pub fn split(
     let edges_given = snapshot.num_edges();
     let part = DatabasePart::new(0, snapshot, run)?;
     let delegates = hubs_of(&part, &options)?;
-    let parts = Source::Here(Arc::new(vec![part]), None);
+    let parts = ShardSource::Here(Arc::new(vec![part]), None);
     let positions = Vec::new();
     let new =
         NewCluster { options: &options, edges_given, message: &message, positions, delegates, hosts: None };
@@ -110,7 +111,7 @@ pub fn rebalance(
     seed: u64,
     run: &Run,
 ) -> Result<Cluster> {
-    let (manifest, parts) = (cluster.manifest(), Source::of(cluster, version, run)?);
+    let (manifest, parts) = (cluster.manifest(), ShardSource::of(cluster, version, run)?);
     let (directed, text_ids) = (manifest.directed, manifest.text_ids);
     let (weights, hub_degree) = (weights(cluster)?, manifest.hub_degree);
     let options = CreateOptions { shards, directed, text_ids, weights, seed, hub_degree };
@@ -137,10 +138,10 @@ fn positions_until(cluster: &Cluster, version: u64) -> Vec<String> {
 }
 
 /// Makes a cluster of databases.
-fn create_of(parts: &Source, path: &Path, new: &NewCluster<'_>, run: &Run) -> Result<Cluster> {
+fn create_of(parts: &ShardSource, path: &Path, new: &NewCluster<'_>, run: &Run) -> Result<Cluster> {
     let CreateOptions { shards, directed, weights, seed, .. } = *new.options;
     Cluster::create_with(path, new, |disk, shard, place| {
-        let new_shard = NewShard { shard, shards, seed };
+        let new_shard = TargetShard { shard, shards, seed };
         let reader = parts.reader(Some((new_shard, &new.delegates)), directed, weights, run)?;
         let options =
             ImportOptions { order: VertexOrder::Keep, ..import_options(directed, new.message, run) };
@@ -154,7 +155,7 @@ fn create_of(parts: &Source, path: &Path, new: &NewCluster<'_>, run: &Run) -> Re
 /// # Errors
 /// [`Error::Invalid`] if there is no such version, or something is at `target`; those of a shard; as [`import`].
 pub fn merge(cluster: &Cluster, version: u64, target: &Path, run: &Run) -> Result<()> {
-    let parts = Source::of(cluster, version, run)?;
+    let parts = ShardSource::of(cluster, version, run)?;
     let directed = cluster.manifest().directed;
     let reader = parts.reader(None, directed, weights(cluster)?, run)?;
     let message = format!("merge {} version {version}", cluster.path().display());
@@ -164,14 +165,14 @@ pub fn merge(cluster: &Cluster, version: u64, target: &Path, run: &Run) -> Resul
 }
 
 /// Databases that are read.
-enum Source {
+enum ShardSource {
     /// On this machine, and where their edges lie; `None`: there is one, which has all.
     Here(Arc<Vec<DatabasePart>>, Option<Box<Placement>>),
     /// The shards of a version of a cluster on other machines.
     There(Cluster, u64),
 }
 
-impl Source {
+impl ShardSource {
     /// The shards of a version.
     fn of(cluster: &Cluster, version: u64, run: &Run) -> Result<Self> {
         let numbers = &cluster.manifest().version(version)?.shards;
@@ -184,10 +185,10 @@ impl Source {
         Ok(Self::Here(Arc::new(parts), Some(Box::new(cluster.placement(version)))))
     }
 
-    /// Reads what a new shard of a cluster with so many delegates gets; `None`: all.
+    /// Reads what a new shard of a cluster with these delegates gets; `None`: all.
     fn reader(
         &self,
-        to: Option<(NewShard, &[OwnedId])>,
+        to: Option<(TargetShard, &[OwnedId])>,
         directed: bool,
         weights: Option<WeightKind>,
         run: &Run,
@@ -206,14 +207,16 @@ impl Source {
                 let (sender, blocks) = sync_channel(BLOCKS_AHEAD);
                 let asking = move || {
                     // The import that wants no more has failed for a reason of its own.
-                    let mut take = |block| sender.send(Ok(block)).map_err(|_| Error::Stop(Stop::Cancelled));
+                    let mut take =
+                        |block| sender.send(Ok(Some(block))).map_err(|_| Error::Stop(Stop::Cancelled));
                     let asked = (0..cluster.num_shards())
                         .try_for_each(|shard| ask(&cluster, shard, &task, &cancel, &mut take));
-                    asked.err().into_iter().for_each(|error| drop(sender.send(Err(error))));
+                    let _ = sender.send(asked.map(|()| None));
                 };
-                std::thread::Builder::new().name("esker-ask".to_owned()).spawn(asking).map_err(|error| {
-                    Error::Invalid(format!("cannot start a thread to ask the machines: {error}"))
-                })?;
+                std::thread::Builder::new()
+                    .name("esker-ask".to_owned())
+                    .spawn(asking)
+                    .map_err(no_thread("ask the machines"))?;
                 Ok(Box::new(SentReader::new(blocks, is_text, directed, weights)))
             }
         }

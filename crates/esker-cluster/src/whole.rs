@@ -279,7 +279,7 @@ fn check_vertex(
 pub fn export(cluster: &Cluster, version: u64, path: &Path, out: &mut dyn Write, run: &Run) -> Result<u64> {
     cluster.manifest().version(version)?;
     if cluster.hosts().is_some() {
-        // Standard output would have the first shards before a machine is missed.
+        // Check that all machines answer before writing: output cannot be taken back.
         ask_all(cluster, &ShardTask::Weights, run.cancel())?;
     }
     let mut lines = 0;

@@ -98,6 +98,11 @@ pub fn work(place: &WorkerPlace) -> i32 {
 fn begin(place: &WorkerPlace) -> Result<(Line, Receiver<Order>, TcpListener, Secret)> {
     let secret = read_secret(&place.secret)?;
     let failed = |error: std::io::Error| Error::Invalid(format!("cannot begin: {error}"));
+    // A worker that is stopped does not notice that its command, or what started it on another machine, is gone. Should it go on later, it would
+    // undo what others have published meanwhile. The handshake comes after this, so what started it is alive still.
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+        .map_err(|error| failed(error.into()))?;
     let until = Instant::now() + CONNECT_TIMEOUT;
     let (listener, stream) = match place.meeting {
         Meeting::Calls(command) => {
@@ -105,10 +110,6 @@ fn begin(place: &WorkerPlace) -> Result<(Line, Receiver<Order>, TcpListener, Sec
             (TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?, stream)
         }
         Meeting::IsCalled => {
-            // Also if it is stopped: what started it is the only one that could end it then.
-            #[cfg(target_os = "linux")]
-            rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
-                .map_err(|error| failed(error.into()))?;
             let inherited: BorrowedFd<'_> = rustix::stdio::stdin();
             let listener = TcpListener::from(inherited.try_clone_to_owned().map_err(failed)?);
             let stream = accept(&listener, &secret, &[COMMAND], until, || Ok(()))?.pop();

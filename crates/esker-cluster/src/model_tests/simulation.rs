@@ -29,7 +29,7 @@ use crate::rounds::{ChangeStep, Rounds};
 use crate::shard::{expect_own, message_of};
 
 const PLACE: &str = "/c";
-/// Steps of a run, at most: without progress there are more.
+/// A run with more steps makes no progress.
 const STEPS_MAX: u32 = 30_000;
 
 /// The edges of a stream that a shard has to hold when a version has the first ones: each once.
@@ -42,7 +42,7 @@ fn owner(edge: u64, shards: usize) -> usize {
 }
 
 /// One direction of a connection.
-struct Line<T> {
+struct Channel<T> {
     sent: VecDeque<T>,
     arrived: VecDeque<T>,
     /// Whether nothing more can be sent.
@@ -51,20 +51,20 @@ struct Line<T> {
     is_closed: bool,
 }
 
-impl<T> Default for Line<T> {
+impl<T> Default for Channel<T> {
     fn default() -> Self {
         Self { sent: VecDeque::new(), arrived: VecDeque::new(), is_cut: false, is_closed: false }
     }
 }
 
-impl<T> Line<T> {
+impl<T> Channel<T> {
     fn send(&mut self, message: T) {
         if !self.is_cut {
             self.sent.push_back(message);
         }
     }
 
-    /// Cuts the line; only so many messages on the way still arrive.
+    /// Cuts the channel; only so many messages on the way still arrive.
     fn cut(&mut self, kept: usize) {
         if !self.is_cut {
             self.is_cut = true;
@@ -177,9 +177,9 @@ struct Worker {
     commits: u64,
     /// How far the first worker has read the stream.
     position: u64,
-    orders: Line<Told>,
+    orders: Channel<Told>,
     /// From each worker of the operation.
-    blocks: Vec<Line<Block>>,
+    blocks: Vec<Channel<Block>>,
 }
 
 type Block = (Given, Vec<u64>);
@@ -191,7 +191,7 @@ struct Operation {
     lock: Box<dyn Lock>,
     publishing: Publishing,
     /// From each worker.
-    reports: Vec<Line<Said>>,
+    reports: Vec<Channel<Said>>,
     is_done: Vec<bool>,
     /// Whether it was interrupted.
     is_stopped: bool,
@@ -332,6 +332,7 @@ impl Simulation {
         let disk: Arc<dyn Disk> = Arc::new(self.disk.clone());
         let mut cluster = Cluster::open_on(disk, Path::new(PLACE)).expect("open");
         let lock = cluster.lock().expect("no other command is alive");
+        self.expect_sealed(&cluster);
         self.acknowledge(cluster.manifest());
         for (number, shard) in self.shards.iter().enumerate() {
             let records = shard.records();
@@ -354,12 +355,12 @@ impl Simulation {
                 batch: Vec::new(),
                 commits: 0,
                 position: stream.passed,
-                orders: Line::default(),
-                blocks: (0..shards).map(|_| Line::default()).collect(),
+                orders: Channel::default(),
+                blocks: (0..shards).map(|_| Channel::default()).collect(),
             }));
         }
         let publishing = Publishing::new(&ChangeJob { stream: Some(stream), ..ChangeJob::default() }, shards);
-        let reports = (0..shards).map(|_| Line::default()).collect();
+        let reports = (0..shards).map(|_| Channel::default()).collect();
         let (number, is_done) = (self.operations, vec![false; shards]);
         self.operation =
             Some(Operation { number, cluster, lock, publishing, reports, is_done, is_stopped: false });
@@ -446,6 +447,7 @@ impl Simulation {
             }
         }
         cluster.settle().expect("the disk is well again");
+        self.expect_sealed(&cluster);
         self.acknowledge(cluster.manifest());
         for (shard, wanted) in self.shards.iter_mut().zip(&cluster.manifest().newest().shards) {
             // Of one that cannot be reached, the next command takes care.
@@ -649,6 +651,12 @@ impl Simulation {
     fn acknowledge(&mut self, manifest: &ClusterManifest) {
         let versions = manifest.versions.iter().map(|version| (version.number, version.message.clone()));
         self.acknowledged.extend(versions);
+    }
+
+    /// The version that a command has just accepted is sealed.
+    fn expect_sealed(&self, cluster: &Cluster) {
+        let sealed = ClusterManifest::sealed(&self.disk, Path::new(PLACE)).expect("a seal");
+        assert_eq!(sealed, cluster.manifest().newest().number, "the seal is that of the newest version");
     }
 
     /// Every version of the whole is on every shard, and has exactly what its message says; none that was acknowledged is gone.

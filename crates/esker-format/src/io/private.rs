@@ -27,12 +27,15 @@ pub fn write_private(path: &Path, content: &[u8]) -> Result<()> {
 /// # Errors
 /// [`Error::Io`]; [`Error::Invalid`] if it is no file, or others than its owner may read or write it.
 pub fn read_private(path: &Path) -> Result<Vec<u8>> {
-    // Opening a pipe waits until somebody writes to it.
-    if !fs::metadata(path).map_err(Error::io("look at", path))?.is_file() {
+    // Else opening a pipe waits until somebody writes to it. What was opened is looked at: another file may take its name meanwhile.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+    let mut options = fs::OpenOptions::new();
+    let file = options.read(true).custom_flags(flags).open(path).map_err(Error::io("open", path))?;
+    let found = file.metadata().map_err(Error::io("look at", path))?;
+    if !found.is_file() {
         return Err(Error::Invalid(format!("{} is no file, so it cannot hold a secret", path.display())));
     }
-    let file = fs::File::open(path).map_err(Error::io("open", path))?;
-    let mode = file.metadata().map_err(Error::io("look at", path))?.mode();
+    let mode = found.mode();
     if mode & OTHERS != 0 {
         return Err(Error::Invalid(format!(
             "{} holds a secret, but others can read it (mode {:04o}): run `chmod 600 {}`, or write a new secret if others may have read it",

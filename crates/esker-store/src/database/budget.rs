@@ -106,6 +106,18 @@ impl Core {
         }
     }
 
+    /// Reserves memory for what belongs to no batch. Freezes if there is no room, or waits for other commits.
+    ///
+    /// # Errors
+    /// [`esker_graph::Stop::OverBudget`] if it does not fit; what freezing returns.
+    pub(super) fn reserve(&self, what: &str, bytes: u64) -> Result<Reservation> {
+        let budget = &self.options.budget;
+        if budget.limit_bytes() == u64::MAX {
+            return Ok(budget.reserve(what, bytes)?);
+        }
+        self.reserve_in_turn(&|| what.to_owned(), &|_| bytes)
+    }
+
     /// Whether a batch and its commit take more than half of the limit.
     pub(super) fn fills_half(&self, batch: &Batch) -> bool {
         let costs = CommitCosts::of(&self.view());
@@ -250,5 +262,26 @@ mod tests {
             drop(maintenance);
             commit.join().unwrap().unwrap();
         });
+    }
+
+    /// Edges that moved were refused, although freezing the commits before makes room.
+    #[test]
+    fn what_belongs_to_no_batch_has_commits_frozen_if_there_is_no_room() {
+        let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
+        Sample::random(40, 200, true, 1).write(&disk, Path::new(DB), false).unwrap();
+        let budget = Budget::new(16 << 20);
+        let options = DatabaseOptions { threads: 1, budget: budget.clone(), ..DatabaseOptions::default() };
+        let database = Database::open_on(disk, Path::new(DB), options).unwrap();
+        let mut batch = database.batch();
+        for u in 0..10_000_u64 {
+            batch.add_vertex(u).unwrap();
+        }
+        database.commit(batch, "many").unwrap();
+        let bytes = budget.free_bytes() + 1;
+        assert!(budget.try_reserve(bytes).is_none());
+        let held = database.reserve("edges that move", bytes).unwrap();
+        assert_eq!(held.bytes(), bytes);
+        let error = database.reserve("edges that move", budget.free_bytes() + 1).unwrap_err().to_string();
+        assert!(error.contains("edges that move"), "{error}");
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use esker_format::io::{Disk, Lock, MemoryDisk, RealDisk};
 use esker_format::{CopyPolicy, Edit, Error, Result, WriteOptions};
-use esker_graph::{Budget, Run, RunOptions};
+use esker_graph::{Budget, Reservation, Run, RunOptions};
 
 use super::layers::{Maintenance, with_commits_in_memory};
 use super::reservation::CommitMemory;
@@ -333,6 +333,14 @@ impl Database {
     /// needs); as [`Database::freeze`].
     pub fn make_room(&self, batch: &mut Batch) -> Result<()> {
         self.core.make_room(batch)
+    }
+
+    /// Reserves `bytes` of [`DatabaseOptions::budget`] for `what`, which belongs to no batch. Freezes the commits in no layer if there is no room.
+    ///
+    /// # Errors
+    /// [`esker_graph::Stop::OverBudget`] if they do not fit, with the limit that would suffice; as [`Database::freeze`].
+    pub fn reserve(&self, what: &str, bytes: u64) -> Result<Reservation> {
+        self.core.reserve(what, bytes)
     }
 
     /// Whether a batch and its commit fit into the memory limit once all other commits are frozen and others have given back their memory, or
