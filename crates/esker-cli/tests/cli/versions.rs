@@ -520,3 +520,31 @@ fn a_time_to_come_is_said_and_so_is_what_is_left_out_of_a_list() {
     place.ok("tag g.esker 1 one");
     assert_eq!(place.ok("tag g.esker --delete one"), "one: deleted\n");
 }
+
+/// Layers of several removals are merged above the complete one, whose lists of at most 32 neighbours they have whole. What the first version
+/// of a merged layer removed was in no difference.
+#[test]
+fn removals_are_differences_after_layers_were_merged() {
+    const VERTICES: u64 = 6000;
+    let place = Place::new();
+    let edge = |v: u64, k: u64| format!("{v},{}\n", (v * 7 + k * 13) % VERTICES);
+    let edges = (0..VERTICES).flat_map(|v| (1..9).map(move |k| edge(v, k)));
+    place.file("g.csv", &format!("source,target\n{}", edges.collect::<String>()));
+    place.ok("import g.csv g.esker --directed");
+    place.ok("options g.esker --freeze-size 32KiB");
+    let removed = 2..41_u64;
+    let names = removed.clone().map(|version| {
+        let name = format!("{version}.csv");
+        let edges = (0..8).map(|at| edge(8 * version + at, 1)).collect::<String>();
+        place.file(&name, &format!("source,target\n{edges}"));
+        name
+    });
+    let names = names.collect::<Vec<_>>().join(" ");
+    place.ok(&format!("delete g.esker {names} --each-file"));
+    let layers = place.path().join("g.esker/layers").read_dir().expect("layers").count();
+    assert!((2..10).contains(&layers), "{layers} layers: some are merged, above the complete one");
+    for version in removed {
+        let found = place.ok(&format!("diff g.esker {} {version}", version - 1));
+        assert_eq!(found.lines().count(), 8, "of version {version}:\n{found}");
+    }
+}

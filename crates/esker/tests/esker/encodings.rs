@@ -149,7 +149,7 @@ fn agree(model: &Model, run: &Run, turn: usize) {
 /// the other half; all do if `ESKER_CASES` asks for many cases.
 fn agree_in_turn(plain: &Form, forms: &[Form], model: &Model, run: &Run, turn: usize) {
     let all = common::cases(CASES).cases > CASES;
-    let is_due = |form, request| all || (turn + form + request).is_multiple_of(2);
+    let is_due = |form: usize, request: usize| all || (turn + form + request).is_multiple_of(2);
     compare(plain, forms, model, run, |_| true, is_due);
 }
 
