@@ -553,7 +553,8 @@ class Database:
         Args:
             age: Such as ``"30d"``, or a number in the unit of the times. By default that of :meth:`declare_stream`.
             message: The message of the version instead.
-            time: The edge property that holds the times. By default that of :meth:`declare_stream`, or the only one that can.
+            time: The edge property that holds the times. By default that of :meth:`declare_stream`, or the only one that can, but for the
+                weight.
             time_unit: The unit of times that are numbers. By default guessed from the latest.
             threads: Worker threads. By default one for each processor.
             memory: The memory limit, in bytes or as ``"2GiB"``.

@@ -14,7 +14,7 @@ use crate::committing::Commits;
 use crate::failure::{Failure, Outcome};
 use crate::size::counted;
 use crate::text;
-use crate::window_args::{TIME_HELP, UnitArg};
+use crate::window_args::UnitArg;
 use crate::writing::WriteArgs;
 
 /// Remove the edges that are older than a length of time
@@ -32,7 +32,9 @@ pub(crate) struct ExpireCommand {
     /// Age from which edges are removed, such as 90s, 15m, 1h, 30d, or a number in the unit of the times [default: that which
     /// `esker options --expire` set]
     age: Option<Span>,
-    #[arg(long, value_name = "NAME", help = TIME_HELP)]
+    /// Edge property that holds the times, whole numbers since 1970 [default: as `esker options --time` set, or the only one that can, but for
+    /// the weight]
+    #[arg(long, value_name = "NAME")]
     time: Option<String>,
     /// Unit of the times [default: guessed from the latest]
     #[arg(long, value_enum, value_name = "UNIT")]

@@ -101,7 +101,7 @@ impl FromStr for LengthArg {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Stream of timed edges")]
 pub(crate) struct DeclareArgs {
-    /// Edge property that holds the times, whole numbers since 1970 [default: the only one that can]
+    /// Edge property that holds the times, whole numbers since 1970 [default: the only one that can, but for the weight]
     #[arg(long, value_name = "NAME")]
     time: Option<String>,
     /// Unit of the times [default: guessed from the latest]

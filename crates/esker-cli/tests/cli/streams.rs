@@ -299,6 +299,14 @@ fn times_of_another_unit_than_those_of_earlier_edges_are_refused() {
     place.file("b.csv", "from,to,sent\n7,8,1704067203000\n");
     let line = "stream s.esker b.csv";
     place.fails(1, line, "1704067203000 looks as if it were in milliseconds, but 1704067202, the latest");
+    place.file("c.csv", "from,to,sent\n7,8,1704067203\n8,9,1704067204000000000\n9,10,1704067205\n");
+    for unit in ["", "--time-unit s"] {
+        let stream = format!("stream s.esker c.csv --from-start --expire 30d {unit}");
+        place.fails(1, &stream, "1704067204000000000, which in seconds is after the year 9999");
+    }
+    assert!(edges(&place).len() >= 4, "one absurd time made no other edge old");
+    place.ok("options s.esker --time sent --time-unit s");
+    place.fails(2, "stream s.esker b.csv --time-unit ms", "are in seconds, not in milliseconds");
     assert_eq!(edges(&place).len(), 3);
     place.ok(&format!("{line} --time-unit ms"));
     assert_eq!(edges(&place).len(), 4);
@@ -362,7 +370,16 @@ fn without_times_versions_have_the_time_of_their_commit() {
     assert_eq!((&found["edges"], &found["late"], &found["watermark"]), (&2.into(), &0.into(), &Value::Null));
     let newest = &versions(&place)[1];
     assert_eq!(newest["time"], newest["committed"]);
-    place.fails(1, "stream s.esker b.csv --delay 1s", "no edge property but the weight can hold times");
+    let no_times = "no edge property but the weight can hold times";
+    place.fails(1, "stream s.esker b.csv --delay 1s", no_times);
+    place.fails(2, "expire s.esker 5", no_times);
+    place.fails(2, "options s.esker --expire 5", no_times);
+    assert!(place.ok("expire s.esker 5 --time weight").contains("1 edge removed"));
+    for late in ["s.esker/MANIFEST", "s.esker/new.csv", "./s.esker/log/../late.csv"] {
+        let stream = format!("stream s.esker b.csv --time weight --late reject:{late}");
+        place.fails(1, &stream, "lies in the database itself");
+    }
+    place.ok("check s.esker");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use esker_graph::Run;
 use esker_store::format::ElementType;
 use esker_store::property::PropertyValue;
+use esker_store::version::check_event_time;
 use esker_store::{Error, Result};
 
 use super::course::{FedEdge, FedEdges};
@@ -60,7 +61,13 @@ impl Clock {
             ))
         })?;
         let place = target.edge_properties.iter().position(|one| one.number == found.number).unwrap_or(0);
-        let unit = TimeUnit::of(found).or(options.unit).or(declared.unit_of(&name));
+        let unit = TimeUnit::of(found).or(declared.unit_of(&name)).or(options.unit);
+        if let (Some(unit), Some(given)) = (unit, options.unit.filter(|&given| unit != Some(given))) {
+            let (kept, given) = (unit.name(), given.name());
+            return Err(Error::Usage(format!(
+                "the times in {name:?} are in {kept}, not in {given}: convert those that come"
+            )));
+        }
         let earlier = match unit {
             None => newest.latest_time(&name, &Run::with_threads(1)?)?,
             Some(_) => None,
@@ -79,6 +86,15 @@ impl Clock {
             )));
         };
         let unit = self.unit_by(time)?;
+        if !is_credible(unit, time) {
+            return Err(Error::Invalid(format!(
+                "the edge from {} to {} has the time {time}, which in {} is after the year 9999: convert the times to one unit, or state \
+                 theirs with --time-unit",
+                edge.source,
+                edge.target,
+                unit.name()
+            )));
+        }
         if let Some(delay) = self.asked_delay.take() {
             self.delay = unit.length(delay).map_err(|error| Error::Invalid(error.to_string()))?;
         }
@@ -88,15 +104,16 @@ impl Clock {
 
     /// Notes the times of edges if all of them are after `mark` and the unit is known; else false, and each has to be looked at.
     pub(super) fn take_later(&mut self, edges: &FedEdges<'_>, mark: Option<i64>) -> bool {
-        if self.unit.is_none() || self.asked_delay.is_some() {
-            return false;
-        }
+        let Some(unit) = self.unit.filter(|_| self.asked_delay.is_none()) else { return false };
         let mut greatest = self.greatest;
         for &value in &edges.values[self.place] {
             let Some(time) = time_of(value).filter(|&time| mark.is_none_or(|mark| time > mark)) else {
                 return false;
             };
             greatest = greatest.max(Some(time));
+        }
+        if !is_credible(unit, greatest.unwrap_or(0)) {
+            return false;
         }
         self.greatest = greatest;
         true
@@ -144,6 +161,11 @@ impl Clock {
         // More edges of the greatest time may come.
         self.greatest.map(|greatest| greatest.saturating_sub(self.delay).saturating_sub(1))
     }
+}
+
+/// Whether a time is not after the year 9999, as one in a smaller unit looks. It would make all other edges old.
+fn is_credible(unit: TimeUnit, time: i64) -> bool {
+    unit.to_ms(time).is_none_or(|ms| check_event_time(ms).is_ok())
 }
 
 /// `None` for a number with a fraction, or beyond 64 bits with a sign.

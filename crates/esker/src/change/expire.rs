@@ -12,7 +12,7 @@ use esker_store::{Batch, CommitOptions, Database, Snapshot};
 
 use super::position::Position;
 use crate::error::Result;
-use crate::window::{Declared, Span, TimeUnit, Times};
+use crate::window::{Declared, Span, TimeUnit, Times, expect_no_weight};
 
 /// Changes of one version at most, about: an expiry of more edges makes several versions.
 const CHANGES_MAX: usize = 1 << 20;
@@ -74,6 +74,9 @@ fn expire_newest(
 ) -> Result<bool> {
     let newest = database.snapshot()?;
     let times = Times::ending(&newest, time, unit, run)?;
+    if time.is_none() && Declared::of(newest.manifest()).time.is_none() {
+        expect_no_weight(&newest, &times.property)?;
+    }
     let Some((latest, _)) = times.range else {
         return Ok(true);
     };

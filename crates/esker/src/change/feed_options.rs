@@ -11,7 +11,7 @@ use esker_store::format::Duplicates;
 /// Called with the fraction of the input read so far (0 to 1, if known) and the number of edges.
 pub type OnFeed = Arc<dyn Fn(Option<f64>, u64) + Send + Sync>;
 
-/// Options of [`feed`].
+/// Options of [`feed`](fn@super::feed).
 #[derive(Clone, Default)]
 pub struct FeedOptions {
     /// The message and the event time of the versions.
@@ -40,7 +40,7 @@ impl std::fmt::Debug for FeedOptions {
     }
 }
 
-/// Report of [`feed`].
+/// Report of [`feed`](fn@super::feed).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FeedReport {
     /// The committed versions, in order.

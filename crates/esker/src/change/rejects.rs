@@ -14,9 +14,21 @@ pub(super) struct Rejects {
 }
 
 impl Rejects {
-    /// Opens the file for appending, or makes it.
-    pub(super) fn open<'n>(path: &Path, properties: impl Iterator<Item = &'n str>) -> Result<Self> {
+    /// Opens the file for appending, or makes it; not within the database.
+    pub(super) fn open<'n>(
+        path: &Path,
+        database: &Path,
+        properties: impl Iterator<Item = &'n str>,
+    ) -> Result<Self> {
         let failed = |source| Error::Io { action: "open", path: path.to_owned(), source };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let place = path.canonicalize().or_else(|_| folder.unwrap_or(Path::new(".")).canonicalize());
+        if place.map_err(failed)?.starts_with(database.canonicalize().map_err(failed)?) {
+            return Err(Error::Invalid(format!(
+                "{} lies in the database itself: append late edges to a file elsewhere",
+                path.display()
+            )));
+        }
         let file = File::options().append(true).create(true).open(path).map_err(failed)?;
         let is_new = file.metadata().map_err(failed)?.len() == 0;
         let mut rejects = Self { path: path.to_owned(), writer: csv::Writer::from_writer(file) };

@@ -112,7 +112,7 @@ impl<'a> StreamCourse<'a> {
         let rejects = match &options.late {
             Late::Reject(path) => {
                 let names = target.edge_properties.iter().map(|property| property.name.as_str());
-                Some(Rejects::open(path, names)?)
+                Some(Rejects::open(path, database.path(), names)?)
             }
             _ => None,
         };

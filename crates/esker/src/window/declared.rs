@@ -60,7 +60,11 @@ impl Declared {
         let newest = database.snapshot()?;
         let time = match &self.time {
             Some(name) => holding_times(&newest, name)?,
-            None => only_time(&newest)?,
+            None => {
+                let time = only_time(&newest)?;
+                expect_no_weight(&newest, &time)?;
+                time
+            }
         };
         let unit = known_unit(&newest, &time, self.unit)?.or(self.unit);
         for length in self.delay.iter().chain(&self.expire) {
@@ -103,6 +107,16 @@ pub(super) fn only_time(snapshot: &Snapshot) -> Result<String> {
             "name the edge property that holds the times with --time: {}",
             names.join(", ")
         ))),
+    }
+}
+
+/// Refuses the weight as the times by which edges are to be removed, if nobody named it: few weights are times.
+pub(crate) fn expect_no_weight(snapshot: &Snapshot, property: &str) -> Result<()> {
+    match snapshot.weight_property() {
+        Some(weight) if weight.name == property => Err(Error::Usage(format!(
+            "no edge property but the weight can hold times: name it with --time {property} if it does"
+        ))),
+        _ => Ok(()),
     }
 }
 

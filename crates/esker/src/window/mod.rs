@@ -11,6 +11,7 @@ mod declared;
 use std::num::NonZeroU64;
 
 pub use declared::Declared;
+pub(crate) use declared::expect_no_weight;
 use declared::{known_unit, only_time};
 use esker_graph::Run;
 use esker_store::Snapshot;
