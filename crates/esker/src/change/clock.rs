@@ -165,7 +165,7 @@ impl Clock {
 
 /// Whether a time is not after the year 9999, as one in a smaller unit looks. It would make all other edges old.
 fn is_credible(unit: TimeUnit, time: i64) -> bool {
-    unit.to_ms(time).is_none_or(|ms| check_event_time(ms).is_ok())
+    time <= 0 || unit.to_ms(time).is_some_and(|ms| check_event_time(ms).is_ok())
 }
 
 /// `None` for a number with a fraction, or beyond 64 bits with a sign.
