@@ -47,7 +47,7 @@ impl DatabasePart {
 /// Which edges and vertices of the parts are taken.
 #[derive(Clone)]
 pub(crate) struct Selection {
-    /// Where edges lie; `None`: there is one part, which has all.
+    /// Which part has an edge. `None`: there is only one part.
     pub(crate) from: Option<Placement>,
     /// The shard that is made, and where edges lie in the new cluster; `None`: everything is taken.
     pub(crate) to: Option<(usize, Placement)>,

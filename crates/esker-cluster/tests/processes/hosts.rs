@@ -1,4 +1,4 @@
-//! Clusters whose shards lie with workers that wait at addresses of this machine: what comes from there.
+//! Reading shards that lie on other machines. Workers that listen at addresses of this machine stand for those.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::channel;

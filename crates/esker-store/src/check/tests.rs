@@ -175,12 +175,12 @@ fn problem(disk: &FaultyDisk, run: &Run) -> Option<String> {
     outcome().unwrap_or_else(|error| Some(error.to_string()))
 }
 
-/// Offsets to flip: of zeros among zeros, as in header pages, few, and of the others a fifth; all if `ESKER_CASES` asks for many cases.
+/// Offsets to flip: of zeros among zeros, as in header pages, few, and of the others a third; all if `ESKER_CASES` asks for many cases.
 fn offsets(content: &[u8]) -> impl Iterator<Item = usize> {
     let cases = std::env::var("ESKER_CASES").map_or(0, |cases| cases.parse::<u32>().unwrap());
     (0..content.len()).filter(move |&at| {
         let around = &content[at.saturating_sub(1)..content.len().min(at + 2)];
-        let step = if around.iter().any(|&byte| byte != 0) { 5 } else { 61 };
+        let step = if around.iter().any(|&byte| byte != 0) { 3 } else { 61 };
         at % step == 0 || cases >= 1000
     })
 }

@@ -241,14 +241,20 @@ mod tests {
     use crate::database::{Database, DatabaseOptions};
     use crate::sample::Sample;
 
-    /// Such a commit was refused, or not, depending on when the merge ended.
-    #[test]
-    fn a_commit_waits_for_the_memory_of_a_merge_in_the_background() {
+    /// A small database, and its budget of 16 MiB.
+    fn limited() -> (Database, Budget) {
         let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
         Sample::random(40, 200, true, 1).write(&disk, Path::new(DB), false).unwrap();
         let budget = Budget::new(16 << 20);
         let options = DatabaseOptions { threads: 1, budget: budget.clone(), ..DatabaseOptions::default() };
         let database = Database::open_on(disk, Path::new(DB), options).unwrap();
+        (database, budget)
+    }
+
+    /// Such a commit was refused, or not, depending on when the merge ended.
+    #[test]
+    fn a_commit_waits_for_the_memory_of_a_merge_in_the_background() {
+        let (database, budget) = limited();
         let mut batch = database.batch();
         for u in 0..1000_u64 {
             batch.add_vertex(u).unwrap();
@@ -267,11 +273,7 @@ mod tests {
     /// Edges that moved were refused, although freezing the commits before makes room.
     #[test]
     fn what_belongs_to_no_batch_has_commits_frozen_if_there_is_no_room() {
-        let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
-        Sample::random(40, 200, true, 1).write(&disk, Path::new(DB), false).unwrap();
-        let budget = Budget::new(16 << 20);
-        let options = DatabaseOptions { threads: 1, budget: budget.clone(), ..DatabaseOptions::default() };
-        let database = Database::open_on(disk, Path::new(DB), options).unwrap();
+        let (database, budget) = limited();
         let mut batch = database.batch();
         for u in 0..10_000_u64 {
             batch.add_vertex(u).unwrap();

@@ -315,7 +315,7 @@ fn tiles_and_heads_outlive_a_failure_of_any_operation_of_merges() {
     workload.has_forms = true;
     workload.requests = vec![add(1), Request::Freeze, add(2), Request::Compact, Request::Define, add(3)];
     workload.requests.extend([Request::Forget(NEWEST), Request::Forget(0), Request::Compact, add(4)]);
-    die_or_fail_at_operations(&workload, 2);
+    die_or_fail_at_each_operation(&workload, 2);
 }
 
 /// The other workloads have so few vertices and edges that each column fits into a page.
@@ -367,7 +367,7 @@ fn a_commit_that_becomes_a_layer_at_once_outlives_a_failure_of_any_operation() {
                 .unwrap()
                 .is_empty()
         );
-        die_or_fail_at_operations(&workload, seed);
+        die_or_fail_at_each_operation(&workload, seed);
     }
 }
 
@@ -395,16 +395,14 @@ fn a_commit_whose_layer_is_merged_at_once_outlives_a_failure_of_any_operation() 
             "the commit alone was never a layer on the disk"
         );
         possible.verify(&db, &workload.run);
-        die_or_fail_at_operations(&workload, seed);
+        die_or_fail_at_each_operation(&workload, seed);
     }
 }
 
-/// Loses power at odd operations of a workload, and fails at even ones: at one in three, or at all if `ESKER_TEST_ROUNDS`
-/// asks for several rounds.
-fn die_or_fail_at_operations(workload: &Workload, seed: u64) {
+/// Loses power at each odd operation of a workload, and fails at each even one.
+fn die_or_fail_at_each_operation(workload: &Workload, seed: u64) {
     let fresh = workload.prepare(seed);
-    let (first, step) = if rounds() > 1 { (1, 1) } else { (1 + seed % 3, 3) };
-    (first..).step_by(step).find(|&at| die_or_fail(workload, &fresh.fork(), at));
+    (1..).find(|&at| die_or_fail(workload, &fresh.fork(), at));
 }
 
 /// Loses power at an odd operation of a workload, or fails at an even one. Whether the workload has fewer operations.

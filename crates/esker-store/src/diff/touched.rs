@@ -2,10 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
-use esker_format::Result;
+use esker_format::{Error, Result};
 use esker_graph::{Direction, Run, VertexId, vertex};
-use esker_layers::layer::{CodeSlice, Section};
+use esker_layers::layer::{CodeSlice, Codes, Section};
 use esker_layers::stack::Stack;
 
 /// Iterates over the touched vertices, ascending and distinct, by merging the directories of the layers that end
@@ -26,9 +27,9 @@ struct TouchedLayer<'a> {
     num_slots: usize,
     /// Codes above the first number and up to the second are of versions in between; `None`: all codes are.
     between: Option<(u32, u32)>,
-    /// Whether the older version ends before this layer, which is not complete: no code says which arcs of older layers are gone from
-    /// the layer's first version on, where a list stands whole in it.
-    follows: bool,
+    /// The stack and the place of this layer in it, if the older version ends before the layer, which is not complete. Where a list stands
+    /// whole in a merged layer, no code says which arcs of older layers are gone from the layer's first version on: they are counted.
+    below: Option<(&'a Stack, usize)>,
 }
 
 impl<'a> TouchedVertices<'a> {
@@ -42,7 +43,7 @@ impl<'a> TouchedVertices<'a> {
             let section = stack.section(index, Direction::Out)?;
             let newest = index + 1 == stack.layers().len();
             let last_rank = stack.rank().filter(|_| newest).unwrap_or(u32::MAX);
-            let (mut between, mut follows) = (None, false);
+            let (mut between, mut below) = (None, None);
             // The directory of a complete layer lists all vertices; the codes tell only if the range
             // begins at or before `since`.
             let codes_tell = !layer.record().complete || layer.record().first_version <= since;
@@ -51,18 +52,11 @@ impl<'a> TouchedVertices<'a> {
                 // the rank never excludes a change.
                 let rank = layer.versions()?.partition_point(|&version| version <= since) as u32;
                 between = Some((rank, last_rank));
-                follows = rank == 0 && !layer.record().complete;
+                below = (rank == 0 && !layer.record().complete).then_some((stack, index));
             }
             let vertices = section.main().vertices(run)?;
             let num_slots = section.main().num_lists();
-            touched.layers.push(TouchedLayer {
-                section,
-                vertices,
-                next_slot: 0,
-                num_slots,
-                between,
-                follows,
-            });
+            touched.layers.push(TouchedLayer { section, vertices, next_slot: 0, num_slots, between, below });
         }
         for layer in 0..touched.layers.len() {
             touched.advance(layer)?;
@@ -114,9 +108,29 @@ impl TouchedLayer<'_> {
         Ok(None)
     }
 
+    /// Whether the list stands whole in the layer, without some of the arcs that it had before: then those were gone from the first version on.
+    fn lacks_older_arcs(&self, v: VertexId, slot: usize, born: &Codes) -> Result<bool> {
+        let Some((stack, index)) = self.below else { return Ok(false) };
+        if self.section.previous_at(slot)?.is_some() {
+            return Ok(false);
+        }
+        let Some((layer, place)) = stack.search(index, Direction::Out, v)? else { return Ok(false) };
+        let older = |codes: &Codes, range: Range<usize>| {
+            let codes_of_list = codes.get(range.clone())?;
+            Ok::<_, Error>((0..range.len()).filter(|&index| codes_of_list.at(index) == 0).count())
+        };
+        let mut kept = older(born, self.section.main().range(slot)?)?;
+        if let Some(past) = self.section.past()
+            && let Some(slot) = past.lists.slot_of(v)?
+        {
+            kept += older(&past.born, past.lists.range(slot)?)?;
+        }
+        Ok(kept < stack.section(layer, Direction::Out)?.degree_at(place)?)
+    }
+
     fn is_changed(&self, v: VertexId, slot: usize) -> Result<bool> {
         let (Some(between), Some(born)) = (self.between, self.section.born()) else { return Ok(true) };
-        if self.follows && self.section.previous_at(slot)?.is_none() {
+        if self.lacks_older_arcs(v, slot, born)? {
             return Ok(true);
         }
         let main = self.section.main().range(slot)?;

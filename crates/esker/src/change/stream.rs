@@ -27,7 +27,7 @@ use super::target::Target;
 use crate::error::Error as FacadeError;
 use crate::window::{Declared, TimeUnit};
 
-/// Edges between two looks at the clock, if they come one by one.
+/// So many edges are taken one by one between two looks at the clock.
 const LOOK_EVERY: u64 = 64;
 /// Old edges are removed each time that this part of their greatest age has passed.
 const EXPIRE_SHARE: i64 = 16;

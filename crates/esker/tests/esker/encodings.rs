@@ -139,24 +139,18 @@ fn outcome(model: &Model, form: &Form, run: &Run, request: &Request) -> Option<T
     }
 }
 
-fn agree(model: &Model, run: &Run, turn: usize) {
+fn agree(model: &Model, run: &Run) {
     let forms = model.forms(run);
     assert!(forms.len() >= 10);
-    agree_in_turn(&forms[0], &forms[1..], model, run, turn);
+    agree_with(&forms[0], &forms[1..], model, run);
 }
 
-/// Compares the answers on several forms of a model with those on one. Half of the pairs of a form and a request run, and in the next turn
-/// the other half; all do if `ESKER_CASES` asks for many cases.
-fn agree_in_turn(plain: &Form, forms: &[Form], model: &Model, run: &Run, turn: usize) {
-    let all = common::cases(CASES).cases > CASES;
-    let is_due = |form: usize, request: usize| all || (turn + form + request).is_multiple_of(2);
-    compare(plain, forms, model, run, |_| true, is_due);
+/// Compares the answers on several forms of a model with those on one.
+fn agree_with(plain: &Form, forms: &[Form], model: &Model, run: &Run) {
+    agree_on(plain, forms, model, run, |_| true);
 }
 
-/// Cases of a test when `ESKER_CASES` is not set.
-const CASES: u32 = 150;
-
-/// Compares the answers to some requests on several forms of a model with those on one.
+/// The same, of some requests.
 pub(crate) fn agree_on(
     plain: &Form,
     forms: &[Form],
@@ -164,27 +158,12 @@ pub(crate) fn agree_on(
     run: &Run,
     wants: impl Fn(&Request) -> bool,
 ) {
-    compare(plain, forms, model, run, wants, |_, _| true);
-}
-
-/// The same, where the places of a form and a request say whether it is due.
-fn compare(
-    plain: &Form,
-    forms: &[Form],
-    model: &Model,
-    run: &Run,
-    wants: impl Fn(&Request) -> bool,
-    is_due: impl Fn(usize, usize) -> bool,
-) {
     let source = model.num_vertices / 3;
     let wanted =
         |form: &Form| -> Vec<Request> { requests_on(form, source).into_iter().filter(&wants).collect() };
     let plain: Vec<_> = wanted(plain).iter().map(|r| outcome(model, plain, run, r)).collect();
-    for (place, form) in forms.iter().enumerate() {
-        for (at, (request, expected)) in wanted(form).iter().zip(&plain).enumerate() {
-            if !is_due(place, at) {
-                continue;
-            }
+    for form in forms {
+        for (request, expected) in wanted(form).iter().zip(&plain) {
             let found = outcome(model, form, run, request);
             let (name, variant) = (request.entry.name, request.variant);
             if varies(name, model, form) || OF_MANY.contains(&variant) {
@@ -210,7 +189,7 @@ fn all_agree(samples: impl Iterator<Item = Sample>, kind: &str) {
     for (i, sample) in samples.enumerate() {
         let weights = Weights::ALL[i % Weights::ALL.len()];
         let sample = Sample { directed: i % 3 == 1, ..sample };
-        agree(&Model::new(format!("{kind} {i} with weights {weights:?}"), &sample, weights), &run, i);
+        agree(&Model::new(format!("{kind} {i} with weights {weights:?}"), &sample, weights), &run);
     }
 }
 
@@ -257,7 +236,7 @@ fn agree_without_directions(samples: impl Iterator<Item = Sample>, kind: &str) {
         let plain = Form { name, snapshot, step: 1, first: 0 };
         let mut forms = directed.forms(&run);
         forms.iter_mut().for_each(|form| form.snapshot = form.snapshot.clone().as_undirected());
-        agree_in_turn(&plain, &forms, &undirected, &run, i);
+        agree_with(&plain, &forms, &undirected, &run);
     }
 }
 
@@ -284,7 +263,7 @@ fn every_form_of_a_larger_awkward_graph_gives_the_same() {
 /// From empty to dense, with hubs. Twenty-four have all weights in both directions; `ESKER_CASES` sets the number.
 #[test]
 fn every_form_of_a_random_graph_gives_the_same() {
-    all_agree((0..u64::from(common::cases(CASES).cases)).map(random), "random graph");
+    all_agree((0..u64::from(common::cases(150).cases)).map(random), "random graph");
 }
 
 fn random(seed: u64) -> Sample {
