@@ -13,7 +13,7 @@ from ._cluster_command import Finished
 from ._counted import counted
 from ._database import Database
 from ._opening import open as open_database
-from ._selectors import Path, database_path, path_text
+from ._selectors import At, Path, database_path, path_text, selector
 from ._settings import Memory, memory_bytes
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Cluster:
         return change
 
     def run(
-        self, algorithm: str, *, source: int | str | None = None, at: int | None = None, memory: Memory = None, **options: Any
+        self, algorithm: str, *, source: int | str | None = None, at: At = None, memory: Memory = None, **options: Any
     ) -> pyarrow.Table:
         """Runs an algorithm on all shards together, and gathers the answer: ``degrees``, ``bfs``, ``wcc``, ``pagerank``, ``kcore``,
         ``colouring``, ``sssp``, ``triangles`` or ``cdlp``.
@@ -175,7 +175,7 @@ class Cluster:
         Args:
             algorithm: Its name.
             source: The vertex to begin with.
-            at: The version; by default the newest.
+            at: The version: a number, a time, or ``"latest"``; by default the newest.
             memory: Memory limit of each worker.
             options: Options of the algorithm: ``damping``, ``tolerance`` and ``rounds`` of ``pagerank``, ``delta`` of ``sssp``,
                 ``iterations`` of ``cdlp``.
@@ -196,12 +196,12 @@ class Cluster:
             with pyarrow.OSFile(file) as opened:
                 return pyarrow.ipc.open_file(opened).read_all()
 
-    def estimate(self, algorithm: str, *, at: int | None = None) -> list[dict[str, Any]]:
+    def estimate(self, algorithm: str, *, at: At = None) -> list[dict[str, Any]]:
         """What a run needs in the worker of each shard: memory, and bytes that it sends, in all or a round.
 
         Args:
             algorithm: Its name.
-            at: The version; by default the newest.
+            at: The version: a number, a time, or ``"latest"``; by default the newest.
         """
         shards: list[dict[str, Any]] = self._json("estimate", self.path, algorithm, given={"at": at})["shards"]
         return shards
@@ -246,11 +246,11 @@ class Cluster:
 
             yield steps()
 
-    def info(self, *, at: int | None = None) -> dict[str, Any]:
+    def info(self, *, at: At = None) -> dict[str, Any]:
         """The sizes of the cluster and of its shards.
 
         Args:
-            at: The version; by default the newest.
+            at: The version: a number, a time, or ``"latest"``; by default the newest.
         """
         return self._json("info", self.path, given={"at": at})
 
@@ -267,12 +267,12 @@ class Cluster:
         report: dict[str, Any] = json.loads(done.output)
         return report
 
-    def edges(self, *, at: int | None = None) -> pyarrow.Table:
+    def edges(self, *, at: At = None) -> pyarrow.Table:
         """All edges, each once: the columns ``source``, ``target`` and, if edges have weights, ``weight``. Integer ids are ``int64``, or
         ``uint64`` if one of them needs it.
 
         Args:
-            at: The version; by default the newest.
+            at: The version: a number, a time, or ``"latest"``; by default the newest.
         """
         import pyarrow.csv
 
@@ -294,34 +294,34 @@ class Cluster:
                     return read(kind)
             return read(kinds[-1])
 
-    def export(self, file: Path, *, at: int | None = None) -> None:
+    def export(self, file: Path, *, at: At = None) -> None:
         """Writes all edges to a new CSV file, each once.
 
         Args:
             file: The file.
-            at: The version; by default the newest.
+            at: The version: a number, a time, or ``"latest"``; by default the newest.
         """
         self._call("export", self.path, _file(file), given={"at": at})
 
-    def rebalance(self, path: Path, shards: int, *, at: int | None = None, seed: int | None = None) -> Cluster:
+    def rebalance(self, path: Path, shards: int, *, at: At = None, seed: int | None = None) -> Cluster:
         """Makes a cluster with another number of shards of a version of this one, which stays.
 
         Args:
             path: The directory of the new cluster.
             shards: Its number of shards.
-            at: The version; by default the newest.
+            at: The version: a number, a time, or ``"latest"``; by default the newest.
             seed: The seed of the hash that gives vertices to shards.
         """
         made = Cluster(path, self._command)
         self._call("rebalance", self.path, made.path, given={"shards": shards, "at": at, "seed": seed})
         return made
 
-    def merge(self, path: Path, *, at: int | None = None) -> Database:
+    def merge(self, path: Path, *, at: At = None) -> Database:
         """Makes a database of a version of the cluster, and opens it for reading.
 
         Args:
             path: The directory of the database.
-            at: The version; by default the newest.
+            at: The version: a number, a time, or ``"latest"``; by default the newest.
         """
         made = database_path(path)
         self._call("merge", self.path, made, given={"at": at})
@@ -334,6 +334,7 @@ class Cluster:
     def _words(self, *words: str, given: dict[str, Any] | None = None) -> list[str]:
         values = dict(given or {})
         values["memory"] = memory_bytes(values.get("memory"))
+        values["at"] = selector(None, values.get("at"))
         options = [f"--{name}={value}" for name, value in values.items() if value is not None]
         return [self._command, "cluster", *words, *options]
 

@@ -11,6 +11,8 @@ from ._cluster_command import INSTALL, INTERRUPTED, Finished
 _KINDS: tuple[tuple[str, type[_errors.Error]], ...] = (
     ("raise the limit to at least", _errors.MemoryLimitError),
     ("the cluster has no version", _errors.VersionNotFoundError),
+    ("clusters have no tags", _errors.VersionNotFoundError),
+    ("there was no version yet at", _errors.VersionNotFoundError),
     ("no vertex of the cluster has the id", _errors.VertexNotFoundError),
     ("exists: give another", _errors.ExistsError),
     (": choose another name", _errors.ExistsError),

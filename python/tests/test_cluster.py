@@ -1,5 +1,6 @@
 """Clusters from Python, with the command that the build of the cluster's tests leaves in target/debug."""
 
+import datetime
 import json
 import os
 import pathlib
@@ -39,6 +40,7 @@ def test_changes_are_versions(texts):
     assert (change.versions, change.edges, len(change.workers)) == ([4], 2, 3)
     assert texts.version == 4
     assert [one["message"] for one in texts.log()] == ["delete edges from Python", "add edges from Python", "first", "create"]
+    assert texts.info(at=datetime.datetime.now(datetime.timezone.utc))["version"] == 4
     info = texts.info(at=3)
     assert (info["vertices"], info["edges"], info["weights"]) == (6, 4, "float")
     edges = texts.edges().sort_by("source")
@@ -66,6 +68,8 @@ def test_mistakes_are_exceptions_that_say_what_is_wrong(texts, tmp_path):
         texts.run("bfs", source="z")
     with pytest.raises(esker.VersionNotFoundError, match="no version 9"):
         texts.run("wcc", at=9)
+    with pytest.raises(esker.VersionNotFoundError, match="there was no version yet at 2001-02-03"):
+        texts.run("wcc", at=datetime.date(2001, 2, 3))
     with pytest.raises(esker.InvalidError, match="no algorithm of a cluster is called"):
         texts.run("scc")
     with pytest.raises(esker.MemoryLimitError, match="raise the limit to at least"):
@@ -127,7 +131,9 @@ def test_messages_of_the_command_speak_python(texts, tmp_path):
     assert said(ValueError, lambda: cluster.run("kcore")) == "kcore needs an undirected cluster: make one with esker.cluster(..., directed=False)"
     assert said(ValueError, lambda: cluster.run("pagerank", damping=3)) == "damping must be from 0 to 1, not 3"
     assert said(KeyError, lambda: cluster.run("bfs", source=77)) == 'no vertex of the cluster has the id "77"'
-    assert said(ValueError, lambda: cluster.run("wcc", at="z")) == "invalid value 'z' for at: it takes a whole number, 0 or more"
+    no_tags = '"z" is no version: clusters have no tags, so give a number, a time such as 2026-11-21, or latest'
+    assert said(esker.VersionNotFoundError, lambda: cluster.run("wcc", at="z")) == no_tags
+    assert said(TypeError, lambda: cluster.run("wcc", at=1.5)) == "a version must be a number, a tag, a time or 'latest', not float"
     assert said(ValueError, lambda: cluster.run("wcc", memory="z")).startswith("memory must be a size")
     with pytest.raises(esker.InvalidError, match="invalid value 'z' for commit_every: .* number of edges$"):
         cluster.stream(tmp_path / "none", commit_every="z")
