@@ -10,7 +10,8 @@ round), medians of the seconds that runs report, on as many threads as its rows 
 vertex that the arrays of the kernel take, as a run reserves them before it begins. Searches start from a vertex that reaches most others.
 
 With --beside, each kernel runs alone; beside a second run of the same kernel; beside two programs that only compute; and beside these at a
-low priority (`nice -n 19`), of the run in one column and of the programs in the other. Cells are ratios to the time alone.
+low priority (`nice -n 19`), of the run in one column and of the programs in the other. Cells are ratios to the time alone. All are of one
+session: Linux shares processors by session first (`autogroup`), and there a priority counts only within a session.
 """
 
 import argparse
@@ -97,7 +98,7 @@ def beside(commands, again):
     """Keeps the commands running, begun again when they end where `again` says so."""
     script = "while true; do \"$@\" > /dev/null 2>&1; done"
     words = [["sh", "-c", script, "sh", *command] if again else command for command in commands]
-    running = [subprocess.Popen(command, start_new_session=True) for command in words]
+    running = [subprocess.Popen(command, preexec_fn=os.setpgrp) for command in words]
     try:
         yield
     finally:
