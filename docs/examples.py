@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Runs the examples of the book and writes their output into the pages.
 
-    python3 docs/examples.py [--esker target/release/esker] [PAGE ...]
+    python3 docs/examples.py [--esker target/release/esker] [--renew] [PAGE ...]
 
 In a block that begins with ```text, each line `$ COMMAND` is run and the lines below it, up to the next command, are replaced by its
 output. The lines below `$ cat FILE` are the contents of a file instead, which is written for the commands that follow. A comment
 `<!-- first: COMMAND -->` before the block is run without being shown; `$REPO` is the checkout. Each page has a directory of its own. A page
-without such blocks is left alone. Output that differs from the page only in times, rates and sizes stays as it is. Exit code 1 if an example
+without such blocks is left alone. Output that differs from the page only in times, rates and sizes stays as it is, without --renew. Exit code 1 if an example
 failed that should not: one whose output does not begin with `esker: `.
 """
 
@@ -32,8 +32,8 @@ def same(one, other):
 class Page:
     """A page whose examples are run in a directory of their own."""
 
-    def __init__(self, path, directory, environment):
-        self.path, self.directory, self.environment = path, directory, environment
+    def __init__(self, path, directory, environment, renew):
+        self.path, self.directory, self.environment, self.renew = path, directory, environment, renew
         self.failures = []
 
     def run(self, command, shown):
@@ -60,7 +60,7 @@ class Page:
                 pathlib.Path(self.directory, name[1]).write_text("\n".join(below) + "\n")
             else:
                 output = self.run(command[2:], shown=True)
-                below = below if same(below, output) else output
+                below = below if not self.renew and same(below, output) else output
             out += ([""] if out else []) + [command, *below]
         return out
 
@@ -84,6 +84,7 @@ class Page:
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--esker", default=DOCS.parent / "target" / "release" / "esker", type=pathlib.Path)
+    arguments.add_argument("--renew", action="store_true", help="write all output, on a machine that does nothing else")
     arguments.add_argument("pages", nargs="*", type=pathlib.Path)
     given = arguments.parse_args()
     failures = []
@@ -92,7 +93,7 @@ def main():
         environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "REPO": str(DOCS.parent), "TZ": "UTC"}
         for path in given.pages or sorted(DOCS.glob("**/*.md")):
             with tempfile.TemporaryDirectory() as directory:
-                page = Page(path, directory, environment)
+                page = Page(path, directory, environment, given.renew)
                 page.render()
                 failures += page.failures
     print("\n".join(failures), file=sys.stderr)
