@@ -68,17 +68,20 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
         run.install(|| distances.into_par_iter().map(D::give).collect())
     }
 
-    /// Computes the distances, or returns the fault that prevents it. With a target, those up to its distance.
+    /// Computes the distances and returns the worst fault met; a fault of `least` or worse ends the search. With a target, those up to its
+    /// distance. A distance that overflows is left out.
     pub(super) fn find<G: Graph<Weight = W>>(
         &self,
         graph: &G,
         run: &Run,
         ends: Ends,
+        least: DistanceFault,
     ) -> Result<DistanceFault, G::Error> {
         self.distances.set(ends.source, D::ZERO);
         let mut remaining_arcs = graph.num_arcs();
         let mut beyond = vec![ends.source];
         let mut start = D::ZERO;
+        let mut fault = DistanceFault::None;
         while !beyond.is_empty() {
             let window = BucketWindow { search: self, start, end: start.beyond(self.span), bin: 0 };
             let mut bins = self.take_bins();
@@ -89,11 +92,8 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
                 window.relax_heavy(graph, run, &mut remaining_arcs)?;
             }
             let mut all = self.bins.lock().expect("no worker panicked");
-            let fault = all.iter().map(|bins| bins.fault).max().unwrap_or_default();
-            if fault != DistanceFault::None {
-                return Ok(fault);
-            }
-            if found {
+            fault = all.iter().map(|bins| bins.fault).max().unwrap_or_default();
+            if found || fault >= least {
                 break;
             }
             beyond = Vec::new();
@@ -103,7 +103,7 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
                 beyond.append(&mut bins.beyond);
             }
         }
-        Ok(DistanceFault::None)
+        Ok(fault)
     }
 
     /// Removes repeated vertices. Borrows the set of settled vertices, which is empty between windows.

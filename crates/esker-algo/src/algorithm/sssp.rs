@@ -2,7 +2,7 @@
 //!
 //! Delta-stepping (file `delta_stepping.rs`). The distances are a least fixed point: they do not depend on threads or
 //! timing, and integers are exact. Lengths of 32-bit integers are added in 32 bits, and again in 64 if that overflows;
-//! distances of 2^63 or more are an error, and so are doubles that overflow. Parents, if requested, are the least among those with the fewest edges from
+//! shortest paths of 2^63 or more are an error, and so are doubles that overflow. Parents, if requested, are the least among those with the fewest edges from
 //! the source.
 //!
 //! With a target, the search ends once its bucket is settled. Then the answer is that of the whole search, where every
@@ -93,6 +93,44 @@ fn hops<G: Graph<Weight: Length>>(
     })
 }
 
+/// Whether an edge that is not infinitely long leads from a vertex that was reached to one that was not, because the sum overflowed.
+fn leads_on<G: Graph<Weight: Length>>(
+    graph: &G,
+    run: &Run,
+    distances: &[<G::Weight as Length>::Distance],
+) -> Result<bool, G::Error> {
+    let found = graph.scan(run, Direction::Out, Select::All, &LeadsOn::<G::Weight> { distances })?;
+    Ok(found.contains(&true))
+}
+
+/// Finds edges that lead from a vertex with a distance to one without.
+struct LeadsOn<'a, W: Length> {
+    distances: &'a [W::Distance],
+}
+
+impl<W: Length> Visitor<W> for LeadsOn<'_, W> {
+    type State = bool;
+
+    const BOXED: bool = true;
+
+    fn new_state(&self) -> bool {
+        false
+    }
+
+    fn wants(&self, v: VertexId) -> bool {
+        self.distances[v as usize] != W::UNREACHED
+    }
+
+    fn visit(&self, leads_on: &mut bool, v: VertexId, piece: Piece<'_, W>) -> Flow {
+        let mut edges = piece.targets.iter().zip(piece.weights);
+        *leads_on |= self.wants(v)
+            && edges.any(|(&to, edge)| {
+                self.distances[to as usize] == W::UNREACHED && edge.to_f64() < f64::INFINITY
+            });
+        if *leads_on { Flow::Enough } else { Flow::More }
+    }
+}
+
 /// The default width of a bucket, from the lengths and degrees of a sample of about 1000 vertices: a vertex of average
 /// degree has [`LIGHT_EDGES`] edges no longer than a window, if it has that many edges.
 fn default_delta<G: Graph<Weight: Length>>(graph: &G, run: &Run) -> Result<f64, G::Error> {
@@ -140,7 +178,7 @@ impl<W: Length> Visitor<W> for SampleLengths {
 ///
 /// # Errors
 /// [`Stop::Unsuitable`] if the source or the target is not a vertex, an edge met has a negative length or one that is NaN, or a
-/// distance reaches 2^63 or, of doubles, infinity; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// shortest path is of 2^63 or more or, of doubles, infinitely long; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn sssp<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
@@ -175,23 +213,27 @@ fn search<G: Graph<Weight: Length>>(
     };
     let ends = Ends { source, target: options.target };
     let narrow = DeltaStepping::<G::Weight, <G::Weight as Length>::Narrow>::new(run, n, delta);
-    let mut distances = match narrow.find(graph, run, ends)? {
+    let mut distances = match narrow.find(graph, run, ends, DistanceFault::Overflow)? {
         DistanceFault::None => narrow.answer(run),
         DistanceFault::Negative => return Err(negative().into()),
         DistanceFault::Overflow => {
             drop(narrow);
             let wide = DeltaStepping::<G::Weight, <G::Weight as Length>::Wide>::new(run, n, delta);
-            match wide.find(graph, run, ends)? {
-                DistanceFault::None => wide.answer(run),
-                DistanceFault::Negative => return Err(negative().into()),
-                DistanceFault::Overflow => {
-                    let number = if G::Weight::INTEGRAL { "63 bits" } else { "a double" };
-                    return Err(Stop::Unsuitable(format!(
-                        "cannot compute shortest paths: a distance does not fit in {number}"
-                    ))
-                    .into());
-                }
+            let fault = wide.find(graph, run, ends, DistanceFault::Negative)?;
+            if fault == DistanceFault::Negative {
+                return Err(negative().into());
             }
+            let distances = wide.answer(run);
+            let is_met =
+                options.target.is_some_and(|target| distances[target as usize] != G::Weight::UNREACHED);
+            if fault == DistanceFault::Overflow && !is_met && leads_on(graph, run, &distances)? {
+                let number = if G::Weight::INTEGRAL { "63 bits" } else { "a double" };
+                return Err(Stop::Unsuitable(format!(
+                    "cannot compute shortest paths: a distance does not fit in {number}"
+                ))
+                .into());
+            }
+            distances
         }
     };
     if let Some(target) = options.target {

@@ -4,8 +4,8 @@
 //! are open and the rest wait in an overflow. A vertex leaves its bucket once, unless edges of length 0 lead within the
 //! bucket, so each list is read once. Best for small integer lengths; for others, `sssp` uses wider buckets.
 //!
-//! Lengths of 32-bit integers are added in 32 bits, and again in 64 if that overflows. Distances do not depend on
-//! threads or timing. State: a distance per vertex, which is also its bucket. Work: O(n + m), in one round per distance
+//! Lengths of 32-bit integers are added in 32 bits. If that overflows, or 63 bits do, delta-stepping answers instead. Distances do not
+//! depend on threads or timing. State: a distance per vertex, which is also its bucket. Work: O(n + m), in one round per distance
 //! that occurs. Memory per vertex: 4 to 8 bytes for distances, 8 for the result, 5 ids for buckets, 3 ids for rounds,
 //! and one bit. Reads: the list of each reached vertex once.
 //!
@@ -48,9 +48,6 @@ struct LengthSum<D>(std::marker::PhantomData<D>);
 impl<W: Length, D: Reach<W>> LabelRule<W> for LengthSum<D> {
     type Label = D;
 
-    // Distances wider than lengths are a second attempt, after an overflow.
-    const BOXED: bool = size_of::<D>() > size_of::<W>();
-
     #[inline(always)]
     fn offer(&self, distance: D, edge: W) -> (D, bool) {
         distance.sum(edge)
@@ -66,25 +63,28 @@ impl<W: Length, D: Reach<W>> BucketRule<W> for LengthSum<D> {
 
 /// The distances; `None` if a length is negative or a distance overflows.
 #[allow(clippy::type_complexity)] // Clearer than a type alias.
-fn settle<D: Reach<G::Weight>, G: Graph<Weight: Length>>(
+fn settle<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
     source: VertexId,
 ) -> Result<Option<Vec<<G::Weight as Length>::Distance>>, G::Error> {
-    let distances = VertexValues::filled(run, graph.num_vertices(), D::FAR);
-    distances.set(source, D::ZERO);
-    let rule = LengthSum(std::marker::PhantomData);
+    let distances = VertexValues::filled(run, graph.num_vertices(), Narrow::<G>::FAR);
+    distances.set(source, Narrow::<G>::ZERO);
+    let rule = LengthSum::<Narrow<G>>(std::marker::PhantomData);
     let relax = Relaxation::new(&rule, &distances);
     relax.by_buckets::<BITS, G>(graph, run)?;
     let failed = relax.fault.load(Ordering::Relaxed);
     drop(relax);
-    Ok((!failed).then(|| distances.into_vec().into_iter().map(D::give).collect()))
+    Ok((!failed).then(|| distances.into_vec().into_iter().map(Reach::give).collect()))
 }
+
+/// What distances are computed in.
+type Narrow<G> = <<G as Graph>::Weight as Length>::Narrow;
 
 /// Computes the distances from `source`. Without weights, every edge has length 1.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if lengths are not integers, an edge met has a negative length, a distance reaches 2^63, or the
+/// [`Stop::Unsuitable`] if lengths are not integers, an edge met has a negative length, a shortest path is of 2^63 or more, or the
 /// source is not a vertex; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn wbfs<G: Graph<Weight: Length>>(
     graph: &G,
@@ -100,18 +100,14 @@ pub fn wbfs<G: Graph<Weight: Length>>(
         return Err(Stop::Unsuitable(message.to_owned()).into());
     }
     need_source(source, n)?;
+    let by_wide_buckets =
+        |run| sssp(graph, run, source, &SsspOptions { parents: options.parents, ..SsspOptions::default() });
     if <G::Weight as Length>::UNIT {
-        return sssp(graph, run, source, &SsspOptions { parents: options.parents, ..SsspOptions::default() });
+        return by_wide_buckets(run);
     }
     run.install(|| {
-        let narrow = settle::<<G::Weight as Length>::Narrow, G>(graph, run, source)?;
-        let distances = match narrow {
-            Some(distances) => distances,
-            None => settle::<<G::Weight as Length>::Wide, G>(graph, run, source)?.ok_or_else(|| {
-                Stop::Unsuitable(
-                    "cannot compute distances: an edge has a negative length, which bellman-ford allows, or a distance does not fit in 63 bits".to_owned(),
-                )
-            })?,
+        let Some(distances) = settle(graph, run, source)? else {
+            return by_wide_buckets(run);
         };
         let rounds = run.rounds();
         let tight = |u: VertexId, v: VertexId, edge| {

@@ -122,6 +122,24 @@ fn sums_beyond_63_bits_are_an_error() {
     let csr = Csr::directed(3, &[(0, 1, i64::MAX - 1), (1, 2, 1i64)]).unwrap();
     let error = sssp(&csr.graph(), &common::run(2, false), 0, &SsspOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "cannot compute shortest paths: a distance does not fit in 63 bits");
+    // A path of that length is no matter where a shorter one leads to the same vertex, or the target is nearer.
+    let edges = [(0, 1, i64::MAX - 1), (1, 2, 1), (0, 2, 7)];
+    let csr = Csr::directed(3, &edges).unwrap();
+    for threads in [1, 2] {
+        let found = checked(&csr.graph(), &csr, &common::run(threads, false), 0, None);
+        assert_eq!(found.distances, [0, i64::MAX - 1, 7]);
+    }
+    let far = Csr::directed(4, &[&edges[..], &[(1, 3, 1)]].concat()).unwrap();
+    let to = |target| {
+        let options = SsspOptions { target: Some(target), ..SsspOptions::default() };
+        sssp(&far.graph(), &common::run(2, false), 0, &options)
+    };
+    assert_eq!(to(2).unwrap().distances[2], 7);
+    assert!(to(3).is_err());
+    let csr =
+        Csr::directed(4, &[(0, 1, f64::MAX), (1, 2, f64::MAX), (0, 2, 0.5), (1, 3, f64::INFINITY)]).unwrap();
+    let found = sssp(&csr.graph(), &common::run(2, false), 0, &SsspOptions::default()).unwrap();
+    assert_eq!(found.distances, [0.0, f64::MAX, 0.5, f64::INFINITY]);
 }
 
 #[test]
