@@ -58,7 +58,7 @@ pub(crate) struct WindowCommand {
     #[arg(long, value_name = "TIME")]
     to: Option<TimePoint>,
     /// Show each window once the watermark of a version has passed its end, or its event time if no stream made it, and wait for the next,
-    /// until the command is stopped; the first is the newest that has ended, or that of --from
+    /// until the command is stopped; the first is the newest that has ended, or that of --from, or that of the first edge if there is none yet
     #[arg(long, conflicts_with_all = ["to", "at"])]
     follow: bool,
     /// With --follow, if several windows have ended: show all of them (wait), or the newest only (skip)
@@ -264,9 +264,16 @@ impl Series<'_> {
 
     /// Shows the rows of windows as versions pass their ends, until a signal.
     fn follow(&mut self) -> Outcome {
+        let is_awaited = self.times.range.is_none();
+        if is_awaited {
+            self.await_edges()?;
+        }
         let step = self.command.step(&self.times)?;
         let from = self.command.from.as_ref();
         let mut last = from.map(|from| from.before(self.times.unit)).transpose()?;
+        if is_awaited && last.is_none() {
+            last = self.times.range.map(|(first, _)| first.saturating_sub(1));
+        }
         let (mut seen, mut has_header) = (None, false);
         loop {
             let store = Store::open(&self.command.database)?;
@@ -299,6 +306,19 @@ impl Series<'_> {
             self.run.check()?;
             std::thread::sleep(LOOK_EVERY);
         }
+    }
+
+    /// Waits for the first edge. Before it no window has one, and the unit of the times may have to be guessed from it.
+    fn await_edges(&mut self) -> Outcome {
+        let WindowCommand { database, options, of_window, time, .. } = self.command;
+        text::remark("there is no edge yet: waiting for the first");
+        while self.times.range.is_none() {
+            self.run.check()?;
+            std::thread::sleep(LOOK_EVERY);
+            self.snapshot = options.weighted(Store::open(database)?.snapshot()?)?;
+            self.times = of_window.times(&self.snapshot, time.as_deref(), &self.run)?;
+        }
+        Ok(())
     }
 
     /// The ends that the watermark has passed, and whether they are all. Edges that have expired since the last end are counted on the version

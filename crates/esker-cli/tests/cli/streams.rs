@@ -241,6 +241,31 @@ fn windows_follow_a_stream_once_the_watermark_has_passed_their_ends() {
 }
 
 #[test]
+fn windows_of_a_stream_without_edges_begin_with_the_first() {
+    let place = place();
+    let mut follower = start(&place, "window s.esker --length 1m --run wcc --follow --format csv");
+    let mut noted = String::new();
+    let mut said = std::io::BufReader::new(follower.stderr.take().unwrap());
+    while !noted.contains("waiting for the first") {
+        assert!(std::io::BufRead::read_line(&mut said, &mut noted).unwrap() > 0, "{noted}");
+    }
+    // In milliseconds, which only these times show.
+    place.file("a.csv", &format!("from,to,sent\n{}", rows(0..121, |i| 1_704_067_200_000 + 1000 * i)));
+    place.ok("stream s.esker a.csv");
+    let mut shown = std::io::BufReader::new(follower.stdout.take().unwrap());
+    for expected in [
+        "until,length,vertices,edges",
+        "2024-01-01T00:00:59.999Z,1m,61,60",
+        "2024-01-01T00:01:59.999Z,1m,61,60",
+    ] {
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut shown, &mut line).unwrap();
+        assert!(line.starts_with(expected), "{line}");
+    }
+    end(follower, rustix::process::Signal::INT);
+}
+
+#[test]
 fn a_stream_that_is_killed_goes_on_without_loss_or_repetition() {
     let place = place();
     let text = rows(0..20_000, |i| 1_000_000 + i / 3);
