@@ -22,10 +22,13 @@ use super::feed_options::{FeedOptions, FeedReport};
 use super::target::Target;
 use super::value::{Given, convert_or_widen};
 
-/// Capacity of the queue of parsed blocks, which hold some 100 000 edges each: what a stream of a million edges a commit parses meanwhile.
-const BLOCKS_AHEAD: usize = 12;
-/// With a lower memory limit, a block is handed over only when it is wanted.
-const AHEAD_LIMIT_BYTES: u64 = 256 << 20;
+/// Blocks that are parsed ahead at most, of some 100 000 edges each: what a stream of a million edges a commit parses meanwhile.
+const BLOCKS_AHEAD: u64 = 12;
+/// Memory of such a block, about.
+const BLOCK_BYTES: u64 = 4 << 20;
+/// Blocks that are parsed ahead take one part in so many of the memory limit, beside what is reserved. With a low one, a block is handed over
+/// only when it is wanted.
+const AHEAD_PARTS: u64 = 64;
 /// Interval between checks for cancellation while waiting for input.
 const CANCEL_EVERY: Duration = Duration::from_millis(50);
 /// An edge that has to wait sleeps no longer than this at a time.
@@ -107,8 +110,8 @@ pub(super) fn feed_by(
         _ => 0..0,
     };
     expect_borne_out(counted.end - counted.start, total.unwrap_or(0), database.budget().limit_bytes())?;
-    let is_tight = database.budget().limit_bytes() < AHEAD_LIMIT_BYTES;
-    let (sender, receiver) = sync_channel(if is_tight { 0 } else { BLOCKS_AHEAD });
+    let ahead = (database.budget().limit_bytes() / AHEAD_PARTS / BLOCK_BYTES).min(BLOCKS_AHEAD);
+    let (sender, receiver) = sync_channel(ahead as usize);
     let mut feeder = Feeder {
         database,
         target,
