@@ -47,7 +47,6 @@ _WORDS = (
     (r"exists: choose another name, or replace it with --force", "exists: choose another name"),
     (r"import it with --ids text", "a cluster with ids='text' takes it"),
     (r"import with --ids text to take all ids as texts", "a cluster with ids='text' takes all ids as texts"),
-    (r", or keep the column as texts with --no-weight(?: --schema \S+:\w+)?", ""),
     (r", or none with --no-weight", ""),
     (r"(read it from its start|a new file of this name) with --from-start", r"\1 with from_start=True"),
     (r"and run the command again", "and call again"),

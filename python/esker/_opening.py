@@ -99,7 +99,8 @@ def create(
     """Creates a database and opens it for writing.
 
     The first edges, from :meth:`Database.import_` or the first ``add_edges`` of a batch, go through the import pipeline. They determine
-    the type of ids (integers or text) and the edge properties.
+    the type of ids (integers or text) and the edge properties. If vertices are added before, or the graph is read, edges have only the properties
+    of ``schema``, and those that :meth:`Database.define_edge_property` adds.
 
     Args:
         path: The directory to create; if not given, the database is in memory.

@@ -53,7 +53,7 @@ pub(crate) struct ReadArgs {
     #[arg(long)]
     pub(crate) no_weight: bool,
     /// Column of the time, stored as an edge property: whole numbers, timestamps, or dates, which become the beginnings of their
-    /// days. The database remembers it for windows and streams
+    /// days. A new database remembers it for windows and streams; `esker options --time` sets it later
     #[arg(long, value_name = "COLUMN")]
     pub(crate) time: Option<String>,
     /// Column to store as an edge property, or `all` for all columns; may be repeated

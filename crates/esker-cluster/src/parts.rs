@@ -346,6 +346,7 @@ fn read_options(job: &ChangeJob, text_ids: bool, is_weighted: bool) -> ReadOptio
         },
         time: Pick::Skip,
         properties: PickProperties::None,
+        types_are_fixed: true,
         ids: if text_ids { PickIds::Text } else { PickIds::Int },
         live: job.stream.as_ref().map(|stream| Live { follow: stream.follows, ..Live::default() }),
         ..ReadOptions::default()

@@ -294,6 +294,8 @@ pub struct ReadOptions {
     pub properties: PickProperties,
     /// The types of properties; a column that is declared becomes a property.
     pub schema: Vec<Declaration>,
+    /// Whether the edges go to a database, whose properties have their types already. Then no message proposes another type.
+    pub types_are_fixed: bool,
     /// What ids are.
     pub ids: PickIds,
     /// The byte between columns of a CSV; sniffed if `None`. A space stands for any run of spaces and tabs.
@@ -323,6 +325,7 @@ impl Default for ReadOptions {
             time: Pick::Auto,
             properties: PickProperties::None,
             schema: Vec::new(),
+            types_are_fixed: false,
             ids: PickIds::Auto,
             delimiter: None,
             header: None,

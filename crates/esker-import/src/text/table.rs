@@ -149,8 +149,11 @@ impl TableReader {
         };
         let layouts = tables.iter().map(|table| layout(table, options)).collect();
         let (names, types) = (schema.properties.clone(), schema.types.clone());
-        let parser = TableParser::new(paths, layouts, is_text, names, types).with_weight(schema.weight);
-        let parser = Arc::new(parser.with_plain_ids(options.ids == PickIds::Auto));
+        let parser = TableParser::new(paths, layouts, is_text, names, types)
+            .with_weight_and_time(schema.weight, schema.time)
+            .with_fixed_types(options.types_are_fixed)
+            .with_plain_ids(options.ids == PickIds::Auto);
+        let parser = Arc::new(parser);
         Ok((Self { schema, blocks: LineBlocks::new(parts, options), parser }, notes))
     }
 }

@@ -54,8 +54,11 @@ pub(crate) struct TableParser {
     names: Vec<String>,
     /// What each property holds; `None`: numbers.
     types: Vec<Option<PropertyType>>,
-    /// Index of the weight among the properties.
+    /// Indexes of the weight and the time among the properties.
     weight: Option<usize>,
+    time: Option<usize>,
+    /// Whether the types are those of a database, which the options cannot change.
+    types_are_fixed: bool,
     /// The integers that are ids.
     ids: RangeInclusive<u64>,
     /// Whether an id with zeros or a plus sign in front is refused, because it is not known that integers are meant.
@@ -79,15 +82,22 @@ impl TableParser {
             names,
             types,
             weight: None,
+            time: None,
+            types_are_fixed: false,
             ids: 0..=u64::MAX,
             plain: false,
             odd: OddLine::default(),
         }
     }
 
-    /// The same where this property is the weight.
-    pub(crate) fn with_weight(self, weight: Option<usize>) -> Self {
-        Self { weight, ..self }
+    /// The same where these properties are the weight and the time.
+    pub(crate) fn with_weight_and_time(self, weight: Option<usize>, time: Option<usize>) -> Self {
+        Self { weight, time, ..self }
+    }
+
+    /// The same where the types are those of a database, or not.
+    pub(crate) fn with_fixed_types(self, types_are_fixed: bool) -> Self {
+        Self { types_are_fixed, ..self }
     }
 
     /// The same where ids with zeros or a plus sign in front are refused, if ids are integers.
@@ -431,15 +441,19 @@ impl<'a> RowBlock<'a> {
     fn not_number(&self, index: usize, why: NotNumber) -> String {
         let name = &self.parser.names[index];
         match why {
-            NotNumber::Empty | NotNumber::NotFinite | NotNumber::TooSmall => {
-                format!("{name} {}", why.reason())
-            }
-            NotNumber::TooLong => {
+            NotNumber::TooLong if self.may_be_text(index) => {
                 format!(
                     "{name} {}, or declare {name}:u64 (to 2^64 - 1) or {name}:text with --schema",
                     why.reason()
                 )
             }
+            NotNumber::Empty | NotNumber::NotFinite | NotNumber::TooSmall | NotNumber::TooLong => {
+                format!("{name} {}", why.reason())
+            }
+            NotNumber::Other if self.parser.time == Some(index) => {
+                format!("{name} is not a whole number, as the times before it are; correct it")
+            }
+            NotNumber::Other if self.parser.types_are_fixed => format!("{name} {}", why.reason()),
             NotNumber::Other if self.parser.weight == Some(index) => format!(
                 "{name} {}, or keep the column as texts with --no-weight --schema {name}:text",
                 why.reason()
@@ -452,9 +466,16 @@ impl<'a> RowBlock<'a> {
 
     fn not_of_type(&self, index: usize, property_type: &PropertyType, reason: &str) -> String {
         let name = &self.parser.names[index];
-        format!(
-            "{name}, of type {property_type}, {reason}; correct it, or import it with another type, as in --schema {name}:text"
-        )
+        let remedy = match self.may_be_text(index) {
+            true => format!("correct it, or import it with another type, as in --schema {name}:text"),
+            false => "correct it".to_owned(),
+        };
+        format!("{name}, of type {property_type}, {reason}; {remedy}")
+    }
+
+    /// Whether the column could be imported as texts. Texts are no times.
+    fn may_be_text(&self, index: usize) -> bool {
+        !self.parser.types_are_fixed && self.parser.time != Some(index)
     }
 
     /// The number of the line that begins at `at`, behind all that were asked for.

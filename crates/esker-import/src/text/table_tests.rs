@@ -121,6 +121,21 @@ fn lines_that_are_rejected_say_why() {
         let read = read_text("a.csv", &format!("{head}{bad}c,d,2,x\n"), &default()).unwrap();
         assert_eq!((read.rejected, read.edges.len()), (vec![expected.to_owned()], 2), "{bad:?}");
     }
+    let reason = |options: &ReadOptions| {
+        read_text("a.csv", "src,dst,time\na,b,1\na,c,soon\n", options).unwrap().rejected.remove(0)
+    };
+    let of_time = ReadOptions { time: Pick::Column("time".into()), ..default() };
+    assert_eq!(
+        reason(&of_time),
+        "3: \"a,c,soon\": time is not a whole number, as the times before it are; correct it"
+    );
+    let of_database = ReadOptions {
+        weight: Pick::Column("time".into()),
+        time: Pick::Skip,
+        types_are_fixed: true,
+        ..default()
+    };
+    assert_eq!(reason(&of_database), "3: \"a,c,soon\": time is not a number; write it like -1.5e3");
     let read = read_text("a.csv", "src,dst\na,b\nc,\"d\ne,f\n", &default()).unwrap();
     assert_eq!(
         read.rejected,

@@ -53,7 +53,12 @@ pub fn open_edges(
     purpose: Purpose,
 ) -> Result<EdgeInput> {
     // The database determines the types.
-    let base = ReadOptions { ids: ids(target, inputs, given)?, schema: Vec::new(), ..given.clone() };
+    let base = ReadOptions {
+        ids: ids(target, inputs, given)?,
+        schema: Vec::new(),
+        types_are_fixed: true,
+        ..given.clone()
+    };
     let counted = given.vertices.as_ref().filter(|name| name.parse::<u64>().is_ok());
     check_schema(target, given, purpose)?;
     if let (Purpose::Remove, Some(count)) = (purpose, counted) {
