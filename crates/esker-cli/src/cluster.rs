@@ -17,7 +17,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use esker::graph::Run;
 use esker::store::version::format_time;
 use esker_cluster::handshake::Secret;
-use esker_cluster::hosts::{Host, parse_hosts};
+use esker_cluster::hosts::{Host, Hosts, parse_hosts};
 use esker_cluster::{
     Cluster, CreateOptions, HUB_DEGREE, WeightKind, counts, create_on, export, read_secret, weights,
 };
@@ -123,7 +123,7 @@ struct ClusterCreateCommand {
     /// Number of shards, and of worker processes [default: one on each host]
     #[arg(long, alias = "processes", value_name = "N", required_unless_present = "hosts")]
     shards: Option<usize>,
-    /// The machines with the shards, one a line: address, port, and directory of the shard below that of `esker cluster worker`
+    /// The machines with the shards, one a line: address, port, and directory of the shard below that of `esker cluster worker`; the line `tls` has connections encrypted
     #[arg(long, value_name = "FILE", requires = "secret")]
     hosts: Option<PathBuf>,
     /// The secret that the workers on these machines know: 32 random bytes, with mode 0600
@@ -154,8 +154,9 @@ impl ClusterCreateCommand {
     fn hosts(&self) -> Result<Option<(Vec<Host>, Secret)>, Failure> {
         let (Some(file), Some(secret)) = (&self.hosts, &self.secret) else { return Ok(None) };
         let name = self.cluster.file_name().unwrap_or_default().to_string_lossy();
-        let hosts = parse_hosts(&file.display().to_string(), &read_text(file)?, &name)?;
-        Ok(Some((hosts, read_secret(secret)?)))
+        let Hosts { list, is_encrypting } =
+            parse_hosts(&file.display().to_string(), &read_text(file)?, &name)?;
+        Ok(Some((list, read_secret(secret)?.encrypting(is_encrypting))))
     }
 
     fn carry_out(&self) -> Outcome {

@@ -193,7 +193,7 @@ mod tests {
 
     /// Has a machine answer so when it is to make a shard. Returns the message of the command.
     fn answered_by(answer: Option<Report>) -> String {
-        let (place, secret) = (tempfile::tempdir().expect("directory"), Secret([7; 32]));
+        let (place, secret) = (tempfile::tempdir().expect("directory"), Secret::new([7; 32]));
         let bind = || TcpListener::bind("127.0.0.1:0").expect("bind");
         let (keeping, working) = (bind(), bind());
         let port = |listener: &TcpListener| listener.local_addr().expect("address").port();
@@ -204,15 +204,15 @@ mod tests {
                 accept(listener, &secret, &[index], until, || Ok(())).expect("connected").remove(0)
             };
             let keeper = come(&keeping, KEEPER);
-            Order::receive(&keeper).expect("to start a worker");
-            Report::Listening(worker_port).send(&keeper).expect("send");
+            Order::receive(keeper.stream()).expect("to start a worker");
+            Report::Listening(worker_port).send(keeper.stream()).expect("send");
             let line = come(&working, COMMAND);
-            Order::receive(&line).expect("to make a shard");
-            answer.iter().for_each(|answer| answer.send(&line).expect("send"));
+            Order::receive(line.stream()).expect("to make a shard");
+            answer.iter().for_each(|answer| answer.send(line.stream()).expect("send"));
         });
         let hosts = crate::hosts::parse_hosts("f", &format!("127.0.0.1:{keeper_port} a/b"), "c");
         let options = CreateOptions::plain(1);
-        let created = create_on(&place.path().join("c"), &options, &hosts.expect("hosts"), secret);
+        let created = create_on(&place.path().join("c"), &options, &hosts.expect("hosts").list, secret);
         machine.join().expect("thread");
         created.expect_err("no shard").to_string().replace(&keeper_port.to_string(), "PORT")
     }

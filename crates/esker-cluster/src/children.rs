@@ -1,6 +1,6 @@
 //! The worker processes as the command sees them: started together, ended together, and who of them failed first.
 
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus, Stdio};
 use std::thread::Builder;
@@ -10,6 +10,7 @@ use esker_format::{Error, Result};
 use esker_graph::Cancel;
 
 use crate::cluster::{Cluster, secret_in};
+use crate::connection::Connection;
 use crate::handshake::{Secret, accept};
 use crate::hosts::Host;
 use crate::remote::{END_TIMEOUT, OPEN_TIMEOUT, RemoteWorker, kill, wait_until_ended};
@@ -44,9 +45,18 @@ impl Workers {
     /// The connections to them.
     pub(crate) fn lines(&self) -> Vec<&TcpStream> {
         match self {
-            Self::Here(workers) => workers.lines.iter().collect(),
-            Self::There(workers) => workers.0.iter().map(|worker| &worker.line).collect(),
+            Self::Here(workers) => workers.lines.iter().map(Connection::stream).collect(),
+            Self::There(workers) => workers.0.iter().map(|worker| worker.line.stream()).collect(),
         }
+    }
+
+    /// Where a worker listens for the others, at a port.
+    pub(crate) fn address(&self, shard: usize, port: u16) -> SocketAddr {
+        let line = match self {
+            Self::Here(workers) => &workers.lines[shard],
+            Self::There(workers) => &workers.0[shard].line,
+        };
+        SocketAddr::new(line.peer().ip(), port)
     }
 
     /// Names a worker.
@@ -106,13 +116,13 @@ impl Drop for RemoteWorkers {
 pub(crate) struct LocalWorkers {
     children: Vec<Child>,
     /// The connections to them.
-    lines: Vec<TcpStream>,
+    lines: Vec<Connection>,
     /// How each ended, if it did so by itself.
     ended: Vec<Option<ExitStatus>>,
 }
 
 impl LocalWorkers {
-    /// Starts a worker for each shard, and waits until all have connected. If `reads_stdin`, the first has the standard input of the command.
+    /// As [`Workers::start`].
     fn start(
         cluster: &Cluster,
         secret: &Secret,
@@ -128,7 +138,7 @@ impl LocalWorkers {
         for shard in 0..cluster.num_shards() {
             let directory = cluster.shard_path(shard);
             let (secret, meeting) = (secret_in(cluster.path()), Meeting::Calls(address));
-            let place = WorkerPlace { secret, directory, shard, meeting };
+            let place = WorkerPlace { secret, directory, shard, meeting, is_encrypting: false };
             let mut command = command(&place);
             // The engine prints on both when it loses a connection.
             command.stdout(Stdio::null()).stderr(Stdio::null());

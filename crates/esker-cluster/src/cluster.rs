@@ -19,7 +19,7 @@ use esker_format::{DatabaseId, Error, Result};
 use esker_store::Store;
 
 use crate::handshake::Secret;
-use crate::hosts::{HOSTS_NAME, Host, parse_hosts};
+use crate::hosts::{HOSTS_NAME, Host, Hosts, parse_hosts};
 use crate::manifest::{ClusterManifest, Delegate, MANIFEST_NAME, SEAL_NAME, WholeVersion};
 use crate::owner::{OwnedId, Owners};
 use crate::placement::Placement;
@@ -36,7 +36,7 @@ enum Place {
     /// In the directory of the cluster.
     Here,
     /// On other machines.
-    Hosts(Arc<Vec<Host>>),
+    Hosts(Arc<Hosts>),
     /// This is a worker, which has one shard, at a path.
     Own(usize, PathBuf),
 }
@@ -93,10 +93,10 @@ impl Cluster {
     pub fn set_hosts(&mut self, file: &str, text: &str) -> Result<()> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let hosts = parse_hosts(file, text, &name)?;
-        if hosts.len() != self.num_shards() {
+        if hosts.list.len() != self.num_shards() {
             return Err(Error::Usage(format!(
                 "{file} has {}, but {} has {}: write a line for each shard",
-                esker_graph::counted(hosts.len() as u64, "line", "lines"),
+                esker_graph::counted(hosts.list.len() as u64, "line", "lines"),
                 self.path.display(),
                 esker_graph::counted(self.num_shards() as u64, "shard", "shards")
             )));
@@ -108,7 +108,7 @@ impl Cluster {
     /// The machines with the shards, in order; `None`: the shards are here.
     pub fn hosts(&self) -> Option<&[Host]> {
         match &self.place {
-            Place::Hosts(hosts) => Some(hosts),
+            Place::Hosts(hosts) => Some(&hosts.list),
             Place::Here | Place::Own(..) => None,
         }
     }
@@ -148,7 +148,10 @@ impl Cluster {
     pub fn shard_path(&self, shard: usize) -> PathBuf {
         match &self.place {
             Place::Here => self.path.join(format!("shard-{shard}")),
-            Place::Hosts(hosts) => PathBuf::from(format!("{}:{}", hosts[shard], hosts[shard].directory)),
+            Place::Hosts(hosts) => {
+                let host = &hosts.list[shard];
+                PathBuf::from(format!("{host}:{}", host.directory))
+            }
             Place::Own(_, path) => path.clone(),
         }
     }
@@ -222,7 +225,8 @@ impl Cluster {
     /// # Errors
     /// As [`read_secret`].
     pub fn secret(&self) -> Result<Secret> {
-        read_secret(&secret_in(&self.path))
+        let is_encrypting = matches!(&self.place, Place::Hosts(hosts) if hosts.is_encrypting);
+        Ok(read_secret(&secret_in(&self.path))?.encrypting(is_encrypting))
     }
 
     /// Takes the lock of the command that changes the cluster, and reads the manifest again.
@@ -321,13 +325,15 @@ pub fn read_secret(path: &Path) -> Result<Secret> {
         )),
         other => other,
     })?;
-    let secret = bytes.try_into().map_err(|_| {
+    // Whoever guesses would begin with these.
+    let is_guessed = |bytes: &[u8; 32]| *bytes == [0; 32];
+    let secret = bytes.try_into().ok().filter(|bytes| !is_guessed(bytes)).ok_or_else(|| {
         Error::Invalid(format!(
-            "{} does not hold 32 bytes: write 32 random bytes to it, with mode 0600",
+            "{} does not hold 32 random bytes: write them to it (`head -c 32 /dev/urandom`), with mode 0600",
             path.display()
         ))
     })?;
-    Ok(Secret(secret))
+    Ok(Secret::new(secret))
 }
 
 /// The secret of a cluster in a directory.

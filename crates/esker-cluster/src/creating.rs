@@ -15,7 +15,7 @@ use esker_store::version::StagingOptions;
 
 use crate::cluster::{Cluster, WEIGHT_NAME, now_ms, secret_in};
 use crate::handshake::Secret;
-use crate::hosts::{HOSTS_NAME, Host};
+use crate::hosts::{HOSTS_NAME, Host, list_of_hosts};
 use crate::manifest::{ClusterManifest, Delegate, SHARDS_MAX, WholeVersion};
 use crate::owner::OwnedId;
 use crate::staging::{lock_new_directory, remove_leftovers};
@@ -140,11 +140,10 @@ fn create_in(
         shards.push(make_shard(disk, shard, &path)?);
     }
     let random = || [DatabaseId::random(), DatabaseId::random()].iter().flat_map(|half| half.0).collect();
-    let secret = new.hosts.as_ref().map_or_else(random, |(_, secret)| secret.0.to_vec());
+    let secret = new.hosts.as_ref().map_or_else(random, |(_, secret)| secret.bytes.to_vec());
     esker_format::io::write_private(&secret_in(directory), &secret)?;
-    if let Some((hosts, _)) = &new.hosts {
-        let lines = hosts.iter().map(|host| format!("{host} {}\n", host.directory));
-        disk.write(&directory.join(HOSTS_NAME), lines.collect::<String>().as_bytes())?;
+    if let Some((hosts, secret)) = &new.hosts {
+        disk.write(&directory.join(HOSTS_NAME), list_of_hosts(hosts, secret.is_encrypting()).as_bytes())?;
     }
     let messages = std::iter::once(new.message).chain(new.positions.iter().map(String::as_str));
     let versions = (1..).zip(messages).map(|(number, message)| WholeVersion {
@@ -211,7 +210,7 @@ mod tests {
                 (0, false, true)
             );
         }
-        assert_ne!(cluster.secret().expect("secret"), Secret([0; 32]));
+        assert_ne!(cluster.secret().expect("secret"), Secret::new([0; 32]));
         assert!(Cluster::create(&path, &options).expect_err("exists").to_string().contains("exists"));
         let secret = path.join("secret");
         let open_to_all = std::os::unix::fs::PermissionsExt::from_mode(0o644);

@@ -11,7 +11,8 @@ use esker_graph::Cancel;
 use esker_import::format::ReadOptions;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::handshake::{INPUT, Secret, connect, watch_peer};
+use crate::connection::Connection;
+use crate::handshake::{INPUT, Secret, connect};
 use crate::remote::OPEN_TIMEOUT;
 use crate::threads::no_thread;
 
@@ -24,7 +25,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub(crate) struct Forwarding {
     stop: Cancel,
     /// Why standard input could not be read, and the connection. It stays open: the worker would take its end for the end of the input.
-    failed: Receiver<(IoError, TcpStream)>,
+    failed: Receiver<(IoError, Connection)>,
 }
 
 impl Forwarding {
@@ -36,11 +37,11 @@ impl Forwarding {
         let (stop, (failing, failed)) = (Cancel::default(), channel());
         let token = stop.clone();
         let forwarding = move || {
-            if let Ok(stream) = connect(address, &secret, INPUT, Instant::now() + OPEN_TIMEOUT) {
-                let _ = watch_peer(&stream, false);
-                match forward(&mut std::io::stdin().lock(), &stream, &token, is_readable) {
-                    Ok(()) => drop(stream.shutdown(Shutdown::Write)),
-                    Err(error) => drop(failing.send((error, stream))),
+            if let Ok(connection) = connect(address, &secret, INPUT, Instant::now() + OPEN_TIMEOUT) {
+                let _ = connection.watch_peer(false);
+                match forward(&mut std::io::stdin().lock(), connection.stream(), &token, is_readable) {
+                    Ok(()) => drop(connection.stream().shutdown(Shutdown::Write)),
+                    Err(error) => drop(failing.send((error, connection))),
                 }
             }
         };
@@ -179,7 +180,7 @@ mod tests {
         forwarding.check().expect("no failure yet");
         let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
         let stream = TcpStream::connect(listener.local_addr().expect("address")).expect("connect");
-        failing.send((error, stream)).expect("send");
+        failing.send((error, Connection::plain(stream).expect("connected"))).expect("send");
         let message = forwarding.check().expect_err("the operation ends").to_string();
         assert!(message.starts_with("cannot read standard input: "), "{message}");
         let token = forwarding.stop.clone();

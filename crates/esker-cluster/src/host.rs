@@ -3,7 +3,7 @@
 //! A command that knows the secret names a shard and its directory. A process of its own holds it, so that it may be lost, and listens on a port of its
 //! own; this one tells the command which, and how that process ended. If the command ends or can no longer be reached, the worker is killed.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Component, Path, PathBuf};
@@ -19,7 +19,7 @@ use esker_graph::Cancel;
 
 use crate::cluster::read_secret;
 use crate::control::{Order, Remedy, Report};
-use crate::handshake::{KEEPER, PATIENCE, Secret, introduced, watch_peer};
+use crate::handshake::{KEEPER, PATIENCE, Secret, introduced};
 use crate::threads::no_thread;
 use crate::worker::{Meeting, SIGABRT, WorkerPlace, name_of_signal};
 
@@ -33,6 +33,8 @@ pub struct HostOptions<'a> {
     pub directory: PathBuf,
     /// The file with the secret of the clusters.
     pub secret: PathBuf,
+    /// Whether connections are encrypted.
+    pub is_encrypting: bool,
     /// Makes worker processes.
     pub command: &'a (dyn Fn(&WorkerPlace) -> Command + Sync),
     /// Told what happens, a line each.
@@ -52,7 +54,7 @@ impl std::fmt::Debug for HostOptions<'_> {
 /// # Errors
 /// [`Error::Invalid`] if nothing can listen there, or a file lies in the place of the directory; as [`read_secret`].
 pub fn serve(address: SocketAddr, options: &HostOptions<'_>) -> Result<()> {
-    let secret = read_secret(&options.secret)?;
+    let secret = read_secret(&options.secret)?.encrypting(options.is_encrypting);
     if RealDisk.look(&options.directory)?.is_some_and(|entry| !entry.is_directory) {
         return Err(Error::Invalid(format!(
             "{} is a file: name the directory of the shards of this machine",
@@ -94,7 +96,9 @@ pub fn serve(address: SocketAddr, options: &HostOptions<'_>) -> Result<()> {
 /// Serves a connection: starts the worker that it asks for, and watches both. Drops `stranger` once it has introduced itself.
 fn keep(stream: TcpStream, stranger: Arc<()>, secret: &Secret, options: &HostOptions<'_>) -> Result<()> {
     let lost = |error: std::io::Error| Error::Invalid(error.to_string());
-    let (index, stream) = introduced(stream, secret).map_err(lost)?;
+    let here = stream.local_addr().map_err(lost)?.ip();
+    let (index, connection) = introduced(stream, secret).map_err(lost)?;
+    let stream = connection.stream();
     drop(stranger);
     if index != KEEPER {
         return Err(Error::Invalid(
@@ -102,20 +106,20 @@ fn keep(stream: TcpStream, stranger: Arc<()>, secret: &Secret, options: &HostOpt
         ));
     }
     stream.set_read_timeout(Some(PATIENCE)).map_err(lost)?;
-    let Order::Hold(shard, directory) = Order::receive(&stream)? else {
+    let Order::Hold(shard, directory) = Order::receive(stream)? else {
         return Err(Error::Invalid("it gave another order than to hold a shard".to_owned()));
     };
-    let worker = start(&stream, shard, &directory, options);
+    let worker = start(here, shard, &directory, options);
     let (port, child) = match worker {
         Ok(started) => started,
         Err(error) => {
-            Report::Failed(Remedy::Other, error.to_string()).send(&stream).map_err(lost)?;
+            Report::Failed(Remedy::Other, error.to_string()).send(stream).map_err(lost)?;
             return Err(error);
         }
     };
     let mut held = HeldChild(child);
-    stream.set_read_timeout(None).and_then(|()| watch_peer(&stream, true)).map_err(lost)?;
-    Report::Listening(port).send(&stream).map_err(lost)?;
+    stream.set_read_timeout(None).and_then(|()| connection.watch_peer(true)).map_err(lost)?;
+    Report::Listening(port).send(stream).map_err(lost)?;
     let is_left = Arc::new(AtomicBool::new(false));
     let (hearing, leaving) = (stream.try_clone().map_err(lost)?, Arc::clone(&is_left));
     let hear = move || {
@@ -140,7 +144,7 @@ fn keep(stream: TcpStream, stranger: Arc<()>, secret: &Secret, options: &HostOpt
         (options.on_event)(&format!("the worker of {directory} {how}"));
     }
     // The command may be gone.
-    let _ = report.send(&stream);
+    let _ = report.send(stream);
     let _ = stream.shutdown(std::net::Shutdown::Both);
     Ok(())
 }
@@ -164,13 +168,8 @@ impl Drop for HeldChild {
     }
 }
 
-/// Starts a worker that listens where the command has connected. Returns its port.
-fn start(
-    stream: &TcpStream,
-    shard: usize,
-    directory: &str,
-    options: &HostOptions<'_>,
-) -> Result<(u16, Child)> {
+/// Starts a worker that listens at the address to which the command has connected. Returns its port.
+fn start(here: IpAddr, shard: usize, directory: &str, options: &HostOptions<'_>) -> Result<(u16, Child)> {
     let path = Path::new(directory);
     if !path.components().all(|part| matches!(part, Component::Normal(_))) || directory.is_empty() {
         return Err(Error::Invalid(format!(
@@ -179,7 +178,6 @@ fn start(
         )));
     }
     let failed = |error: std::io::Error| Error::Invalid(format!("cannot start a worker process: {error}"));
-    let here = stream.local_addr().map_err(failed)?.ip();
     let listener = TcpListener::bind((here, 0)).map_err(failed)?;
     let port = listener.local_addr().map_err(failed)?.port();
     let place = WorkerPlace {
@@ -187,6 +185,7 @@ fn start(
         directory: options.directory.join(path),
         shard,
         meeting: Meeting::IsCalled,
+        is_encrypting: options.is_encrypting,
     };
     let mut command = (options.command)(&place);
     command.stdin(Stdio::from(OwnedFd::from(listener))).stdout(Stdio::null()).stderr(Stdio::null());
@@ -213,6 +212,7 @@ mod tests {
         let options = HostOptions {
             directory: place.path().to_owned(),
             secret,
+            is_encrypting: false,
             command: &command,
             on_event: &|_| {},
             cancel: cancel.clone(),

@@ -38,17 +38,41 @@ impl Host {
     }
 }
 
+/// The machines of a cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hosts {
+    /// Where each shard lies.
+    pub list: Vec<Host>,
+    /// Whether connections are encrypted.
+    pub is_encrypting: bool,
+}
+
+/// A line of a list of hosts that says that connections are encrypted. A host of that name is written with its port.
+const ENCRYPTING: &str = "tls";
+
+/// Writes a list of hosts for [`parse_hosts`].
+pub(crate) fn list_of_hosts(hosts: &[Host], is_encrypting: bool) -> String {
+    let first = if is_encrypting { format!("{ENCRYPTING}\n") } else { String::new() };
+    let lines = hosts.iter().map(|host| format!("{host} {}\n", host.directory));
+    std::iter::once(first).chain(lines).collect()
+}
+
 /// Reads a list of hosts, whose line number s says where shard s lies: name or address, a port after a colon ([`HOST_PORT`]), and the directory of
 /// the shard there (`NAME/shard-s`, of the cluster `name`). Blank lines and what follows `#` are left out.
+/// The line `tls` has connections encrypted.
 ///
 /// # Errors
 /// [`Error::Usage`] with the line that is wrong, for an empty list, and for two shards in one place.
-pub fn parse_hosts(file: &str, text: &str, name: &str) -> Result<Vec<Host>> {
-    let mut hosts: Vec<Host> = Vec::new();
+pub fn parse_hosts(file: &str, text: &str, name: &str) -> Result<Hosts> {
+    let (mut hosts, mut is_encrypting): (Vec<Host>, _) = (Vec::new(), false);
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
         let mut words = line.split_whitespace();
         let Some(address) = words.next() else { continue };
+        if line.trim() == ENCRYPTING {
+            is_encrypting = true;
+            continue;
+        }
         let wrong = |reason: String| Error::Usage(format!("{file}, line {}: {reason}", number + 1));
         let directory = words.next().map_or_else(|| format!("{name}/shard-{}", hosts.len()), str::to_owned);
         if let Some(more) = words.next() {
@@ -63,7 +87,7 @@ pub fn parse_hosts(file: &str, text: &str, name: &str) -> Result<Vec<Host>> {
     if hosts.is_empty() {
         return Err(Error::Usage(format!("{file} names no host: write one a line, a shard each")));
     }
-    Ok(hosts)
+    Ok(Hosts { list: hosts, is_encrypting })
 }
 
 /// An address with its port. One of version 6 with a port is in brackets.
@@ -88,7 +112,15 @@ mod tests {
     #[test]
     fn hosts_have_usual_ports_and_directories_and_wrong_lines_are_named() {
         let text = "# the rack\nnode1\n\n10.0.0.2:7000 data/s1 # the big one\n::1\n[::1]:9 x\n";
-        let hosts = parse_hosts("f", text, "web.cluster").expect("hosts");
+        let Hosts { list: hosts, is_encrypting } = parse_hosts("f", text, "web.cluster").expect("hosts");
+        assert!(!is_encrypting);
+        let encrypted = format!(" tls # all\n{text}");
+        let encrypted = parse_hosts("f", &encrypted, "web.cluster").expect("hosts");
+        assert_eq!(encrypted, Hosts { list: hosts.clone(), is_encrypting: true });
+        let again = parse_hosts("f", &list_of_hosts(&hosts, true), "another").expect("hosts");
+        assert_eq!(again, encrypted);
+        let named = parse_hosts("f", "tls:7411\ntls x\n", "c").expect("hosts of that name");
+        assert_eq!((named.list.len(), named.is_encrypting), (2, false));
         let found: Vec<_> = hosts.iter().map(|host| (host.to_string(), host.directory.clone())).collect();
         let expected = [
             ("node1:7411", "web.cluster/shard-0"),

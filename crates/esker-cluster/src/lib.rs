@@ -5,7 +5,8 @@
 //! its target; those of hubs are spread over the shards (`placement`). What a shard holds of other shards' vertices are ghosts.
 //!
 //! A [`Supervisor`] starts a worker process for each shard ([`worker`]), and ends them all when one fails. Workers exchange blocks through
-//! a dataflow engine ([`engine`]) over connections on which both sides have proved that they know the secret of the cluster ([`handshake`]).
+//! a dataflow engine ([`engine`]) over connections on which both sides have proved that they know the secret of the cluster ([`handshake`]);
+//! between machines they may be encrypted (`tunnel`).
 //! A version of the whole exists once every shard has synced its part and the manifest names all parts.
 //!
 //! `docs/cluster.md` is the page for users.
@@ -19,6 +20,8 @@ mod placement;
 pub mod manifest;
 mod excerpt;
 pub mod engine;
+mod tunnel;
+mod connection;
 pub mod handshake;
 pub mod hosts;
 mod counters;

@@ -3,7 +3,7 @@
 //! Where a shard lies, `esker cluster worker` waits ([`mod@crate::host`]). The command has it start a worker process, connects to that, and keeps the
 //! first connection too: on it, it hears how the worker ended, and the worker is killed when it ends.
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
@@ -12,9 +12,10 @@ use esker_format::{Error, Result};
 use esker_graph::Cancel;
 
 use crate::cluster::Cluster;
+use crate::connection::{Connection, UNREACHABLE};
 use crate::control::{Order, Remedy, Report};
 use crate::excerpt::put_manifest;
-use crate::handshake::{COMMAND, KEEPER, Secret, UNREACHABLE, connect, watch_peer};
+use crate::handshake::{COMMAND, KEEPER, Secret, connect};
 use crate::hosts::Host;
 use crate::job::{ClusterJob, ShardTask};
 use crate::single::Give;
@@ -65,8 +66,8 @@ enum Fate {
 /// A worker process on another machine. Dropping it ends it.
 pub(crate) struct RemoteWorker {
     name: String,
-    keeper: TcpStream,
-    pub(crate) line: TcpStream,
+    keeper: Connection,
+    pub(crate) line: Connection,
     fate: Arc<Mutex<Fate>>,
 }
 
@@ -94,19 +95,19 @@ impl RemoteWorker {
         })?;
         let of_system = |error: std::io::Error| failed(error.to_string());
         let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-        keeper.set_read_timeout(Some(left)).map_err(of_system)?;
-        Order::Hold(shard, host.directory.clone()).send(&keeper).map_err(of_system)?;
-        let port = match Report::receive(&keeper).map_err(|error| failed(error.to_string()))? {
+        let told = keeper.stream();
+        told.set_read_timeout(Some(left)).map_err(of_system)?;
+        Order::Hold(shard, host.directory.clone()).send(told).map_err(of_system)?;
+        let port = match Report::receive(told).map_err(|error| failed(error.to_string()))? {
             Report::Listening(port) => port,
             Report::Failed(_, reason) => return Err(failed(reason)),
             _ => return Err(failed("it answers in another way: all must run the same Esker".to_owned())),
         };
-        keeper.set_read_timeout(None).and_then(|()| watch_peer(&keeper, true)).map_err(of_system)?;
-        let ip = keeper.peer_addr().map_err(of_system)?.ip();
-        let line = connect(SocketAddr::new(ip, port), secret, COMMAND, until)
+        told.set_read_timeout(None).and_then(|()| keeper.watch_peer(true)).map_err(of_system)?;
+        let line = connect(SocketAddr::new(keeper.peer().ip(), port), secret, COMMAND, until)
             .map_err(|error| failed(error.to_string()))?;
         let fate = Arc::new(Mutex::new(Fate::Alive));
-        let (hearing, told) = (keeper.try_clone().map_err(of_system)?, Arc::clone(&fate));
+        let (hearing, told) = (told.try_clone().map_err(of_system)?, Arc::clone(&fate));
         let hear = move || {
             let found = match Report::receive(&hearing) {
                 Ok(Report::Ended(is_signal, how)) => Fate::Ended(is_signal, how),
@@ -152,8 +153,8 @@ impl RemoteWorker {
 impl Drop for RemoteWorker {
     fn drop(&mut self) {
         // What started it kills it then.
-        let _ = self.keeper.shutdown(std::net::Shutdown::Write);
-        let _ = self.line.shutdown(std::net::Shutdown::Both);
+        let _ = self.keeper.stream().shutdown(std::net::Shutdown::Write);
+        let _ = self.line.stream().shutdown(std::net::Shutdown::Both);
     }
 }
 
@@ -168,7 +169,7 @@ pub(crate) fn wait_until_ended(workers: &[RemoteWorker]) {
 /// Ends workers. Those on machines that can be reached have ended on return.
 pub(crate) fn kill(workers: &[RemoteWorker]) {
     for worker in workers {
-        let _ = worker.keeper.shutdown(std::net::Shutdown::Write);
+        let _ = worker.keeper.stream().shutdown(std::net::Shutdown::Write);
     }
     let until = Instant::now() + KILL_TIMEOUT;
     while workers.iter().any(RemoteWorker::is_alive) && Instant::now() < until {
@@ -208,12 +209,12 @@ pub(crate) fn ask_host(
     };
     let opened = RemoteWorker::open(host, shard, &brief.secret, Instant::now() + timeout);
     let worker = opened.map_err(Unanswered::Refused)?;
-    let told = brief.start(Vec::new()).send(&worker.line);
-    let heard = told.and_then(|()| worker.line.set_read_timeout(Some(UNREACHABLE)));
+    let told = brief.start(Vec::new()).send(worker.line.stream());
+    let heard = told.and_then(|()| worker.line.stream().set_read_timeout(Some(UNREACHABLE)));
     let lost = |error: &Error| Unanswered::Lost(worker.cause(error));
     heard.map_err(|error| lost(&Error::Invalid(error.to_string())))?;
     loop {
-        let report = Report::receive(&worker.line);
+        let report = Report::receive(worker.line.stream());
         cancel.check().map_err(|stop| Unanswered::Lost(stop.into()))?;
         match report.map_err(|error| lost(&error))? {
             Report::Rows(block) => take(block).map_err(Unanswered::Lost)?,

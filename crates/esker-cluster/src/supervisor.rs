@@ -277,7 +277,7 @@ impl Supervisor<'_> {
             match heard {
                 Ok(None | Some((_, Report::Beat | Report::Done(_)))) => {}
                 Ok(Some((shard, Report::Listening(port)))) => {
-                    addresses[shard] = watch.address(shard, port);
+                    addresses[shard] = Some(watch.children.address(shard, port));
                     if let Some(addresses) = addresses.iter().copied().collect::<Option<Vec<_>>>() {
                         let start = brief.start(addresses.clone());
                         watch.children.lines().iter().for_each(|line| drop(start.send(line)));

@@ -1,6 +1,5 @@
 //! Listens to all workers of an operation, and finds out which one failed first.
 
-use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
@@ -90,13 +89,6 @@ impl Watch {
             silent: vec![Duration::ZERO; len],
             last: Instant::now(),
         })
-    }
-
-    /// Where a worker listens for the others, at a port.
-    pub(crate) fn address(&self, shard: usize, port: u16) -> Option<SocketAddr> {
-        // One that cannot be named is gone, which is noticed elsewhere.
-        let peer = self.children.lines().get(shard)?.peer_addr().ok()?;
-        Some(SocketAddr::new(peer.ip(), port))
     }
 
     /// The next report, if there is one within a tick; a reason if a worker has failed.

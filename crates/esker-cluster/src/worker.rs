@@ -20,12 +20,13 @@ use crate::algorithm::{AnswerSink, graph500, run};
 use crate::answer::Outline;
 use crate::change::{Prepared, Publisher, change};
 use crate::cluster::{Cluster, read_secret};
+use crate::connection::Connection;
 use crate::control::{Order, Remedy, Report};
 use crate::counters::{ChangeTimes, WorkerCounters};
 use crate::engine::{Engine, run_process};
 use crate::excerpt::{take_manifest, take_news};
 use crate::follow::{FollowSink, follow};
-use crate::handshake::{COMMAND, INPUT, Secret, accept, connect, watch_peer};
+use crate::handshake::{COMMAND, INPUT, Secret, accept, connect};
 use crate::job::ClusterJob;
 use crate::manifest::ClusterManifest;
 use crate::single;
@@ -54,6 +55,8 @@ pub struct WorkerPlace {
     pub shard: usize,
     /// How it meets the command.
     pub meeting: Meeting,
+    /// Whether connections are encrypted.
+    pub is_encrypting: bool,
 }
 
 /// How a worker and the command meet.
@@ -70,33 +73,40 @@ pub type WorkerCommand<'a> = dyn Fn(&WorkerPlace) -> Command + 'a;
 
 /// The connection to the command, which several threads write to.
 #[derive(Clone)]
-struct Line(Arc<Mutex<TcpStream>>);
+struct Line(Arc<Mutex<Connection>>);
 
 impl Line {
     fn send(&self, report: &Report) -> Result<()> {
-        let stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        report.send(&stream).map_err(|error| Error::Invalid(format!("the command is gone: {error}")))
+        let line = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        report.send(line.stream()).map_err(|error| Error::Invalid(format!("the command is gone: {error}")))
+    }
+
+    /// Sends the last report, and ends the process.
+    fn exit(&self, code: i32, last: &Report) -> ! {
+        // Held, so that no sign of life comes too late, which would end the process in another way.
+        let line = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // The command may be gone.
+        let _ = last.send(line.stream());
+        line.finish();
+        std::process::exit(code)
     }
 }
 
-/// Does the work of a worker process. Call it in a process of its own, and exit with the code that it returns: it sets the panic hook,
-/// and may end the process.
-pub fn work(place: &WorkerPlace) -> i32 {
-    // Nobody to tell: the command sees the exit.
-    let Ok((line, orders, listener, secret)) = begin(place) else { return EXIT_FAILED };
+/// Does the work of a worker process, and ends the process. It sets the panic hook.
+pub fn work(place: &WorkerPlace) -> ! {
+    let Ok((line, orders, listener, secret)) = begin(place) else {
+        // Nobody to tell: the command sees the exit.
+        std::process::exit(EXIT_FAILED)
+    };
     report_panics(&line);
-    let worked = carry_out(place, &line, orders, &listener, &secret);
-    match worked.and_then(|counters| line.send(&Report::Done(counters))) {
-        Ok(()) => 0,
-        Err(error) => {
-            let _ = line.send(&Report::Failed(Remedy::of(&error), error.to_string()));
-            EXIT_FAILED
-        }
+    match carry_out(place, &line, orders, &listener, &secret) {
+        Ok(counters) => line.exit(0, &Report::Done(counters)),
+        Err(error) => line.exit(EXIT_FAILED, &Report::Failed(Remedy::of(&error), error.to_string())),
     }
 }
 
 fn begin(place: &WorkerPlace) -> Result<(Line, Receiver<Order>, TcpListener, Secret)> {
-    let secret = read_secret(&place.secret)?;
+    let secret = read_secret(&place.secret)?.encrypting(place.is_encrypting);
     let failed = |error: std::io::Error| Error::Invalid(format!("cannot begin: {error}"));
     // A worker that is stopped does not notice that its command, or what started it on another machine, is gone. Should it go on later, it would
     // undo what others have published meanwhile. The handshake comes after this, so what started it is alive still.
@@ -104,20 +114,20 @@ fn begin(place: &WorkerPlace) -> Result<(Line, Receiver<Order>, TcpListener, Sec
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
         .map_err(|error| failed(error.into()))?;
     let until = Instant::now() + CONNECT_TIMEOUT;
-    let (listener, stream) = match place.meeting {
+    let (listener, connection) = match place.meeting {
         Meeting::Calls(command) => {
-            let stream = connect(command, &secret, place.shard, until)?;
-            (TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?, stream)
+            let connection = connect(command, &secret, place.shard, until)?;
+            (TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?, connection)
         }
         Meeting::IsCalled => {
             let inherited: BorrowedFd<'_> = rustix::stdio::stdin();
             let listener = TcpListener::from(inherited.try_clone_to_owned().map_err(failed)?);
-            let stream = accept(&listener, &secret, &[COMMAND], until, || Ok(()))?.pop();
-            (listener, stream.ok_or_else(|| Error::Invalid("the command has not connected".to_owned()))?)
+            let called = accept(&listener, &secret, &[COMMAND], until, || Ok(()))?.pop();
+            (listener, called.ok_or_else(|| Error::Invalid("the command has not connected".to_owned()))?)
         }
     };
-    let orders_stream = stream.try_clone().map_err(failed)?;
-    let line = Line(Arc::new(Mutex::new(stream)));
+    let orders_stream = connection.stream().try_clone().map_err(failed)?;
+    let line = Line(Arc::new(Mutex::new(connection)));
     let port = listener.local_addr().map_err(failed)?.port();
     line.send(&Report::Listening(port))?;
     let (sender, orders) = channel();
@@ -161,8 +171,7 @@ fn report_panics(line: &Line) {
                 Report::Failed(Remedy::Other, text)
             }
         };
-        let _ = line.send(&report);
-        std::process::exit(EXIT_FAILED)
+        line.exit(EXIT_FAILED, &report)
     }));
 }
 
@@ -245,7 +254,10 @@ fn carry_out(
         single::carry_out(&cluster, place.shard, task, &Cancel::default(), &mut |block| link.rows(block))?;
         return Ok(WorkerCounters::default());
     }
-    let sockets = meet(place, &addresses, &job, listener, secret)?;
+    let peers = meet(place, &addresses, &job, listener, secret, line)?;
+    let sockets = peers.iter().map(|peer| peer.as_ref().map(Connection::for_engine).transpose());
+    let sockets = sockets.collect::<std::io::Result<Vec<_>>>();
+    let sockets = sockets.map_err(|error| Error::Invalid(format!("cannot begin: {error}")))?;
     let work = move |engine: &mut Engine<'_>| {
         let worked = match &job {
             ClusterJob::Change(job) => change(&cluster, engine, job, &mut link),
@@ -255,12 +267,13 @@ fn carry_out(
             Ok(times) => Ok(WorkerCounters::of(engine, times)),
             Err(error) => {
                 // Before the engine ends: the others would go on without this one, and fail for other reasons.
-                let _ = link.line.send(&Report::Failed(Remedy::of(&error), error.to_string()));
-                std::process::exit(EXIT_FAILED)
+                link.line.exit(EXIT_FAILED, &Report::Failed(Remedy::of(&error), error.to_string()))
             }
         }
     };
-    run_process(sockets, place.shard, work)
+    let worked = run_process(sockets, place.shard, work);
+    peers.iter().flatten().for_each(Connection::finish);
+    worked
 }
 
 /// Does a job that changes nothing.
@@ -284,14 +297,15 @@ fn meet(
     job: &ClusterJob,
     listener: &TcpListener,
     secret: &Secret,
-) -> Result<Vec<Option<TcpStream>>> {
+    line: &Line,
+) -> Result<Vec<Option<Connection>>> {
     let (until, shard) = (Instant::now() + MEET_TIMEOUT, place.shard);
     let is_remote = place.meeting == Meeting::IsCalled;
-    let mut sockets = Vec::with_capacity(addresses.len());
+    let mut peers = Vec::with_capacity(addresses.len());
     for &address in &addresses[..shard.min(addresses.len())] {
-        sockets.push(Some(connect(address, secret, shard, until)?));
+        peers.push(Some(connect(address, secret, shard, until)?));
     }
-    sockets.push(None);
+    peers.push(None);
     let mut expected: Vec<usize> = (shard + 1..addresses.len()).collect();
     let has_input = is_remote && shard == 0 && job.reads_stdin();
     expected.extend(has_input.then_some(INPUT));
@@ -299,14 +313,25 @@ fn meet(
     let failed = |error: std::io::Error| Error::Invalid(format!("cannot watch a connection: {error}"));
     if let Some(input) = called.pop_if(|_| has_input) {
         // Read as fast as the shards take it, so no limit for what waits there.
-        watch_peer(&input, false).map_err(failed)?;
-        rustix::stdio::dup2_stdin(input.as_fd()).map_err(|error| failed(error.into()))?;
+        input.watch_peer(false).map_err(failed)?;
+        ends_when_cut(&input, line, "the standard input of the command".to_owned());
+        rustix::stdio::dup2_stdin(input.stream().as_fd()).map_err(|error| failed(error.into()))?;
     }
-    sockets.extend(called.into_iter().map(Some));
+    peers.extend(called.into_iter().map(Some));
     if is_remote {
-        sockets.iter().flatten().try_for_each(|socket| watch_peer(socket, true)).map_err(failed)?;
+        for (other, peer) in peers.iter().enumerate() {
+            let Some(peer) = peer else { continue };
+            peer.watch_peer(true).map_err(failed)?;
+            ends_when_cut(peer, line, format!("that of shard {other}"));
+        }
     }
-    Ok(sockets)
+    Ok(peers)
+}
+
+/// Has the process end if an encrypted connection is cut.
+fn ends_when_cut(connection: &Connection, line: &Line, name: String) {
+    let line = line.clone();
+    connection.on_cut(move |error| line.exit(EXIT_FAILED, &Report::PeerLost(format!("{name} ({error})"))));
 }
 
 /// What the work of a worker tells the command, and waits for.

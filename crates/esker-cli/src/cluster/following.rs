@@ -180,7 +180,9 @@ impl ClusterFollowCommand {
             None if matches!(format, RowFormat::Table | RowFormat::Json) => printed.table.print(format)?,
             None => {}
         }
-        text::remark(&format!("followed {}", counted(printed.versions, "version", "versions")));
+        // The first one is what the others are compared with.
+        let followed = printed.versions.saturating_sub(1);
+        text::remark(&format!("followed {}", counted(followed, "version", "versions")));
         ended?;
         Ok(())
     }

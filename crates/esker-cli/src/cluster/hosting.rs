@@ -34,6 +34,9 @@ pub(super) struct ClusterWorkerCommand {
     /// The secret of the clusters: 32 random bytes, with mode 0600
     #[arg(long, value_name = "FILE")]
     secret: PathBuf,
+    /// Encrypt all connections, and refuse others; the list of hosts needs the line `tls`
+    #[arg(long)]
+    tls: bool,
 }
 
 fn parse_address(text: &str) -> Result<SocketAddr, String> {
@@ -52,7 +55,14 @@ impl ClusterWorkerCommand {
         let (secret, directory) = (self.secret.clone(), self.directory.clone());
         serve(
             self.listen,
-            &HostOptions { directory, secret, command: &worker_command(), on_event: &on_event, cancel },
+            &HostOptions {
+                directory,
+                secret,
+                is_encrypting: self.tls,
+                command: &worker_command(),
+                on_event: &on_event,
+                cancel,
+            },
         )?;
         Ok(())
     }
@@ -66,6 +76,8 @@ pub(super) struct ClusterHoldCommand {
     shard: usize,
     /// Where the command listens; else standard input is the socket on which this process listens
     command: Option<SocketAddr>,
+    #[arg(long)]
+    tls: bool,
 }
 
 impl ClusterHoldCommand {
@@ -78,6 +90,6 @@ impl ClusterHoldCommand {
         work_begins();
         let (secret, directory, shard) = (self.secret.clone(), self.directory.clone(), self.shard);
         let meeting = self.command.map_or(Meeting::IsCalled, Meeting::Calls);
-        std::process::exit(work(&WorkerPlace { secret, directory, shard, meeting }))
+        work(&WorkerPlace { secret, directory, shard, meeting, is_encrypting: self.tls })
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use esker::graph::{Run, RunOptions};
 use esker::store::Store;
+use esker::store::io::{Disk, RealDisk};
 use esker_cluster::{Cluster, HUB_DEGREE, NewShards, merge, rebalance, split};
 
 use super::workers::{HostsArg, WholeAtArg, random_seed};
@@ -65,6 +66,7 @@ fn print_new(cluster: &Cluster) -> Outcome {
 
 /// Make a cluster with another number of shards
 ///
+/// The shards of the new cluster lie on this machine; --hosts says where those of the old one are.
 /// The new cluster has all vertices and edges of a version of the old one, and the weights of the edges. Streams go on in it where that version
 /// was. The old cluster stays, with all its versions; delete its directory once you do not need them.
 #[derive(Debug, Args)]
@@ -113,6 +115,9 @@ impl ClusterMergeCommand {
     pub(super) fn carry_out(&self) -> Outcome {
         let (run, cluster) = (run()?, self.hosts.open(&self.cluster)?);
         let version = self.at.number(&cluster)?;
+        if RealDisk.look(&self.database)?.is_some() {
+            return Err(Failure::Failed(format!("{} exists: give another name", self.database.display())));
+        }
         merge(&cluster, version, &self.database, &run)?;
         let snapshot = Store::open(&self.database)?.snapshot()?;
         let vertices = counted(snapshot.num_vertices() as u64, "vertex", "vertices");

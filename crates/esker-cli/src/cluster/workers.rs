@@ -43,6 +43,9 @@ pub(super) fn worker_command() -> impl Fn(&WorkerPlace) -> Command + Sync {
         if let Meeting::Calls(address) = place.meeting {
             command.arg(address.to_string());
         }
+        if place.is_encrypting {
+            command.arg("--tls");
+        }
         command
     }
 }

@@ -14,6 +14,11 @@ use crate::place::Place;
 /// Within this all ends, whatever fails.
 const END: Duration = Duration::from_secs(5);
 
+/// Whether all tests encrypt connections.
+fn encrypts() -> bool {
+    std::env::var_os("ESKER_TEST_TLS").is_some()
+}
+
 /// A machine with shards.
 struct Machine {
     worker: Child,
@@ -24,14 +29,26 @@ struct Machine {
 impl Machine {
     /// Starts the worker of a machine, whose directory is named after it.
     fn start(place: &Place, name: &str, address: &str, secret: &str) -> Self {
-        Self::start_by(Command::new(env!("CARGO_BIN_EXE_esker")), place, name, address, secret)
+        Self::start_by(Command::new(env!("CARGO_BIN_EXE_esker")), place, name, address, secret, encrypts())
     }
 
-    fn start_by(mut command: Command, place: &Place, name: &str, address: &str, secret: &str) -> Self {
+    fn start_by(
+        mut command: Command,
+        place: &Place,
+        name: &str,
+        address: &str,
+        secret: &str,
+        encrypts: bool,
+    ) -> Self {
         let directory = place.path().join(name);
         std::fs::create_dir_all(&directory).unwrap();
         command.args(["cluster", "worker", "--listen", address, "--secret", secret, "--directory"]);
-        command.arg(&directory).current_dir(place.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .arg(&directory)
+            .args(encrypts.then_some("--tls"))
+            .current_dir(place.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut worker = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(worker.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
@@ -95,7 +112,11 @@ fn machines(place: &Place, count: usize) -> Vec<Machine> {
 
 fn list(place: &Place, machines: &[Machine]) {
     let lines: String = machines.iter().map(|machine| format!("{} # one\n", machine.address)).collect();
-    place.file("hosts.txt", &lines);
+    place.file("hosts.txt", &format!("{}{lines}", tls_line()));
+}
+
+fn tls_line() -> &'static str {
+    if encrypts() { "tls\n" } else { "" }
 }
 
 /// A ring with chords.
@@ -188,7 +209,7 @@ fn streams_are_read_where_they_are_and_go_on_exactly_once() {
     let machines = machines(&place, 2);
     // A machine that is named twice has two shards.
     let [first, second] = [0, 1].map(|number: usize| machines[number].address.clone());
-    place.file("hosts.txt", &format!("{first}\n{second} a/b\n{first}\n"));
+    place.file("hosts.txt", &format!("{}{first}\n{second} a/b\n{first}\n", tls_line()));
     place.ok("cluster create c --hosts hosts.txt --secret secret");
     assert!(machines[0].directory.join("c/shard-2").exists() && machines[1].directory.join("a/b").exists());
     place.file("log.csv", "source,target\n1,2\n2,3\n");
@@ -218,13 +239,13 @@ fn what_is_wrong_is_said_with_the_machine() {
     let machines = machines(&place, 2);
     secret(&place, "other", 8);
     let name = &machines[1].address;
-    place.fails(1, "cluster create c --hosts hosts.txt --secret other", "refused the secret of the cluster");
+    place.fails(1, "cluster create c --hosts hosts.txt --secret other", "the secret of the cluster");
     assert!(!place.path().join("c").exists());
     place.fails(2, "cluster create c --hosts hosts.txt --secret secret --shards 3", "2 hosts for 3 shards");
     let to_file = "cluster worker --listen 127.0.0.1:0 --directory secret --secret secret";
     place.fails(1, to_file, "secret is a file: name the directory");
     place.fails(2, "cluster create c --hosts hosts.txt", "--secret");
-    place.file("away.txt", &format!("{}\n127.0.0.77:9\n", machines[0].address));
+    place.file("away.txt", &format!("{}{}\n127.0.0.77:9\n", tls_line(), machines[0].address));
     place.fails(1, "cluster create c --hosts away.txt --secret secret", "shard 1 on 127.0.0.77:9");
     // What was made on the other machine is gone again.
     place.ok("cluster create c --hosts hosts.txt --secret secret");
@@ -232,7 +253,7 @@ fn what_is_wrong_is_said_with_the_machine() {
     std::fs::rename(place.path().join("c"), place.path().join("kept")).unwrap();
     place.fails(1, "cluster create c --hosts hosts.txt --secret secret", "c/shard-");
     std::fs::rename(place.path().join("kept"), place.path().join("c")).unwrap();
-    place.file("outside.txt", &format!("{}\n{name} ../x\n", machines[0].address));
+    place.file("outside.txt", &format!("{}{}\n{name} ../x\n", tls_line(), machines[0].address));
     place.fails(1, "cluster run c wcc --hosts outside.txt", "is not below");
     place.file("few.txt", name);
     place.fails(2, "cluster run c wcc --hosts few.txt", "write a line for each shard");
@@ -246,6 +267,66 @@ fn what_is_wrong_is_said_with_the_machine() {
     )
     .unwrap();
     place.fails(1, "cluster run c wcc", "chmod 600");
+}
+
+#[test]
+fn encrypted_machines_answer_as_others_and_refuse_what_is_not_encrypted() {
+    let place = Place::new();
+    secret(&place, "secret", 7);
+    secret(&place, "other", 8);
+    secret(&place, "zero", 0);
+    let start = |number: usize| {
+        let (name, address) = (format!("m{number}"), format!("127.0.0.{}:0", number + 2));
+        let program = Command::new(env!("CARGO_BIN_EXE_esker"));
+        Machine::start_by(program, &place, &name, &address, "secret", true)
+    };
+    let machines = [start(0), start(1)];
+    let [first, second] = [0, 1].map(|number: usize| machines[number].address.clone());
+    place.file("plain.txt", &format!("{first}\n{second}\n"));
+    place.file("hosts.txt", &format!("tls\n{first}\n{second}\n"));
+    place.fails(1, "cluster create c --hosts plain.txt --secret secret", "write the line `tls`");
+    place.fails(1, "cluster create c --hosts hosts.txt --secret other", "does not know the secret");
+    place.fails(1, "cluster create c --hosts hosts.txt --secret zero", "does not hold 32 random bytes");
+    let said = place.ok("cluster create c --hosts hosts.txt --secret secret --seed 4 --hub-degree 50");
+    assert_eq!(said, "c: 2 shards, version 1, empty\n");
+    place.ok("cluster create d --shards 2 --seed 4 --hub-degree 50");
+    ring(&place, 3000);
+    for name in ["c", "d"] {
+        place.ok(&format!("cluster add {name} ring.csv"));
+    }
+    for line in [
+        "run X wcc --output -",
+        "run X pagerank --output -",
+        "follow X bfs --source 0 --once --initial",
+        "export X -",
+    ] {
+        let [there, here] = ["c", "d"].map(|name| place.ok(&format!("cluster {}", line.replace('X', name))));
+        assert!(there == here && here.lines().count() > 3, "{line}: {there}");
+    }
+    // Standard input too.
+    let mut command = place.command("cluster stream c - --source pipe");
+    let mut stream = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    stream.stdin.take().unwrap().write_all(b"source,target\n10,9999\n").unwrap();
+    let output = stream.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "c: version 3: 1 edge given\n");
+    assert_eq!(place.json("cluster check c --json")["problems"], json!([]));
+    // Without an end of its input, a stream that is killed has not ended.
+    let mut command = place.command("cluster stream c - --source cut --commit-every 1000000");
+    let mut stream = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    stream.stdin.as_ref().unwrap().write_all(b"source,target\n11,9999\n").unwrap();
+    for machine in &machines {
+        machine.holder();
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let begin = Instant::now();
+    stream.kill().unwrap();
+    stream.wait().unwrap();
+    while machines.iter().any(|machine| machine.holder_now().is_some()) {
+        assert!(begin.elapsed() < END, "the workers go on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let log = place.json("cluster log c --json");
+    assert_eq!(log["versions"].as_array().unwrap().len(), 3);
 }
 
 /// A run that does not end, and the time at which a failure of it is over.
@@ -463,7 +544,7 @@ fn a_network_that_is_cut_ends_what_runs_within_five_seconds_on_both_sides() {
     ring(&place, 2000);
     let start = |number: usize| {
         let (name, address) = (format!("m{number}"), format!("10.77.0.{}:7411", number + 1));
-        Machine::start_by(network.program(number), &place, &name, &address, "secret")
+        Machine::start_by(network.program(number), &place, &name, &address, "secret", encrypts())
     };
     let machines = [start(0), start(1)];
     list(&place, &machines);

@@ -41,6 +41,7 @@ fn a_cluster_on_other_machines_becomes_a_database_and_another_cluster_here() {
     let host = HostOptions {
         directory: path("there"),
         secret,
+        is_encrypting: false,
         command: &command,
         on_event: &|event: &str| drop(saying.send(event.to_owned())),
         cancel: cancel.clone(),
@@ -56,7 +57,8 @@ fn a_cluster_on_other_machines_becomes_a_database_and_another_cluster_here() {
             let weights = Some(if text_ids { WeightKind::Float } else { WeightKind::Int });
             let options =
                 CreateOptions { shards: 2, directed: !text_ids, text_ids, weights, seed: 4, hub_degree: 20 };
-            let mut cluster = create_on(&path(case), &options, &hosts, Secret([7; 32])).expect("create");
+            let mut cluster =
+                create_on(&path(case), &options, &hosts.list, Secret::new([7; 32])).expect("create");
             let name = |v: u64| if text_ids { format!("v{v}") } else { v.to_string() };
             let weight = if text_ids { ".5" } else { "" };
             let edges = ring_edges(300).into_iter().chain((0..300).map(|v| (7, v)));

@@ -47,7 +47,7 @@ fn worker() {
             let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
         });
     }
-    std::process::exit(work(&WorkerPlace { secret, directory, shard, meeting }))
+    work(&WorkerPlace { secret, directory, shard, meeting, is_encrypting: false })
 }
 
 fn shard_name(shard: usize) -> String {
