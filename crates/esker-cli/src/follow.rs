@@ -33,6 +33,8 @@ use crate::size::counted;
 use crate::text;
 use crate::window_args::{TIME_HELP, WindowArgs};
 
+/// Rows that are made before they are printed, in forms that allow it.
+const PRINTED_ROWS: usize = 1 << 12;
 /// Time between two looks for a new version.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// The least time between two writes of the state.
@@ -375,13 +377,19 @@ impl Printed<'_> {
     }
 
     fn print_changed(&mut self, follow: &Follow, changed: impl Iterator<Item = Changed>) -> Outcome {
-        let mut rows = Rows::of(["vertex", "old", "new"]);
         let value = |value| value_json(follow.snapshot(), value);
-        for changed in changed {
-            let [vertex, old, new] = [Value::Vertex(changed.vertex), changed.old, changed.new].map(value);
-            rows.push(vec![vertex?, old?, new?]);
+        let mut changed = changed.peekable();
+        loop {
+            let mut rows = Rows::of(["vertex", "old", "new"]);
+            for changed in changed.by_ref().take(PRINTED_ROWS) {
+                let [vertex, old, new] = [Value::Vertex(changed.vertex), changed.old, changed.new].map(value);
+                rows.push(vec![vertex?, old?, new?]);
+            }
+            self.print_of(follow, rows)?;
+            if changed.peek().is_none() {
+                return Ok(());
+            }
         }
-        self.print_of(follow, rows)
     }
 
     fn update(&mut self, follow: &mut Follow, update: &FollowStep) -> Outcome {

@@ -1,13 +1,16 @@
 //! What a step of a live answer costs, by an update and by a recomputation, for batches of several sizes.
 //!
 //! `cargo bench -p esker --bench follow -- [--scale 18] [--degree 16] [--batches 1,1000,100000] [--versions 200,20,4]
-//! [--algorithms wcc,bfs,pagerank] [--directory DIR] [--threads 2]`
+//! [--algorithms wcc,bfs,pagerank] [--behind 5000] [--directory DIR] [--threads 2]`
 //!
 //! Nine tenths of the edges of a Kronecker graph are imported; the rest comes in batches, with as many removals of edges drawn at random.
-//! Three followers take each version: one always updates, one always computes anew, one chooses. Times are medians in milliseconds, of the
-//! differences between the versions (`diff`) and of the step after them; for batches of one edge also the 99th percentile of `diff` and
-//! update together. The last column is the time of all steps of the follower that chooses, differences included, divided by that of the better
-//! one of the others. Without arguments: once, small.
+//! Three followers take each version: one always computes anew, then, by turns, one that always updates and one that chooses: what the
+//! first left in the caches serves both. Times are medians in milliseconds, of the differences between the versions (`diff`) and of the step
+//! after them; also the 99th percentile of `diff` and update together, and a computation of the last version without a state (`first`). The
+//! last column is the time of all steps of the follower that chooses, differences included, divided by that of the better one of the others.
+//!
+//! At last `behind` versions of one edge each are committed, and the follower that updates takes them in, one by one, after one refresh:
+//! the versions a second, refresh included. Without arguments: once, small.
 #![allow(clippy::print_stdout, clippy::disallowed_methods)] // A benchmark prints what it measures.
 
 use std::collections::BTreeSet;
@@ -37,6 +40,7 @@ struct Settings {
     batches: Vec<usize>,
     versions: Vec<usize>,
     algorithms: Vec<String>,
+    behind: usize,
     directory: Option<String>,
     threads: usize,
 }
@@ -49,6 +53,7 @@ impl Settings {
             batches: vec![1, 20],
             versions: vec![4, 2],
             algorithms: updated_names().map(str::to_owned).collect(),
+            behind: 10,
             directory: None,
             threads: 2,
         };
@@ -62,6 +67,7 @@ impl Settings {
                 "--batches" => settings.batches = numbers()?,
                 "--versions" => settings.versions = numbers()?,
                 "--algorithms" => settings.algorithms = value.split(',').map(str::to_owned).collect(),
+                "--behind" => settings.behind = value.parse()?,
                 "--directory" => settings.directory = Some(value),
                 "--threads" => settings.threads = value.parse()?,
                 _ => return Err(format!("unknown option {name}").into()),
@@ -189,12 +195,13 @@ fn measure(algorithm: &str, settings: &Settings, place: &Path) -> Result<()> {
     let database = Database::open(&path, options)?;
     let mut follower = Follower::open(disk, &path, Arc::clone(&run))?;
     let (entry, params) = (find(algorithm)?, params(algorithm, stream.there[0].0));
-    let start = |choice| -> Result<Follow> {
+    let start = |choice, follower: &Follower| -> Result<Follow> {
         let snapshot = follower.at(follower.newest())?;
         Ok(Follow::start(snapshot, entry, &params, Arc::clone(&run))?.with_choice(choice))
     };
-    let choices = [MethodChoice::Update, MethodChoice::Recompute, MethodChoice::Cheaper];
-    let mut follows = [start(choices[0])?, start(choices[1])?, start(choices[2])?];
+    let choices = [MethodChoice::Recompute, MethodChoice::Update, MethodChoice::Cheaper];
+    let mut follows =
+        [start(choices[0], &follower)?, start(choices[1], &follower)?, start(choices[2], &follower)?];
     for (&size, &versions) in settings.batches.iter().zip(&settings.versions) {
         let (mut times, mut refresh) = (Times::default(), Vec::new());
         for turn in 0..versions {
@@ -202,15 +209,19 @@ fn measure(algorithm: &str, settings: &Settings, place: &Path) -> Result<()> {
             let begin = Instant::now();
             follower.refresh()?;
             refresh.push(begin.elapsed().as_secs_f64() * 1e3);
-            let mut steps = Vec::new();
-            for follow in &mut follows {
-                steps.push(follow.advance(follower.at(follower.newest())?)?);
-            }
-            times.take([&steps[0], &steps[1], &steps[2]]);
+            let mut step = |i: usize| follows[i].advance(follower.at(follower.newest())?);
+            let anew = step(0)?;
+            let first = step(1 + turn % 2)?;
+            let second = step(2 - turn % 2)?;
+            let (update, chosen) = if turn % 2 == 0 { (first, second) } else { (second, first) };
+            times.take([&update, &anew, &chosen]);
         }
+        let begin = Instant::now();
+        start(MethodChoice::Recompute, &follower)?;
+        let first = begin.elapsed().as_secs_f64() * 1e3;
         let median = |times: &[f64]| share(times, 0.5);
         println!(
-            "| {algorithm} | {size} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {} of {versions} | {:.2} |",
+            "| {algorithm} | {size} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {first:.3} | {} of {versions} | {:.2} |",
             median(&refresh),
             median(&times.diff),
             median(&times.update),
@@ -221,10 +232,40 @@ fn measure(algorithm: &str, settings: &Settings, place: &Path) -> Result<()> {
             times.sums[2] / times.sums[0].min(times.sums[1]),
         );
     }
-    drop(follows);
+    let [_, mut follow, _] = follows;
+    let rate = rate_behind(settings.behind, &mut stream, &database, (&mut follower, &mut follow))?;
+    println!("| {algorithm} | {} behind, one by one | {rate:.0} a second |", settings.behind);
+    drop(follow);
     database.close()?;
     std::fs::remove_dir_all(&path)?;
     Ok(())
+}
+
+/// Versions a second of a follower that takes in some versions of one edge each, one by one.
+fn rate_behind(
+    versions: usize,
+    stream: &mut Stream,
+    database: &Database,
+    (follower, follow): (&mut Follower, &mut Follow),
+) -> Result<f64> {
+    for turn in 0..versions {
+        stream.commit(database, 1, turn)?;
+    }
+    let begin = Instant::now();
+    follower.refresh()?;
+    let refreshed = begin.elapsed().as_secs_f64();
+    let numbers = follow.ahead(follower.versions().map(|version| version.number));
+    let (mut diff, mut update) = (0.0, 0.0);
+    for number in numbers {
+        let step = follow.advance(follower.at(number)?)?;
+        diff += step.diff_seconds;
+        update += step.seconds;
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    println!(
+        "| seconds: refresh {refreshed:.4}, differences {diff:.4}, updates {update:.4}, all {seconds:.4} |"
+    );
+    Ok(versions as f64 / seconds)
 }
 
 fn main() -> Result<()> {
@@ -232,8 +273,8 @@ fn main() -> Result<()> {
     let temporary = esker::store::io::TemporaryDirectory::new()?;
     let place = settings.directory.as_deref().map_or(temporary.path(), Path::new);
     println!(
-        "| algorithm | edges | refresh | diff | update | p99 of both | anew | chosen | updates chosen | to the better |"
+        "| algorithm | edges | refresh | diff | update | p99 of both | anew | chosen | first | updates chosen | to the better |"
     );
-    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
     settings.algorithms.iter().try_for_each(|algorithm| measure(algorithm, &settings, place))
 }

@@ -113,20 +113,10 @@ pub fn estimate(shape: Shape, options: &PageRankOptions) -> Estimate {
 /// # Errors
 /// [`Stop::Unsuitable`] for options out of range; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn pagerank<G: Graph>(graph: &G, run: &Run, options: &PageRankOptions) -> Result<PageRank, G::Error> {
-    pagerank_from(graph, run, options, None)
-}
-
-/// As [`pagerank`], from scores that are near the result, one a vertex, if there are any.
-pub(crate) fn pagerank_from<G: Graph>(
-    graph: &G,
-    run: &Run,
-    options: &PageRankOptions,
-    start: Option<&[f64]>,
-) -> Result<PageRank, G::Error> {
     let run = &run.begin("PageRank", estimate(Shape::of(graph), options).memory_bytes)?;
     options.check()?;
     let teleport = Teleport::new(graph.num_vertices(), options.teleport.as_deref())?;
-    run.install(|| iterate(graph, run, options, &teleport, start))
+    run.install(|| iterate(graph, run, options, &teleport))
 }
 
 /// The power iteration.
@@ -135,16 +125,15 @@ fn iterate<G: Graph>(
     run: &Run,
     options: &PageRankOptions,
     teleport: &Teleport,
-    start: Option<&[f64]>,
 ) -> Result<PageRank, G::Error> {
     let n = graph.num_vertices();
     let mut sums = NeighbourSum::new(graph, run);
     // Over tiles, scores follow from shares.
     let keeps_shares = sums.keeps_shares();
-    let start_at = |v: usize| start.map_or_else(|| teleport.at(v), |start| start[v]);
+    let start_at = |v: usize| teleport.at(v);
     let mut scores =
         if keeps_shares { Vec::new() } else { VertexValues::from_fn(run, n, start_at).into_vec() };
-    let precision = options.precision(n, if start.is_some() { 0.0 } else { f64::INFINITY });
+    let precision = options.precision(n, f64::INFINITY);
     let degrees = Degrees::new(graph, run);
     let totals =
         sums.finish(run, precision, &mut scores, |totals: &mut Totals, Chunk { first, values, flows }| {

@@ -4,17 +4,28 @@
 //! any sends nothing [1]: so the number of vertices, and what vertices without out-edges give to all others, change only the sum that the
 //! values are divided by. The state has z, the value that each vertex sends along each of its out-edges, and the residual r = 1 + d P'y - y.
 //! An edge from u changes y of u by z of u, and the residuals of its two ends: two additions, whatever the degrees. Once the residuals
-//! exceed what the tolerance allows, the largest are pushed along out-edges [2] until they are half of that.
+//! exceed what the tolerance allows, the largest are pushed along out-edges [2] until they are half of that. Where this would read
+//! more than a small part of the graph, [`LivePageRank::refine`] corrects all values in scans instead, from the residuals that are known.
+//!
+//! A scan corrects y by p, which changes r by d P'p - p. Steps p = r would leave d of the residuals in each round, and less where
+//! residuals of both signs meet. Two things make it faster. Multiplying y by 1 + e, which changes no rank, takes e from all residuals:
+//! with their sum goes the part that meets nothing of the other sign. And p is combined from r and the step before as Chebyshev's
+//! polynomials have it [3], for a spectrum within `REACH` d: wider for undirected graphs, whose spectrum is real. If the residuals
+//! do not fall as those of p = r would, that is taken instead.
 //!
 //! The sum of the differences of all ranks from the exact ones is at most [`LivePageRank::error`], at most the tolerance: from |r| follows
 //! |y - y*| <= |r| / (1 - d), and twice that for the ranks, for their sum is uncertain too. So a verifier that does one more round finds a
-//! change of no more than the tolerance. Rounding is not counted: it is below 1e-12.
+//! change of no more than the tolerance. Scans carry p in single precision, which changes r by at most d 2^-23 |p|: that is added up,
+//! counted in the error, and ended by computing r anew. Other rounding is not counted: it is below 1e-12.
 //!
-//! Work: pushes of all residuals together at most |r| / (1 - d) / (the least that is pushed). Reads: the out-lists of pushed vertices.
-//! Memory: 16 bytes and an id a vertex.
+//! Work: pushes of all residuals together at most |r| / (1 - d) / (the least that is pushed). Reads: the out-lists of pushed vertices; a
+//! round of `refine` all in-lists (else out-lists). Memory: 16 bytes and an id a vertex; while it scans, 8 bytes more and what sums over
+//! neighbours take.
 //!
 //! [1] G. Del Corso, A. Gullì, F. Romani, "Fast PageRank Computation via a Sparse Linear System", Internet Mathematics 2, 2005.
 //! [2] H. Zhang, P. Lofgren, A. Goel, "Approximate Personalized PageRank on Dynamic Graphs", KDD 2016.
+//! [3] G. Golub, R. Varga, "Chebyshev Semi-Iterative Methods, Successive Overrelaxation Iterative Methods, and Second Order Richardson
+//!     Iterative Methods", Numerische Mathematik 3, 1961.
 
 use esker_graph::{Direction, Graph, Run, VertexId, vertex};
 
@@ -23,13 +34,22 @@ use super::version::Halt;
 use super::version::{BoundedReader, Step, Version};
 #[cfg(doc)]
 use crate::algorithm::pagerank::pagerank;
-use crate::algorithm::pagerank::{PageRankOptions, pagerank_from};
-use crate::primitive::{Chunk, NeighbourSum, Precision};
+use crate::primitive::{ArrayValue, Chunk, NeighbourSum, Precision, VertexValues, from_fixed, to_fixed};
 
 /// The part of the tolerance that residuals may take; the rest is for the sum that ranks are divided by.
 const RESIDUAL_SHARE: f64 = 0.8;
-/// The part of the tolerance that a computation anew leaves.
-const START_SHARE: f64 = 0.125;
+/// The part of what residuals may take that remains after they were pushed, or scans corrected the values.
+const LEFT_SHARE: f64 = 0.5;
+/// The part of what residuals may take that may be uncertain by rounding.
+const DRIFT_SHARE: f64 = 0.02;
+/// The part of a share that rounding to single precision, and sums in fixed-point, change at most.
+const SINGLE_ROUNDING: f64 = 1.0 / (1 << 23) as f64;
+/// Of undirected and of directed graphs: the part of the damping within which the spectrum of most of a graph lies.
+const REACH: [f64; 2] = [0.7, 0.4];
+/// Residuals may be that many times what steps p = r would have left.
+const PATIENCE: f64 = 8.0;
+/// Residuals are scaled to that sum, so that sums in fixed-point have room.
+const SCALED_SUM: f64 = 1.0 / 64.0;
 /// Pushes begin with residuals of more than this part of the largest; each pass over the vertices takes a smaller one.
 const PUSH_SHARE: f64 = 0.25;
 
@@ -46,6 +66,8 @@ pub struct LivePageRank {
     sum: f64,
     /// The sum of the magnitudes of the residuals.
     residual: f64,
+    /// How much the residuals may differ from the true ones by rounding, in all.
+    drift: f64,
     /// What values are divided by: the sum at some version since the last time that it moved by a part of the tolerance.
     scale: f64,
 }
@@ -69,32 +91,21 @@ impl LivePageRank {
         known: Option<Self>,
     ) -> Result<Self, G::Error> {
         let n = graph.num_vertices();
-        let start = known.map(|known| known.into_start(n));
-        let options = PageRankOptions {
-            damping,
-            tolerance: tolerance * (1.0 - damping) * START_SHARE,
-            rounds_max: usize::MAX,
-            teleport: None,
-        };
-        let scores = pagerank_from(graph, run, &options, start.as_deref())?.scores;
-        drop(start);
         let degrees: Vec<VertexId> =
             (0..n).map(|v| graph.degree(Direction::Out, vertex(v)) as VertexId).collect();
-        let dangling: f64 = (0..n).filter(|&v| degrees[v] == 0).map(|v| scores[v]).sum();
-        // The ranks are those of a surfer who jumps from vertices without out-edges; the values solve the system without that.
-        let scale = n as f64 / (1.0 - damping + damping * dangling);
-        let run = &run.begin(
-            "residuals",
-            NeighbourSum::vertex_bytes(graph.is_scattered(), Precision::Double) * n as u64,
-        )?;
-        let residuals = run.install(|| residuals(graph, run, damping, &scores, &degrees, scale))?;
-        let shares = (0..n).map(|v| scores[v] * scale / parts(degrees[v])).collect();
-        let (sum, residual) = (0.0, 0.0);
-        let mut state = Self { damping, tolerance, shares, residuals, degrees, sum, residual, scale };
-        for &v in removed {
-            (state.shares[v as usize], state.residuals[v as usize]) = (0.0, 0.0);
-        }
-        state.recount();
+        // Without vertices that have no out-edges, this is the mean of the values.
+        let mean = |v: usize| if degrees[v] == 0 { 1.0 } else { 1.0 / (1.0 - damping) };
+        let known_value = |v: usize| {
+            let known = known.as_ref().filter(|known| v < known.shares.len())?;
+            Some(known.value(vertex(v))).filter(|value| value.is_finite() && *value >= 1.0)
+        };
+        let shares = (0..n).map(|v| known_value(v).unwrap_or_else(|| mean(v)) / parts(degrees[v])).collect();
+        drop(known);
+        let (residuals, sum, residual, drift, scale) = (vec![0.0; n], 0.0, 0.0, 0.0, 1.0);
+        let mut state = Self { damping, tolerance, shares, residuals, degrees, sum, residual, drift, scale };
+        removed.iter().for_each(|&v| state.shares[v as usize] = 0.0);
+        state.find_residuals(graph, run)?;
+        state.refine(graph, run)?;
         state.scale = state.sum;
         Ok(state)
     }
@@ -103,39 +114,27 @@ impl LivePageRank {
     pub fn words(&self) -> Vec<Vec<u64>> {
         let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect();
         let degrees = self.degrees.iter().map(|&degree| degree as u64).collect();
-        let sums = [self.sum, self.residual, self.scale];
+        let sums = [self.sum, self.residual, self.scale, self.drift];
         vec![bits(&sums), bits(&self.shares), bits(&self.residuals), degrees]
     }
 
     /// The state of a version with `n` vertices, from what [`LivePageRank::words`] made; `None` if that does not fit.
     pub fn of_words((damping, tolerance): (f64, f64), n: usize, words: &[Vec<u64>]) -> Option<Self> {
         let [sums, shares, residuals, degrees] = words else { return None };
-        if sums.len() != 3 || [shares, residuals, degrees].iter().any(|array| array.len() != n) {
+        if sums.len() != 4 || [shares, residuals, degrees].iter().any(|array| array.len() != n) {
             return None;
         }
         let values = |bits: &[u64]| bits.iter().map(|&bits| f64::from_bits(bits)).collect::<Vec<f64>>();
         let degree = |&degree: &u64| (degree <= VertexId::MAX as u64).then_some(degree as VertexId);
         let degrees = degrees.iter().map(degree).collect::<Option<_>>()?;
         let (sums, shares, residuals) = (values(sums), values(shares), values(residuals));
-        let (sum, residual, scale) = (sums[0], sums[1], sums[2]);
-        Some(Self { damping, tolerance, shares, residuals, degrees, sum, residual, scale })
+        let (sum, residual, scale, drift) = (sums[0], sums[1], sums[2], sums[3]);
+        Some(Self { damping, tolerance, shares, residuals, degrees, sum, residual, drift, scale })
     }
 
     /// The rank of a vertex.
     pub fn rank(&self, v: VertexId) -> f64 {
         self.value(v) / self.scale
-    }
-
-    /// Ranks of `n` vertices that add up to 1, for a computation to begin with. Vertices that are not known get the mean.
-    fn into_start(self, n: usize) -> Vec<f64> {
-        let mean = 1.0 / n.max(1) as f64;
-        let rank = |v| if v < self.shares.len() { self.rank(vertex(v)).max(0.0) } else { mean };
-        let mut ranks: Vec<f64> = (0..n).map(rank).collect();
-        let sum: f64 = ranks.iter().sum();
-        // Without a sum that is a number above 0, nothing is known.
-        let (by, otherwise) = if sum.is_normal() { (1.0 / sum, 0.0) } else { (0.0, mean) };
-        ranks.iter_mut().for_each(|rank| *rank = *rank * by + otherwise);
-        ranks
     }
 
     /// The number of vertices.
@@ -145,13 +144,15 @@ impl LivePageRank {
 
     /// A bound for the sum of the differences of all ranks from the exact ones.
     pub fn error(&self) -> f64 {
-        2.0 * self.residual / ((1.0 - self.damping) * self.sum) + (self.sum / self.scale - 1.0).abs()
+        let residual = self.residual + self.drift;
+        2.0 * residual / ((1.0 - self.damping) * self.sum) + (self.sum / self.scale - 1.0).abs()
     }
 
     /// Brings the state to the version that `reader` reads. Returns the vertices whose ranks may have changed, each at least once.
     ///
     /// # Errors
-    /// [`Halt::TooMuch`]; [`Halt::Failed`].
+    /// [`Halt::TooMuch`]: the state is of the version, but not within the tolerance until [`LivePageRank::refine`] was called, and all ranks
+    /// may have changed; [`Halt::Failed`].
     pub fn update<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
         let (changes, n) = (reader.changes(), reader.graph().num_vertices());
         let is_directed = reader.graph().is_directed();
@@ -177,16 +178,21 @@ impl LivePageRank {
             self.bump(v, 1.0);
             changed.push(v);
         }
-        let allowed = self.tolerance * (1.0 - self.damping) / 2.0 * RESIDUAL_SHARE;
-        if self.residual > allowed * self.sum {
+        if self.residual + self.drift > self.allowed() * self.sum {
             self.recount();
-            self.push_down_to(reader, allowed / 2.0, &mut changed)?;
+            let part = self.allowed() * LEFT_SHARE - self.drift / self.sum;
+            self.push_down_to(reader, part.max(self.allowed() * DRIFT_SHARE), &mut changed)?;
         }
         if (self.sum / self.scale - 1.0).abs() > self.tolerance * (1.0 - RESIDUAL_SHARE) {
             self.scale = self.sum;
             changed = (0..n).map(vertex).collect();
         }
         Ok(changed)
+    }
+
+    /// The part of the values that the residuals may take.
+    fn allowed(&self) -> f64 {
+        self.tolerance * (1.0 - self.damping) / 2.0 * RESIDUAL_SHARE
     }
 
     fn value(&self, v: VertexId) -> f64 {
@@ -267,29 +273,166 @@ fn parts(degree: VertexId) -> f64 {
     degree.max(1) as f64
 }
 
-/// The residuals of scores times `scale`.
-fn residuals<G: Graph>(
-    graph: &G,
-    run: &Run,
+/// Corrections of all values in scans of the graph.
+impl LivePageRank {
+    /// Corrects the values of the version that the state is of, until its error is well within the tolerance. All ranks may change.
+    ///
+    /// # Errors
+    /// As [`pagerank`]; the state is of no version then.
+    pub fn refine<G: Graph>(&mut self, graph: &G, run: &Run) -> Result<(), G::Error> {
+        let mut before = f64::INFINITY;
+        loop {
+            if self.drift > self.allowed() * DRIFT_SHARE * self.sum {
+                self.find_residuals(graph, run)?;
+            }
+            let goal = self.allowed() * LEFT_SHARE * self.sum;
+            // Rounding may leave more than a very small tolerance allows.
+            if self.residual + self.drift <= goal || self.residual > before / 2.0 {
+                break;
+            }
+            before = self.residual;
+            self.take_out_net_sum();
+            self.correct(graph, run, goal)?;
+        }
+        if (self.sum / self.scale - 1.0).abs() > self.tolerance * (1.0 - RESIDUAL_SHARE) {
+            self.scale = self.sum;
+        }
+        Ok(())
+    }
+
+    /// Whether a vertex was not removed: a value of 0 without a residual solves nothing.
+    fn is_there(&self, v: usize) -> bool {
+        self.shares[v] != 0.0 || self.residuals[v] != 0.0
+    }
+
+    /// Multiplies the values, and what they are divided by, so that the residuals add up to 0.
+    fn take_out_net_sum(&mut self) {
+        let net: f64 = self.residuals.iter().sum();
+        let count = (0..self.shares.len()).filter(|&v| self.is_there(v)).count() as f64;
+        let by = net / (count - net);
+        if !(by > -1.0 && by.is_finite()) {
+            return;
+        }
+        for v in 0..self.shares.len() {
+            if self.is_there(v) {
+                self.shares[v] *= 1.0 + by;
+                self.residuals[v] = self.residuals[v] * (1.0 + by) - by;
+            }
+        }
+        self.drift *= 1.0 + by;
+        self.scale *= 1.0 + by;
+        self.recount();
+    }
+
+    /// Corrects the values until the residuals add up to `goal`, or to less than rounding makes uncertain.
+    fn correct<G: Graph>(&mut self, graph: &G, run: &Run, goal: f64) -> Result<(), G::Error> {
+        let n = self.shares.len();
+        let bytes = NeighbourSum::vertex_bytes(graph.is_scattered(), Precision::Single);
+        let run = &run.begin("ranks", (bytes + size_of::<f64>() as u64) * n as u64)?;
+        let reach = self.damping * REACH[usize::from(graph.is_directed())];
+        let mut rounds = Rounds::new(self.damping, reach, self.residual);
+        let scale = (SCALED_SUM / self.residual).log2().floor().exp2();
+        let (damping, degrees) = (self.damping, &self.degrees);
+        let shares = VertexValues::from(std::mem::take(&mut self.shares));
+        let (residuals, drift) = (&mut self.residuals, &mut self.drift);
+        let corrected = run.install(|| {
+            let steps = VertexValues::from_fn(run, n, |v| residuals[v]);
+            let mut sums = NeighbourSum::new(graph, run);
+            sums.finish(run, Precision::Single, residuals, |(): &mut (), Chunk { first, values, flows }| {
+                for ((flow, step), &degree) in flows.iter_mut().zip(values).zip(&degrees[first..]) {
+                    *flow = *step * scale / parts(degree);
+                }
+            })?;
+            let mut step_sum = rounds.residual;
+            while rounds.residual + *drift > goal && rounds.residual > *drift {
+                run.round(n)?;
+                *drift += damping * SINGLE_ROUNDING * step_sum;
+                let (of_step, of_residual) = rounds.next();
+                let given = |(residual, next): &mut (u64, u64), chunk: Chunk<'_>| {
+                    let Chunk { first, values, flows } = chunk;
+                    let end = first + flows.len();
+                    let cells = shares.cells()[first..end].iter().zip(&steps.cells()[first..end]);
+                    for (((left, flow), &degree), (share, step)) in
+                        values.iter_mut().zip(flows).zip(&degrees[first..]).zip(cells)
+                    {
+                        let taken = f64::load(step);
+                        f64::store(share, f64::load(share) + taken / parts(degree));
+                        *left += damping * *flow / scale - taken;
+                        let new = of_step * taken + of_residual * *left;
+                        f64::store(step, new);
+                        *flow = new * scale / parts(degree);
+                        *residual += to_fixed((*left * scale).abs());
+                        *next += to_fixed((new * scale).abs());
+                    }
+                };
+                let totals = sums.round(run, Precision::Single, residuals, given)?;
+                rounds.residual = from_fixed(totals.iter().map(|total| total.0).sum()) / scale;
+                step_sum = from_fixed(totals.iter().map(|total| total.1).sum()) / scale;
+            }
+            Ok(())
+        });
+        self.shares = shares.into_vec();
+        self.recount();
+        corrected
+    }
+
+    /// Computes the residuals anew, in double precision.
+    fn find_residuals<G: Graph>(&mut self, graph: &G, run: &Run) -> Result<(), G::Error> {
+        let n = self.shares.len();
+        let bytes = NeighbourSum::vertex_bytes(graph.is_scattered(), Precision::Double);
+        let run = &run.begin("residuals", bytes * n as u64)?;
+        self.recount();
+        let scale = (SCALED_SUM / self.sum.max(1.0)).log2().floor().exp2();
+        let (damping, degrees, shares) = (self.damping, &self.degrees, &self.shares);
+        let residuals = &mut self.residuals;
+        run.install(|| {
+            let mut sums = NeighbourSum::new(graph, run);
+            sums.finish(run, Precision::Double, residuals, |(): &mut (), Chunk { first, flows, .. }| {
+                flows.iter_mut().zip(&shares[first..]).for_each(|(flow, share)| *flow = share * scale);
+            })?;
+            sums.round(run, Precision::Double, residuals, |(): &mut (), Chunk { first, values, flows }| {
+                let of_shares = shares[first..].iter().zip(&degrees[first..]);
+                for ((residual, sum), (share, &degree)) in values.iter_mut().zip(flows).zip(of_shares) {
+                    // Removed vertices have neither.
+                    if *share != 0.0 || *residual != 0.0 {
+                        *residual = 1.0 + damping * *sum / scale - share * parts(degree);
+                    }
+                }
+            })
+        })?;
+        self.drift = 0.0;
+        self.recount();
+        Ok(())
+    }
+}
+
+/// The steps of a correction: each is a combination of the one before and the residuals.
+struct Rounds {
     damping: f64,
-    scores: &[f64],
-    degrees: &[VertexId],
-    scale: f64,
-) -> Result<Vec<f64>, G::Error> {
-    let n = graph.num_vertices();
-    let mut sums = NeighbourSum::new(graph, run);
-    let mut residuals = vec![0.0; n];
-    sums.finish(run, Precision::Double, &mut residuals, |(): &mut (), Chunk { first, flows, .. }| {
-        for ((flow, score), &degree) in flows.iter_mut().zip(&scores[first..]).zip(&degrees[first..]) {
-            *flow = score / parts(degree);
+    reach: f64,
+    /// The part of the step before in the next one, by the reach.
+    weight: f64,
+    /// The sum of the residuals now, and what steps p = r would have left at most.
+    residual: f64,
+    expected: f64,
+}
+
+impl Rounds {
+    fn new(damping: f64, reach: f64, residual: f64) -> Self {
+        Self { damping, reach, weight: reach, residual, expected: residual }
+    }
+
+    /// By how much the last step and the residuals after it count in the next step.
+    fn next(&mut self) -> (f64, f64) {
+        if self.residual > PATIENCE * self.expected || self.reach == 0.0 {
+            (self.reach, self.expected) = (0.0, self.residual);
+            return (0.0, 1.0);
         }
-    })?;
-    sums.round(run, Precision::Double, &mut residuals, |(): &mut (), Chunk { first, values, flows }| {
-        for ((residual, sum), score) in values.iter_mut().zip(flows).zip(&scores[first..]) {
-            *residual = 1.0 + scale * (damping * *sum - score);
-        }
-    })?;
-    Ok(residuals)
+        self.expected *= self.damping;
+        let before = self.weight;
+        self.weight = 1.0 / (2.0 / self.reach - before);
+        (self.weight * before, 2.0 * self.weight / self.reach)
+    }
 }
 
 #[cfg(test)]
@@ -297,7 +440,7 @@ mod tests {
     use super::super::testing::Stream;
     use super::super::version::ChangedEdges;
     use super::*;
-    use crate::algorithm::pagerank::pagerank;
+    use crate::algorithm::pagerank::{PageRankOptions, pagerank};
     use crate::check;
 
     #[test]
@@ -337,41 +480,34 @@ mod tests {
     }
 
     #[test]
-    fn a_computation_from_ranks_of_another_version_is_within_its_certificate() {
+    fn ranks_that_scans_correct_are_within_their_certificate() {
         let run = Run::with_threads(1).unwrap();
-        for seed in 0..20 {
-            let mut stream = Stream::new(seed, 40, seed % 2 == 0, |_| ());
+        let mut refined = 0;
+        for (seed, tolerance) in (0..24).zip([1e-3, 1e-6, 1e-10].into_iter().cycle()) {
+            let mut stream = Stream::new(seed, 40, seed % 4 < 2, |_| ());
             let csr = stream.graph();
-            let mut live = LivePageRank::new(&csr.graph(), &run, (0.85, 1e-6), &[], None).unwrap();
+            let mut live = LivePageRank::new(&csr.graph(), &run, (0.85, tolerance), &[], None).unwrap();
             for step in 0..10 {
                 let changes = stream.step(1 << (step % 5));
                 let csr = stream.graph();
                 let graph = csr.graph();
-                // Most updates stop, and leave ranks of no version.
-                let _ = live.update(&mut BoundedReader::new(&graph, &changes, 0));
-                live = LivePageRank::new(&graph, &run, (0.85, 1e-6), &[], Some(live)).unwrap();
+                // Most updates stop, and leave residuals that are too large.
+                let updated = live.update(&mut BoundedReader::new(&graph, &changes, 0));
+                if seed % 2 == 0 {
+                    live = LivePageRank::new(&graph, &run, (0.85, tolerance), &[], Some(live)).unwrap();
+                } else if updated.is_err() {
+                    live.refine(&graph, &run).unwrap();
+                    refined += 1;
+                }
                 let options =
                     PageRankOptions { tolerance: 1e-14, rounds_max: 1000, ..PageRankOptions::default() };
                 let exact = pagerank(&graph, &run, &options).unwrap().scores;
                 let error: f64 = (0..).zip(&exact).map(|(v, exact)| (live.rank(v) - exact).abs()).sum();
-                assert!(error <= live.error() + 1e-11 && live.error() <= 1e-6, "seed {seed}, step {step}");
+                assert!(error <= live.error() + 1e-11, "{error}, not {}, seed {seed}", live.error());
+                assert!(live.error() <= tolerance, "{} of {tolerance}, seed {seed}", live.error());
             }
         }
-    }
-
-    #[test]
-    fn ranks_of_nearly_the_same_version_shorten_a_computation() {
-        let run = Run::with_threads(1).unwrap();
-        let mut edges: Vec<(VertexId, VertexId, ())> =
-            (0..3000).map(|i| (i % 1000, i * 7 % 997, ())).collect();
-        let before = esker_graph::Csr::undirected(1000, &edges).unwrap();
-        let known = LivePageRank::new(&before.graph(), &run, (0.85, 1e-8), &[], None).unwrap();
-        edges.push((3, 500, ()));
-        let after = esker_graph::Csr::undirected(1000, &edges).unwrap();
-        let options = PageRankOptions { tolerance: 1e-6, rounds_max: 1000, ..PageRankOptions::default() };
-        let rounds = |start| pagerank_from(&after.graph(), &run, &options, start).unwrap().rounds;
-        let (cold, warm) = (rounds(None), rounds(Some(&known.into_start(1000)[..])));
-        assert!(4 * warm < 3 * cold, "{warm} rounds, not {cold}");
+        assert!(refined > 50, "{refined}");
     }
 
     #[test]

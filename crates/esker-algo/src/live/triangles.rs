@@ -57,7 +57,7 @@ impl LiveTriangles {
             for &(u, v) in pairs {
                 ahead.pass(u, v);
                 let common = ahead.common(&lists[&u], &lists[&v], u, v);
-                reader.count(lists[&u].len() + lists[&v].len())?;
+                reader.count(lists[&u].len().min(lists[&v].len()))?;
                 self.0 = if came { self.0 + common } else { self.0 - common };
             }
         }
@@ -80,7 +80,8 @@ fn copies<G: Version>(
                     list.push(w);
                 }
             })?;
-            list.sort_unstable();
+            // The parts of a list are in order, and this sort joins them.
+            list.sort();
             entry.insert(list);
         }
     }
@@ -112,28 +113,42 @@ impl Ahead {
         }
     }
 
-    /// Whether `u` and `w` are neighbours now, if a change of theirs is still to come.
-    fn is_joined(&self, u: VertexId, w: VertexId) -> Option<bool> {
-        self.0.get(&u)?.get(&w).map(|comes| !comes)
-    }
-
     /// The common neighbours of `u` and `v` now.
     fn common(&self, of_u: &[VertexId], of_v: &[VertexId], u: VertexId, v: VertexId) -> u64 {
         let (short, long, u, v) =
             if of_u.len() <= of_v.len() { (of_u, of_v, u, v) } else { (of_v, of_u, v, u) };
-        let has = |list: &[VertexId], u: VertexId, w: VertexId| {
-            self.is_joined(u, w).unwrap_or_else(|| list.binary_search(&w).is_ok())
+        let partners = |v| self.0.get(&v).filter(|partners| !partners.is_empty());
+        let (of_u, of_v) = (partners(u), partners(v));
+        // Whether a change of theirs is still to come, and they are neighbours until then.
+        let is_joined = |partners: Option<&BTreeMap<VertexId, bool>>, w: VertexId| {
+            partners.and_then(|partners| partners.get(&w)).map(|comes| !comes)
         };
-        let mut count = 0;
-        let mut last = None;
+        let (mut count, mut at, mut last) = (0, 0, None);
         for &w in short {
             let is_new = last.replace(w) != Some(w);
-            count += u64::from(is_new && self.is_joined(u, w) != Some(false) && has(long, v, w));
+            let is_listed = is_listed_from(long, &mut at, w);
+            let is_common = is_new && is_joined(of_u, w) != Some(false);
+            count += u64::from(is_common && is_joined(of_v, w).unwrap_or(is_listed));
         }
         // Partners of changes to come that the list no longer has.
-        let going = self.0.get(&u).into_iter().flatten().filter(|(_, comes)| !**comes);
-        count + going.filter(|(w, _)| short.binary_search(w).is_err() && has(long, v, **w)).count() as u64
+        let going = of_u.into_iter().flatten().filter(|(_, comes)| !**comes);
+        let going = going.map(|(&w, _)| w).filter(|w| short.binary_search(w).is_err());
+        count
+            + going.filter(|&w| is_joined(of_v, w).unwrap_or_else(|| long.binary_search(&w).is_ok())).count()
+                as u64
     }
+}
+
+/// Whether an ascending list has `w`, which is not below those that were asked for before: `at` is where they were found, or would be.
+fn is_listed_from(list: &[VertexId], at: &mut usize, w: VertexId) -> bool {
+    let rest = &list[*at..];
+    let mut end = 1;
+    while end < rest.len() && rest[end] < w {
+        end *= 2;
+    }
+    let (low, high) = (end / 2, rest.len().min(end + 1));
+    *at += low + rest[low..high].partition_point(|&other| other < w);
+    list.get(*at) == Some(&w)
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! What a live answer reads: one version of a graph, list by list, and the edges that differ from the version before.
 
-use esker_graph::{Direction, Lists, Stop, VertexId, Weight, vertex};
+use std::time::Instant;
+
+use esker_graph::{Direction, Flow, Lists, Stop, VertexId, Weight, vertex};
 
 /// A version of a graph whose lists are read one by one.
 pub trait Version {
@@ -29,6 +31,16 @@ pub trait Version {
         direction: Direction,
         v: VertexId,
         take: impl FnMut(VertexId, Self::Weight),
+    ) -> Result<(), Self::Error>;
+    /// As [`Version::each`], until `take` wants no more. Further entries may come.
+    ///
+    /// # Errors
+    /// If the list cannot be read.
+    fn some(
+        &self,
+        direction: Direction,
+        v: VertexId,
+        take: impl FnMut(VertexId, Self::Weight) -> Flow,
     ) -> Result<(), Self::Error>;
 }
 
@@ -60,6 +72,18 @@ impl<G: Lists> Version for G {
     ) -> Result<(), G::Error> {
         self.with_list(direction, v, |targets, weights| {
             targets.iter().zip(weights).for_each(|(&target, &weight)| take(target, weight));
+        })
+    }
+
+    fn some(
+        &self,
+        direction: Direction,
+        v: VertexId,
+        mut take: impl FnMut(VertexId, G::Weight) -> Flow,
+    ) -> Result<(), G::Error> {
+        self.with_list(direction, v, |targets, weights| {
+            let mut entries = targets.iter().zip(weights);
+            let _ = entries.any(|(&target, &weight)| take(target, weight) == Flow::Enough);
         })
     }
 }
@@ -98,7 +122,7 @@ impl<W> ChangedEdges<W> {
 /// Why an update stopped. The state is of no version then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Halt<E> {
-    /// It read as much as it may.
+    /// It read as much as it may, or took as long.
     TooMuch,
     /// The graph has no in-lists, which this update needs, or its weights do not add up.
     Unsuitable,
@@ -124,12 +148,25 @@ pub struct BoundedReader<'g, G: Version> {
     read: u64,
     /// The most it may read.
     read_max: u64,
+    /// When it has to end.
+    deadline: Option<Instant>,
+    /// The number of reads at which it looks at the clock next.
+    next_look: u64,
 }
+
+/// Reads between two looks at the clock.
+const LOOK_READS: u64 = 1024;
 
 impl<'g, G: Version> BoundedReader<'g, G> {
     /// A reader of `graph` that may read that many arcs and lists. `changes` are its differences from the version of the state.
     pub fn new(graph: &'g G, changes: &'g ChangedEdges<G::Weight>, read_max: u64) -> Self {
-        Self { graph, changes, read: 0, read_max }
+        Self { graph, changes, read: 0, read_max, deadline: None, next_look: LOOK_READS }
+    }
+
+    /// Has the update stop at a time, if there is one.
+    #[must_use]
+    pub fn until(self, deadline: Option<Instant>) -> Self {
+        Self { deadline, ..self }
     }
 
     /// The version.
@@ -159,7 +196,15 @@ impl<'g, G: Version> BoundedReader<'g, G> {
     /// [`Halt::TooMuch`].
     pub fn count(&mut self, steps: usize) -> Result<(), Halt<G::Error>> {
         self.read += steps as u64;
-        if self.read > self.read_max { Err(Halt::TooMuch) } else { Ok(()) }
+        if self.read > self.read_max {
+            return Err(Halt::TooMuch);
+        }
+        if self.read < self.next_look {
+            return Ok(());
+        }
+        self.next_look = self.read + LOOK_READS;
+        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if is_late { Err(Halt::TooMuch) } else { Ok(()) }
     }
 
     /// Calls `take` with each entry of the list of `v`.
@@ -194,6 +239,34 @@ impl<'g, G: Version> BoundedReader<'g, G> {
     ) -> Result<(), Halt<G::Error>> {
         self.each(Direction::Out, v, &mut take)?;
         if self.graph.is_directed() { self.each(Direction::In, v, take) } else { Ok(()) }
+    }
+
+    /// Calls `take` with neighbours of `v`, whatever the direction, until it wants no more.
+    ///
+    /// # Errors
+    /// As [`BoundedReader::each`].
+    pub fn some_around(
+        &mut self,
+        v: VertexId,
+        mut take: impl FnMut(VertexId, G::Weight) -> Flow,
+    ) -> Result<(), Halt<G::Error>> {
+        let directions = [Direction::Out, Direction::In];
+        let (mut is_enough, mut arcs) = (false, 0);
+        for &direction in &directions[..1 + usize::from(self.graph.is_directed())] {
+            if !self.graph.has(direction) {
+                return Err(Halt::Unsuitable);
+            }
+            if is_enough {
+                break;
+            }
+            self.graph.some(direction, v, |target, weight| {
+                arcs += 1;
+                let flow = take(target, weight);
+                is_enough |= flow == Flow::Enough;
+                flow
+            })?;
+        }
+        self.count(arcs + 1)
     }
 
     /// The number of entries that [`BoundedReader::each_around`] hands over.

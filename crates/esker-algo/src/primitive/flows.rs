@@ -22,6 +22,18 @@ pub(crate) fn from_fixed(fixed: u64) -> f64 {
     fixed as f64 / FIXED_ONE
 }
 
+/// A number of either sign, of a magnitude less than 2, as a multiple of 2^-62. It is that of [`to_fixed`] if the number is not negative.
+#[inline(always)]
+pub(super) fn to_signed(number: f64) -> u64 {
+    ((number * FIXED_ONE) as i64).cast_unsigned()
+}
+
+/// The inverse of [`to_signed`].
+#[inline(always)]
+pub(super) fn from_signed(fixed: u64) -> f64 {
+    fixed.cast_signed() as f64 / FIXED_ONE
+}
+
 const FIXED_ONE: f64 = (1u64 << 62) as f64;
 
 /// The share and the sum of each vertex of a range. Memory: 16 bytes a vertex.
@@ -80,7 +92,7 @@ impl Flows {
         let mut words = self.pairs.into_vec();
         let n = words.len() / 2;
         for v in 0..n {
-            words[v] = f(vertex(v), from_fixed(words[2 * v])).to_bits();
+            words[v] = f(vertex(v), from_signed(words[2 * v])).to_bits();
         }
         words.truncate(n);
         words.shrink_to_fit();

@@ -17,7 +17,7 @@ use esker_graph::{
 };
 
 use super::array::{ArrayValue, VertexValues};
-use super::flows::{FlowWorker, Flows, from_fixed, to_fixed};
+use super::flows::{FlowWorker, Flows, from_signed, to_signed};
 use super::shares::{Precision, Shares, sum_rows};
 
 /// Vertices of a block that a worker adds up: their sums fit a first- or second-level cache.
@@ -53,7 +53,7 @@ pub(crate) struct Chunk<'a> {
     pub(crate) first: usize,
     /// The caller's values for the vertices; if it has none, the share that each gave last, if [`NeighbourSum::keeps_shares`].
     pub(crate) values: &'a mut [f64],
-    /// The sum that each received. To be replaced by the share that it gives next, in 0..4.
+    /// The sum that each received. To be replaced by the share that it gives next, of a magnitude less than 2; so are sums.
     pub(crate) flows: &'a mut [f64],
 }
 
@@ -163,11 +163,11 @@ impl<'g, G: Graph> NeighbourSum<'g, G> {
                     let mut shares = [0.0; CHUNK_LEN];
                     let vertices = || (first..).map(vertex);
                     for ((sum, share), v) in sums.iter_mut().zip(&mut shares).zip(vertices()) {
-                        (*share, *sum) = (from_fixed(flows.given(v)), from_fixed(flows.take(v)));
+                        (*share, *sum) = (from_signed(flows.given(v)), from_signed(flows.take(v)));
                     }
                     let values = if values.is_empty() { &mut shares[..sums.len()] } else { values };
                     finish(totals, Chunk { first, values, flows: sums });
-                    vertices().zip(&*sums).for_each(|(v, &share)| flows.give(v, to_fixed(share)));
+                    vertices().zip(&*sums).for_each(|(v, &share)| flows.give(v, to_signed(share)));
                 })
             }
             Memory::Apart(Apart { shares, sums, open, parts }) => {
@@ -239,7 +239,7 @@ impl Received<'_> {
         }
         let Some(parts) = self.parts else { return };
         for v in self.open.iter_range(first..first + flows.len()) {
-            flows[v as usize - first] = from_fixed(parts.get(v));
+            flows[v as usize - first] = from_signed(parts.get(v));
             parts.set(v, 0);
         }
     }
@@ -287,7 +287,7 @@ impl Apart {
     #[inline(never)]
     fn leave_open(&self, v: VertexId, sum: f64) {
         self.open.insert(v);
-        self.parts().add(v, to_fixed(sum));
+        self.parts().add(v, to_signed(sum));
     }
 }
 
@@ -390,7 +390,7 @@ impl<W: Weight> Visitor<W> for SharePush<'_> {
 
     #[inline(always)]
     fn visit(&self, (): &mut (), u: VertexId, piece: Piece<'_, W>) -> Flow {
-        let share = to_fixed(self.shares.get(u));
+        let share = to_signed(self.shares.get(u));
         for &v in piece.targets {
             self.sums.add(v, share);
         }

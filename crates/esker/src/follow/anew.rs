@@ -1,5 +1,7 @@
 //! Answers that each step computes anew: of algorithms and options without an update, on windows that join edges, and without the directions of edges.
 
+use std::time::Instant;
+
 use esker_graph::{NONE, VertexId};
 
 use super::change::VersionChange;
@@ -72,8 +74,8 @@ impl Live for Anew {
         Ok(())
     }
 
-    fn update(&mut self, _: At<'_>, _: &VersionChange, _: u64) -> Result<(Updated, u64)> {
-        Ok((Updated::Stopped, 0))
+    fn update(&mut self, _: At<'_>, _: &VersionChange, _: Option<Instant>) -> Result<Updated> {
+        Ok(Updated::Stopped)
     }
 
     fn values(&self) -> Option<Values> {

@@ -1,21 +1,25 @@
 //! The live answers by name: how each is computed anew, updated, and shown.
 
 use std::num::NonZeroU32;
+use std::time::Instant;
 
 use esker_algo::algorithm::colouring::{ColouringOptions, colouring};
 use esker_algo::algorithm::degrees::{DegreeOf, degrees};
 use esker_algo::algorithm::kcore::kcore;
 use esker_algo::algorithm::triangles::{TrianglesOptions, triangles};
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
-use esker_algo::live::{LiveColouring, LiveComponents, LiveCores, LiveDegrees, LivePageRank, LiveTriangles};
+use esker_algo::live::{
+    BoundedReader, Halt, LiveColouring, LiveComponents, LiveCores, LiveDegrees, LivePageRank, LiveTriangles,
+};
 use esker_graph::{NONE, VertexId, vertex};
 use esker_store::Snapshot;
 use esker_store::windows::{Copies, WindowIndex};
 
 use super::anew::Anew;
 use super::change::VersionChange;
-use super::live::{At, Live, Updated, updated, values_of, words_of};
+use super::live::{At, Live, Updated, copied, updated, values_of, words_of};
 use super::paths;
+use super::points::Points;
 use crate::answer::{Fact, Ranking, Value, Values};
 use crate::catalogue::{Entry, Opt, Params, degree_of};
 use crate::error::Result;
@@ -91,8 +95,8 @@ impl Live for Components {
         Ok(())
     }
 
-    fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
-        updated::<_, ()>(&mut self.state, at, change, read_max, LiveComponents::update)
+    fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated> {
+        updated::<_, ()>(&mut self.state, at, change, deadline, LiveComponents::update)
     }
 
     fn words(&self) -> Option<Vec<Vec<u64>>> {
@@ -149,7 +153,14 @@ impl PageRanks {
     }
 }
 
+/// Residuals are pushed along the lists of one part of the graph in this many; more are corrected by scans, which read a list much faster.
+const PUSHED_PARTS: u64 = 64;
+
 impl Live for PageRanks {
+    fn is_as_run(&self) -> bool {
+        false
+    }
+
     fn bytes(&self, n: usize) -> u64 {
         LivePageRank::bytes(n)
     }
@@ -161,8 +172,22 @@ impl Live for PageRanks {
         Ok(())
     }
 
-    fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
-        updated::<_, ()>(&mut self.state, at, change, read_max, LivePageRank::update)
+    fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated> {
+        let Some(state) = &mut self.state else { return Ok(Updated::Stopped) };
+        let (points, changes) = (Points::<()>::new(at.snapshot), change.edges());
+        let read_max =
+            (at.snapshot.num_vertices() as u64).saturating_add(at.snapshot.num_arcs()) / PUSHED_PARTS;
+        match state.update(&mut BoundedReader::new(&points, &changes, read_max).until(deadline)) {
+            Ok(changed) => Ok(Updated::Done(changed)),
+            Err(Halt::TooMuch) => {
+                let copied = copied(at)?;
+                let graph = copied.as_ref().unwrap_or(at.snapshot).graph::<()>(at.run)?;
+                state.refine(&graph, at.run)?;
+                Ok(Updated::All)
+            }
+            Err(Halt::Unsuitable) => Ok(Updated::Stopped),
+            Err(Halt::Failed(error)) => Err(error.into()),
+        }
     }
 
     fn num_words(&self, n: usize) -> usize {
@@ -220,8 +245,8 @@ impl Live for Colours {
         Ok(())
     }
 
-    fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
-        updated::<_, ()>(&mut self.state, at, change, read_max, LiveColouring::update)
+    fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated> {
+        updated::<_, ()>(&mut self.state, at, change, deadline, LiveColouring::update)
     }
 
     fn words(&self) -> Option<Vec<Vec<u64>>> {
@@ -274,8 +299,8 @@ impl Live for Triangles {
         Ok(())
     }
 
-    fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
-        updated::<_, ()>(&mut self.state, at, change, read_max, |state, reader| {
+    fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated> {
+        updated::<_, ()>(&mut self.state, at, change, deadline, |state, reader| {
             state.update(reader).map(|()| Vec::new())
         })
     }
@@ -324,8 +349,8 @@ impl Live for Cores {
         Ok(())
     }
 
-    fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
-        updated::<_, ()>(&mut self.state, at, change, read_max, LiveCores::update)
+    fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated> {
+        updated::<_, ()>(&mut self.state, at, change, deadline, LiveCores::update)
     }
 
     fn num_words(&self, n: usize) -> usize {
@@ -386,8 +411,8 @@ impl Live for Degrees {
         Ok(())
     }
 
-    fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
-        updated::<_, ()>(&mut self.state, at, change, read_max, LiveDegrees::update)
+    fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated> {
+        updated::<_, ()>(&mut self.state, at, change, deadline, LiveDegrees::update)
     }
 
     fn words(&self) -> Option<Vec<Vec<u64>>> {

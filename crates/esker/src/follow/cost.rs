@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::step::MethodChoice;
 
-/// Seconds for an arc that an update reads, until it is measured: a random read of a mapped list.
+/// Seconds for a random read of an arc of a mapped list, until a recomputation was measured.
 pub(super) const READ_SECONDS: f64 = 60e-9;
 /// The weight of a new measurement against the older ones.
 const NEW_SHARE: f64 = 0.3;
@@ -31,8 +31,9 @@ const TRY_AGAIN_MAX: u32 = 128;
 const IF_MEASURED: CostlyLimits = CostlyLimits { part: 0.25, sum: 8.0 };
 /// How long they go on if it was guessed. The guess may be much too high.
 const IF_GUESSED: CostlyLimits = CostlyLimits { part: 0.1, sum: 3.0 };
-/// Arcs and lists that every update may read.
-const READS_MIN: u64 = 10_000;
+/// Seconds that every update may take, and the most that a bound can be.
+const UPDATE_SECONDS_MIN: f64 = 1e-4;
+const SECONDS_MAX: f64 = 1e6;
 /// A size is not tried for the first time if the nearest size says that an update takes that many recomputations.
 const HOPELESS: f64 = 8.0;
 
@@ -121,8 +122,6 @@ impl CostlyUpdates {
 pub(super) struct CostModel {
     /// A recomputation, and the comparison of all values after it.
     anew: Seconds,
-    /// An arc or a list that an update reads.
-    read: Seconds,
     /// By the logarithm of the number of edges that changed.
     sizes: Vec<Size>,
     costly: CostlyUpdates,
@@ -152,8 +151,8 @@ impl Outcome {
 /// What to do with a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// Update, and read at most that many arcs and lists.
-    Update { read_max: u64 },
+    /// Update, for at most that time.
+    Update { time_max: Duration },
     /// Compute anew.
     Recompute,
 }
@@ -162,8 +161,7 @@ impl CostModel {
     /// With the seconds that the first computation took, which may have read more than later ones, or less.
     pub(super) fn new(first_seconds: f64) -> Self {
         let sizes = vec![Size::default(); usize::BITS as usize];
-        let (anew, read) = (Seconds::guess(first_seconds), Seconds::guess(READ_SECONDS));
-        Self { anew, read, sizes, costly: CostlyUpdates::default() }
+        Self { anew: Seconds::guess(first_seconds), sizes, costly: CostlyUpdates::default() }
     }
 
     fn size(edges: usize) -> usize {
@@ -174,7 +172,7 @@ impl CostModel {
     pub(super) fn choice(&self, choice: MethodChoice, edges: usize) -> Choice {
         match choice {
             MethodChoice::Cheaper => self.choose(edges),
-            MethodChoice::Update => Choice::Update { read_max: u64::MAX },
+            MethodChoice::Update => Choice::Update { time_max: Duration::MAX },
             MethodChoice::Recompute => Choice::Recompute,
         }
     }
@@ -193,8 +191,8 @@ impl CostModel {
             cost < anew * count as f64
         };
         if size.tries.is_due() || updates && !self.costly.exceed(self.anew) {
-            let read_max = (anew / self.read.value) as u64;
-            return Choice::Update { read_max: read_max.max(READS_MIN) };
+            let time_max = Duration::from_secs_f64(anew.clamp(UPDATE_SECONDS_MIN, SECONDS_MAX));
+            return Choice::Update { time_max };
         }
         Choice::Recompute
     }
@@ -209,17 +207,9 @@ impl CostModel {
         mean * (size as f64 - nearest as f64).exp2() > HOPELESS * self.anew.value
     }
 
-    /// Takes in how long an update took, and how many arcs and lists it read.
-    pub(super) fn updated(&mut self, edges: usize, seconds: f64, reads: u64, is_done: bool) {
-        let was_guess = self.anew.is_guess || self.read.is_guess;
-        if reads > READS_MIN {
-            self.read.measured(seconds / reads as f64);
-        }
+    /// Takes in how long an update took.
+    pub(super) fn updated(&mut self, edges: usize, seconds: f64, is_done: bool) {
         let anew = self.anew.value;
-        // A bound by guesses may have been much too low.
-        if !is_done && was_guess && seconds < anew / 2.0 {
-            return;
-        }
         let (size, is_dearer) = (&mut self.sizes[Self::size(edges)], !is_done || seconds > anew);
         // What a try finds that was due after many recomputations, those before it say no longer.
         if size.tries.is_due() && !is_dearer {
@@ -249,11 +239,10 @@ impl CostModel {
 const FAR: usize = 6;
 /// Tries before a size is judged, for the first may be one of the few that reach far, or begin from guesses.
 const TRIES_MIN: u32 = 3;
-/// The weight of a new try against the older ones: a few that reach far must not outweigh the others.
-const TRY_SHARE: f64 = 0.1;
-/// A search for what changed may take that long, if a recomputation takes less; it never takes longer than the second.
+/// The tries whose mean is kept: a few that reach far must not outweigh the others.
+const TRIES_MAX: u32 = 10;
+/// A search for what changed may take that long, if a recomputation takes less.
 const SEARCH_SECONDS_MIN: f64 = 1e-3;
-const SEARCH_SECONDS_MAX: f64 = 1e6;
 
 /// The choice at each step: look for what changed, or compute anew at once.
 ///
@@ -261,7 +250,7 @@ const SEARCH_SECONDS_MAX: f64 = 1e6;
 #[derive(Debug, Clone)]
 pub(super) struct DifferenceCosts {
     anew: Seconds,
-    /// What was tried, by size: the seconds of the differences and of what followed, and how often up to [`TRIES_MIN`].
+    /// What was tried, by size: the mean of the seconds of the differences and of what followed, and how often up to [`TRIES_MAX`].
     tried: [Option<(f64, u32)>; u64::BITS as usize],
     tries: Tries,
     costly: CostlyUpdates,
@@ -306,7 +295,7 @@ impl DifferenceCosts {
 
     /// The time after which a search for what changed is given up.
     pub(super) fn search_time_max(&self, choice: MethodChoice) -> Duration {
-        let seconds = self.anew.value.clamp(SEARCH_SECONDS_MIN, SEARCH_SECONDS_MAX);
+        let seconds = self.anew.value.clamp(SEARCH_SECONDS_MIN, SECONDS_MAX);
         if choice == MethodChoice::Cheaper { Duration::from_secs_f64(seconds) } else { Duration::MAX }
     }
 
@@ -325,7 +314,8 @@ impl DifferenceCosts {
         let is_new = self.tries.is_due() && !is_dearer;
         let known = self.tried[size].filter(|_| !is_new);
         self.tried[size] = Some(known.map_or((seconds, 1), |(known, count)| {
-            (known + TRY_SHARE * (seconds - known), (count + 1).min(TRIES_MIN))
+            let count = (count + 1).min(TRIES_MAX);
+            (known + (seconds - known) / f64::from(count), count)
         }));
         self.tries.tried(is_dearer);
         self.costly.tried(seconds, self.anew);
@@ -349,17 +339,15 @@ impl DifferenceCosts {
 mod tests {
     use super::*;
 
-    /// The cost of a stream of updates that would take `seconds` each, with the choices of a model. A read takes 10 nanoseconds.
+    /// The cost of a stream of updates that would take `seconds` each, with the choices of a model.
     fn cost(model: &mut CostModel, edges: usize, anew: f64, seconds: impl IntoIterator<Item = f64>) -> f64 {
-        const READ: f64 = 10e-9;
         let mut total = 0.0;
         for needed in seconds {
             let mut is_done = false;
-            if let Choice::Update { read_max } = model.choose(edges) {
-                let reads = ((needed / READ) as u64).min(read_max);
-                let took = reads as f64 * READ;
-                is_done = took >= needed - READ;
-                model.updated(edges, took, reads, is_done);
+            if let Choice::Update { time_max } = model.choose(edges) {
+                let took = needed.min(time_max.as_secs_f64());
+                is_done = took >= needed;
+                model.updated(edges, took, is_done);
                 total += took;
             }
             if !is_done {
@@ -458,7 +446,7 @@ mod tests {
     fn sizes_are_judged_apart_unless_one_is_hopeless() {
         let mut model = CostModel::new(0.01);
         assert!(matches!(model.choose(1), Choice::Update { .. }), "nothing is known");
-        model.updated(1000, 0.009, 90_000, true);
+        model.updated(1000, 0.009, true);
         assert!(matches!(model.choose(8000), Choice::Update { .. }), "large changes share what they read");
         assert_eq!(model.choose(1_000_000), Choice::Recompute, "a thousand times as long");
         (0..TRY_AGAIN_MIN).for_each(|_| model.recomputed(1_000_000, 0.01));

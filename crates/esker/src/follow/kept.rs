@@ -14,7 +14,7 @@ use crate::error::Result;
 
 /// The number of what states and declarations mean. It changes with the words of any state, with a default that is not a value of the
 /// catalogue, and with the text of declarations, so that states of another number are not found.
-const STATES: u32 = 3;
+const STATES: u32 = 4;
 
 /// The last vertices whose ids tell whether the numbers of vertices still belong to the same ones.
 const LAST_IDS: usize = 1 << 10;

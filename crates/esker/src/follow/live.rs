@@ -1,5 +1,7 @@
 //! What live answers have in common.
 
+use std::time::Instant;
+
 use esker_algo::live::{BoundedReader, Halt};
 use esker_graph::{NONE, Run, VertexId};
 use esker_store::windows::WindowIndex;
@@ -21,6 +23,8 @@ pub(super) struct At<'a> {
 pub(super) enum Updated {
     /// The vertices whose values may have changed.
     Done(Vec<VertexId>),
+    /// It is done, and all values may have changed.
+    All,
     /// It stopped: the state is of no version.
     Stopped,
 }
@@ -35,6 +39,10 @@ pub(super) trait Live: Send {
     fn updates(&self) -> bool {
         true
     }
+    /// Whether `esker run` on the same edges has the same values.
+    fn is_as_run(&self) -> bool {
+        true
+    }
     /// Whether weights are read.
     fn is_weighted(&self) -> bool {
         false
@@ -47,8 +55,8 @@ pub(super) trait Live: Send {
     fn bytes(&self, n: usize) -> u64;
     /// Makes the state of a version.
     fn recompute(&mut self, at: At<'_>) -> Result<()>;
-    /// Takes the state to the next version, within a number of reads. Returns how many there were.
-    fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)>;
+    /// Takes the state to the next version; stops at the deadline.
+    fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated>;
     /// The values of all vertices, removed ones included; `None` if the answer has figures only.
     fn values(&self) -> Option<Values>;
     /// The value of a vertex.
@@ -147,31 +155,31 @@ pub(super) fn updated<'a, S, W: LiveWeight>(
     state: &mut Option<S>,
     at: At<'a>,
     change: &VersionChange,
-    read_max: u64,
+    deadline: Option<Instant>,
     update: impl FnOnce(
         &mut S,
         &mut BoundedReader<'_, Points<'a, W>>,
     ) -> std::result::Result<Vec<VertexId>, Halt<esker_store::Error>>,
-) -> Result<(Updated, u64)> {
-    let Some(state) = state else { return Ok((Updated::Stopped, 0)) };
+) -> Result<Updated> {
+    let Some(state) = state else { return Ok(Updated::Stopped) };
     let (points, changes) = (Points::new(at.snapshot), change.edges());
-    let mut reader = BoundedReader::new(&points, &changes, read_max);
-    let outcome = match update(state, &mut reader) {
-        Ok(changed) => Updated::Done(changed),
-        Err(Halt::TooMuch | Halt::Unsuitable) => Updated::Stopped,
-        Err(Halt::Failed(error)) => return Err(error.into()),
-    };
-    Ok((outcome, reader.read()))
+    match update(state, &mut BoundedReader::new(&points, &changes, u64::MAX).until(deadline)) {
+        Ok(changed) => Ok(Updated::Done(changed)),
+        Err(Halt::TooMuch | Halt::Unsuitable) => Ok(Updated::Stopped),
+        Err(Halt::Failed(error)) => Err(error.into()),
+    }
 }
 
-/// Makes the state of a version or window. The edges of a window are copied to memory first, if half of what is free suffices.
+/// Makes the state of a version or window.
 pub(super) fn recompute(live: &mut dyn Live, at: At<'_>) -> Result<()> {
-    let At { snapshot, run } = at;
+    let copied = if live.updates() && live.reads_lists() { copied(at)? } else { None };
+    live.recompute(At { snapshot: copied.as_ref().unwrap_or(at.snapshot), run: at.run })
+}
+
+/// A window whose edges are copied to memory, if half of what is free suffices.
+pub(super) fn copied(At { snapshot, run }: At<'_>) -> Result<Option<Snapshot>> {
     let fits =
         |index: &WindowIndex| index.gathered_bytes(size_of::<u64>() as u64) <= run.budget().free_bytes() / 2;
-    let copied = match snapshot.window_index().filter(|_| live.updates() && live.reads_lists()) {
-        Some(index) if fits(index) => Some(snapshot.clone().resident(Access::Memory)?),
-        _ => None,
-    };
-    live.recompute(At { snapshot: copied.as_ref().unwrap_or(snapshot), run })
+    let index = snapshot.window_index().filter(|index| fits(index));
+    Ok(index.map(|_| snapshot.clone().resident(Access::Memory)).transpose()?)
 }

@@ -39,6 +39,7 @@ mod change;
 mod cost;
 mod given;
 mod live;
+mod report;
 mod ranking;
 mod anew;
 mod paths;
@@ -94,8 +95,8 @@ pub struct Resumed {
 
 /// An answer that follows the versions of a database.
 ///
-/// Memory: the state of the algorithm (see `docs/tutorials/follow.md`), 8 bytes a vertex for the values reported last, and as much while all
-/// values are compared; all are reserved from the budget of the run.
+/// Memory: the state of the algorithm (see `docs/tutorials/follow.md`), 8 bytes a vertex for the values reported last, as much while all
+/// values are compared, and what the last step reports; all are reserved from the budget of the run.
 pub struct Follow {
     entry: &'static Entry,
     params: Params,
@@ -112,6 +113,8 @@ pub struct Follow {
     /// Whether the state is of the version: not after a step that failed.
     is_whole: bool,
     memory: Reservation,
+    /// Of what the last step reported.
+    changed_memory: Reservation,
 }
 
 impl std::fmt::Debug for Follow {
@@ -227,6 +230,7 @@ impl Follow {
         live: Box<dyn Live>,
     ) -> Result<Self> {
         let memory = run.budget().reserve("the state of a live answer", 0)?;
+        let changed_memory = run.budget().reserve("the changes of a live answer", 0)?;
         // Until a recomputation was timed, it counts as long as random reads of all arcs, so that a large graph is not computed anew at once.
         let reads = (snapshot.num_vertices() as u64).saturating_add(snapshot.num_arcs());
         let seconds = UNTIMED_SECONDS_MIN.max(reads as f64 * READ_SECONDS);
@@ -247,6 +251,7 @@ impl Follow {
             differences,
             is_whole: true,
             memory,
+            changed_memory,
         };
         follow.reserve()?;
         Ok(follow)
@@ -347,7 +352,8 @@ impl Follow {
         let keeps_weights = !self.live.is_weighted() || to.weight_type() == self.snapshot.weight_type();
         let has_state = self.live.updates() && keeps_weights && is_slide(&self.snapshot, &to);
         let looks = self.differences.looks(self.choice, size, is_window);
-        if !looks && is_window && !self.differences.measures_again() {
+        let may_go_without = is_window && (self.live.is_as_run() || !self.live.updates());
+        if !looks && may_go_without && !self.differences.measures_again() {
             self.live = Box::new(Anew::new(self.entry, &self.params)?);
         } else if !has_state {
             self.live = live(self.entry, &self.params, &to)?;
@@ -419,15 +425,16 @@ impl Follow {
         if change.is_empty() {
             return Ok((Method::Unchanged, Vec::new()));
         }
-        if let Choice::Update { read_max } = self.costs.choice(self.choice, num_edges) {
+        if let Choice::Update { time_max } = self.costs.choice(self.choice, num_edges) {
             let begin = Instant::now();
-            let at = At { snapshot: &self.snapshot, run: &self.run };
-            let (updated, reads) = self.live.update(at, change, read_max)?;
-            let changed = match updated {
+            let (at, deadline) =
+                (At { snapshot: &self.snapshot, run: &self.run }, begin.checked_add(time_max));
+            let changed = match self.live.update(at, change, deadline)? {
                 Updated::Done(touched) => Some(self.report(touched, change)?),
+                Updated::All => Some(self.report_all()?),
                 Updated::Stopped => None,
             };
-            self.costs.updated(num_edges, begin.elapsed().as_secs_f64(), reads, changed.is_some());
+            self.costs.updated(num_edges, begin.elapsed().as_secs_f64(), changed.is_some());
             if let Some(changed) = changed {
                 return Ok((Method::Update, changed));
             }
@@ -448,29 +455,23 @@ impl Follow {
         touched.extend(change.left.iter().chain(&change.came));
         touched.sort_unstable();
         touched.dedup();
-        let removed = self.snapshot.removed(&self.run)?;
-        let mut changed = Vec::new();
-        let Some(AnswerColumn { values, .. }) = self.answer.columns.first_mut() else { return Ok(changed) };
-        for vertex in touched {
-            let old =
-                if (vertex as usize) < values.len() { values.get(vertex as usize) } else { Value::Missing };
-            let new = if removed.is_removed(vertex) { Value::Missing } else { self.live.value(vertex) };
-            set(values, vertex, new);
-            if !old.is_same(new) {
-                changed.push(Changed { vertex, old, new });
-            }
-        }
-        Ok(changed)
+        report::reserve(&mut self.changed_memory, &self.run, self.entry.name, touched.len())?;
+        let (removed, column) = (self.snapshot.removed(&self.run)?, self.answer.columns.first_mut());
+        Ok(column.map_or_else(Vec::new, |column| {
+            report::take_some(&mut column.values, self.live.as_ref(), removed, &touched)
+        }))
     }
 
     /// The changes of all vertices since the last report.
     fn report_all(&mut self) -> Result<Vec<Changed>> {
         let removed = self.snapshot.removed(&self.run)?;
-        let mut changed = Vec::new();
         let (column, values) = (self.answer.columns.first_mut(), self.live.values());
-        let (Some(column), Some(mut values)) = (column, values) else { return Ok(changed) };
+        let (Some(column), Some(mut values)) = (column, values) else { return Ok(Vec::new()) };
         removed.list().iter().for_each(|&v| set(&mut values, v, Value::Missing));
         let old = std::mem::replace(&mut column.values, values);
+        let count = differing(&old, &column.values).count();
+        report::reserve(&mut self.changed_memory, &self.run, self.entry.name, count)?;
+        let mut changed = Vec::with_capacity(count);
         changed.extend(differing(&old, &column.values));
         Ok(changed)
     }

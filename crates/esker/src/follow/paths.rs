@@ -1,5 +1,7 @@
 //! Live searches from sources: bfs, sssp, widest.
 
+use std::time::Instant;
+
 use esker_algo::algorithm::bfs::{BfsOptions, bfs};
 use esker_algo::algorithm::sssp::{SsspOptions, sssp};
 use esker_algo::algorithm::widest::{WidestOptions, widest};
@@ -52,11 +54,11 @@ impl<W: LiveWeight, R: PathRule<W, Label: StateWord>> Live for Paths<W, R> {
         Ok(())
     }
 
-    fn update(&mut self, at: At<'_>, change: &VersionChange, read_max: u64) -> Result<(Updated, u64)> {
+    fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated> {
         if change.left.iter().any(|v| self.found.contains(v)) {
-            return Ok((Updated::Stopped, 0)); // A search anew says which source was removed.
+            return Ok(Updated::Stopped); // A search anew says which source was removed.
         }
-        updated::<_, W>(&mut self.state, at, change, read_max, LivePaths::update)
+        updated::<_, W>(&mut self.state, at, change, deadline, LivePaths::update)
     }
 
     fn num_words(&self, n: usize) -> usize {
