@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use esker_graph::{Direction, Flow, Lists, Stop, VertexId, Weight, vertex};
+use esker_graph::{Direction, Lists, Stop, VertexId, Weight, vertex};
 
 /// A version of a graph whose lists are read one by one.
 pub trait Version {
@@ -31,16 +31,6 @@ pub trait Version {
         direction: Direction,
         v: VertexId,
         take: impl FnMut(VertexId, Self::Weight),
-    ) -> Result<(), Self::Error>;
-    /// As [`Version::each`], until `take` wants no more. Further entries may come.
-    ///
-    /// # Errors
-    /// If the list cannot be read.
-    fn some(
-        &self,
-        direction: Direction,
-        v: VertexId,
-        take: impl FnMut(VertexId, Self::Weight) -> Flow,
     ) -> Result<(), Self::Error>;
 }
 
@@ -72,18 +62,6 @@ impl<G: Lists> Version for G {
     ) -> Result<(), G::Error> {
         self.with_list(direction, v, |targets, weights| {
             targets.iter().zip(weights).for_each(|(&target, &weight)| take(target, weight));
-        })
-    }
-
-    fn some(
-        &self,
-        direction: Direction,
-        v: VertexId,
-        mut take: impl FnMut(VertexId, G::Weight) -> Flow,
-    ) -> Result<(), G::Error> {
-        self.with_list(direction, v, |targets, weights| {
-            let mut entries = targets.iter().zip(weights);
-            let _ = entries.any(|(&target, &weight)| take(target, weight) == Flow::Enough);
         })
     }
 }
@@ -239,34 +217,6 @@ impl<'g, G: Version> BoundedReader<'g, G> {
     ) -> Result<(), Halt<G::Error>> {
         self.each(Direction::Out, v, &mut take)?;
         if self.graph.is_directed() { self.each(Direction::In, v, take) } else { Ok(()) }
-    }
-
-    /// Calls `take` with neighbours of `v`, whatever the direction, until it wants no more.
-    ///
-    /// # Errors
-    /// As [`BoundedReader::each`].
-    pub fn some_around(
-        &mut self,
-        v: VertexId,
-        mut take: impl FnMut(VertexId, G::Weight) -> Flow,
-    ) -> Result<(), Halt<G::Error>> {
-        let directions = [Direction::Out, Direction::In];
-        let (mut is_enough, mut arcs) = (false, 0);
-        for &direction in &directions[..1 + usize::from(self.graph.is_directed())] {
-            if !self.graph.has(direction) {
-                return Err(Halt::Unsuitable);
-            }
-            if is_enough {
-                break;
-            }
-            self.graph.some(direction, v, |target, weight| {
-                arcs += 1;
-                let flow = take(target, weight);
-                is_enough |= flow == Flow::Enough;
-                flow
-            })?;
-        }
-        self.count(arcs + 1)
     }
 
     /// The number of entries that [`BoundedReader::each_around`] hands over.
