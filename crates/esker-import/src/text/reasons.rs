@@ -1,8 +1,10 @@
-//! Why ids are refused, in words.
+//! Why ids and values are refused, in words.
 
 use std::ops::RangeInclusive;
 
-use super::digits::NotId;
+use esker_format::PropertyType;
+
+use super::digits::{NotId, NotNumber};
 
 /// Why a field is no id, in words.
 pub(crate) fn not_id(end: &str, why: NotId, may_be_text: bool) -> String {
@@ -29,6 +31,50 @@ pub(crate) fn not_in_range(end: &str, id: u64, ids: &RangeInclusive<u64>) -> Str
     format!(
         "the {end} is {id}, but the header promises ids from {first} to {last}; mend the header or the line"
     )
+}
+
+/// The column of a value that is refused.
+pub(crate) struct RefusedColumn<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) is_weight: bool,
+    pub(crate) is_time: bool,
+    /// Whether its type is that of a database, which the options cannot change.
+    pub(crate) type_is_fixed: bool,
+}
+
+impl RefusedColumn<'_> {
+    /// Why a value is no number, in words.
+    pub(crate) fn not_number(&self, why: NotNumber) -> String {
+        let (name, reason) = (self.name, why.reason());
+        match why {
+            NotNumber::Other if self.is_time => {
+                format!("{name} is not a whole number, as the times before it are; correct it")
+            }
+            NotNumber::TooLong if self.may_be_text() => {
+                format!("{name} {reason}, or declare {name}:u64 (to 2^64 - 1) or {name}:text with --schema")
+            }
+            NotNumber::Other if self.may_be_text() => {
+                let not_weight = if self.is_weight { "--no-weight " } else { "" };
+                format!("{name} {reason}, or keep the column as texts with {not_weight}--schema {name}:text")
+            }
+            _ => format!("{name} {reason}"),
+        }
+    }
+
+    /// Why a value is not of the type of the column, in words.
+    pub(crate) fn not_of_type(&self, property_type: &PropertyType, reason: &str) -> String {
+        let name = self.name;
+        let other = match self.may_be_text() {
+            true => format!(", or import it with another type, as in --schema {name}:text"),
+            false => String::new(),
+        };
+        format!("{name}, of type {property_type}, {reason}; correct it{other}")
+    }
+
+    /// Whether the column could be imported as texts. Texts are no times.
+    fn may_be_text(&self) -> bool {
+        !self.type_is_fixed && !self.is_time
+    }
 }
 
 /// Why a line is refused, with the remedy if it may be a header.

@@ -13,7 +13,7 @@ use super::digits::{self, NotNumber, Number};
 use super::fast::{EdgeParts, Fast};
 use super::line::{BadQuote, Comments, Dialect, Field, Line, Separator, line_end, split};
 use super::odd::OddLine;
-use super::reasons::{check_text, not_id, not_in_range, not_plain, of_line};
+use super::reasons::{RefusedColumn, check_text, not_id, not_in_range, not_plain, of_line};
 use crate::source::{Block, BlockParser, EdgeBatch, Numbers, Rejected, WideInteger, id_column};
 use crate::typed::{self, Typed};
 
@@ -310,14 +310,14 @@ impl<'a> RowBlock<'a> {
             let field = self.fields[column];
             let field = &bytes[field.start..field.end];
             let number = match &self.parser.types[index] {
-                None => digits::number(field).map_err(|why| self.not_number(index, why))?,
+                None => digits::number(field).map_err(|why| self.refused(index).not_number(why))?,
                 Some(property_type) if property_type.logical.is_text() => continue,
                 Some(property_type) => match typed::parse(field, property_type) {
                     Ok(Typed::Int(value)) => Number::Int(value),
                     Ok(Typed::Float(value)) => Number::Float(value),
                     // The bits, on their way to a column of `u64`.
                     Ok(Typed::Unsigned(value)) => Number::Int(value.cast_signed()),
-                    Err(reason) => return Err(self.not_of_type(index, property_type, &reason)),
+                    Err(reason) => return Err(self.refused(index).not_of_type(property_type, &reason)),
                 },
             };
             self.numbers.push(number);
@@ -438,44 +438,15 @@ impl<'a> RowBlock<'a> {
         Ok(())
     }
 
-    fn not_number(&self, index: usize, why: NotNumber) -> String {
-        let name = &self.parser.names[index];
-        match why {
-            NotNumber::TooLong if self.may_be_text(index) => {
-                format!(
-                    "{name} {}, or declare {name}:u64 (to 2^64 - 1) or {name}:text with --schema",
-                    why.reason()
-                )
-            }
-            NotNumber::Empty | NotNumber::NotFinite | NotNumber::TooSmall | NotNumber::TooLong => {
-                format!("{name} {}", why.reason())
-            }
-            NotNumber::Other if self.parser.time == Some(index) => {
-                format!("{name} is not a whole number, as the times before it are; correct it")
-            }
-            NotNumber::Other if self.parser.types_are_fixed => format!("{name} {}", why.reason()),
-            NotNumber::Other if self.parser.weight == Some(index) => format!(
-                "{name} {}, or keep the column as texts with --no-weight --schema {name}:text",
-                why.reason()
-            ),
-            NotNumber::Other => {
-                format!("{name} {}, or keep the column as texts with --schema {name}:text", why.reason())
-            }
+    /// A property, for the words of a refusal.
+    fn refused(&self, index: usize) -> RefusedColumn<'_> {
+        let parser = self.parser;
+        RefusedColumn {
+            name: &parser.names[index],
+            is_weight: parser.weight == Some(index),
+            is_time: parser.time == Some(index),
+            type_is_fixed: parser.types_are_fixed,
         }
-    }
-
-    fn not_of_type(&self, index: usize, property_type: &PropertyType, reason: &str) -> String {
-        let name = &self.parser.names[index];
-        let remedy = match self.may_be_text(index) {
-            true => format!("correct it, or import it with another type, as in --schema {name}:text"),
-            false => "correct it".to_owned(),
-        };
-        format!("{name}, of type {property_type}, {reason}; {remedy}")
-    }
-
-    /// Whether the column could be imported as texts. Texts are no times.
-    fn may_be_text(&self, index: usize) -> bool {
-        !self.parser.types_are_fixed && self.parser.time != Some(index)
     }
 
     /// The number of the line that begins at `at`, behind all that were asked for.
