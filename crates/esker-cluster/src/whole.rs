@@ -354,7 +354,7 @@ mod tests {
         let secret = cluster.path().join("secret");
         RealDisk.open_for_writing(&secret).and_then(|file| file.set_length(15)).expect("cut");
         let problems = check(&cluster, &run).expect("check").problems;
-        assert!(problems.len() == 1 && problems[0].contains("does not hold 32 bytes"), "{problems:?}");
+        assert!(problems.len() == 1 && problems[0].contains("does not hold 32 random bytes"), "{problems:?}");
         RealDisk.remove_file(&secret).expect("remove");
         let problems = check(&cluster, &run).expect("check").problems;
         assert!(problems.len() == 1 && problems[0].contains("secret is missing"), "{problems:?}");
