@@ -5,8 +5,10 @@
 //! web.cluster/CLUSTER.seal   how many versions there were
 //! web.cluster/secret         what processes prove to each other; mode 0600
 //! web.cluster/LOCK           held by the command that changes the cluster
+//! web.cluster/CLUSTER.epoch  the number of the last operation that changed it
 //! web.cluster/HOSTS          the machines with the shards; without it, all shards are here
 //! web.cluster/shard-0        a database, which every command opens alone
+//! web.cluster/shard-0.epoch  the number of the last operation that opened it for writing
 //! web.cluster/shard-1        ...
 //! ```
 
@@ -18,6 +20,7 @@ use esker_format::io::{Disk, Lock, RealDisk, parent};
 use esker_format::{DatabaseId, Error, Result};
 use esker_store::Store;
 
+use crate::fence;
 use crate::handshake::Secret;
 use crate::hosts::{HOSTS_NAME, Host, Hosts, parse_hosts};
 use crate::manifest::{ClusterManifest, Delegate, MANIFEST_NAME, SEAL_NAME, WholeVersion};
@@ -48,6 +51,8 @@ pub struct Cluster {
     path: PathBuf,
     manifest: ClusterManifest,
     place: Place,
+    /// The number of the operation that changes the cluster ([`fence`]); 0: none does.
+    epoch: u64,
 }
 
 impl Cluster {
@@ -72,7 +77,7 @@ impl Cluster {
         }
         let manifest = ClusterManifest::read(disk.as_ref(), path)?;
         let list = path.join(HOSTS_NAME);
-        let mut cluster = Self { disk, path: path.to_owned(), manifest, place: Place::Here };
+        let mut cluster = Self { disk, path: path.to_owned(), manifest, place: Place::Here, epoch: 0 };
         if cluster.disk.look(&list)?.is_some() {
             let text = cluster.disk.read(&list)?;
             cluster.set_hosts(&list.display().to_string(), &String::from_utf8_lossy(&text))?;
@@ -80,10 +85,10 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// What a worker knows of its cluster: its shard, and what it was told of the manifest.
-    pub(crate) fn of_worker(manifest: ClusterManifest, shard: usize, path: &Path) -> Self {
+    /// What a worker knows of its cluster: its shard, and what it was told of the manifest and of the operation.
+    pub(crate) fn of_worker(manifest: ClusterManifest, shard: usize, path: &Path, epoch: u64) -> Self {
         let place = Place::Own(shard, path.to_owned());
-        Self { disk: Arc::new(RealDisk), path: parent(path), manifest, place }
+        Self { disk: Arc::new(RealDisk), path: parent(path), manifest, place, epoch }
     }
 
     /// Looks for the shards on the machines of a list, as [`parse_hosts`] reads it, for as long as this handle lives.
@@ -229,10 +234,11 @@ impl Cluster {
         Ok(read_secret(&secret_in(&self.path))?.encrypting(is_encrypting))
     }
 
-    /// Takes the lock of the command that changes the cluster, and reads the manifest again.
+    /// Takes the lock of the command that changes the cluster, reads the manifest again, and begins an operation: workers of earlier ones leave
+    /// the shards alone that it has opened.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if another command holds it.
+    /// [`Error::Invalid`] if another command holds it; those of the disk.
     pub fn lock(&mut self) -> Result<Box<dyn Lock>> {
         let lock = self.disk.try_lock(&self.path.join(LOCK_NAME))?.ok_or_else(|| {
             Error::Invalid(format!(
@@ -241,7 +247,21 @@ impl Cluster {
             ))
         })?;
         self.settle()?;
+        self.epoch = fence::draw(self.disk.as_ref(), &self.path, now_ms())?;
         Ok(lock)
+    }
+
+    /// The number of the operation that changes the cluster; 0: none does.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Notes that the operation opens a shard for writing. The caller holds the lock of its database.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if a later one has opened it.
+    pub(crate) fn enter_shard(&self, shard: usize) -> Result<()> {
+        fence::enter(self.disk.as_ref(), &self.shard_path(shard), self.epoch)
     }
 
     /// Reads the manifest again if it has later versions; returns whether it has.

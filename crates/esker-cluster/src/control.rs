@@ -91,8 +91,8 @@ pub(crate) enum Report {
 /// What the command says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Connect to the other workers, which listen at these addresses, take a part of the manifest, and do a job.
-    Start(Vec<SocketAddr>, Vec<u8>, Vec<u8>),
+    /// Connect to the other workers, which listen at these addresses, take the number of the operation and a part of the manifest, and do a job.
+    Start(Vec<SocketAddr>, u64, Vec<u8>, Vec<u8>),
     /// The version of the whole is published.
     Published,
     /// Commit what was read of a stream, or follow no further, and end.
@@ -173,11 +173,12 @@ impl Report {
 impl Order {
     pub(crate) fn send(&self, stream: &TcpStream) -> std::io::Result<()> {
         match self {
-            Self::Start(addresses, manifest, job) => {
+            Self::Start(addresses, epoch, manifest, job) => {
                 let mut content = (addresses.len() as u32).to_le_bytes().to_vec();
                 for address in addresses {
                     put_bytes(&mut content, address.to_string().as_bytes());
                 }
+                put_u64(&mut content, *epoch);
                 put_bytes(&mut content, manifest);
                 content.extend_from_slice(job);
                 send(stream, 0, &content)
@@ -202,8 +203,8 @@ impl Order {
                     text.parse().map_err(|_| Error::Invalid(format!("{text:?} is no address of a worker")))
                 };
                 let addresses = (0..count).map(|_| address()).collect::<Result<_>>()?;
-                let manifest = taker.counted()?.to_vec();
-                Self::Start(addresses, manifest, taker.0.to_vec())
+                let (epoch, manifest) = (taker.u64()?, taker.counted()?.to_vec());
+                Self::Start(addresses, epoch, manifest, taker.0.to_vec())
             }
             1 => Self::Published,
             2 => Self::Stop,
@@ -287,7 +288,7 @@ mod tests {
             assert_eq!(Report::receive(&there).expect("receive"), report);
         }
         let addresses = ["10.0.0.1:1", "[::1]:65535"].map(|address| address.parse().expect("address"));
-        let start = Order::Start(addresses.to_vec(), b"manifest".to_vec(), b"job".to_vec());
+        let start = Order::Start(addresses.to_vec(), u64::MAX, b"manifest".to_vec(), b"job".to_vec());
         let hold = Order::Hold(3, "a/b".to_owned());
         for order in [start, hold, Order::Published, Order::Stop, Order::Advance(7, vec![1, 2])] {
             order.send(&there).expect("send");

@@ -18,6 +18,7 @@ mod wire;
 mod threads;
 mod placement;
 pub mod manifest;
+mod fence;
 mod excerpt;
 pub mod engine;
 mod tunnel;

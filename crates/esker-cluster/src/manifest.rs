@@ -357,7 +357,7 @@ pub(crate) fn of_missing(error: Error, lost: &str) -> Error {
 }
 
 /// Replaces a small file in one step.
-fn put_in_place(disk: &dyn Disk, directory: &Path, name: &str, content: &[u8]) -> Result<()> {
+pub(crate) fn put_in_place(disk: &dyn Disk, directory: &Path, name: &str, content: &[u8]) -> Result<()> {
     let new = directory.join(format!("{name}.new"));
     if disk.look(&new)?.is_some() {
         disk.remove_file(&new)?;

@@ -33,6 +33,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// What workers are given to do.
 pub(crate) struct Brief {
     pub(crate) secret: Secret,
+    /// The number of the operation; 0: it changes nothing.
+    pub(crate) epoch: u64,
     pub(crate) manifest: Vec<u8>,
     pub(crate) job: ClusterJob,
 }
@@ -42,16 +44,16 @@ impl Brief {
     pub(crate) fn of(cluster: &Cluster, job: ClusterJob) -> Result<Self> {
         let (mut manifest, newest) = (Vec::new(), cluster.manifest().newest().number);
         put_manifest(&mut manifest, cluster.manifest(), job.first_version(newest));
-        Ok(Self { secret: cluster.secret()?, manifest, job })
+        Ok(Self { secret: cluster.secret()?, epoch: cluster.epoch(), manifest, job })
     }
 
     /// A task before there is a manifest, or when there will be none.
     pub(crate) fn without_cluster(secret: Secret, job: ClusterJob) -> Self {
-        Self { secret, manifest: Vec::new(), job }
+        Self { secret, epoch: 0, manifest: Vec::new(), job }
     }
 
     pub(crate) fn start(&self, addresses: Vec<SocketAddr>) -> Order {
-        Order::Start(addresses, self.manifest.clone(), self.job.encode())
+        Order::Start(addresses, self.epoch, self.manifest.clone(), self.job.encode())
     }
 }
 

@@ -203,6 +203,7 @@ pub(crate) fn name_of_signal(signal: i32) -> String {
 /// The order to start.
 struct Started {
     addresses: Vec<SocketAddr>,
+    epoch: u64,
     manifest: Vec<u8>,
     job: ClusterJob,
     /// Whether the order to stop came before.
@@ -214,8 +215,9 @@ fn wait_for_start(orders: &Receiver<Order>, timeout: Duration) -> Result<Started
     let (until, mut is_stopping) = (Instant::now() + timeout, false);
     loop {
         match orders.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Order::Start(addresses, manifest, job)) => {
-                return Ok(Started { addresses, manifest, job: ClusterJob::decode(&job)?, is_stopping });
+            Ok(Order::Start(addresses, epoch, manifest, job)) => {
+                let job = ClusterJob::decode(&job)?;
+                return Ok(Started { addresses, epoch, manifest, job, is_stopping });
             }
             Ok(Order::Stop) => is_stopping = true,
             _ => return Err(Error::Invalid("the command gave no job in time".to_owned())),
@@ -230,7 +232,7 @@ fn carry_out(
     listener: &TcpListener,
     secret: &Secret,
 ) -> Result<WorkerCounters> {
-    let Started { addresses, manifest, job, is_stopping } = wait_for_start(&orders, MEET_TIMEOUT)?;
+    let Started { addresses, epoch, manifest, job, is_stopping } = wait_for_start(&orders, MEET_TIMEOUT)?;
     let memory_bytes = match &job {
         ClusterJob::Change(change) => change.memory_bytes,
         ClusterJob::Run(run) => run.memory_bytes,
@@ -249,7 +251,7 @@ fn carry_out(
         return Ok(WorkerCounters::default());
     }
     let manifest = take_manifest(&mut Taker(&manifest))?;
-    let cluster = Cluster::of_worker(manifest, place.shard, &place.directory);
+    let cluster = Cluster::of_worker(manifest, place.shard, &place.directory, epoch);
     if let ClusterJob::Shard(task) = &job {
         single::carry_out(&cluster, place.shard, task, &Cancel::default(), &mut |block| link.rows(block))?;
         return Ok(WorkerCounters::default());
@@ -406,9 +408,9 @@ mod tests {
         let job = ClusterJob::Change(ChangeJob { batch_edges: 3, ..ChangeJob::default() });
         sender.send(Order::Stop).expect("send");
         let addresses = vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 7))];
-        sender.send(Order::Start(addresses.clone(), vec![1], job.encode())).expect("send");
+        sender.send(Order::Start(addresses.clone(), 9, vec![1], job.encode())).expect("send");
         let started = wait_for_start(&orders, Duration::from_secs(5)).expect("a job");
-        assert_eq!((started.addresses, started.manifest), (addresses, vec![1]));
+        assert_eq!((started.addresses, started.epoch, started.manifest), (addresses, 9, vec![1]));
         assert_eq!((started.job, started.is_stopping), (job, true));
         let Err(error) = wait_for_start(&orders, Duration::ZERO) else { panic!("there is no second job") };
         assert!(error.to_string().contains("gave no job in time"));

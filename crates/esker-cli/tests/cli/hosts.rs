@@ -153,7 +153,8 @@ fn a_cluster_over_machines_answers_as_one_on_this_machine() {
         let directories = std::fs::read_dir(machine.directory.join("c")).unwrap();
         let mut names: Vec<_> = directories.map(|entry| entry.unwrap().file_name()).collect();
         names.sort_unstable();
-        assert_eq!(names, [format!("shard-{shard}"), format!("shard-{shard}.cluster")].map(OsString::from));
+        let expected = ["", ".cluster", ".epoch"].map(|end| OsString::from(format!("shard-{shard}{end}")));
+        assert_eq!(names, expected);
     }
     let shard = machines[0].directory.join("c/shard-0").display().to_string();
     place.fails(1, &format!("retain {shard} last 1"), "is a shard of a cluster");
@@ -267,6 +268,27 @@ fn what_is_wrong_is_said_with_the_machine() {
     )
     .unwrap();
     place.fails(1, "cluster run c wcc", "chmod 600");
+}
+
+#[test]
+fn a_shard_that_an_earlier_or_a_later_command_has_is_left_alone_and_its_machine_named() {
+    let place = Place::new();
+    let machines = machines(&place, 2);
+    ring(&place, 9);
+    place.ok("cluster create c --hosts hosts.txt --secret secret");
+    let shard = machines[1].directory.join("c/shard-1");
+    let failed = format!("the worker of shard 1 on {} failed: {}", machines[1].address, shard.display());
+    // As a worker that was stopped does, of a command that died.
+    let held = std::fs::File::open(shard.join("LOCK")).unwrap();
+    held.lock().unwrap();
+    place.fails(1, "cluster add c ring.csv", &format!("{failed} is being written to by another process"));
+    drop(held);
+    let number = place.path().join("m1/c/shard-1.epoch");
+    std::fs::write(&number, "9999999999999\n").unwrap();
+    place.fails(1, "cluster add c ring.csv", &format!("{failed} was opened by operation 9999999999999"));
+    std::fs::remove_file(number).unwrap();
+    place.ok("cluster add c ring.csv");
+    assert_eq!(place.json("cluster check c --json")["sound"], true);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! A stream into a cluster whose processes, connections and disks fail in any order, from a seed.
 //!
 //! What runs is the code of the protocol: [`Rounds`] in the workers, [`Publishing`], [`left_behind`] and [`position_of`] in the command, the
-//! [`Cluster`] with its manifest on a faulty disk, and [`expect_own`] where a shard is taken back. In place of sockets and threads there are queues and
+//! [`Cluster`] with its manifest on a faulty disk, and [`fence::enter`] and [`expect_own`] where a shard is taken back. In place of sockets and threads there are queues and
 //! a scheduler, which does one thing at a time: it lets a process take a step, lets a message arrive, or has something fail. So messages
-//! are delayed and those of different connections reordered; of what was sent on a connection that is cut, any part is lost; processes are killed, frozen and started
+//! are delayed and those of different connections reordered; of what was sent on a connection that is cut, any part is lost; processes are killed, frozen, cut off and started
 //! again at any step; the power of the command's machine fails, which loses what was not synced. In place of databases there are lists of versions that
 //! keep the promises of one: a commit is durable once it has returned, and one under way when its process is killed is there or not.
 //!
@@ -21,6 +21,7 @@ use esker_format::{DatabaseId, VersionRecord};
 use super::Random;
 use crate::change::Prepared;
 use crate::cluster::Cluster;
+use crate::fence;
 use crate::job::{ChangeJob, StreamJob, stream_position};
 use crate::manifest::{ClusterManifest, WholeVersion};
 use crate::outbox::Given;
@@ -166,11 +167,14 @@ enum Doing {
 
 struct Worker {
     operation: u64,
+    epoch: u64,
     shard: usize,
     /// The newest version of the whole when it began, and that of its shard.
     base: (u64, u64),
     doing: Doing,
     is_frozen: bool,
+    /// Whether nobody can reach it, so that it learns nothing and is not killed.
+    is_cut_off: bool,
     is_stopping: bool,
     rounds: Rounds,
     batch: Vec<u64>,
@@ -221,6 +225,7 @@ enum Event {
     Orders(usize),
     Reports(usize),
     Blocks(usize, usize),
+    Return(usize),
     Fail,
 }
 
@@ -296,6 +301,10 @@ impl Simulation {
             if !worker.is_frozen || worker.orders.is_closed {
                 events.push(Event::Worker(number));
             }
+            if worker.is_cut_off {
+                events.push(Event::Return(number));
+                continue;
+            }
             events.extend(worker.orders.has_news().then_some(Event::Orders(number)));
             let has_blocks = worker.blocks.iter().enumerate().filter(|(_, line)| line.has_news());
             events.extend(has_blocks.map(|(from, _)| Event::Blocks(number, from)));
@@ -320,12 +329,25 @@ impl Simulation {
             Event::Reports(shard) => {
                 self.operation.iter_mut().for_each(|operation| operation.reports[shard].deliver());
             }
+            Event::Return(number) if self.is_free_for(number) && self.random.below(4) == 0 => {
+                let returned = self.workers[number].iter_mut();
+                returned.for_each(|worker| (worker.is_frozen, worker.is_cut_off) = (false, false));
+                // Before it learns anything.
+                self.step_worker(number);
+            }
+            Event::Return(_) => {}
             Event::Fail => {
                 self.failures_left -= 1;
                 self.fail();
                 self.expect_whole();
             }
         }
+    }
+
+    /// Whether no other worker than this one has its shard open.
+    fn is_free_for(&self, number: usize) -> bool {
+        let shard = self.workers[number].as_ref().map(|worker| &self.shards[worker.shard]);
+        shard.and_then(|shard| shard.holder).is_none_or(|holder| holder == number)
     }
 
     fn start(&mut self) {
@@ -346,10 +368,12 @@ impl Simulation {
         for shard in 0..shards {
             self.workers.push(Some(Worker {
                 operation: self.operations,
+                epoch: cluster.epoch(),
                 shard,
                 base: (newest.number, newest.shards[shard]),
                 doing: Doing::Starting,
                 is_frozen: false,
+                is_cut_off: false,
                 is_stopping: false,
                 rounds: Rounds::new(0),
                 batch: Vec::new(),
@@ -441,9 +465,10 @@ impl Simulation {
         let own = self.own_workers();
         let Some(Operation { mut cluster, lock, .. }) = self.operation.take() else { return };
         for number in own {
+            let is_cut_off = self.workers[number].as_ref().is_some_and(|worker| worker.is_cut_off);
             match self.random.below(4) {
-                0 => self.workers[number].iter_mut().for_each(|worker| worker.orders.cut(0)),
-                _ => self.kill(number),
+                1.. if !is_cut_off => self.kill(number),
+                _ => self.workers[number].iter_mut().for_each(|worker| worker.orders.cut(0)),
             }
         }
         cluster.settle().expect("the disk is well again");
@@ -503,6 +528,10 @@ impl Simulation {
         match worker.doing {
             Doing::Starting => {
                 if self.shards[worker.shard].holder.is_some() {
+                    return false;
+                }
+                let place = Path::new(PLACE).join(format!("shard-{}", worker.shard));
+                if fence::enter(&self.disk, &place, worker.epoch).is_err() {
                     return false;
                 }
                 self.shards[worker.shard].holder = Some(number);
@@ -617,7 +646,7 @@ impl Simulation {
         let Some(&one) = alive.get(self.random.below(alive.len().max(1) as u64) as usize) else {
             return self.kill_command();
         };
-        match self.random.below(10) {
+        match self.random.below(12) {
             0 | 1 => self.kill(one),
             2 => self.workers[one].iter_mut().for_each(|worker| worker.is_frozen ^= true),
             3 => {
@@ -643,6 +672,10 @@ impl Simulation {
             6 => {
                 self.operation.iter_mut().for_each(|operation| operation.is_stopped = true);
                 self.tell_all(&Told::Stop);
+            }
+            7 | 8 => {
+                let cut_off = self.workers[one].iter_mut();
+                cut_off.for_each(|worker| (worker.is_frozen, worker.is_cut_off) = (true, true));
             }
             _ => self.kill_command(),
         }
