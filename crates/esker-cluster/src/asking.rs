@@ -158,9 +158,12 @@ pub fn unpublished(cluster: &Cluster) -> Result<Vec<(usize, u64)>> {
 /// the lock of the cluster.
 ///
 /// # Errors
-/// The first shard that cannot be opened or taken back. Those on other machines that can be are.
+/// Those of the disk; the first shard that cannot be opened or taken back. Those on other machines that can be are.
 pub fn roll_back(cluster: &Cluster) -> Result<usize> {
-    let answers = ask_all(cluster, &ShardTask::RollBack, &Cancel::default())?;
+    // An operation of its own: workers of the one that failed, which cannot be reached, leave the shards alone too.
+    let mut cluster = cluster.clone();
+    cluster.begin()?;
+    let answers = ask_all(&cluster, &ShardTask::RollBack, &Cancel::default())?;
     answers.iter().map(|answer| Ok(Taker(answer).u64()? as usize)).sum()
 }
 

@@ -247,8 +247,17 @@ impl Cluster {
             ))
         })?;
         self.settle()?;
-        self.epoch = fence::draw(self.disk.as_ref(), &self.path, now_ms())?;
+        self.begin()?;
         Ok(lock)
+    }
+
+    /// Begins an operation that changes the shards. The caller holds the lock.
+    ///
+    /// # Errors
+    /// As [`fence::draw`].
+    pub(crate) fn begin(&mut self) -> Result<()> {
+        self.epoch = fence::draw(self.disk.as_ref(), &self.path, now_ms())?;
+        Ok(())
     }
 
     /// The number of the operation that changes the cluster; 0: none does.
