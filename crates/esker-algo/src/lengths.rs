@@ -60,9 +60,11 @@ pub trait Reach<W: Length>: ArrayValue {
     fn is_shorter_than(self, edge: W) -> bool;
     /// The least distance that is more than `self` and at least `self + span`; [`Reach::FAR`] on overflow.
     fn beyond(self, span: Self) -> Self;
+    /// A width so great that a longer edge leads from `self`, or from what is farther, to `end` at least, also where sums are rounded.
+    fn width_to(self, end: Self) -> Self;
     /// Whole steps from `start`, which is no more than `self`.
     fn steps_from(self, start: Self, step: Self) -> usize;
-    /// The nearest distance to `number`, at least 1 if these are integers.
+    /// The nearest distance to `number`, at least 1 if these are integers, and finite.
     fn near(number: f64) -> Self;
     /// This distance as it is given.
     fn give(self) -> W::Distance;
@@ -122,6 +124,10 @@ macro_rules! integer_reach {
             #[inline(always)]
             fn beyond(self, span: Self) -> Self {
                 self.saturating_add(span.max(1)).min($far)
+            }
+            #[inline(always)]
+            fn width_to(self, end: Self) -> Self {
+                end - self
             }
             #[inline(always)]
             fn steps_from(self, start: Self, step: Self) -> usize {
@@ -194,11 +200,15 @@ macro_rules! float_length {
                 (self + span).max(self.next_up())
             }
             #[inline(always)]
+            fn width_to(self, end: Self) -> Self {
+                (end - self).next_up()
+            }
+            #[inline(always)]
             fn steps_from(self, start: Self, step: Self) -> usize {
                 ((self - start) / step) as usize
             }
             fn near(number: f64) -> Self {
-                number
+                number.min(f64::MAX)
             }
             #[inline(always)]
             fn give(self) -> f64 {
@@ -296,6 +306,9 @@ impl Reach<()> for u32 {
     }
     fn beyond(self, span: Self) -> Self {
         self.saturating_add(span.max(1))
+    }
+    fn width_to(self, end: Self) -> Self {
+        end - self
     }
     fn steps_from(self, start: Self, step: Self) -> usize {
         ((self - start) / step) as usize

@@ -23,7 +23,10 @@ impl AlgorithmArgs {
         let entry = find(algorithm)?;
         let mut params = Params::default();
         self.options.iter().for_each(|(name, value)| params.add(name, value));
-        entry.check_params(&params)?;
+        entry.check_params(&params).map_err(|error| match Failure::from(error) {
+            Failure::Usage(message) => Failure::Usage(by_name(message, entry)),
+            other => other,
+        })?;
         entry.check_weight(self.weight.is_some())?;
         Ok((entry, params))
     }
@@ -40,6 +43,16 @@ impl AlgorithmArgs {
             None => Ok(snapshot),
         }
     }
+}
+
+/// A message about options of `esker run`, with these as they are given here.
+fn by_name(message: String, entry: &Entry) -> String {
+    entry.options.iter().fold(message, |message, option| {
+        let (name, value) = (option.name, option.value_name());
+        message
+            .replace(&format!("--{name} {value}:"), &format!("-p {name}={value}:"))
+            .replace(&format!("--{name}"), &format!("-p {name}"))
+    })
 }
 
 /// Parses `NAME=VALUE`.

@@ -229,7 +229,13 @@ pub(crate) fn introduced(stream: TcpStream, secret: &Secret) -> std::io::Result<
 fn expect_encrypted(mut stream: &TcpStream, secret: &Secret) -> std::io::Result<()> {
     let mut first = [0];
     stream.set_read_timeout(Some(PATIENCE))?;
-    if stream.peek(&mut first)? == 0 {
+    let came = stream.peek(&mut first).map_err(|error| match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+            std::io::Error::new(ErrorKind::TimedOut, "it did not introduce itself in time")
+        }
+        _ => error,
+    })?;
+    if came == 0 {
         return Err(ErrorKind::UnexpectedEof.into());
     }
     if first[0] != MAGIC[0] {

@@ -74,6 +74,12 @@ pub fn parse_hosts(file: &str, text: &str, name: &str) -> Result<Hosts> {
             continue;
         }
         let wrong = |reason: String| Error::Usage(format!("{file}, line {}: {reason}", number + 1));
+        if looks_like_encrypting(address) {
+            return Err(wrong(format!(
+                "{address:?} is no host: connections are encrypted by a line that is only {ENCRYPTING:?}, and a host of that name is written \
+                 with its port, as in {ENCRYPTING}:{HOST_PORT}"
+            )));
+        }
         let directory = words.next().map_or_else(|| format!("{name}/shard-{}", hosts.len()), str::to_owned);
         if let Some(more) = words.next() {
             return Err(wrong(format!("a line has a host and a directory, not also {more:?}")));
@@ -88,6 +94,14 @@ pub fn parse_hosts(file: &str, text: &str, name: &str) -> Result<Hosts> {
         return Err(Error::Usage(format!("{file} names no host: write one a line, a shard each")));
     }
     Ok(Hosts { list: hosts, is_encrypting })
+}
+
+/// Whether a word may stand for the line that has connections encrypted. If it were taken for a host, the secret would be sent as it is.
+fn looks_like_encrypting(word: &str) -> bool {
+    let name = word.split(['=', ':']).next().unwrap_or_default();
+    let has_port = word.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty());
+    let name = name.trim_matches(|other: char| !other.is_ascii_alphanumeric());
+    name.eq_ignore_ascii_case(ENCRYPTING) && !has_port
 }
 
 /// An address with its port. One of version 6 with a port is in brackets.
@@ -119,8 +133,8 @@ mod tests {
         assert_eq!(encrypted, Hosts { list: hosts.clone(), is_encrypting: true });
         let again = parse_hosts("f", &list_of_hosts(&hosts, true), "another").expect("hosts");
         assert_eq!(again, encrypted);
-        let named = parse_hosts("f", "tls:7411\ntls x\n", "c").expect("hosts of that name");
-        assert_eq!((named.list.len(), named.is_encrypting), (2, false));
+        let named = parse_hosts("f", "tls:7411\ntls:7412 x\ntls.org\n", "c").expect("hosts of that name");
+        assert_eq!((named.list.len(), named.is_encrypting), (3, false));
         let found: Vec<_> = hosts.iter().map(|host| (host.to_string(), host.directory.clone())).collect();
         let expected = [
             ("node1:7411", "web.cluster/shard-0"),
@@ -133,6 +147,15 @@ mod tests {
             ("\n# none\n", "names no host"),
             ("a\nb:x", "line 2: \"b:x\" is no name or address with a port"),
             ("a:0", "is no name"),
+            (
+                "a\nTLS",
+                "line 2: \"TLS\" is no host: connections are encrypted by a line that is only \"tls\"",
+            ),
+            ("--tls\na", "line 1: \"--tls\" is no host"),
+            ("tls=yes", "is no host"),
+            ("[tls]", "is no host"),
+            ("tls yes", "is no host"),
+            ("tls:", "is no host"),
             ("a b c", "not also \"c\""),
             ("a s\na:7411 s", "line 2: a:7411 has two shards in s"),
         ] {

@@ -176,8 +176,9 @@ impl Watch {
                 best = reason;
             }
         }
-        // A worker that is stopped loses its connections too, once the others have sent more than the system keeps.
-        if best.weight == 0
+        // A worker that is stopped loses its connections too, once the others have sent more than the system keeps. And the end of an encrypted
+        // connection does not say that it was cut.
+        if best.weight <= 1
             && let Err(reason) = self.expect_signs(DOUBTFUL_SILENCE)
         {
             return reason;

@@ -83,7 +83,8 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
         let mut start = D::ZERO;
         let mut fault = DistanceFault::None;
         while !beyond.is_empty() {
-            let window = BucketWindow { search: self, start, end: start.beyond(self.span), bin: 0 };
+            let end = start.beyond(self.span);
+            let window = BucketWindow { search: self, start, end, width: start.width_to(end), bin: 0 };
             let mut bins = self.take_bins();
             window.fill(&mut bins, beyond);
             self.put_bins([bins]);
@@ -162,6 +163,8 @@ struct BucketWindow<'a, W, D: ArrayValue> {
     search: &'a DeltaStepping<W, D>,
     start: D,
     end: D,
+    /// Longer edges lead out of the window.
+    width: D,
     bin: usize,
 }
 
@@ -371,7 +374,7 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLi
         let from = search.distances.get(v);
         let mut has_heavy = false;
         for (targets, edges) in piece.targets.chunks(CHUNK).zip(piece.weights.chunks(CHUNK)) {
-            let heavy = edges.iter().fold(false, |heavy, &edge| heavy | search.span.is_shorter_than(edge));
+            let heavy = edges.iter().fold(false, |heavy, &edge| heavy | self.window.width.is_shorter_than(edge));
             if !heavy {
                 for (&dst, &edge) in targets.iter().zip(edges) {
                     self.window.relax::<ALONE>(bins, from, dst, edge);
@@ -384,7 +387,7 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLi
             let mut count = 0;
             for (i, &edge) in edges.iter().enumerate() {
                 light[count % CHUNK] = i as u8;
-                count += usize::from(!search.span.is_shorter_than(edge));
+                count += usize::from(!self.window.width.is_shorter_than(edge));
             }
             for &i in &light[..count] {
                 let (dst, edge) = (targets[usize::from(i)], edges[usize::from(i)]);
@@ -421,7 +424,7 @@ impl<W: Length, D: Reach<W>> Visitor<W> for PushHeavy<'_, W, D> {
     fn visit(&self, bins: &mut Box<Bins<D>>, v: VertexId, piece: Piece<'_, W>) -> Flow {
         let from = self.0.search.distances.get(v);
         for (&dst, &edge) in piece.targets.iter().zip(piece.weights) {
-            if self.0.search.span.is_shorter_than(edge) {
+            if self.0.width.is_shorter_than(edge) {
                 self.0.relax::<false>(bins, from, dst, edge);
             }
         }
@@ -453,7 +456,7 @@ impl<W: Length, D: Reach<W>> Visitor<W> for PullHeavy<'_, W, D> {
         let mut least = D::FAR;
         for (&src, &edge) in piece.targets.iter().zip(piece.weights) {
             let from = search.distances.get(src);
-            if from < self.0.end && search.span.is_shorter_than(edge) {
+            if from < self.0.end && self.0.width.is_shorter_than(edge) {
                 match from.after(edge) {
                     Some(distance) if distance < least => least = distance,
                     Some(_) => {}

@@ -2,7 +2,7 @@
 //!
 //! Delta-stepping (file `delta_stepping.rs`). The distances are a least fixed point: they do not depend on threads or
 //! timing, and integers are exact. Lengths of 32-bit integers are added in 32 bits, and again in 64 if that overflows;
-//! shortest paths of 2^63 or more are an error, and so are doubles that overflow. Parents, if requested, are the least among those with the fewest edges from
+//! shortest paths of 2^63 - 1 or more are an error, and so are doubles that overflow. Parents, if requested, are the least among those with the fewest edges from
 //! the source.
 //!
 //! With a target, the search ends once its bucket is settled. Then the answer is that of the whole search, where every
@@ -142,12 +142,14 @@ fn default_delta<G: Graph<Weight: Length>>(graph: &G, run: &Run) -> Result<f64, 
     let degree = graph.num_arcs() as f64 / with_edges.max(1.0);
     let lengths = graph.scan(run, Direction::Out, Select::List(&list), &SampleLengths)?;
     let lengths = lengths.concat();
-    let mean = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
+    let count = lengths.len() as f64;
+    // Parts, whose sum is finite.
+    let mean: f64 = lengths.iter().map(|length| length / count).sum();
     let fill = LIGHT_EDGES / degree.max(1.0);
     // Where vertices have few edges, so have buckets few vertices: wider ones make fewer rounds, and leave something for each thread.
     let spread = 2.0 * run.threads().min(SPREAD_MAX) as f64;
     let window = 2.0 * mean * if fill > 1.0 { fill * fill * spread } else { fill };
-    Ok(if window > 0.0 { window / BINS as f64 } else { 1.0 })
+    Ok(if window > 0.0 { window.min(f64::MAX) / BINS as f64 } else { 1.0 })
 }
 
 /// Light edges of a vertex of average degree.
@@ -178,7 +180,7 @@ impl<W: Length> Visitor<W> for SampleLengths {
 ///
 /// # Errors
 /// [`Stop::Unsuitable`] if the source or the target is not a vertex, an edge met has a negative length or one that is NaN, or a
-/// shortest path is of 2^63 or more or, of doubles, infinitely long; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// shortest path is of 2^63 - 1 or more or, of doubles, infinitely long; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn sssp<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,

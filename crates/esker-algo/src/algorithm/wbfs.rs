@@ -84,7 +84,7 @@ type Narrow<G> = <<G as Graph>::Weight as Length>::Narrow;
 /// Computes the distances from `source`. Without weights, every edge has length 1.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if lengths are not integers, an edge met has a negative length, a shortest path is of 2^63 or more, or the
+/// [`Stop::Unsuitable`] if lengths are not integers, an edge met has a negative length, a shortest path is of 2^63 - 1 or more, or the
 /// source is not a vertex; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn wbfs<G: Graph<Weight: Length>>(
     graph: &G,

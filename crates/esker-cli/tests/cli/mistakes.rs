@@ -241,3 +241,15 @@ fn properties_that_are_called_like_columns_hide_none() {
     let edges = place.ok("neighbors g.esker 1 --format csv");
     assert_eq!(edges, "source,target,property.source,property.target\n1,2,x,y\n");
 }
+
+#[test]
+fn options_of_an_algorithm_are_named_as_a_command_takes_them() {
+    let place = Place::new();
+    place.file("a.csv", "from,to,time\nann,bob,10\n");
+    place.ok("import a.csv g.esker --time time --duplicates keep");
+    fails(&place, 2, "run bfs g.esker", &["bfs needs --source ID: "]);
+    for line in ["follow g.esker bfs --once", "window g.esker --length 10 --run bfs"] {
+        fails(&place, 2, line, &["bfs needs -p source=ID: "]);
+        fails(&place, 2, &format!("{line} -p damping=2"), &["it takes -p "]);
+    }
+}

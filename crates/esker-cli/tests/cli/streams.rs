@@ -344,6 +344,12 @@ fn times_after_the_year_9999_are_refused() {
     place.file("b.csv", &rows("1704067204000"));
     place.ok("options s.esker --time sent --time-unit s");
     place.fails(2, "stream s.esker b.csv --time-unit ms", "are in seconds, not in milliseconds");
+    let refused =
+        "8 to 9 has the time 1704067204000, which in seconds is after the year 9999: convert the times";
+    place.fails(1, "stream s.esker b.csv --from-start", refused);
+    let before = edges(&place).len();
+    place.fails(1, "add s.esker b.csv", refused);
+    assert_eq!(edges(&place).len(), before);
 }
 
 #[test]

@@ -282,8 +282,12 @@ fn lengthen<W: Length<Distance: Keyed>>(distance: W::Distance, weight: W) -> Res
             "cannot compute shortest paths: an edge has a length that is negative or not a number",
         ));
     }
+    // Which paths are the shortest is not known yet.
     if W::INTEGRAL {
-        return Err(unsuitable("cannot compute shortest paths: a distance does not fit in 63 bits"));
+        return Err(unsuitable("cannot compute shortest paths: a path is longer than 63 bits hold"));
+    }
+    if length < f64::INFINITY {
+        return Err(unsuitable("cannot compute shortest paths: a path is longer than a double holds"));
     }
     Ok(FAR)
 }

@@ -85,16 +85,10 @@ impl Clock {
                 edge.source, edge.target
             )));
         };
+        let is_known = self.unit.is_some();
         let unit = self.unit_by(time)?;
-        if !is_credible(unit, time) {
-            return Err(Error::Invalid(format!(
-                "the edge from {} to {} has the time {time}, which in {} is after the year 9999: convert the times to one unit, or state \
-                 theirs with --time-unit",
-                edge.source,
-                edge.target,
-                unit.name()
-            )));
-        }
+        let remedy = if is_known { "" } else { " to one unit, or state theirs with --time-unit" };
+        expect_credible(edge, unit, time, remedy)?;
         if let Some(delay) = self.asked_delay.take() {
             self.delay = unit.length(delay).map_err(|error| Error::Invalid(error.to_string()))?;
         }
@@ -161,6 +155,51 @@ impl Clock {
         // More edges of the greatest time may come.
         self.greatest.map(|greatest| greatest.saturating_sub(self.delay).saturating_sub(1))
     }
+}
+
+/// The property of times that a database has declared, and its unit.
+pub(super) struct DeclaredTimes {
+    place: usize,
+    unit: TimeUnit,
+}
+
+impl DeclaredTimes {
+    /// `None` if the property or its unit is not known.
+    pub(super) fn of(target: &Target) -> Option<Self> {
+        let newest = &target.newest;
+        let declared = Declared::of(newest.manifest());
+        let name = declared.time.as_deref()?;
+        let found = newest.time_properties().find(|one| one.name == name)?;
+        let unit = TimeUnit::of(found).or(declared.unit_of(name))?;
+        let place = target.edge_properties.iter().position(|one| one.number == found.number)?;
+        Some(Self { place, unit })
+    }
+
+    /// Refuses an edge with a time in a smaller unit, as it looks.
+    pub(super) fn expect(&self, edge: &FedEdge<'_>) -> Result<()> {
+        match edge.values.get(self.place).and_then(|&value| time_of(value)) {
+            Some(time) => expect_credible(edge, self.unit, time, ""),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether none of the edges would be refused.
+    pub(super) fn admit(&self, edges: &FedEdges<'_>) -> bool {
+        let is_credible = |&value| time_of(value).is_none_or(|time| is_credible(self.unit, time));
+        edges.values.get(self.place).is_none_or(|times| times.iter().all(is_credible))
+    }
+}
+
+fn expect_credible(edge: &FedEdge<'_>, unit: TimeUnit, time: i64, remedy: &str) -> Result<()> {
+    if is_credible(unit, time) {
+        return Ok(());
+    }
+    Err(Error::Invalid(format!(
+        "the edge from {} to {} has the time {time}, which in {} is after the year 9999: convert the times{remedy}",
+        edge.source,
+        edge.target,
+        unit.name()
+    )))
 }
 
 /// Whether a time is not after the year 9999, as one in a smaller unit looks. It would make all other edges old.

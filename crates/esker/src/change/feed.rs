@@ -16,6 +16,7 @@ use esker_store::property::PropertyValue;
 use esker_store::{CommitOptions, CommitSizing, Database, Error, Result};
 
 use super::bounds::expect_borne_out;
+use super::clock::DeclaredTimes;
 use super::columns::{EdgeInput, Purpose, id_at, not_added, stopped_by};
 use super::course::{Course, FedEdge, FedEdges};
 use super::feed_options::{FeedOptions, FeedReport};
@@ -41,11 +42,22 @@ const ROOM_EVERY: usize = 1 << 12;
 const SAMPLE_MAX: usize = 10;
 
 /// Commits after every so many edges, and at the end.
-struct Batches<'a>(&'a FeedOptions);
+struct Batches<'a> {
+    options: &'a FeedOptions,
+    times: Option<DeclaredTimes>,
+}
 
 impl Course for Batches<'_> {
+    fn admits(&mut self, edge: &FedEdge<'_>) -> Result<bool> {
+        self.times.as_ref().map_or(Ok(()), |times| times.expect(edge)).map(|()| true)
+    }
+
+    fn admits_together(&mut self, edges: &FedEdges<'_>) -> Result<bool> {
+        Ok(self.times.as_ref().is_none_or(|times| times.admit(edges)))
+    }
+
     fn together(&self, pending: u64, count: usize) -> usize {
-        within(self.0.batch_edges, pending, count)
+        within(self.options.batch_edges, pending, count)
     }
 
     fn has_an_end(&self) -> bool {
@@ -53,12 +65,12 @@ impl Course for Batches<'_> {
     }
 
     fn is_due(&mut self, pending: u64, _is_idle: bool) -> bool {
-        self.0.batch_edges.is_some_and(|limit| pending >= limit)
+        self.options.batch_edges.is_some_and(|limit| pending >= limit)
     }
 
     fn options(&mut self, part: usize) -> Result<CommitOptions> {
-        let mut options = self.0.commit.clone();
-        if self.0.batch_edges.is_some() {
+        let mut options = self.options.commit.clone();
+        if self.options.batch_edges.is_some() {
             options.message = format!("{}, part {part}", options.message);
         }
         Ok(options)
@@ -71,8 +83,8 @@ impl Course for Batches<'_> {
 /// Time: that of reading; a thread parses ahead. Memory: one commit, see [`esker_store::Batch`].
 ///
 /// # Errors
-/// Those of the reader; [`Error::Input`] for a malformed line; [`Error::Invalid`] if a value does not have the type of its property; those
-/// of [`Database::commit`]; cancellation.
+/// Those of the reader; [`Error::Input`] for a malformed line; [`Error::Invalid`] if a value does not have the type of its property, or a time
+/// looks as if it were in a smaller unit than the declared one; those of [`Database::commit`]; cancellation.
 pub fn feed(
     database: &Database,
     target: &Target,
@@ -80,7 +92,8 @@ pub fn feed(
     options: &FeedOptions,
     report: &mut FeedReport,
 ) -> Result<()> {
-    feed_by(database, target, input, options, &mut Batches(options), report)
+    let mut course = Batches { options, times: DeclaredTimes::of(target) };
+    feed_by(database, target, input, options, &mut course, report)
 }
 
 /// How many of the next `count` edges are left until `limit` of them are to be committed, of which `pending` are there.
