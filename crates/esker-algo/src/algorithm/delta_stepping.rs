@@ -374,7 +374,8 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLi
         let from = search.distances.get(v);
         let mut has_heavy = false;
         for (targets, edges) in piece.targets.chunks(CHUNK).zip(piece.weights.chunks(CHUNK)) {
-            let heavy = edges.iter().fold(false, |heavy, &edge| heavy | self.window.width.is_shorter_than(edge));
+            let heavy =
+                edges.iter().fold(false, |heavy, &edge| heavy | self.window.width.is_shorter_than(edge));
             if !heavy {
                 for (&dst, &edge) in targets.iter().zip(edges) {
                     self.window.relax::<ALONE>(bins, from, dst, edge);

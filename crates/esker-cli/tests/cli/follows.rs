@@ -116,7 +116,7 @@ fn what_each_version_changed_is_told_from_any_version_on() {
     }
     let figures = place.ok("follow g.esker triangles --from 3 --once --format csv");
     assert_eq!(figures, "version,triangles\n3,0\n");
-    place.fails(2, "follow g.esker bfs", "--source");
+    place.fails(2, "follow g.esker bfs", "bfs needs -p source=ID: ");
     place.fails(2, "follow g.esker wcc --format table", "--once");
     place.fails(2, "follow g.esker nothing", "nothing");
     place.fails(2, "follow g.esker wcc --every 1h", "--window");

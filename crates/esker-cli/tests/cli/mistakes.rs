@@ -247,7 +247,6 @@ fn options_of_an_algorithm_are_named_as_a_command_takes_them() {
     let place = Place::new();
     place.file("a.csv", "from,to,time\nann,bob,10\n");
     place.ok("import a.csv g.esker --time time --duplicates keep");
-    fails(&place, 2, "run bfs g.esker", &["bfs needs --source ID: "]);
     for line in ["follow g.esker bfs --once", "window g.esker --length 10 --run bfs"] {
         fails(&place, 2, line, &["bfs needs -p source=ID: "]);
         fails(&place, 2, &format!("{line} -p damping=2"), &["it takes -p "]);

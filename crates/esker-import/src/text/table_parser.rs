@@ -9,7 +9,7 @@ use esker_format::{Error, PropertyType, Result};
 
 use super::blocks::{count_lines, excerpt, input_error};
 use super::column::NumberColumn;
-use super::digits::{self, NotNumber, Number};
+use super::digits::{self, Number};
 use super::fast::{EdgeParts, Fast};
 use super::line::{BadQuote, Comments, Dialect, Field, Line, Separator, line_end, split};
 use super::odd::OddLine;
