@@ -142,9 +142,9 @@ def test_messages_of_the_command_speak_python(texts, tmp_path):
     assert said(ValueError, lambda: esker.cluster(tmp_path, command=COMMAND)).endswith("make one with esker.cluster(path, shards=...)")
     new.mkdir()
     (new / "out").touch()
-    assert said(FileExistsError, lambda: cluster.merge(new)).endswith("new exists and is not a database: choose another name")
+    assert said(FileExistsError, lambda: cluster.merge(new)).endswith("new exists: give another name")
     cluster.merge(tmp_path / "merged").close()
-    assert said(FileExistsError, lambda: cluster.merge(tmp_path / "merged")).endswith("merged exists: choose another name")
+    assert said(FileExistsError, lambda: cluster.merge(tmp_path / "merged")).endswith("merged exists: give another name")
     assert said(FileExistsError, lambda: cluster.export(new / "out")).endswith("out exists: give another name")
     (tmp_path / "bad.csv").write_text("source,target,weight\n1,2,1\n1,2,much\n")
     assert said(ValueError, lambda: cluster.add(tmp_path / "bad.csv")).startswith(

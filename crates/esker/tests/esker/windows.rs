@@ -622,8 +622,9 @@ fn layers_without_an_edge_in_a_window_are_not_read() {
         // Damages the times of the oldest layer.
         let columns = path.join("layers/1.columns");
         let mut bytes = std::fs::read(&columns).expect("the columns of the layer");
-        let time = stream.edges[1].2.to_le_bytes();
-        let found: Vec<_> = (0..bytes.len() - 8).filter(|&at| bytes[at..at + 8] == time).collect();
+        // Two times, for the bytes of one may stand in a header too.
+        let times = [stream.edges[1].2, stream.edges[2].2].map(i64::to_le_bytes).concat();
+        let found: Vec<_> = (0..bytes.len() - 16).filter(|&at| bytes[at..at + 16] == times).collect();
         assert!(!found.is_empty());
         found.into_iter().for_each(|at| bytes[at] ^= 1);
         std::fs::write(&columns, bytes).expect("a damaged layer");
