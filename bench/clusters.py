@@ -159,7 +159,7 @@ class Costs:
         self.ghost = max(0.0, spent - self.arc * arcs) / last["ghosts"]
         self.ghost_bytes = statistics.mean(row[algorithm]["bytes"] / row["ghosts"] for row in by.values() if row["ghosts"])
 
-        # What the same constants say for the other counts, beside what these are.
+        # For the other numbers of processes: the seconds that these constants predict, and those that were counted.
         self.checks = [(processes, row["start processor"] + arcs * self.arc + row["ghosts"] * self.ghost +
                         row[algorithm]["exchanges"] * processes * (processes - 1) * self.message, row[algorithm]["processor"])
                        for processes, row in by.items() if 1 < processes < count]

@@ -160,7 +160,7 @@ pub fn unpublished(cluster: &Cluster) -> Result<Vec<(usize, u64)>> {
 /// # Errors
 /// Those of the disk; the first shard that cannot be opened or taken back. Those on other machines that can be are.
 pub fn roll_back(cluster: &Cluster) -> Result<usize> {
-    // An operation of its own: workers of the one that failed, which cannot be reached, leave the shards alone too.
+    // It has a number of its own, so that workers of the operation that failed leave the shards alone, should they come back later.
     let mut cluster = cluster.clone();
     cluster.begin()?;
     let answers = ask_all(&cluster, &ShardTask::RollBack, &Cancel::default())?;

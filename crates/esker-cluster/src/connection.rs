@@ -68,7 +68,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Has `on_cut` called if an encrypted connection ends without the word of the other side, before a reader takes that for its end.
+    /// Calls `on_cut` if an encrypted connection ends although the other side has not ended it. It is called before a reader sees an end.
     pub(crate) fn on_cut(&self, on_cut: impl FnOnce(IoError) + Send + 'static) {
         if let Some(tunnel) = &self.tunnel {
             tunnel.on_cut(on_cut);

@@ -81,7 +81,7 @@ impl Tunnel {
         let _ = self.state.sent.wait_timeout_while(ends, timeout, |ends| !ends.is_sent);
     }
 
-    /// Has `on_cut` called, before a reader sees an end, if the connection ends without the word of the other side.
+    /// Calls `on_cut` if the connection ends although the other side has not ended it. It is called before a reader sees an end.
     pub(crate) fn on_cut(&self, on_cut: impl FnOnce(IoError) + Send + 'static) {
         let mut ends = lock(&self.state.ends);
         match ends.cut.take() {
@@ -173,17 +173,39 @@ impl Verifier {
             false => Err(CertificateError::UnknownIssuer.into()),
         }
     }
+}
 
-    fn signature(
-        &self,
-        message: &[u8],
-        shown: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        let (key, known) =
-            (SubjectPublicKeyInfoDer::from(&shown[..]), &self.0.signature_verification_algorithms);
-        verify_tls13_signature_with_raw_key(message, &key, signed, known)
-    }
+/// What both sides check of signatures, by traits with the same methods.
+macro_rules! signatures_of_one_key {
+    () => {
+        fn verify_tls12_signature(
+            &self,
+            _: &[u8],
+            _: &CertificateDer<'_>,
+            _: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, TlsError> {
+            Err(TlsError::General("TLS 1.2 is not used".to_owned()))
+        }
+
+        fn verify_tls13_signature(
+            &self,
+            message: &[u8],
+            shown: &CertificateDer<'_>,
+            signed: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, TlsError> {
+            let (key, known) =
+                (SubjectPublicKeyInfoDer::from(&shown[..]), &self.0.signature_verification_algorithms);
+            verify_tls13_signature_with_raw_key(message, &key, signed, known)
+        }
+
+        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+            vec![SignatureScheme::ED25519]
+        }
+
+        fn requires_raw_public_keys(&self) -> bool {
+            true
+        }
+    };
 }
 
 impl ServerCertVerifier for Verifier {
@@ -198,31 +220,7 @@ impl ServerCertVerifier for Verifier {
         self.expect(shown).map(|()| ServerCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        Err(TlsError::General("TLS 1.2 is not used".to_owned()))
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        shown: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        self.signature(message, shown, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        vec![SignatureScheme::ED25519]
-    }
-
-    fn requires_raw_public_keys(&self) -> bool {
-        true
-    }
+    signatures_of_one_key!();
 }
 
 impl ClientCertVerifier for Verifier {
@@ -239,31 +237,7 @@ impl ClientCertVerifier for Verifier {
         self.expect(shown).map(|()| ClientCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        Err(TlsError::General("TLS 1.2 is not used".to_owned()))
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        shown: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        self.signature(message, shown, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        vec![SignatureScheme::ED25519]
-    }
-
-    fn requires_raw_public_keys(&self) -> bool {
-        true
-    }
+    signatures_of_one_key!();
 }
 
 /// Shakes hands, and starts the threads of both directions.

@@ -130,16 +130,17 @@ fn iterate<G: Graph>(
     let mut sums = NeighbourSum::new(graph, run);
     // Over tiles, scores follow from shares.
     let keeps_shares = sums.keeps_shares();
-    let start_at = |v: usize| teleport.at(v);
-    let mut scores =
-        if keeps_shares { Vec::new() } else { VertexValues::from_fn(run, n, start_at).into_vec() };
+    let mut scores = match keeps_shares {
+        true => Vec::new(),
+        false => VertexValues::from_fn(run, n, |v| teleport.at(v)).into_vec(),
+    };
     let precision = options.precision(n, f64::INFINITY);
     let degrees = Degrees::new(graph, run);
     let totals =
         sums.finish(run, precision, &mut scores, |totals: &mut Totals, Chunk { first, values, flows }| {
             degrees.with(first, flows.len(), |degrees| {
                 for (i, (flow, &degree)) in flows.iter_mut().zip(degrees).enumerate() {
-                    let score = if keeps_shares { start_at(first + i) } else { values[i] };
+                    let score = if keeps_shares { teleport.at(first + i) } else { values[i] };
                     *flow = score / parts(degree);
                     totals.dangling += if degree == 0 { to_fixed(score) } else { 0 };
                 }

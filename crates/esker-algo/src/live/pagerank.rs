@@ -253,6 +253,7 @@ impl LivePageRank {
                 self.bump(u, -residual);
                 changed.push(u);
                 if self.degrees[u as usize] > 0 {
+                    // Also where this says that it read too much, it has handed over the whole list: the residuals stay true.
                     let by = each * self.damping;
                     reader.each(Direction::Out, u, |v, _| {
                         let was_small = self.residuals[v as usize].abs() <= least;

@@ -97,7 +97,7 @@ impl<W> ChangedEdges<W> {
     }
 }
 
-/// Why an update stopped. The state is of no version then.
+/// Why an update stopped. The state is of no version then, unless the update says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Halt<E> {
     /// It read as much as it may, or took as long.

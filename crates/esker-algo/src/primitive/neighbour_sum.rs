@@ -53,7 +53,7 @@ pub(crate) struct Chunk<'a> {
     pub(crate) first: usize,
     /// The caller's values for the vertices; if it has none, the share that each gave last, if [`NeighbourSum::keeps_shares`].
     pub(crate) values: &'a mut [f64],
-    /// The sum that each received. To be replaced by the share that it gives next, of a magnitude less than 2; so are sums.
+    /// The sum that each received, to be replaced by the share that it gives next. Sums and shares are of a magnitude less than 2.
     pub(crate) flows: &'a mut [f64],
 }
 
