@@ -17,7 +17,7 @@ use crate::remote::{END_TIMEOUT, OPEN_TIMEOUT, RemoteWorker, kill, wait_until_en
 use crate::threads::no_thread;
 use crate::worker::{CONNECT_TIMEOUT, Meeting, SIGABRT, WorkerCommand, WorkerPlace, name_of_signal};
 
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// The worker processes of one operation. Dropping them ends them.
 pub(crate) enum Workers {

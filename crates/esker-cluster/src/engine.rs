@@ -129,7 +129,10 @@ impl<'w> Engine<'w> {
                             let Parcel { from, round, mut bytes, .. } = std::mem::take(parcel);
                             let mut arrived = taking.borrow_mut();
                             let blocks = arrived.entry(round).or_insert_with(|| vec![Vec::new(); peers]);
-                            blocks[from as usize].append(&mut bytes);
+                            match &mut blocks[from as usize] {
+                                block if block.is_empty() => *block = bytes,
+                                block => block.append(&mut bytes),
+                            }
                         }
                     });
                 }
@@ -172,9 +175,13 @@ impl<'w> Engine<'w> {
         for (to, block) in blocks.into_iter().enumerate() {
             self.sent_bytes += block.len() as u64;
             self.sent_messages += u64::from(!block.is_empty());
-            for part in block.chunks(PARCEL_BYTES) {
-                let (from, to, bytes) = (me as u32, to as u32, part.to_vec());
-                self.input.send_batch(&mut Parcel { is_full: true, from, to, round, bytes });
+            let (from, to) = (me as u32, to as u32);
+            let mut send =
+                |bytes| self.input.send_batch(&mut Parcel { is_full: true, from, to, round, bytes });
+            match block.len() {
+                0 => {}
+                1..=PARCEL_BYTES => send(block),
+                _ => block.chunks(PARCEL_BYTES).for_each(|part| send(part.to_vec())),
             }
         }
         self.round += 1;

@@ -162,7 +162,8 @@ pub struct RunJob {
     pub params: Vec<(String, String)>,
     /// The version of the whole.
     pub version: u64,
-    /// How many vertices with the greatest first values are wanted; `None`: all. Of answers that are ids all are given.
+    /// How many vertices with the greatest first values are wanted; `None`: all. If it is given and the values are ids,
+    /// each shard gives a row for each id, with the number of its vertices that have it ([`crate::answer::MEMBERS`]).
     pub top: Option<usize>,
     /// Memory limit of each process; `None`: no limit.
     pub memory_bytes: Option<u64>,

@@ -41,6 +41,7 @@ mod change;
 mod publishing;
 pub mod answer;
 pub mod needs;
+mod own_ids;
 mod routes;
 pub mod algorithm;
 pub mod follow;

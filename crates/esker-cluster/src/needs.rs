@@ -85,11 +85,16 @@ impl ShardShape {
         self.owned + self.ghosts
     }
 
-    /// Memory to find the vertices that are shared: owners, lists, and their ids on the way.
+    /// Memory of the vertices that are shared: owners, and lists.
     fn routes_bytes(&self) -> u64 {
         let id = size_of::<VertexId>() as u64;
-        let exchanged = 4 * (self.ghost_id_bytes + self.mirror_id_bytes);
-        2 * self.vertices() + 2 * id * (self.ghosts + self.mirrors) + exchanged
+        2 * self.vertices() + 2 * id * (self.ghosts + self.mirrors)
+    }
+
+    /// Memory to find them, before the algorithm: their ids on the way, and own vertices by the hash of their ids.
+    fn finding_bytes(&self) -> u64 {
+        let id = size_of::<VertexId>() as u64;
+        4 * (self.ghost_id_bytes + self.mirror_id_bytes) + (16 + 5 * id) * self.owned
     }
 
     /// Bytes of the ids that other shards are told for the labels of this one, each shard each one at most once: what they share with it bounds the
@@ -131,10 +136,10 @@ impl ShardShape {
             }
             "bfs" => 6 * id * n,
             "wcc" => (24 + id) * n + names,
-            "pagerank" => 32 * n,
+            "pagerank" => 33 * n + 2 * id * self.owned,
             "kcore" => (20 + 6 * id) * n,
             "colouring" => (21 + 4 * id) * n,
-            "sssp" => 8 * n + 32 * self.arcs.min(4 * n),
+            "sssp" => (8 + 2 * id) * n + 32 * self.arcs.min(4 * n),
             "triangles" => 48 * n + 32 * ends + TRIANGLE_ROUND_BYTES,
             // Communities have names too if ids are integers.
             _ => 88 * n + 2 * names + if self.directed { 64 * self.arcs } else { 0 },
@@ -151,7 +156,10 @@ impl ShardShape {
             "degrees" => Sends::InAll(ids + if self.directed { 8 * self.ghosts } else { 0 }),
             // Each ghost is told of once.
             "bfs" => Sends::InAll(ids + 12 * self.ghosts),
-            "pagerank" | "kcore" | "sssp" => Sends::ARound((12 * self.ghosts).max(ids)),
+            "pagerank" => {
+                Sends::ARound((8 * if self.directed { self.ghosts } else { self.mirrors }).max(ids))
+            }
+            "kcore" | "sssp" => Sends::ARound((12 * self.ghosts).max(ids)),
             "colouring" => Sends::ARound((12 * self.mirrors).max(ids)),
             "wcc" => Sends::ARound((12 * self.ghosts.max(self.mirrors)).max(named).max(ids)),
             "triangles" => Sends::ARound((TRIANGLE_ROUND_BYTES / 6 + 16 * n + 8 * ends).max(ids)),
@@ -172,7 +180,9 @@ impl ShardShape {
             }
             (Sends::ARound(bytes), _) => Sends::ARound(bytes + 24 * self.delegate_copies),
         };
-        let memory_bytes = self.routes_bytes() + arrays + parts + rows + EXCHANGE_BYTES * shared;
+        // What is exchanged by the algorithm comes after the ids.
+        let exchanged = self.finding_bytes().max(EXCHANGE_BYTES * shared);
+        let memory_bytes = self.routes_bytes() + arrays + parts + rows + exchanged;
         RunNeeds { memory_bytes, sends }
     }
 }

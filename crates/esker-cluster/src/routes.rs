@@ -5,18 +5,17 @@
 //! The lists of own vertices count in a shard, and those of delegates, of which each shard has a part (`placement`).
 //! Memory: two bytes a vertex, and an id for each ghost and each mirror.
 
+use esker_algo::primitive::{ArrayValue, VertexValues};
 use esker_format::{Error, Result};
-use esker_graph::{NONE, VertexId, vertex};
+use esker_graph::{VertexId, vertex};
 use esker_store::Snapshot;
 use esker_store::ids::ExternalId;
 
 use crate::engine::Engine;
 use crate::needs::ShardShape;
+use crate::own_ids::{OwnIds, find_asked};
 use crate::placement::Placement;
-use crate::wire::{Taker, put_id, put_u64};
-
-/// Ids looked up together.
-const LOOK_UP_LEN: usize = 1 << 10;
+use crate::wire::{Taker, Travels, put_id, put_u64};
 
 /// The vertices that a shard shares with others.
 pub(crate) struct Routes {
@@ -53,23 +52,30 @@ impl Routes {
         let owners = placement.owners();
         let (me, peers, n) = (engine.index(), engine.peers(), snapshot.num_vertices());
         let mut owner = Vec::with_capacity(n);
+        let mut own = OwnIds::new(snapshot.ids(), owners);
         let mut ghosts = vec![Vec::new(); peers];
         let mut questions = vec![Vec::new(); peers];
         for (v, id) in snapshot.ids().externals(0..n).enumerate() {
             let id = id?;
-            let shard = owners.of(id);
+            let hash = owners.hash(id);
+            let shard = owners.of_hash(hash);
             owner.push(shard as u16);
-            if shard != me {
+            if shard == me {
+                own.push(vertex(v), hash);
+            } else {
                 ghosts[shard].push(vertex(v));
                 put_id(&mut questions[shard], id);
             }
         }
         let asked = engine.exchange(questions);
+        own.index();
         let mut mirrors = Vec::with_capacity(peers);
         for (shard, block) in asked.iter().enumerate() {
-            mirrors.push(find_asked(snapshot, block, me, shard)?);
+            let look_up = |ids: &[ExternalId<'_>], found: &mut [_]| own.vertices_of(ids, found);
+            mirrors.push(find_asked(snapshot, block, me, shard, look_up)?);
         }
-        let num_owned = n - ghosts.iter().map(Vec::len).sum::<usize>();
+        let num_owned = own.len();
+        drop(own);
         let delegates = DelegateRoutes::of(snapshot, placement, &ghosts, &mirrors)?;
         Ok(Self { me, owner, ghosts, mirrors, num_owned, delegates })
     }
@@ -139,6 +145,28 @@ impl Routes {
     ) -> Result<u64> {
         let blocks = self.mirrors.iter().map(|list| encode(head, list.iter().map(|&v| value(v)))).collect();
         self.hand_over(engine, blocks, &self.ghosts, take)
+    }
+
+    /// Gives each ghost the value of its vertex. `head` goes to every process; the sum of the heads of all comes back.
+    pub(crate) fn tell_all_ghosts<T: Travels + ArrayValue>(
+        &self,
+        engine: &mut Engine<'_>,
+        head: u64,
+        values: &VertexValues<T>,
+    ) -> Result<u64> {
+        hand_over_all(engine, head, values, (&self.mirrors, &self.ghosts), |v, value| values.set(v, value))
+    }
+
+    /// Adds the value of each ghost to that of its vertex. `head` is as in [`Routes::tell_all_ghosts`].
+    pub(crate) fn add_to_owners<T: Travels + ArrayValue>(
+        &self,
+        engine: &mut Engine<'_>,
+        head: u64,
+        values: &VertexValues<T>,
+    ) -> Result<u64> {
+        hand_over_all(engine, head, values, (&self.ghosts, &self.mirrors), |v, part| {
+            values.add_alone(v, part);
+        })
     }
 
     /// As [`Routes::to_ghosts`], from own vertices that are delegates. Without delegates nothing is exchanged, and the sum is 0.
@@ -213,16 +241,40 @@ impl Routes {
                 let place = if is_dense { next } else { taker.u32()? as usize };
                 next += 1;
                 let value = taker.u64()?;
-                let v = *list.get(place).ok_or_else(|| {
-                    Error::Invalid(
-                        "a process sent a value for a vertex that is not shared with it".to_owned(),
-                    )
-                })?;
+                let v = *list.get(place).ok_or_else(unshared)?;
                 take(v, value);
             }
         }
         Ok(sum)
     }
+}
+
+/// Sends the values of all vertices of the first lists, one for each process, and takes those of the second.
+fn hand_over_all<T: Travels + ArrayValue>(
+    engine: &mut Engine<'_>,
+    head: u64,
+    values: &VertexValues<T>,
+    (given, taken): (&[Vec<VertexId>], &[Vec<VertexId>]),
+    take: impl Fn(VertexId, T),
+) -> Result<u64> {
+    let block_of = |list: &Vec<VertexId>| {
+        let mut block = Vec::with_capacity(size_of::<u64>() + size_of::<T>() * list.len());
+        put_u64(&mut block, head);
+        list.iter().for_each(|&v| values.get(v).put(&mut block));
+        block
+    };
+    let mut sum = 0_u64;
+    let blocks = engine.exchange(given.iter().map(block_of).collect());
+    for (list, block) in taken.iter().zip(&blocks) {
+        let mut taker = Taker(block);
+        sum = sum.wrapping_add(taker.u64()?);
+        let told = T::take(&mut taker, list.len())?;
+        if !taker.is_empty() {
+            return Err(unshared());
+        }
+        list.iter().zip(told).for_each(|(&v, value)| take(v, value));
+    }
+    Ok(sum)
 }
 
 impl DelegateRoutes {
@@ -309,6 +361,11 @@ pub(crate) fn shape_of(snapshot: &Snapshot) -> ShardShape {
     ShardShape { arcs: snapshot.num_arcs(), directed, text_ids, ..ShardShape::default() }
 }
 
+/// The error of values for more vertices than two shards share.
+fn unshared() -> Error {
+    Error::Invalid("a process sent a value for a vertex that is not shared with it".to_owned())
+}
+
 const SPARSE: u64 = 0;
 const DENSE: u64 = 1;
 
@@ -338,42 +395,4 @@ fn encode(head: u64, values: impl Iterator<Item = Option<u64>> + Clone) -> Vec<u
         }
     }
     block
-}
-
-/// The vertices that a shard asks for, whose ids are in a block.
-///
-/// # Errors
-/// [`Error::Invalid`] if one is not there; those of the snapshot.
-pub(crate) fn find_asked(
-    snapshot: &Snapshot,
-    block: &[u8],
-    me: usize,
-    shard: usize,
-) -> Result<Vec<VertexId>> {
-    look_up(snapshot, block).map_err(|error| {
-        Error::Invalid(format!(
-            "shard {me} cannot find the vertices that shard {shard} has edges to: {error}; check the cluster with `esker cluster check`"
-        ))
-    })
-}
-
-/// The vertices of ids in a block.
-fn look_up(snapshot: &Snapshot, block: &[u8]) -> Result<Vec<VertexId>> {
-    let is_text = snapshot.ids().is_text();
-    let mut taker = Taker(block);
-    let mut vertices = Vec::new();
-    let mut ids: Vec<ExternalId<'_>> = Vec::with_capacity(LOOK_UP_LEN);
-    let mut found = [None; LOOK_UP_LEN];
-    while !taker.is_empty() {
-        ids.clear();
-        while ids.len() < LOOK_UP_LEN && !taker.is_empty() {
-            ids.push(taker.id(is_text)?);
-        }
-        snapshot.ids().vertices_of(&ids, &mut found[..ids.len()])?;
-        for (id, v) in ids.iter().zip(&found) {
-            let v = v.filter(|&v| v != NONE && (v as usize) < snapshot.num_vertices());
-            vertices.push(v.ok_or_else(|| Error::Invalid(format!("it has no vertex {id}")))?);
-        }
-    }
-    Ok(vertices)
 }

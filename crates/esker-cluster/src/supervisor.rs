@@ -91,7 +91,7 @@ pub struct ChangeReport {
 pub struct ClusterAnswer {
     /// Columns and facts.
     pub outline: Outline,
-    /// A row for each vertex, in no order.
+    /// A row for each vertex, in no order; as [`RunJob::top`] says.
     pub rows: Vec<Row>,
     /// What each worker counted.
     pub workers: Vec<WorkerCounters>,

@@ -79,6 +79,37 @@ impl<'a> Taker<'a> {
     }
 }
 
+/// A number of a fixed width, many of which travel one after another.
+pub(crate) trait Travels: Sized {
+    /// Appends it to a block.
+    fn put(self, block: &mut Vec<u8>);
+
+    /// Takes a number of them from a block.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the block ends before.
+    fn take<'b>(block: &mut Taker<'b>, count: usize) -> Result<impl Iterator<Item = Self> + 'b>;
+}
+
+macro_rules! travels {
+    ($type:ty) => {
+        impl Travels for $type {
+            fn put(self, block: &mut Vec<u8>) {
+                block.extend_from_slice(&self.to_le_bytes());
+            }
+
+            fn take<'b>(block: &mut Taker<'b>, count: usize) -> Result<impl Iterator<Item = Self> + 'b> {
+                let bytes = block.bytes(count * size_of::<Self>())?;
+                let (numbers, _) = bytes.as_chunks::<{ size_of::<Self>() }>();
+                Ok(numbers.iter().map(|number| Self::from_le_bytes(*number)))
+            }
+        }
+    };
+}
+
+travels!(u64);
+travels!(f32);
+
 #[cfg(test)]
 mod tests {
     use super::*;

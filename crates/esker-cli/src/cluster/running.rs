@@ -187,8 +187,8 @@ fn top(answer: &ClusterAnswer, len: usize) -> Rows {
     if let Some((name, ColumnKind::Id)) = columns.first() {
         let mut groups: HashMap<&OwnedId, u64> = HashMap::new();
         for (_, cells) in &answer.rows {
-            if let [Cell::Id(id), ..] = &cells[..] {
-                *groups.entry(id).or_default() += 1;
+            if let [Cell::Id(id), Cell::Count(members)] = &cells[..] {
+                *groups.entry(id).or_default() += members;
             }
         }
         return top_groups(name, groups.into_iter(), len);

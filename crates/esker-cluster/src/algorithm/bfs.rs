@@ -119,9 +119,9 @@ pub(crate) fn bfs(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Opti
     let (rounds, reached) = search_levels(local, engine, start, &depths)?;
     let outline =
         Outline::new(&[("depth", ColumnKind::Count)], rounds as u64).with_fact("reached", reached as f64);
-    let cells = move |v: VertexId| match depths.0.get(v) {
-        NONE => vec![Cell::Missing],
-        depth => vec![Cell::Count(depth as u64)],
+    let cell = move |v: VertexId| match depths.0.get(v) {
+        NONE => Cell::Missing,
+        depth => Cell::Count(depth as u64),
     };
-    Ok((outline, Box::new(cells)))
+    Ok((outline, Box::new(move |v, row| row.push(cell(v)))))
 }

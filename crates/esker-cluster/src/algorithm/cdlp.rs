@@ -40,10 +40,8 @@ pub(crate) fn cdlp(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Opt
     let outline = Outline::new(&[("community", ColumnKind::Id)], rounds)
         .with_fact("communities", communities as f64)
         .with_fact("converged", f64::from(u8::from(is_converged)));
-    let cells = move |v: VertexId| {
-        names.get(&labels[v as usize]).map_or(vec![Cell::Missing], |name| vec![Cell::Id(name.clone())])
-    };
-    Ok((outline, Box::new(cells)))
+    let cell = move |v: VertexId| names.get(&labels[v as usize]).cloned().map_or(Cell::Missing, Cell::Id);
+    Ok((outline, Box::new(move |v, row| row.push(cell(v)))))
 }
 
 /// The labels of the own vertices after an iteration.

@@ -144,7 +144,7 @@ pub(crate) fn colouring(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Opti
     let own = routes.owned().map(|v| colours[v as usize].get() + 1).max().unwrap_or(0);
     let used = engine.gather(own)?.into_iter().max().unwrap_or(0);
     let outline = Outline::new(&[("colour", ColumnKind::Count)], rounds).with_fact("colours", used as f64);
-    Ok((outline, Box::new(move |v| vec![Cell::Count(colours[v as usize].get())])))
+    Ok((outline, Box::new(move |v, row| row.push(Cell::Count(colours[v as usize].get())))))
 }
 
 /// Tells the owners of delegates which colours the neighbours before them took in parts of their lists, of which all are coloured now. The colour that

@@ -18,7 +18,7 @@ pub(crate) fn degrees(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Option
     let [arcs] = engine.sum([arcs])?;
     if !graph.is_directed() {
         let outline = Outline::new(&[("degree", ColumnKind::Count)], 1).with_fact("arcs", arcs as f64);
-        return Ok((outline, Box::new(move |v| vec![Cell::Count(out[v as usize])])));
+        return Ok((outline, Box::new(move |v, row| row.push(Cell::Count(out[v as usize])))));
     }
     let mut incoming: Vec<u64> =
         (0..n).map(|v| graph.degree(Direction::In, esker_graph::vertex(v)) as u64).collect();
@@ -35,7 +35,7 @@ pub(crate) fn degrees(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Option
     let outline = Outline::new(&columns, 1).with_fact("arcs", arcs as f64);
     let cells = move |v: esker_graph::VertexId| {
         let (out, incoming) = (out[v as usize], incoming[v as usize]);
-        [out + incoming, out, incoming].map(Cell::Count).to_vec()
+        [out + incoming, out, incoming].map(Cell::Count)
     };
-    Ok((outline, Box::new(cells)))
+    Ok((outline, Box::new(move |v, row| row.extend(cells(v)))))
 }

@@ -105,5 +105,5 @@ pub(crate) fn kcore(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<
         }
     }
     let outline = Outline::new(&[("core", ColumnKind::Count)], rounds).with_fact("largest core", k as f64);
-    Ok((outline, Box::new(move |v| vec![Cell::Count(cores[v as usize].get())])))
+    Ok((outline, Box::new(move |v, row| row.push(Cell::Count(cores[v as usize].get())))))
 }

@@ -12,8 +12,11 @@ use crate::engine::Engine;
 use crate::owner::Owners;
 use crate::routes::Routes;
 
-/// What an algorithm found: the outline, and the cells of an own vertex.
-pub(crate) type Found = (Outline, Box<dyn Fn(VertexId) -> Vec<Cell>>);
+/// Appends the cells of an own vertex to a row.
+pub(crate) type Cells = dyn Fn(VertexId, &mut Vec<Cell>);
+
+/// What an algorithm found.
+pub(crate) type Found = (Outline, Box<Cells>);
 
 /// The shard of this process.
 pub(crate) struct Local<'a, 's> {

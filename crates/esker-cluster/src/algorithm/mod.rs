@@ -4,6 +4,7 @@
 //! (`routes.rs`). Answers do not depend on the number of processes.
 
 mod local;
+mod handing_over;
 mod degrees;
 mod bfs;
 mod wcc;
@@ -20,11 +21,9 @@ mod graph500;
 use std::sync::Arc;
 
 use esker_format::{Error, Result, trimmed_budget};
-use esker_graph::{Budget, Run, RunOptions, VertexId};
-use esker_store::ids::ExternalId;
+use esker_graph::{Budget, Run, RunOptions};
 
 pub use crate::answer::AnswerSink;
-use crate::answer::{Cell, ColumnKind, put_row};
 use crate::cluster::Cluster;
 use crate::engine::Engine;
 use crate::job::RunJob;
@@ -33,6 +32,7 @@ use crate::routes::{Routes, count_shared};
 use crate::shard::threads_each;
 pub(crate) use colouring::{FreeColours, NO_COLOUR, colour_order};
 pub use graph500::graph500;
+use handing_over::hand_over;
 use local::{Found, Local, Options};
 
 /// An algorithm of the cluster.
@@ -140,9 +140,6 @@ pub fn find<'a>(name: &str, options: impl IntoIterator<Item = &'a str>) -> Resul
     Ok(entry)
 }
 
-/// Bytes of rows handed over together, about.
-const ROWS_BYTES: usize = 1 << 18;
-
 /// Runs an algorithm on the shard of this process, together with all other processes, and hands over the rows of the vertices that this shard owns.
 ///
 /// # Errors
@@ -181,39 +178,5 @@ pub fn run(
         .with_fact("vertices", vertices as f64)
         .with_fact("bytes sent", sent as f64)
         .with_fact("exchanges", engine.rounds() as f64);
-    sink.outline(&outline)?;
-    let kind = outline.columns.first().map(|(_, kind)| *kind);
-    let wanted = match job.top.filter(|_| kind != Some(ColumnKind::Id)) {
-        Some(len) => greatest(&local, &cells, len)?,
-        None => routes.owned().collect(),
-    };
-    let mut block = Vec::new();
-    for v in wanted {
-        put_row(&mut block, snapshot.ids().external_of(v)?, &cells(v));
-        if block.len() >= ROWS_BYTES {
-            sink.rows(std::mem::take(&mut block))?;
-        }
-    }
-    if block.is_empty() { Ok(()) } else { sink.rows(block) }
-}
-
-/// The own vertices with the greatest first values, in the order of [`Cell::cmp_as_value`], then of ids.
-fn greatest(
-    local: &Local<'_, '_>,
-    cells: &dyn Fn(VertexId) -> Vec<Cell>,
-    len: usize,
-) -> Result<Vec<VertexId>> {
-    let mut rows = Vec::with_capacity(local.routes.num_owned());
-    for v in local.routes.owned() {
-        let value = cells(v).into_iter().next().unwrap_or(Cell::Missing);
-        rows.push((value, local.snapshot.ids().external_of(v)?, v));
-    }
-    let first = |a: &(Cell, ExternalId<'_>, _), b: &(Cell, ExternalId<'_>, _)| {
-        b.0.cmp_as_value(&a.0).then_with(|| a.1.cmp(&b.1))
-    };
-    if len < rows.len() {
-        rows.select_nth_unstable_by(len, first);
-        rows.truncate(len);
-    }
-    Ok(rows.into_iter().map(|(_, _, v)| v).collect())
+    hand_over(&local, outline, &cells, job.top, sink)
 }

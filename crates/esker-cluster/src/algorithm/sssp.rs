@@ -1,28 +1,33 @@
 //! Shortest paths from one source over edges with lengths: the weights of the cluster, or 1 if edges have none.
 //!
 //! Distances are settled in windows, the same for all processes: a window begins at the least distance that is not settled anywhere. Inside a
-//! shard vertices of the window are settled by distance from a heap. Ghosts that come nearer are told to their owners, which may open
+//! shard the vertices of a window wait in buckets, which are settled one after another: all edges of the vertices of a bucket are relaxed together, and
+//! again those of vertices that came nearer meanwhile. Ghosts within the window that came nearer are told to their owners, which may open
 //! the window again; it is over when no ghost came nearer anywhere. The ghosts of a delegate are told when it comes nearer, and settle their part of its
 //! list. The distances are a least fixed point: they do not depend on the number of
 //! processes or the width of the windows, and are those of one machine bit for bit.
 //!
-//! Work O(m log n). Messages: 12 bytes for each ghost and round in which it comes nearer. Memory: 8 bytes a vertex, 24 a waiting entry.
+//! Work O(n + m) for random lengths. Messages: 12 bytes for each ghost and round in which it comes nearer. Memory: 8 bytes a vertex, an id for each
+//! that is reached, 16 for an entry of a bucket.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::sync::{Mutex, PoisonError};
 
-use esker_algo::lengths::Length;
+use esker_algo::lengths::{Length, Reach};
+use esker_algo::primitive::VertexValues;
 use esker_format::{ElementType, Error, Result};
-use esker_graph::{Direction, Graph, Lists, VertexId};
+use esker_graph::{Direction, Flow, Graph, Lists, Piece, Select, VertexId, Visitor};
 
 use super::local::{Found, Local, Options, unsuitable};
 use crate::answer::{Cell, ColumnKind, Outline};
 use crate::engine::Engine;
+use crate::routes::Routes;
 
-/// A distance of no vertex: larger than any other, as a key.
-const FAR: u64 = u64::MAX;
 /// Edges from which the default width of a window is taken, in each process.
 const SAMPLE_LEN: usize = 1 << 12;
+/// Buckets of a window.
+const BUCKETS: usize = 16;
+/// Entries that a bucket has room for at first.
+const ROOM_MIN: usize = 1 << 6;
 
 /// Distances as keys that have the same order.
 trait Keyed: Copy {
@@ -30,29 +35,31 @@ trait Keyed: Copy {
     fn to_key(self) -> u64;
     fn of_key(key: u64) -> Self;
     fn to_cell(self) -> Cell;
-    /// The distance that ends a window of a width that begins at this one, and is beyond it.
-    fn beyond(self, width: f64) -> Self;
 }
 
-impl Keyed for i64 {
-    const KIND: ColumnKind = ColumnKind::Count;
+macro_rules! integer_keyed {
+    ($type:ty) => {
+        #[allow(clippy::cast_lossless, clippy::unnecessary_cast)] // Of one of the types.
+        impl Keyed for $type {
+            const KIND: ColumnKind = ColumnKind::Count;
 
-    fn to_key(self) -> u64 {
-        self as u64
-    }
+            fn to_key(self) -> u64 {
+                self as u64
+            }
 
-    fn of_key(key: u64) -> Self {
-        key as Self
-    }
+            fn of_key(key: u64) -> Self {
+                key as Self
+            }
 
-    fn to_cell(self) -> Cell {
-        Cell::Count(self as u64)
-    }
-
-    fn beyond(self, width: f64) -> Self {
-        self.saturating_add((width as Self).max(1))
-    }
+            fn to_cell(self) -> Cell {
+                Cell::Count(self as u64)
+            }
+        }
+    };
 }
+
+integer_keyed!(u32);
+integer_keyed!(u64);
 
 impl Keyed for f64 {
     const KIND: ColumnKind = ColumnKind::Float;
@@ -69,14 +76,10 @@ impl Keyed for f64 {
     fn to_cell(self) -> Cell {
         Cell::Float(self)
     }
-
-    fn beyond(self, width: f64) -> Self {
-        (self + width).max(self.next_up())
-    }
 }
 
-/// A distance in a graph.
-type Distance<G> = <<G as Graph>::Weight as Length>::Distance;
+/// What distances over edges with these weights are computed in.
+type Distance<W> = <W as Length>::Wide;
 
 pub(crate) fn sssp(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Options<'_>) -> Result<Found> {
     match local.snapshot.weight_type() {
@@ -90,7 +93,7 @@ pub(crate) fn sssp(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Opt
     }
 }
 
-fn search<G: Lists<Weight: Length<Distance: Keyed>, Error = Error>>(
+fn search<W: Length<Wide: Keyed>, G: Lists<Weight = W, Error = Error>>(
     local: &Local<'_, '_>,
     graph: &G,
     engine: &mut Engine<'_>,
@@ -99,62 +102,49 @@ fn search<G: Lists<Weight: Length<Distance: Keyed>, Error = Error>>(
     let source = options.text("source").ok_or_else(|| {
         Error::Usage("sssp needs a vertex to begin with: give its id as the option source".to_owned())
     })?;
-    let mut settling = Settling {
-        local,
-        graph,
-        distances: vec![FAR; graph.num_vertices()],
-        waiting: BinaryHeap::new(),
-        nearer: Vec::new(),
-        delegates: Vec::new(),
-    };
+    let (zero, far) = (Distance::<W>::ZERO, Distance::<W>::FAR);
+    let distances = VertexValues::filled(local.run, graph.num_vertices(), far);
+    let mut waiting = Box::new(Waiting::new());
     let start = local.find_owned(source)?;
     let width = options.number("delta", mean_length(local, graph, engine)?)?;
     if width <= 0.0 {
         return Err(Error::Usage(format!("delta={width} is not a width of a window: give a number above 0")));
     }
     if let Some(v) = start {
-        settling.come_nearer(v, <G::Weight as Length>::ORIGIN.to_key());
+        distances.set(v, zero);
+        waiting.beyond.push(v);
     }
     let (mut rounds, mut windows) = (0, 0);
     loop {
-        let least = engine.gather(settling.least())?.into_iter().min().unwrap_or(FAR);
-        if least == FAR {
+        let least = waiting.beyond.iter().map(|&v| distances.get(v).to_key()).min();
+        let least = engine.gather(least.unwrap_or(far.to_key()))?.into_iter().min().unwrap_or(far.to_key());
+        if least == far.to_key() {
             break;
         }
         windows += 1;
-        let end = Distance::<G>::of_key(least).beyond(width).to_key();
+        let window = Window::<W>::new(&distances, local.routes, Distance::<W>::of_key(least), width);
+        for v in std::mem::take(&mut waiting.beyond) {
+            window.sort_in(&mut waiting, v);
+        }
         loop {
-            settling.settle_before(end)?;
-            let told = settling.take_nearer();
-            let mut heard = Vec::new();
-            let active =
-                local.routes.tell_owners(engine, told.len() as u64, told.into_iter(), |v, key| {
-                    heard.push((v, key));
-                })?;
-            heard.into_iter().for_each(|(v, key)| settling.come_nearer(v, key));
-            let (told, mut heard) = (settling.take_delegates(), Vec::new());
-            let nearer = |v| told.binary_search(&v).is_ok().then(|| settling.distances[v as usize]);
-            let spread = local.routes.to_delegates(engine, told.len() as u64, nearer, |ghost, key| {
-                heard.push((ghost, key));
-            })?;
-            heard.into_iter().for_each(|(ghost, key)| settling.spread_from(ghost, key));
+            window.settle(local, graph, &mut waiting)?;
             rounds += 1;
-            if active + spread == 0 {
+            if !window.exchange(engine, &mut waiting)? {
                 break;
             }
         }
+        waiting.beyond.retain(|&v| distances.get(v) >= window.end);
     }
-    let distances = settling.distances;
-    let reached = local.routes.owned().filter(|&v| distances[v as usize] != FAR).count();
+    let reached = local.routes.owned().filter(|&v| distances.get(v) != far).count();
     let [reached] = engine.sum([reached as u64])?;
-    let outline = Outline::new(&[("distance", Distance::<G>::KIND)], rounds)
+    let outline = Outline::new(&[("distance", Distance::<W>::KIND)], rounds)
         .with_fact("reached", reached as f64)
         .with_fact("windows", f64::from(windows));
-    let cells = move |v: VertexId| match distances[v as usize] {
-        FAR => vec![Cell::Missing],
-        key => vec![Distance::<G>::of_key(key).to_cell()],
+    let cell = move |v: VertexId| match distances.get(v) {
+        distance if distance == far => Cell::Missing,
+        distance => distance.to_cell(),
     };
-    Ok((outline, Box::new(cells)))
+    Ok((outline, Box::new(move |v, row| row.push(cell(v)))))
 }
 
 /// The mean length of the first edges of all processes, in the same order everywhere; 1 if there are none.
@@ -182,112 +172,205 @@ fn mean_length<G: Lists<Weight: Length, Error = Error>>(
     Ok(if mean.is_finite() && mean > 0.0 { mean } else { 1.0 })
 }
 
-/// The search in one shard.
-struct Settling<'a, 's, G> {
-    local: &'a Local<'a, 's>,
-    graph: &'a G,
-    /// The distance of each vertex, as a key; of a ghost the least that this shard knows.
-    distances: Vec<u64>,
-    /// Own vertices that came nearer since they were settled.
-    waiting: BinaryHeap<Reverse<(u64, VertexId)>>,
-    /// Ghosts that came nearer since they were told.
+/// The vertices of a shard that came nearer.
+struct Waiting<D> {
+    /// For each bucket of the window, vertices whose lists are to be read, and their distances. An entry no longer counts once its vertex is nearer; a
+    /// later entry holds the vertex.
+    buckets: [Vec<(VertexId, D)>; BUCKETS],
+    /// Vertices whose first distance was beyond the window, each once.
+    beyond: Vec<VertexId>,
+    /// Ghosts within the window that came nearer since they were told.
     nearer: Vec<VertexId>,
-    /// Own delegates that came nearer since their ghosts were told.
+    /// Own delegates within the window that came nearer since their ghosts were told.
     delegates: Vec<VertexId>,
+    /// Why distances cannot be computed.
+    fault: Option<&'static str>,
 }
 
-impl<G: Lists<Weight: Length<Distance: Keyed>, Error = Error>> Settling<'_, '_, G> {
-    fn come_nearer(&mut self, v: VertexId, key: u64) {
-        if key >= self.distances[v as usize] {
-            return;
+impl<D> Waiting<D> {
+    fn new() -> Self {
+        let buckets = std::array::from_fn(|_| Vec::new());
+        Self { buckets, beyond: Vec::new(), nearer: Vec::new(), delegates: Vec::new(), fault: None }
+    }
+
+    /// Adds what another thread found.
+    fn append(&mut self, other: &mut Self) {
+        self.buckets.iter_mut().zip(&mut other.buckets).for_each(|(all, more)| all.append(more));
+        self.beyond.append(&mut other.beyond);
+        self.nearer.append(&mut other.nearer);
+        self.delegates.append(&mut other.delegates);
+        self.fault = self.fault.or(other.fault);
+    }
+}
+
+/// The vertices of a list, each once, ascending.
+fn take_once(list: &mut Vec<VertexId>) -> Vec<VertexId> {
+    let mut taken = std::mem::take(list);
+    taken.sort_unstable();
+    taken.dedup();
+    taken
+}
+
+/// A range of distances that are settled together.
+struct Window<'a, W: Length> {
+    /// The distance of each vertex; of a ghost the least that this shard knows.
+    distances: &'a VertexValues<Distance<W>>,
+    routes: &'a Routes,
+    start: Distance<W>,
+    end: Distance<W>,
+    /// Width of a bucket.
+    step: Distance<W>,
+}
+
+impl<'a, W: Length<Wide: Keyed>> Window<'a, W> {
+    fn new(
+        distances: &'a VertexValues<Distance<W>>,
+        routes: &'a Routes,
+        start: Distance<W>,
+        width: f64,
+    ) -> Self {
+        let end = start.beyond(Distance::<W>::near(width));
+        Self { distances, routes, start, end, step: Distance::<W>::near(width / BUCKETS as f64) }
+    }
+
+    /// Puts a vertex that came nearer, and is within the window, where it waits.
+    fn enter(&self, waiting: &mut Waiting<Distance<W>>, v: VertexId, distance: Distance<W>) {
+        if self.routes.is_owned(v) {
+            self.put(waiting, v, distance);
+            if self.routes.is_own_delegate(v) {
+                waiting.delegates.push(v);
+            }
+        } else {
+            waiting.nearer.push(v);
         }
-        self.distances[v as usize] = key;
-        match self.local.routes.is_owned(v) {
-            true => {
-                self.waiting.push(Reverse((key, v)));
-                if self.local.routes.is_own_delegate(v) {
-                    self.delegates.push(v);
+    }
+
+    fn put(&self, waiting: &mut Waiting<Distance<W>>, v: VertexId, distance: Distance<W>) {
+        let steps = if distance > self.start { distance.steps_from(self.start, self.step) } else { 0 };
+        let bucket = &mut waiting.buckets[steps.min(BUCKETS - 1)];
+        if bucket.len() == bucket.capacity() {
+            // Room for the vertices, not for each edge that makes one nearer.
+            bucket.retain(|&(v, distance)| self.distances.get(v) == distance);
+            bucket.reserve(bucket.len().max(ROOM_MIN));
+        }
+        bucket.push((v, distance));
+    }
+
+    /// Puts a vertex that was beyond the last window where it waits in this one.
+    fn sort_in(&self, waiting: &mut Waiting<Distance<W>>, v: VertexId) {
+        match self.distances.get(v) {
+            distance if distance >= self.end => waiting.beyond.push(v),
+            distance => self.enter(waiting, v, distance),
+        }
+    }
+
+    /// Takes a distance of a vertex, if it makes that nearer.
+    #[inline(always)]
+    fn come_nearer(&self, waiting: &mut Waiting<Distance<W>>, v: VertexId, distance: Distance<W>) {
+        let Some(old) = self.distances.lower(v, distance) else { return };
+        if distance < self.end {
+            self.enter(waiting, v, distance);
+        } else if old == Distance::<W>::FAR {
+            // It stays there until a window begins that holds it.
+            waiting.beyond.push(v);
+        }
+    }
+
+    /// Settles what waits in the buckets, and what comes nearer by that.
+    fn settle<G: Graph<Weight = W, Error = Error>>(
+        &self,
+        local: &Local<'_, '_>,
+        graph: &G,
+        waiting: &mut Box<Waiting<Distance<W>>>,
+    ) -> Result<()> {
+        let mut frontier = Vec::new();
+        for bucket in 0..BUCKETS {
+            loop {
+                let entries = std::mem::take(&mut waiting.buckets[bucket]).into_iter();
+                frontier.clear();
+                frontier.extend(
+                    entries.filter(|&(v, distance)| self.distances.get(v) == distance).map(|(v, _)| v),
+                );
+                if frontier.is_empty() {
+                    break;
+                }
+                local.run.check()?;
+                let held = std::mem::replace(waiting, Box::new(Waiting::new()));
+                let relax = Relax { window: self, held: Mutex::new(Some(held)) };
+                let found = graph.scan(local.run, Direction::Out, Select::List(&frontier), &relax)?;
+                let unused = relax.held.into_inner().unwrap_or_else(PoisonError::into_inner);
+                let mut found = found.into_iter().chain(unused);
+                *waiting = found.next().unwrap_or_else(|| Box::new(Waiting::new()));
+                found.for_each(|mut found| waiting.append(&mut found));
+                if let Some(fault) = waiting.fault {
+                    return Err(unsuitable(fault));
                 }
             }
-            false => self.nearer.push(v),
-        }
-    }
-
-    /// Has a ghost of a delegate settle its part of the list, at the distance that its owner knows.
-    fn spread_from(&mut self, ghost: VertexId, key: u64) {
-        if key <= self.distances[ghost as usize] {
-            self.distances[ghost as usize] = key;
-            self.waiting.push(Reverse((key, ghost)));
-        }
-    }
-
-    /// The own delegates that came nearer, ascending.
-    fn take_delegates(&mut self) -> Vec<VertexId> {
-        let mut delegates = std::mem::take(&mut self.delegates);
-        delegates.sort_unstable();
-        delegates.dedup();
-        delegates
-    }
-
-    /// The least distance that is not settled.
-    fn least(&self) -> u64 {
-        self.waiting.peek().map_or(FAR, |Reverse((key, _))| *key)
-    }
-
-    /// Settles what is nearer than `end`.
-    fn settle_before(&mut self, end: u64) -> Result<()> {
-        let mut found = Vec::new();
-        let mut settled = 0_u32;
-        while let Some(&Reverse((key, v))) = self.waiting.peek().filter(|Reverse((key, _))| *key < end) {
-            self.waiting.pop();
-            if key > self.distances[v as usize] {
-                continue;
-            }
-            settled = settled.wrapping_add(1);
-            if settled.is_multiple_of(1 << 12) {
-                self.local.run.check()?;
-            }
-            let distance = Distance::<G>::of_key(key);
-            self.graph.with_list(Direction::Out, v, |targets, weights| {
-                for (&target, &weight) in targets.iter().zip(weights) {
-                    let sum = lengthen(distance, weight)?;
-                    if sum < self.distances[target as usize] {
-                        found.push((target, sum));
-                    }
-                }
-                Ok::<(), Error>(())
-            })??;
-            found.drain(..).for_each(|(target, sum)| self.come_nearer(target, sum));
         }
         Ok(())
     }
 
-    /// The ghosts that came nearer, each once, with their distances.
-    fn take_nearer(&mut self) -> Vec<(VertexId, u64)> {
-        let mut nearer = std::mem::take(&mut self.nearer);
-        nearer.sort_unstable();
-        nearer.dedup();
-        nearer.into_iter().map(|v| (v, self.distances[v as usize])).collect()
+    /// Tells owners which of their vertices came nearer, and ghosts of delegates. Whether any did, in all processes.
+    fn exchange(&self, engine: &mut Engine<'_>, waiting: &mut Waiting<Distance<W>>) -> Result<bool> {
+        let told = take_once(&mut waiting.nearer);
+        let pairs = told.iter().map(|&v| (v, self.distances.get(v).to_key()));
+        let active = self.routes.tell_owners(engine, told.len() as u64, pairs, |v, key| {
+            self.come_nearer(waiting, v, Distance::<W>::of_key(key));
+        })?;
+        let told = take_once(&mut waiting.delegates);
+        let nearer = |v| told.binary_search(&v).is_ok().then(|| self.distances.get(v).to_key());
+        let spread = self.routes.to_delegates(engine, told.len() as u64, nearer, |ghost, key| {
+            let distance = Distance::<W>::of_key(key);
+            // At the distance that the owner knows, the ghost settles its part of the list.
+            if distance <= self.distances.get(ghost) {
+                self.distances.set(ghost, distance);
+                self.put(waiting, ghost, distance);
+            }
+        })?;
+        Ok(active + spread > 0)
     }
 }
 
-/// The distance after an edge, as a key; [`FAR`] after one that is infinitely long.
-fn lengthen<W: Length<Distance: Keyed>>(distance: W::Distance, weight: W) -> Result<u64> {
-    if let Some(sum) = W::extend(distance, weight) {
-        return Ok(sum.to_key());
+/// Relaxes the edges of the vertices of a bucket.
+struct Relax<'a, W: Length> {
+    window: &'a Window<'a, W>,
+    /// What waits, until a thread goes on with it.
+    held: Mutex<Option<Box<Waiting<Distance<W>>>>>,
+}
+
+impl<W: Length<Wide: Keyed>> Visitor<W> for Relax<'_, W> {
+    type State = Box<Waiting<Distance<W>>>;
+
+    const STOPS: bool = false;
+    const BOXED: bool = true;
+
+    fn new_state(&self) -> Self::State {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).take();
+        held.unwrap_or_else(|| Box::new(Waiting::new()))
     }
+
+    fn visit(&self, waiting: &mut Self::State, v: VertexId, piece: Piece<'_, W>) -> Flow {
+        let from = self.window.distances.get(v);
+        for (&target, &weight) in piece.targets.iter().zip(piece.weights) {
+            match from.sum(weight) {
+                (distance, true) => self.window.come_nearer(waiting, target, distance),
+                _ => waiting.fault = fault_of(weight).or(waiting.fault),
+            }
+        }
+        Flow::More
+    }
+}
+
+/// Why no distance follows from one over an edge of this length; `None` if the edge is infinitely long.
+#[cold]
+fn fault_of<W: Length>(weight: W) -> Option<&'static str> {
     let length = weight.to_f64();
     if length.is_nan() || length < 0.0 {
-        return Err(unsuitable(
-            "cannot compute shortest paths: an edge has a length that is negative or not a number",
-        ));
+        return Some("cannot compute shortest paths: an edge has a length that is negative or not a number");
     }
     // Which paths are the shortest is not known yet.
     if W::INTEGRAL {
-        return Err(unsuitable("cannot compute shortest paths: a path is longer than 63 bits hold"));
+        return Some("cannot compute shortest paths: a path is longer than 63 bits hold");
     }
-    if length < f64::INFINITY {
-        return Err(unsuitable("cannot compute shortest paths: a path is longer than a double holds"));
-    }
-    Ok(FAR)
+    (length < f64::INFINITY).then_some("cannot compute shortest paths: a path is longer than a double holds")
 }

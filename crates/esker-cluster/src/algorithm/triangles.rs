@@ -11,7 +11,6 @@
 use std::collections::HashMap;
 
 use esker_format::{Error, Result};
-use esker_graph::VertexId;
 
 use super::full_lists::{address, full_lists, number_of, shard_of};
 use super::local::{Found, Local, Options};
@@ -68,7 +67,7 @@ pub(crate) fn triangles(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Opti
     let own = counts.finish(engine)?;
     let outline =
         Outline::new(&[("triangles", ColumnKind::Count)], rounds).with_fact("triangles", triangles as f64);
-    Ok((outline, Box::new(move |v: VertexId| vec![Cell::Count(own[v as usize])])))
+    Ok((outline, Box::new(move |v, row| row.push(Cell::Count(own[v as usize])))))
 }
 
 fn broken() -> Error {

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use esker_algo::algorithm::wcc::{WccOptions, wcc as components_of};
 use esker_format::Result;
-use esker_graph::VertexId;
+use esker_graph::{Graph, VertexId, vertex};
 use esker_store::ids::ExternalId;
 
 use super::local::{Found, Local, Options};
@@ -37,11 +37,8 @@ pub(crate) fn wcc(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_
             lowered_in[root].set(turn);
         }
     };
-    for v in routes.owned() {
-        let label = match ids.external_of(v)? {
-            ExternalId::Int(id) => id,
-            ExternalId::Text(_) => (routes.shard() as u64) << NUMBER_BITS | v as u64,
-        };
+    for own in own_labels(local) {
+        let (v, label) = own?;
         lower(v, label, BEFORE);
     }
     let mut turn = FIRST_TURN;
@@ -68,22 +65,32 @@ pub(crate) fn wcc(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_
     let components = count(local, engine, &label_of)?;
     let outline = Outline::new(&[("component", ColumnKind::Id)], turn - FIRST_TURN)
         .with_fact("components", components as f64);
-    let cells = move |v: VertexId| {
+    let cell = move |v: VertexId| {
         let label = label_of[v as usize];
-        vec![Cell::Id(names.get(&label).cloned().unwrap_or(OwnedId::Int(label)))]
+        Cell::Id(names.get(&label).cloned().unwrap_or(OwnedId::Int(label)))
     };
-    Ok((outline, Box::new(cells)))
+    Ok((outline, Box::new(move |v, row| row.push(cell(v)))))
+}
+
+/// The own vertices, and the label that each gives.
+fn own_labels<'a>(local: &'a Local<'_, '_>) -> impl Iterator<Item = Result<(VertexId, u64)>> + 'a {
+    let (routes, n) = (local.routes, local.graph.num_vertices());
+    let all = (0..n).map(vertex).zip(local.snapshot.ids().externals(0..n));
+    all.filter(|(v, _)| routes.is_owned(*v)).map(|(v, id)| {
+        let label = match id? {
+            ExternalId::Int(id) => id,
+            ExternalId::Text(_) => (routes.shard() as u64) << NUMBER_BITS | v as u64,
+        };
+        Ok((v, label))
+    })
 }
 
 /// Number of components: each is counted by the owner of the vertex that names it.
 fn count(local: &Local<'_, '_>, engine: &mut Engine<'_>, label_of: &[u64]) -> Result<u64> {
-    let (mut components, ids) = (0, local.snapshot.ids());
-    for v in local.routes.owned() {
-        let own = match ids.external_of(v)? {
-            ExternalId::Int(id) => id,
-            ExternalId::Text(_) => (local.routes.shard() as u64) << NUMBER_BITS | v as u64,
-        };
-        components += u64::from(own == label_of[v as usize]);
+    let mut components = 0;
+    for own in own_labels(local) {
+        let (v, label) = own?;
+        components += u64::from(label == label_of[v as usize]);
     }
     Ok(engine.sum([components])?[0])
 }

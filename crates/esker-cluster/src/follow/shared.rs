@@ -8,8 +8,8 @@ use esker_store::Snapshot;
 use esker_store::ids::ExternalId;
 
 use crate::engine::Engine;
+use crate::own_ids::find_asked;
 use crate::owner::Owners;
-use crate::routes::find_asked;
 use crate::wire::put_id;
 
 /// The end of a chain of links.
@@ -65,7 +65,8 @@ impl Shared {
         }
         let mut newly_shared = Vec::new();
         for (shard, block) in engine.exchange(questions).iter().enumerate() {
-            for v in find_asked(snapshot, block, self.me, shard)? {
+            let look_up = |ids: &[ExternalId<'_>], found: &mut [_]| snapshot.ids().vertices_of(ids, found);
+            for v in find_asked(snapshot, block, self.me, shard, look_up)? {
                 let place = self.mirrors[shard].len() as u32;
                 self.mirrors[shard].push(v);
                 let link = GhostLink { shard: shard as u16, place, next: self.place[v as usize] };

@@ -155,6 +155,41 @@ fn each_process_gives_its_greatest_values_only() {
     assert_eq!(rows[..7], all[..7]);
 }
 
+/// Where values are ids, each process gives the number of its vertices that have each.
+#[test]
+fn each_process_counts_the_members_of_groups() {
+    let place = tempfile::tempdir().expect("directory");
+    let input = place.path().join("edges.csv");
+    std::fs::write(&input, edges(&mut Random(9), 4000, 2500, false)).expect("write");
+    let options =
+        CreateOptions { shards: 3, directed: true, text_ids: false, weights: None, seed: 3, hub_degree: 0 };
+    let cluster = add_all(Cluster::create(&place.path().join("c"), &options).expect("create"), &input, 0);
+    for algorithm in ["wcc", "cdlp"] {
+        let mut expected: BTreeMap<OwnedId, u64> = BTreeMap::new();
+        for cells in run_all(&cluster, algorithm, &[], 2).into_values() {
+            let [Cell::Id(group)] = &cells[..] else { panic!("{cells:?}") };
+            *expected.entry(group.clone()).or_default() += 1;
+        }
+        assert!(expected.len() > 1100, "{algorithm} finds {} groups", expected.len());
+        let params = Vec::new();
+        let job =
+            RunJob { algorithm: algorithm.into(), params, version: 2, top: Some(7), memory_bytes: None };
+        let shards = cluster.clone();
+        let kept = run_threads(3, move |engine| {
+            let mut kept = Kept::default();
+            run(&shards, engine, &job, &mut kept)?;
+            Ok(kept.rows)
+        });
+        let mut found: BTreeMap<OwnedId, u64> = BTreeMap::new();
+        for (id, cells) in kept.expect("run").concat() {
+            let [Cell::Id(group), Cell::Count(members)] = &cells[..] else { panic!("{cells:?}") };
+            assert_eq!(*group, id);
+            *found.entry(id).or_default() += members;
+        }
+        assert_eq!(found, expected, "{algorithm}");
+    }
+}
+
 #[test]
 fn a_negative_length_is_refused() {
     let place = tempfile::tempdir().expect("directory");
