@@ -27,10 +27,8 @@ pub(super) struct VertexMerger<'m, 'a> {
     pub(super) past: PropertyRuns,
     /// A list before a whole fragment: see `whole`.
     pub(super) before: Vec<BornArc>,
-    /// The additions after it.
+    /// The additions after a whole fragment.
     pub(super) after: Vec<BornArc>,
-    /// Of the list before it, the arcs with the target at hand that have not continued yet.
-    pub(super) same: Vec<BornArc>,
 }
 
 impl<'a> DirectionMerge<'a> {
@@ -121,7 +119,6 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
             past: PropertyRuns::default(),
             before: Vec::new(),
             after: Vec::new(),
-            same: Vec::new(),
         })
     }
 
@@ -149,7 +146,7 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
 
     /// Copies the targets and births of arcs of the complete layer, and records the arcs for their
     /// properties.
-    pub(super) fn copy_base(&mut self, arcs: Range<usize>) -> Result<()> {
+    fn copy_base(&mut self, arcs: Range<usize>) -> Result<()> {
         if arcs.is_empty() {
             return Ok(());
         }
@@ -186,10 +183,8 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
         if relevant.is_empty() && !merge.undoes {
             return self.keep_with_past(v);
         }
-        match self.plain_wholes(v, relevant, start.is_some()) {
-            Some(0) => return self.extend_once(v, relevant),
-            Some(_) => return self.replace_once(v, relevant, start.is_some()),
-            None => {}
+        if self.is_replaced_once(v, relevant) {
+            return self.replace_once(v, relevant, start.is_some());
         }
         let is_any_whole = relevant.iter().any(is_whole);
         self.entries.clear();
@@ -197,7 +192,9 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
         self.target.is_chained = !merge.is_complete() && !is_any_whole;
         let mut untouched = 0..0;
         if start.is_none() && merge.is_complete() {
-            let list = self.base_range(v);
+            let base = &merge.inputs[0];
+            let list =
+                if (v as usize) < base.main.all.extents().len() { base.main.range(v as usize) } else { 0..0 };
             if is_any_whole || merge.undoes {
                 self.gather_main(0, list, false, 0)?;
             } else {
@@ -284,18 +281,7 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
         Ok(())
     }
 
-    /// Where the list of `v` is in the complete layer.
-    pub(super) fn base_range(&self, v: VertexId) -> Range<usize> {
-        let base = &self.merge.inputs[0];
-        if (v as usize) < base.main.all.extents().len() { base.main.range(v as usize) } else { 0..0 }
-    }
-
-    /// The targets of a part of that list.
-    pub(super) fn base_targets(&self, range: Range<usize>) -> &[VertexId] {
-        if range.is_empty() { &[] } else { self.base.targets(range) }
-    }
-
-    pub(super) fn base_code(&self, at: usize) -> Result<u32> {
+    fn base_code(&self, at: usize) -> Result<u32> {
         let base = &self.merge.inputs[0];
         base.born.map_or(Ok(0), |born| base.code(born.at(at)))
     }
