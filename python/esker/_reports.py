@@ -48,7 +48,7 @@ class Versions(list):  # type: ignore[type-arg]
 
 class ImportReport(dict):  # type: ignore[type-arg]
     """Report of an import, with items also available as attributes: ``rows`` read, ``vertices`` and ``edges`` stored, ``duplicates`` and
-    ``self_loops`` left out, ``rejected`` lines with a ``rejected_sample``, ``seconds``, and seconds by ``stages``."""
+    ``self_loops`` left out, ``rejected`` lines with a ``rejected_sample``, ``warnings``, ``seconds``, and seconds by ``stages``."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -138,7 +138,7 @@ class Recovery(NamedTuple):
 
 
 def read_report(text: str, duplicates: str | None, rule: str) -> ImportReport:
-    """Parses a report, logs its notes, and warns of skipped lines, and of duplicate edges if ``duplicates``, the rule asked for,
+    """Parses a report, logs its notes, and warns of skipped lines, of texts that are not UTF-8, and of duplicate edges if ``duplicates``, the rule asked for,
     is ``None``. ``rule`` is the rule of the database."""
     report = ImportReport(json.loads(text))
     for note in report.get("notes", ()):
@@ -152,6 +152,8 @@ def read_report(text: str, duplicates: str | None, rule: str) -> ImportReport:
             EskerWarning,
             stacklevel=3,
         )
+    for told in report.get("warnings", ()):
+        warnings.warn(told, EskerWarning, stacklevel=3)
     if report.get("duplicates") and duplicates is None:
         warnings.warn(duplicates_message(report["duplicates"], rule, report.get("time")), EskerWarning, stacklevel=3)
     return report

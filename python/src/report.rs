@@ -88,6 +88,7 @@ pub(crate) fn import_facts(
         "self_loops": report.self_loops,
         "rejected": report.rejected,
         "rejected_sample": rejected(&report.rejected_sample),
+        "warnings": report.warnings,
         "order": format!("{:?}", report.order.order).to_lowercase(),
         "order_reason": report.order.reason,
         "versions": [1],
@@ -106,6 +107,7 @@ pub(crate) fn feed_facts(report: &FeedReport, notes: &[String], seconds: f64) ->
         "duplicates": report.duplicates,
         "rejected": report.rejected,
         "rejected_sample": rejected(&report.rejected_sample),
+        "warnings": report.warnings,
         "versions": report.versions,
         "seconds": seconds,
     })

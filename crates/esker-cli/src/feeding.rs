@@ -194,6 +194,7 @@ fn print(path: &Path, report: &FeedReport, written: &Written, taken: f64) -> Out
         text::line(&format!("Skipped {}", counted(report.rejected, "malformed line", "malformed lines")))?;
     }
     text::remark_rejected(&report.rejected_sample);
+    text::warn_of(&report.warnings);
     if report.versions.is_empty() {
         return Ok(());
     }
@@ -215,6 +216,7 @@ fn print_json(path: &Path, report: &FeedReport, written: &Written, taken: f64) -
         "duplicates": report.duplicates,
         "rejected": report.rejected,
         "rejected_sample": text::rejected_json(&report.rejected_sample),
+        "warnings": report.warnings,
         "changes": written.json(),
         "seconds": taken,
     }))

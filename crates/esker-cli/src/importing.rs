@@ -221,7 +221,7 @@ pub(crate) fn import_files(
     let opened = open(inputs, &read.options()?)?;
     let (report, tiles) = import_reader(opened.reader, target, policy, resources, cancel, replace)?;
     let seconds = begin.elapsed().as_secs_f64();
-    report.warnings.iter().for_each(|warning| text::warn(&format!("warning: {warning}")));
+    text::warn_of(&report.warnings);
     Ok(Imported { report, tiles, format: Some(opened.format), notes: opened.notes, seconds })
 }
 

@@ -179,6 +179,7 @@ impl StreamCommand {
         let taken = begin.elapsed();
         let Some(report) = report else { return Ok(done?) };
         text::remark_rejected(&report.fed.rejected_sample);
+        text::warn_of(&report.fed.warnings);
         let printed = self.print(&report, taken, done.is_ok());
         done?;
         let closed = remark_on_heads(&database, &target, &self.database)
@@ -261,6 +262,7 @@ impl StreamCommand {
             value["duplicates"] = json!(fed.duplicates);
             value["rejected_lines"] = json!(fed.rejected);
             value["rejected_sample"] = json!(text::rejected_json(&fed.rejected_sample));
+            value["warnings"] = json!(fed.warnings);
             value["done"] = json!(is_done);
             return text::print(&value.to_string());
         }

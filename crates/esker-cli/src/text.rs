@@ -149,6 +149,11 @@ pub(crate) fn remark_rejected(sample: &[Rejected]) {
     }
 }
 
+/// Prints what a person should know of an input, although all of it was taken.
+pub(crate) fn warn_of(warnings: &[String]) {
+    warnings.iter().for_each(|warning| warn(&format!("warning: {warning}")));
+}
+
 /// A sample of the skipped lines as JSON.
 pub(crate) fn rejected_json(sample: &[Rejected]) -> Vec<Value> {
     let one = |bad: &Rejected| json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text, "reason": bad.reason });

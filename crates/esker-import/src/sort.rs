@@ -251,6 +251,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(esker_format::testing::cases(200))]
         #[test]
         fn same_as_a_stable_sort(keys in prop::collection::vec(0u32..50, 0..2000), memory_bytes in 16u64..40_000) {
             let records: Vec<[u32; 2]> = keys.iter().zip(0..).map(|(&k, i)| [k, i]).collect();

@@ -21,9 +21,17 @@ pub(super) fn neighbourhoods<W: Weight>(out: &Rows<'_, W>) -> Vec<Vec<VertexId>>
 /// The size of the intersection of two ascending lists without repetitions.
 pub(super) fn common(a: &[VertexId], b: &[VertexId]) -> u64 {
     let (mut i, mut j, mut count) = (0, 0, 0);
-    while i < a.len() && j < b.len() {
-        count += u64::from(a[i] == b[j]);
-        (i, j) = (i + usize::from(a[i] <= b[j]), j + usize::from(b[j] <= a[i]));
+    let (a_len, b_len) = (a.len(), b.len());
+    // Without calls of functions: tests, which are not optimised, spend much of their time here.
+    while i < a_len && j < b_len {
+        let (in_a, in_b) = (a[i], b[j]);
+        if in_a < in_b {
+            i += 1;
+        } else if in_b < in_a {
+            j += 1;
+        } else {
+            (count, i, j) = (count + 1, i + 1, j + 1);
+        }
     }
     count
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use esker::import::export::push_f64;
 use esker_cluster::answer::{Cell, ColumnKind, OwnedId, Row};
 use esker_cluster::job::RunJob;
 use esker_cluster::{ClusterAnswer, write_id};
@@ -241,6 +242,7 @@ fn sorted(answer: &ClusterAnswer) -> Vec<&Row> {
 fn write_rows(out: &mut dyn std::io::Write, answer: &ClusterAnswer) -> Result<(), Failure> {
     let names: Vec<&str> = answer.outline.columns.iter().map(|(name, _)| name.as_str()).collect();
     writeln!(out, "vertex,{}", names.join(","))?;
+    let mut digits = Vec::new();
     for (id, cells) in sorted(answer) {
         interrupt::check()?;
         write_id(out, id.as_id())?;
@@ -249,7 +251,11 @@ fn write_rows(out: &mut dyn std::io::Write, answer: &ClusterAnswer) -> Result<()
             match cell {
                 Cell::Missing => {}
                 Cell::Count(count) => write!(out, "{count}")?,
-                Cell::Float(number) => write!(out, "{number}")?,
+                Cell::Float(number) => {
+                    digits.clear();
+                    push_f64(&mut digits, *number);
+                    out.write_all(&digits)?;
+                }
                 Cell::Id(id) => write_id(out, id.as_id())?,
             }
         }

@@ -41,6 +41,10 @@ fn texts_that_are_not_utf8_are_said_with_their_line() {
     );
     assert_eq!(told.matches("warning").count(), 1, "{told}");
     assert!(said(&place, "run wcc a.csv").contains("a.csv:3: the line is not UTF-8"));
+    for command in ["add g.esker", "delete g.esker"] {
+        let told = said(&place, &format!("{command} a.csv"));
+        assert!(told.contains("warning: a.csv:3: the line is not UTF-8"), "{command}: {told}");
+    }
     latin("b.csv", b"src,dst,name\n1,2,K\xf6ln\n");
     assert!(!said(&place, "import b.csv b.esker").contains("UTF-8"), "the column is not read");
     assert!(said(&place, "import b.csv c.esker --property name").contains("b.csv:2: the line is not UTF-8"));

@@ -81,12 +81,14 @@ impl Words {
         bytemuck::cast_slice_mut::<u64, u8>(&mut self.words)[offset.min(capacity)..][..now]
             .copy_from_slice(&bytes[..now]);
         // Bytes appended after whole words are written once, without zeroing them first.
-        let words = bytes[now..].chunks_exact(8);
+        let (words, rest) = bytes[now..].as_chunks::<8>();
+        match bytemuck::try_cast_slice::<[u8; 8], u64>(words) {
+            Ok(aligned) => self.words.extend_from_slice(aligned),
+            Err(_) => self.words.extend(words.iter().map(|word| u64::from_ne_bytes(*word))),
+        }
         let mut last = [0; 8];
-        last[..words.remainder().len()].copy_from_slice(words.remainder());
-        let has_last = !words.remainder().is_empty();
-        self.words.extend(words.map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default())));
-        self.words.extend(has_last.then_some(u64::from_ne_bytes(last)));
+        last[..rest.len()].copy_from_slice(rest);
+        self.words.extend((!rest.is_empty()).then_some(u64::from_ne_bytes(last)));
         self.bytes = self.bytes.max(end);
     }
 

@@ -42,7 +42,7 @@ pub(super) fn push_i64(out: &mut Vec<u8>, value: i64) {
 }
 
 /// Appends a number so that reading it gives the same number: the shortest such text.
-pub(super) fn push_f64(out: &mut Vec<u8>, value: f64) {
+pub fn push_f64(out: &mut Vec<u8>, value: f64) {
     // An integral number of up to 15 digits is written as one, which is the shortest.
     if value.fract() == 0.0 && value.abs() < 1e15 && !(value == 0.0 && value.is_sign_negative()) {
         return push_i64(out, value as i64);

@@ -29,6 +29,7 @@ use writer::{EdgeWriter, ExportShape, VertexNames};
 
 use crate::format::Format;
 
+pub use digits::push_f64;
 pub(crate) use generated::GeneratorExport;
 pub use graph::{BlockBuilder, ExportBlock, ExportGraph, PropertyInfo, PropertyKind};
 pub(crate) use graph::{EdgeStream, ListExport};

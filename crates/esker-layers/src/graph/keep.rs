@@ -95,6 +95,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(esker_format::testing::cases(200))]
         #[test]
         fn those_born_by_then_are_kept(
             arcs in prop::collection::vec((any::<VertexId>(), 0..=255u32, any::<i32>()), 0..100), rank in 0..300u32,

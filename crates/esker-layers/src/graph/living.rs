@@ -114,6 +114,7 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(esker_format::testing::cases(200))]
         #[test]
         fn what_is_left_is_not_dead(
             mut list in prop::collection::vec(0 as VertexId..400, 0..300),

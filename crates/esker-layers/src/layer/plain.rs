@@ -12,6 +12,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use esker_format::io::Files;
 use esker_format::{
@@ -174,6 +175,7 @@ pub struct PlainLayer {
     incoming: Option<Section>,
     /// The versions that the layer distinguishes; `None`: only the last of its range.
     versions: Option<Column<u64>>,
+    versions_sound: AtomicBool,
     /// See [`PlainLayer::added_arcs`]; `None`: the layer does not say.
     added: Option<[u64; 2]>,
 }
@@ -221,7 +223,9 @@ impl PlainLayer {
         let added =
             Column::<u64>::open(files, &added_path(directory), spec).ok().filter(|_| !record.complete);
         let added = added.and_then(|column| column.get(0..2).ok()?.first_chunk().copied());
-        Ok(Self { directory: directory.to_owned(), record: record.clone(), out, incoming, versions, added })
+        let versions_sound = AtomicBool::new(false);
+        let (directory, record) = (directory.to_owned(), record.clone());
+        Ok(Self { directory, record, out, incoming, versions, versions_sound, added })
     }
 
     /// How many arcs the versions of an incomplete layer added to the lists of a direction, at most; the layer may lack those that were
@@ -295,7 +299,7 @@ impl PlainLayer {
         &self.directory
     }
 
-    /// The versions that the layer distinguishes, ascending and verified; the last is the last of its range.
+    /// The versions that the layer distinguishes, ascending and verified by the first call; the last is the last of its range.
     ///
     /// # Errors
     /// [`Error::Corrupt`].
@@ -303,10 +307,14 @@ impl PlainLayer {
         let last = std::slice::from_ref(&self.record.last_version);
         let Some(column) = &self.versions else { return Ok(last) };
         let versions = column.get(0..column.len())?;
+        if self.versions_sound.load(Ordering::Acquire) {
+            return Ok(versions);
+        }
         let in_range = versions.first().is_some_and(|&first| first >= self.record.first_version);
         if !in_range || versions.last() != last.first() || !versions.is_sorted_by(|a, b| a < b) {
             return Err(column.corrupt(0, "the versions do not ascend to the last version of the layer"));
         }
+        self.versions_sound.store(true, Ordering::Release);
         Ok(versions)
     }
 

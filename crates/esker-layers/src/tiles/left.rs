@@ -96,6 +96,7 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(esker_format::testing::cases(200))]
         #[test]
         fn what_stays_is_not_among_those_left_out(
             mut positions in prop::collection::vec(0_u32..300, 0..200),

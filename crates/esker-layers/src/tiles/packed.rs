@@ -115,6 +115,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(esker_format::testing::cases(200))]
         #[test]
         fn sums_of_what_is_packed(
             gaps in prop::collection::vec((0..33u32, any::<u32>()), 0..200), follows in prop::collection::vec(any::<u8>(), 0..200),

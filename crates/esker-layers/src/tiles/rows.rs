@@ -48,6 +48,7 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(esker_format::testing::cases(200))]
         #[test]
         fn rows_by_either_path(mut positions in prop::collection::vec((0..6u32, 0..8u32, 0..4u32), 1..200)) {
             positions.sort_unstable();

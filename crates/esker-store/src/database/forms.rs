@@ -303,7 +303,7 @@ fn changed_groups(
 ) -> Result<ChangedGroups> {
     let (all, old, new) = (stack_of(layers)?, stack_of(&layers[..1])?, stack_of(std::slice::from_ref(new))?);
     let mut changed = ChangedGroups::none_of(tiles, new.num_vertices());
-    let mut touched = TouchedVertices::new(&all, layers[0].record().last_version, run)?;
+    let mut touched = TouchedVertices::new(&all, layers[0].record().last_version, None, run)?;
     let mut count = 0;
     while let Some(v) = touched.next()? {
         if count % CHECK_LISTS == 0 {

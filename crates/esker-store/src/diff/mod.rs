@@ -10,6 +10,7 @@
 //! there are many layers.
 
 mod kinds;
+mod walk;
 mod touched;
 mod lists;
 mod vertices;
@@ -26,6 +27,7 @@ pub use kinds::{DiffEdge, Difference};
 use lists::{CommonLayers, CommonTypes};
 pub(crate) use touched::TouchedVertices;
 use vertices::ChangedVertices;
+pub use walk::DiffWalk;
 
 /// With at least one touched vertex per this many, vertex tables are worth building.
 const TABLE_VERTICES_PER_TOUCHED: usize = 64;
@@ -107,7 +109,34 @@ fn expect_one_database(a: &Snapshot, b: &Snapshot) -> Result<()> {
 /// # Errors
 /// [`Error::Invalid`] if the snapshots are of different databases; [`Error::Corrupt`]; cancellation; what `visit`
 /// returns.
-pub fn diff<F>(a: &Snapshot, b: &Snapshot, run: &Run, mut visit: F) -> Result<DiffSummary>
+pub fn diff<F>(a: &Snapshot, b: &Snapshot, run: &Run, visit: F) -> Result<DiffSummary>
+where
+    F: FnMut(Difference<'_>) -> Result<()>,
+{
+    diff_with(None, a, b, run, visit)
+}
+
+impl DiffWalk {
+    /// As [`diff`].
+    ///
+    /// # Errors
+    /// As [`diff`].
+    pub fn diff<F>(&mut self, a: &Snapshot, b: &Snapshot, run: &Run, visit: F) -> Result<DiffSummary>
+    where
+        F: FnMut(Difference<'_>) -> Result<()>,
+    {
+        diff_with(Some(self), a, b, run, visit)
+    }
+}
+
+/// As [`diff`], with what a walk knows.
+fn diff_with<F>(
+    walk: Option<&mut DiffWalk>,
+    a: &Snapshot,
+    b: &Snapshot,
+    run: &Run,
+    mut visit: F,
+) -> Result<DiffSummary>
 where
     F: FnMut(Difference<'_>) -> Result<()>,
 {
@@ -122,7 +151,7 @@ where
         summary.count(&difference);
         visit(difference)
     };
-    let mut touched = TouchedVertices::new(newer.stack(), since, run)?;
+    let mut touched = TouchedVertices::new(newer.stack(), since, walk, run)?;
     for snapshot in [a, b] {
         let many = touched.len_max() >= snapshot.num_vertices() / TABLE_VERTICES_PER_TOUCHED;
         if many && snapshot.stack().layers().len() >= TABLE_LAYERS_MIN {

@@ -7,7 +7,7 @@ use esker_layers::property::PropertyValue;
 use proptest::prelude::*;
 
 use super::touched::TouchedVertices;
-use super::{DiffEdge, Difference, diff};
+use super::{DiffEdge, DiffWalk, Difference};
 use crate::snapshot::Snapshot;
 use crate::snapshot::layered_tests::{Edges, History, Op, ops};
 use esker_format::CopyPolicy;
@@ -50,31 +50,32 @@ fn weight(snapshot: &Snapshot, edge: DiffEdge<'_>) -> i32 {
     }
 }
 
-fn found(a: &Snapshot, b: &Snapshot, run: &Run) -> EdgeChanges {
+fn found(walk: &mut DiffWalk, a: &Snapshot, b: &Snapshot, run: &Run) -> EdgeChanges {
     let mut changes = EdgeChanges::default();
     let mut last = 0;
-    let summary = diff(a, b, run, |difference| {
-        let source = match difference {
-            Difference::EdgeAdded(edge) => {
-                *changes.copies.entry((edge.source, edge.target, weight(b, edge))).or_default() += 1;
-                edge.source
-            }
-            Difference::EdgeRemoved(edge) => {
-                *changes.copies.entry((edge.source, edge.target, weight(a, edge))).or_default() -= 1;
-                edge.source
-            }
-            Difference::EdgeChanged(old, new) => {
-                assert_eq!((old.source, old.target), (new.source, new.target));
-                changes.changed.insert((old.source, old.target), (weight(a, old), weight(b, new)));
-                old.source
-            }
-            other => panic!("unexpected difference of a vertex: {other:?}"),
-        };
-        assert!(source >= last, "differences must come in the order of vertices");
-        last = source;
-        Ok(())
-    })
-    .unwrap();
+    let summary = walk
+        .diff(a, b, run, |difference| {
+            let source = match difference {
+                Difference::EdgeAdded(edge) => {
+                    *changes.copies.entry((edge.source, edge.target, weight(b, edge))).or_default() += 1;
+                    edge.source
+                }
+                Difference::EdgeRemoved(edge) => {
+                    *changes.copies.entry((edge.source, edge.target, weight(a, edge))).or_default() -= 1;
+                    edge.source
+                }
+                Difference::EdgeChanged(old, new) => {
+                    assert_eq!((old.source, old.target), (new.source, new.target));
+                    changes.changed.insert((old.source, old.target), (weight(a, old), weight(b, new)));
+                    old.source
+                }
+                other => panic!("unexpected difference of a vertex: {other:?}"),
+            };
+            assert!(source >= last, "differences must come in the order of vertices");
+            last = source;
+            Ok(())
+        })
+        .unwrap();
     let count = |sign: i64| changes.copies.values().map(|count| (count * sign).max(0)).sum::<i64>() as u64;
     assert_eq!((summary.edges_added, summary.edges_removed), (count(1), count(-1)));
     assert_eq!(summary.edges_changed, changes.changed.len() as u64);
@@ -96,11 +97,17 @@ proptest! {
         for commits in &layers {
             history.freeze(commits, policy, &run);
         }
+        let mut walk = DiffWalk::default();
         for a in 1..=history.versions.len() {
             for b in 1..=history.versions.len() {
                 let expected = by_model(&history.versions[a - 1], &history.versions[b - 1]);
-                let found = found(&history.snapshot(a as u64), &history.snapshot(b as u64), &run);
-                prop_assert_eq!(found, expected, "from {} to {}", a, b);
+                let (old, new) = (history.snapshot(a as u64), history.snapshot(b as u64));
+                // By itself, with what is known of the last layer, and with what it has then learned of this one.
+                let anew = found(&mut DiffWalk::default(), &old, &new, &run);
+                let answers = [anew, found(&mut walk, &old, &new, &run), found(&mut walk, &old, &new, &run)];
+                for answer in answers {
+                    prop_assert_eq!(&answer, &expected, "from {} to {}", a, b);
+                }
             }
         }
     }
@@ -115,7 +122,7 @@ fn comparing_near_versions_visits_only_vertices_changed_in_between() {
     history.freeze(&(100..110).map(commit).collect::<Vec<_>>(), CopyPolicy::Mixed, &run);
     for (a, b) in [(50, 51), (51, 53), (101, 102), (110, 111)] {
         let newer = history.snapshot(b);
-        let mut touched = TouchedVertices::new(newer.stack(), a, &run).unwrap();
+        let mut touched = TouchedVertices::new(newer.stack(), a, None, &run).unwrap();
         let mut vertices = Vec::new();
         while let Some(v) = touched.next().unwrap() {
             vertices.push(u64::from(v));

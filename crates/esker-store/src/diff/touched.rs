@@ -9,6 +9,8 @@ use esker_graph::{Direction, Run, VertexId, vertex};
 use esker_layers::layer::{CodeSlice, Codes, Section};
 use esker_layers::stack::Stack;
 
+use super::walk::DiffWalk;
+
 /// Iterates over the touched vertices, ascending and distinct, by merging the directories of the layers that end
 /// after the older version. If a layer begins before that version, its version codes select the vertices. Memory:
 /// a few words a layer.
@@ -19,7 +21,14 @@ pub(crate) struct TouchedVertices<'a> {
 }
 
 /// The vertices of one layer.
-struct TouchedLayer<'a> {
+enum TouchedLayer<'a> {
+    /// They are found by their codes.
+    Searched(SearchedLayer<'a>),
+    Known(std::vec::IntoIter<VertexId>),
+}
+
+/// A layer whose lists are searched for codes.
+struct SearchedLayer<'a> {
     section: &'a Section,
     /// The directory; `None`: all vertices.
     vertices: Option<&'a [VertexId]>,
@@ -33,8 +42,13 @@ struct TouchedLayer<'a> {
 }
 
 impl<'a> TouchedVertices<'a> {
-    /// The vertices whose lists the layers of `stack` changed after version `since`.
-    pub(crate) fn new(stack: &'a Stack, since: u64, run: &Run) -> Result<Self> {
+    /// The vertices whose lists the layers of `stack` changed after version `since`. Of a layer that a walk knows, they are not searched.
+    pub(crate) fn new(
+        stack: &'a Stack,
+        since: u64,
+        mut walk: Option<&mut DiffWalk>,
+        run: &Run,
+    ) -> Result<Self> {
         let mut touched = Self { layers: Vec::new(), heap: BinaryHeap::new() };
         for (index, layer) in stack.layers().iter().enumerate() {
             if layer.record().last_version <= since {
@@ -54,9 +68,16 @@ impl<'a> TouchedVertices<'a> {
                 between = Some((rank, last_rank));
                 below = (rank == 0 && !layer.record().complete).then_some((stack, index));
             }
+            if let (Some(walk), Some(between), None) = (walk.as_deref_mut(), between, below)
+                && let Some(known) = walk.touched(layer, section, between, run)?
+            {
+                touched.layers.push(TouchedLayer::Known(known.into_iter()));
+                continue;
+            }
             let vertices = section.main().vertices(run)?;
             let num_slots = section.main().num_lists();
-            touched.layers.push(TouchedLayer { section, vertices, next_slot: 0, num_slots, between, below });
+            let searched = SearchedLayer { section, vertices, next_slot: 0, num_slots, between, below };
+            touched.layers.push(TouchedLayer::Searched(searched));
         }
         for layer in 0..touched.layers.len() {
             touched.advance(layer)?;
@@ -66,7 +87,11 @@ impl<'a> TouchedVertices<'a> {
 
     /// An upper bound of the number of touched vertices.
     pub(super) fn len_max(&self) -> usize {
-        self.layers.iter().map(|layer| layer.num_slots).sum()
+        let len_max = |layer: &TouchedLayer<'_>| match layer {
+            TouchedLayer::Searched(layer) => layer.num_slots,
+            TouchedLayer::Known(vertices) => vertices.len(),
+        };
+        self.layers.iter().map(len_max).sum()
     }
 
     /// The vertex that [`TouchedVertices::next`] returns next.
@@ -87,15 +112,18 @@ impl<'a> TouchedVertices<'a> {
     }
 
     fn advance(&mut self, index: usize) -> Result<()> {
-        let layer = &mut self.layers[index];
-        if let Some(v) = layer.next()? {
+        let next = match &mut self.layers[index] {
+            TouchedLayer::Searched(layer) => layer.next()?,
+            TouchedLayer::Known(vertices) => vertices.next(),
+        };
+        if let Some(v) = next {
             self.heap.push(Reverse((v, index)));
         }
         Ok(())
     }
 }
 
-impl TouchedLayer<'_> {
+impl SearchedLayer<'_> {
     fn next(&mut self) -> Result<Option<VertexId>> {
         while self.next_slot < self.num_slots {
             let slot = self.next_slot;

@@ -207,6 +207,7 @@ pub(super) mod tests {
     }
 
     proptest! {
+        #![proptest_config(esker_format::testing::cases(200))]
         #[test]
         fn it_behaves_as_a_map_and_clones_do_not_change(
             steps in prop::collection::vec((any::<bool>(), 0_u32..64, 0_u64..200), 0..300),

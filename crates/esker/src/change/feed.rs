@@ -1,6 +1,7 @@
 //! Commits the edges of files.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
@@ -125,6 +126,8 @@ pub(super) fn feed_by(
     expect_borne_out(counted.end - counted.start, total.unwrap_or(0), database.budget().limit_bytes())?;
     let ahead = (database.budget().limit_bytes() / AHEAD_PARTS / BLOCK_BYTES).min(BLOCKS_AHEAD);
     let (sender, receiver) = sync_channel(ahead as usize);
+    let parser = reader.parser();
+    let told = Arc::clone(&parser);
     let mut feeder = Feeder {
         database,
         target,
@@ -145,7 +148,6 @@ pub(super) fn feed_by(
     std::thread::Builder::new()
         .name("esker-read".to_owned())
         .spawn(move || {
-            let parser = reader.parser();
             loop {
                 let rows = match reader.next_block() {
                     Ok(Some(block)) => parser.parse(block),
@@ -159,8 +161,9 @@ pub(super) fn feed_by(
             }
         })
         .map_err(|error| Error::Invalid(format!("cannot start a thread to read the input: {error}")))?;
-    feeder.add_counted(counted)?;
-    feeder.take_all(&receiver, total)
+    let fed = feeder.add_counted(counted).and_then(|()| feeder.take_all(&receiver, total));
+    report.warnings.extend(told.warnings());
+    fed
 }
 
 /// Returns the size of the input in bytes, and the flags [`Feeder::reverse`] and [`Feeder::once`].

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use esker_algo::live::ChangedEdges;
 use esker_graph::{Reservation, Run, VertexId};
 use esker_store::Snapshot;
-use esker_store::diff::{DiffEdge, Difference, diff};
+use esker_store::diff::{DiffEdge, DiffWalk, Difference, diff};
 use esker_store::format::LayerRecord;
 use esker_store::snapshot::WindowLists;
 use esker_store::windows::{Copies, TimeWindow};
@@ -51,22 +51,28 @@ impl VersionChange {
         older: &Snapshot,
         newer: &Snapshot,
         weighted: bool,
-        run: &Run,
+        (walk, run): (&mut DiffWalk, &Run),
         time_max: Duration,
     ) -> Result<Option<Self>> {
         let Some(mut change) = Self::none(run, time_max) else { return Ok(None) };
-        let found = change.find(older, newer, weighted, run);
+        let found = change.find(older, newer, weighted, (walk, run));
         if change.is_given_up { Ok(None) } else { found.map(|()| Some(change)) }
     }
 
     /// Finds what changed.
-    fn find(&mut self, older: &Snapshot, newer: &Snapshot, weighted: bool, run: &Run) -> Result<()> {
+    fn find(
+        &mut self,
+        older: &Snapshot,
+        newer: &Snapshot,
+        weighted: bool,
+        (walk, run): (&mut DiffWalk, &Run),
+    ) -> Result<()> {
         let weight = newer.weight_property().filter(|_| weighted).map(|property| property.number);
         if let (Some(before), Some(after)) = (older.window_lists(), newer.window_lists()) {
             return Slide { older, newer, before, after, weight, run }.change(self);
         }
         let bits = |edge: &DiffEdge<'_>| weight.map_or(Ok(0), |weight| edge.bits(weight));
-        diff(older, newer, run, |difference| {
+        walk.diff(older, newer, run, |difference| {
             self.see()?;
             match difference {
                 Difference::VertexAdded(v) => self.came.push(v),

@@ -51,6 +51,7 @@ use std::time::Instant;
 
 use esker_graph::{Cancel, Reservation, Run, VertexId};
 use esker_store::Snapshot;
+use esker_store::diff::DiffWalk;
 
 use crate::answer::{Answer, AnswerColumn, Fact, Value};
 use crate::catalogue::{Entry, Params};
@@ -110,6 +111,7 @@ pub struct Follow {
     choice: MethodChoice,
     costs: CostModel,
     differences: DifferenceCosts,
+    walk: DiffWalk,
     /// Whether the state is of the version: not after a step that failed.
     is_whole: bool,
     memory: Reservation,
@@ -235,9 +237,7 @@ impl Follow {
         let reads = (snapshot.num_vertices() as u64).saturating_add(snapshot.num_arcs());
         let seconds = UNTIMED_SECONDS_MIN.max(reads as f64 * READ_SECONDS);
         let (costs, differences) = (CostModel::new(seconds), DifferenceCosts::new(seconds));
-        let choice = MethodChoice::default();
-        let answer = Answer::default();
-        let params = params.clone();
+        let (choice, answer, params) = (MethodChoice::default(), Answer::default(), params.clone());
         let mut follow = Self {
             entry,
             params,
@@ -249,6 +249,7 @@ impl Follow {
             choice,
             costs,
             differences,
+            walk: DiffWalk::default(),
             is_whole: true,
             memory,
             changed_memory,
@@ -367,12 +368,11 @@ impl Follow {
         }
         let begin = Instant::now();
         let (weighted, time_max) = (self.live.is_weighted(), self.differences.search_time_max(self.choice));
-        let change = VersionChange::between(&self.snapshot, &to, weighted, &self.run, time_max)?;
+        let walked = (&mut self.walk, &*self.run);
+        let change = VersionChange::between(&self.snapshot, &to, weighted, walked, time_max)?;
         let diff_seconds = begin.elapsed().as_secs_f64();
-        let step = match change {
-            Some(change) => self.advance_by(to, &change)?,
-            None => self.advance_anew(to)?,
-        };
+        let step =
+            if let Some(change) = change { self.advance_by(to, &change)? } else { self.advance_anew(to)? };
         self.differences.tried(size, diff_seconds + step.seconds);
         Ok(FollowStep { diff_seconds, ..step })
     }

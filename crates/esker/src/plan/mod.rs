@@ -117,7 +117,7 @@ pub fn plan(
     let Some(chosen) = possible().find(is_good).or_else(|| possible().next()) else {
         let allowed: Vec<_> = candidates.iter().filter(|one| request.allows(one)).collect();
         let needed_bytes = |one: &Candidate| one.needed_bytes(&entry.reading(snapshot), request, resources);
-        return Err(refusal(entry, &allowed, needed_bytes, (resources, needs::changed_bytes(snapshot)?))?);
+        return Err(refusal(entry, &allowed, needed_bytes, (resources, snapshot))?);
     };
     let limit = if chosen.is_mapped() { resources.mapped_bytes } else { resources.memory_bytes };
     let fits = chosen.whole_bytes <= limit;
@@ -157,12 +157,12 @@ pub fn least_bytes(
     }
 }
 
-/// The error when no candidate fits. Beside pools and heads, and beside tiles, `changed_bytes` of changes are in memory.
+/// The error when no candidate fits.
 fn refusal(
     entry: &Entry,
     candidates: &[&Candidate],
     needed_bytes: impl FnOnce(&Candidate) -> Result<u64>,
-    (resources, changed_bytes): (&Resources, [u64; 2]),
+    (resources, snapshot): (&Resources, &Snapshot),
 ) -> Result<Error> {
     let possible = candidates.iter().filter(|one| one.obstacle.is_none()).min_by_key(|one| one.least_bytes);
     Ok(match possible {
@@ -178,22 +178,27 @@ fn refusal(
                 Residency::Mapped => entry.name.to_owned(),
                 Residency::Pooled | Residency::Headed | Residency::Memory => {
                     let (encoding, residency) = (encoding_name(one.encoding), residency_name(one.residency));
-                    let bytes = changed_bytes[usize::from(one.encoding == GraphEncoding::Tiles)];
-                    let later = match bytes >> 20 {
-                        mib if mib > 0 && one.residency != Residency::Memory => {
-                            format!(
-                                " and {mib} MiB of changes in later layers, which `esker compact` merges,"
-                            )
-                        }
-                        _ => String::new(),
+                    let changed = match one.residency {
+                        Residency::Memory => String::new(),
+                        _ => changed(snapshot, one.encoding)?,
                     };
-                    format!("{} with {residency} {encoding}{later}", entry.name)
+                    format!("{} with {residency} {encoding}{changed}", entry.name)
                 }
             },
             needed_bytes: needed_bytes(one)?,
             budget_bytes: resources.memory_bytes,
         }
         .into(),
+    })
+}
+
+/// What a refusal says of the changes that are in memory beside pools, heads and tiles; nothing if they take less than a MiB.
+fn changed(snapshot: &Snapshot, encoding: GraphEncoding) -> Result<String> {
+    let bytes = needs::changed_bytes(snapshot)?[usize::from(encoding == GraphEncoding::Tiles)];
+    Ok(match (bytes >> 20, snapshot.stack().layers().len()) {
+        (0, _) => String::new(),
+        (mib, 1) => format!(" and {mib} MiB of what later versions changed,"),
+        (mib, _) => format!(" and {mib} MiB of changes in later layers, which `esker compact` merges,"),
     })
 }
 

@@ -204,6 +204,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(esker_format::testing::cases(200))]
         #[test]
         fn a_head_and_the_rest_are_the_list(
             degrees in prop::collection::vec(0_u64..20, 1..400),

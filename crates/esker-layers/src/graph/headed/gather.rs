@@ -287,6 +287,7 @@ mod tests {
     use crate::graph::headed::degrees::ListDegrees;
 
     proptest! {
+        #![proptest_config(esker_format::testing::cases(200))]
         #[test]
         fn heads_are_chosen_from_lists_in_one_stretch_and_in_several(
             lengths in prop::collection::vec(prop_oneof![8 => 0_usize..40, 1 => 0_usize..4000], 4000..4500),

@@ -155,6 +155,7 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(esker_format::testing::cases(200))]
         #[test]
         fn as_much_as_fits_is_kept(
             mut lengths in prop::collection::vec(0_u64..50, 1..200),

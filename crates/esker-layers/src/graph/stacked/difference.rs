@@ -86,6 +86,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(esker_format::testing::cases(200))]
         #[test]
         fn the_difference_makes_the_list_of_that_of_the_complete_layer(
             before in arcs(4), list in arcs(20), mut base in arcs(20),

@@ -221,6 +221,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(esker_format::testing::cases(200))]
         #[test]
         fn what_is_left_of_patches(
             all in edges(200), dead in edges(60), gone in prop::collection::btree_set(0_usize..24, 0..8),

@@ -194,6 +194,7 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(esker_format::testing::cases(200))]
         #[test]
         fn sums_of_changed_degrees_are_shifted(
             degrees in prop::collection::vec(0_u64..4, 0..12), more in 0_usize..4,
