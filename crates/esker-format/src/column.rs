@@ -197,6 +197,13 @@ impl<T: Element> Column<T> {
         self.get(index..index.saturating_add(1)).map(|values| values[0])
     }
 
+    /// A view for reading many elements one by one.
+    #[inline]
+    pub fn reader(&self) -> ColumnReader<'_, T> {
+        let is_complete = self.complete.load(Ordering::Acquire);
+        ColumnReader { column: self, elements: self.unverified(), is_complete }
+    }
+
     /// All elements, after verifying the remaining blocks on the threads of `run`.
     ///
     /// # Errors
@@ -347,6 +354,47 @@ impl<T: Element> Column<T> {
     }
 }
 
+/// A view of a column for reading many elements one by one: it finds the map, and whether all blocks are verified, only once.
+#[derive(Debug)]
+pub struct ColumnReader<'a, T> {
+    column: &'a Column<T>,
+    /// Verified if `is_complete`.
+    elements: &'a [T],
+    is_complete: bool,
+}
+
+impl<'a, T: Element> ColumnReader<'a, T> {
+    /// As [`Column::at`].
+    ///
+    /// # Errors
+    /// As [`Column::get`].
+    #[inline(always)]
+    pub fn at(&self, index: usize) -> Result<T> {
+        match self.elements.get(index) {
+            Some(&element) if self.is_complete => Ok(element),
+            _ => self.column.at(index),
+        }
+    }
+
+    /// As [`Column::get`].
+    ///
+    /// # Errors
+    /// As [`Column::get`].
+    #[inline(always)]
+    pub fn get(&self, range: Range<usize>) -> Result<&'a [T]> {
+        match self.elements.get(range.clone()) {
+            Some(elements) if self.is_complete => Ok(elements),
+            _ => self.column.get(range),
+        }
+    }
+
+    /// As [`Column::prefetch`].
+    #[inline(always)]
+    pub fn prefetch(&self, index: usize) {
+        prefetch(self.elements, index);
+    }
+}
+
 /// Size of the file of a column; `None` if it exceeds the address space.
 fn file_bytes(count: u64, width: usize) -> Option<u64> {
     let data = count.checked_mul(width as u64)?;
@@ -390,6 +438,25 @@ mod tests {
             column.at(0).unwrap_err().to_string().contains("elements 0 to 1 were requested, but it has 0")
         );
         assert!(column.at(usize::MAX).is_err());
+    }
+
+    #[test]
+    fn a_reader_verifies_what_it_reads_until_all_is_verified() {
+        let disk = FaultyDisk::new(0);
+        let elements: Vec<u32> = (0..40_000).collect();
+        write(&disk, "c", &[&elements]);
+        let (run, column) = (Run::with_threads(1).unwrap(), open(&disk, "c").unwrap());
+        let expect = |reader: &ColumnReader<'_, u32>| {
+            assert_eq!((reader.at(39_999).unwrap(), reader.get(5..7).unwrap()), (39_999, &elements[5..7]));
+            assert!(reader.at(40_000).is_err() && reader.get(39_999..40_001).is_err());
+        };
+        expect(&column.reader());
+        column.all(&run).unwrap();
+        expect(&column.reader());
+        disk.flip(Path::new("c"), (PAGE_BYTES + BLOCK_BYTES + 100) as u64, 3).unwrap();
+        let damaged = open(&disk, "c").unwrap();
+        assert_eq!(damaged.reader().at(7).unwrap(), 7);
+        assert!(matches!(damaged.reader().at(30_000), Err(Error::Corrupt { .. })));
     }
 
     #[test]

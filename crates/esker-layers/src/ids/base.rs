@@ -1,7 +1,7 @@
 //! The id map that an import creates, for the vertices of the base layer.
 
 use esker_format::{Column, Error, IdMapKind, Result};
-use esker_graph::{VertexId, vertex};
+use esker_graph::{Run, VertexId, vertex};
 
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
@@ -104,6 +104,15 @@ impl BaseMap {
                 index.find(hasher.id(id), |v| Ok(ids.get(v as usize)? == id))
             }
             _ => Ok(None),
+        }
+    }
+
+    /// Verifies all of it.
+    pub(super) fn verify(&self, run: &Run) -> Result<()> {
+        match &self.form {
+            BaseForm::Indexed { ids, index } => ids.verify(run).and_then(|()| index.verify(run)),
+            BaseForm::Permuted { vertices, .. } => vertices.all(run).map(drop),
+            BaseForm::Empty { .. } | BaseForm::Identity { .. } => Ok(()),
         }
     }
 

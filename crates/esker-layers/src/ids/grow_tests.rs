@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, FaultyDisk};
 use esker_format::{IdMapKind, PAGE_BYTES};
-use esker_graph::{VertexId, vertex};
+use esker_graph::{Run, VertexId, vertex};
 use proptest::prelude::*;
 
 use super::tests::{
@@ -160,7 +160,17 @@ impl Grown {
         let mut found = vec![None; asked.len()];
         map.vertices_of(&asked, &mut found).unwrap();
         let expected = (0..asked.len()).map(|v| (v < seen).then(|| vertex(v)));
-        assert!(found.iter().copied().eq(expected), "{found:?} of {seen}");
+        assert!(found.iter().copied().eq(expected.clone()), "{found:?} of {seen}");
+        map.expect_lookups(asked.len(), &Run::with_threads(1).unwrap()).unwrap();
+        found.fill(None);
+        map.vertices_of(&asked, &mut found).unwrap();
+        assert!(found.iter().copied().eq(expected), "{found:?} of {seen}, verified");
+        self.tail.vertices_of(&asked, &mut found);
+        let expected = |v: usize| (v < self.names.len() && (v < seen || v >= frozen)).then(|| vertex(v));
+        assert!(
+            found.iter().copied().eq((0..asked.len()).map(expected)),
+            "{found:?} of {seen}, with the tail"
+        );
         assert_eq!(self.tail.vertex_of(unknown.id()), None);
     }
 }
@@ -279,7 +289,7 @@ fn look_up_all(disk: &FaultyDisk, names: &[OwnedId]) -> esker_format::Result<()>
         assert_eq!(segment.external_of(v)?, name.id());
         assert_eq!(segment.vertex_of(name.id(), hasher().id(name.id()))?, Some(v));
     }
-    Ok(())
+    IdSegment::open(&files(disk), texts, 9, names.len())?.verify(&Run::with_threads(1).unwrap())
 }
 
 #[test]

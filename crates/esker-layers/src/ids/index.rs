@@ -8,7 +8,8 @@
 //! tag (on average an eighth more than necessary). Size: 5.25 to 5.5 bytes a vertex (9.25 to 9.5 with `id64`).
 
 use esker_format::{Column, ColumnWriter, Result};
-use esker_graph::VertexId;
+use esker_graph::{Run, VertexId};
+use memchr::memchr;
 
 use super::files::{IdColumnFile, IdFiles};
 
@@ -58,30 +59,37 @@ impl IdIndex {
         Ok(index)
     }
 
+    /// Verifies all of it.
+    pub(super) fn verify(&self, run: &Run) -> Result<()> {
+        self.buckets.all(run)?;
+        self.tags.all(run)?;
+        self.vertices.all(run).map(drop)
+    }
+
     /// For each of at most [`GROUP_LEN`] hashes, the first vertex whose id may have it. Goes column by column, and prefetches what it reads
     /// in the next, so that the processor waits for the memory of many ids at a time.
     pub(super) fn candidates(&self, hashes: &[u64], found: &mut [Option<VertexId>]) -> Result<()> {
-        hashes.iter().for_each(|&hash| self.buckets.prefetch(bucket_of(hash, self.bits) as usize));
+        let (buckets, tags, vertices) = (self.buckets.reader(), self.tags.reader(), self.vertices.reader());
+        hashes.iter().for_each(|&hash| buckets.prefetch(bucket_of(hash, self.bits) as usize));
         let mut ranges = [(0, 0); GROUP_LEN];
         for (range, &hash) in ranges.iter_mut().zip(hashes) {
             let bucket = bucket_of(hash, self.bits) as usize;
-            if let &[start, end] = self.buckets.get(bucket..bucket + 2)? {
+            if let &[start, end] = buckets.get(bucket..bucket + 2)? {
                 *range = (start as usize, end as usize);
-                self.tags.prefetch(range.0);
-                self.tags.prefetch(range.1.wrapping_sub(1));
+                tags.prefetch(range.0);
+                tags.prefetch(range.1.wrapping_sub(1));
             }
         }
         let mut places = [None; GROUP_LEN];
         for ((place, &(start, end)), &hash) in places.iter_mut().zip(&ranges).zip(hashes) {
             let tag = tag_of(hash, self.bits);
-            let matching = self.tags.get(start..end)?.iter().position(|&other| other == tag);
-            *place = matching.map(|at| start + at);
+            *place = memchr(tag, tags.get(start..end)?).map(|at| start + at);
             if let Some(at) = *place {
-                self.vertices.prefetch(at);
+                vertices.prefetch(at);
             }
         }
         for (found, place) in found.iter_mut().zip(places) {
-            *found = place.map(|at| self.vertices.at(at)).transpose()?;
+            *found = place.map(|at| vertices.at(at)).transpose()?;
         }
         Ok(())
     }

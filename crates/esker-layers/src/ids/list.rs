@@ -1,6 +1,7 @@
 //! A list of the ids of consecutive vertices, integers or texts.
 
 use esker_format::{Column, Result};
+use esker_graph::Run;
 
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
@@ -30,6 +31,14 @@ impl IdList {
         let (texts, ends) = (files.open(texts)?, files.open(ends)?);
         ends.expect_len(count as u64)?;
         Ok(Self::Texts { texts, ends })
+    }
+
+    /// Verifies all ids.
+    pub(super) fn verify(&self, run: &Run) -> Result<()> {
+        match self {
+            Self::Integers(integers) => integers.all(run).map(drop),
+            Self::Texts { texts, ends } => texts.all(run).and_then(|_| ends.all(run)).map(drop),
+        }
     }
 
     pub(super) fn is_text(&self) -> bool {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use esker_format::{Error, IdMapKind, Result};
-use esker_graph::{VertexId, vertex};
+use esker_graph::{Run, VertexId, vertex};
 
 use super::base::BaseMap;
 use super::external::{ExternalId, parse_int};
@@ -13,6 +13,9 @@ use super::hash::IdHasher;
 use super::index::GROUP_LEN;
 use super::segment::{IdSegment, check_adjacent};
 use super::suggest::suggest;
+
+/// With one look-up for this many vertices, verifying a map at once takes less time than asking for the block of each access.
+const VERTICES_PER_LOOKUP: usize = 16;
 
 /// The map between external ids and vertices: the map of the import, and a segment for each layer that added vertices.
 /// Its files are mapped, not loaded; a look-up verifies the blocks that it touches.
@@ -120,6 +123,18 @@ impl IdMap {
             }
         }
         Ok(found.filter(|&v| (v as usize) < self.num_vertices))
+    }
+
+    /// Verifies what look-ups read, if `count` of them are about to come and that pays: they need not ask for each block then.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if a block is damaged; cancellation.
+    pub fn expect_lookups(&self, count: usize, run: &Run) -> Result<()> {
+        if count < self.num_vertices / VERTICES_PER_LOOKUP {
+            return Ok(());
+        }
+        self.base.verify(run)?;
+        self.segments.iter().try_for_each(|segment| segment.verify(run))
     }
 
     /// [`IdMap::vertex_of`] for many ids: the processor waits for the memory of several ids at a time.

@@ -15,8 +15,8 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use esker_format::memory::{filled, push};
-use esker_format::{Column, Error, Result, lower_bound};
-use esker_graph::{VertexId, ones, vertex};
+use esker_format::{Column, ColumnReader, Error, Result, lower_bound};
+use esker_graph::{Run, VertexId, ones, vertex};
 
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
@@ -47,6 +47,9 @@ fn filter_bits(hash: u64, words: usize) -> (usize, u64) {
 fn position_bits(count: usize) -> u32 {
     count.next_power_of_two().trailing_zeros()
 }
+
+/// The index of a segment during look-ups.
+type IndexReader<'a> = ColumnReader<'a, u64>;
 
 /// The mapped ids of the vertices `first..first + len`. A look-up verifies the blocks that it touches.
 #[derive(Debug)]
@@ -97,6 +100,12 @@ impl IdSegment {
         self.ids.is_text()
     }
 
+    /// Verifies all of it.
+    pub(super) fn verify(&self, run: &Run) -> Result<()> {
+        self.index.all(run)?;
+        self.ids.verify(run)
+    }
+
     /// The vertex with an id. The caller passes the id's hash, computed once for all segments.
     #[inline]
     pub(super) fn vertex_of(&self, id: ExternalId<'_>, hash: u64) -> Result<Option<VertexId>> {
@@ -124,62 +133,69 @@ impl IdSegment {
                 .fold(0_u64, |missing, (at, found)| missing | u64::from(found.is_none()) << at)
         };
         let missing = missing(found);
-        ones(missing).for_each(|at| self.index.prefetch(filter_bits(hashes[at], self.words).0));
+        let index = &self.index.reader();
+        ones(missing).for_each(|at| index.prefetch(filter_bits(hashes[at], self.words).0));
         let mut candidates = 0;
         for at in ones(missing) {
             let (word, bits) = filter_bits(hashes[at], self.words);
-            if self.index.at(word)? & bits == bits {
+            if index.at(word)? & bits == bits {
                 candidates |= 1 << at;
                 places[at] = self.guess(hashes[at]);
-                self.index.prefetch(self.words + places[at]);
+                index.prefetch(self.words + places[at]);
             }
         }
         for _ in 0..GUESSES {
             for at in ones(candidates) {
-                places[at] = self.better(places[at], hashes[at])?;
-                self.index.prefetch(self.words + places[at]);
+                places[at] = self.better(index, places[at], hashes[at])?;
+                index.prefetch(self.words + places[at]);
             }
         }
         for at in ones(candidates) {
-            places[at] = self.lower_bound(hashes[at], places[at])?;
-            if let Some(position) = self.position_at(places[at], hashes[at])? {
+            places[at] = self.lower_bound(index, hashes[at], places[at])?;
+            if let Some(position) = self.position_at(index, places[at], hashes[at])? {
                 self.ids.prefetch_place(position);
             }
         }
         for at in ones(candidates) {
-            if let Some(position) = self.position_at(places[at], hashes[at])? {
+            if let Some(position) = self.position_at(index, places[at], hashes[at])? {
                 self.ids.prefetch_text(position)?;
             }
         }
         for at in ones(candidates) {
-            found[at] = self.find_from(places[at], ids[at], hashes[at])?;
+            found[at] = self.find_from(index, places[at], ids[at], hashes[at])?;
         }
         Ok(())
     }
 
     /// The position of the id of an entry; `None` if its hash begins otherwise.
-    fn position_at(&self, at: usize, hash: u64) -> Result<Option<usize>> {
+    fn position_at(&self, index: &IndexReader<'_>, at: usize, hash: u64) -> Result<Option<usize>> {
         if at >= self.count {
             return Ok(None);
         }
-        let entry = self.entry(at)?;
+        let entry = self.entry(index, at)?;
         if self.prefix(entry) == self.prefix(hash) { self.position(entry, at).map(Some) } else { Ok(None) }
     }
 
     #[inline(never)]
     fn find(&self, id: ExternalId<'_>, hash: u64) -> Result<Option<VertexId>> {
-        let mut place = self.guess(hash);
+        let (index, mut place) = (&self.index.reader(), self.guess(hash));
         for _ in 0..GUESSES {
-            place = self.better(place, hash)?;
+            place = self.better(index, place, hash)?;
         }
-        self.find_from(self.lower_bound(hash, place)?, id, hash)
+        self.find_from(index, self.lower_bound(index, hash, place)?, id, hash)
     }
 
     /// Looks for an id from the first entry on whose prefix is not less than that of its hash.
-    fn find_from(&self, mut at: usize, id: ExternalId<'_>, hash: u64) -> Result<Option<VertexId>> {
+    fn find_from(
+        &self,
+        index: &IndexReader<'_>,
+        mut at: usize,
+        id: ExternalId<'_>,
+        hash: u64,
+    ) -> Result<Option<VertexId>> {
         let wanted = self.prefix(hash);
         while at < self.count {
-            let entry = self.entry(at)?;
+            let entry = self.entry(index, at)?;
             if self.prefix(entry) != wanted {
                 break;
             }
@@ -198,18 +214,18 @@ impl IdSegment {
     }
 
     /// A better guess than `place`, by the hash that is there.
-    fn better(&self, place: usize, hash: u64) -> Result<usize> {
+    fn better(&self, index: &IndexReader<'_>, place: usize, hash: u64) -> Result<usize> {
         let Some(last) = self.count.checked_sub(1) else { return Ok(0) };
         let place = place.min(last);
-        let there = self.entry(place)?;
+        let there = self.entry(index, place)?;
         let off = self.guess(hash.abs_diff(there));
         Ok(if there < hash { (place + off).min(last) } else { place.saturating_sub(off) })
     }
 
     /// The first entry whose prefix is not less than that of `hash`, which is about at `guess`.
-    fn lower_bound(&self, hash: u64, guess: usize) -> Result<usize> {
+    fn lower_bound(&self, index: &IndexReader<'_>, hash: u64, guess: usize) -> Result<usize> {
         let wanted = self.prefix(hash);
-        lower_bound(self.count, guess, |at| Ok(self.prefix(self.entry(at)?) < wanted))
+        lower_bound(self.count, guess, |at| Ok(self.prefix(self.entry(index, at)?) < wanted))
     }
 
     /// The prefix of a hash, as an entry stores it; also extracts it from an entry.
@@ -217,8 +233,9 @@ impl IdSegment {
         word.checked_shr(self.bits).unwrap_or(0)
     }
 
-    fn entry(&self, at: usize) -> Result<u64> {
-        self.index.at(self.words + at)
+    #[inline(always)]
+    fn entry(&self, index: &IndexReader<'_>, at: usize) -> Result<u64> {
+        index.at(self.words + at)
     }
 
     fn position(&self, entry: u64, at: usize) -> Result<usize> {

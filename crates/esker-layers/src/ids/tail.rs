@@ -1,11 +1,12 @@
 //! The ids of vertices that commits have added since the last freeze, in memory.
 
 use esker_format::memory::{collected, filled, push, reserve};
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, prefetch};
 use esker_graph::{VertexId, vertex};
 
 use super::external::ExternalId;
 use super::hash::IdHasher;
+use super::index::GROUP_LEN;
 use super::segment::wrong_kind;
 
 /// Number of bits of a slot that hold a position; the others hold leading bits of the hash.
@@ -78,6 +79,28 @@ impl IdTail {
     #[inline]
     pub fn vertex_of(&self, id: ExternalId<'_>) -> Option<VertexId> {
         self.probe(id, self.hasher.id(id)).ok().map(|position| vertex(self.first + position))
+    }
+
+    /// [`IdTail::vertex_of`] for many ids, those that are not found yet: the processor waits for the memory of several at a time.
+    pub fn vertices_of(&self, ids: &[ExternalId<'_>], found: &mut [Option<VertexId>]) {
+        let mask = self.slots.len() - 1;
+        for (ids, found) in ids.chunks(GROUP_LEN).zip(found.chunks_mut(GROUP_LEN)) {
+            let mut hashes = [0; GROUP_LEN];
+            for (hash, &id) in hashes.iter_mut().zip(ids) {
+                *hash = self.hasher.id(id);
+                prefetch(&self.slots, *hash as usize & mask);
+            }
+            for hash in &hashes[..ids.len()] {
+                if let Some(position) = position_of(self.slots[*hash as usize & mask]) {
+                    self.prefetch_place(position);
+                }
+            }
+            for ((found, &id), hash) in found.iter_mut().zip(ids).zip(hashes) {
+                if found.is_none() {
+                    *found = self.probe(id, hash).ok().map(|position| vertex(self.first + position));
+                }
+            }
+        }
     }
 
     /// The id of a vertex, if the tail has it.
@@ -160,6 +183,16 @@ impl IdTail {
         }
     }
 
+    /// Prefetches what says where the id at a position lies: its end, or an integer itself.
+    #[inline]
+    fn prefetch_place(&self, position: usize) {
+        match &self.ids {
+            TailIds::Integers(integers) => prefetch(integers, position),
+            TailIds::Texts { ends, .. } => prefetch(ends, position),
+        }
+    }
+
+    #[inline]
     fn id(&self, position: usize) -> ExternalId<'_> {
         match &self.ids {
             TailIds::Integers(integers) => ExternalId::Int(integers[position]),
@@ -177,14 +210,9 @@ impl IdTail {
         let mut at = hash as usize & mask;
         loop {
             let slot = self.slots[at];
-            if slot == 0 {
-                return Err(at);
-            }
-            if (slot ^ hash) >> POSITION_BITS == 0 {
-                let position = (slot & POSITION_MASK) as usize - 1;
-                if self.id(position) == id {
-                    return Ok(position);
-                }
+            let Some(position) = position_of(slot) else { return Err(at) };
+            if (slot ^ hash) >> POSITION_BITS == 0 && self.id(position) == id {
+                return Ok(position);
             }
             at = (at + 1) & mask;
         }
@@ -217,6 +245,12 @@ fn keep_from<T: Copy>(vec: &mut Vec<T>, start: usize) {
         Ok(kept) => *vec = kept,
         Err(_) => drop(vec.drain(..start)),
     }
+}
+
+/// The position that a slot holds; `None` if it is free.
+#[inline]
+fn position_of(slot: u64) -> Option<usize> {
+    ((slot & POSITION_MASK) as usize).checked_sub(1)
 }
 
 /// The value of a used slot.

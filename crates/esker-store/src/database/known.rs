@@ -11,11 +11,18 @@ use rayon::slice::{ParallelSlice, ParallelSliceMut};
 use super::write::{CommitBuilder, IDS_PER_CHECK, Writer};
 use crate::commit::{Batch, BatchOp, EdgeOp};
 
+/// Ids that are looked up together among those that commits have added.
+const IDS_AT_ONCE: usize = 1 << 8;
+
 impl Writer {
     /// The vertex of each id of a batch, [`NONE`] if it is new; nothing for a small batch. Memory: a vertex id an id.
     pub(super) fn known_vertices(&self, batch: &Batch, run: &Run, cancel: &Cancel) -> Result<Vec<VertexId>> {
         let count = if batch.ids.len() < IDS_PER_CHECK { 0 } else { batch.ids.len() };
         let mut known = filled(NONE, count)?;
+        if self.num_vertices() == 0 {
+            return Ok(known);
+        }
+        self.ids.expect_lookups(count, run)?;
         let find = |(number, known): (usize, &mut [VertexId])| -> Result<()> {
             cancel.check()?;
             let first = number * IDS_PER_CHECK;
@@ -23,9 +30,10 @@ impl Writer {
                 collected((first..first + known.len()).map(|at| batch.ids.get(at)))?;
             let mut found = filled(None, ids.len())?;
             self.ids.vertices_of(&ids, &mut found)?;
-            for ((known, found), id) in known.iter_mut().zip(found).zip(ids) {
-                *known = found.or_else(|| self.tail.vertex_of(id)).unwrap_or(NONE);
+            if !self.tail.is_empty() {
+                self.tail.vertices_of(&ids, &mut found);
             }
+            known.iter_mut().zip(found).for_each(|(known, found)| *known = found.unwrap_or(NONE));
             Ok(())
         };
         run.install(|| known.par_chunks_mut(IDS_PER_CHECK).enumerate().try_for_each(find))?;
@@ -43,12 +51,15 @@ impl CommitBuilder<'_> {
     /// `vertices` are the known ones.
     pub(super) fn take_edges(&mut self, batch: &Batch, mut vertices: Vec<VertexId>, run: &Run) -> Result<()> {
         self.take_rows(batch)?;
-        for (part, vertices) in vertices.chunks_mut(IDS_PER_CHECK).enumerate() {
-            self.cancel.check()?;
-            let first = part * IDS_PER_CHECK;
-            for (index, v) in vertices.iter_mut().enumerate().filter(|(_, v)| **v == NONE) {
-                *v = self.vertex((batch.ids.get(first + index), Some(NONE)))?;
+        let mut unknown = Vec::with_capacity(IDS_AT_ONCE);
+        for (part, vertices) in vertices.chunks_mut(IDS_AT_ONCE).enumerate() {
+            if part % (IDS_PER_CHECK / IDS_AT_ONCE) == 0 {
+                self.cancel.check()?;
             }
+            let first = part * IDS_AT_ONCE;
+            let places = vertices.iter_mut().enumerate().filter(|(_, v)| **v == NONE);
+            unknown.extend(places.map(|(index, v)| (batch.ids.get(first + index), v)));
+            self.take_unknown(&mut unknown)?;
         }
         self.commit.edges = Vec::new();
         let mut edges = filled_by_all(EdgeOp { source: 0, target: 0, row: 0 }, batch.ops.len(), run)?;
@@ -67,6 +78,19 @@ impl CommitBuilder<'_> {
             })
         })?;
         self.commit.edges = edges;
+        Ok(())
+    }
+
+    /// Sets the vertices of ids that no layer has, and which stand in the order of the batch: at most [`IDS_AT_ONCE`]. Empties the list.
+    fn take_unknown(&mut self, unknown: &mut Vec<(ExternalId<'_>, &mut VertexId)>) -> Result<()> {
+        let mut ids = [ExternalId::Int(0); IDS_AT_ONCE];
+        let mut found = [None; IDS_AT_ONCE];
+        ids.iter_mut().zip(&*unknown).for_each(|(id, unknown)| *id = unknown.0);
+        self.writer.tail.vertices_of(&ids[..unknown.len()], &mut found[..unknown.len()]);
+        for ((id, v), found) in unknown.drain(..).zip(found) {
+            // One that is not found may stand twice in the list.
+            *v = found.map_or_else(|| self.vertex((id, Some(NONE))), Ok)?;
+        }
         Ok(())
     }
 }

@@ -206,6 +206,27 @@ fn a_batch_so_large_that_its_ids_are_looked_up_together_changes_what_a_model_say
 }
 
 #[test]
+fn a_large_batch_of_additions_gives_each_new_id_one_vertex() {
+    for ids in [IdMapKind::Identity, IdMapKind::Texts] {
+        let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
+        let mut sample = Sample::random(20, 40, true, 3);
+        sample.ids = ids;
+        sample.write(&disk, Path::new(DB), false).unwrap();
+        let (mut model, run) = (Model::of(&sample), Run::with_threads(2).unwrap());
+        let db = Database::open_on(disk, Path::new(DB), options()).unwrap();
+        let mut random = Random(7);
+        // New ids come several times, near and far from each other; the second batch meets ids of layers and of the log.
+        for num_ids in [200, 300] {
+            let mut id = || random.below(num_ids) as u64;
+            let changes: Vec<_> = (0..9000).map(|_| ModelChange::Add(id(), id(), 1, 1)).collect();
+            model.commit(&changes);
+            commit(&db, &changes).unwrap();
+        }
+        verify(&db, &model, &run);
+    }
+}
+
+#[test]
 fn add_edge_property_keeps_all_versions_and_refuses_old_batches() {
     let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
     let mut sample = Sample::random(6, 20, true, 3);

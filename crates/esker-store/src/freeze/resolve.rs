@@ -153,6 +153,13 @@ impl<'a> Resolver<'a> {
             Some(len) => len,
             None => self.read_old(v, fragment, old)?,
         };
+        let is_continued = old_len > 0 && !self.is_copied(v, old_len, 0);
+        let lacks = old_len == 0 || adds || new.is_some_and(|new| !new.contains(&false));
+        if lacks && (old_len == 0 || is_continued) && self.adds_each_once(arcs) {
+            let previous = fragment.filter(|_| is_continued).map_or(0, |fragment| self.address(fragment).0);
+            self.add(arcs, (old_len, previous), chunk, tally);
+            return Ok(());
+        }
         let mut first = 0;
         for arcs in arcs.chunk_by(|a, b| a.target == b.target) {
             buffers.copies.clear();
@@ -190,6 +197,43 @@ impl<'a> Resolver<'a> {
             self.put(&mut chunk.past, past, true)?;
         }
         Ok(())
+    }
+
+    /// Whether changes of one vertex each add another edge, if its list lacks them all.
+    fn adds_each_once(&self, arcs: &[EdgeChange]) -> bool {
+        let is_ascending = |pair: &[EdgeChange]| self.multigraph || pair[0].target < pair[1].target;
+        arcs.iter().all(|arc| arc.row != REMOVAL) && arcs.windows(2).all(is_ascending)
+    }
+
+    /// Adds the edges of one vertex to those that it had, `old_len`; none of its changes does anything else.
+    fn add(
+        &self,
+        arcs: &[EdgeChange],
+        (old_len, previous): (usize, u64),
+        chunk: &mut SectionChunk,
+        tally: &mut Tally,
+    ) {
+        let v = arcs[0].source;
+        chunk.vertices.push(v);
+        chunk.degrees.push((old_len + arcs.len()) as VertexId);
+        chunk.previous.push(previous);
+        let main = &mut chunk.main;
+        main.targets.extend(arcs.iter().map(|arc| arc.target));
+        if self.has_codes {
+            main.born.extend(arcs.iter().map(|arc| arc.code));
+        }
+        for (column, rows) in main.properties.iter_mut().zip(self.changes.rows) {
+            column.extend(arcs.iter().map(|arc| rows[arc.row as usize]));
+        }
+        main.end_list();
+        for arc in arcs {
+            let growth = &mut tally.growth[arc.code as usize];
+            growth.arcs += 1;
+            growth.loops += i64::from(arc.target == v);
+            let is_first_end = self.direction == Direction::Out && (self.directed || v <= arc.target);
+            tally.counts.added += u64::from(is_first_end && arc.code >= self.counted_from);
+        }
+        tally.added_arcs += arcs.len() as u64;
     }
 
     /// Whether to copy the list of a vertex that had `old_len` arcs, of which `died` died.

@@ -27,8 +27,10 @@ pub(super) struct VertexMerger<'m, 'a> {
     pub(super) past: PropertyRuns,
     /// A list before a whole fragment: see `whole`.
     pub(super) before: Vec<BornArc>,
-    /// The additions after a whole fragment.
+    /// The additions after it.
     pub(super) after: Vec<BornArc>,
+    /// Of the list before it, the arcs with the target at hand that have not continued yet.
+    pub(super) same: Vec<BornArc>,
 }
 
 impl<'a> DirectionMerge<'a> {
@@ -119,6 +121,7 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
             past: PropertyRuns::default(),
             before: Vec::new(),
             after: Vec::new(),
+            same: Vec::new(),
         })
     }
 
@@ -146,7 +149,7 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
 
     /// Copies the targets and births of arcs of the complete layer, and records the arcs for their
     /// properties.
-    fn copy_base(&mut self, arcs: Range<usize>) -> Result<()> {
+    pub(super) fn copy_base(&mut self, arcs: Range<usize>) -> Result<()> {
         if arcs.is_empty() {
             return Ok(());
         }
@@ -183,8 +186,10 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
         if relevant.is_empty() && !merge.undoes {
             return self.keep_with_past(v);
         }
-        if self.is_replaced_once(v, relevant) {
-            return self.replace_once(v, relevant, start.is_some());
+        match self.plain_wholes(v, relevant, start.is_some()) {
+            Some(0) => return self.extend_once(v, relevant),
+            Some(_) => return self.replace_once(v, relevant, start.is_some()),
+            None => {}
         }
         let is_any_whole = relevant.iter().any(is_whole);
         self.entries.clear();
@@ -192,9 +197,7 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
         self.target.is_chained = !merge.is_complete() && !is_any_whole;
         let mut untouched = 0..0;
         if start.is_none() && merge.is_complete() {
-            let base = &merge.inputs[0];
-            let list =
-                if (v as usize) < base.main.all.extents().len() { base.main.range(v as usize) } else { 0..0 };
+            let list = self.base_range(v);
             if is_any_whole || merge.undoes {
                 self.gather_main(0, list, false, 0)?;
             } else {
@@ -281,7 +284,18 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
         Ok(())
     }
 
-    fn base_code(&self, at: usize) -> Result<u32> {
+    /// Where the list of `v` is in the complete layer.
+    pub(super) fn base_range(&self, v: VertexId) -> Range<usize> {
+        let base = &self.merge.inputs[0];
+        if (v as usize) < base.main.all.extents().len() { base.main.range(v as usize) } else { 0..0 }
+    }
+
+    /// The targets of a part of that list.
+    pub(super) fn base_targets(&self, range: Range<usize>) -> &[VertexId] {
+        if range.is_empty() { &[] } else { self.base.targets(range) }
+    }
+
+    pub(super) fn base_code(&self, at: usize) -> Result<u32> {
         let base = &self.merge.inputs[0];
         base.born.map_or(Ok(0), |born| base.code(born.at(at)))
     }

@@ -1,8 +1,10 @@
-//! Merges a vertex with exactly one whole fragment and no tombstones or past arcs.
+//! Merges a vertex with at most one whole fragment and no tombstones or past arcs, without histories.
 //!
-//! A freeze copies short lists when one of their edges is removed, so such vertices are frequent. The list before
-//! and after the copy are two ascending lists of targets: one pass over both finds the arcs that continued and
-//! those that died with the fragment's layer.
+//! A freeze copies short lists, so such vertices are frequent. The list before and after the copy are two ascending lists of targets: one
+//! pass over both finds the arcs that continued and those that died with the fragment's layer. Without a whole fragment, the list of the
+//! complete layer is copied between the arcs that later layers add.
+
+use std::ops::Range;
 
 use esker_format::Result;
 use esker_graph::VertexId;
@@ -12,23 +14,31 @@ use super::list::{ArcLocation, BornArc};
 use super::vertices::VertexMerger;
 
 impl VertexMerger<'_, '_> {
-    /// Whether exactly one fragment of a vertex is whole, none has tombstones or past arcs, and the graph has
-    /// no parallel edges.
-    pub(super) fn is_replaced_once(&mut self, v: VertexId, fragments: &[Fragment]) -> bool {
+    /// How many fragments of a vertex are whole, if that is at most one, neither they nor the complete layer have tombstones or past arcs of
+    /// it, and one pass merges them.
+    pub(super) fn plain_wholes(
+        &mut self,
+        v: VertexId,
+        fragments: &[Fragment],
+        is_oldest: bool,
+    ) -> Option<usize> {
         let merge = self.merge;
         let wholes = fragments.iter().filter(|fragment| merge.is_whole(**fragment)).count();
+        // Without a whole fragment, what is below stays there unless the merge is complete.
+        if merge.undoes || wholes > 1 || (wholes == 0 && !merge.is_complete()) {
+            return None;
+        }
         let cursors = &mut self.cursors;
-        let has_history = |fragment: &Fragment| {
-            let position = fragment.input as usize;
+        let mut has_history = |position: usize| {
             let (input, cursor) = (&merge.inputs[position], &mut cursors[position]);
             input.dead_of(cursor, v).is_some() || input.past_of(cursor, v).is_some()
         };
-        let is_plain = !merge.is_complete() && !merge.undoes && !merge.multigraph;
-        is_plain && wholes == 1 && !fragments.iter().any(has_history)
+        let is_any = fragments.iter().any(|fragment| has_history(fragment.input as usize));
+        let is_base = !is_oldest && merge.is_complete() && has_history(0);
+        (!is_any && !is_base).then_some(wholes)
     }
 
-    /// Merges such a vertex. If `is_oldest`, the first fragment is whole and no distinguished version
-    /// precedes it.
+    /// Merges a vertex with one whole fragment. If `is_oldest`, it is the first and no distinguished version precedes it.
     pub(super) fn replace_once(
         &mut self,
         v: VertexId,
@@ -40,12 +50,7 @@ impl VertexMerger<'_, '_> {
         let (mut before, mut after) = (std::mem::take(&mut self.before), std::mem::take(&mut self.after));
         before.clear();
         if !is_oldest {
-            let first_lists = 2 * merge.inputs.len();
-            self.visit_below(v, |layer, start, targets| {
-                let lists = (first_lists + layer) as u32;
-                let arcs = (start..).zip(targets);
-                before.extend(arcs.map(|(at, &target)| (target, 0, ArcLocation { lists, at })));
-            })?;
+            self.add_older(v, &mut before)?;
             self.add_arcs(&fragments[..whole], &mut before)?;
         }
         after.clear();
@@ -54,32 +59,39 @@ impl VertexMerger<'_, '_> {
         let input = &merge.inputs[position as usize];
         let first_code = input.first_code();
         let unmatched = if is_oldest { 0 } else { first_code };
-        let (mut old, mut new) = (before.iter().peekable(), after.iter().peekable());
+        let range = input.main.range(slot);
         let mut has_past = false;
-        for at in input.main.range(slot) {
-            let target = input.main.targets[at];
-            while let Some(&arc) = old.next_if(|arc| arc.0 < target) {
+        if before.is_empty() && after.is_empty() && input.born.is_none() {
+            self.keep_all(position, range, unmatched);
+        } else {
+            let mut same = std::mem::take(&mut self.same);
+            let (mut old, mut new) = (before.iter().peekable(), after.iter().peekable());
+            for at in range {
+                let target = input.main.targets[at];
+                if at == input.main.range(slot).start || input.main.targets[at - 1] < target {
+                    has_past |= self.bury_all(&mut same, first_code);
+                    while let Some(&arc) = old.next_if(|arc| arc.0 < target) {
+                        has_past |= self.bury(arc, first_code);
+                    }
+                    while let Some(&arc) = new.next_if(|arc| arc.0 < target) {
+                        self.keep(arc);
+                    }
+                    same.extend(std::iter::from_fn(|| old.next_if(|arc| arc.0 == target)));
+                }
+                let source = ArcLocation { lists: 2 * position, at };
+                let born = match input.born.map_or(Ok(0), |codes| input.code(codes.at(at)))? {
+                    0 => self.birth(&mut same, source)?.unwrap_or(unmatched),
+                    own => own,
+                };
+                self.keep((target, born, source));
+            }
+            has_past |= self.bury_all(&mut same, first_code);
+            for &arc in old {
                 has_past |= self.bury(arc, first_code);
             }
-            while let Some(&arc) = new.next_if(|arc| arc.0 < target) {
-                self.keep(arc);
-            }
-            let source = ArcLocation { lists: 2 * position, at };
-            let own = input.born.map_or(Ok(0), |codes| input.code(codes.at(at)))?;
-            let mut born = if own == 0 { unmatched } else { own };
-            if let Some(&arc) = old.next_if(|arc| arc.0 == target) {
-                if own == 0 && self.is_same(arc.2, source)? {
-                    born = arc.1;
-                } else {
-                    has_past |= self.bury(arc, first_code);
-                }
-            }
-            self.keep((target, born, source));
+            new.for_each(|&arc| self.keep(arc));
+            self.same = same;
         }
-        for &arc in old {
-            has_past |= self.bury(arc, first_code);
-        }
-        new.for_each(|&arc| self.keep(arc));
         if has_past {
             self.chunk.past_vertices.push(v);
             self.chunk.past.end_list();
@@ -87,6 +99,65 @@ impl VertexMerger<'_, '_> {
         (self.before, self.after) = (before, after);
         self.target.is_chained = false;
         self.end(v, fragments)
+    }
+
+    /// Merges a vertex without a whole fragment in a merge with the complete layer.
+    pub(super) fn extend_once(&mut self, v: VertexId, fragments: &[Fragment]) -> Result<()> {
+        let mut added = std::mem::take(&mut self.after);
+        added.clear();
+        self.add_arcs(fragments, &mut added)?;
+        let mut rest = self.base_range(v);
+        for &arc in &added {
+            let passed = self.base_targets(rest.clone()).partition_point(|&other| other <= arc.0);
+            self.copy_base(rest.start..rest.start + passed)?;
+            rest.start += passed;
+            self.keep(arc);
+        }
+        self.copy_base(rest)?;
+        self.after = added;
+        self.end(v, fragments)
+    }
+
+    /// Adds the arcs of a vertex in layers older than its fragments: in the complete layer, or below the inputs.
+    fn add_older(&self, v: VertexId, arcs: &mut Vec<BornArc>) -> Result<()> {
+        if self.merge.is_complete() {
+            let range = self.base_range(v);
+            for (at, &target) in range.clone().zip(self.base_targets(range)) {
+                arcs.push((target, self.base_code(at)?, ArcLocation { lists: 0, at }));
+            }
+            return Ok(());
+        }
+        let first_lists = 2 * self.merge.inputs.len();
+        self.visit_below(v, |layer, start, targets| {
+            let lists = (first_lists + layer) as u32;
+            arcs.extend((start..).zip(targets).map(|(at, &target)| (target, 0, ArcLocation { lists, at })));
+        })
+    }
+
+    /// Takes an arc with the same properties as `source` out of some with the same target, and returns its birth.
+    fn birth(&self, same: &mut Vec<BornArc>, source: ArcLocation) -> Result<Option<u32>> {
+        for index in 0..same.len() {
+            if self.is_same(same[index].2, source)? {
+                return Ok(Some(same.remove(index).1));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Appends the arcs of an input that were born at the same time to the chunk.
+    fn keep_all(&mut self, position: u32, range: Range<usize>, born: u32) {
+        let input = &self.merge.inputs[position as usize];
+        let main = &mut self.chunk.main;
+        main.targets.extend_from_slice(&input.main.targets[range.clone()]);
+        if self.merge.versions.len() > 1 {
+            main.born.resize(main.targets.len(), born);
+        }
+        self.main.note(2 * position, range);
+    }
+
+    /// Appends past arcs to the chunk, those that a version saw, and empties the list; returns whether there was one.
+    fn bury_all(&mut self, arcs: &mut Vec<BornArc>, died: u32) -> bool {
+        arcs.drain(..).fold(false, |any, arc| self.bury(arc, died) | any)
     }
 
     /// Appends the arcs of fragments, and sorts all by target.
