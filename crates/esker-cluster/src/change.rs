@@ -9,6 +9,7 @@
 
 use esker_format::{Error, Result, trimmed_budget};
 use esker_graph::{Budget, Run};
+use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{Batch, CommitOptions, Database, DatabaseOptions};
 
@@ -204,18 +205,16 @@ impl<'a> Changing<'a> {
     }
 
     fn apply_edges(&mut self, block: &[u8], placement: &Placement) -> Result<()> {
+        if !(self.is_text || self.removes || self.weights.is_some()) {
+            return self.apply_integers(block, placement);
+        }
         let (mut edges, mut index) = (Taker(block), 0);
         while !edges.is_empty() {
             let (source, target) = (edges.id(self.is_text)?, edges.id(self.is_text)?);
-            if self.watch.is_on() {
-                self.watch.count(placement, source);
-                if !self.directed {
-                    self.watch.count(placement, target);
-                }
-            }
+            self.count(placement, source, target);
             match self.weights {
                 _ if self.removes => self.batch.remove_edge(source, target)?,
-                None => self.batch.add_edge(source, target, &[])?,
+                None => self.batch.add_edge(source, target, &[])?, // Texts.
                 Some(WeightKind::Int) => {
                     self.batch.add_edge(source, target, &[PropertyValue::I64(edges.u64()? as i64)])?;
                 }
@@ -228,6 +227,37 @@ impl<'a> Changing<'a> {
             index += 1;
         }
         Ok(())
+    }
+
+    /// Takes edges between integer ids without weights, many at a time.
+    fn apply_integers(&mut self, block: &[u8], placement: &Placement) -> Result<()> {
+        let (mut edges, mut sources, mut targets) = (Taker(block), Vec::new(), Vec::new());
+        while !edges.is_empty() {
+            sources.clear();
+            targets.clear();
+            while !edges.is_empty() && sources.len() < RESERVE_EVERY {
+                let (source, target) = (edges.u64()?, edges.u64()?);
+                self.count(placement, ExternalId::Int(source), ExternalId::Int(target));
+                sources.push(source);
+                targets.push(target);
+            }
+            self.batch.add_integer_edges(&sources, &targets, &[])?;
+            if sources.len() == RESERVE_EVERY {
+                self.database.make_room(&mut self.batch)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts an edge for its ends, if hubs are looked for.
+    #[inline]
+    fn count(&mut self, placement: &Placement, source: ExternalId<'_>, target: ExternalId<'_>) {
+        if self.watch.is_on() {
+            self.watch.count(placement, source);
+            if !self.directed {
+                self.watch.count(placement, target);
+            }
+        }
     }
 
     /// Makes the hubs of all processes delegates from the next version on. There are no changes since the last one.
