@@ -41,6 +41,15 @@ impl<T> fmt::Debug for Column<T> {
     }
 }
 
+/// A hint to the system about the pages of columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageHint {
+    /// See [`Column::release`].
+    Release,
+    /// See [`Column::read_at_random`].
+    AtRandom(bool),
+}
+
 impl<T: Element> Column<T> {
     /// Maps the file at `path` and checks that it is the column described by `spec` and `T`.
     ///
@@ -165,6 +174,14 @@ impl<T: Element> Column<T> {
     /// [`Column::will_need`] for ranges of more than a page.
     pub fn read_at_random(&self, at_random: bool) {
         self.map.read_at_random(at_random);
+    }
+
+    /// Gives the system a hint about its pages.
+    pub fn hint(&self, hint: PageHint) {
+        match hint {
+            PageHint::Release => self.release(),
+            PageHint::AtRandom(at_random) => self.read_at_random(at_random),
+        }
     }
 
     /// The elements of a range, after verifying their blocks.

@@ -44,7 +44,7 @@ mod document;
 
 pub use archive::{Archive, archive_path, archived_name};
 pub use archive_writer::ArchiveWriter;
-pub use column::{Column, ColumnReader};
+pub use column::{Column, ColumnReader, PageHint};
 pub use commit::{CommitHeader, CommitSummary, CommitText, CommitTimes, VertexChange, VertexValue};
 pub use edit::Edit;
 pub use error::{Error, Result};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use esker_graph::Run;
 
-use super::column::Column;
+use super::column::{Column, PageHint};
 use super::header::{
     COLUMN_MAGIC, ColumnHeader, ColumnSpec, DatabaseId, Element, ElementType, read_header_page_at,
 };
@@ -184,6 +184,13 @@ macro_rules! values {
             pub fn release(&self) {
                 match self {
                     $(Self::$code(column) => column.release(),)*
+                }
+            }
+
+            /// As [`Column::hint`].
+            pub fn hint(&self, hint: PageHint) {
+                match self {
+                    $(Self::$code(column) => column.hint(hint),)*
                 }
             }
 

@@ -12,12 +12,19 @@ use esker_graph::{Run, VertexId, vertex};
 use super::arcs::{Arcs, seek};
 use super::layered::{Layered, OldestLists, with_joined};
 use super::weight::ColumnWeight;
+use crate::layer::Section;
 
 /// Bytes of a fragment beside its arcs: vertex, offset, link.
 const FRAGMENT_BYTES: usize = size_of::<VertexId>() + 2 * size_of::<u64>();
 
+/// Arcs of a layer that the system is asked to fetch at once.
+const FETCHED_ARCS: usize = 1 << 16;
+
 /// A later layer as slices, all of which the version sees.
 struct LaterLayer<'a, W> {
+    section: &'a Section,
+    /// The edge property that is fetched beside targets; `None`: the system reads ahead by itself.
+    fetched: Option<u32>,
     vertices: &'a [VertexId],
     arcs: Arcs<'a, W>,
     /// Of each fragment, the next older one; 0: the fragment is the whole list.
@@ -76,11 +83,14 @@ pub(super) struct ChainBuffers {
     dead_at: Vec<usize>,
     /// Targets of the tombstones of newer layers, ascending.
     dead: Vec<VertexId>,
+    /// The arcs of each layer that were asked for last.
+    fetched: Vec<Range<usize>>,
 }
 
 impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
-    /// `None` if the version sees a layer in part, or leaves one out.
-    pub(super) fn new(of: &Layered<'a, W>, run: &Run) -> Result<Option<Self>> {
+    /// `None` if the version sees a layer in part, or leaves one out. If the system does not read ahead, because pages are read at random, `fetched` is
+    /// the edge property that is read.
+    pub(super) fn new(of: &Layered<'a, W>, fetched: Option<u32>, run: &Run) -> Result<Option<Self>> {
         let count = of.stack.layers().len();
         if of.filter.is_some() || (0..count).any(|layer| of.stack.is_left_out(layer)) {
             return Ok(None);
@@ -97,7 +107,7 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
             if u32::try_from(vertices.len()).is_err() {
                 return Ok(None);
             }
-            layers.push(LaterLayer { vertices, arcs, previous, dead });
+            layers.push(LaterLayer { section, fetched, vertices, arcs, previous, dead });
         }
         Ok(Some(Self(layers)))
     }
@@ -113,7 +123,7 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         mut take: impl FnMut(VertexId, &mut ChainArcs<W>, Option<&[VertexId]>) -> Result<()>,
     ) -> Result<()> {
         self.place(range.clone(), buffers);
-        let ChainBuffers { read_bytes, starts, fragments, dead_at, dead } = buffers;
+        let ChainBuffers { read_bytes, starts, fragments, dead_at, dead, fetched } = buffers;
         for (v, bounds) in range.map(vertex).zip(starts.windows(2)) {
             let fragments = &fragments[bounds[0] as usize..bounds[1] as usize];
             if fragments.is_empty() {
@@ -126,6 +136,7 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
                 let layer = &self.0[at];
                 let arcs = layer.arcs.range(slot);
                 *read_bytes += FRAGMENT_BYTES + arcs.len() * (size_of::<VertexId>() + size_of::<W>());
+                layer.fetch(&arcs, &mut fetched[at]);
                 copy_living(&layer.arcs, arcs, dead, into);
                 if layer.previous[slot] == 0 {
                     is_replaced = true;
@@ -207,7 +218,7 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
 
     /// Finds the fragments of each vertex of a range.
     fn place(&self, range: Range<usize>, buffers: &mut ChainBuffers) {
-        let ChainBuffers { starts, fragments, dead_at, .. } = buffers;
+        let ChainBuffers { starts, fragments, dead_at, fetched, .. } = buffers;
         let slots: Vec<Range<usize>> = self
             .0
             .iter()
@@ -216,8 +227,11 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
                 place(range.start)..place(range.end)
             })
             .collect();
+        self.0.iter().zip(&slots).for_each(|(layer, slots)| layer.fetch_slots(&range, slots));
         dead_at.clear();
         dead_at.resize(self.0.len(), 0);
+        fetched.clear();
+        fetched.resize(self.0.len(), 0..0);
         starts.clear();
         starts.resize(range.len() + 1, 0);
         let of_layer = |layer: &LaterLayer<'a, W>, slots: &Range<usize>| {
@@ -243,6 +257,37 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         }
         starts.rotate_right(1);
         starts[0] = 0;
+    }
+}
+
+impl<W: ColumnWeight> LaterLayer<'_, W> {
+    /// Has the system fetch what says where the fragments and the tombstones of a range of vertices are, and these tombstones.
+    fn fetch_slots(&self, range: &Range<usize>, slots: &Range<usize>) {
+        if slots.is_empty() || self.fetched.is_none() {
+            return;
+        }
+        self.section.main().will_need_slots(slots.clone());
+        self.section.will_need_links(slots.clone());
+        let (Some(dead), Some(deleted)) = (self.section.dead(), self.dead.vertices) else { return };
+        let place = |v: usize| deleted.partition_point(|&other| (other as usize) < v);
+        let slots = place(range.start)..place(range.end);
+        if !slots.is_empty() {
+            dead.lists.will_need_slots(slots.clone());
+            dead.lists
+                .will_need_targets(self.dead.range(slots.start).start..self.dead.range(slots.end - 1).end);
+        }
+    }
+
+    /// Has the system fetch arcs, and some that follow, unless it was asked for them last.
+    #[inline]
+    fn fetch(&self, arcs: &Range<usize>, fetched: &mut Range<usize>) {
+        let Some(property) = self.fetched else { return };
+        if fetched.start <= arcs.start && arcs.end <= fetched.end {
+            return;
+        }
+        *fetched = arcs.start..arcs.end.max(arcs.start + FETCHED_ARCS);
+        self.section.main().will_need_targets(fetched.clone());
+        W::will_need(self.section.main(), property, fetched.clone());
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) fn copy<W: ColumnWeight>(
     let layered = match side {
         Side::Layered(side) => {
             let lists = side.lists(run)?;
-            LaterLayers::new(lists, run)?.map(|layers| (lists, layers))
+            LaterLayers::new(lists, None, run)?.map(|layers| (lists, layers))
         }
         _ => None,
     };

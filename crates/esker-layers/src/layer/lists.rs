@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use esker_format::{Column, Error, Result, Values};
+use esker_format::{Column, Error, PageHint, Result, Values};
 use esker_graph::{Run, VertexId};
 
 use super::arrays::Arrays;
@@ -282,20 +282,40 @@ impl ListColumns {
 
     /// Returns to the system the memory that point reads have filled: see [`esker_format::io::Map::release`].
     pub(crate) fn release(&self) {
+        self.hint(PageHint::Release);
+    }
+
+    /// Hint: the directory and the ends of these lists will be read soon, of plain lists.
+    pub(crate) fn will_need_slots(&self, slots: Range<usize>) {
+        self.vertices.iter().for_each(|vertices| vertices.will_need(slots.clone()));
+        if let Body::Arrays(arrays) = &self.body {
+            arrays.offsets_column().will_need(slots.start..slots.end + 1);
+        }
+    }
+
+    /// Hint: the targets of these arcs will be read soon, of plain lists.
+    pub(crate) fn will_need_targets(&self, arcs: Range<usize>) {
+        if let Body::Arrays(arrays) = &self.body {
+            arrays.targets_column().will_need(arcs);
+        }
+    }
+
+    /// Gives the system a hint about the pages of all columns but the directory.
+    pub(super) fn hint(&self, hint: PageHint) {
         match &self.body {
             Body::Arrays(arrays) => {
-                arrays.offsets_column().release();
-                arrays.targets_column().release();
+                arrays.offsets_column().hint(hint);
+                arrays.targets_column().hint(hint);
             }
             Body::Coded(coded) => {
                 let CodedColumns { groups, sizes, lists, blocks } = coded.columns();
-                groups.release();
-                sizes.release();
-                lists.release();
-                blocks.release();
+                groups.hint(hint);
+                sizes.hint(hint);
+                lists.hint(hint);
+                blocks.hint(hint);
             }
-            Body::Tiled(tiled) => tiled.release(),
+            Body::Tiled(tiled) => tiled.hint(hint),
         }
-        self.properties.iter().for_each(Values::release);
+        self.properties.iter().for_each(|values| values.hint(hint));
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use esker_format::io::Files;
 use esker_format::{
-    Column, ColumnSpec, DatabaseId, Element, Encoding, Error, LayerRecord, Owner, PropertyRecord, Result,
-    SectionRecord, Values,
+    Column, ColumnSpec, DatabaseId, Element, Encoding, Error, LayerRecord, Owner, PageHint, PropertyRecord,
+    Result, SectionRecord, Values,
 };
 use esker_graph::{Direction, Run, VertexId};
 
@@ -284,19 +284,29 @@ impl Section {
         }
     }
 
-    /// Gives up the memory of all columns: see [`esker_format::io::Map::release`].
+    /// Gives up the memory of all columns: see [`Column::release`].
     pub(crate) fn release(&self) {
+        self.hint(PageHint::Release);
+    }
+
+    /// Gives the system a hint about the pages of all columns.
+    pub(crate) fn hint(&self, hint: PageHint) {
         let past = self.past.as_ref();
         let codes = [self.born.as_ref(), past.map(|past| &past.born), past.map(|past| &past.died)];
-        codes.into_iter().flatten().for_each(|codes| codes.column().release());
+        codes.into_iter().flatten().for_each(|codes| codes.column().hint(hint));
         let lists =
             [Some(&self.main), self.dead.as_ref().map(|dead| &dead.lists), past.map(|past| &past.lists)];
         for lists in lists.into_iter().flatten() {
-            lists.release();
-            lists.vertices_column().into_iter().for_each(Column::release);
+            lists.hint(hint);
+            lists.vertices_column().into_iter().for_each(|vertices| vertices.hint(hint));
         }
-        self.degrees.iter().for_each(Column::release);
-        self.previous.iter().for_each(Column::release);
+        self.degrees.iter().for_each(|degrees| degrees.hint(hint));
+        self.previous.iter().for_each(|previous| previous.hint(hint));
+    }
+
+    /// Hint: the links of these fragments will be read soon.
+    pub(crate) fn will_need_links(&self, slots: Range<usize>) {
+        self.previous.iter().for_each(|previous| previous.will_need(slots.clone()));
     }
 
     /// Bytes of the files of degrees and links.

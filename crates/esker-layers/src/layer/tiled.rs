@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use esker_format::{Column, Result};
+use esker_format::{Column, PageHint, Result};
 use esker_graph::{Direction, Run, STRIP_LEN, VertexId};
 
 use super::offsets::Offsets;
@@ -120,10 +120,12 @@ impl TiledLists {
         Ok(targets)
     }
 
-    /// Gives up the memory of mapped files; decoded parts stay.
-    pub(super) fn release(&self) {
-        self.offsets.column().release();
-        self.tiles.data().release();
+    /// Gives the system a hint about the pages of mapped files; decoded parts stay. Tiles are large, and read from their first byte to their last.
+    pub(super) fn hint(&self, hint: PageHint) {
+        self.offsets.column().hint(hint);
+        if hint == PageHint::Release {
+            self.tiles.data().release();
+        }
     }
 
     /// The part of a list, decoded.

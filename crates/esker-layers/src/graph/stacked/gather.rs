@@ -2,12 +2,13 @@
 //!
 //! All lists that changed are read once along their chains. A list that a later layer holds whole mostly repeats that of the complete layer,
 //! so the two are compared: what is kept in memory is in proportion to what changed, not to what was copied. Mapped layers are released
-//! range by range.
+//! range by range. Each block is fetched when it is verified, and nothing beyond it: some ten columns of each layer are read at a time, and what the
+//! system reads ahead in each, up to megabytes, may exceed the memory that is left for files, so that it would be given up before it is read.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use esker_format::{Error, Result};
+use esker_format::{Error, PageHint, Result};
 use esker_graph::{Direction, Flow, Reservation, Run, STRIP_LEN, VertexId, vertex};
 
 use super::difference::keep_difference;
@@ -56,7 +57,7 @@ enum ListChange<'w> {
 impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
     /// Of the layers above the complete one.
     pub(super) fn new(of: &'g Layered<'a, W>, property: u32, run: &Run) -> Result<Self> {
-        let chains = LaterLayers::new(of, run)?;
+        let chains = LaterLayers::new(of, Some(property), run)?;
         let base = if compares(of.stack) {
             let lists = of.stack.section(0, of.direction)?.main();
             Some(PointReads::new(lists, property, true))
@@ -64,6 +65,7 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
             None
         };
         let gathering = Self { of, chains, base, touched: AtomicU64::new(0) };
+        gathering.read_at_random(true)?;
         gathering.release()?;
         Ok(gathering)
     }
@@ -204,6 +206,23 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
     fn release(&self) -> Result<()> {
         self.touched.store(0, Relaxed);
         release_later(self.of.stack, self.of.direction)
+    }
+}
+
+impl<W> ChangeGatherer<'_, '_, W> {
+    /// Whether the system is to read only the pages that are accessed, of all layers that are read.
+    fn read_at_random(&self, at_random: bool) -> Result<()> {
+        let first = usize::from(self.base.is_none());
+        (first..self.of.stack.layers().len()).try_for_each(|layer| {
+            self.of.stack.section(layer, self.of.direction)?.hint(PageHint::AtRandom(at_random));
+            Ok(())
+        })
+    }
+}
+
+impl<W> Drop for ChangeGatherer<'_, '_, W> {
+    fn drop(&mut self) {
+        let _ = self.read_at_random(false); // The sections were found before.
     }
 }
 
