@@ -1,4 +1,4 @@
-//! Own vertices by their external ids, and those that other shards ask for.
+//! Finds own vertices by the external ids that other shards ask for.
 
 use esker_format::{Error, Result};
 use esker_graph::{NONE, VertexId, vertex};
@@ -11,7 +11,8 @@ use crate::wire::{Taker, Travels};
 /// Ids looked up together.
 const LOOK_UP_LEN: usize = 1 << 10;
 
-/// Finds own vertices by their ids. Other shards ask for most of them, and the map of a snapshot misses the caches several times for each.
+/// A table from the ids of own vertices to these. Other shards ask for most of them, and each look-up in the map of a snapshot waits for memory
+/// several times.
 ///
 /// Memory: 12 to 24 bytes a vertex, and 6 to 12 with the index.
 pub(crate) struct OwnIds<'s> {

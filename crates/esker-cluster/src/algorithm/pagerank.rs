@@ -4,9 +4,9 @@
 //! the lists of delegates too, and it tells their owners these sums. In a directed graph each process adds up the shares of its own vertices, and
 //! those of delegates, which their owners tell it; what comes to ghosts goes to their owners.
 //!
-//! Sums are fixed-point, in multiples of 2^-62. So are shares; but if the tolerance is at least 10^-6, they are rounded to multiples of 2^-52 in single
-//! precision, and with a smaller tolerance while a round changes the scores by 10^-6 or more in all. The sum of such shares is exact in double
-//! precision, whatever the order. So scores are bit-equal for any number of processes and threads. Single precision changes each score by at most
+//! Sums are fixed-point, in multiples of 2^-62. Shares are so too, or short: multiples of 2^-52 in single precision. They are short in all rounds if
+//! the tolerance is at least 10^-6. With a smaller tolerance they are short until a round changes all scores together by less than 10^-6. Sums of short shares are exact in double
+//! precision, whatever the order. So scores are bit-equal for any number of processes and threads. Short shares change each score by at most
 //! damping / (1 - damping) times 2^-24 of itself, 3.4 * 10^-7 at 0.85, as on one machine.
 //!
 //! Work O(n + m) a round. Messages: 4 bytes a ghost and round in an undirected graph, 8 where shares are not rounded so; 8 in a directed one. Memory: 32 bytes a vertex, an id for each own

@@ -361,7 +361,7 @@ impl<W: Length<Wide: Keyed>> Visitor<W> for Relax<'_, W> {
     }
 }
 
-/// Why no distance follows from one over an edge of this length; `None` if the edge is infinitely long.
+/// Why an edge of this length cannot extend a path; `None` if it is infinitely long, so that it need not.
 #[cold]
 fn fault_of<W: Length>(weight: W) -> Option<&'static str> {
     let length = weight.to_f64();

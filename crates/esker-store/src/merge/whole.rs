@@ -14,8 +14,8 @@ use super::list::{ArcLocation, BornArc};
 use super::vertices::VertexMerger;
 
 impl VertexMerger<'_, '_> {
-    /// How many fragments of a vertex are whole, if that is at most one, neither they nor the complete layer have tombstones or past arcs of
-    /// it, and one pass merges them.
+    /// The number of whole fragments of a vertex, 0 or 1, if one pass can merge them: neither the fragments nor the complete layer have tombstones
+    /// or past arcs of it. Else `None`.
     pub(super) fn plain_wholes(
         &mut self,
         v: VertexId,

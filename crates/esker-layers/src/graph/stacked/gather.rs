@@ -2,8 +2,10 @@
 //!
 //! All lists that changed are read once along their chains. A list that a later layer holds whole mostly repeats that of the complete layer,
 //! so the two are compared: what is kept in memory is in proportion to what changed, not to what was copied. Mapped layers are released
-//! range by range. Each block is fetched when it is verified, and nothing beyond it: some ten columns of each layer are read at a time, and what the
-//! system reads ahead in each, up to megabytes, may exceed the memory that is left for files, so that it would be given up before it is read.
+//! range by range.
+//!
+//! Meanwhile the system does not read ahead by itself; it is asked for what is needed next. Some ten columns of each layer are read at a time, and
+//! megabytes ahead in each may be more than the memory that is left for files: they would be given up before they are used.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
