@@ -149,7 +149,7 @@ pub(crate) fn remark_rejected(sample: &[Rejected]) {
     }
 }
 
-/// Prints what a person should know of an input, although all of it was taken.
+/// Prints the warnings of an input.
 pub(crate) fn warn_of(warnings: &[String]) {
     warnings.iter().for_each(|warning| warn(&format!("warning: {warning}")));
 }

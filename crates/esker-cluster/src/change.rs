@@ -205,6 +205,7 @@ impl<'a> Changing<'a> {
     }
 
     fn apply_edges(&mut self, block: &[u8], placement: &Placement) -> Result<()> {
+        // Most edges are of this kind.
         if !(self.is_text || self.removes || self.weights.is_some()) {
             return self.apply_integers(block, placement);
         }
@@ -214,7 +215,7 @@ impl<'a> Changing<'a> {
             self.count(placement, source, target);
             match self.weights {
                 _ if self.removes => self.batch.remove_edge(source, target)?,
-                None => self.batch.add_edge(source, target, &[])?, // Texts.
+                None => self.batch.add_edge(source, target, &[])?,
                 Some(WeightKind::Int) => {
                     self.batch.add_edge(source, target, &[PropertyValue::I64(edges.u64()? as i64)])?;
                 }

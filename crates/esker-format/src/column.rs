@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use esker_graph::Run;
 
@@ -32,6 +32,8 @@ pub struct Column<T> {
     /// One bit a block: set once its checksum has matched.
     verified: Box<[AtomicU64]>,
     complete: AtomicBool,
+    /// Those that read it at random now.
+    random_readers: AtomicU32,
     element: PhantomData<T>,
 }
 
@@ -96,7 +98,17 @@ impl<T: Element> Column<T> {
         let verified = (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         let complete = AtomicBool::new(blocks == 0);
         let range = (header.has_range == 1).then(|| Box::new((header.least, header.greatest)));
-        Ok(Self { path: path.to_owned(), map, count, range, verified, complete, element: PhantomData })
+        let random_readers = AtomicU32::new(0);
+        Ok(Self {
+            path: path.to_owned(),
+            map,
+            count,
+            range,
+            verified,
+            complete,
+            random_readers,
+            element: PhantomData,
+        })
     }
 
     /// Number of elements.
@@ -170,10 +182,17 @@ impl<T: Element> Column<T> {
         self.map.release();
     }
 
-    /// Hint: elements will be read in no order, so the system reads only the pages that are accessed; `false` takes it back. See
-    /// [`Column::will_need`] for ranges of more than a page.
+    /// Hint: elements will be read in no order, so the system reads only the pages that are accessed. `false` takes it back, once for each
+    /// `true`. See [`Column::will_need`] for ranges of more than a page.
     pub fn read_at_random(&self, at_random: bool) {
-        self.map.read_at_random(at_random);
+        let is_changed = if at_random {
+            self.random_readers.fetch_add(1, Ordering::Relaxed) == 0
+        } else {
+            self.random_readers.fetch_sub(1, Ordering::Relaxed) == 1
+        };
+        if is_changed {
+            self.map.read_at_random(at_random);
+        }
     }
 
     /// Gives the system a hint about its pages.

@@ -170,7 +170,7 @@ pub(crate) fn wanted_of<W>(visitor: &impl Visitor<W>, first: usize, selected: u6
 
 /// The numbers of the bits of a word that are one, ascending.
 #[inline(always)]
-pub fn ones(mut word: u64) -> impl Iterator<Item = usize> {
+pub fn ones(mut word: u64) -> impl Iterator<Item = usize> + Clone {
     std::iter::from_fn(move || {
         (word != 0).then(|| {
             let bit = word.trailing_zeros() as usize;

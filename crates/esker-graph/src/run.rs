@@ -260,12 +260,18 @@ impl Run {
         self.check()?;
         let reserved_bytes = needed_bytes.max(self.reserved_bytes);
         let stage = Arc::new(Stage::within(&self.stage, what));
-        Ok(self.derived(stage, reserved_bytes, Some(reservation)))
+        Ok(self.derived(self.options.clone(), stage, reserved_bytes, Some(reservation)))
     }
 
-    fn derived(&self, stage: Arc<Stage>, reserved_bytes: u64, reservation: Option<Reservation>) -> Self {
+    fn derived(
+        &self,
+        options: RunOptions,
+        stage: Arc<Stage>,
+        reserved_bytes: u64,
+        reservation: Option<Reservation>,
+    ) -> Self {
         let threads = (Arc::clone(&self.pool), Arc::clone(&self.team));
-        let mut run = Self::of(self.options.clone(), threads, stage, reserved_bytes, reservation);
+        let mut run = Self::of(options, threads, stage, reserved_bytes, reservation);
         if self.alone.is_none() {
             run.alone = None;
         }
@@ -275,8 +281,14 @@ impl Run {
     /// This run for one long step: the items that [`Run::share`] hands out, and so the units of a scan, are the parts that
     /// progress callbacks are told of.
     pub fn measured(&self) -> Self {
-        let run = self.derived(Arc::clone(&self.stage), self.reserved_bytes, None);
+        let run = self.derived(self.options.clone(), Arc::clone(&self.stage), self.reserved_bytes, None);
         Self { measured: true, ..run }
+    }
+
+    /// This run, stopped by another token than its own.
+    pub fn stopped_by(&self, cancel: &Cancel) -> Self {
+        let options = RunOptions { cancel: cancel.clone(), ..self.options.clone() };
+        self.derived(options, Arc::clone(&self.stage), self.reserved_bytes, None)
     }
 
     /// Begins a round: reports it and returns an error if the run was cancelled.

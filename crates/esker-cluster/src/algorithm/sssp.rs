@@ -361,7 +361,7 @@ impl<W: Length<Wide: Keyed>> Visitor<W> for Relax<'_, W> {
     }
 }
 
-/// Why an edge of this length cannot extend a path; `None` if it is infinitely long, so that it need not.
+/// The error of an edge whose length is invalid or overflows a path; `None` if it is infinite, which leads nowhere.
 #[cold]
 fn fault_of<W: Length>(weight: W) -> Option<&'static str> {
     let length = weight.to_f64();

@@ -23,8 +23,8 @@ const FETCHED_ARCS: usize = 1 << 16;
 /// A later layer as slices, all of which the version sees.
 struct LaterLayer<'a, W> {
     section: &'a Section,
-    /// The edge property that is fetched beside targets; `None`: the system reads ahead by itself.
-    fetched: Option<u32>,
+    /// The edge property that the system is asked for ahead, with the targets; `None`: it reads ahead by itself.
+    ahead: Option<u32>,
     vertices: &'a [VertexId],
     arcs: Arcs<'a, W>,
     /// Of each fragment, the next older one; 0: the fragment is the whole list.
@@ -88,9 +88,9 @@ pub(super) struct ChainBuffers {
 }
 
 impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
-    /// `None` if the version sees a layer in part, or leaves one out. If the system does not read ahead, because pages are read at random, `fetched` is
+    /// `None` if the version sees a layer in part, or leaves one out. If the system does not read ahead, because pages are read at random, `ahead` is
     /// the edge property that is read.
-    pub(super) fn new(of: &Layered<'a, W>, fetched: Option<u32>, run: &Run) -> Result<Option<Self>> {
+    pub(super) fn new(of: &Layered<'a, W>, ahead: Option<u32>, run: &Run) -> Result<Option<Self>> {
         let count = of.stack.layers().len();
         if of.filter.is_some() || (0..count).any(|layer| of.stack.is_left_out(layer)) {
             return Ok(None);
@@ -107,7 +107,7 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
             if u32::try_from(vertices.len()).is_err() {
                 return Ok(None);
             }
-            layers.push(LaterLayer { section, fetched, vertices, arcs, previous, dead });
+            layers.push(LaterLayer { section, ahead, vertices, arcs, previous, dead });
         }
         Ok(Some(Self(layers)))
     }
@@ -263,7 +263,7 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
 impl<W: ColumnWeight> LaterLayer<'_, W> {
     /// Has the system fetch what says where the fragments and the tombstones of a range of vertices are, and these tombstones.
     fn fetch_slots(&self, range: &Range<usize>, slots: &Range<usize>) {
-        if slots.is_empty() || self.fetched.is_none() {
+        if slots.is_empty() || self.ahead.is_none() {
             return;
         }
         self.section.main().will_need_slots(slots.clone());
@@ -281,7 +281,7 @@ impl<W: ColumnWeight> LaterLayer<'_, W> {
     /// Has the system fetch arcs, and some that follow, unless it was asked for them last.
     #[inline]
     fn fetch(&self, arcs: &Range<usize>, fetched: &mut Range<usize>) {
-        let Some(property) = self.fetched else { return };
+        let Some(property) = self.ahead else { return };
         if fetched.start <= arcs.start && arcs.end <= fetched.end {
             return;
         }

@@ -16,6 +16,12 @@ use super::files::{IdColumnFile, IdFiles};
 /// Most ids that are looked up at a time, see [`IdIndex::candidates`].
 pub(super) const GROUP_LEN: usize = 32;
 
+/// A bit for each of at most [`GROUP_LEN`] ids: whether it is not found yet.
+pub(super) fn missing(found: &[Option<VertexId>]) -> u64 {
+    let bit = |(at, found): (usize, &Option<VertexId>)| u64::from(found.is_none()) << at;
+    found.iter().enumerate().fold(0, |bits, found| bits | bit(found))
+}
+
 /// Upper limit of the average number of vertices in a bucket.
 const BUCKET_LEN: u64 = 32;
 

@@ -125,7 +125,8 @@ impl IdMap {
         Ok(found.filter(|&v| (v as usize) < self.num_vertices))
     }
 
-    /// Verifies what look-ups read, if `count` of them are about to come and that pays: they need not ask for each block then.
+    /// Verifies the whole map if `count` look-ups, which follow, are enough to pay for it. They then skip the check of each block. A block
+    /// that is damaged ends it, whether or not they would read it.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if a block is damaged; cancellation.

@@ -20,7 +20,7 @@ use esker_graph::{Run, VertexId, ones, vertex};
 
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
-use super::index::GROUP_LEN;
+use super::index::{GROUP_LEN, missing};
 use super::list::IdList;
 use super::write::{IntegersWriter, TextsWriter};
 
@@ -126,12 +126,6 @@ impl IdSegment {
     ) -> Result<()> {
         const NOWHERE: usize = usize::MAX;
         let mut places = [NOWHERE; GROUP_LEN];
-        let missing = |found: &[Option<VertexId>]| {
-            found
-                .iter()
-                .enumerate()
-                .fold(0_u64, |missing, (at, found)| missing | u64::from(found.is_none()) << at)
-        };
         let missing = missing(found);
         let index = &self.index.reader();
         ones(missing).for_each(|at| index.prefetch(filter_bits(hashes[at], self.words).0));

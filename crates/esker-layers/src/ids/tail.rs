@@ -2,11 +2,11 @@
 
 use esker_format::memory::{collected, filled, push, reserve};
 use esker_format::{Error, Result, prefetch};
-use esker_graph::{VertexId, vertex};
+use esker_graph::{VertexId, ones, vertex};
 
 use super::external::ExternalId;
 use super::hash::IdHasher;
-use super::index::GROUP_LEN;
+use super::index::{GROUP_LEN, missing};
 use super::segment::wrong_kind;
 
 /// Number of bits of a slot that hold a position; the others hold leading bits of the hash.
@@ -85,20 +85,20 @@ impl IdTail {
     pub fn vertices_of(&self, ids: &[ExternalId<'_>], found: &mut [Option<VertexId>]) {
         let mask = self.slots.len() - 1;
         for (ids, found) in ids.chunks(GROUP_LEN).zip(found.chunks_mut(GROUP_LEN)) {
+            let missing = ones(missing(found));
             let mut hashes = [0; GROUP_LEN];
-            for (hash, &id) in hashes.iter_mut().zip(ids) {
-                *hash = self.hasher.id(id);
-                prefetch(&self.slots, *hash as usize & mask);
+            for at in missing.clone() {
+                hashes[at] = self.hasher.id(ids[at]);
+                prefetch(&self.slots, hashes[at] as usize & mask);
             }
-            for hash in &hashes[..ids.len()] {
-                if let Some(position) = position_of(self.slots[*hash as usize & mask]) {
+            for at in missing.clone() {
+                if let Some(position) = position_of(self.slots[hashes[at] as usize & mask]) {
                     self.prefetch_place(position);
                 }
             }
-            for ((found, &id), hash) in found.iter_mut().zip(ids).zip(hashes) {
-                if found.is_none() {
-                    *found = self.probe(id, hash).ok().map(|position| vertex(self.first + position));
-                }
+            for at in missing {
+                let position = self.probe(ids[at], hashes[at]).ok();
+                found[at] = position.map(|position| vertex(self.first + position));
             }
         }
     }

@@ -120,7 +120,7 @@ impl TiledLists {
         Ok(targets)
     }
 
-    /// Gives the system a hint about the pages of mapped files; decoded parts stay. Tiles are large, and read from their first byte to their last.
+    /// Gives the system a hint about the pages of mapped files; decoded parts stay. Tiles ignore [`PageHint::AtRandom`]: they are read in order.
     pub(super) fn hint(&self, hint: PageHint) {
         self.offsets.column().hint(hint);
         if hint == PageHint::Release {

@@ -19,10 +19,10 @@ impl Writer {
     pub(super) fn known_vertices(&self, batch: &Batch, run: &Run, cancel: &Cancel) -> Result<Vec<VertexId>> {
         let count = if batch.ids.len() < IDS_PER_CHECK { 0 } else { batch.ids.len() };
         let mut known = filled(NONE, count)?;
-        if self.num_vertices() == 0 {
+        if count == 0 || self.num_vertices() == 0 {
             return Ok(known);
         }
-        self.ids.expect_lookups(count, run)?;
+        self.ids.expect_lookups(count, &run.stopped_by(cancel))?;
         let find = |(number, known): (usize, &mut [VertexId])| -> Result<()> {
             cancel.check()?;
             let first = number * IDS_PER_CHECK;
@@ -81,14 +81,14 @@ impl CommitBuilder<'_> {
         Ok(())
     }
 
-    /// Sets the vertices of ids that no layer has, and which stand in the order of the batch: at most [`IDS_AT_ONCE`]. Empties the list.
+    /// Sets the vertices of ids that no earlier commit has, and which stand in the order of the batch: at most [`IDS_AT_ONCE`]. Empties the list.
     fn take_unknown(&mut self, unknown: &mut Vec<(ExternalId<'_>, &mut VertexId)>) -> Result<()> {
         let mut ids = [ExternalId::Int(0); IDS_AT_ONCE];
         let mut found = [None; IDS_AT_ONCE];
         ids.iter_mut().zip(&*unknown).for_each(|(id, unknown)| *id = unknown.0);
         self.writer.tail.vertices_of(&ids[..unknown.len()], &mut found[..unknown.len()]);
         for ((id, v), found) in unknown.drain(..).zip(found) {
-            // One that is not found may stand twice in the list.
+            // A new id may occur twice in the list: `vertex` adds it once.
             *v = found.map_or_else(|| self.vertex((id, Some(NONE))), Ok)?;
         }
         Ok(())

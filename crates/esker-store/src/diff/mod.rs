@@ -10,7 +10,7 @@
 //! there are many layers.
 
 mod kinds;
-mod walk;
+mod cache;
 mod touched;
 mod lists;
 mod vertices;
@@ -24,10 +24,10 @@ use crate::snapshot::Snapshot;
 
 pub use kinds::{DiffEdge, Difference};
 
+pub use cache::DiffCache;
 use lists::{CommonLayers, CommonTypes};
 pub(crate) use touched::TouchedVertices;
 use vertices::ChangedVertices;
-pub use walk::DiffWalk;
 
 /// With at least one touched vertex per this many, vertex tables are worth building.
 const TABLE_VERTICES_PER_TOUCHED: usize = 64;
@@ -116,7 +116,7 @@ where
     diff_with(None, a, b, run, visit)
 }
 
-impl DiffWalk {
+impl DiffCache {
     /// As [`diff`].
     ///
     /// # Errors
@@ -125,13 +125,14 @@ impl DiffWalk {
     where
         F: FnMut(Difference<'_>) -> Result<()>,
     {
+        self.forget_gone();
         diff_with(Some(self), a, b, run, visit)
     }
 }
 
-/// As [`diff`], with what a walk knows.
+/// As [`diff`], with what a cache knows.
 fn diff_with<F>(
-    walk: Option<&mut DiffWalk>,
+    cache: Option<&mut DiffCache>,
     a: &Snapshot,
     b: &Snapshot,
     run: &Run,
@@ -151,7 +152,7 @@ where
         summary.count(&difference);
         visit(difference)
     };
-    let mut touched = TouchedVertices::new(newer.stack(), since, walk, run)?;
+    let mut touched = TouchedVertices::new(newer.stack(), since, cache, run)?;
     for snapshot in [a, b] {
         let many = touched.len_max() >= snapshot.num_vertices() / TABLE_VERTICES_PER_TOUCHED;
         if many && snapshot.stack().layers().len() >= TABLE_LAYERS_MIN {

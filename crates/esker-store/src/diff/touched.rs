@@ -2,18 +2,17 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::ops::Range;
 
-use esker_format::{Error, Result};
+use esker_format::Result;
 use esker_graph::{Direction, Run, VertexId, vertex};
-use esker_layers::layer::{CodeSlice, Codes, Section};
+use esker_layers::layer::{CodeSlice, Section};
 use esker_layers::stack::Stack;
 
-use super::walk::DiffWalk;
+use super::cache::DiffCache;
 
 /// Iterates over the touched vertices, ascending and distinct, by merging the directories of the layers that end
 /// after the older version. If a layer begins before that version, its version codes select the vertices. Memory:
-/// a few words a layer.
+/// a few words a layer; of a layer that a cache knows, the touched vertices, for which it reserved room.
 pub(crate) struct TouchedVertices<'a> {
     layers: Vec<TouchedLayer<'a>>,
     /// The next vertex of each layer.
@@ -36,17 +35,18 @@ struct SearchedLayer<'a> {
     num_slots: usize,
     /// Codes above the first number and up to the second are of versions in between; `None`: all codes are.
     between: Option<(u32, u32)>,
-    /// The stack and the place of this layer in it, if the older version ends before the layer, which is not complete. Where a list stands
-    /// whole in a merged layer, no code says which arcs of older layers are gone from the layer's first version on: they are counted.
-    below: Option<(&'a Stack, usize)>,
+    /// Whether the older version ends before this layer, which is not complete. Where a list stands whole in a merged layer, no code says what
+    /// the layer's first version changed of it: the arcs of that version may have the code 0, as those of older layers, and arcs that are gone
+    /// have none. Such a list counts as changed.
+    follows: bool,
 }
 
 impl<'a> TouchedVertices<'a> {
-    /// The vertices whose lists the layers of `stack` changed after version `since`. Of a layer that a walk knows, they are not searched.
+    /// The vertices whose lists the layers of `stack` changed after version `since`. Of a layer that a cache knows, they are not searched.
     pub(crate) fn new(
         stack: &'a Stack,
         since: u64,
-        mut walk: Option<&mut DiffWalk>,
+        mut cache: Option<&mut DiffCache>,
         run: &Run,
     ) -> Result<Self> {
         let mut touched = Self { layers: Vec::new(), heap: BinaryHeap::new() };
@@ -57,7 +57,7 @@ impl<'a> TouchedVertices<'a> {
             let section = stack.section(index, Direction::Out)?;
             let newest = index + 1 == stack.layers().len();
             let last_rank = stack.rank().filter(|_| newest).unwrap_or(u32::MAX);
-            let (mut between, mut below) = (None, None);
+            let (mut between, mut follows) = (None, false);
             // The directory of a complete layer lists all vertices; the codes tell only if the range
             // begins at or before `since`.
             let codes_tell = !layer.record().complete || layer.record().first_version <= since;
@@ -66,17 +66,17 @@ impl<'a> TouchedVertices<'a> {
                 // the rank never excludes a change.
                 let rank = layer.versions()?.partition_point(|&version| version <= since) as u32;
                 between = Some((rank, last_rank));
-                below = (rank == 0 && !layer.record().complete).then_some((stack, index));
+                follows = rank == 0 && !layer.record().complete;
             }
-            if let (Some(walk), Some(between), None) = (walk.as_deref_mut(), between, below)
-                && let Some(known) = walk.touched(layer, section, between, run)?
+            if let (Some(cache), Some(between), false) = (cache.as_deref_mut(), between, follows)
+                && let Some(known) = cache.touched(layer, section, between, run)?
             {
                 touched.layers.push(TouchedLayer::Known(known.into_iter()));
                 continue;
             }
             let vertices = section.main().vertices(run)?;
             let num_slots = section.main().num_lists();
-            let searched = SearchedLayer { section, vertices, next_slot: 0, num_slots, between, below };
+            let searched = SearchedLayer { section, vertices, next_slot: 0, num_slots, between, follows };
             touched.layers.push(TouchedLayer::Searched(searched));
         }
         for layer in 0..touched.layers.len() {
@@ -136,29 +136,9 @@ impl SearchedLayer<'_> {
         Ok(None)
     }
 
-    /// Whether the list stands whole in the layer, without some of the arcs that it had before: then those were gone from the first version on.
-    fn lacks_older_arcs(&self, v: VertexId, slot: usize, born: &Codes) -> Result<bool> {
-        let Some((stack, index)) = self.below else { return Ok(false) };
-        if self.section.previous_at(slot)?.is_some() {
-            return Ok(false);
-        }
-        let Some((layer, place)) = stack.search(index, Direction::Out, v)? else { return Ok(false) };
-        let older = |codes: &Codes, range: Range<usize>| {
-            let codes_of_list = codes.get(range.clone())?;
-            Ok::<_, Error>((0..range.len()).filter(|&index| codes_of_list.at(index) == 0).count())
-        };
-        let mut kept = older(born, self.section.main().range(slot)?)?;
-        if let Some(past) = self.section.past()
-            && let Some(slot) = past.lists.slot_of(v)?
-        {
-            kept += older(&past.born, past.lists.range(slot)?)?;
-        }
-        Ok(kept < stack.section(layer, Direction::Out)?.degree_at(place)?)
-    }
-
     fn is_changed(&self, v: VertexId, slot: usize) -> Result<bool> {
         let (Some(between), Some(born)) = (self.between, self.section.born()) else { return Ok(true) };
-        if self.lacks_older_arcs(v, slot, born)? {
+        if self.follows && self.section.previous_at(slot)?.is_none() {
             return Ok(true);
         }
         let main = self.section.main().range(slot)?;

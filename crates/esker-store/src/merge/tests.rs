@@ -1,5 +1,5 @@
+use std::collections::BTreeSet;
 use std::ops::Range;
-
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ use esker_layers::tiles::{
 use proptest::prelude::*;
 
 use super::{MergeEnd, MergeOptions, TilesOfMerge, merge_layers, merge_with_tiles};
+use crate::diff::TouchedVertices;
 use crate::freeze::{Changes, EdgeChange, REMOVAL, freeze};
 use crate::history::{
     DATABASE, GraphKind, History, HistoryChange, Random, TestLayers, check_version, layer_directory,
@@ -251,6 +252,26 @@ fn merge_and_check(history: &History, mut layers: TestLayers, random: &mut Rando
 fn check_all(layers: &TestLayers, history: &History, run: &Run) {
     for &version in &layers.distinguished {
         check_version(&layers.layers, history, version, run);
+    }
+    let versions = &layers.distinguished;
+    for pair in versions.windows(2).chain(versions.windows(3)) {
+        check_touched(layers, history, (pair[0], pair[pair.len() - 1]), run);
+    }
+}
+
+/// All vertices whose lists differ between two versions are found.
+fn check_touched(layers: &TestLayers, history: &History, (since, version): (u64, u64), run: &Run) {
+    let stack = Stack::new(&layers.layers, version, history.num_vertices(version) as u64).unwrap();
+    let mut touched = TouchedVertices::new(&stack, since, None, run).unwrap();
+    let touched: BTreeSet<VertexId> = std::iter::from_fn(|| touched.next().unwrap()).collect();
+    let [old, new] = [since, version].map(|version| history.lists_at(Direction::Out, version));
+    for (v, new) in new.iter().enumerate() {
+        let [old, new] = [old.get(v), Some(new)].map(|list| {
+            let mut list = list.cloned().unwrap_or_default();
+            list.sort_unstable();
+            list
+        });
+        assert!(old == new || touched.contains(&vertex(v)), "vertex {v}, from {since} to {version}");
     }
 }
 

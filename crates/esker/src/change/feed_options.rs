@@ -55,6 +55,6 @@ pub struct FeedReport {
     pub rejected: u64,
     /// The first skipped lines.
     pub rejected_sample: Vec<Rejected>,
-    /// What a person should know of the input, although all of its edges were taken.
+    /// What a person should know of the lines that were read, although none of them was refused for it.
     pub warnings: Vec<String>,
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use esker_algo::live::ChangedEdges;
 use esker_graph::{Reservation, Run, VertexId};
 use esker_store::Snapshot;
-use esker_store::diff::{DiffEdge, DiffWalk, Difference, diff};
+use esker_store::diff::{DiffCache, DiffEdge, Difference, diff};
 use esker_store::format::LayerRecord;
 use esker_store::snapshot::WindowLists;
 use esker_store::windows::{Copies, TimeWindow};
@@ -51,11 +51,11 @@ impl VersionChange {
         older: &Snapshot,
         newer: &Snapshot,
         weighted: bool,
-        (walk, run): (&mut DiffWalk, &Run),
+        (cache, run): (&mut DiffCache, &Run),
         time_max: Duration,
     ) -> Result<Option<Self>> {
         let Some(mut change) = Self::none(run, time_max) else { return Ok(None) };
-        let found = change.find(older, newer, weighted, (walk, run));
+        let found = change.find(older, newer, weighted, (cache, run));
         if change.is_given_up { Ok(None) } else { found.map(|()| Some(change)) }
     }
 
@@ -65,14 +65,14 @@ impl VersionChange {
         older: &Snapshot,
         newer: &Snapshot,
         weighted: bool,
-        (walk, run): (&mut DiffWalk, &Run),
+        (cache, run): (&mut DiffCache, &Run),
     ) -> Result<()> {
         let weight = newer.weight_property().filter(|_| weighted).map(|property| property.number);
         if let (Some(before), Some(after)) = (older.window_lists(), newer.window_lists()) {
             return Slide { older, newer, before, after, weight, run }.change(self);
         }
         let bits = |edge: &DiffEdge<'_>| weight.map_or(Ok(0), |weight| edge.bits(weight));
-        walk.diff(older, newer, run, |difference| {
+        cache.diff(older, newer, run, |difference| {
             self.see()?;
             match difference {
                 Difference::VertexAdded(v) => self.came.push(v),

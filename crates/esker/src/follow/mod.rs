@@ -51,7 +51,7 @@ use std::time::Instant;
 
 use esker_graph::{Cancel, Reservation, Run, VertexId};
 use esker_store::Snapshot;
-use esker_store::diff::DiffWalk;
+use esker_store::diff::DiffCache;
 
 use crate::answer::{Answer, AnswerColumn, Fact, Value};
 use crate::catalogue::{Entry, Params};
@@ -97,7 +97,7 @@ pub struct Resumed {
 /// An answer that follows the versions of a database.
 ///
 /// Memory: the state of the algorithm (see `docs/tutorials/follow.md`), 8 bytes a vertex for the values reported last, as much while all
-/// values are compared, and what the last step reports; all are reserved from the budget of the run.
+/// values are compared, what the last step reports, and what [`DiffCache`] takes of what is free; all are reserved from the budget of the run.
 pub struct Follow {
     entry: &'static Entry,
     params: Params,
@@ -111,7 +111,7 @@ pub struct Follow {
     choice: MethodChoice,
     costs: CostModel,
     differences: DifferenceCosts,
-    walk: DiffWalk,
+    diff_cache: DiffCache,
     /// Whether the state is of the version: not after a step that failed.
     is_whole: bool,
     memory: Reservation,
@@ -249,7 +249,7 @@ impl Follow {
             choice,
             costs,
             differences,
-            walk: DiffWalk::default(),
+            diff_cache: DiffCache::default(),
             is_whole: true,
             memory,
             changed_memory,
@@ -368,8 +368,8 @@ impl Follow {
         }
         let begin = Instant::now();
         let (weighted, time_max) = (self.live.is_weighted(), self.differences.search_time_max(self.choice));
-        let walked = (&mut self.walk, &*self.run);
-        let change = VersionChange::between(&self.snapshot, &to, weighted, walked, time_max)?;
+        let cached = (&mut self.diff_cache, &*self.run);
+        let change = VersionChange::between(&self.snapshot, &to, weighted, cached, time_max)?;
         let diff_seconds = begin.elapsed().as_secs_f64();
         let step =
             if let Some(change) = change { self.advance_by(to, &change)? } else { self.advance_anew(to)? };

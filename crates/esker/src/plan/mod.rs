@@ -197,7 +197,7 @@ fn changed(snapshot: &Snapshot, encoding: GraphEncoding) -> Result<String> {
     let bytes = needs::changed_bytes(snapshot)?[usize::from(encoding == GraphEncoding::Tiles)];
     Ok(match (bytes >> 20, snapshot.stack().layers().len()) {
         (0, _) => String::new(),
-        (mib, 1) => format!(" and {mib} MiB of what later versions changed,"),
+        (mib, 1) => format!(" and {mib} MiB of what later versions of its layer changed,"),
         (mib, _) => format!(" and {mib} MiB of changes in later layers, which `esker compact` merges,"),
     })
 }

@@ -128,7 +128,7 @@ fn coprime(n: usize, seed: u64) -> usize {
 /// A graph with hubs, large enough that several threads share the work.
 pub(crate) fn large<W: Weight>(directed: bool, seed: u64, weight: impl Fn(u32) -> W) -> Csr<W> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let n = 30_011;
+    let n = 14_011;
     let mut end = || {
         state ^= state << 13;
         state ^= state >> 7;
@@ -136,7 +136,7 @@ pub(crate) fn large<W: Weight>(directed: bool, seed: u64, weight: impl Fn(u32) -
         let unit = (state >> 11) as f64 / (1u64 << 53) as f64;
         (unit * unit * unit * f64::from(n)) as VertexId
     };
-    let edges = (0..150_000).map(|_| (end(), end())).collect();
+    let edges = (0..80_000).map(|_| (end(), end())).collect();
     Sample { num_vertices: n as usize, directed, edges, seed }.csr(weight)
 }
 

@@ -212,8 +212,12 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
 }
 
 impl<W> ChangeGatherer<'_, '_, W> {
-    /// Whether the system is to read only the pages that are accessed, of all layers that are read.
+    /// Turns the read-ahead of the system off, or on again, for all layers that are gathered. Where chains are followed one by one, nothing
+    /// else reads ahead, so it stays on.
     fn read_at_random(&self, at_random: bool) -> Result<()> {
+        if self.chains.is_none() {
+            return Ok(());
+        }
         let first = usize::from(self.base.is_none());
         (first..self.of.stack.layers().len()).try_for_each(|layer| {
             self.of.stack.section(layer, self.of.direction)?.hint(PageHint::AtRandom(at_random));

@@ -1,4 +1,4 @@
-//! What a walk through many versions, one after another, knows of the layer that it is in.
+//! Remembers which vertices each version of a layer touched.
 
 use std::sync::{Arc, Weak};
 
@@ -9,14 +9,17 @@ use esker_layers::layer::{Codes, ListColumns, PlainLayer, Section};
 /// The number of lists between two checks for cancellation.
 const CHECK_LISTS: usize = 1024;
 
+/// The part of the free budget that a cache may take: what it serves needs the rest.
+const BUDGET_PART: u64 = 4;
+
 /// Compares versions one after another, as a follower does.
 ///
 /// [`super::diff`] reads the codes of all lists of a layer of several versions. From the second difference within such a layer on, this
-/// knows the vertices that each version touched, so a difference takes time linear in the changes. Memory: 8 bytes (16 with 64-bit ids) for
-/// each arc that these versions added or deleted, up to twice as much while it is found; reserved from the budget of the run. Where that has
-/// no room, codes are read each time.
+/// knows the vertices that each later version touched, so a difference takes time linear in the changes. Memory: 12 bytes (24 with 64-bit
+/// ids) for each arc that these versions added or deleted, up to twice as much while it is found; reserved from the budget of the run, of which
+/// it takes at most a quarter of what is free. Where that has no room, codes are read each time.
 #[derive(Debug, Default)]
-pub struct DiffWalk {
+pub struct DiffCache {
     /// The layer of the last difference.
     layer: Weak<PlainLayer>,
     touched: Touched,
@@ -33,7 +36,7 @@ enum Touched {
     Known(TouchedByCode),
 }
 
-impl DiffWalk {
+impl DiffCache {
     /// The vertices, ascending and distinct, whose lists have a code above the first number and up to the second; `None` if they are not
     /// known.
     pub(super) fn touched(
@@ -48,26 +51,38 @@ impl DiffWalk {
             return Ok(None);
         }
         if matches!(self.touched, Touched::NotYet) {
-            self.touched = TouchedByCode::of(section, run)?.map_or(Touched::NoRoom, Touched::Known);
+            let known = TouchedByCode::of(section, between.0, run)?;
+            self.touched = known.map_or(Touched::NoRoom, Touched::Known);
         }
         Ok(match &self.touched {
-            Touched::Known(known) => Some(known.between(between)),
+            Touched::Known(known) => known.between(between),
             Touched::NotYet | Touched::NoRoom => None,
         })
+    }
+
+    /// Gives back its memory if the layer is gone.
+    pub(super) fn forget_gone(&mut self) {
+        if self.layer.strong_count() == 0 {
+            *self = Self::default();
+        }
     }
 }
 
 /// The vertices whose lists have a code, by code.
 #[derive(Debug)]
 struct TouchedByCode {
-    /// Ascending and distinct. Without the code 0, which is of earlier versions.
+    /// Codes up to this one are left out.
+    above: u32,
+    /// Ascending and distinct.
     pairs: Vec<(u32, VertexId)>,
+    /// Of the pairs, and of as many vertices, which a difference takes.
     _memory: Reservation,
 }
 
 impl TouchedByCode {
-    /// Reads all codes of a section; `None` if the budget has no room.
-    fn of(section: &Section, run: &Run) -> Result<Option<Self>> {
+    /// Reads all codes of a section, and keeps those above a number; `None` if the budget has no room.
+    fn of(section: &Section, above: u32, run: &Run) -> Result<Option<Self>> {
+        let bytes_max = run.budget().free_bytes() / BUDGET_PART;
         let Some(mut memory) = run.budget().try_reserve(0) else { return Ok(None) };
         let mut pairs = Vec::new();
         let (dead, past) = (section.dead(), section.past());
@@ -78,34 +93,42 @@ impl TouchedByCode {
             past.map(|past| (&past.lists, &past.died)),
         ];
         for (lists, codes) in columns.into_iter().flatten() {
-            if !collect(lists, codes, run, &mut pairs, &mut memory)? {
+            let fits = for_each_above(lists, codes, above, run, |pair| {
+                pairs.last() == Some(&pair) || memory.push(&mut pairs, pair, 1) && memory.bytes() <= bytes_max
+            })?;
+            if !fits {
                 return Ok(None);
             }
         }
+        run.check()?;
         pairs.sort_unstable();
         pairs.dedup();
         pairs.shrink_to_fit();
-        memory.shrink_to(size_of_val(&pairs[..]) as u64);
-        Ok(Some(Self { pairs, _memory: memory }))
+        let bytes = size_of_val(&pairs[..]) + pairs.len() * size_of::<VertexId>();
+        Ok(memory.resize(bytes as u64).then_some(Self { above, pairs, _memory: memory }))
     }
 
-    fn between(&self, (above, up_to): (u32, u32)) -> Vec<VertexId> {
+    /// `None` if codes among them were left out.
+    fn between(&self, (above, up_to): (u32, u32)) -> Option<Vec<VertexId>> {
+        if above < self.above {
+            return None;
+        }
         let end_of = |code| self.pairs.partition_point(|pair| pair.0 <= code);
         let pairs = &self.pairs[end_of(above)..end_of(up_to)];
         let mut vertices: Vec<VertexId> = pairs.iter().map(|pair| pair.1).collect();
         vertices.sort_unstable();
         vertices.dedup();
-        vertices
+        Some(vertices)
     }
 }
 
-/// Appends the codes of lists with their vertices. Returns whether there was room.
-fn collect(
+/// Calls `take` with the codes above a number and their vertices, until it returns `false`. Returns what it returned last.
+fn for_each_above(
     lists: &ListColumns,
     codes: &Codes,
+    above: u32,
     run: &Run,
-    pairs: &mut Vec<(u32, VertexId)>,
-    memory: &mut Reservation,
+    mut take: impl FnMut((u32, VertexId)) -> bool,
 ) -> Result<bool> {
     let vertices = lists.vertices(run)?;
     for slot in 0..lists.num_lists() {
@@ -115,11 +138,9 @@ fn collect(
         let v = vertices.map_or_else(|| vertex(slot), |vertices| vertices[slot]);
         let range = lists.range(slot)?;
         let codes = codes.get(range.clone())?;
-        for code in (0..range.len()).map(|index| codes.at(index)) {
-            let is_new = code > 0 && pairs.last() != Some(&(code, v));
-            if is_new && !memory.push(pairs, (code, v), 1) {
-                return Ok(false);
-            }
+        let mut codes = (0..range.len()).map(|index| codes.at(index)).filter(|&code| code > above);
+        if !codes.all(|code| take((code, v))) {
+            return Ok(false);
         }
     }
     Ok(true)
