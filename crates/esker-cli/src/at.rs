@@ -95,8 +95,8 @@ pub(crate) fn parse_versions(text: &str) -> Result<Versions, String> {
     }
 }
 
-/// A database whose commits in the log change at most this much is read whole, to tell the number of edges after each.
-const COUNTED_CHANGES_MAX: u64 = 1 << 18;
+/// A database whose commits in the log change at most this much is read whole, to tell the number of edges after each: about a second.
+const COUNTED_CHANGES_MAX: u64 = 1 << 22;
 
 /// The commits in a log: their number, and how much they change.
 #[derive(Debug, Clone, Copy)]

@@ -224,7 +224,7 @@ impl FollowCommand {
         if self.keep {
             let Resumed { follow, refused, forgotten } = Follow::resume(&snapshot, open, entry, params, run)?;
             if let Some(reason) = refused {
-                lost = forgotten.map_or(Lost::All, Lost::Between);
+                lost = forgotten.filter(|_| !self.initial).map_or(Lost::All, Lost::Between);
                 text::remark(&format!(
                     "the state that was kept is of no use: {reason}; computing it anew, and {lost}"
                 ));
@@ -358,7 +358,7 @@ impl Printed<'_> {
             return self.print_top(follow);
         }
         match (follow.answer().columns.first(), lost) {
-            (Some(_), Lost::Between(kept)) if !self.command.initial => {
+            (Some(_), Lost::Between(kept)) => {
                 self.print_changed(follow, follow.changed_since(&kept).into_iter())
             }
             (Some(column), lost) if self.command.initial || matches!(lost, Lost::All) => {

@@ -23,8 +23,8 @@ use crate::write_options::{describe, describe_stream, stream_json, to_json};
 
 /// Describe a database
 ///
-/// Shows the size, properties, ids, versions and encoding of a database. If the log holds many changes that are in no layer, describes
-/// the newest version in a layer.
+/// Shows the size, properties, ids, versions and encoding of a database. If the log holds over four million changes that are in no layer,
+/// describes the newest version in a layer, unless --at names one.
 #[derive(Debug, Args)]
 pub(crate) struct InfoCommand {
     /// The database
@@ -271,7 +271,12 @@ fn describe_versions(store: &Store, snapshot: &Snapshot) -> Result<String, Failu
             let commits = counted(commits as u64, "commit", "commits");
             match snapshot.version().number < newest {
                 false => format!(" and {commits} in the log"),
-                true => format!(" and {commits} in the log with {}", counted(changes, "change", "changes")),
+                true => {
+                    let changes = counted(changes, "change", "changes");
+                    format!(
+                        " and {commits} in the log with {changes}; --at latest describes version {newest}"
+                    )
+                }
             }
         }
     };

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use esker_format::io::{Disk, RealDisk, parent};
 use esker_format::{DatabaseId, ElementType, Error, Result};
 use esker_graph::{Cancel, Direction, Run, RunOptions, VertexId, vertex};
+use esker_import::export::push_f64;
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{DatabaseOptions, LogCheck, Snapshot, Store, check::check as check_layers};
@@ -410,18 +411,18 @@ fn export_shard(
             if !cluster.manifest().directed && id > other {
                 continue;
             }
-            let weight = match weight {
-                Some(property) => {
-                    let bits = list.bits(property.number, index)?;
-                    format!(",{}\n", PropertyValue::of(property, bits))
-                }
-                None => "\n".to_owned(),
-            };
             let written = write_id(&mut out, id)
                 .and_then(|()| out.write_all(b","))
-                .and_then(|()| write_id(&mut out, other))
-                .and_then(|()| out.write_all(weight.as_bytes()));
+                .and_then(|()| write_id(&mut out, other));
             written.map_err(Error::io("write", Path::new("memory")))?;
+            if let Some(property) = weight {
+                out.push(b',');
+                match PropertyValue::of(property, list.bits(property.number, index)?) {
+                    PropertyValue::F64(weight) => push_f64(&mut out, weight),
+                    weight => out.extend_from_slice(weight.to_string().as_bytes()),
+                }
+            }
+            out.push(b'\n');
             if out.len() >= ROWS_BYTES {
                 give(std::mem::take(&mut out))?;
             }

@@ -80,9 +80,9 @@ pub enum LiveFound {
 }
 
 impl LiveContent {
-    /// The name of the file for what is followed.
-    pub fn file_name(algorithm: &str, declaration: &str) -> String {
-        format!("{algorithm}-{:08x}", crc32c::crc32c(declaration.as_bytes()))
+    /// The name of the file for what is followed, which `words` tell from anything else.
+    pub fn file_name(algorithm: &str, words: &str) -> String {
+        format!("{algorithm}-{:08x}", crc32c::crc32c(words.as_bytes()))
     }
 
     /// Writes it to a file of its own beside the one at `path`, which it then replaces, durably. Other processes may do the same.

@@ -12,7 +12,7 @@ use super::workers::{
     HostsArg, explain, input_names, parse_memory, published_before_failure, supervised, workers_json,
 };
 use crate::committing::describe_versions;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::interrupt::stop_on_signals;
 use crate::progress::Bar;
 use crate::size::{counted, rate, seconds};
@@ -98,7 +98,10 @@ impl ChangeArgs {
         remark_on_undone(&self.cluster, report.undone);
         if let Err(error) = changed {
             published_before_failure(&self.cluster, &report);
-            return Err(error.into());
+            // Without these options all edges are in one version.
+            let is_done = self.batch == 0 && self.memory.is_none() && !report.versions.is_empty();
+            let (failure, done) = (Failure::from(error), describe_versions(&report.versions));
+            return Err(if is_done { failure.after(&format!("{done} is published")) } else { failure });
         }
         self.report(&report, begin.elapsed().as_secs_f64())
     }

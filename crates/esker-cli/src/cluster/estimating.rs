@@ -48,7 +48,9 @@ impl ClusterEstimateCommand {
                 Sends::InAll(sent) => format!("{} in all", bytes(sent)),
                 Sends::ARound(sent) => format!("{} a round", bytes(sent)),
             };
-            rows.push(vec![json!(shard), json!(bytes(needs.memory_bytes)), json!(sends)]);
+            // A limit of what is shown suffices.
+            let memory = needs.memory_bytes.next_multiple_of(1 << 20);
+            rows.push(vec![json!(shard), json!(bytes(memory)), json!(sends)]);
         }
         rows.print(RowFormat::Table)
     }

@@ -477,3 +477,22 @@ fn take_rows(answer: &mut BTreeMap<String, String>, rows: &str) {
         }
     }
 }
+
+/// A state was not found once weights had come or changed their type, though few answers read them, and nothing was said.
+#[test]
+fn a_state_outlives_weights_that_the_answer_does_not_read_and_is_refused_where_it_reads_them() {
+    let place = Place::new();
+    place.file("a.csv", "source,target,weight\n1,2,3\n");
+    place.file("b.csv", "source,target,weight\n2,3,0.5\n");
+    place.ok("import a.csv d.esker");
+    for algorithm in ["wcc", "sssp -p source=1"] {
+        place.ok(&format!("follow d.esker {algorithm} --once --keep --format csv"));
+    }
+    place.ok("add d.esker b.csv");
+    let rows = place.ok("follow d.esker wcc --once --keep --format csv");
+    assert_eq!(rows, "version,vertex,old,new\n2,3,,1\n");
+    let output = place.run("follow d.esker sssp -p source=1 --once --keep --format csv");
+    let [rows, said] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    assert_eq!(rows, "version,vertex,old,new\n2,1,,0.0\n2,2,,3.0\n2,3,,3.5\n");
+    assert!(said.contains("the weights have another type since"), "{said}");
+}

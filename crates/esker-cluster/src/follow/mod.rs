@@ -22,7 +22,7 @@ use esker_store::diff::{Difference, diff};
 use esker_store::{Follower, Snapshot};
 
 use crate::algorithm::AnswerSink;
-use crate::answer::{Outline, put_change};
+use crate::answer::{Cell, Outline, put_change};
 use crate::cluster::Cluster;
 use crate::engine::Engine;
 use crate::job::FollowJob;
@@ -308,7 +308,8 @@ fn report(
 ) -> Result<()> {
     let mut blocks = vec![Vec::new()];
     let rounds = live.advance(step, engine, &mut |v, old, new| {
-        if !is_wanted {
+        // A vertex that is new and unreached has no value, as before.
+        if !is_wanted || old.as_ref().unwrap_or(&Cell::Missing) == &new {
             return Ok(());
         }
         if blocks.last().is_none_or(|last: &Vec<u8>| last.len() >= CHANGES_BYTES) {

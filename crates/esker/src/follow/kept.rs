@@ -14,7 +14,7 @@ use crate::error::Result;
 
 /// The number of what states and declarations mean. It changes with the words of any state, with a default that is not a value of the
 /// catalogue, and with the text of declarations, so that states of another number are not found.
-const STATES: u32 = 4;
+const STATES: u32 = 5;
 
 /// The last vertices whose ids tell whether the numbers of vertices still belong to the same ones.
 const LAST_IDS: usize = 1 << 10;
@@ -58,11 +58,11 @@ impl KeptValues {
 
 /// The state that an earlier follower of the same kept, if there is one.
 pub(super) fn find(newest: &Snapshot, entry: &'static Entry, params: &Params, run: &Run) -> Result<Found> {
-    if !live(entry, params, newest)?.updates() {
+    let live = live(entry, params, newest)?;
+    if !live.updates() {
         return Ok(Found::Nothing);
     }
-    let declared = declaration(newest, entry, params, run);
-    let name = LiveContent::file_name(entry.name, &declared);
+    let Declaration { name, declared } = Declaration::of(live.as_ref(), (entry, params), newest, run);
     let (content, memory) = match newest.live_state(&name, run)? {
         LiveFound::Nothing => return Ok(Found::Nothing),
         LiveFound::Unusable(reason) => return Ok(Found::Refused(reason)),
@@ -71,7 +71,7 @@ pub(super) fn find(newest: &Snapshot, entry: &'static Entry, params: &Params, ru
     let refused =
         |reason: &str| Ok(Found::Refused(format!("{}: {reason}", newest.live_path(&name).display())));
     if content.declaration != declared {
-        return refused("it is the state of something else");
+        return refused("the weights have another type since, or it is the state of something else");
     }
     if content.numbering != numbering(newest) {
         return refused("a compaction renumbered the vertices since");
@@ -167,11 +167,10 @@ pub(super) fn keep(live: &dyn Live, (entry, params): (&Entry, &Params), at: At<'
     let _memory = run.budget().reserve("a copy of the state of a live answer", bytes)?;
     let Some(mut words) = live.words() else { return Ok(false) };
     words.push(vertex_words(snapshot, run)?);
-    let declaration = declaration(snapshot, entry, params, run);
+    let Declaration { name, declared } = Declaration::of(live, (entry, params), snapshot, run);
     let window = snapshot.window_index().map(|index| *index.window());
-    let name = LiveContent::file_name(entry.name, &declaration);
     let content = LiveContent {
-        declaration,
+        declaration: declared,
         numbering: numbering(snapshot),
         version: snapshot.version().number,
         committed_ms: snapshot.version().committed_ms,
@@ -183,21 +182,34 @@ pub(super) fn keep(live: &dyn Live, (entry, params): (&Entry, &Params), at: At<'
     Ok(true)
 }
 
-/// What is followed, in words: the algorithm with the values of its options, given or not, the seed, the weight, and the window but for its
-/// position. Files hold it: it states each field, so that it changes with nothing else.
-fn declaration(snapshot: &Snapshot, entry: &Entry, params: &Params, run: &Run) -> String {
-    let of_property = |number: u32, element: ElementType| format!("{number}:{}", element.name());
-    let weight = snapshot
-        .weight_property()
-        .map(|weight| format!(" weight={}", of_property(weight.number, weight.element)));
-    let window = snapshot.window_lists().map(|lists| {
-        let (window, time) = (lists.index.window(), lists.time);
-        let length = window.until.wrapping_sub(window.after);
-        let vertices = if lists.all_vertices { "all" } else { "ends" };
-        format!(" window={length} time={} vertices={vertices}", of_property(time.number, time.element))
-    });
-    let fields = [Some(options(entry, params)), weight, window].into_iter().flatten().collect::<String>();
-    format!("states {STATES}: {}{fields} seed={}", entry.name, run.seed())
+/// What is followed, in words.
+struct Declaration {
+    /// The name of the file.
+    name: String,
+    /// The algorithm with the values of its options, given or not, the seed, the window but for its position, and the weights that it reads.
+    /// Files hold it: it states each field, so that it changes with nothing else.
+    declared: String,
+}
+
+impl Declaration {
+    fn of(live: &dyn Live, (entry, params): (&Entry, &Params), snapshot: &Snapshot, run: &Run) -> Self {
+        let of_property = |number: u32, element: ElementType| format!("{number}:{}", element.name());
+        let window = snapshot.window_lists().map(|lists| {
+            let (window, time) = (lists.index.window(), lists.time);
+            let length = window.until.wrapping_sub(window.after);
+            let vertices = if lists.all_vertices { "all" } else { "ends" };
+            format!(" window={length} time={} vertices={vertices}", of_property(time.number, time.element))
+        });
+        let weight = snapshot.weight_property().filter(|_| live.is_weighted());
+        let chosen = weight.filter(|_| snapshot.is_weight_chosen());
+        let chosen = chosen.map(|weight| format!(" weight={}", weight.number));
+        let fields = [Some(options(entry, params)), window, chosen].into_iter().flatten().collect::<String>();
+        // Later versions may have other weights. Their state has the same name, so that it is found, and refused for a reason.
+        let named = format!("states {STATES}: {}{fields} seed={}", entry.name, run.seed());
+        let read = weight.map(|weight| format!(" reads={}", of_property(weight.number, weight.element)));
+        let name = LiveContent::file_name(entry.name, &named);
+        Self { name, declared: named + &read.unwrap_or_default() }
+    }
 }
 
 /// The options of an algorithm with their values; one that is off is left out.
