@@ -114,12 +114,13 @@ def counts(arguments):
     for processes in map(int, arguments.processes.split(",")):
         tiny = Cluster(arguments, TINY_SCALE, processes)
         first, second = (tiny.median(arguments.trials, "pagerank", "--tolerance", 0, "--rounds", rounds) for rounds in (1, 101))
+        more = second["workers"][0]["exchanges"] - first["workers"][0]["exchanges"]
         cluster = Cluster(arguments, arguments.scale, processes)
         info = json.loads(call(cluster.program, "cluster", "info", cluster.name, "--json"))
         added = cluster.adding["workers"]
         row = {"arcs": cluster.arcs, "ghosts": total(info["shards"], "ghosts"),
                "start": first["seconds"], "start processor": first["processor"],
-               "exchange": (second["seconds"] - first["seconds"]) / 200, "exchange processor": (second["processor"] - first["processor"]) / 200}
+               "exchange": (second["seconds"] - first["seconds"]) / more, "exchange processor": (second["processor"] - first["processor"]) / more}
         given = cluster.adding["edges"]
         cells = [f"{total(added, 'messages') / given:.6f}, {total(added, 'bytes_sent') / given:.2f}", f"{most(added, 'exchanges')}",
                  f"{most(added, 'peak_memory_bytes') / 2**20:.0f}"]

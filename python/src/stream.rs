@@ -179,12 +179,12 @@ pub(crate) fn ids_are_signed(snapshot: &Snapshot) -> Outcome<bool> {
     if let Some(base) = ids.dense_base() {
         return Ok(base.checked_add(ids.num_vertices() as u64).is_some_and(|end| i64::try_from(end).is_ok()));
     }
-    for id in ids.externals(0..ids.num_vertices()) {
-        if matches!(id?, ExternalId::Int(id) if i64::try_from(id).is_err()) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    let mut are_signed = true;
+    ids.each_external(0..ids.num_vertices(), |id| {
+        are_signed &= !matches!(id, ExternalId::Int(id) if i64::try_from(id).is_err());
+        Ok(())
+    })?;
+    Ok(are_signed)
 }
 
 pub(crate) fn id_type(snapshot: &Snapshot, signed: bool) -> DataType {

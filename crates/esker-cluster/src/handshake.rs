@@ -11,6 +11,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use esker_format::{Error, Result};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::connection::Connection;
 use crate::tunnel;
@@ -58,7 +59,7 @@ const MAGIC: [u8; 8] = *b"ESKERcl2";
 /// In the place of the magic number, from a process that encrypts to one that knows the secret but does not encrypt.
 const ENCRYPTS: [u8; 8] = *b"ESKERtls";
 /// Changes with every change of what processes tell each other.
-const PROTOCOL: u8 = 2;
+const PROTOCOL: u8 = 3;
 /// Bytes of magic number, version and secret.
 const HEAD_BYTES: usize = 48;
 const GREETING_BYTES: usize = HEAD_BYTES + 4;
@@ -174,7 +175,7 @@ pub fn accept(
                 }
                 Err(error) => refusals.push(format!("{address}: {error}")),
             },
-            Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(ACCEPT_EVERY),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => wait_for_one(listener).map_err(failed)?,
             Err(error) => return Err(failed(error)),
         }
         if let Some(place) = found.iter().position(Option::is_none)
@@ -189,6 +190,16 @@ pub fn accept(
         }
     }
     Ok(found.into_iter().flatten().collect())
+}
+
+/// Waits until a process connects, at most for [`ACCEPT_EVERY`].
+fn wait_for_one(listener: &TcpListener) -> std::io::Result<()> {
+    let mut polled = [PollFd::new(listener, PollFlags::IN)];
+    let limit = Timespec { tv_sec: 0, tv_nsec: ACCEPT_EVERY.subsec_nanos().into() };
+    match poll(&mut polled, Some(&limit)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Hears which process has connected, and answers if it knows the secret.

@@ -42,6 +42,7 @@ mod publishing;
 pub mod answer;
 pub mod needs;
 mod own_ids;
+mod blocks;
 mod routes;
 pub mod algorithm;
 pub mod follow;

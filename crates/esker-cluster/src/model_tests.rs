@@ -189,7 +189,7 @@ fn count(cell: u64) -> Vec<Cell> {
 
 /// The ids of a database, in order of vertex.
 fn ids_of(snapshot: &Snapshot) -> Vec<OwnedId> {
-    snapshot.ids().externals(0..snapshot.num_vertices()).map(|id| id.expect("id").into()).collect()
+    (0..snapshot.num_vertices()).map(|v| snapshot.ids().external_of(vertex(v)).expect("id").into()).collect()
 }
 
 fn expect_same_answers(cluster: &Cluster, version: u64, alone: &Snapshot) {

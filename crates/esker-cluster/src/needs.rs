@@ -85,10 +85,10 @@ impl ShardShape {
         self.owned + self.ghosts
     }
 
-    /// Memory of the vertices that are shared: owners, and lists.
+    /// Memory of the vertices that are shared: owners, and lists; and of a list of the own ones.
     fn routes_bytes(&self) -> u64 {
         let id = size_of::<VertexId>() as u64;
-        2 * self.vertices() + 2 * id * (self.ghosts + self.mirrors)
+        2 * self.vertices() + id * self.owned + 2 * id * (self.ghosts + self.mirrors)
     }
 
     /// Memory to find them, before the algorithm: their ids on the way, and own vertices by the hash of their ids.
@@ -136,7 +136,7 @@ impl ShardShape {
             }
             "bfs" => 6 * id * n,
             "wcc" => (24 + id) * n + names,
-            "pagerank" => 33 * n + 2 * id * self.owned,
+            "pagerank" => 33 * n + 8 * self.owned,
             "kcore" => (20 + 6 * id) * n,
             "colouring" => (21 + 4 * id) * n,
             "sssp" => (8 + 2 * id) * n + 32 * self.arcs.min(4 * n),
@@ -154,8 +154,8 @@ impl ShardShape {
         let ids = self.ghost_id_bytes;
         let sends = match algorithm {
             "degrees" => Sends::InAll(ids + if self.directed { 8 * self.ghosts } else { 0 }),
-            // Each ghost is told of once.
-            "bfs" => Sends::InAll(ids + 12 * self.ghosts),
+            // Each ghost is told of once, and each mirror in a large level.
+            "bfs" => Sends::InAll(ids + 12 * self.ghosts + 4 * self.mirrors),
             "pagerank" => {
                 Sends::ARound((8 * if self.directed { self.ghosts } else { self.mirrors }).max(ids))
             }

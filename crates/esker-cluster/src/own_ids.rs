@@ -35,9 +35,9 @@ impl<'s> OwnIds<'s> {
         self.hashes.push(hash);
     }
 
-    /// Number of vertices.
-    pub(crate) fn len(&self) -> usize {
-        self.vertices.len()
+    /// The vertices, in the order in which they were pushed.
+    pub(crate) fn into_vertices(self) -> Vec<VertexId> {
+        self.vertices
     }
 
     /// Has all vertices found that were pushed.
@@ -157,7 +157,6 @@ mod tests {
         let owned: Vec<usize> = (0..len).filter(|&v| owners.of(of(v)) == 1).collect();
         owned.iter().for_each(|&v| own.push(vertex(v), owners.hash(of(v))));
         own.index();
-        assert_eq!(own.len(), owned.len());
         let all: Vec<usize> = (0..len).collect();
         for some in all.chunks(LOOK_UP_LEN) {
             let asked: Vec<_> = some.iter().map(|&v| of(v)).collect();
@@ -166,5 +165,6 @@ mod tests {
             let expected = some.iter().map(|v| owned.binary_search(v).is_ok().then(|| vertex(*v)));
             assert_eq!(found, expected.collect::<Vec<_>>());
         }
+        assert!(own.into_vertices().into_iter().eq(owned.into_iter().map(vertex)));
     }
 }

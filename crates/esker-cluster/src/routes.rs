@@ -3,14 +3,17 @@
 //! A shard holds the vertices that it owns and *ghosts*: copies of vertices of other shards, at the other end of its edges. The owner of a
 //! ghost has the same vertex as a *mirror*. For each pair of shards both sides list these in the same order, so values travel without ids.
 //! The lists of own vertices count in a shard, and those of delegates, of which each shard has a part (`placement`).
-//! Memory: two bytes a vertex, and an id for each ghost and each mirror.
+//! Memory: two bytes a vertex, and an id for each own vertex, each ghost and each mirror.
 
 use esker_algo::primitive::{ArrayValue, VertexValues};
-use esker_format::{Error, Result};
-use esker_graph::{VertexId, vertex};
+use esker_format::Result;
+use esker_graph::{Bitmap, VertexId, vertex};
 use esker_store::Snapshot;
 use esker_store::ids::ExternalId;
 
+use crate::blocks::{
+    SPARSE, encode, encode_members, encode_start, put_pair, take_members, take_values, unshared,
+};
 use crate::engine::Engine;
 use crate::needs::ShardShape;
 use crate::own_ids::{OwnIds, find_asked};
@@ -25,7 +28,8 @@ pub(crate) struct Routes {
     ghosts: Vec<Vec<VertexId>>,
     /// For each shard, the own vertices that are ghosts there, in the order of its list.
     mirrors: Vec<Vec<VertexId>>,
-    num_owned: usize,
+    /// The own vertices, ascending.
+    owned: Vec<VertexId>,
     delegates: DelegateRoutes,
 }
 
@@ -47,7 +51,7 @@ impl Routes {
     /// Finds the owners of all vertices of a shard, and asks them for the numbers of the ghosts.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if an owner does not know its vertex; those of the snapshot.
+    /// [`esker_format::Error::Invalid`] if an owner does not know its vertex; those of the snapshot.
     pub(crate) fn new(snapshot: &Snapshot, placement: &Placement, engine: &mut Engine<'_>) -> Result<Self> {
         let owners = placement.owners();
         let (me, peers, n) = (engine.index(), engine.peers(), snapshot.num_vertices());
@@ -55,18 +59,18 @@ impl Routes {
         let mut own = OwnIds::new(snapshot.ids(), owners);
         let mut ghosts = vec![Vec::new(); peers];
         let mut questions = vec![Vec::new(); peers];
-        for (v, id) in snapshot.ids().externals(0..n).enumerate() {
-            let id = id?;
-            let hash = owners.hash(id);
+        snapshot.ids().each_external(0..n, |id| {
+            let (v, hash) = (vertex(owner.len()), owners.hash(id));
             let shard = owners.of_hash(hash);
             owner.push(shard as u16);
             if shard == me {
-                own.push(vertex(v), hash);
+                own.push(v, hash);
             } else {
-                ghosts[shard].push(vertex(v));
+                ghosts[shard].push(v);
                 put_id(&mut questions[shard], id);
             }
-        }
+            Ok(())
+        })?;
         let asked = engine.exchange(questions);
         own.index();
         let mut mirrors = Vec::with_capacity(peers);
@@ -74,10 +78,9 @@ impl Routes {
             let look_up = |ids: &[ExternalId<'_>], found: &mut [_]| own.vertices_of(ids, found);
             mirrors.push(find_asked(snapshot, block, me, shard, look_up)?);
         }
-        let num_owned = own.len();
-        drop(own);
+        let owned = own.into_vertices();
         let delegates = DelegateRoutes::of(snapshot, placement, &ghosts, &mirrors)?;
-        Ok(Self { me, owner, ghosts, mirrors, num_owned, delegates })
+        Ok(Self { me, owner, ghosts, mirrors, owned, delegates })
     }
 
     /// Whether this shard owns a vertex.
@@ -114,12 +117,12 @@ impl Routes {
 
     /// Number of vertices that this shard owns.
     pub(crate) fn num_owned(&self) -> usize {
-        self.num_owned
+        self.owned.len()
     }
 
     /// The vertices that this shard owns, ascending.
-    pub(crate) fn owned(&self) -> impl Iterator<Item = VertexId> + '_ {
-        (0..self.owner.len()).map(vertex).filter(|&v| self.is_owned(v))
+    pub(crate) fn owned(&self) -> impl ExactSizeIterator<Item = VertexId> + '_ {
+        self.owned.iter().copied()
     }
 
     /// Sends a value of each ghost that has one to its owner, and calls `take` with the own vertex and the value. `head` goes to every
@@ -147,24 +150,42 @@ impl Routes {
         self.hand_over(engine, blocks, &self.ghosts, take)
     }
 
-    /// Gives each ghost the value of its vertex. `head` goes to every process; the sum of the heads of all comes back.
-    pub(crate) fn tell_all_ghosts<T: Travels + ArrayValue>(
+    /// Calls `take` with the ghosts of members, in all processes. `head` goes to every process; the sum of the heads of all comes back.
+    pub(crate) fn mark_ghosts(
         &self,
         engine: &mut Engine<'_>,
         head: u64,
-        values: &VertexValues<T>,
+        members: &Bitmap,
+        mut take: impl FnMut(VertexId),
     ) -> Result<u64> {
-        hand_over_all(engine, head, values, (&self.mirrors, &self.ghosts), |v, value| values.set(v, value))
+        let mut sum = 0_u64;
+        let blocks = self.mirrors.iter().map(|list| encode_members(head, list, members)).collect();
+        for (list, block) in self.ghosts.iter().zip(engine.exchange(blocks)) {
+            let mut taker = Taker(&block);
+            sum = sum.wrapping_add(taker.u64()?);
+            take_members(&mut taker, list, &mut take)?;
+        }
+        Ok(sum)
     }
 
-    /// Adds the value of each ghost to that of its vertex. `head` is as in [`Routes::tell_all_ghosts`].
-    pub(crate) fn add_to_owners<T: Travels + ArrayValue>(
+    /// Gives each ghost the value of its vertex. The heads go to every process; the sums of the heads of all come back.
+    pub(crate) fn tell_all_ghosts<T: Travels + ArrayValue, const N: usize>(
         &self,
         engine: &mut Engine<'_>,
-        head: u64,
+        heads: [u64; N],
         values: &VertexValues<T>,
-    ) -> Result<u64> {
-        hand_over_all(engine, head, values, (&self.ghosts, &self.mirrors), |v, part| {
+    ) -> Result<[u64; N]> {
+        hand_over_all(engine, heads, values, (&self.mirrors, &self.ghosts), |v, value| values.set(v, value))
+    }
+
+    /// Adds the value of each ghost to that of its vertex. The heads are as in [`Routes::tell_all_ghosts`].
+    pub(crate) fn add_to_owners<T: Travels + ArrayValue, const N: usize>(
+        &self,
+        engine: &mut Engine<'_>,
+        heads: [u64; N],
+        values: &VertexValues<T>,
+    ) -> Result<[u64; N]> {
+        hand_over_all(engine, heads, values, (&self.ghosts, &self.mirrors), |v, part| {
             values.add_alone(v, part);
         })
     }
@@ -207,7 +228,7 @@ impl Routes {
         Ok(own)
     }
 
-    /// As [`Routes::to_owners`], for a few ghosts with their values. Time: that of the few.
+    /// As [`Routes::to_owners`], for a few ghosts with their values. Time: that of the few, less if they ascend.
     pub(crate) fn tell_owners(
         &self,
         engine: &mut Engine<'_>,
@@ -216,10 +237,11 @@ impl Routes {
         take: impl FnMut(VertexId, u64),
     ) -> Result<u64> {
         let mut blocks = vec![encode_start(head, SPARSE); self.ghosts.len()];
+        let mut places = vec![0; self.ghosts.len()];
         for (v, value) in ghosts {
             let shard = usize::from(self.owner[v as usize]);
-            let place = self.ghosts[shard].partition_point(|&other| other < v);
-            put_pair(&mut blocks[shard], place, value);
+            places[shard] = find_near(&self.ghosts[shard], v, places[shard]);
+            put_pair(&mut blocks[shard], places[shard], value);
         }
         self.hand_over(engine, blocks, &self.mirrors, take)
     }
@@ -235,46 +257,40 @@ impl Routes {
         for (list, block) in places.iter().zip(engine.exchange(blocks)) {
             let mut taker = Taker(&block);
             sum = sum.wrapping_add(taker.u64()?);
-            let is_dense = taker.u64()? == DENSE;
-            let mut next = 0;
-            while !taker.is_empty() {
-                let place = if is_dense { next } else { taker.u32()? as usize };
-                next += 1;
-                let value = taker.u64()?;
-                let v = *list.get(place).ok_or_else(unshared)?;
-                take(v, value);
-            }
+            take_values(&mut taker, list, &mut take)?;
         }
         Ok(sum)
     }
 }
 
 /// Sends the values of all vertices of the first lists, one for each process, and takes those of the second.
-fn hand_over_all<T: Travels + ArrayValue>(
+fn hand_over_all<T: Travels + ArrayValue, const N: usize>(
     engine: &mut Engine<'_>,
-    head: u64,
+    heads: [u64; N],
     values: &VertexValues<T>,
     (given, taken): (&[Vec<VertexId>], &[Vec<VertexId>]),
     take: impl Fn(VertexId, T),
-) -> Result<u64> {
+) -> Result<[u64; N]> {
     let block_of = |list: &Vec<VertexId>| {
-        let mut block = Vec::with_capacity(size_of::<u64>() + size_of::<T>() * list.len());
-        put_u64(&mut block, head);
-        list.iter().for_each(|&v| values.get(v).put(&mut block));
+        let mut block = Vec::with_capacity(size_of::<[u64; N]>() + size_of::<T>() * list.len());
+        heads.iter().for_each(|head| put_u64(&mut block, *head));
+        T::put_all(list.iter().map(|&v| values.get(v)), &mut block);
         block
     };
-    let mut sum = 0_u64;
+    let mut sums = [0_u64; N];
     let blocks = engine.exchange(given.iter().map(block_of).collect());
     for (list, block) in taken.iter().zip(&blocks) {
         let mut taker = Taker(block);
-        sum = sum.wrapping_add(taker.u64()?);
+        for sum in &mut sums {
+            *sum = sum.wrapping_add(taker.u64()?);
+        }
         let told = T::take(&mut taker, list.len())?;
         if !taker.is_empty() {
             return Err(unshared());
         }
         list.iter().zip(told).for_each(|(&v, value)| take(v, value));
     }
-    Ok(sum)
+    Ok(sums)
 }
 
 impl DelegateRoutes {
@@ -328,13 +344,13 @@ pub(crate) fn count_shared(
     let delegate_copies = (placement.num_delegates() * (peers - 1)) as u64;
     let mut shape = ShardShape { shards: peers as u64, delegate_copies, ..shape_of(snapshot) };
     let mut here = vec![[0; 2]; peers];
-    for id in snapshot.ids().externals(first..snapshot.num_vertices().max(first)) {
-        let id = id?;
+    snapshot.ids().each_external(first..snapshot.num_vertices().max(first), |id| {
         let [vertices, bytes] = &mut here[placement.owners().of(id)];
         (*vertices, *bytes) = (*vertices + 1, *bytes + id_bytes(id));
         shape.id_bytes += id_bytes(id);
         shape.id_bytes_max = shape.id_bytes_max.max(id_bytes(id));
-    }
+        Ok(())
+    })?;
     [shape.owned, shape.all_id_bytes] = here[me];
     let block = |counts: &[u64; 2]| {
         let mut block = Vec::new();
@@ -361,38 +377,31 @@ pub(crate) fn shape_of(snapshot: &Snapshot) -> ShardShape {
     ShardShape { arcs: snapshot.num_arcs(), directed, text_ids, ..ShardShape::default() }
 }
 
-/// The error of values for more vertices than two shards share.
-fn unshared() -> Error {
-    Error::Invalid("a process sent a value for a vertex that is not shared with it".to_owned())
-}
-
-const SPARSE: u64 = 0;
-const DENSE: u64 = 1;
-
-fn encode_start(head: u64, kind: u64) -> Vec<u8> {
-    let mut block = Vec::new();
-    put_u64(&mut block, head);
-    put_u64(&mut block, kind);
-    block
-}
-
-fn put_pair(block: &mut Vec<u8>, place: usize, value: u64) {
-    block.extend_from_slice(&(place as u32).to_le_bytes());
-    put_u64(block, value);
-}
-
-/// A block of the values of a list: all of them if all are there, else pairs of place and value.
-fn encode(head: u64, values: impl Iterator<Item = Option<u64>> + Clone) -> Vec<u8> {
-    if values.clone().all(|value| value.is_some()) {
-        let mut block = encode_start(head, DENSE);
-        values.flatten().for_each(|value| put_u64(&mut block, value));
-        return block;
+/// The place of a vertex in an ascending list that has it, near the place of the one sought before.
+fn find_near(list: &[VertexId], v: VertexId, near: usize) -> usize {
+    let mut start = near;
+    if list.get(start).is_none_or(|&there| there > v) {
+        return list.partition_point(|&other| other < v);
     }
-    let mut block = encode_start(head, SPARSE);
-    for (place, value) in values.enumerate() {
-        if let Some(value) = value {
-            put_pair(&mut block, place, value);
+    let mut step = 1;
+    while list.get(start + step).is_some_and(|&there| there <= v) {
+        start += step;
+        step *= 2;
+    }
+    start + list[start..list.len().min(start + step)].partition_point(|&other| other < v)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vertices_are_found_from_any_place_near_or_not() {
+        let list: Vec<VertexId> = (0..300).map(|i| i * i / 7 + i).collect();
+        for near in 0..=list.len() {
+            for (place, &v) in list.iter().enumerate() {
+                assert_eq!(find_near(&list, v, near), place, "from {near}");
+            }
         }
     }
-    block
 }

@@ -81,8 +81,8 @@ impl<'a> Taker<'a> {
 
 /// A number of a fixed width, many of which travel one after another.
 pub(crate) trait Travels: Sized {
-    /// Appends it to a block.
-    fn put(self, block: &mut Vec<u8>);
+    /// Appends some to a block.
+    fn put_all(numbers: impl ExactSizeIterator<Item = Self>, block: &mut Vec<u8>);
 
     /// Takes a number of them from a block.
     ///
@@ -94,8 +94,11 @@ pub(crate) trait Travels: Sized {
 macro_rules! travels {
     ($type:ty) => {
         impl Travels for $type {
-            fn put(self, block: &mut Vec<u8>) {
-                block.extend_from_slice(&self.to_le_bytes());
+            fn put_all(numbers: impl ExactSizeIterator<Item = Self>, block: &mut Vec<u8>) {
+                let start = block.len();
+                block.resize(start + numbers.len() * size_of::<Self>(), 0);
+                let (places, _) = block[start..].as_chunks_mut::<{ size_of::<Self>() }>();
+                places.iter_mut().zip(numbers).for_each(|(place, number)| *place = number.to_le_bytes());
             }
 
             fn take<'b>(block: &mut Taker<'b>, count: usize) -> Result<impl Iterator<Item = Self> + 'b> {

@@ -2,16 +2,23 @@
 //!
 //! In a level each process applies `edge_map` to the own vertices of the last level, which pushes or pulls as on one machine. Own vertices
 //! that it reaches are of the next level at once. Of ghosts that it reaches for the first time their owners are told, and decide. A ghost
-//! passes the search on only if it is a delegate, when its owner says so. Work O(n + m). Messages: 12 bytes for each ghost that is reached, and
-//! for each ghost of a delegate. Memory: one id a vertex, up to 1.25 for frontiers.
+//! passes the search on only if it is a delegate, when its owner says so.
+//!
+//! Large levels of an undirected graph go the other way: owners first say which of their ghosts are in the level. Then the list of each own vertex
+//! has all its neighbours in the level, so only own vertices are looked at, each until its first such neighbour, and nobody is told of ghosts. Only
+//! delegates are, because parts of their lists are elsewhere.
+//!
+//! Work O(n + m). Messages: 12 bytes for each ghost that is reached, or in large levels a bit for each ghost; 12 for each ghost of a delegate. Memory: one id a
+//! vertex, up to 1.25 for frontiers.
 
-use esker_algo::primitive::{EdgeOp, Frontier, VertexArray, edge_map};
+use esker_algo::primitive::{EdgeOp, Frontier, VertexArray, Way, edge_map};
 use esker_format::{Error, Result};
 use esker_graph::{Graph, NONE, VertexId, Weight};
 
 use super::local::{Found, Local, Options};
 use crate::answer::{Cell, ColumnKind, Outline};
 use crate::engine::Engine;
+use crate::routes::Routes;
 
 /// What a search notes of the vertices that it reaches.
 pub(crate) trait Notes: Sync {
@@ -35,6 +42,8 @@ pub(crate) trait Notes: Sync {
 struct ReachLevel<'a, N> {
     notes: &'a N,
     depth: VertexId,
+    /// Given if only the vertices are reached whose lists count here.
+    counted: Option<&'a Routes>,
 }
 
 impl<W: Weight, N: Notes> EdgeOp<W> for ReachLevel<'_, N> {
@@ -42,7 +51,7 @@ impl<W: Weight, N: Notes> EdgeOp<W> for ReachLevel<'_, N> {
 
     #[inline(always)]
     fn wants(&self, dst: VertexId) -> bool {
-        self.notes.is_new(dst)
+        self.notes.is_new(dst) && self.counted.is_none_or(|routes| routes.counts_list(dst))
     }
 
     #[inline(always)]
@@ -51,6 +60,9 @@ impl<W: Weight, N: Notes> EdgeOp<W> for ReachLevel<'_, N> {
     }
 }
 
+/// In a head, a process that wants the next level to be taken as a large one adds this to the number of vertices.
+const IS_LARGE: u64 = 1 << 48;
+
 /// Searches level by level from own vertices that are reached already. Returns the number of levels, and of vertices that were reached.
 pub(crate) fn search_levels<N: Notes>(
     local: &Local<'_, '_>,
@@ -58,28 +70,90 @@ pub(crate) fn search_levels<N: Notes>(
     start: Vec<VertexId>,
     notes: &N,
 ) -> Result<(VertexId, u64)> {
-    let (graph, routes) = (local.graph, local.routes);
-    let mut level = start;
+    let (mut level, mut is_large) = (start, false);
     let (mut depth, mut reached) = (0, 0);
     loop {
         let own = level.len() as u64;
-        level = routes.with_delegates(engine, level, |ghost| notes.follow(ghost, depth))?;
-        let frontier = Frontier::from_list(graph, level);
-        let found = edge_map(graph, local.run, &frontier, &ReachLevel { notes, depth: depth + 1 })?;
-        let (mut next, ghosts): (Vec<_>, Vec<_>) = found.iter().partition(|&v| routes.is_owned(v));
-        let told = ghosts.into_iter().map(|v| (v, notes.told(v)));
-        let active = routes.tell_owners(engine, own, told, |v, told| {
-            if notes.hear(v, told, depth + 1) {
-                next.push(v);
-            }
-        })?;
+        let (next, active) = if is_large {
+            large_level(local, engine, level, notes, depth)?
+        } else {
+            small_level(local, engine, level, notes, depth)?
+        };
+        // All processes agree. A large level may turn out to be none.
+        let (active, wishes) = (active % IS_LARGE, active / IS_LARGE);
+        reached += own;
+        depth += VertexId::from(!is_large || active > 0);
         if active == 0 {
-            return Ok((depth, reached));
+            return Ok((depth, engine.sum([reached])?[0]));
         }
-        reached += active;
-        depth += 1;
+        is_large = wishes > 0 && !local.graph.is_directed();
         level = next;
     }
+}
+
+/// Goes on from the own vertices of a level. Returns those of the next one, and the sum of the heads: vertices that processes found for it, those that two
+/// found counted twice.
+fn small_level<N: Notes>(
+    local: &Local<'_, '_>,
+    engine: &mut Engine<'_>,
+    level: Vec<VertexId>,
+    notes: &N,
+    depth: VertexId,
+) -> Result<(Vec<VertexId>, u64)> {
+    let (graph, routes) = (local.graph, local.routes);
+    let level = routes.with_delegates(engine, level, |ghost| notes.follow(ghost, depth))?;
+    let reach = ReachLevel { notes, depth: depth + 1, counted: None };
+    let found = edge_map(graph, local.run, &Frontier::from_list(graph, level), &reach)?;
+    tell_owners(local, engine, &found, head_of(local, &found), notes, depth)
+}
+
+/// As [`small_level`], where owners first say which of their ghosts are in the level. The head counts the vertices of this level.
+fn large_level<N: Notes>(
+    local: &Local<'_, '_>,
+    engine: &mut Engine<'_>,
+    mut level: Vec<VertexId>,
+    notes: &N,
+    depth: VertexId,
+) -> Result<(Vec<VertexId>, u64)> {
+    let (graph, routes) = (local.graph, local.routes);
+    let own = Frontier::from_list(graph, level.clone());
+    let members = own.bits(local.run)?;
+    let active = routes.mark_ghosts(engine, head_of(local, &own), &members, |ghost| {
+        notes.follow(ghost, depth);
+        level.push(ghost);
+    })?;
+    let reach = ReachLevel { notes, depth: depth + 1, counted: Some(routes) };
+    let found = edge_map(graph, local.run, &Frontier::from_list(graph, level), &reach)?;
+    if !routes.has_delegates() {
+        return Ok((found.list().into_owned(), active));
+    }
+    let (next, _) = tell_owners(local, engine, &found, 0, notes, depth)?;
+    Ok((next, active))
+}
+
+/// What a process says of vertices that it found.
+fn head_of(local: &Local<'_, '_>, found: &Frontier) -> u64 {
+    let is_large = Way::choose(local.graph, found, local.graph.num_arcs()) == Way::Pull;
+    found.len() as u64 + if is_large { IS_LARGE } else { 0 }
+}
+
+/// Tells owners which of their vertices were reached. Returns the own vertices that were reached here or elsewhere, and the sum of the heads.
+fn tell_owners<N: Notes>(
+    local: &Local<'_, '_>,
+    engine: &mut Engine<'_>,
+    found: &Frontier,
+    head: u64,
+    notes: &N,
+    depth: VertexId,
+) -> Result<(Vec<VertexId>, u64)> {
+    let (mut next, ghosts): (Vec<_>, Vec<_>) = found.iter().partition(|&v| local.routes.is_owned(v));
+    let told = ghosts.into_iter().map(|v| (v, notes.told(v)));
+    let heads = local.routes.tell_owners(engine, head, told, |v, told| {
+        if notes.hear(v, told, depth + 1) {
+            next.push(v);
+        }
+    })?;
+    Ok((next, heads))
 }
 
 /// The depth of each vertex; [`NONE`] if it is not reached.

@@ -93,7 +93,11 @@ pub(crate) fn colouring(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Opti
     }
     let n = graph.num_vertices();
     let order = colour_order();
-    let hashes = local.snapshot.ids().externals(0..n).map(|id| Ok(order.hash(id?))).collect::<Result<_>>()?;
+    let mut hashes = Vec::with_capacity(n);
+    local.snapshot.ids().each_external(0..n, |id| {
+        hashes.push(order.hash(id));
+        Ok(())
+    })?;
     let ranks = Ranks { hashes, local };
     let waits_for = VertexValues::filled(run, n, 0_u32);
     let counting = CountBefore { ranks: &ranks, waits_for: &waits_for };

@@ -134,14 +134,18 @@ fn slowest(seconds: f64, engine: &mut Engine<'_>) -> Result<f64> {
 
 /// The generator's number of each vertex.
 fn numbers_of(local: &Local<'_, '_>) -> Result<Vec<VertexId>> {
-    let ids = local.snapshot.ids();
-    let number = |id: Result<ExternalId<'_>>| match id? {
-        ExternalId::Int(number) => Ok(vertex(number as usize)),
+    let n = local.graph.num_vertices();
+    let mut numbers = Vec::with_capacity(n);
+    local.snapshot.ids().each_external(0..n, |id| match id {
+        ExternalId::Int(number) => {
+            numbers.push(vertex(number as usize));
+            Ok(())
+        }
         ExternalId::Text(_) => {
             Err(Error::Invalid("the cluster holds another graph than that of the benchmark".into()))
         }
-    };
-    ids.externals(0..local.graph.num_vertices()).map(number).collect()
+    })?;
+    Ok(numbers)
 }
 
 /// The benchmark in one process.

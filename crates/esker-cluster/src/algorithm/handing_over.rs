@@ -83,11 +83,11 @@ fn greatest(local: &Local<'_, '_>, cells: &Cells, len: usize) -> Result<Vec<Vert
     for v in local.routes.owned().filter(|_| len > 0) {
         row.clear();
         cells(v, &mut row);
-        let value = row.drain(..).next().unwrap_or(Cell::Missing);
+        let value = row.first().unwrap_or(&Cell::Missing);
         if value.cmp_as_value(&least).is_lt() {
             continue;
         }
-        rows.push((value, local.snapshot.ids().external_of(v)?, v));
+        rows.push((value.clone(), local.snapshot.ids().external_of(v)?, v));
         if rows.len() / 2 >= len.saturating_add(ROWS_ASIDE) {
             rows.select_nth_unstable_by(len - 1, first);
             rows.truncate(len);

@@ -29,14 +29,16 @@ impl Labels {
     /// The label of each vertex of the shard, ghosts among them.
     pub(crate) fn of(local: &Local<'_, '_>, engine: &mut Engine<'_>) -> Result<(Self, Vec<u64>)> {
         let (ids, n) = (local.snapshot.ids(), local.graph.num_vertices());
-        let mut labels = vec![0; n];
         if !ids.is_text() {
-            for (label, id) in labels.iter_mut().zip(ids.externals(0..n)) {
-                let ExternalId::Int(id) = id? else { return Err(broken()) };
-                *label = id;
-            }
+            let mut labels = Vec::with_capacity(n);
+            ids.each_external(0..n, |id| {
+                let ExternalId::Int(id) = id else { return Err(broken()) };
+                labels.push(id);
+                Ok(())
+            })?;
             return Ok((Self::Ids, labels));
         }
+        let mut labels = vec![0; n];
         let mut own: Vec<(Vec<u8>, u64)> = Vec::with_capacity(local.routes.num_owned());
         for v in local.routes.owned() {
             let ExternalId::Text(text) = ids.external_of(v)? else { return Err(broken()) };

@@ -9,8 +9,8 @@
 //! precision, whatever the order. So scores are bit-equal for any number of processes and threads. Short shares change each score by at most
 //! damping / (1 - damping) times 2^-24 of itself, 3.4 * 10^-7 at 0.85, as on one machine.
 //!
-//! Work O(n + m) a round. Messages: 4 bytes a ghost and round in an undirected graph, 8 where shares are not rounded so; 8 in a directed one. Memory: 32 bytes a vertex, an id for each own
-//! vertex, and a bit.
+//! Work O(n + m) a round. Messages: 4 bytes a ghost and round in an undirected graph, 8 where shares are not rounded so; 8 in a directed one. Memory: 16 bytes a vertex, 16 for each
+//! own one, and a bit. An exchange a round: what a round changed travels with the shares of the next one; in a directed graph two.
 
 use esker_algo::primitive::{ArrayValue, VertexValues};
 use esker_format::{Error, Result};
@@ -19,6 +19,7 @@ use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, 
 use super::local::{Found, Local, Options};
 use crate::answer::{Cell, ColumnKind, Outline};
 use crate::engine::Engine;
+use crate::routes::Routes;
 use crate::wire::Travels;
 
 const FIXED_ONE: f64 = (1_u64 << 62) as f64;
@@ -117,14 +118,14 @@ enum Shares {
 }
 
 impl Shares {
-    /// Makes all shares whole, if they are short.
-    fn lengthen(&mut self, run: &Run) {
-        if let Self::Short(shares) = self {
-            let len = shares.len();
-            // The old ones go before the new ones come.
-            *self = Self::Whole(VertexValues::filled(run, 0, 0));
-            *self = Self::Whole(VertexValues::filled(run, len, 0));
-        }
+    /// Makes all shares whole, and forgets them, if they are short. Whether they were.
+    fn lengthen(&mut self, run: &Run) -> bool {
+        let Self::Short(shares) = self else { return false };
+        let len = shares.len();
+        // The old ones go before the new ones come.
+        *self = Self::Whole(VertexValues::filled(run, 0, 0));
+        *self = Self::Whole(VertexValues::filled(run, len, 0));
+        true
     }
 
     fn set(&self, v: VertexId, share: u64) {
@@ -135,32 +136,74 @@ impl Shares {
     }
 }
 
-/// Adds up what all neighbours of each own vertex give; `counted` are the vertices whose lists count. `dangling` is summed over all processes.
+/// Tells ghosts their shares, as far as lists here need them. The heads go to every process; the sums of the heads of all come back.
 ///
-/// In an undirected graph the lists of own vertices have all their neighbours, so ghosts are told their shares. In a directed graph the
-/// in-lists of ghosts have neighbours that the owner does not know, so owners are told their sums.
+/// In an undirected graph the lists of own vertices have all their neighbours, so ghosts are told their shares. In a directed graph the in-lists of
+/// ghosts have neighbours that the owner does not know, so owners are told sums in the end; but delegates have parts of their lists here.
+fn spread<S: Share>(
+    local: &Local<'_, '_>,
+    engine: &mut Engine<'_>,
+    heads: [u64; 2],
+    shares: &VertexValues<S>,
+) -> Result<[u64; 2]> {
+    if !local.graph.is_directed() {
+        return local.routes.tell_all_ghosts(engine, heads, shares);
+    }
+    let share = |v| Some(shares.get(v).fixed());
+    local.routes.to_delegates(engine, 0, share, |ghost, share| shares.set(ghost, S::of(share)))?;
+    engine.sum(heads)
+}
+
+/// Adds up what all neighbours of each own vertex give; `counted` are the vertices whose lists count in an undirected graph.
 fn sum_up<S: Share>(
     local: &Local<'_, '_>,
     engine: &mut Engine<'_>,
-    dangling: u64,
     shares: &VertexValues<S>,
     (sums, counted): (&VertexValues<u64>, &Bitmap),
-) -> Result<u64> {
+) -> Result<()> {
     let (graph, routes) = (local.graph, local.routes);
     (0..sums.len()).for_each(|v| sums.set(vertex(v), 0));
     if graph.is_directed() {
-        let share = |v| Some(shares.get(v).fixed());
-        routes.to_delegates(engine, 0, share, |ghost, share| shares.set(ghost, S::of(share)))?;
         graph.scan(local.run, Direction::In, Select::All, &Gather { shares, sums })?;
-        return routes.add_to_owners(engine, dangling, sums);
+        return routes.add_to_owners(engine, [], sums).map(drop);
     }
-    let dangling = routes.tell_all_ghosts(engine, dangling, shares)?;
     graph.scan(local.run, Direction::Out, Select::Bits(counted), &Gather { shares, sums })?;
     if routes.has_delegates() {
         let parts = routes.delegated_ghosts().iter().map(|&ghost| (ghost, sums.get(ghost)));
         routes.tell_owners(engine, 0, parts, |v, part| sums.add_alone(v, part))?;
     }
-    Ok(dangling)
+    Ok(())
+}
+
+/// The scores of own vertices, in order.
+struct Scores {
+    scores: Vec<f64>,
+    degrees: Vec<u64>,
+}
+
+impl Scores {
+    /// Leaves what each vertex gives along each edge. Returns the scores of vertices without edges together, fixed-point.
+    fn give(&self, routes: &Routes, shares: &Shares) -> u64 {
+        let mut dangling = 0;
+        for ((v, &score), &degree) in routes.owned().zip(&self.scores).zip(&self.degrees) {
+            if degree == 0 {
+                dangling += to_fixed(score);
+            }
+            shares.set(v, to_fixed(score / degree.max(1) as f64));
+        }
+        dangling
+    }
+
+    /// Takes the scores that follow from sums. Returns by how much all change together, fixed-point.
+    fn take(&mut self, routes: &Routes, sums: &VertexValues<u64>, score_of: impl Fn(f64) -> f64) -> u64 {
+        let mut change = 0;
+        for (v, known) in routes.owned().zip(&mut self.scores) {
+            let score = score_of(from_fixed(sums.get(v)));
+            change += to_fixed((score - *known).abs());
+            *known = score;
+        }
+        change
+    }
 }
 
 pub(crate) fn pagerank(
@@ -178,42 +221,50 @@ pub(crate) fn pagerank(
     let len = graph.num_vertices();
     let [n] = engine.sum([routes.num_owned() as u64])?;
     let jump = 1.0 / n as f64;
-    let mut scores = vec![jump; len];
     let mut shares = Shares::Short(VertexValues::filled(local.run, len, 0.0));
     let sums = VertexValues::filled(local.run, len, 0);
     let degrees = local.out_degrees(engine)?;
+    let mut own = Scores {
+        scores: vec![jump; routes.num_owned()],
+        degrees: routes.owned().map(|v| degrees[v as usize]).collect(),
+    };
+    drop(degrees);
     // Own vertices and ghosts alternate at random, which a processor cannot foresee.
-    let owned: Vec<VertexId> = routes.owned().collect();
     let counted = Bitmap::new(len);
-    owned.iter().chain(routes.delegated_ghosts()).for_each(|&v| counted.insert_alone(v));
-    let (mut rounds, mut residual) = (0, f64::INFINITY);
-    while rounds < rounds_max && n > 0 && residual >= tolerance {
+    routes.owned().chain(routes.delegated_ghosts().iter().copied()).for_each(|v| counted.insert_alone(v));
+    let (mut rounds, mut residual, mut change) = (0, f64::INFINITY, 0);
+    while n > 0 && rounds < rounds_max {
         local.run.check()?;
-        if tolerance < SHORT_TOLERANCE_MIN && residual < SHORT_TOLERANCE_MIN {
-            shares.lengthen(local.run);
-        }
-        let mut dangling = 0;
-        for &v in &owned {
-            let (score, degree) = (scores[v as usize], degrees[v as usize]);
-            if degree == 0 {
-                dangling += to_fixed(score);
-            }
-            shares.set(v, to_fixed(score / degree.max(1) as f64));
-        }
-        let dangling = match &shares {
-            Shares::Short(shares) => sum_up(local, engine, dangling, shares, (&sums, &counted))?,
-            Shares::Whole(shares) => sum_up(local, engine, dangling, shares, (&sums, &counted))?,
+        let dangling = own.give(routes, &shares);
+        // What the last round changed travels with the shares of the next one, which is not needed if that was little.
+        let [dangling, changed] = match &shares {
+            Shares::Short(shares) => spread(local, engine, [dangling, change], shares)?,
+            Shares::Whole(shares) => spread(local, engine, [dangling, change], shares)?,
         };
-        let mut change = 0;
-        for &v in &owned {
-            let sum = from_fixed(sums.get(v));
-            let score = (1.0 - damping) * jump + damping * (sum + from_fixed(dangling) * jump);
-            change += to_fixed((score - scores[v as usize]).abs());
-            scores[v as usize] = score;
+        if rounds > 0 {
+            residual = from_fixed(changed);
         }
-        residual = from_fixed(engine.sum([change])?[0]);
+        if residual < tolerance {
+            break;
+        }
+        if tolerance < SHORT_TOLERANCE_MIN && residual < SHORT_TOLERANCE_MIN && shares.lengthen(local.run) {
+            continue;
+        }
+        match &shares {
+            Shares::Short(shares) => sum_up(local, engine, shares, (&sums, &counted))?,
+            Shares::Whole(shares) => sum_up(local, engine, shares, (&sums, &counted))?,
+        }
+        change = own.take(routes, &sums, |sum| {
+            (1.0 - damping) * jump + damping * (sum + from_fixed(dangling) * jump)
+        });
         rounds += 1;
+        if rounds == rounds_max {
+            residual = from_fixed(engine.sum([change])?[0]);
+        }
     }
+    drop((shares, sums));
+    let mut scores = vec![0.0; len];
+    routes.owned().zip(own.scores).for_each(|(v, score)| scores[v as usize] = score);
     let outline = Outline::new(&[("rank", ColumnKind::Float)], rounds)
         .with_fact("residual", residual)
         .with_fact("converged", f64::from(u8::from(n == 0 || residual < tolerance)));

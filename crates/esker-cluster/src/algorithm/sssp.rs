@@ -3,7 +3,8 @@
 //! Distances are settled in windows, the same for all processes: a window begins at the least distance that is not settled anywhere. Inside a
 //! shard the vertices of a window wait in buckets, which are settled one after another: all edges of the vertices of a bucket are relaxed together, and
 //! again those of vertices that came nearer meanwhile. Ghosts within the window that came nearer are told to their owners, which may open
-//! the window again; it is over when no ghost came nearer anywhere. The ghosts of a delegate are told when it comes nearer, and settle their part of its
+//! the window again; it is over when no ghost came nearer anywhere, and nothing is left. A process that has relaxed many edges tells what it has before it
+//! goes on: else the others would wait meanwhile, and then better the distances that it has worked with. The ghosts of a delegate are told when it comes nearer, and settle their part of its
 //! list. The distances are a least fixed point: they do not depend on the number of
 //! processes or the width of the windows, and are those of one machine bit for bit.
 //!
@@ -15,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use esker_algo::lengths::{Length, Reach};
 use esker_algo::primitive::VertexValues;
 use esker_format::{ElementType, Error, Result};
-use esker_graph::{Direction, Flow, Graph, Lists, Piece, Select, VertexId, Visitor};
+use esker_graph::{Bitmap, Direction, Flow, Graph, Lists, Piece, Select, VertexId, Visitor};
 
 use super::local::{Found, Local, Options, unsuitable};
 use crate::answer::{Cell, ColumnKind, Outline};
@@ -25,7 +26,9 @@ use crate::routes::Routes;
 /// Edges from which the default width of a window is taken, in each process.
 const SAMPLE_LEN: usize = 1 << 12;
 /// Buckets of a window.
-const BUCKETS: usize = 16;
+const BUCKETS: usize = 64;
+/// A process that has relaxed so many edges hears of the others before it goes on. Fewer in tests, whose graphs are small.
+const ROUND_ARCS: usize = if cfg!(test) { 1 << 5 } else { 1 << 18 };
 /// Entries that a bucket has room for at first.
 const ROOM_MIN: usize = 1 << 6;
 
@@ -105,6 +108,7 @@ fn search<W: Length<Wide: Keyed>, G: Lists<Weight = W, Error = Error>>(
     let (zero, far) = (Distance::<W>::ZERO, Distance::<W>::FAR);
     let distances = VertexValues::filled(local.run, graph.num_vertices(), far);
     let mut waiting = Box::new(Waiting::new());
+    let unsaid = Bitmap::new(graph.num_vertices());
     let start = local.find_owned(source)?;
     let width = options.number("delta", mean_length(local, graph, engine)?)?;
     if width <= 0.0 {
@@ -122,14 +126,14 @@ fn search<W: Length<Wide: Keyed>, G: Lists<Weight = W, Error = Error>>(
             break;
         }
         windows += 1;
-        let window = Window::<W>::new(&distances, local.routes, Distance::<W>::of_key(least), width);
+        let window = Window::<W>::new(local, (&distances, &unsaid), Distance::<W>::of_key(least), width);
         for v in std::mem::take(&mut waiting.beyond) {
             window.sort_in(&mut waiting, v);
         }
         loop {
-            window.settle(local, graph, &mut waiting)?;
+            let is_left = window.settle(local, graph, &mut waiting)?;
             rounds += 1;
-            if !window.exchange(engine, &mut waiting)? {
+            if !window.exchange(engine, &mut waiting, is_left)? {
                 break;
             }
         }
@@ -179,10 +183,12 @@ struct Waiting<D> {
     buckets: [Vec<(VertexId, D)>; BUCKETS],
     /// Vertices whose first distance was beyond the window, each once.
     beyond: Vec<VertexId>,
-    /// Ghosts within the window that came nearer since they were told.
+    /// Ghosts within the window that came nearer since their owners were told.
     nearer: Vec<VertexId>,
     /// Own delegates within the window that came nearer since their ghosts were told.
     delegates: Vec<VertexId>,
+    /// Edges relaxed since then.
+    relaxed: usize,
     /// Why distances cannot be computed.
     fault: Option<&'static str>,
 }
@@ -190,7 +196,8 @@ struct Waiting<D> {
 impl<D> Waiting<D> {
     fn new() -> Self {
         let buckets = std::array::from_fn(|_| Vec::new());
-        Self { buckets, beyond: Vec::new(), nearer: Vec::new(), delegates: Vec::new(), fault: None }
+        let (beyond, nearer, delegates) = (Vec::new(), Vec::new(), Vec::new());
+        Self { buckets, beyond, nearer, delegates, relaxed: 0, fault: None }
     }
 
     /// Adds what another thread found.
@@ -199,6 +206,7 @@ impl<D> Waiting<D> {
         self.beyond.append(&mut other.beyond);
         self.nearer.append(&mut other.nearer);
         self.delegates.append(&mut other.delegates);
+        self.relaxed += other.relaxed;
         self.fault = self.fault.or(other.fault);
     }
 }
@@ -215,7 +223,11 @@ fn take_once(list: &mut Vec<VertexId>) -> Vec<VertexId> {
 struct Window<'a, W: Length> {
     /// The distance of each vertex; of a ghost the least that this shard knows.
     distances: &'a VertexValues<Distance<W>>,
+    /// The ghosts in [`Waiting::nearer`].
+    unsaid: &'a Bitmap,
     routes: &'a Routes,
+    /// Whether one thread relaxes all edges.
+    is_alone: bool,
     start: Distance<W>,
     end: Distance<W>,
     /// Width of a bucket.
@@ -224,13 +236,15 @@ struct Window<'a, W: Length> {
 
 impl<'a, W: Length<Wide: Keyed>> Window<'a, W> {
     fn new(
-        distances: &'a VertexValues<Distance<W>>,
-        routes: &'a Routes,
+        local: &'a Local<'_, '_>,
+        (distances, unsaid): (&'a VertexValues<Distance<W>>, &'a Bitmap),
         start: Distance<W>,
         width: f64,
     ) -> Self {
         let end = start.beyond(Distance::<W>::near(width));
-        Self { distances, routes, start, end, step: Distance::<W>::near(width / BUCKETS as f64) }
+        let step = Distance::<W>::near(width / BUCKETS as f64);
+        let is_alone = local.run.threads() == 1;
+        Self { distances, unsaid, routes: local.routes, is_alone, start, end, step }
     }
 
     /// Puts a vertex that came nearer, and is within the window, where it waits.
@@ -240,7 +254,7 @@ impl<'a, W: Length<Wide: Keyed>> Window<'a, W> {
             if self.routes.is_own_delegate(v) {
                 waiting.delegates.push(v);
             }
-        } else {
+        } else if self.unsaid.insert(v) {
             waiting.nearer.push(v);
         }
     }
@@ -267,7 +281,12 @@ impl<'a, W: Length<Wide: Keyed>> Window<'a, W> {
     /// Takes a distance of a vertex, if it makes that nearer.
     #[inline(always)]
     fn come_nearer(&self, waiting: &mut Waiting<Distance<W>>, v: VertexId, distance: Distance<W>) {
-        let Some(old) = self.distances.lower(v, distance) else { return };
+        let lowered = if self.is_alone {
+            self.distances.lower_alone(v, distance)
+        } else {
+            self.distances.lower(v, distance)
+        };
+        let Some(old) = lowered else { return };
         if distance < self.end {
             self.enter(waiting, v, distance);
         } else if old == Distance::<W>::FAR {
@@ -276,23 +295,27 @@ impl<'a, W: Length<Wide: Keyed>> Window<'a, W> {
         }
     }
 
-    /// Settles what waits in the buckets, and what comes nearer by that.
+    /// Settles what waits in the buckets, and what comes nearer by that, until so much was done that others are to be heard. Whether something is left.
     fn settle<G: Graph<Weight = W, Error = Error>>(
         &self,
         local: &Local<'_, '_>,
         graph: &G,
         waiting: &mut Box<Waiting<Distance<W>>>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let mut frontier = Vec::new();
+        waiting.relaxed = 0;
         for bucket in 0..BUCKETS {
-            loop {
+            while !waiting.buckets[bucket].is_empty() {
+                if waiting.relaxed >= ROUND_ARCS {
+                    return Ok(true);
+                }
                 let entries = std::mem::take(&mut waiting.buckets[bucket]).into_iter();
                 frontier.clear();
                 frontier.extend(
                     entries.filter(|&(v, distance)| self.distances.get(v) == distance).map(|(v, _)| v),
                 );
                 if frontier.is_empty() {
-                    break;
+                    continue;
                 }
                 local.run.check()?;
                 let held = std::mem::replace(waiting, Box::new(Waiting::new()));
@@ -307,14 +330,22 @@ impl<'a, W: Length<Wide: Keyed>> Window<'a, W> {
                 }
             }
         }
-        Ok(())
+        Ok(false)
     }
 
-    /// Tells owners which of their vertices came nearer, and ghosts of delegates. Whether any did, in all processes.
-    fn exchange(&self, engine: &mut Engine<'_>, waiting: &mut Waiting<Distance<W>>) -> Result<bool> {
-        let told = take_once(&mut waiting.nearer);
+    /// Tells owners which of their vertices came nearer, and ghosts of delegates. Whether any did, or something `is_left`, in any process.
+    fn exchange(
+        &self,
+        engine: &mut Engine<'_>,
+        waiting: &mut Waiting<Distance<W>>,
+        is_left: bool,
+    ) -> Result<bool> {
+        let mut told = std::mem::take(&mut waiting.nearer);
+        told.sort_unstable();
+        told.iter().for_each(|&v| self.unsaid.set_word(v as usize / 64, 0));
         let pairs = told.iter().map(|&v| (v, self.distances.get(v).to_key()));
-        let active = self.routes.tell_owners(engine, told.len() as u64, pairs, |v, key| {
+        let active = told.len() as u64 + u64::from(is_left);
+        let active = self.routes.tell_owners(engine, active, pairs, |v, key| {
             self.come_nearer(waiting, v, Distance::<W>::of_key(key));
         })?;
         let told = take_once(&mut waiting.delegates);
@@ -351,6 +382,7 @@ impl<W: Length<Wide: Keyed>> Visitor<W> for Relax<'_, W> {
 
     fn visit(&self, waiting: &mut Self::State, v: VertexId, piece: Piece<'_, W>) -> Flow {
         let from = self.window.distances.get(v);
+        waiting.relaxed += piece.targets.len();
         for (&target, &weight) in piece.targets.iter().zip(piece.weights) {
             match from.sum(weight) {
                 (distance, true) => self.window.come_nearer(waiting, target, distance),

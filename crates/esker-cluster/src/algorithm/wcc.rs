@@ -37,10 +37,7 @@ pub(crate) fn wcc(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_
             lowered_in[root].set(turn);
         }
     };
-    for own in own_labels(local) {
-        let (v, label) = own?;
-        lower(v, label, BEFORE);
-    }
+    each_own_label(local, |v, label| lower(v, label, BEFORE))?;
     let mut turn = FIRST_TURN;
     loop {
         // What was lowered since the last turn of this kind sent labels.
@@ -72,26 +69,24 @@ pub(crate) fn wcc(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_
     Ok((outline, Box::new(move |v, row| row.push(cell(v)))))
 }
 
-/// The own vertices, and the label that each gives.
-fn own_labels<'a>(local: &'a Local<'_, '_>) -> impl Iterator<Item = Result<(VertexId, u64)>> + 'a {
-    let (routes, n) = (local.routes, local.graph.num_vertices());
-    let all = (0..n).map(vertex).zip(local.snapshot.ids().externals(0..n));
-    all.filter(|(v, _)| routes.is_owned(*v)).map(|(v, id)| {
-        let label = match id? {
+/// Calls `take` with the own vertices, and the label that each gives.
+fn each_own_label(local: &Local<'_, '_>, mut take: impl FnMut(VertexId, u64)) -> Result<()> {
+    let mut vertices = (0..local.graph.num_vertices()).map(vertex);
+    local.snapshot.ids().each_external(0..vertices.len(), |id| {
+        let Some(v) = vertices.next().filter(|&v| local.routes.is_owned(v)) else { return Ok(()) };
+        let label = match id {
             ExternalId::Int(id) => id,
-            ExternalId::Text(_) => (routes.shard() as u64) << NUMBER_BITS | v as u64,
+            ExternalId::Text(_) => (local.routes.shard() as u64) << NUMBER_BITS | v as u64,
         };
-        Ok((v, label))
+        take(v, label);
+        Ok(())
     })
 }
 
 /// Number of components: each is counted by the owner of the vertex that names it.
 fn count(local: &Local<'_, '_>, engine: &mut Engine<'_>, label_of: &[u64]) -> Result<u64> {
     let mut components = 0;
-    for own in own_labels(local) {
-        let (v, label) = own?;
-        components += u64::from(label == label_of[v as usize]);
-    }
+    each_own_label(local, |v, label| components += u64::from(label == label_of[v as usize]))?;
     Ok(engine.sum([components])?[0])
 }
 

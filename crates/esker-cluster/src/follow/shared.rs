@@ -51,18 +51,18 @@ impl Shared {
     pub(super) fn extend(&mut self, snapshot: &Snapshot, engine: &mut Engine<'_>) -> Result<Vec<VertexId>> {
         let mut questions = vec![Vec::new(); engine.peers()];
         let first_new = self.owner.len();
-        for (v, id) in (first_new..).zip(snapshot.ids().externals(first_new..snapshot.num_vertices())) {
-            let id = id?;
-            let shard = self.owners.of(id);
+        snapshot.ids().each_external(first_new..snapshot.num_vertices(), |id| {
+            let (v, shard) = (vertex(self.owner.len()), self.owners.of(id));
             self.owner.push(shard as u16);
             if shard == self.me {
                 self.place.push(END);
-                continue;
+                return Ok(());
             }
             self.place.push(self.ghosts[shard].len() as u32);
-            self.ghosts[shard].push(vertex(v));
+            self.ghosts[shard].push(v);
             put_id(&mut questions[shard], id);
-        }
+            Ok(())
+        })?;
         let mut newly_shared = Vec::new();
         for (shard, block) in engine.exchange(questions).iter().enumerate() {
             let look_up = |ids: &[ExternalId<'_>], found: &mut [_]| snapshot.ids().vertices_of(ids, found);

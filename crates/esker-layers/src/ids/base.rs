@@ -1,5 +1,7 @@
 //! The id map that an import creates, for the vertices of the base layer.
 
+use std::ops::Range;
+
 use esker_format::{Column, Error, IdMapKind, Result};
 use esker_graph::{Run, VertexId, vertex};
 
@@ -147,6 +149,26 @@ impl BaseMap {
     fn dense(&self, id: u64, base: u64) -> Option<usize> {
         let index = usize::try_from(id.checked_sub(base)?).ok()?;
         (index < self.num_vertices).then_some(index)
+    }
+
+    /// Calls `take` with the ids of the vertices of a range that are in this map, in order.
+    pub(super) fn each_external<'a>(
+        &'a self,
+        range: Range<usize>,
+        take: &mut impl FnMut(ExternalId<'a>) -> Result<()>,
+    ) -> Result<()> {
+        let range = range.start.min(self.num_vertices)..range.end.min(self.num_vertices);
+        match &self.form {
+            BaseForm::Identity { base } => {
+                range.map(|v| (v as u64).wrapping_add(*base)).try_for_each(|id| take(ExternalId::Int(id)))
+            }
+            BaseForm::Permuted { base, integers, .. } => {
+                let ids = integers.get(range)?.iter().map(|&v| (v as usize as u64).wrapping_add(*base));
+                ids.map(ExternalId::Int).try_for_each(take)
+            }
+            BaseForm::Indexed { ids, .. } => ids.each(range, take),
+            BaseForm::Empty { .. } => Ok(()),
+        }
     }
 
     /// The id of an existing vertex.

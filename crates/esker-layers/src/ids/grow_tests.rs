@@ -9,7 +9,7 @@ use esker_graph::{Run, VertexId, vertex};
 use proptest::prelude::*;
 
 use super::tests::{
-    DATABASE, disk_of_integers, disk_of_permutation, disk_of_texts, expect_damage, files, hasher,
+    DATABASE, all_ids, disk_of_integers, disk_of_permutation, disk_of_texts, expect_damage, files, hasher,
 };
 use super::*;
 
@@ -144,7 +144,9 @@ impl Grown {
         let map = self.base.with_segments(self.segments.iter().cloned(), seen).unwrap();
         assert_eq!(map.num_vertices(), seen);
         assert_eq!(map.dense_base().is_some(), seen == imported && self.base.dense_base().is_some());
-        let listed: Vec<_> = map.externals(0..seen).map(Result::unwrap).collect();
+        let listed = all_ids(&map, 0..seen);
+        assert_eq!(all_ids(&map, seen / 2..seen), listed[seen / 2..]);
+        assert!(map.each_external(seen..seen + 1, |_| Ok(())).is_err(), "the version has {seen}");
         for (v, name) in self.names.iter().enumerate() {
             let known = (v < seen).then(|| vertex(v));
             assert_eq!(map.vertex_of(name.id()).unwrap(), known, "{name:?} of {seen}");

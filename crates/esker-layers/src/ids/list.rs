@@ -1,5 +1,7 @@
 //! A list of the ids of consecutive vertices, integers or texts.
 
+use std::ops::Range;
+
 use esker_format::{Column, Result};
 use esker_graph::Run;
 
@@ -66,6 +68,27 @@ impl IdList {
             texts.prefetch(if at == 0 { 0 } else { ends.at(at - 1)? as usize });
         }
         Ok(())
+    }
+
+    /// Calls `take` with the ids at existing positions, in order.
+    pub(super) fn each<'a>(
+        &'a self,
+        range: Range<usize>,
+        take: &mut impl FnMut(ExternalId<'a>) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            Self::Integers(integers) => {
+                integers.get(range)?.iter().map(|&id| ExternalId::Int(id)).try_for_each(take)
+            }
+            Self::Texts { texts, ends } => {
+                let mut start = if range.start == 0 { 0 } else { ends.at(range.start - 1)? };
+                ends.get(range)?.iter().try_for_each(|&end| {
+                    let text = texts.get(start as usize..end as usize)?;
+                    start = end;
+                    take(ExternalId::Text(text))
+                })
+            }
+        }
     }
 
     /// The id at an existing position.

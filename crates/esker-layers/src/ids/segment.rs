@@ -12,6 +12,7 @@
 //! Size: 9.3 bytes a vertex in addition to its id.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
 use esker_format::memory::{filled, push};
@@ -246,6 +247,16 @@ impl IdSegment {
     /// The id of a vertex of the segment.
     pub(super) fn external_of(&self, v: VertexId) -> Result<ExternalId<'_>> {
         self.ids.get(v as usize - self.first)
+    }
+
+    /// Calls `take` with the ids of the vertices of a range that are in the segment, in order.
+    pub(super) fn each_external<'a>(
+        &'a self,
+        range: Range<usize>,
+        take: &mut impl FnMut(ExternalId<'a>) -> Result<()>,
+    ) -> Result<()> {
+        let place = |v: usize| v.saturating_sub(self.first).min(self.count);
+        self.ids.each(place(range.start)..place(range.end), take)
     }
 
     /// The ids, in order of vertex.

@@ -74,7 +74,10 @@ impl<'a> Job<'a> {
             }
         };
         match self.remaining()? {
-            None => ids.externals(0..ids.num_vertices()).try_for_each(|id| id.map(&mut push))?,
+            None => ids.each_external(0..ids.num_vertices(), |id| {
+                push(id);
+                Ok(())
+            })?,
             Some(remaining) => {
                 remaining.origins().iter().try_for_each(|&v| ids.external_of(v).map(&mut push))?;
             }

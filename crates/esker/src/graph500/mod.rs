@@ -276,10 +276,13 @@ fn paths(graph: &StoredGraph<'_, f32>, run: &Run, root: VertexId) -> Result<(f64
 /// The generator's number of each vertex.
 fn numbers_of(snapshot: &Snapshot) -> Result<Vec<VertexId>> {
     let ids = snapshot.ids();
-    let number = |id| match id {
-        Ok(ExternalId::Int(number)) => Ok(vertex(number as usize)),
-        Ok(ExternalId::Text(_)) => unreachable!("a generator numbers vertices"),
-        Err(error) => Err(Error::from(error)),
-    };
-    ids.externals(0..ids.num_vertices()).map(number).collect()
+    let mut numbers = Vec::with_capacity(ids.num_vertices());
+    ids.each_external(0..ids.num_vertices(), |id| match id {
+        ExternalId::Int(number) => {
+            numbers.push(vertex(number as usize));
+            Ok(())
+        }
+        ExternalId::Text(_) => unreachable!("a generator numbers vertices"),
+    })?;
+    Ok(numbers)
 }
