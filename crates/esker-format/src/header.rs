@@ -201,7 +201,7 @@ codes! {
         OutDegrees = 33,
         /// For each fragment, the address of the next older one: 24 bits of layer number, 40 bits of position in that layer's column of vertices. 0: the fragment is the whole list.
         OutPrevious = 34,
-        /// For each arc, the code of the version that added it.
+        /// For each arc, the code of the version that added it, or 0 if it is older than the layer. In a whole list of a layer that is not complete, 0 may also be the first version of the layer.
         OutBorn = 35,
         /// The vertices with tombstones, ascending.
         OutDeadVertices = 36,

@@ -63,9 +63,9 @@ struct ChangeArgs {
     /// Files of edges, in any format that `esker import` reads; properties other than weights are left out
     #[arg(required = true, value_name = "FILE")]
     inputs: Vec<String>,
-    /// Publish a version after every N edges, about
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    batch: u64,
+    /// Publish a version after every N edges or somewhat more, since each worker reads blocks of a mebibyte
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    batch: Option<u64>,
     /// Memory limit of each worker, such as 256MiB: a version is published whenever the edges of one worker fill half of it [default: none]
     #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     memory: Option<u64>,
@@ -86,7 +86,13 @@ impl ChangeArgs {
         let mut cluster = self.hosts.open(&self.cluster)?;
         let inputs = input_names(&cluster, &self.inputs)?;
         let message = self.message.clone().unwrap_or_else(|| format!("{verb} {}", self.inputs.join(" ")));
-        let job = ChangeJob { inputs, message, batch_edges: self.batch, memory_bytes: self.memory, ..job };
+        let job = ChangeJob {
+            inputs,
+            message,
+            batch_edges: self.batch.unwrap_or(0),
+            memory_bytes: self.memory,
+            ..job
+        };
         let (begin, bar, mut report) = (Instant::now(), Bar::spinner(false), ChangeReport::default());
         let show = |edges: u64| {
             let now = rate(edges as f64, begin.elapsed().as_secs_f64(), "edges");
@@ -99,7 +105,7 @@ impl ChangeArgs {
         if let Err(error) = changed {
             published_before_failure(&self.cluster, &report);
             // Without these options all edges are in one version.
-            let is_done = self.batch == 0 && self.memory.is_none() && !report.versions.is_empty();
+            let is_done = self.batch.is_none() && self.memory.is_none() && !report.versions.is_empty();
             let (failure, done) = (Failure::from(error), describe_versions(&report.versions));
             return Err(if is_done { failure.after(&format!("{done} is published")) } else { failure });
         }

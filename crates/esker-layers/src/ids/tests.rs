@@ -67,7 +67,6 @@ fn text_map(texts: &[&str]) -> IdMap {
     IdMap::open(&files(&disk), IdMapKind::Texts, 0, texts.len()).unwrap()
 }
 
-/// Ids looked up together are found as each alone.
 /// The ids of a range of vertices.
 pub(super) fn all_ids(map: &IdMap, range: Range<usize>) -> Vec<ExternalId<'_>> {
     let mut ids = Vec::new();
@@ -79,6 +78,7 @@ pub(super) fn all_ids(map: &IdMap, range: Range<usize>) -> Vec<ExternalId<'_>> {
     ids
 }
 
+/// Ids looked up together are found as each alone.
 fn all_at_once(map: &IdMap, ids: &[ExternalId<'_>]) {
     let mut found = vec![None; ids.len()];
     map.vertices_of(ids, &mut found).unwrap();
