@@ -15,17 +15,15 @@ step cargo test --workspace
 step cargo test --workspace --features esker-cli/cluster --test cli -- cluster:: hosts::
 # Imports and replacements killed at random moments; the tests above killed commits. `cargo xtask prove kills` does so by the thousand.
 step python3 tests/kill/kill_import.py --esker target/debug/esker --edges 30000 --times 20
-# Not in the background: there the shell has Ctrl-C ignored, which these tests send.
 step python/test.sh
 
 # The width of ids changes the layout of lists, tiles, files and imported ids, and the arithmetic of algorithms. It does not change the
-# catalogue, the command and the Python package, which use the same code through the same types, nor the log, the commits, the locks and
-# what a crash leaves, nor how threads share the work.
+# catalogue, the command and the Python package, which use the same code through the same types, nor the log, the commits and the locks.
 # Clippy (.ci/run) type-checks all of them at both widths. Naming esker-python, which has no Rust tests, selects the features of
 # dependencies that were compiled above.
 step env ESKER_CASES="${ESKER_CASES:-16}" cargo test \
     -p esker-graph -p esker-algo -p esker-format -p esker-layers -p esker-store -p esker-import -p esker-python --features id64 -- \
-    --skip commits:: --skip processes:: --skip database:: --skip log:: --skip io:: --skip version:: --skip parallel::
+    --skip commits:: --skip processes:: --skip database:: --skip log:: --skip io::
 
 step cargo test --manifest-path tests/interleave/Cargo.toml
 step python3 -m unittest discover --start-directory examples/debian

@@ -13,8 +13,7 @@ if ! cmp --silent "$wanted" "$environment/installed.txt"; then
     "$environment/bin/pip" install --quiet --disable-pip-version-check --requirement "$wanted"
     cp "$wanted" "$environment/installed.txt"
 fi
-# A copy: builds of other features may replace the library while the tests run.
-cp --remove-destination "$target/debug/lib_esker.so" python/esker/_esker.abi3.so
+ln -sf "$(realpath "$target")/debug/lib_esker.so" python/esker/_esker.abi3.so
 
 "$environment/bin/python" python/tests/register.py
 

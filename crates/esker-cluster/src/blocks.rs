@@ -163,7 +163,7 @@ mod tests {
             take_values(&mut taker, &list, &mut |v, value| taken[v as usize / 3] = Some(value))
                 .expect("take");
             assert_eq!(taken, values);
-            // A list that is too short is noticed where a value beyond its end is written.
+            // With too short a list, taking a value beyond its end is an error.
             let is_cut = take_values(&mut Taker(&block[8..]), &list[..80], &mut |_, _| {}).is_err();
             assert_eq!(is_cut, missing < 90 && (kind, common) != (MOSTLY, 9));
         }

@@ -11,7 +11,7 @@ use crate::wire::{Taker, Travels};
 /// Ids looked up together.
 const LOOK_UP_LEN: usize = 1 << 10;
 
-/// A table from the ids of own vertices to these. Other shards ask for most of them, and each look-up in the map of a snapshot waits for memory
+/// Finds own vertices by their ids. Other shards ask for most of them, and each look-up in the map of a snapshot waits for memory
 /// several times.
 ///
 /// Memory: 12 to 24 bytes a vertex, and 6 to 12 with the index.

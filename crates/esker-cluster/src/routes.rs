@@ -168,7 +168,7 @@ impl Routes {
         Ok(sum)
     }
 
-    /// Gives each ghost the value of its vertex. The heads go to every process; the sums of the heads of all come back.
+    /// Gives each ghost the value of its vertex. `heads` are numbers of this process, which travel along: returns their sums over all processes.
     pub(crate) fn tell_all_ghosts<T: Travels + ArrayValue, const N: usize>(
         &self,
         engine: &mut Engine<'_>,
@@ -178,7 +178,7 @@ impl Routes {
         hand_over_all(engine, heads, values, (&self.mirrors, &self.ghosts), |v, value| values.set(v, value))
     }
 
-    /// Adds the value of each ghost to that of its vertex. The heads are as in [`Routes::tell_all_ghosts`].
+    /// Adds the value of each ghost to that of its vertex. `heads` as in [`Routes::tell_all_ghosts`].
     pub(crate) fn add_to_owners<T: Travels + ArrayValue, const N: usize>(
         &self,
         engine: &mut Engine<'_>,

@@ -58,9 +58,11 @@ proptest! {
 
 #[test]
 fn large_graphs_on_several_threads() {
-    for (sample, threads) in shapes(&[9000], 3).into_iter().zip([2, 8].into_iter().cycle()) {
+    for sample in shapes(&[9000], 3) {
         let csr = sample.csr(|_| ());
-        checked(&csr.graph(), &csr, &common::run(threads, false));
+        for threads in [2, 8] {
+            checked(&csr.graph(), &csr, &common::run(threads, false));
+        }
     }
     for edges in [2500, 4000, 20_000] {
         let skewed = common::skewed(3000, edges, false, 8);

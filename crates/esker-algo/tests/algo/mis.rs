@@ -40,8 +40,8 @@ proptest! {
 
 #[test]
 fn right_on_awkward_graphs_with_many_seeds() {
-    for (i, sample) in (0_u64..).zip(awkward()) {
-        (i..i + 2).for_each(|seed| right(&sample.csr(|_| ()), seed % 5));
+    for sample in awkward() {
+        (0..5).for_each(|seed| right(&sample.csr(|_| ()), seed));
     }
 }
 

@@ -57,9 +57,11 @@ proptest! {
 
 #[test]
 fn large_graphs_on_several_threads() {
-    for (sample, threads) in shapes(&[9000], 3).into_iter().zip([2, 8].into_iter().cycle()) {
+    for sample in shapes(&[9000], 3) {
         let csr = sample.csr(|w| w as i32);
-        checked(&csr.graph(), &csr, &common::run(threads, false));
+        for threads in [2, 8] {
+            checked(&csr.graph(), &csr, &common::run(threads, false));
+        }
     }
 }
 

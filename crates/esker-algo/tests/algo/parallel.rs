@@ -86,11 +86,13 @@ where
 fn right_on_any_number_of_threads() {
     for seed in [1, 40] {
         for (i, csr) in graphs(seed).iter().enumerate() {
-            let (threads, source) = (if i % 2 == 0 { 3 } else { 8 }, vertex(i * 13 + seed as usize));
-            checked(&csr.graph(), csr, &common::run(threads, seed == 1), source);
-            let (run, spaced) =
-                (common::run(11 - threads, seed != 1), common::Spaced::new(&csr.graph(), seed));
-            checked(&spaced.induced(&spaced.graph()), csr, &run, source);
+            for threads in [3, 8] {
+                let run = common::run(threads, (i + threads).is_multiple_of(2));
+                let source = vertex(i * 13 + seed as usize);
+                checked(&csr.graph(), csr, &run, source);
+                let spaced = common::Spaced::new(&csr.graph(), seed);
+                checked(&spaced.induced(&spaced.graph()), csr, &run, source);
+            }
         }
     }
 }
@@ -98,8 +100,11 @@ fn right_on_any_number_of_threads() {
 #[test]
 fn right_where_a_list_is_shared() {
     let csr = huge_star();
-    checked(&csr.graph(), &csr, &common::run(3, false), 5);
-    structures(&csr.graph(), &csr, &common::run(2, true));
+    for (threads, deterministic) in [(3, false), (2, true)] {
+        let run = common::run(threads, deterministic);
+        checked(&csr.graph(), &csr, &run, 5);
+        structures(&csr.graph(), &csr, &run);
+    }
 }
 
 /// The algorithms for undirected graphs.

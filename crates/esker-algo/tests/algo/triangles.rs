@@ -37,7 +37,7 @@ proptest! {
 
 #[test]
 fn right_with_rows_of_bits_and_beyond_them() {
-    for seed in 0..2 {
+    for seed in 0..6 {
         for directed in [false, true] {
             let csr = common::skewed(3000, 60_000, directed, seed);
             for threads in [1, 2] {

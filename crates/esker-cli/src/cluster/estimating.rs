@@ -49,7 +49,7 @@ impl ClusterEstimateCommand {
                 Sends::ARound(sent) => format!("{} a round", bytes(sent)),
             };
             // A limit of what is shown suffices.
-            let memory = needs.memory_bytes.next_multiple_of(1 << 20);
+            let memory = needs.memory_bytes.checked_next_multiple_of(1 << 20).unwrap_or(u64::MAX);
             rows.push(vec![json!(shard), json!(bytes(memory)), json!(sends)]);
         }
         rows.print(RowFormat::Table)

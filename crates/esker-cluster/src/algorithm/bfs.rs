@@ -1,8 +1,8 @@
 //! Breadth-first search, level by level: the number of edges from a source to every vertex that it reaches.
 //!
 //! In a level each process applies `edge_map` to the own vertices of the last level, which pushes or pulls as on one machine. Own vertices
-//! that it reaches are of the next level at once. Of ghosts that it reaches for the first time their owners are told, and decide. A ghost
-//! passes the search on only if it is a delegate, when its owner says so.
+//! that it reaches are of the next level at once. Of ghosts that it reaches for the first time their owners are told, and decide. The search
+//! goes on from a ghost only if it is a delegate, once its owner says that it was reached.
 //!
 //! Large levels of an undirected graph go the other way: owners first say which of their ghosts are in the level. Then the list of each own vertex
 //! has all its neighbours in the level, so only own vertices are looked at, each until its first such neighbour, and nobody is told of ghosts. Only
@@ -91,8 +91,8 @@ pub(crate) fn search_levels<N: Notes>(
     }
 }
 
-/// Goes on from the own vertices of a level. Returns those of the next one, and the sum of the heads: vertices that processes found for it, those that two
-/// found counted twice.
+/// Searches from the own vertices of a level. Returns the own vertices of the next level, and how many vertices all processes found for it; a vertex that
+/// two processes found counts twice.
 fn small_level<N: Notes>(
     local: &Local<'_, '_>,
     engine: &mut Engine<'_>,

@@ -569,7 +569,7 @@ mod tests {
             let mut before = csr(directed, N, &edges);
             let mut tiles = make(&disk, Path::new("1"), &before.graph(), &OPTIONS).unwrap();
             let (mut shared, mut copied, mut rebuilt) = (0, 0, 0);
-            for number in 2..7 {
+            for number in 2..10 {
                 // In three tiles an edge goes, and another one comes.
                 for _ in 0..3 {
                     let (row, column) = (random.below(6), random.below(6));

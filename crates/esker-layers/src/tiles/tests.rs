@@ -311,7 +311,7 @@ fn pooled_scans_hand_over_the_same() {
             let run = Run::with_threads(threads).unwrap();
             let graph = TileGraph::new(&tiles, lists, &run).unwrap();
             let graph = TileGraph { scan: graph.scan.pooled(&options, &run).unwrap(), lists };
-            for direction in [Direction::Out, Direction::In] {
+            for direction in [Direction::Out, Direction::In, Direction::Out] {
                 for selection in [0, 1, 0, 2] {
                     let found = recorded(&graph, &run, direction, selections[selection]);
                     let expected = &expected[direction as usize][selection];

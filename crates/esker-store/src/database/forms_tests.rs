@@ -278,7 +278,7 @@ fn layers_share_what_did_not_change_and_older_versions_outlive_the_layers_that_w
         if is_only {
             database.compact_with(only, &run).unwrap();
         }
-        for step in 0..2 {
+        for step in 0..3 {
             for database in [&database, &twin] {
                 change_strip(database, &sample, &mut Random(7 * step + u64::from(is_only)));
                 database.freeze(&run).unwrap();

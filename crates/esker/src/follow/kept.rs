@@ -187,7 +187,7 @@ struct Declaration {
     /// The name of the file.
     name: String,
     /// The algorithm with the values of its options, given or not, the seed, the window but for its position, and the weights that it reads.
-    /// Files hold it: it states each field, so that it changes with nothing else.
+    /// Files hold it, so it is written field by field: a change of a type or a name in the code does not change it.
     declared: String,
 }
 

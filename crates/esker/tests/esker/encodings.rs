@@ -139,32 +139,32 @@ fn outcome(model: &Model, form: &Form, run: &Run, request: &Request) -> Option<T
     }
 }
 
-/// Compares the answers on several forms of the model of this number with those on one. Each form answers a third of the requests, the next
-/// form and the next model another third, and all of them if `ESKER_CASES` is set.
-fn agree_with(plain: &Form, forms: &[Form], (number, model): (usize, &Model), run: &Run) {
-    let parts = if std::env::var_os("ESKER_CASES").is_some() { 1 } else { 3 };
-    // Every third model is directed.
-    let asks = |form, request| (number / 3 + form + request) % parts == 0;
-    agree_on(plain, forms, model, run, asks, |_| true);
+fn agree(model: &Model, run: &Run) {
+    let forms = model.forms(run);
+    assert!(forms.len() >= 10);
+    agree_with(&forms[0], &forms[1..], model, run);
 }
 
-/// The same, of some requests, and of these the ones that `asks` for by the numbers of the form and of the request.
+/// Compares the answers on several forms of a model with those on one.
+fn agree_with(plain: &Form, forms: &[Form], model: &Model, run: &Run) {
+    agree_on(plain, forms, model, run, |_| true);
+}
+
+/// The same, of some requests.
 pub(crate) fn agree_on(
     plain: &Form,
     forms: &[Form],
     model: &Model,
     run: &Run,
-    asks: impl Fn(usize, usize) -> bool,
     wants: impl Fn(&Request) -> bool,
 ) {
     let source = model.num_vertices / 3;
     let wanted =
         |form: &Form| -> Vec<Request> { requests_on(form, source).into_iter().filter(&wants).collect() };
     let plain: Vec<_> = wanted(plain).iter().map(|r| outcome(model, plain, run, r)).collect();
-    for (at, form) in forms.iter().enumerate() {
-        let asked = wanted(form).into_iter().zip(&plain).enumerate().filter(|(number, _)| asks(at, *number));
-        for (_, (request, expected)) in asked {
-            let found = outcome(model, form, run, &request);
+    for form in forms {
+        for (request, expected) in wanted(form).iter().zip(&plain) {
+            let found = outcome(model, form, run, request);
             let (name, variant) = (request.entry.name, request.variant);
             if varies(name, model, form) || OF_MANY.contains(&variant) {
                 assert_eq!(found.is_some(), expected.is_some());
@@ -189,10 +189,7 @@ fn all_agree(samples: impl Iterator<Item = Sample>, kind: &str) {
     for (i, sample) in samples.enumerate() {
         let weights = Weights::ALL[i % Weights::ALL.len()];
         let sample = Sample { directed: i % 3 == 1, ..sample };
-        let model = Model::new(format!("{kind} {i} with weights {weights:?}"), &sample, weights);
-        let forms = model.forms(&run);
-        assert!(forms.len() >= 10);
-        agree_with(&forms[0], &forms[1..], (i, &model), &run);
+        agree(&Model::new(format!("{kind} {i} with weights {weights:?}"), &sample, weights), &run);
     }
 }
 
@@ -239,7 +236,7 @@ fn agree_without_directions(samples: impl Iterator<Item = Sample>, kind: &str) {
         let plain = Form { name, snapshot, step: 1, first: 0 };
         let mut forms = directed.forms(&run);
         forms.iter_mut().for_each(|form| form.snapshot = form.snapshot.clone().as_undirected());
-        agree_with(&plain, &forms, (i, &undirected), &run);
+        agree_with(&plain, &forms, &undirected, &run);
     }
 }
 

@@ -5,7 +5,7 @@
 //! range by range.
 //!
 //! Meanwhile the system does not read ahead by itself; it is asked for what is needed next. Some ten columns of each layer are read at a time, and
-//! megabytes ahead in each may be more than the memory that is left for files: they would be given up before they are used.
+//! with megabytes of read-ahead in each, a small page cache would drop pages before they are used.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
