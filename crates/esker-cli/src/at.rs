@@ -95,7 +95,7 @@ pub(crate) fn parse_versions(text: &str) -> Result<Versions, String> {
     }
 }
 
-/// A database whose commits in the log change at most this much is read whole, to tell the number of edges after each: about a second.
+/// A database whose commits in the log change at most this much is read whole, to tell the number of edges after each: half a second.
 const COUNTED_CHANGES_MAX: u64 = 1 << 22;
 
 /// The commits in a log: their number, and how much they change.
