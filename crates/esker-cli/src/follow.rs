@@ -28,7 +28,7 @@ use crate::interrupt::{self, cancel_on_signals};
 use crate::opening::{later_bytes_on, with_later};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
-use crate::rows::{RowFormat, Rows};
+use crate::rows::{PrintedRows, RowFormat, Rows};
 use crate::size::counted;
 use crate::text;
 use crate::window_args::{TIME_HELP, WindowArgs};
@@ -145,11 +145,9 @@ struct Printed<'c> {
     /// The unit of the times, of a window.
     unit: Option<TimeUnit>,
     format: RowFormat,
-    has_header: bool,
+    rows: PrintedRows,
     /// The first rows, as they were printed last.
     top: Option<Rows>,
-    /// Rows of a table, which is printed at the end.
-    table: Rows,
     versions: u64,
     recomputed: u64,
     /// Whether states are kept.
@@ -182,9 +180,8 @@ impl FollowCommand {
             command: self,
             unit,
             format,
-            has_header: false,
+            rows: PrintedRows::new(format),
             top: None,
-            table: Rows::default(),
             versions: 0,
             recomputed: 0,
             keeps: self.keep,
@@ -412,7 +409,7 @@ impl Printed<'_> {
         }
         let mut of_version = Rows::default();
         of_version.append("version", &json!(follow.version()), found);
-        self.print(of_version)
+        self.rows.add(of_version)
     }
 
     /// Prints the first rows, or the figures of an answer without rows, if they are not those that were printed last.
@@ -434,17 +431,6 @@ impl Printed<'_> {
         self.print_of(follow, found.or_missing())
     }
 
-    fn print(&mut self, rows: Rows) -> Outcome {
-        if matches!(self.format, RowFormat::Table | RowFormat::Json) {
-            self.table.extend(rows);
-            return Ok(());
-        }
-        match std::mem::replace(&mut self.has_header, true) {
-            true => rows.print_more(self.format),
-            false => rows.print(self.format),
-        }
-    }
-
     /// Keeps the state, if it is to be kept. If it cannot be, says so once.
     fn keep(&mut self, follow: &Follow) -> Outcome {
         if self.keeps && !follow.keep()? {
@@ -456,9 +442,7 @@ impl Printed<'_> {
     }
 
     fn finish(&self) -> Outcome {
-        if matches!(self.format, RowFormat::Table | RowFormat::Json) {
-            self.table.print(self.format)?;
-        }
+        self.rows.finish()?;
         let versions = counted(self.versions, "version", "versions");
         text::remark(&format!("followed {versions}, {} of them by computing anew", self.recomputed));
         Ok(())

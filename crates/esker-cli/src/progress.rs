@@ -49,6 +49,11 @@ impl Bar {
         self.bar.set_prefix(remark);
     }
 
+    /// Takes the bar away while something else is printed.
+    pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
+    }
+
     /// Removes the bar.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();

@@ -75,7 +75,7 @@ impl Rows {
     }
 
     /// Adds the rows of another table with the same columns.
-    pub(crate) fn extend(&mut self, other: Self) {
+    fn extend(&mut self, other: Self) {
         self.header = other.header;
         self.rows.extend(other.rows);
     }
@@ -100,7 +100,7 @@ impl Rows {
     }
 
     /// As [`Rows::print`], of rows that go on from earlier ones: without a header.
-    pub(crate) fn print_more(&self, format: RowFormat) -> Outcome {
+    fn print_more(&self, format: RowFormat) -> Outcome {
         match format {
             RowFormat::Csv => {
                 self.rows.iter().try_for_each(|row| text::print(&fields(row.iter().map(field))))
@@ -138,6 +138,41 @@ impl Rows {
             text::print(cells.join("  ").trim_end())?;
         }
         Ok(())
+    }
+}
+
+/// Rows that are printed as they come, in forms that allow it; in others, which need all rows first, at the end.
+pub(crate) struct PrintedRows {
+    format: RowFormat,
+    has_header: bool,
+    /// Rows that are printed at the end.
+    gathered: Rows,
+}
+
+impl PrintedRows {
+    /// No rows yet.
+    pub(crate) fn new(format: RowFormat) -> Self {
+        Self { format, has_header: false, gathered: Rows::default() }
+    }
+
+    /// Adds rows of the same columns as those before.
+    pub(crate) fn add(&mut self, rows: Rows) -> Outcome {
+        if matches!(self.format, RowFormat::Table | RowFormat::Json) {
+            self.gathered.extend(rows);
+            return Ok(());
+        }
+        match std::mem::replace(&mut self.has_header, true) {
+            true => rows.print_more(self.format),
+            false => rows.print(self.format),
+        }
+    }
+
+    /// Prints what was not printed yet.
+    pub(crate) fn finish(&self) -> Outcome {
+        match self.format {
+            RowFormat::Table | RowFormat::Json => self.gathered.print(self.format),
+            RowFormat::Csv | RowFormat::Jsonl => Ok(()),
+        }
     }
 }
 

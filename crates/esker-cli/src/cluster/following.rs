@@ -18,7 +18,7 @@ use crate::at::parse_version;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
-use crate::rows::{RowFormat, Rows};
+use crate::rows::{PrintedRows, RowFormat, Rows};
 use crate::size::{count, counted, parse_bytes};
 use crate::text;
 
@@ -76,10 +76,7 @@ pub(super) struct ClusterFollowCommand {
 
 /// What was printed.
 struct PrintedChanges {
-    format: RowFormat,
-    has_header: bool,
-    /// Rows of a table, which is printed at the end.
-    table: Rows,
+    rows: PrintedRows,
     versions: u64,
     ranked: Ranked,
     stream: Option<ArrowStream>,
@@ -157,9 +154,8 @@ impl ClusterFollowCommand {
         };
         let bar = Bar::spinner(false);
         bar.set(&self.algorithm, 0.0, String::new());
-        let (table, ranked) = (Rows::default(), Ranked::default());
-        let mut printed =
-            PrintedChanges { format, has_header: false, table, versions: 0, ranked, stream: None };
+        let (rows, ranked) = (PrintedRows::new(format), Ranked::default());
+        let mut printed = PrintedChanges { rows, versions: 0, ranked, stream: None };
         let (mut failed, text_ids) = (None, cluster.manifest().text_ids);
         let mut take = |followed: FollowedVersion| {
             bar.finish();
@@ -177,8 +173,7 @@ impl ClusterFollowCommand {
         }
         match &mut printed.stream {
             Some(stream) => stream.finish()?,
-            None if matches!(format, RowFormat::Table | RowFormat::Json) => printed.table.print(format)?,
-            None => {}
+            None => printed.rows.finish()?,
         }
         // The first one is what the others are compared with.
         let followed = printed.versions.saturating_sub(1);
@@ -216,14 +211,7 @@ impl ClusterFollowCommand {
             }
             None => changes(followed),
         };
-        if matches!(printed.format, RowFormat::Table | RowFormat::Json) {
-            printed.table.extend(rows);
-            return Ok(());
-        }
-        match std::mem::replace(&mut printed.has_header, true) {
-            true => rows.print_more(printed.format),
-            false => rows.print(printed.format),
-        }
+        printed.rows.add(rows)
     }
 }
 

@@ -113,6 +113,55 @@ fn windows_follow_each_other_along_the_calendar() {
 }
 
 #[test]
+fn all_values_of_all_windows_are_written_with_their_steps() {
+    let place = messages();
+    let days = ["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-04"];
+    // Together, and one by one; ranks, labels, and edges as rows.
+    for (algorithm, of_run) in
+        [("wcc", ""), ("bfs", "--source ann"), ("degrees", ""), ("pagerank", "--damping 0.5"), ("kcore", "")]
+    {
+        let of_window = of_run.strip_prefix("--").map(|option| format!("-p {}", option.replace(' ', "=")));
+        let line = format!("window m.esker --length 1d --run {algorithm} {}", of_window.unwrap_or_default());
+        let shown = place.ok(&format!("{line} --output {algorithm}.csv"));
+        assert_eq!(shown, place.ok(&line), "figures are shown as ever");
+        place.ok(&format!("{line} --output {algorithm}.parquet --top 1"));
+        let written = std::fs::read_to_string(place.path().join(format!("{algorithm}.csv"))).unwrap();
+        assert_eq!(written, place.ok(&format!("{line} --output -")));
+        let mut expected = String::new();
+        for day in days {
+            let run =
+                place.run(&format!("run {algorithm} m.esker --window 1d --at {day} {of_run} --output -"));
+            let rows = String::from_utf8(run.stdout).unwrap();
+            let step = format!("{day}T23:59:59Z,1d,");
+            if expected.is_empty() {
+                expected = format!("until,length,{}\n", rows.lines().next().unwrap());
+            }
+            expected.extend(rows.lines().skip(1).map(|row| format!("{step}{row}\n")));
+        }
+        assert_eq!(written, expected, "{algorithm}");
+    }
+    // All rows in the forms for programs, a form for all ways to print them.
+    let lines = place.ok("window m.esker --length 1d --to 2024-01-01 --run wcc --output - --format jsonl");
+    assert_eq!(lines.lines().count(), 3, "{lines}");
+    assert!(lines.lines().all(|line| line.contains("\"vertex\"") && line.contains("\"until\"")), "{lines}");
+    let top = place.ok("window m.esker --length 1d --to 2024-01-01 --run wcc --output - --top 1");
+    assert_eq!(top, "until,length,component,vertices\n2024-01-01T23:59:59Z,1d,ann,3\n");
+    let window = "window m.esker --length 1d";
+    for (code, line, fragment) in [
+        (2, format!("{window} --run triangles --output t.csv"), "--output has no effect"),
+        (2, format!("{window} --run wcc --output w.npy"), "which step a row is of"),
+        (1, format!("{window} --run wcc --output wcc.csv"), "--force"),
+        (2, format!("{window} --run wcc --output f.csv --follow"), "--output - prints all values"),
+        (2, format!("{window} --run wcc --force"), "--output"),
+    ] {
+        place.fails(code, &line, fragment);
+    }
+    place.ok(&format!("{window} --run wcc --output wcc.csv --force --from 2024-01-04"));
+    let written = std::fs::read_to_string(place.path().join("wcc.csv")).unwrap();
+    assert_eq!(written.lines().count(), 3, "{written}");
+}
+
+#[test]
 fn a_window_is_of_any_version() {
     let place = messages();
     place.file("late.csv", &format!("from,to,sent,length\nfay,ann,{},1\n", FIRST + DAY + 1));

@@ -7,33 +7,56 @@ use esker_graph::VertexId;
 use esker_import::export::OutputFile;
 use esker_store::ids::ExternalId;
 
-use super::rows::Rows;
+use super::rows::{RowFile, Rows};
 use crate::answer::Value;
 use crate::error::Result;
 
-pub(super) fn write(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
-    let names: Vec<&str> = rows.key_names().iter().copied().chain(rows.names()).collect();
-    let mut out = format!("{}\n", names.join(",")).into_bytes();
-    let error = file.error();
-    for chunk in rows.chunks() {
-        for row in rows.range(chunk)? {
-            for &v in row.keys() {
-                write_id(rows, v, &mut out)?;
-                out.push(b',');
-            }
-            for column in rows.columns {
-                write_value(rows, column.values.get(row.index()), &mut out)?;
-                out.push(b',');
-            }
-            // Replaces the last comma.
-            out.pop();
-            out.push(b'\n');
-        }
-        file.write_all(&out).map_err(&error)?;
-        out.clear();
+/// The rows of answers, below one header.
+pub(super) struct CsvRows(OutputFile);
+
+impl CsvRows {
+    /// Begins a file whose columns are those of these rows.
+    pub(super) fn begin(mut file: OutputFile, rows: &Rows<'_>) -> Result<Self> {
+        let error = file.error();
+        file.write_all(format!("{}\n", rows.header().join(",")).as_bytes()).map_err(error)?;
+        Ok(Self(file))
     }
-    file.write_all(&out).map_err(&error)?;
-    Ok(())
+}
+
+impl RowFile for CsvRows {
+    fn add(&mut self, rows: &Rows<'_>) -> Result<()> {
+        let Self(file) = self;
+        let error = file.error();
+        let mut steps = Vec::new();
+        for step in rows.steps {
+            quote(step.text().as_bytes(), &mut steps);
+            steps.push(b',');
+        }
+        let mut out = Vec::new();
+        for chunk in rows.chunks() {
+            for row in rows.range(chunk)? {
+                out.extend_from_slice(&steps);
+                for &v in row.keys() {
+                    write_id(rows, v, &mut out)?;
+                    out.push(b',');
+                }
+                for column in rows.columns {
+                    write_value(rows, column.values.get(row.index()), &mut out)?;
+                    out.push(b',');
+                }
+                // Replaces the last comma.
+                out.pop();
+                out.push(b'\n');
+            }
+            file.write_all(&out).map_err(&error)?;
+            out.clear();
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<OutputFile> {
+        Ok(self.0)
+    }
 }
 
 fn write_value(rows: &Rows<'_>, value: Value, out: &mut Vec<u8>) -> Result<()> {

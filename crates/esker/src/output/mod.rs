@@ -3,6 +3,8 @@
 //! A row begins with the external id of its vertex, or with the external ids of the two ends of its edge. Removed vertices have no row. Rows are in
 //! the order of vertices, or in the order of ids if ids are dense integers, stored in another order, and no vertex is removed. A single
 //! column is called `value`; several columns have their own names. Memory: 65 536 rows.
+//!
+//! A file may have the answers of several steps, such as windows ([`StepsFile`]); then the first columns name the step.
 
 mod rows;
 mod csv;
@@ -15,9 +17,12 @@ use std::path::{Path, PathBuf};
 use esker_import::export::{ExportOptions, OutputFile};
 use esker_store::ids::IdMap;
 
+use rows::{RowFile, Rows};
+
 use crate::answer::Answer;
 use crate::error::{Error, Result};
 
+pub use rows::{StepColumn, StepValue};
 pub use vertices::vertex_properties;
 
 /// A file format for answers.
@@ -60,10 +65,91 @@ impl OutputFormat {
 /// If there are no columns, the extension is unknown, the file exists (unless `options.overwrite`), the format cannot store the ids, or
 /// writing fails.
 pub fn write(path: &Path, ids: &IdMap, answer: &Answer, options: &ExportOptions) -> Result<PathBuf> {
+    let rows = checked(ids, answer, &[])?;
+    let format = format_of(path)?;
+    if format == OutputFormat::Npy {
+        npy::check(&rows)?;
+        return Ok(npy::write(&rows, OutputFile::open(path, options)?)?.finish()?);
+    }
+    let mut file = begin(format, OutputFile::open(path, options)?, &rows)?;
+    file.add(&rows)?;
+    Ok(file.finish()?.finish()?)
+}
+
+/// A file with the answers of several steps, such as windows: the rows of each answer, after columns that name its step.
+pub struct StepsFile {
+    format: OutputFormat,
+    /// The file, before the first answer tells its columns.
+    file: Option<OutputFile>,
+    rows: Option<Box<dyn RowFile>>,
+}
+
+impl StepsFile {
+    /// Begins a file, in the format and under the rules of [`write`].
+    ///
+    /// # Errors
+    /// As [`write`]; for an array of NumPy, which has no columns for the step.
+    pub fn create(path: &Path, options: &ExportOptions) -> Result<Self> {
+        let format = format_of(path)?;
+        if format == OutputFormat::Npy {
+            return Err(Error::Usage(format!(
+                "{}: an array of NumPy has no column that says which step a row is of: write .csv, .parquet or .arrow",
+                path.display()
+            )));
+        }
+        Ok(Self { format, file: Some(OutputFile::open(path, options)?), rows: None })
+    }
+
+    /// Writes the rows of the answer of a step. All steps have the same columns.
+    ///
+    /// # Errors
+    /// As [`write`].
+    pub fn add(&mut self, step: &[StepColumn], ids: &IdMap, answer: &Answer) -> Result<()> {
+        let rows = checked(ids, answer, step)?;
+        if let Some(file) = self.file.take() {
+            self.rows = Some(begin(self.format, file, &rows)?);
+        }
+        self.rows.as_mut().map_or(Ok(()), |file| file.add(&rows))
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// As [`write`]; if there was no answer, which would have told the columns.
+    pub fn finish(self) -> Result<PathBuf> {
+        match self.rows {
+            Some(rows) => Ok(rows.finish()?.finish()?),
+            None => Err(Error::Usage("there are no steps, so there is nothing to write".to_owned())),
+        }
+    }
+}
+
+impl std::fmt::Debug for StepsFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StepsFile").field("format", &self.format).finish_non_exhaustive()
+    }
+}
+
+fn format_of(path: &Path) -> Result<OutputFormat> {
+    let name = path.to_string_lossy();
+    if name == "-" { Ok(OutputFormat::Csv) } else { OutputFormat::from_name(&name) }
+}
+
+/// Begins the rows of a file in a format other than NumPy's.
+fn begin(format: OutputFormat, file: OutputFile, rows: &Rows<'_>) -> Result<Box<dyn RowFile>> {
+    Ok(match format {
+        OutputFormat::Parquet => Box::new(table::ParquetRows::begin(file, rows)?),
+        OutputFormat::Arrow => Box::new(table::ArrowRows::begin(file, rows)?),
+        OutputFormat::Csv | OutputFormat::Npy => Box::new(csv::CsvRows::begin(file, rows)?),
+    })
+}
+
+/// The rows of an answer that has some, of the graph with these ids.
+fn checked<'a>(ids: &'a IdMap, answer: &'a Answer, steps: &'a [StepColumn]) -> Result<Rows<'a>> {
     if answer.columns.is_empty() && answer.edges.is_none() {
         return Err(Error::Usage("the answer has no values per vertex or edge to write".to_owned()));
     }
-    let rows = rows::Rows::new(ids, answer);
+    let rows = Rows::new(ids, answer, steps);
     let greatest = match (&answer.edges, &answer.vertices) {
         (Some(edges), _) => edges.iter().map(|&(u, v)| u.max(v)).max(),
         (None, vertices) => vertices.as_ref().and_then(|vertices| vertices.last().copied()),
@@ -75,19 +161,7 @@ pub fn write(path: &Path, ids: &IdMap, answer: &Answer, options: &ExportOptions)
             "the answer belongs to another graph: the numbers of vertices differ".to_owned(),
         ));
     }
-    let name = path.to_string_lossy();
-    let format = if name == "-" { OutputFormat::Csv } else { OutputFormat::from_name(&name)? };
-    if format == OutputFormat::Npy {
-        npy::check(&rows)?;
-    }
-    let mut file = OutputFile::open(path, options)?;
-    match format {
-        OutputFormat::Csv => csv::write(&rows, &mut file)?,
-        OutputFormat::Parquet => table::parquet(&rows, &mut file)?,
-        OutputFormat::Arrow => table::arrow(&rows, &mut file)?,
-        OutputFormat::Npy => npy::write(&rows, &mut file)?,
-    }
-    Ok(file.finish()?)
+    Ok(rows)
 }
 
 #[cfg(test)]

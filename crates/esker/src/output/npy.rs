@@ -30,7 +30,7 @@ pub(super) fn check(rows: &Rows<'_>) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn write(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
+pub(super) fn write(rows: &Rows<'_>, mut file: OutputFile) -> Result<OutputFile> {
     // An array without ids is understood only if they begin where numbers usually do.
     let with_ids = rows.dense_base().is_none_or(|base| base > 1);
     let error = file.error();
@@ -57,7 +57,7 @@ pub(super) fn write(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
         out.clear();
     }
     file.write_all(&out).map_err(&error)?;
-    Ok(())
+    Ok(file)
 }
 
 fn integer(value: u64) -> Result<i64> {

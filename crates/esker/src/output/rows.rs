@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use esker_graph::{VertexId, vertex};
+use esker_import::export::OutputFile;
+use esker_store::format::TimeUnit;
 use esker_store::ids::{ExternalId, IdMap};
 
 use crate::answer::{Answer, AnswerColumn};
@@ -11,8 +13,46 @@ use crate::error::{Error, Result};
 /// Number of rows written at a time.
 pub(super) const CHUNK_ROWS: usize = 1 << 16;
 
+/// What the rows of one answer have in common, in a file with the answers of several steps: a column before those of the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepColumn {
+    /// The name of the column.
+    pub name: &'static str,
+    /// Its value in all rows of the answer.
+    pub value: StepValue,
+}
+
+/// The value of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepValue {
+    /// A text, such as a length of time.
+    Text(String),
+    /// A time since 1970 in UTC, in a unit, and as text.
+    Time(i64, TimeUnit, String),
+}
+
+impl StepColumn {
+    /// The value as text.
+    pub(super) fn text(&self) -> &str {
+        match &self.value {
+            StepValue::Text(text) | StepValue::Time(_, _, text) => text,
+        }
+    }
+}
+
+/// A file to which the rows of answers with the same columns are written, one answer after another.
+pub(super) trait RowFile: Send {
+    /// Writes the rows of an answer.
+    fn add(&mut self, rows: &Rows<'_>) -> Result<()>;
+
+    /// Ends the rows.
+    fn finish(self: Box<Self>) -> Result<OutputFile>;
+}
+
 /// The columns of an answer and the ids of its rows.
 pub(super) struct Rows<'a> {
+    /// Columns before the others, with the same value in each row.
+    pub(super) steps: &'a [StepColumn],
     pub(super) ids: &'a IdMap,
     pub(super) columns: &'a [AnswerColumn],
     /// The vertex of each row, if some vertices are removed.
@@ -44,8 +84,9 @@ impl Row {
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn new(ids: &'a IdMap, answer: &'a Answer) -> Self {
+    pub(super) fn new(ids: &'a IdMap, answer: &'a Answer, steps: &'a [StepColumn]) -> Self {
         Self {
+            steps,
             ids,
             columns: &answer.columns,
             vertices: answer.vertices.as_deref(),
@@ -64,6 +105,12 @@ impl<'a> Rows<'a> {
     /// The names of the key columns.
     pub(super) fn key_names(&self) -> &'static [&'static str] {
         if self.edges.is_some() { &["source", "target"] } else { &["vertex"] }
+    }
+
+    /// The names of all columns.
+    pub(super) fn header(&self) -> Vec<&'static str> {
+        let steps = self.steps.iter().map(|step| step.name);
+        steps.chain(self.key_names().iter().copied()).chain(self.names()).collect()
     }
 
     /// The base, if the ids of the rows are exactly the integers `base..base + len`.

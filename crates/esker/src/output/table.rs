@@ -1,43 +1,84 @@
-//! Parquet and Arrow IPC output: the column `vertex` with ids, or the columns `source` and `target` if rows are edges, then the columns of
-//! the answer.
+//! Parquet and Arrow IPC output: the columns of the step, if there are several, the column `vertex` with ids, or the columns `source` and
+//! `target` if rows are edges, then the columns of the answer.
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema};
 use esker_graph::VertexId;
 use esker_import::export::OutputFile;
+use esker_import::typed::arrow_column;
+use esker_store::format::LogicalType;
 use esker_store::ids::ExternalId;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use super::rows::{Row, Rows};
+use super::rows::{Row, RowFile, Rows, StepColumn, StepValue};
 use crate::answer::{Value, Values};
 use crate::error::{Error, Result};
 
-pub(super) fn parquet(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default()))
-        .build();
-    let schema = schema(rows);
-    let mut writer =
-        ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(|e| failed(&e))?;
-    for chunk in rows.chunks() {
-        writer.write(&batch(rows, &schema, &rows.range(chunk)?)?).map_err(|e| failed(&e))?;
-    }
-    writer.close().map_err(|e| failed(&e))?;
-    Ok(())
+/// Rows of Apache Parquet.
+pub(super) struct ParquetRows {
+    writer: ArrowWriter<OutputFile>,
+    schema: Arc<Schema>,
 }
 
-pub(super) fn arrow(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
-    let schema = schema(rows);
-    let mut writer = FileWriter::try_new(file, &schema).map_err(|e| failed(&e))?;
-    for chunk in rows.chunks() {
-        writer.write(&batch(rows, &schema, &rows.range(chunk)?)?).map_err(|e| failed(&e))?;
+impl ParquetRows {
+    /// Begins a file whose columns are those of these rows.
+    pub(super) fn begin(file: OutputFile, rows: &Rows<'_>) -> Result<Self> {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default()))
+            .build();
+        let schema = schema(rows);
+        let writer =
+            ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(|e| failed(&e))?;
+        Ok(Self { writer, schema })
     }
-    writer.finish().map_err(|e| failed(&e))
+}
+
+impl RowFile for ParquetRows {
+    fn add(&mut self, rows: &Rows<'_>) -> Result<()> {
+        for chunk in rows.chunks() {
+            let batch = batch(rows, &self.schema, &rows.range(chunk)?)?;
+            self.writer.write(&batch).map_err(|e| failed(&e))?;
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<OutputFile> {
+        self.writer.into_inner().map_err(|e| failed(&e))
+    }
+}
+
+/// Rows of an Arrow IPC file.
+pub(super) struct ArrowRows {
+    writer: FileWriter<OutputFile>,
+    schema: Arc<Schema>,
+}
+
+impl ArrowRows {
+    /// Begins a file whose columns are those of these rows.
+    pub(super) fn begin(file: OutputFile, rows: &Rows<'_>) -> Result<Self> {
+        let schema = schema(rows);
+        let writer = FileWriter::try_new(file, &schema).map_err(|e| failed(&e))?;
+        Ok(Self { writer, schema })
+    }
+}
+
+impl RowFile for ArrowRows {
+    fn add(&mut self, rows: &Rows<'_>) -> Result<()> {
+        for chunk in rows.chunks() {
+            let batch = batch(rows, &self.schema, &rows.range(chunk)?)?;
+            self.writer.write(&batch).map_err(|e| failed(&e))?;
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<OutputFile> {
+        self.writer.into_inner().map_err(|e| failed(&e))
+    }
 }
 
 fn failed(error: &impl std::fmt::Display) -> Error {
@@ -46,8 +87,10 @@ fn failed(error: &impl std::fmt::Display) -> Error {
 
 fn schema(rows: &Rows<'_>) -> Arc<Schema> {
     let id = if rows.ids.is_text() { DataType::Utf8 } else { DataType::Int64 };
-    let mut fields: Vec<_> =
-        rows.key_names().iter().map(|&name| Field::new(name, id.clone(), false)).collect();
+    let steps =
+        rows.steps.iter().map(|step| Field::new(step.name, step_values(step, 0).data_type().clone(), false));
+    let keys = rows.key_names().iter().map(|&name| Field::new(name, id.clone(), false));
+    let mut fields: Vec<_> = steps.chain(keys).collect();
     for (name, column) in rows.names().into_iter().zip(rows.columns) {
         let kind = match column.values {
             Values::Vertex(_) => id.clone(),
@@ -61,10 +104,10 @@ fn schema(rows: &Rows<'_>) -> Arc<Schema> {
 }
 
 fn batch(rows: &Rows<'_>, schema: &Arc<Schema>, chunk: &[Row]) -> Result<RecordBatch> {
-    let keys = 0..rows.key_names().len();
-    let mut arrays: Vec<ArrayRef> = keys
-        .map(|key| ids(rows, &mut chunk.iter().map(|row| Some(row.keys()[key]))))
-        .collect::<Result<_>>()?;
+    let mut arrays: Vec<ArrayRef> = rows.steps.iter().map(|step| step_values(step, chunk.len())).collect();
+    for key in 0..rows.key_names().len() {
+        arrays.push(ids(rows, &mut chunk.iter().map(|row| Some(row.keys()[key])))?);
+    }
     for column in rows.columns {
         let mut values = chunk.iter().map(|row| column.values.get(row.index()));
         arrays.push(match column.values {
@@ -104,6 +147,17 @@ fn batch(rows: &Rows<'_>, schema: &Arc<Schema>, chunk: &[Row]) -> Result<RecordB
         });
     }
     RecordBatch::try_new(Arc::clone(schema), arrays).map_err(|e| failed(&e))
+}
+
+/// The value of a step, once for each of some rows.
+fn step_values(step: &StepColumn, len: usize) -> ArrayRef {
+    match &step.value {
+        StepValue::Text(text) => Arc::new(StringArray::from_iter_values(std::iter::repeat_n(text, len))),
+        StepValue::Time(time, unit, _) => {
+            let times: ArrayRef = Arc::new(Int64Array::from(vec![*time; len]));
+            arrow_column(&LogicalType::Timestamp { unit: *unit, zone: "UTC".to_owned() }, &times)
+        }
+    }
 }
 
 /// An array of vertex ids, with null for `None`.

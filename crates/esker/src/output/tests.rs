@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::{Float64Type, Int64Type, TimestampMillisecondType, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use esker_graph::{NONE, VertexId};
 use esker_store::format::{DatabaseId, IdMapKind};
@@ -204,6 +204,56 @@ fn edges_have_two_ids() {
     )
     .unwrap();
     assert_eq!(ranked[0].key, crate::answer::Value::Edge(1, 2));
+}
+
+#[test]
+fn a_file_of_steps_has_the_rows_of_each_under_its_step() {
+    let place = tempfile::tempdir().unwrap();
+    let ids = mapped(place.path(), IdMapKind::Texts);
+    let hour = crate::window::Times {
+        property: "sent".to_owned(),
+        unit: crate::window::TimeUnit::Seconds,
+        range: None,
+    };
+    let written = |name: &str| {
+        let path = place.path().join(name);
+        let mut file = StepsFile::create(&path, &ExportOptions::default()).unwrap();
+        for (until, kept) in [(3_600, &[0, 2][..]), (7_200, &[]), (10_800, &[1])] {
+            let counts = kept.iter().map(|&v| u64::from(v) + 10).collect();
+            let column =
+                AnswerColumn { name: "count", values: Values::Count(counts), ranking: Ranking::Largest };
+            let answer = Answer { vertices: Some(Arc::from(kept)), ..answer(vec![column]) };
+            file.add(&hour.step_columns(until, "1h".parse().unwrap()), &ids, &answer).unwrap();
+        }
+        file.finish().unwrap();
+        path
+    };
+    let text = String::from_utf8(RealDisk.read(&written("a.csv")).unwrap()).unwrap();
+    assert_eq!(
+        text,
+        "until,length,vertex,value\n1970-01-01T01:00:00Z,1h,a,10\n1970-01-01T01:00:00Z,1h,\"say \"\"d\"\"\",12\n\
+         1970-01-01T03:00:00Z,1h,\"b, c\",11\n"
+    );
+    #[allow(clippy::disallowed_types)] // a file of the test
+    let file = std::fs::File::open(written("a.parquet")).unwrap();
+    let mut parquet = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+    let all: RecordBatch = parquet.next().unwrap().unwrap();
+    let arrow = RealDisk.read(&written("a.arrow")).unwrap();
+    let mut arrow = arrow_ipc::reader::FileReader::try_new(std::io::Cursor::new(arrow), None).unwrap();
+    let first: RecordBatch = arrow.next().unwrap().unwrap();
+    // Parquet has no seconds.
+    let untils = [3_600_000, 3_600_000, 10_800_000];
+    for (batch, untils) in [(all, &untils[..]), (first, &untils[..2])] {
+        assert_eq!(batch.column(0).as_primitive::<TimestampMillisecondType>().values(), untils);
+        assert!(batch.column(1).as_string::<i32>().iter().all(|length| length == Some("1h")));
+        assert_eq!(batch.column(2).as_string::<i32>().value(1), "say \"d\"");
+        assert_eq!(batch.column(3).as_primitive::<UInt64Type>().values()[..2], [10, 12]);
+    }
+    let refused = |name: &str| StepsFile::create(&place.path().join(name), &ExportOptions::default());
+    assert!(refused("b.npy").unwrap_err().to_string().contains("which step a row is of"));
+    assert!(refused("a.csv").unwrap_err().to_string().contains("exists already"));
+    let empty = refused("c.csv").unwrap().finish().unwrap_err().to_string();
+    assert!(empty.contains("there are no steps"), "{empty}");
 }
 
 #[test]

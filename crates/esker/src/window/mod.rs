@@ -21,6 +21,7 @@ use units::DAY_SECONDS;
 pub use units::{Span, TimePoint, TimeUnit};
 
 use crate::error::{Error, Result};
+use crate::output::{StepColumn, StepValue};
 
 /// The first Monday after the first of January 1970, in days.
 const FIRST_MONDAY: i128 = 4;
@@ -107,6 +108,14 @@ impl Times {
     /// [`crate::Error::Usage`] for a length that makes no sense in the unit.
     pub fn window_until(&self, length: Span, until: i64, copies: Copies) -> Result<TimeWindow> {
         Ok(TimeWindow { after: until.saturating_sub(self.unit.length(length)?), until, copies })
+    }
+
+    /// The columns of a window of a length that ends at a time, in a file with the answers on several.
+    pub fn step_columns(&self, until: i64, length: Span) -> [StepColumn; 2] {
+        let (time, unit) = self.unit.stored(until);
+        let time = StepValue::Time(time, unit, self.unit.format(until));
+        let length = StepValue::Text(length.to_string());
+        [StepColumn { name: "until", value: time }, StepColumn { name: "length", value: length }]
     }
 
     /// The ends of windows that follow each other, ascending. Lengths with a unit follow the calendar in UTC, weeks from Monday: hours end

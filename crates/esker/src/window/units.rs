@@ -111,6 +111,16 @@ impl TimeUnit {
         })
     }
 
+    /// A time in a unit that columns of any format have: Parquet has no seconds.
+    pub(super) fn stored(self, time: i64) -> (i64, StoredUnit) {
+        match self {
+            Self::Seconds => (time.saturating_mul(1_000), StoredUnit::Milli),
+            Self::Milliseconds => (time, StoredUnit::Milli),
+            Self::Microseconds => (time, StoredUnit::Micro),
+            Self::Nanoseconds => (time, StoredUnit::Nano),
+        }
+    }
+
     /// The unit in which a time lies between 1973 and 5138, or before that the smallest.
     pub fn guess(latest: i64) -> Self {
         match latest.unsigned_abs() {

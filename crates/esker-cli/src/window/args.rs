@@ -1,0 +1,198 @@
+//! What `esker window` is asked.
+
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use esker::catalogue::Entry;
+use esker::export::ExportOptions;
+use esker::graph::Cancel;
+use esker::output::StepsFile;
+use esker::window::{Span, Step, TimePoint, Times};
+
+use crate::algorithm_args::AlgorithmArgs;
+use crate::at::AtArgs;
+use crate::failure::{Failure, Outcome};
+use crate::residency::AccessArgs;
+use crate::resources::ResourceArgs;
+use crate::rows::RowFormat;
+use crate::window_args::{TIME_HELP, WindowArgs};
+
+/// Run an algorithm on a series of time windows
+///
+/// A window of length L that ends at T has the edges later than T - L, until T and with it. Windows end every --every, aligned to the
+/// calendar in UTC, from the step of the first edge to that of the last; or, with --every-edges, with every N-th edge, and the last window
+/// with the last edge. Shows the figures of each window in one table; with --top, its first rows. --output writes the values of all vertices.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  esker window timed.esker --length 1h --every 15m --to 2024-01-01T02:00 --run wcc
+  esker window timed.esker --length 1d --length 7d --every 1d --run pagerank --top 3 --format csv
+  esker window timed.esker --length 1d --every 1d --kind weighted --run pagerank --top 1
+  esker window timed.esker --length 1d --every-edges 2 --run wcc --top 1
+  esker window timed.esker --length 1d --run pagerank --output ranks.parquet
+  esker window timed.esker --length 1h --run wcc --follow   # until Ctrl-C")]
+pub(crate) struct WindowCommand {
+    /// The database
+    pub(super) database: String,
+    /// Span of the windows, such as 90s, 15m, 1h, 7d, or a number in the unit of the times; may be given several times
+    #[arg(long, required = true, value_name = "LENGTH")]
+    pub(super) length: Vec<Span>,
+    /// Time from the end of a window to that of the next [default: the shortest length]
+    #[arg(long, value_name = "LENGTH")]
+    pub(super) every: Option<Span>,
+    /// Edges from the end of a window to that of the next, in the order of their times; those of one time come together
+    #[arg(long, value_name = "N", conflicts_with = "every")]
+    pub(super) every_edges: Option<NonZeroU64>,
+    /// First time: it lies in the last step of the first window, and counts of edges begin there [default: that of the first edge]
+    #[arg(long, value_name = "TIME")]
+    pub(super) from: Option<TimePoint>,
+    /// Last time: it lies in the last step of the last window, and counts of edges end there [default: that of the last edge]
+    #[arg(long, value_name = "TIME")]
+    pub(super) to: Option<TimePoint>,
+    /// Show each window once the watermark of a version has passed its end, or its event time if no stream made it, and wait for the next,
+    /// until the command is stopped; the first is the newest that has ended, or that of --from, or that of the first edge if there is none yet
+    #[arg(long, conflicts_with_all = ["to", "at"])]
+    pub(super) follow: bool,
+    /// With --follow, if several windows have ended: show all of them (wait), or the newest only (skip)
+    #[arg(long, value_enum, value_name = "WHAT", requires = "follow")]
+    pub(super) overrun: Option<OverrunArg>,
+    #[arg(long, value_name = "NAME", help = TIME_HELP, help_heading = "Windows")]
+    pub(super) time: Option<String>,
+    #[command(flatten)]
+    pub(super) of_window: WindowArgs,
+    /// The algorithm; `esker run --list` lists them
+    #[arg(long = "run", value_name = "ALGORITHM")]
+    pub(super) algorithm: String,
+    #[command(flatten)]
+    pub(super) options: AlgorithmArgs,
+    /// Show the N vertices with the largest values, or the N largest groups, of each window
+    #[arg(long, value_name = "N")]
+    pub(super) top: Option<usize>,
+    /// Write all values of all windows, with the end and the length of the window: .csv, .parquet or .arrow; `-` prints them instead of
+    /// figures, as CSV
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// Replace a file that stands there
+    #[arg(long, requires = "output")]
+    pub(super) force: bool,
+    /// Form of the rows on standard output [default: table; with --follow jsonl, or csv; with `--output -` csv]
+    #[arg(long, value_enum, value_name = "FORM")]
+    pub(super) format: Option<RowFormat>,
+    /// Print the rows as JSON: an array of objects, or with --follow an object a line
+    #[arg(long, conflicts_with = "format")]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) at: AtArgs,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    pub(super) seed: u64,
+    /// The same answer for any number of threads
+    #[arg(long)]
+    pub(super) deterministic: bool,
+    #[command(flatten)]
+    pub(super) access: AccessArgs,
+    #[command(flatten)]
+    pub(super) resources: ResourceArgs,
+}
+
+/// `--overrun`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum OverrunArg {
+    /// All windows are shown, later than they end.
+    Wait,
+    /// Windows are left out, and counted.
+    Skip,
+}
+
+/// What of each window is shown on standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ShownRows {
+    /// Nothing: a file of all values goes there.
+    Nothing,
+    /// Its sizes and the figures of the answer.
+    Figures,
+    /// The rows with the largest values.
+    Top(usize),
+    /// All rows.
+    All,
+}
+
+impl WindowCommand {
+    /// Refuses options that make no sense together.
+    pub(super) fn check(&self, entry: &Entry) -> Outcome {
+        let given = [("--top", self.top.is_some()), ("--output", self.output.is_some())];
+        if let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given && !entry.has_rows()) {
+            let (name, figures) = (entry.name, entry.figures.join(", "));
+            return Err(Failure::Usage(format!(
+                "{option} has no effect: {name} answers with figures only ({figures})"
+            )));
+        }
+        if self.follow && matches!(self.row_format(), RowFormat::Table | RowFormat::Json) {
+            return Err(Failure::Usage(
+                "with --follow rows are printed as they come: as jsonl or csv".to_owned(),
+            ));
+        }
+        if self.follow && self.output.is_some() && !self.is_to_stdout() {
+            let message =
+                "with --follow a file would never be complete: --output - prints all values as they come";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        self.of_window.copies()?;
+        Ok(())
+    }
+
+    /// The form of rows on standard output.
+    pub(super) fn row_format(&self) -> RowFormat {
+        match self.format {
+            Some(format) => format,
+            None if self.follow => RowFormat::Jsonl,
+            None if self.json => RowFormat::Json,
+            None if self.is_to_stdout() => RowFormat::Csv,
+            None => RowFormat::Table,
+        }
+    }
+
+    /// Whether `--output -` was given.
+    pub(super) fn is_to_stdout(&self) -> bool {
+        self.output.as_deref() == Some(Path::new("-"))
+    }
+
+    /// Whether rows in the form of files go to standard output.
+    fn is_file_to_stdout(&self) -> bool {
+        self.is_to_stdout() && self.top.is_none() && !self.follow && self.row_format() == RowFormat::Csv
+    }
+
+    pub(super) fn shown(&self) -> ShownRows {
+        match self.top {
+            Some(count) => ShownRows::Top(count),
+            None if self.is_file_to_stdout() => ShownRows::Nothing,
+            None if self.is_to_stdout() => ShownRows::All,
+            None => ShownRows::Figures,
+        }
+    }
+
+    /// The file to which all values are written.
+    pub(super) fn file(&self, cancel: &Cancel) -> Result<Option<StepsFile>, Failure> {
+        let path = self.output.as_ref().filter(|_| !self.is_to_stdout() || self.is_file_to_stdout());
+        let options =
+            ExportOptions { overwrite: self.force, cancel: cancel.clone(), ..ExportOptions::default() };
+        Ok(path.map(|path| StepsFile::create(path, &options)).transpose()?)
+    }
+
+    /// How far the end of a window is from the next.
+    pub(super) fn step(&self, times: &Times) -> Result<Step, Failure> {
+        let given = self.every.map(Step::Length).or(self.every_edges.map(Step::Edges));
+        if let Some(given) = given {
+            return Ok(given);
+        }
+        let mut shortest = None;
+        for &length in &self.length {
+            let units = times.unit.length(length)?;
+            if shortest.is_none_or(|(least, _)| units < least) {
+                shortest = Some((units, length));
+            }
+        }
+        let shortest = shortest.map(|(_, length)| Step::Length(length));
+        shortest.ok_or_else(|| Failure::Usage("--length is missing".to_owned()))
+    }
+}

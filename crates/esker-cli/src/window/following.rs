@@ -1,0 +1,129 @@
+//! `esker window --follow`: the windows of a stream, as they end.
+
+use std::time::Duration;
+
+use esker::change::{Expiries, WindowVersion, newest_watermark};
+use esker::store::Store;
+use esker::window::Step;
+
+use super::args::{OverrunArg, WindowCommand};
+use super::series::Series;
+use crate::failure::{Failure, Outcome};
+use crate::rows::{PrintedRows, Rows};
+use crate::size::counted;
+use crate::text;
+
+/// Time between two looks for a new version.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+impl Series<'_> {
+    /// Shows the rows of windows as versions pass their ends, until a signal.
+    pub(super) fn follow(&mut self) -> Outcome {
+        let is_awaited = self.times.range.is_none();
+        if is_awaited {
+            self.await_edges()?;
+        }
+        let step = self.command.step(&self.times)?;
+        let from = self.command.from.as_ref();
+        let mut last = from.map(|from| from.before(self.times.unit)).transpose()?;
+        if is_awaited && last.is_none() {
+            last = self.times.range.map(|(first, _)| first.saturating_sub(1));
+        }
+        let (mut seen, mut printed) = (None, PrintedRows::new(self.format));
+        loop {
+            let store = Store::open(&self.command.database)?;
+            let versions = store.versions()?;
+            let newest = versions.last().map(|version| (version.number, version.time_ms));
+            if let Some((_, time_ms)) = newest.filter(|_| newest != seen) {
+                let messages = versions.iter().rev().map(|version| version.message.as_str());
+                let passed = newest_watermark(messages).unwrap_or_else(|| self.times.unit.of_ms(time_ms));
+                self.snapshot = self.command.options.weighted(store.snapshot()?)?;
+                let expiries = Expiries::of(&versions, self.times.unit);
+                let (mut ends, has_all) = self.ends_passed(&store, &expiries, step, (last, passed))?;
+                if self.command.overrun == Some(OverrunArg::Skip) && ends.len() > 1 {
+                    let left_out = counted(ends.len() as u64 - 1, "window", "windows");
+                    text::remark(&format!("left out {left_out} that had ended before the newest"));
+                    ends.drain(..ends.len() - 1);
+                }
+                for end in ends {
+                    printed.add(self.rows_until(&store, &expiries, end)?)?;
+                    last = Some(end);
+                }
+                if has_all {
+                    seen = newest;
+                }
+            }
+            self.run.check()?;
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Waits for the first edge. Before it no window has one, and the unit of the times may have to be guessed from it.
+    fn await_edges(&mut self) -> Outcome {
+        let WindowCommand { database, options, of_window, time, .. } = self.command;
+        text::remark("there is no edge yet: waiting for the first");
+        while self.times.range.is_none() {
+            self.run.check()?;
+            std::thread::sleep(LOOK_EVERY);
+            self.snapshot = options.weighted(Store::open(database)?.snapshot()?)?;
+            self.times = of_window.times(&self.snapshot, time.as_deref(), &self.run)?;
+        }
+        Ok(())
+    }
+
+    /// The ends that the watermark has passed, and whether they are all. Edges that have expired since the last end are counted on the version
+    /// that has them still.
+    fn ends_passed(
+        &self,
+        store: &Store,
+        expiries: &Expiries,
+        step: Step,
+        (last, passed): (Option<i64>, i64),
+    ) -> Result<(Vec<i64>, bool), Failure> {
+        if let (Step::Edges(every), Some(mut after)) = (step, last) {
+            let mut counted = 0;
+            // Each part of the edges is counted on the last version that has it.
+            while let Some((version, until)) = expiries.last_with(after)
+                && let until = until.min(passed)
+                && until > after
+            {
+                let before = store.at(version)?;
+                let (ends, rest) =
+                    self.times.ends_counted(&before, (every, counted), (after, until), &self.run)?;
+                if !ends.is_empty() {
+                    return Ok((ends, false));
+                }
+                (after, counted) = (until, rest);
+            }
+            let rest = (after, passed);
+            let (ends, _) = self.times.ends_counted(&self.snapshot, (every, counted), rest, &self.run)?;
+            return Ok((ends, true));
+        }
+        Ok((self.times.ends_passed(&self.snapshot, step, (last, passed), &self.run)?, true))
+    }
+
+    /// The rows of the windows of all lengths that end at a time, each on the newest version that has its edges.
+    fn rows_until(&self, store: &Store, expiries: &Expiries, end: i64) -> Result<Rows, Failure> {
+        let (mut rows, unit) = (Rows::default(), self.times.unit);
+        for length in &self.command.length {
+            let after = end.saturating_sub(unit.length(*length)?);
+            let lengths = std::slice::from_ref(length);
+            match expiries.version_of(after, end) {
+                WindowVersion::Before(version) => {
+                    let before = self.command.options.weighted(store.at(version)?)?;
+                    self.add_rows(&mut rows, None, &before, (&[end], lengths))?;
+                    continue;
+                }
+                WindowVersion::Expired(version, until) => text::warn(&format!(
+                    "the window of {length} until {} lacks its edges until {}: version {version} removed those that had expired, and no \
+                     version before it that is kept has all edges of the window",
+                    unit.format(end),
+                    unit.format(until)
+                )),
+                WindowVersion::Newest => {}
+            }
+            self.add_rows(&mut rows, None, &self.snapshot, (&[end], lengths))?;
+        }
+        Ok(rows)
+    }
+}

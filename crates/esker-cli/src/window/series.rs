@@ -1,0 +1,125 @@
+//! The windows of a command: their rows, and the file of their values.
+
+use esker::catalogue::{Entry, Params};
+use esker::graph::Run;
+use esker::output::StepsFile;
+use esker::store::Snapshot;
+use esker::store::windows::SHARED_WINDOWS_MAX;
+use esker::window::{Span, Times, WindowJob, WindowSeries};
+use serde_json::json;
+
+use super::args::{ShownRows, WindowCommand};
+use crate::answer_rows::answer_rows;
+use crate::failure::Failure;
+use crate::figures::sized_figures;
+use crate::progress::Bar;
+use crate::rows::{PrintedRows, RowFormat, Rows};
+use crate::text;
+
+/// What the windows of a command share.
+pub(super) struct Series<'c> {
+    pub(super) command: &'c WindowCommand,
+    pub(super) entry: &'static Entry,
+    pub(super) params: Params,
+    pub(super) shown: ShownRows,
+    pub(super) format: RowFormat,
+    pub(super) snapshot: Snapshot,
+    pub(super) times: Times,
+    pub(super) run: Run,
+}
+
+impl Series<'_> {
+    /// Shows the rows of all windows, and writes their values; returns the number of windows.
+    pub(super) fn show(
+        &self,
+        printed: &mut PrintedRows,
+        mut file: Option<&mut StepsFile>,
+        bar: &Bar,
+    ) -> Result<usize, Failure> {
+        let Self { command, times, .. } = self;
+        let mut count = 0;
+        let range = (command.from.as_ref(), command.to.as_ref());
+        if let (Some(from), Some(to)) = range
+            && from.before(times.unit)? >= to.last(times.unit)?
+        {
+            return Err(Failure::Usage("--from is after --to".to_owned()));
+        }
+        let mut ends = times.ends(&self.snapshot, command.step(times)?, range, &self.run)?;
+        let at_once = (SHARED_WINDOWS_MAX / command.length.len()).max(1);
+        loop {
+            let some: Vec<i64> = ends.by_ref().take(at_once).collect();
+            if some.is_empty() {
+                return Ok(count);
+            }
+            let mut rows = Rows::default();
+            let windows = (&some[..], &command.length[..]);
+            count += self.add_rows(&mut rows, file.as_deref_mut(), &self.snapshot, windows)?;
+            if self.shown != ShownRows::Nothing {
+                bar.aside(|| printed.add(rows))?;
+            }
+        }
+    }
+
+    /// Adds the rows of the windows of some lengths that end at some times, and writes their values; returns their number.
+    pub(super) fn add_rows(
+        &self,
+        rows: &mut Rows,
+        mut file: Option<&mut StepsFile>,
+        snapshot: &Snapshot,
+        (ends, of_lengths): (&[i64], &[Span]),
+    ) -> Result<usize, Failure> {
+        let Self { command, entry, times, .. } = self;
+        let copies = command.of_window.copies()?;
+        let (mut windows, mut lengths) = (Vec::new(), Vec::new());
+        for &end in ends {
+            for &length in of_lengths {
+                windows.push(times.window_until(length, end, copies)?);
+                lengths.push(length);
+            }
+        }
+        let (mut done, ends) = (0, windows.iter().map(|window| window.until).collect::<Vec<_>>());
+        let job = WindowJob {
+            entry,
+            params: &self.params,
+            request: &command.access.request(),
+            resources: &command.resources.of_run(command.deterministic),
+            all_vertices: command.of_window.all_vertices,
+        };
+        let windows = (&*times.property, windows);
+        let found = WindowSeries::answers(snapshot, windows, &job, &self.run, |found| {
+            if let Some(vertex) = &found.lacks {
+                let (length, until) = (lengths[done], times.unit.format(found.window.until));
+                text::remark(&format!(
+                    "the window of {length} until {until} has no answer: it has no edge of {vertex:?}"
+                ));
+            }
+            if let Some(file) = &mut file {
+                let step = times.step_columns(found.window.until, lengths[done]);
+                file.add(&step, snapshot.ids(), &found.answer)?;
+            }
+            let rows_of = |count| answer_rows(snapshot, &found.answer, count, self.format);
+            let of_window = match self.shown {
+                ShownRows::Nothing => Rows::default(),
+                ShownRows::Top(count) => rows_of(Some(count))?,
+                ShownRows::All => rows_of(None)?,
+                ShownRows::Figures => {
+                    let sizes = (found.num_vertices, found.num_edges);
+                    sized_figures(entry, sizes, &found.answer)
+                }
+            };
+            let mut of_length = Rows::default();
+            of_length.append("length", &json!(lengths[done].to_string()), of_window);
+            rows.append("until", &json!(times.unit.format(found.window.until)), of_length);
+            done += 1;
+            Ok::<_, Failure>(())
+        });
+        found.map_err(|failure| match failure {
+            Failure::Failed(reason) => {
+                let end = ends.get(done).copied().unwrap_or(0);
+                Failure::Failed(format!("the window until {}: {reason}", times.unit.format(end)))
+            }
+            other => other,
+        })?;
+        Ok(done)
+    }
+}
