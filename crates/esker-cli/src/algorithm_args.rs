@@ -6,7 +6,7 @@ use esker::store::{self, Snapshot};
 
 use crate::failure::Failure;
 
-/// Options of an algorithm, and the weight that it reads.
+/// Options of an algorithm, the weight that it reads, and whether it reads the directions of edges.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AlgorithmArgs {
     /// Option of the algorithm, such as damping=0.9; `esker run ALGORITHM --help` lists them
@@ -15,6 +15,10 @@ pub(crate) struct AlgorithmArgs {
     /// Edge property that is the weight [default: the weight of the import]
     #[arg(long, value_name = "NAME")]
     weight: Option<String>,
+    /// Read a directed graph as undirected: `a -> b` and `b -> a` become one edge with the smaller weight; if parallel edges are kept,
+    /// each stays an edge
+    #[arg(long)]
+    as_undirected: bool,
 }
 
 impl AlgorithmArgs {
@@ -31,17 +35,13 @@ impl AlgorithmArgs {
         Ok((entry, params))
     }
 
-    /// A version with the weight that was asked for.
-    pub(crate) fn weighted(&self, snapshot: Snapshot) -> Result<Snapshot, Failure> {
-        Ok(self.weighted_by(snapshot)?)
-    }
-
-    /// As [`AlgorithmArgs::weighted`].
-    pub(crate) fn weighted_by(&self, snapshot: Snapshot) -> store::Result<Snapshot> {
-        match &self.weight {
-            Some(name) => snapshot.weighted_by(name),
-            None => Ok(snapshot),
-        }
+    /// A version as the algorithm reads it: with the weight that was asked for, and without directions if that was.
+    pub(crate) fn of_version(&self, snapshot: Snapshot) -> store::Result<Snapshot> {
+        let snapshot = match &self.weight {
+            Some(name) => snapshot.weighted_by(name)?,
+            None => snapshot,
+        };
+        Ok(if self.as_undirected { snapshot.as_undirected() } else { snapshot })
     }
 }
 

@@ -20,9 +20,14 @@ pub(crate) fn edges_name(snapshot: &Snapshot) -> &'static str {
     if snapshot.drops_directions() { "directed_edges" } else { "edges" }
 }
 
-/// The figures of an answer, after the numbers of vertices and edges of its graph.
-pub(crate) fn sized_figures(entry: &Entry, (vertices, edges): (usize, u64), answer: &Answer) -> Rows {
-    rows_of_figures(entry, vertices, ("edges", edges), answer)
+/// The figures of an answer, after the numbers of vertices and edges of its graph, which is a part of a version.
+pub(crate) fn sized_figures(
+    entry: &Entry,
+    snapshot: &Snapshot,
+    (vertices, edges): (usize, u64),
+    answer: &Answer,
+) -> Rows {
+    rows_of_figures(entry, vertices, (edges_name(snapshot), edges), answer)
 }
 
 fn rows_of_figures(

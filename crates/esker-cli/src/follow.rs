@@ -209,8 +209,8 @@ impl FollowCommand {
             None => follower.newest(),
             Some(selector) => number_of(&store, selector)?,
         };
-        let snapshot = self.options.weighted(follower.at(first)?)?;
-        let open = |number| Ok(self.options.weighted_by(follower.at(number)?)?);
+        let snapshot = self.options.of_version(follower.at(first)?)?;
+        let open = |number| Ok(self.options.of_version(follower.at(number)?)?);
         let moved = self.moving()?.map(|window| first_window(&window, &snapshot, open, run));
         let moved = moved.transpose()?.flatten();
         let (snapshot, unit) = match moved {
@@ -262,7 +262,7 @@ impl FollowCommand {
         to: Snapshot,
         run: &Run,
     ) -> Result<Option<(FollowStep, Option<TimeUnit>)>, Failure> {
-        let to = self.options.weighted(to)?;
+        let to = self.options.of_version(to)?;
         let Some(window) = self.moving()? else { return Ok(Some((follow.advance(to)?, None))) };
         let Some((windowed, unit)) = window.of(&to, Some(follow.snapshot()), run)? else { return Ok(None) };
         Ok(Some((follow.advance(windowed)?, Some(unit))))

@@ -277,7 +277,7 @@ impl RunArgs {
         let found = answers_on_versions(versions, (entry, params), &run, |found| {
             let of_version = match self.top {
                 Some(count) => answer_rows(&newest, &found.answer, Some(count), self.row_format())?,
-                None => sized_figures(entry, (found.num_vertices, found.num_edges), &found.answer),
+                None => sized_figures(entry, &newest, (found.num_vertices, found.num_edges), &found.answer),
             };
             rows.append("version", &json!(numbers[found.index]), of_version);
             Ok(())

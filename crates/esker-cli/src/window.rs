@@ -26,7 +26,7 @@ impl WindowCommand {
         let (store, bar) = open_store(self.database.as_ref(), &self.resources, &cancel)?;
         let snapshot = self.at.snapshot(&store);
         bar.finish();
-        let snapshot = self.options.weighted(snapshot?)?;
+        let snapshot = self.options.of_version(snapshot?)?;
         let bar = Bar::spinner(false);
         let on_round = Some(bar.on_round(entry.name));
         let run = self.resources.run(&cancel, self.seed, self.deterministic, on_round)?;

@@ -8,7 +8,7 @@ use esker::catalogue::Entry;
 use esker::export::ExportOptions;
 use esker::graph::Cancel;
 use esker::output::StepsFile;
-use esker::window::{Span, Step, TimePoint, Times};
+use esker::window::{Alignment, Span, Step, TimePoint, Times};
 
 use crate::algorithm_args::AlgorithmArgs;
 use crate::at::AtArgs;
@@ -21,7 +21,7 @@ use crate::window_args::{TIME_HELP, WindowArgs};
 /// Run an algorithm on a series of time windows
 ///
 /// A window of length L that ends at T has the edges later than T - L, until T and with it. Windows end every --every, aligned to the
-/// calendar in UTC, from the step of the first edge to that of the last; or, with --every-edges, with every N-th edge, and the last window
+/// calendar in UTC or as --align says, from the step of the first edge to that of the last; or, with --every-edges, with every N-th edge, and the last window
 /// with the last edge. Shows the figures of each window in one table; with --top, its first rows. --output writes the values of all vertices.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -40,6 +40,9 @@ pub(crate) struct WindowCommand {
     /// Time from the end of a window to that of the next [default: the shortest length]
     #[arg(long, value_name = "LENGTH")]
     pub(super) every: Option<Span>,
+    /// Where steps begin: with the calendar in UTC, with the first edge (first), or with a time
+    #[arg(long, value_name = "WHERE", default_value = "calendar", conflicts_with = "every_edges")]
+    pub(super) align: Alignment,
     /// Edges from the end of a window to that of the next, in the order of their times; those of one time come together
     #[arg(long, value_name = "N", conflicts_with = "every")]
     pub(super) every_edges: Option<NonZeroU64>,
@@ -181,9 +184,11 @@ impl WindowCommand {
 
     /// How far the end of a window is from the next.
     pub(super) fn step(&self, times: &Times) -> Result<Step, Failure> {
-        let given = self.every.map(Step::Length).or(self.every_edges.map(Step::Edges));
-        if let Some(given) = given {
-            return Ok(given);
+        if let Some(edges) = self.every_edges {
+            return Ok(Step::Edges(edges));
+        }
+        if let Some(every) = self.every {
+            return Ok(times.step(every, &self.align)?);
         }
         let mut shortest = None;
         for &length in &self.length {
@@ -192,7 +197,9 @@ impl WindowCommand {
                 shortest = Some((units, length));
             }
         }
-        let shortest = shortest.map(|(_, length)| Step::Length(length));
-        shortest.ok_or_else(|| Failure::Usage("--length is missing".to_owned()))
+        match shortest {
+            Some((_, length)) => Ok(times.step(length, &self.align)?),
+            None => Err(Failure::Usage("--length is missing".to_owned())),
+        }
     }
 }

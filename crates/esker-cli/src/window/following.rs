@@ -1,10 +1,10 @@
 //! `esker window --follow`: the windows of a stream, as they end.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use esker::change::{Expiries, WindowVersion, newest_watermark};
 use esker::store::Store;
-use esker::window::Step;
+use esker::window::{Step, TimeUnit};
 
 use super::args::{OverrunArg, WindowCommand};
 use super::series::Series;
@@ -15,6 +15,31 @@ use crate::text;
 
 /// Time between two looks for a new version.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Time between two lines that say how late the windows are.
+const SAY_EVERY: Duration = Duration::from_secs(10);
+
+/// Windows that are shown later than they could be.
+#[derive(Default)]
+struct Lateness {
+    said: Option<Instant>,
+}
+
+impl Lateness {
+    /// Says now and then, before the window that ends first of some is computed, that others have ended, too.
+    fn say(&mut self, ended: &[i64], unit: TimeUnit) {
+        let [first, .., newest] = ended else { return };
+        if self.said.is_some_and(|said| said.elapsed() < SAY_EVERY) {
+            return;
+        }
+        self.said = Some(Instant::now());
+        let waiting =
+            counted(ended.len() as u64 - 1, "window that has ended waits", "windows that have ended wait");
+        let (first, behind) = (unit.format(*first), unit.span(newest.saturating_sub(*first)));
+        text::remark(&format!(
+            "{waiting} while that until {first} is computed; the newest ended {behind} later"
+        ));
+    }
+}
 
 impl Series<'_> {
     /// Shows the rows of windows as versions pass their ends, until a signal.
@@ -30,6 +55,7 @@ impl Series<'_> {
             last = self.times.range.map(|(first, _)| first.saturating_sub(1));
         }
         let (mut seen, mut printed) = (None, PrintedRows::new(self.format));
+        let mut lateness = Lateness::default();
         loop {
             let store = Store::open(&self.command.database)?;
             let versions = store.versions()?;
@@ -37,7 +63,7 @@ impl Series<'_> {
             if let Some((_, time_ms)) = newest.filter(|_| newest != seen) {
                 let messages = versions.iter().rev().map(|version| version.message.as_str());
                 let passed = newest_watermark(messages).unwrap_or_else(|| self.times.unit.of_ms(time_ms));
-                self.snapshot = self.command.options.weighted(store.snapshot()?)?;
+                self.snapshot = self.command.options.of_version(store.snapshot()?)?;
                 let expiries = Expiries::of(&versions, self.times.unit);
                 let (mut ends, has_all) = self.ends_passed(&store, &expiries, step, (last, passed))?;
                 if self.command.overrun == Some(OverrunArg::Skip) && ends.len() > 1 {
@@ -45,7 +71,8 @@ impl Series<'_> {
                     text::remark(&format!("left out {left_out} that had ended before the newest"));
                     ends.drain(..ends.len() - 1);
                 }
-                for end in ends {
+                for (i, &end) in ends.iter().enumerate() {
+                    lateness.say(&ends[i..], self.times.unit);
                     printed.add(self.rows_until(&store, &expiries, end)?)?;
                     last = Some(end);
                 }
@@ -65,7 +92,7 @@ impl Series<'_> {
         while self.times.range.is_none() {
             self.run.check()?;
             std::thread::sleep(LOOK_EVERY);
-            self.snapshot = options.weighted(Store::open(database)?.snapshot()?)?;
+            self.snapshot = options.of_version(Store::open(database)?.snapshot()?)?;
             self.times = of_window.times(&self.snapshot, time.as_deref(), &self.run)?;
         }
         Ok(())
@@ -110,7 +137,7 @@ impl Series<'_> {
             let lengths = std::slice::from_ref(length);
             match expiries.version_of(after, end) {
                 WindowVersion::Before(version) => {
-                    let before = self.command.options.weighted(store.at(version)?)?;
+                    let before = self.command.options.of_version(store.at(version)?)?;
                     self.add_rows(&mut rows, None, &before, (&[end], lengths))?;
                     continue;
                 }

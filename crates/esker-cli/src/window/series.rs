@@ -104,7 +104,7 @@ impl Series<'_> {
                 ShownRows::All => rows_of(None)?,
                 ShownRows::Figures => {
                     let sizes = (found.num_vertices, found.num_edges);
-                    sized_figures(entry, sizes, &found.answer)
+                    sized_figures(entry, snapshot, sizes, &found.answer)
                 }
             };
             let mut of_length = Rows::default();

@@ -257,6 +257,39 @@ fn any_algorithm_is_followed_and_says_that_it_is_computed_anew() {
 }
 
 #[test]
+fn answers_on_edges_without_their_directions_are_followed() {
+    let place = timed();
+    // The state of the directed graph is not taken for the other's.
+    place.ok("follow t.esker kcore --once --keep");
+    for rest in ["", "--window 60 --time-unit s"] {
+        for algorithm in ["kcore", "matching"] {
+            let line = format!(
+                "follow t.esker {algorithm} --as-undirected {rest} --keep --once --initial --format csv"
+            );
+            let done = place.run(&line);
+            let said = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert!(done.status.success() && said.contains("computed anew at each step"), "{said}");
+            let rows = String::from_utf8(done.stdout).unwrap();
+            let followed: Vec<String> = rows
+                .lines()
+                .skip(1)
+                .map(|row| {
+                    let fields: Vec<&str> = row.split(',').collect();
+                    format!("{},{}", fields[fields.len() - 3], fields[fields.len() - 1])
+                })
+                .collect();
+            let run = place.ok(&format!("run {algorithm} t.esker --as-undirected {rest} --output -"));
+            let expected: Vec<&str> = run.lines().skip(1).filter(|row| !row.ends_with(',')).collect();
+            assert!(!expected.is_empty());
+            assert_eq!(followed, expected, "{line}");
+        }
+    }
+    let rows = place.ok("follow t.esker kcore --as-undirected --from 1 --once --format csv");
+    assert_eq!(rows, "version,vertex,old,new\n2,dan,,1\n3,eve,,1\n");
+    place.fails(1, "follow t.esker matching", "--as-undirected");
+}
+
+#[test]
 fn the_first_values_are_printed_on_request_and_what_is_no_database_is_named() {
     let place = Place::new();
     place.file("a.csv", "source,target\na,b\nc,d\n");

@@ -236,6 +236,27 @@ fn windows_follow_a_stream_once_the_watermark_has_passed_their_ends() {
         assert!(std::io::BufRead::read_line(&mut said, &mut noted).unwrap() > 0, "{noted}");
     }
     end(follower, rustix::process::Signal::INT);
+    // All are shown, and how late they are is said.
+    let waiting = skipping.replace("skip", "wait");
+    for line in [waiting.as_str(), &waiting.replace("--overrun wait ", "")] {
+        let mut follower = start(&place, line);
+        let mut noted = String::new();
+        let mut said = std::io::BufReader::new(follower.stderr.take().unwrap());
+        while !noted.contains("\n") {
+            assert!(std::io::BufRead::read_line(&mut said, &mut noted).unwrap() > 0, "{noted}");
+        }
+        assert_eq!(
+            noted,
+            "2 windows that have ended wait while that until 2024-01-01T00:00:59Z is computed; the newest ended 2m later\n"
+        );
+        let mut shown = std::io::BufReader::new(follower.stdout.take().unwrap());
+        for until in ["00:59", "01:59", "02:59"] {
+            let mut row = String::new();
+            std::io::BufRead::read_line(&mut shown, &mut row).unwrap();
+            assert!(row.contains(until), "{row}");
+        }
+        end(follower, rustix::process::Signal::INT);
+    }
     place.fails(2, "window s.esker --length 1m --run wcc --follow --format table", "as jsonl or csv");
     place.fails(2, "window s.esker --length 1m --run wcc --overrun skip", "--follow");
 }

@@ -162,6 +162,53 @@ fn all_values_of_all_windows_are_written_with_their_steps() {
 }
 
 #[test]
+fn windows_are_aligned_to_the_first_edge_or_to_a_time() {
+    let place = Place::new();
+    // The first edge is half an hour after midnight.
+    let rows: Vec<String> =
+        [1_800, 5_399, 5_400, 9_000].iter().map(|at| format!("ann,bob,{}\n", FIRST + at)).collect();
+    place.file("m.csv", &format!("from,to,sent\n{}", rows.concat()));
+    place.ok("import m.csv m.esker --duplicates keep --time sent");
+    let ends = |align: &str| -> Vec<String> {
+        let rows = place.ok(&format!("window m.esker --length 1h --run wcc --format csv {align}"));
+        let fields = rows.lines().skip(1).map(|row| row.split(',').collect::<Vec<_>>());
+        fields.map(|row| format!("{} {}", &row[0][11..19], row[3])).collect()
+    };
+    assert_eq!(ends(""), ["00:59:59 1", "01:59:59 2", "02:59:59 1"]);
+    assert_eq!(ends("--align calendar"), ends(""));
+    assert_eq!(ends("--align first"), ["01:29:59 2", "02:29:59 1", "03:29:59 1"]);
+    assert_eq!(ends("--align 2024-01-01T01:00:01"), ["01:00:00 1", "02:00:00 2", "03:00:00 1"]);
+    // From a time on, as aligned as before.
+    assert_eq!(ends("--align first --from 2024-01-01T02:00"), ["02:29:59 1", "03:29:59 1"]);
+    place.fails(2, "window m.esker --length 1h --run wcc --align soon", "or calendar, or first");
+    place.fails(2, "window m.esker --length 1h --every-edges 2 --run wcc --align first", "--align");
+}
+
+#[test]
+fn windows_are_read_as_undirected() {
+    let place = messages();
+    for algorithm in ["matching", "kcore", "forest", "wcc"] {
+        let line = format!(
+            "window m.esker --length 2d --align 2024-01-01 --run {algorithm} --as-undirected --output -"
+        );
+        let written = place.ok(&line);
+        let mut expected = String::new();
+        for day in ["2024-01-02", "2024-01-04"] {
+            let rows = place
+                .ok(&format!("run {algorithm} m.esker --window 2d --at {day} --as-undirected --output -"));
+            if expected.is_empty() {
+                expected = format!("until,length,{}\n", rows.lines().next().unwrap());
+            }
+            expected.extend(rows.lines().skip(1).map(|row| format!("{day}T23:59:59Z,2d,{row}\n")));
+        }
+        assert_eq!(written, expected, "{algorithm}");
+    }
+    let figures = place.ok("window m.esker --length 2d --run kcore --as-undirected --format csv");
+    assert!(figures.starts_with("until,length,vertices,directed_edges,"), "{figures}");
+    place.fails(1, "window m.esker --length 2d --run forest", "--as-undirected");
+}
+
+#[test]
 fn a_window_is_of_any_version() {
     let place = messages();
     place.file("late.csv", &format!("from,to,sent,length\nfay,ann,{},1\n", FIRST + DAY + 1));

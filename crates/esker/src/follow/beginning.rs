@@ -20,7 +20,10 @@ pub fn first_window(
     run: &Run,
 ) -> Result<Option<(Snapshot, TimeUnit)>> {
     let found = moving.of(newest, None, run)?;
-    let (Some((windowed, unit)), Some(Step::Length(_))) = (&found, moving.every) else { return Ok(found) };
+    let (Some((windowed, unit)), Some(Step::Length(_) | Step::LengthAfter(..))) = (&found, moving.every)
+    else {
+        return Ok(found);
+    };
     let Some(window) = windowed.window_index().map(|index| *index.window()) else { return Ok(found) };
     let until = newest.version().number;
     let versions = newest.manifest().versions.iter().filter(|version| version.number <= until);

@@ -9,6 +9,7 @@ mod units;
 mod declared;
 
 use std::num::NonZeroU64;
+use std::str::FromStr;
 
 pub use declared::Declared;
 pub(crate) use declared::expect_no_weight;
@@ -31,10 +32,36 @@ const STEPS_MAX: i128 = 1 << 22;
 /// How far the end of a window is from the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// A length of time.
+    /// A length of time, aligned to the calendar.
     Length(Span),
+    /// A length of time; the first step begins after this time, in the unit of the times.
+    LengthAfter(Span, i64),
     /// A number of edges, in the order of their times.
     Edges(NonZeroU64),
+}
+
+/// Where steps of a length of time begin.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Alignment {
+    /// With the calendar in UTC, weeks on Monday; lengths without a unit with their multiples.
+    #[default]
+    Calendar,
+    /// With the first edge.
+    First,
+    /// With a time, or with the first moment of a day, minute or second.
+    At(TimePoint),
+}
+
+impl FromStr for Alignment {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "calendar" => Ok(Self::Calendar),
+            "first" => Ok(Self::First),
+            _ => text.parse().map(Self::At).map_err(|error| format!("{error}, or calendar, or first")),
+        }
+    }
 }
 
 /// The times of a version: where they are, what they mean, and how far they go.
@@ -118,21 +145,36 @@ impl Times {
         [StepColumn { name: "until", value: time }, StepColumn { name: "length", value: length }]
     }
 
+    /// Steps of a length, aligned. Without an edge there is no first one: then the calendar counts.
+    ///
+    /// # Errors
+    /// [`crate::Error::Usage`] if the alignment is not a time.
+    pub fn step(&self, every: Span, alignment: &Alignment) -> Result<Step> {
+        let after = match alignment {
+            Alignment::Calendar => None,
+            Alignment::First => self.range.map(|range| range.0.saturating_sub(1)),
+            Alignment::At(time) => Some(time.before(self.unit)?),
+        };
+        Ok(after.map_or(Step::Length(every), |after| Step::LengthAfter(every, after)))
+    }
+
     /// The ends of windows that follow each other, ascending. Lengths with a unit follow the calendar in UTC, weeks from Monday: hours end
-    /// with the last moment before the next full hour. Lengths without a unit end at their multiples. The first is the end of the step in which `from` lies, the last that of `to`; if they are not given, those of
+    /// with the last moment before the next full hour. Lengths without a unit end at their multiples. With `origin`, ends are a whole number of
+    /// steps from it instead. The first is the end of the step in which `from` lies, the last that of `to`; if they are not given, those of
     /// the first and the last edge.
     ///
     /// # Errors
     /// [`crate::Error::Usage`] for a length or an end that makes no sense in the unit, and for more than 2^22 windows.
-    pub fn steps(
+    fn steps(
         &self,
-        every: Span,
+        (every, origin): (Span, Option<i64>),
         from: Option<&TimePoint>,
         to: Option<&TimePoint>,
     ) -> Result<impl Iterator<Item = i64> + use<>> {
         let step = i128::from(self.unit.length(every)?);
         let week = 7 * i128::from(DAY_SECONDS) * 1_000_000_000 / self.unit.nanoseconds();
         let origin = match every {
+            _ if let Some(origin) = origin => i128::from(origin),
             every if !every.has_unit() => 0,
             // A minute ends with its last second, or whatever the unit is.
             _ if step % week == 0 => FIRST_MONDAY * (week / 7) - 1,
@@ -158,11 +200,12 @@ impl Times {
         Ok((0..count).filter_map(move |i| i64::try_from(first + i * step).ok()))
     }
 
-    /// The ends of windows that follow each other, ascending: those of [`Times::steps`], or the times of each `n`th edge, counted from
+    /// The ends of windows that follow each other, ascending: those of steps of a length, or the times of each `n`th edge, counted from
     /// `from` on, and that of the last until `to`. Edges of one time come together, so a window may have more.
     ///
     /// # Errors
-    /// As [`Times::steps`] and, for a number of edges, [`Snapshot::sorted_times`].
+    /// [`crate::Error::Usage`] for a length or an end that makes no sense in the unit, and for more than 2^22 windows; for a number of edges, as
+    /// [`Snapshot::sorted_times`].
     pub fn ends(
         &self,
         snapshot: &Snapshot,
@@ -171,7 +214,10 @@ impl Times {
         run: &Run,
     ) -> Result<Box<dyn Iterator<Item = i64>>> {
         let every = match step {
-            Step::Length(every) => return Ok(Box::new(self.steps(every, from, to)?)),
+            Step::Length(every) => return Ok(Box::new(self.steps((every, None), from, to)?)),
+            Step::LengthAfter(every, origin) => {
+                return Ok(Box::new(self.steps((every, Some(origin)), from, to)?));
+            }
             Step::Edges(every) => every,
         };
         let after = from.map_or(Ok(i64::MIN), |from| from.before(self.unit))?;
@@ -192,22 +238,24 @@ impl Times {
         (last, passed): (Option<i64>, i64),
         run: &Run,
     ) -> Result<Vec<i64>> {
-        match (step, last) {
-            (Step::Length(every), None) => Ok(self.newest_end(every, passed)?.into_iter().collect()),
-            (Step::Length(every), Some(last)) => {
-                let [from, to] = [last.saturating_add(1), passed].map(TimePoint::of_number);
-                let ends = self.steps(every, Some(&from), Some(&to))?;
-                Ok(ends.filter(|&end| end <= passed).collect())
-            }
-            (Step::Edges(every), _) => {
+        let (every, origin) = match step {
+            Step::Length(every) => (every, None),
+            Step::LengthAfter(every, origin) => (every, Some(origin)),
+            Step::Edges(every) => {
                 let after = last.unwrap_or(i64::MIN);
                 let (mut ends, _) = self.counted_ends(snapshot, every, (after, passed), run)?;
                 if last.is_none() {
                     ends.drain(..ends.len().saturating_sub(1));
                 }
-                Ok(ends)
+                return Ok(ends);
             }
-        }
+        };
+        let Some(last) = last else {
+            return Ok(self.newest_end((every, origin), passed)?.into_iter().collect());
+        };
+        let [from, to] = [last.saturating_add(1), passed].map(TimePoint::of_number);
+        let ends = self.steps((every, origin), Some(&from), Some(&to))?;
+        Ok(ends.filter(|&end| end <= passed).collect())
     }
 
     /// The times of each `every`th of the edges that are later than `after`, until `until`, ascending, where `counted` edges, fewer than `every`, came
@@ -247,13 +295,13 @@ impl Times {
         Ok(ends_of(&times, usize::try_from(every.get()).unwrap_or(usize::MAX)))
     }
 
-    /// The newest of the ends of [`Times::steps`] that is not later than `passed`; `None` beyond 64 bits.
+    /// The newest of the ends of steps that is not later than `passed`; `None` beyond 64 bits.
     ///
     /// # Errors
     /// As [`Times::steps`].
-    pub fn newest_end(&self, every: Span, passed: i64) -> Result<Option<i64>> {
+    fn newest_end(&self, (every, origin): (Span, Option<i64>), passed: i64) -> Result<Option<i64>> {
         let before = TimePoint::of_number(passed.saturating_sub(self.unit.length(every)?));
-        let ends = self.steps(every, Some(&before), Some(&TimePoint::of_number(passed)))?;
+        let ends = self.steps((every, origin), Some(&before), Some(&TimePoint::of_number(passed)))?;
         Ok(ends.filter(|&end| end <= passed).last())
     }
 }
@@ -293,7 +341,10 @@ impl MovingWindow {
         let latest = times.range.map_or(0, |range| range.1);
         let end = match self.every {
             None => latest,
-            Some(Step::Length(every)) => times.newest_end(every, latest)?.unwrap_or(latest),
+            Some(Step::Length(every)) => times.newest_end((every, None), latest)?.unwrap_or(latest),
+            Some(Step::LengthAfter(every, origin)) => {
+                times.newest_end((every, Some(origin)), latest)?.unwrap_or(latest)
+            }
             Some(step) => {
                 let passed = times.ends_passed(snapshot, step, (last, latest), run)?;
                 passed.last().copied().or(last).unwrap_or(latest)
@@ -363,7 +414,7 @@ mod tests {
         let steps = |range, every: &str, ends: [Option<&str>; 2]| -> Vec<i64> {
             let [from, to] = ends.map(|end| end.map(|end| end.parse().unwrap()));
             let times = times(TimeUnit::Seconds, range);
-            times.steps(every.parse().unwrap(), from.as_ref(), to.as_ref()).unwrap().collect()
+            times.steps((every.parse().unwrap(), None), from.as_ref(), to.as_ref()).unwrap().collect()
         };
         assert_eq!(steps((59, 121), "1m", [None, None]), [59, 119, 179]);
         assert_eq!(steps((60, 119), "1m", [None, None]), [119]);
@@ -372,5 +423,31 @@ mod tests {
         // 1970-01-05 was a Monday.
         assert_eq!(steps((0, 5 * 86_400), "1w", [None, None]), [4 * 86_400 - 1, 11 * 86_400 - 1]);
         assert!(steps((5, 7), "1m", [Some("90"), Some("30")]).is_empty());
+    }
+
+    #[test]
+    fn steps_are_aligned_to_the_first_edge_or_a_time() {
+        let steps = |range, every: &str, alignment: &str| -> Vec<i64> {
+            let times = times(TimeUnit::Seconds, range);
+            let step = times.step(every.parse().unwrap(), &alignment.parse().unwrap()).unwrap();
+            let Step::LengthAfter(every, origin) = step else {
+                panic!("{step:?} is aligned to the calendar")
+            };
+            times.steps((every, Some(origin)), None, None).unwrap().collect()
+        };
+        // A step of a minute has sixty seconds, the first edge's among them.
+        assert_eq!(steps((59, 121), "1m", "first"), [118, 178]);
+        assert_eq!(steps((0, 60), "1m", "first"), [59, 119]);
+        assert_eq!(steps((-5, 5), "10", "first"), [4, 14]);
+        // A time later than the edges aligns those before it as well.
+        assert_eq!(steps((59, 121), "1m", "30"), [89, 149]);
+        assert_eq!(steps((59, 121), "1m", "1970-01-01T00:10:30"), [89, 149]);
+        // A week that begins on the Thursday of 1970-01-01.
+        assert_eq!(steps((0, 8 * 86_400), "1w", "1970-01-01"), [7 * 86_400 - 1, 14 * 86_400 - 1]);
+        let none = Times { range: None, ..times(TimeUnit::Seconds, (0, 0)) };
+        let day = "1d".parse().unwrap();
+        assert_eq!(none.step(day, &Alignment::First).unwrap(), Step::Length(day));
+        assert_eq!(none.step(day, &Alignment::Calendar).unwrap(), Step::Length(day));
+        assert!("last".parse::<Alignment>().unwrap_err().contains("or calendar, or first"));
     }
 }

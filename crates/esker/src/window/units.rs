@@ -175,6 +175,17 @@ impl TimeUnit {
         i64::try_from(units).map_err(|_| Error::Usage("the length of time is beyond 64 bits".to_owned()))
     }
 
+    /// A length in the largest unit of which it is a whole number.
+    pub fn span(self, length: i64) -> Span {
+        let nanoseconds = u128::from(length.unsigned_abs()) * self.nanoseconds().unsigned_abs();
+        let fits = |unit: &&(&str, u64)| nanoseconds > 0 && nanoseconds.is_multiple_of(u128::from(unit.1));
+        let unit = UNITS.iter().rev().find(fits).copied();
+        match unit.and_then(|unit| Some((unit, u64::try_from(nanoseconds / u128::from(unit.1)).ok()?))) {
+            Some((unit, number)) => Span { number, unit: Some(unit) },
+            None => Span { number: length.unsigned_abs(), unit: None },
+        }
+    }
+
     /// A time in milliseconds since 1970, rounded down; `None` before 1970.
     pub(crate) fn to_ms(self, time: i64) -> Option<u64> {
         u64::try_from((i128::from(time) * self.nanoseconds()).div_euclid(1_000_000)).ok()
