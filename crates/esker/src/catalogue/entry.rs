@@ -52,6 +52,9 @@ pub struct GraphReads {
     /// Whether vertices without edges change nothing of its answer but rows of their own. Removed vertices may then stay in the graph, so
     /// that lists are read as they are stored; their rows are left out of the answer.
     pub ignores_isolated: bool,
+    /// Whether several edges from one vertex to another count as several, or their weights differ in what they do. If not, the answer on a
+    /// window that joins them is that on all edges of the window.
+    pub counts_copies: bool,
 }
 
 /// Whether an algorithm reads the weights of edges.
@@ -92,7 +95,8 @@ pub enum ReadPattern {
 
 impl GraphReads {
     const fn of(lists: ListReads, pattern: ReadPattern) -> Self {
-        Self { lists, weights: WeightReads::Never, pattern, ids: false, ignores_isolated: false }
+        let (weights, ids, ignores_isolated, counts_copies) = (WeightReads::Never, false, false, false);
+        Self { lists, weights, pattern, ids, ignores_isolated, counts_copies }
     }
 
     /// Scans of lists in these directions, without weights.
@@ -118,6 +122,11 @@ impl GraphReads {
     /// Of an algorithm whose answer for other vertices does not depend on those without edges.
     pub(super) const fn ignoring_isolated(self) -> Self {
         Self { ignores_isolated: true, ..self }
+    }
+
+    /// Of an algorithm for which several edges are more than one.
+    pub(super) const fn counting_copies(self) -> Self {
+        Self { counts_copies: true, ..self }
     }
 
     /// With weights.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind};
+use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, ReadPattern};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -66,6 +66,24 @@ fn every_algorithm_has_a_page_with_its_options() {
     }
     let pages = std::fs::read_dir(root().join("docs/algorithms")).expect("pages").count();
     assert_eq!(pages, CATALOGUE.len(), "a page without an algorithm");
+}
+
+/// The algorithms by what they make of lists that arrive in pieces, and of several edges from one vertex to another.
+#[test]
+fn the_index_says_which_algorithms_read_pieces_and_count_copies() {
+    let index = read("docs/algorithms.md");
+    for (title, by_list) in [("in pieces", false), ("list by list", true)] {
+        let names = |counts_copies: bool| {
+            let reads = |entry: &&Entry| {
+                let is_by_list = entry.reads.pattern == ReadPattern::Points;
+                (is_by_list, entry.reads.counts_copies) == (by_list, counts_copies)
+            };
+            let names = CATALOGUE.iter().filter(reads).map(|entry| format!("`{}`", entry.name));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let row = format!("| {title} | {} | {} |", names(true), names(false));
+        assert!(index.lines().any(|line| line == row), "docs/algorithms.md lacks the row {row}");
+    }
 }
 
 #[test]

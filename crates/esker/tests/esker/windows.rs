@@ -1,11 +1,11 @@
 //! Windows over a stream of timed edges, against a list of edges that is filtered here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use esker::answer::{Answer, Values};
-use esker::catalogue::{Job, Params, Resources, WeightReads, find};
+use esker::catalogue::{CATALOGUE, Job, Params, Resources, WeightReads, find};
 use esker::change::expire;
 use esker::graph::{
     Budget, Direction, Flow, Graph, Lists, Piece, Run, RunOptions, Select, VertexId, Visitor, vertex,
@@ -30,7 +30,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use crate::common::cases;
-use crate::encodings::agree_on;
+use crate::encodings::{agree_on, requests_from};
 use crate::forms::{Form, Listed, Model, Weights, accesses};
 
 /// Times begin at one of these: within 32 bits, and beyond.
@@ -501,6 +501,38 @@ fn every_algorithm_answers_on_a_window_as_on_its_edges() {
             agree_on(&plain, &[form], &model, &run, |request| reads_alike(request.entry.reads.weights));
         }
     }
+}
+
+/// What the catalogue says of copies: where they do not count, the answer on a window that joins them is that on all its edges; where they do, it
+/// is another on some graph.
+#[test]
+fn copies_count_where_the_catalogue_says_so() {
+    let mut drawing = TestRunner::deterministic();
+    let run = Run::new(RunOptions { threads: 1, seed: 3, deterministic: true, ..RunOptions::default() })
+        .expect("a thread");
+    let mut counting = BTreeSet::new();
+    for _ in 0..24 {
+        let stream = streams().new_tree(&mut drawing).expect("a stream").current();
+        let database = stream.database(Encoding::Plain, CopyPolicy::Mixed, &run);
+        let snapshot = database.snapshot().expect("a version");
+        let [all, joined] = [Copies::All, Copies::Distinct].map(|copies| {
+            let window = TimeWindow { after: i64::MIN, until: i64::MAX, copies };
+            snapshot.clone().window("time", window, true, &run).expect("a window")
+        });
+        // A sample draws from the lists as they are.
+        for request in requests_from("0").iter().filter(|request| request.variant != "sample") {
+            let (entry, params) = (request.entry, &request.params);
+            let on = |snapshot| entry.run(&Job { snapshot, run: &run, params, verify: false }).ok();
+            let (Some(all), Some(joined)) = (on(&all), on(&joined)) else { continue };
+            let told =
+                |answer: &Answer| format!("{:?} {:?} {:?}", answer.columns, answer.edges, answer.facts);
+            if told(&all) != told(&joined) {
+                counting.insert(entry.name);
+            }
+        }
+    }
+    let said = CATALOGUE.iter().filter(|entry| entry.reads.counts_copies).map(|entry| entry.name);
+    assert_eq!(counting, said.collect());
 }
 
 proptest! {

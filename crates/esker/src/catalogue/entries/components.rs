@@ -79,7 +79,7 @@ pub(super) const CDLP: Entry = Entry {
     name: "cdlp",
     summary: "Communities by label propagation, as Graphalytics defines it",
     options: &[Opt::integer("iterations", "Number of iterations").or("10")],
-    reads: GraphReads::points(ListReads::BothNeeded).with_ids(),
+    reads: GraphReads::points(ListReads::BothNeeded).with_ids().counting_copies(),
     work: |params, _| {
         Ok(Workload::new(1.0, 2.1, 1.7)
             .over(1.4, 1.0, 5.1)

@@ -20,7 +20,7 @@ pub(super) const KCORE: Entry = Entry {
     name: "kcore",
     summary: "Coreness: the largest k such that the vertex lies in a subgraph of minimum degree k",
     options: &[],
-    reads: GraphReads::few(ListReads::BothNeeded).ignoring_isolated(),
+    reads: GraphReads::few(ListReads::BothNeeded).ignoring_isolated().counting_copies(),
     work: |_, _| Ok(Workload::new(2.2, 5.0, 5.7).over(5.9, 15.0, 8.2)),
     undirected: false,
     columns: &["coreness"],
@@ -54,7 +54,7 @@ pub(super) const DENSEST: Entry = Entry {
     options: &[Opt::float("epsilon", "The density is at least 1 / (2 + 2 epsilon) of the largest")
         .within(OptRange::Above(0.0))
         .or("0.001")],
-    reads: GraphReads::scans(ListReads::BothNeeded),
+    reads: GraphReads::scans(ListReads::BothNeeded).counting_copies(),
     work: |_, _| Ok(Workload::new(2.0, 1.5, 2.1).over(4.1, 4.5, 3.3)),
     undirected: false,
     columns: &["member"],
@@ -132,7 +132,7 @@ pub(super) const TRUSS: Entry = Entry {
     name: "truss",
     summary: "Trussness of each edge: the largest k such that the edge lies in a subgraph whose edges are all in k - 2 triangles",
     options: &[],
-    reads: GraphReads::points(ListReads::BothNeeded).ignoring_isolated(),
+    reads: GraphReads::points(ListReads::BothNeeded).ignoring_isolated().counting_copies(),
     work: |_, _| Ok(Workload::new(1.0, 140.0, 420.0).over(6.3, 1.0, 9.8).points().growing(0.0, 0.5)),
     undirected: false,
     columns: &["trussness"],

@@ -24,7 +24,7 @@ pub(super) const WBFS: Entry = Entry {
     name: "wbfs",
     summary: "Shortest paths by integer weights: weighted breadth-first search, a bucket for each distance",
     options: &[SOURCE, PARENTS],
-    reads: GraphReads::few(ListReads::Both).weighted().ignoring_isolated(),
+    reads: GraphReads::few(ListReads::Both).weighted().ignoring_isolated().counting_copies(),
     work: |_, shape| {
         Ok(if shape.weight_bytes == 0 {
             SEARCH
@@ -60,7 +60,7 @@ pub(super) const BELLMAN_FORD: Entry = Entry {
     name: "bellman-ford",
     summary: "Shortest paths from one source; weights may be negative, and a negative cycle is reported",
     options: &[SOURCE, PARENTS],
-    reads: GraphReads::scans(ListReads::Both).weighted().ignoring_isolated(),
+    reads: GraphReads::scans(ListReads::Both).weighted().ignoring_isolated().counting_copies(),
     work: |_, shape| {
         Ok(if shape.weight_bytes == 0 {
             Workload::new(3.0, 2.7, 2.7)
@@ -115,7 +115,7 @@ pub(super) const WIDEST: Entry = Entry {
         Opt::choice("method", &["buckets", "rounds"], "buckets: the widest first; rounds: as Bellman-Ford"),
         PARENTS,
     ],
-    reads: GraphReads::few(ListReads::Both).weighted().ignoring_isolated(),
+    reads: GraphReads::few(ListReads::Both).weighted().ignoring_isolated().counting_copies(),
     work: |_, shape| {
         Ok(if shape.weight_bytes == 0 {
             Workload::new(3.0, 2.2, 2.2)

@@ -33,7 +33,7 @@ pub(super) const PAGERANK: Entry = Entry {
             .repeatable()
             .otherwise("any vertex"),
     ],
-    reads: GraphReads::scans(ListReads::In).weighted_if_chosen().ignoring_isolated(),
+    reads: GraphReads::scans(ListReads::In).weighted_if_chosen().ignoring_isolated().counting_copies(),
     work: |params, shape| {
         Ok(Workload::new(1.0, 0.55, 0.43)
             .over(1.0, 1.0, 0.88)
@@ -148,7 +148,7 @@ pub(super) const BETWEENNESS: Entry = Entry {
         )
         .otherwise("sum with --source, else fraction"),
     ],
-    reads: GraphReads::few(ListReads::Both),
+    reads: GraphReads::few(ListReads::Both).counting_copies(),
     work: |params, shape| {
         Ok(Workload::new(1.5, 2.5, 2.3).over(2.0, 3.8, 1.3).times(num_sources(params, shape)?))
     },

@@ -130,7 +130,7 @@ pub(super) const SSSP: Entry = Entry {
         .otherwise("none"),
         PARENTS,
     ],
-    reads: GraphReads::few(ListReads::Both).weighted().ignoring_isolated(),
+    reads: GraphReads::few(ListReads::Both).weighted().ignoring_isolated().counting_copies(),
     work: |_, shape| {
         Ok(if shape.weight_bytes == 0 {
             SEARCH

@@ -26,7 +26,7 @@ pub(super) const MIS: Entry = Entry {
         &["degree", "random"],
         "Order in which vertices are taken: by ascending degree, or at random",
     )],
-    reads: GraphReads::scans(ListReads::BothNeeded),
+    reads: GraphReads::scans(ListReads::BothNeeded).counting_copies(),
     work: |_, _| Ok(Workload::new(1.1, 1.6, 0.92).over(0.55, 3.2, 2.4)),
     undirected: false,
     columns: &["member"],
@@ -82,7 +82,7 @@ pub(super) const COLOURING: Entry = Entry {
         )
         .or("2"),
     ],
-    reads: GraphReads::scans(ListReads::BothNeeded),
+    reads: GraphReads::scans(ListReads::BothNeeded).counting_copies(),
     work: |params, _| {
         Ok(Workload::new(11.0, 7.4, 5.6)
             .over(10.0, 40.0, 13.0)
@@ -189,7 +189,7 @@ pub(super) const SETCOVER: Entry = Entry {
     )
     .within(OptRange::Above(0.0))
     .or("0.01")],
-    reads: GraphReads::scans(ListReads::Out),
+    reads: GraphReads::scans(ListReads::Out).counting_copies(),
     work: |_, _| Ok(Workload::new(11.0, 26.0, 9.4).over(28.0, 170.0, 26.0)),
     undirected: false,
     columns: &["gain", "owner"],

@@ -76,7 +76,7 @@ pub(super) const MSF: Entry = Entry {
     name: "msf",
     summary: "Minimum spanning forest: a spanning forest of the least total weight",
     options: &[],
-    reads: GraphReads::scans(ListReads::Out).weighted(),
+    reads: GraphReads::scans(ListReads::Out).weighted().counting_copies(),
     work: |_, shape| {
         Ok(if shape.weight_bytes == 0 {
             Workload::new(3.0, 4.3, 4.3)
