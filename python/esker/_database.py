@@ -198,10 +198,11 @@ class Database:
 
     def rolling(
         self,
-        length: str | int | datetime.timedelta,
+        length: str | int | datetime.timedelta | Iterable[str | int | datetime.timedelta],
         every: str | int | datetime.timedelta | None = None,
         *,
         every_edges: int | None = None,
+        align: Literal["calendar", "first"] | Time = "calendar",
         start: Time = None,
         end: Time = None,
         version: At = None,
@@ -211,7 +212,9 @@ class Database:
         all_vertices: bool = False,
     ) -> Windows:
         """Windows of one length that follow each other: their ends are ``every`` apart, by default a length, and follow the calendar in UTC.
-        With ``every_edges``, a window ends with every so many edges in the order of their times, and the last with the last edge.
+        With ``align="first"`` steps begin with the first edge instead, or with a time that is given. With ``every_edges``, a window ends with
+        every so many edges in the order of their times, and the last with the last edge. Of several lengths, there are as many windows at
+        each end, and ``every`` is the shortest by default.
 
         The first is that of the step in which ``start`` lies, the last that of ``end``; by default those of the first and the last edge. The other
         arguments are those of :meth:`window`.
@@ -219,16 +222,17 @@ class Database:
         >>> for window in db.rolling("24h", every="1h"):
         ...     print(window.until, window.wcc().components)
         >>> db.rolling("7d").run("pagerank", top=10).to_pandas()
+        >>> db.rolling(["1h", "24h"], every="1h").run("wcc").to_pandas()
         """
-        every = length if every is None and every_edges is None else every
         options = {"time": time, "time_unit": time_unit, "kind": kind, "all_vertices": all_vertices}
-        return series(self.graph(version), length, every, every_edges, start, end, **options)
+        return series(self.graph(version), length, (every, every_edges, align), start, end, **options)
 
     def expanding(
         self,
         every: str | int | datetime.timedelta | None = None,
         *,
         every_edges: int | None = None,
+        align: Literal["calendar", "first"] | Time = "calendar",
         start: Time = None,
         end: Time = None,
         version: At = None,
@@ -242,7 +246,7 @@ class Database:
         if every is None and every_edges is None:
             raise InvalidError("every or every_edges is missing")
         options = {"time": time, "time_unit": time_unit, "kind": kind, "all_vertices": all_vertices}
-        return series(self.graph(version), None, every, every_edges, start, end, **options)
+        return series(self.graph(version), None, (every, every_edges, align), start, end, **options)
 
     def follow(
         self,
@@ -252,6 +256,7 @@ class Database:
         resume: bool = False,
         wait: bool = True,
         weight: str | None = None,
+        undirected: bool = False,
         window: str | int | datetime.timedelta | None = None,
         every: str | int | datetime.timedelta | None = None,
         every_edges: int | None = None,
@@ -279,6 +284,7 @@ class Database:
                 changed between it and the version with which the answer begins. Not together with ``start``.
             wait: Whether an iteration waits for the next version, or ends with the newest that there is.
             weight: Edge property that is the weight; by default that of the import.
+            undirected: Reads a directed graph as undirected, as for the algorithms; the answer is then computed anew at each step.
             window: The length of a window, as for :meth:`window`; ``time``, ``time_unit``, ``kind`` and ``all_vertices`` as there.
             every: Moves the window when the latest edge passes the end of a step of this length; by default it moves with each version.
             every_edges: Moves the window when so many edges have come since, in the order of their times.
@@ -294,7 +300,7 @@ class Database:
         """
         settings = {"threads": threads, "memory": memory, "seed": seed, "progress": progress}
         moving = moving_window(window, every, every_edges, time=time, time_unit=time_unit, kind=kind, all_vertices=all_vertices)
-        return started(self, algorithm, (start, resume), wait, weight, moving, settings, options)
+        return started(self, algorithm, (start, resume), wait, (weight, bool(undirected)), moving, settings, options)
 
     def versions(self) -> Versions:
         """All versions, oldest first."""
@@ -431,37 +437,80 @@ class Database:
 
     def stream(
         self,
+        file: Path | None = None,
         *,
         commit_every: str | int | datetime.timedelta = "1s",
+        follow: bool = False,
+        from_start: bool = False,
+        rate: float | None = None,
+        replay: float | None = None,
         time: str | None = None,
         time_unit: Literal["s", "ms", "us", "ns"] | None = None,
         delay: str | int | datetime.timedelta | None = None,
         late: Literal["next", "refuse"] | Path = "next",
+        expire: str | int | datetime.timedelta | None = None,
         duplicates: Duplicates | None = None,
+        bad_lines: Literal["stop", "skip"] = "stop",
+        source: str | int | None = None,
+        target: str | int | None = None,
+        weight: str | int | bool | None = None,
+        format: str | None = None,
+        delimiter: str | None = None,
+        header: bool | None = None,
     ) -> EdgeStream:
-        """Starts a stream of edges, which a thread commits as they are handed over. It ends with the ``with`` block, after a last commit, also
-        of what was handed over before an exception.
+        """Starts a stream of edges, which a thread commits as they are handed over, or as it reads them from a file. It ends with the ``with``
+        block, after a last commit, also of what was handed over before an exception.
 
         Each version has as its event time the watermark: the last time of which all edges have come, if they come in order but for the delay.
         An edge is late if its time is not after the watermark of an earlier version. In a new database, the types of the first edges become
         those of the database, whose version 1 is empty and of 1970.
 
+        A file is read to its end before the block ends, or with ``follow`` until the block ends. A file that is streamed again, also
+        after a crash, is read on from the first edge that no version has.
+
         Args:
+            file: The file to read; by default edges are handed over with :meth:`EdgeStream.add_edges`.
             commit_every: A time, such as ``"500ms"``, after which a version is made, or a number of edges.
+            follow: Whether to wait at the end of the file for what will be appended to it.
+            from_start: Whether to read the file from its start, also if versions have edges of it.
+            rate: How many edges a second are taken at most.
+            replay: Takes edges so many times as fast as they happened.
             time: The edge property that holds the times; by default the only one that can, but for the weight.
             time_unit: The unit of times that are numbers; guessed from the first if not given.
             delay: By how much edges may be out of order, such as ``"10s"``, or a number in the unit of the times.
             late: What becomes of late edges, which are always counted: the next version gets them, ``"refuse"`` ends the stream with an
                 error, and a path, such as ``"late.csv"``, is a CSV file to which they are appended.
+            expire: Removes edges that are older than the latest by so much or more, such as ``"30d"``: whenever a sixteenth of it has passed, and
+                at the end; by default at the age that :meth:`declare_stream` set.
             duplicates: What becomes of edges that exist or are given several times; by default the rule of the database.
+            bad_lines: Malformed lines of the file, as for :meth:`import_`; so are ``source``, ``target``, ``weight``, ``format``,
+                ``delimiter`` and ``header``.
 
         >>> with db.stream(commit_every="500ms", delay="10s") as stream:
         ...     for table in tables:
         ...         stream.add_edges(table)
         >>> stream.report.edges
+        >>> db.stream("today.csv", expire="30d").close()
         """
         self._expect_writable()
-        return streaming(self, commit_every, time, time_unit, delay, late, duplicates)
+        columns = {"source": source, "target": target, "weight": weight, "format": format, "delimiter": delimiter, "header": header}
+        return streaming(
+            self,
+            file,
+            commit_every=commit_every,
+            follow=follow,
+            from_start=from_start,
+            rate=rate,
+            replay=replay,
+            time=time,
+            time_unit=time_unit,
+            delay=delay,
+            late=late,
+            expire=expire,
+            duplicates=duplicates,
+            bad_lines=bad_lines,
+            **columns,
+        )
 
     def store(self, result: Result, name: str | None = None, *, column: str | None = None, message: str | None = None) -> int:
         """Stores a column of a result as a vertex property; returns the number of the version. Missing values are not stored; those that a

@@ -111,7 +111,7 @@ def started(
     algorithm: str,
     begin: tuple[At, bool],
     wait: bool,
-    weight: str | None,
+    choice: tuple[str | None, bool],
     window: tuple[Any, ...] | None,
     settings: dict[str, Any],
     options: dict[str, Any],
@@ -133,5 +133,5 @@ def started(
     texts = found.texts(options, database.graph(start)._existing_id_text)
     native = database._created()
     with _progress.listening(settings.pop("progress"), found.name) as callback:
-        made = follow(native, found.name, texts, weight, wanted, window, bool(resume), run_settings(**settings, progress=callback))
+        made = follow(native, found.name, texts, choice, wanted, window, bool(resume), run_settings(**settings, progress=callback))
     return Follow(made, found.name, wait)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Iterable, Literal, Mapping, NamedTuple
 from . import _columns
 from ._batch import Batch
 from ._counted import counted
-from ._errors import ClosedError, MistypedError
+from ._errors import ClosedError, InvalidError, MistypedError, NotFoundError
 from ._esker import stream_edges
+from ._selectors import Path, path_text, read_settings
+from ._settings import run_settings
 from ._windows import length_text
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ class StreamState(NamedTuple):
     """The last time of which all edges have come; ``None`` without times or versions."""
     lag: float
     """Seconds that the oldest edge of the last commit waited until it was durable."""
+    expired: int
+    """Number of edges removed because they were too old."""
 
 
 class StreamReport(NamedTuple):
@@ -50,18 +54,24 @@ class StreamReport(NamedTuple):
     """Number of edges that were left out or united with another, as the rule for duplicates says."""
     late: int
     """Number of late edges."""
+    passed_over: int
+    """Number of edges of a file that earlier versions had."""
+    expired: int
+    """Number of edges removed because they were too old."""
 
 
 class EdgeStream:
-    """A stream of edges, made by :meth:`esker.Database.stream`: a context manager. A thread commits what :meth:`add_edges` hands over."""
+    """A stream of edges, made by :meth:`esker.Database.stream`: a context manager. A thread commits what :meth:`add_edges` hands over, or what
+    it reads from a file."""
 
-    __slots__ = ("_batch", "_options", "_native", "report")
+    __slots__ = ("_batch", "_options", "_file", "_native", "report")
 
-    def __init__(self, database: Database, options: tuple[Any, ...]) -> None:
+    def __init__(self, database: Database, options: dict[str, Any], file: dict[str, Any] | None) -> None:
         # Reads edges of any form as columns for this database; it is never committed.
-        self._batch, self._options = Batch(database, ""), options
+        self._batch, self._options, self._file = Batch(database, ""), options, file
         # A stream into a new database begins with its first edges, which decide the types of ids and properties.
-        self._native: Any = None if database._native is None else stream_edges(database._created(), *options)
+        begins = database._native is not None or file is not None
+        self._native: Any = stream_edges(database._created(), options, file) if begins else None
         self.report: StreamReport | None = None
         """What was committed, once the stream has ended."""
 
@@ -72,8 +82,10 @@ class EdgeStream:
         if kind is None:
             self.close()
             return
-        # The exception of the block comes first; what was handed over before it is committed.
+        # The exception of the block comes first; what was handed over or read before it is committed.
         try:
+            if self._native is not None:
+                self._native.stop_reading()
             self.close()
         except Exception as second:
             if error is not None and hasattr(error, "add_note"):
@@ -99,6 +111,8 @@ class EdgeStream:
         """
         if self.report is not None:
             raise ClosedError("the stream is closed; begin a new one")
+        if self._file is not None:
+            raise InvalidError(f"the stream reads {self._file['path']}: begin another stream to hand edges over")
         edges = self._batch._read(source, target, properties, weight)
         vertices = edges.vertices
         if vertices is None and edges.num_vertices is not None:
@@ -121,7 +135,7 @@ class EdgeStream:
             )
             # Later versions have the times of their edges.
             database._create(first, event_time="1970-01-01T00:00:00Z")
-        self._native = stream_edges(database._created(), *self._options)
+        self._native = stream_edges(database._created(), self._options, None)
 
     @property
     def state(self) -> StreamState | None:
@@ -129,15 +143,15 @@ class EdgeStream:
         found = None if self._native is None else self._native.state()
         if found is None:
             return None
-        version, edges, committed, late, watermark, lag = found
+        version, edges, committed, late, watermark, lag, expired = found
         if watermark is None:
-            return StreamState(version, edges, committed, late, None, lag)
+            return StreamState(version, edges, committed, late, None, lag, expired)
         import numpy
 
-        return StreamState(version, edges, committed, late, numpy.datetime64(*watermark), lag)
+        return StreamState(version, edges, committed, late, numpy.datetime64(*watermark), lag, expired)
 
     def close(self) -> None:
-        """Commits what was handed over, and ends the stream."""
+        """Commits what was handed over, and ends the stream. A file is read to its end first, unless it is followed."""
         if self.report is not None:
             return
         try:
@@ -145,23 +159,78 @@ class EdgeStream:
                 self._native.close()
         finally:
             ended = None if self._native is None else self._native.report()
-            self.report = StreamReport(*(ended or ([], 0, 0, 0)))
+            self.report = StreamReport(*(ended or ([], 0, 0, 0, 0, 0)))
+
+
+def _pace(rate: float | None, replay: float | None) -> tuple[float | None, float | None]:
+    """The edges a second, and how many times as fast as they happened; at most one of them is given."""
+    for name, given in (("rate", rate), ("replay", replay)):
+        if given is not None and (isinstance(given, bool) or not isinstance(given, (int, float))):
+            raise MistypedError(f"{name} must be a number, not {type(given).__name__}")
+        if given is not None and not 0 < given < float("inf"):
+            raise InvalidError(f"{name} must be more than 0, not {given}")
+    if rate is not None and replay is not None:
+        raise InvalidError("rate and replay exclude each other")
+    return None if rate is None else float(rate), None if replay is None else float(replay)
+
+
+def _file(file: Path | None, follow: bool, from_start: bool, bad_lines: str, columns: dict[str, Any]) -> dict[str, Any] | None:
+    """What is read of a file; ``None`` without one."""
+    if file is None:
+        given = {"follow": follow, "from_start": from_start, "bad_lines": bad_lines != "stop", **columns}
+        unused = next((name for name, value in given.items() if value not in (None, False)), None)
+        if unused is not None:
+            raise InvalidError(f"{unused} has no effect without a file")
+        return None
+    path = os.path.realpath(path_text(file))
+    if not os.path.exists(path):
+        raise NotFoundError(f"{path_text(file)} does not exist; check the path")
+    if not os.path.isfile(path):
+        raise InvalidError(f"{path_text(file)} is not a file: hand the edges over with add_edges")
+    read = read_settings(
+        columns["format"], columns["source"], columns["target"], columns["weight"], None, None, "auto", columns["delimiter"], columns["header"], None, None, None
+    )
+    return {"path": path, "follow": bool(follow), "from_start": bool(from_start), "bad_lines": bad_lines, "read": read}
 
 
 def started(
     database: Database,
+    file: Path | None,
+    *,
     commit_every: str | int | datetime.timedelta,
+    follow: bool,
+    from_start: bool,
+    rate: float | None,
+    replay: float | None,
     time: str | None,
     time_unit: str | None,
     delay: str | int | datetime.timedelta | None,
     late: Any,
+    expire: str | int | datetime.timedelta | None,
     duplicates: Duplicates | None,
+    bad_lines: str,
+    **columns: Any,
 ) -> EdgeStream:
     """Begins a stream."""
     if isinstance(late, os.PathLike) or isinstance(late, str) and ("." in late or os.sep in late):
         late = f"reject:{os.fspath(late)}"
     elif not isinstance(late, str):
         raise MistypedError(f"late must be 'next', 'refuse' or a path, not {type(late).__name__}")
-    every = length_text(commit_every, "commit_every")
-    waits = None if delay is None else length_text(delay, "delay")
-    return EdgeStream(database, (every, time, time_unit, waits, late, duplicates))
+    of_file = _file(file, follow, from_start, bad_lines, columns)
+    if of_file is not None and late.startswith("reject:") and os.path.realpath(late[len("reject:") :]) == of_file["path"]:
+        raise InvalidError("late edges cannot be appended to the file that is read")
+    rate, replay = _pace(rate, replay)
+    options = {
+        "every": length_text(commit_every, "commit_every"),
+        "time": time,
+        "unit": time_unit,
+        "delay": None if delay is None else length_text(delay, "delay"),
+        "late": late,
+        "duplicates": duplicates,
+        "expire": None if expire is None else length_text(expire, "expire"),
+        "rate": rate,
+        "replay": replay,
+        # The stream ends after the last expiry, whatever signal comes.
+        "run": {**run_settings(), "cancel": None},
+    }
+    return EdgeStream(database, options, of_file)

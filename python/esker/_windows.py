@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, Union, get_args
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, Tuple, Union, get_args
 
 from . import _progress
 from ._algorithms import ALGORITHMS, Algorithm, Algorithms
@@ -27,6 +27,9 @@ Time = Union[int, str, datetime.datetime, datetime.date, "numpy.datetime64", Non
 #: What becomes of several edges from one vertex to another.
 Kind = Literal["all", "distinct", "count", "sum", "min", "max", "last"]
 
+
+#: A length or a number of edges from the end of a window to the next, and where steps begin.
+_Steps = Tuple[Union[str, None], Union[int, None], str]
 
 #: Windows whose results lie in memory at the same time.
 _AT_ONCE = 64
@@ -181,25 +184,30 @@ class Windows:
     """Windows that follow each other, from :meth:`esker.Database.rolling` and :meth:`esker.Database.expanding`. Each is
     computed when the iteration reaches it."""
 
-    __slots__ = ("_stream", "_length", "_ends")
+    __slots__ = ("_stream", "_lengths", "_ends")
 
-    def __init__(
-        self, stream: _Stream, length: str | None, every: tuple[str | None, int | None], start: str | None, end: str | None
-    ) -> None:
-        self._stream, self._length = stream, length
-        self._ends: list[int] = window_ends(stream.graph._native, stream.times, every, (start, end), run_settings())
+    def __init__(self, stream: _Stream, lengths: list[str | None], steps: _Steps, start: str | None, end: str | None) -> None:
+        every, every_edges, align = steps
+        if every is None and every_edges is None:
+            # The shortest length begins last.
+            every = max(lengths, key=lambda length: window_range(stream.times, length, None, 0)[0])
+        if every_edges is not None and align != "calendar":
+            raise InvalidError("align has no effect with every_edges")
+        self._stream, self._lengths = stream, lengths
+        self._ends: list[int] = window_ends(stream.graph._native, stream.times, (every, every_edges), align, (start, end), run_settings())
 
     def __len__(self) -> int:
-        return len(self._ends)
+        return len(self._ends) * len(self._lengths)
 
     def __iter__(self) -> Iterator[Window]:
-        return (self._stream.window(self._length, end=end) for end in self._ends)
+        return (self._stream.window(length, end=end) for end in self._ends for length in self._lengths)
 
     def __getitem__(self, index: int) -> Window:
-        return self._stream.window(self._length, end=self._ends[index])
+        end, length = divmod(range(len(self))[index], len(self._lengths))
+        return self._stream.window(self._lengths[length], end=self._ends[end])
 
     def __repr__(self) -> str:
-        length = "of growing length" if self._length is None else f"of {self._length}"
+        length = "of growing length" if self._lengths == [None] else f"of {', '.join(map(str, self._lengths))}"
         return f"<esker.Windows: {counted(len(self), 'window')} {length}>"
 
     def run(self, algorithm: str, *, top: int | None = None, progress: Any = None, **options: Any) -> WindowTable:
@@ -212,8 +220,8 @@ class Windows:
             options: Those of the algorithm.
 
         Returns:
-            One table over all windows: the column ``until`` has the last time of the window; the others are those of the result, or, for an
-            algorithm without columns, its figures.
+            One table over all windows: the column ``until`` has the last time of the window, and, of windows of several lengths, ``length``
+            their length; the others are those of the result, or, for an algorithm without columns, its figures.
         """
         asked, given = getattr(_Asked(), _method(algorithm))(**options)
         plain = not any(given.get(name) for name in ("verify", "encoding", "residency", "head"))
@@ -226,8 +234,9 @@ class Windows:
                 results: Iterable[Result] = (one._call(asked, given) for one in some)
                 if plain:
                     results = self._results(some, asked, given)
-                for one, result in zip(some, results):
-                    tables.append((one.until, _rows(result, top)))
+                for index, one, result in zip(range(start, len(self)), some, results):
+                    length = self._lengths[index % len(self._lengths)] if len(self._lengths) > 1 else None
+                    tables.append(((one.until, length), _rows(result, top)))
         return WindowTable(tables)
 
     def _results(self, windows: list[Window], algorithm: Algorithm, given: dict[str, Any]) -> list[Result]:
@@ -258,7 +267,7 @@ class WindowTable:
 
     __slots__ = ("_tables",)
 
-    def __init__(self, tables: list[tuple[Any, pyarrow.Table]]) -> None:
+    def __init__(self, tables: list[tuple[tuple[Any, str | None], pyarrow.Table]]) -> None:
         self._tables = tables
 
     def __len__(self) -> int:
@@ -274,9 +283,11 @@ class WindowTable:
         """An Arrow table."""
         import pyarrow
 
-        def timed(until: Any, table: pyarrow.Table) -> pyarrow.Table:
-            moment = pyarrow.scalar(until)
-            return table.add_column(0, "until", pyarrow.repeat(moment, table.num_rows))
+        def timed(step: tuple[Any, str | None], table: pyarrow.Table) -> pyarrow.Table:
+            for name, value in reversed(list(zip(("until", "length"), step))):
+                if value is not None:
+                    table = table.add_column(0, name, pyarrow.repeat(pyarrow.scalar(value), table.num_rows))
+            return table
 
         if not self._tables:
             return pyarrow.table({"until": pyarrow.array([], pyarrow.timestamp("s"))})
@@ -322,8 +333,23 @@ def of_window(graph: Graph, length: Any, at: Time, **options: Any) -> Window:
     return _Stream(graph, **options).window(length_text(length, "length"), _time(at, "at"))
 
 
-def series(graph: Graph, length: Any, every: Any, every_edges: Any, start: Time, end: Time, **options: Any) -> Windows:
+def _lengths(length: Any) -> list[str | None]:
+    """The lengths of windows, one or several, as texts; no length is that of windows that grow."""
+    if length is None:
+        return [None]
+    several = isinstance(length, Iterable) and not isinstance(length, str) and not hasattr(length, "dtype")
+    lengths = [length_text(one, "length") for one in length] if several else [length_text(length, "length")]
+    if not lengths:
+        raise InvalidError("length is empty: give one length of time, or several")
+    return list(lengths)
+
+
+def series(graph: Graph, length: Any, steps: tuple[Any, Any, Any], start: Time, end: Time, **options: Any) -> Windows:
     """Windows of a version that follow each other; without a length, they grow from the first edge on."""
+    every, every_edges, align = steps
     ends = _time(start, "start"), _time(end, "end")
     step = _step(every, every_edges)
-    return Windows(_Stream(graph, **options), None if length is None else length_text(length, "length"), step, *ends)
+    aligned = _time(align, "align")
+    if aligned is None:
+        raise InvalidError("align must be 'calendar', 'first' or a time, not None")
+    return Windows(_Stream(graph, **options), _lengths(length), (*step, aligned), *ends)

@@ -16,7 +16,7 @@ use crate::answer::{append_ranked, facts_by_name, shown};
 use crate::database::{Database, Handle};
 use crate::failure::{Failure, Outcome};
 use crate::graph::params;
-use crate::settings::Settings;
+use crate::settings::{Choice, Settings};
 use crate::watch::watched;
 use crate::windows::{Moving, moving, symbol};
 
@@ -33,7 +33,7 @@ struct FollowState {
     follow: esker::follow::Follow,
     /// Of a database that is open for reading. One that is open for writing knows its newest version.
     follower: Option<Follower>,
-    weight: Option<String>,
+    choice: Choice,
     window: Option<MovingWindow>,
     /// The unit of the times, of a window.
     unit: Option<TimeUnit>,
@@ -59,7 +59,7 @@ pub(crate) fn follow(
     database: Py<Database>,
     name: &str,
     options: Vec<(String, String)>,
-    weight: Option<String>,
+    choice: Choice,
     at: Option<&str>,
     window: Option<Moving>,
     resumes: bool,
@@ -82,7 +82,7 @@ pub(crate) fn follow(
             (Some(follower), Some(at)) => follower.at(Database::number_of(&handle, at)?)?,
             (None, at) => Database::snapshot(&handle, at)?,
         };
-        let snapshot = weighted(snapshot, weight.as_deref())?;
+        let snapshot = choice.of(&snapshot)?;
         let passed = snapshot.version().number;
         let open = |number| {
             let version = match (&follower, &handle) {
@@ -90,10 +90,7 @@ pub(crate) fn follow(
                 (None, Handle::Writer(writer)) => writer.at(number)?,
                 (None, Handle::Reader(store)) => store.at(number)?,
             };
-            Ok(match &weight {
-                Some(name) => version.weighted_by(name)?,
-                None => version,
-            })
+            Ok(choice.of(&version)?)
         };
         let moved = window.as_ref().map(|window| first_window(window, &snapshot, open, &run));
         let moved = moved.transpose()?.flatten();
@@ -118,16 +115,9 @@ pub(crate) fn follow(
             seconds: 0.0,
         });
         let refused = resumed.refused;
-        Ok(FollowState { follow, follower, weight, window, unit, passed, refused, missed })
+        Ok(FollowState { follow, follower, choice, window, unit, passed, refused, missed })
     })?;
     Ok(Follow { database, state: Mutex::new(state), run, cancel })
-}
-
-fn weighted(snapshot: Snapshot, weight: Option<&str>) -> Outcome<Snapshot> {
-    Ok(match weight {
-        Some(name) => snapshot.weighted_by(name)?,
-        None => snapshot,
-    })
 }
 
 impl FollowState {
@@ -135,7 +125,7 @@ impl FollowState {
     fn next(&mut self, handle: &Handle, run: &Run) -> Outcome<Option<FollowStep>> {
         while let Some(snapshot) = self.ahead(handle)? {
             let number = snapshot.version().number;
-            let snapshot = weighted(snapshot, self.weight.as_deref())?;
+            let snapshot = self.choice.of(&snapshot)?;
             let Some(window) = &self.window else {
                 let step = self.follow.advance(snapshot)?;
                 self.passed = number;

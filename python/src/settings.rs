@@ -124,7 +124,7 @@ pub(crate) struct Choice(Option<String>, bool);
 
 impl Choice {
     /// The version with this choice.
-    pub(crate) fn of(&self, snapshot: &Snapshot) -> Outcome<Snapshot> {
+    pub(crate) fn of(&self, snapshot: &Snapshot) -> esker::store::Result<Snapshot> {
         let snapshot = match &self.0 {
             Some(name) => snapshot.clone().weighted_by(name)?,
             None => snapshot.clone(),

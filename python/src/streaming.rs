@@ -7,9 +7,12 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use esker::change::{
-    self, CommitEvery, EdgeInput, Given, Late, StreamOptions, StreamReport, StreamState, Target,
-    convert_or_widen, stream,
+    self, CommitEvery, EdgeInput, Expiry, Given, Late, Pace, Purpose, StreamOptions, StreamReport,
+    StreamState, Target, convert_or_widen, open_edges, stream,
 };
+use esker::graph::Cancel;
+use esker::import::live::Live;
+use esker::import::options::BadLines;
 use esker::import::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema};
 use esker::store::Result;
 use esker::store::format::PropertyRecord;
@@ -19,7 +22,7 @@ use pyo3::prelude::*;
 use crate::column::Column;
 use crate::database::Database;
 use crate::failure::{Failure, Outcome, invalid};
-use crate::settings::{Settings, commit_options, duplicates, one_of};
+use crate::settings::{ReadSettings, Settings, commit_options, duplicates, one_of};
 use crate::source::{BLOCK_EDGES, Columns, EDGE_BYTES};
 use crate::watch::watched;
 use crate::windows::{span, symbol};
@@ -86,13 +89,19 @@ pub(crate) struct EdgeStream {
     /// As told last, about once a second.
     state: Arc<Mutex<Option<StreamState>>>,
     report: Mutex<Option<StreamReport>>,
+    /// Ends it after a last commit of what was read.
+    stop: Cancel,
+    is_file: bool,
+    /// Whether it waits at the end of a file for what will be appended.
+    is_followed: bool,
     /// The edge properties of the database.
     properties: Vec<PropertyRecord>,
     has_texts: bool,
 }
 
-/// The version, edges taken, edges committed, late edges, watermark with its unit, and seconds that the last commit made an edge wait.
-type StateObjects = (Option<u64>, u64, u64, u64, Option<(i64, &'static str)>, f64);
+/// The version, edges taken, edges committed, late edges, watermark with its unit, seconds that the last commit made an edge wait, and edges
+/// removed.
+type StateObjects = (Option<u64>, u64, u64, u64, Option<(i64, &'static str)>, f64, u64);
 
 /// The columns of a stream: those of the edges of a database.
 fn schema_of(target: &Target) -> Schema {
@@ -110,54 +119,109 @@ fn schema_of(target: &Target) -> Schema {
     }
 }
 
-/// Begins to stream into a database that is open for writing. `every` is a time or a number of edges; `late` is `next`, `refuse`, or
-/// `reject:` and a file.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn stream_edges(
-    database: &Database,
-    every: &str,
+/// How a stream is read and committed.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct StreamSettings {
+    /// A time or a number of edges.
+    every: String,
     time: Option<String>,
-    unit: Option<&str>,
-    delay: Option<&str>,
-    late: &str,
-    rule: Option<&str>,
+    unit: Option<String>,
+    delay: Option<String>,
+    /// `next`, `refuse`, or `reject:` and a file.
+    late: String,
+    duplicates: Option<String>,
+    /// The age from which edges are removed.
+    expire: Option<String>,
+    /// Edges a second.
+    rate: Option<f64>,
+    /// How many times as fast as the edges happened.
+    replay: Option<f64>,
+    /// The resources to find old edges.
+    run: Settings,
+}
+
+/// The file that a stream reads.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct FileSettings {
+    path: String,
+    follow: bool,
+    from_start: bool,
+    bad_lines: String,
+    read: ReadSettings,
+}
+
+impl StreamSettings {
+    fn options(self, stop: &Cancel, state: &Arc<Mutex<Option<StreamState>>>) -> Outcome<StreamOptions> {
+        let length = |text: &str| text.parse::<Span>().or_else(invalid);
+        let every = match (self.every.parse::<u64>(), length(&self.every)) {
+            (Ok(0), _) => return invalid("commit_every must be at least 1 edge"),
+            (Ok(edges), _) => CommitEvery::Edges(edges),
+            (Err(_), length) => match length?.duration() {
+                Some(time) => CommitEvery::Time(time),
+                None => return invalid("commit_every must be a time such as '500ms', or a number of edges"),
+            },
+        };
+        let expire = self.expire.as_deref().map(length).transpose()?;
+        let run = expire.map(|_| self.run.run("expire")).transpose()?;
+        let told = Arc::clone(state);
+        Ok(StreamOptions {
+            every,
+            pace: self.rate.map(Pace::PerSecond).or(self.replay.map(Pace::Replay)),
+            time: self.time,
+            unit: self.unit.map(|unit| one_of("time_unit", &unit, &TimeUnit::ALL)).transpose()?,
+            delay: self.delay.as_deref().map(length).transpose()?,
+            late: match self.late.strip_prefix("reject:") {
+                Some(file) => Late::Reject(file.into()),
+                None if one_of("late", &self.late, &[("next", false), ("refuse", true)])? => Late::Refuse,
+                None => Late::Next,
+            },
+            expire: expire.zip(run).map(|(length, (run, ..))| Expiry { length, run: Arc::new(run) }),
+            duplicates: self.duplicates.as_deref().map(duplicates).transpose()?,
+            stop: stop.clone(),
+            on_state: Some(Arc::new(move |state: &StreamState| {
+                *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(state.clone());
+            })),
+            ..StreamOptions::default()
+        })
+    }
+}
+
+/// Opens the input of a stream, on the thread that commits it.
+type OpenInput = Box<dyn FnOnce(&Target) -> Result<EdgeInput> + Send>;
+
+/// Begins to stream into a database that is open for writing: what is handed over, or a file.
+#[pyfunction]
+pub(crate) fn stream_edges(
+    py: Python<'_>,
+    database: &Database,
+    settings: StreamSettings,
+    file: Option<FileSettings>,
 ) -> Outcome<EdgeStream> {
-    let span = |text: &str| text.parse::<Span>().or_else(invalid);
-    let every = match (every.parse::<u64>(), span(every)) {
-        (Ok(0), _) => return invalid("commit_every must be at least 1 edge"),
-        (Ok(edges), _) => CommitEvery::Edges(edges),
-        (Err(_), length) => match length?.duration() {
-            Some(time) => CommitEvery::Time(time),
-            None => return invalid("commit_every must be a time such as '500ms', or a number of edges"),
-        },
-    };
     let writer = database.writer()?;
     let target = Target::of(&writer)?;
-    let schema = schema_of(&target);
-    let state = Arc::new(Mutex::new(None));
-    let told = Arc::clone(&state);
-    let options = StreamOptions {
-        every,
-        time,
-        unit: unit.map(|unit| one_of("time_unit", unit, &TimeUnit::ALL)).transpose()?,
-        delay: delay.map(span).transpose()?,
-        late: match late.strip_prefix("reject:") {
-            Some(file) => Late::Reject(file.into()),
-            None if one_of("late", late, &[("next", false), ("refuse", true)])? => Late::Refuse,
-            None => Late::Next,
-        },
-        duplicates: rule.map(duplicates).transpose()?,
-        on_state: Some(Arc::new(move |state: &StreamState| {
-            *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(state.clone());
-        })),
-        ..StreamOptions::default()
+    let (state, stop) = (Arc::new(Mutex::new(None)), Cancel::default());
+    let mut options = settings.options(&stop, &state)?;
+    let (is_file, is_followed) = (file.is_some(), file.as_ref().is_some_and(|file| file.follow));
+    let (sender, open): (_, OpenInput) = match file {
+        Some(file) => (None, open_file(py, file, &target, &mut options)?),
+        None => {
+            let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
+            let schema = schema_of(&target);
+            let reader = ChunkReader { schema, chunks, waiting: Chunk::new(), current: Arc::default() };
+            let open = |target: &Target| Ok(EdgeInput::of_reader(target, Box::new(reader)));
+            (Some(sender), Box::new(open))
+        }
     };
-    let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
     let (properties, has_texts) = (target.edge_properties.clone(), target.text_ids);
-    let reader = ChunkReader { schema, chunks, waiting: Chunk::new(), current: Arc::default() };
-    let input = EdgeInput::of_reader(&target, Box::new(reader));
     let committing = move || {
+        let input = match open(&target) {
+            Ok(input) => input,
+            // A file that is followed may have no first line yet.
+            Err(_) if options.stop.is_cancelled() => return (None, Ok(())),
+            Err(error) => return (None, Err(error)),
+        };
         let mut report = None;
         let done = stream(&writer, &target, input, &options, &mut report);
         (report, done)
@@ -166,13 +230,37 @@ pub(crate) fn stream_edges(
     let thread =
         thread.map_err(|error| Failure::Named("Error", format!("cannot start a thread: {error}")))?;
     Ok(EdgeStream {
-        chunks: Mutex::new(Some(sender)),
+        chunks: Mutex::new(sender),
         thread: Mutex::new(Some(thread)),
         state,
         report: Mutex::default(),
+        stop,
+        is_file,
+        is_followed,
         properties,
         has_texts,
     })
+}
+
+/// Opens a file, unless it is followed: then it may have to grow first.
+fn open_file(
+    py: Python<'_>,
+    file: FileSettings,
+    target: &Target,
+    options: &mut StreamOptions,
+) -> Outcome<OpenInput> {
+    options.source = Some(file.path.clone());
+    options.from_start = file.from_start;
+    options.bad_lines =
+        one_of("bad_lines", &file.bad_lines, &[("stop", BadLines::Stop), ("skip", BadLines::Skip)])?;
+    let mut read = file.read.options()?;
+    read.live = Some(Live { follow: file.follow, stop: options.stop.clone() });
+    let inputs = [file.path];
+    if file.follow {
+        return Ok(Box::new(move |target| open_edges(target, &inputs, &read, Purpose::Add)));
+    }
+    let input = py.detach(|| open_edges(target, &inputs, &read, Purpose::Add))?;
+    Ok(Box::new(|_| Ok(input)))
 }
 
 impl EdgeStream {
@@ -191,6 +279,11 @@ impl EdgeStream {
         }
         *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
         Ok(done?)
+    }
+
+    fn is_done(&self) -> bool {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// Converts edges to the types of the database. What does not fit is refused here, where it does not end the stream.
@@ -270,16 +363,35 @@ impl EdgeStream {
         }
     }
 
-    /// Commits what was handed over, and ends the stream.
+    /// Commits what was handed over, and ends the stream. A file that is not followed is read to its end first, unless a signal comes.
     fn close(&self, py: Python<'_>) -> Outcome<()> {
+        if self.is_followed {
+            self.stop.cancel();
+        }
+        while self.is_file && !self.is_done() {
+            if let Err(signal) = py.check_signals() {
+                self.stop.cancel();
+                py.detach(|| self.end())?;
+                return Err(signal.into());
+            }
+            py.detach(|| std::thread::sleep(LOOK_EVERY));
+        }
         py.detach(|| self.end())
     }
 
-    /// The numbers of the versions, of edges, duplicates and late edges; `None` before the end.
-    fn report(&self) -> Option<(Vec<u64>, u64, u64, u64)> {
+    /// Stops reading a file.
+    fn stop_reading(&self) {
+        if self.is_file {
+            self.stop.cancel();
+        }
+    }
+
+    /// The numbers of the versions, of edges, duplicates, late edges, edges that earlier versions had, and edges removed; `None` before the
+    /// end.
+    fn report(&self) -> Option<(Vec<u64>, u64, u64, u64, u64, u64)> {
         let report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
-        report.as_ref().map(|StreamReport { fed, state, .. }| {
-            (fed.versions.clone(), fed.edges, fed.duplicates, state.late)
+        report.as_ref().map(|StreamReport { fed, state, passed_over }| {
+            (fed.versions.clone(), fed.edges, fed.duplicates, state.late, *passed_over, state.expired)
         })
     }
 
@@ -288,7 +400,8 @@ impl EdgeStream {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.as_ref().map(|state| {
             let watermark = state.watermark.map(|(mark, unit)| (mark, symbol(unit)));
-            (state.version, state.edges, state.committed, state.late, watermark, state.lag.as_secs_f64())
+            let lag = state.lag.as_secs_f64();
+            (state.version, state.edges, state.committed, state.late, watermark, lag, state.expired)
         })
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use esker::catalogue::find;
 use esker::plan::Request;
 use esker::store::windows::{Combine, Copies, TimeWindow};
-use esker::window::{MovingWindow, Span, Step, TimePoint, TimeUnit, Times, WindowJob, WindowSeries};
+use esker::window::{
+    Alignment, MovingWindow, Span, Step, TimePoint, TimeUnit, Times, WindowJob, WindowSeries,
+};
 use pyo3::prelude::*;
 
 use crate::answer::Answer;
@@ -60,18 +62,25 @@ fn step((every, edges): StepText) -> Outcome<Option<Step>> {
     Ok(every.as_deref().map(span).transpose()?.map(Step::Length).or(edges))
 }
 
-/// The ends of windows that follow each other, in the unit of the times.
+/// The ends of windows that follow each other, in the unit of the times. Steps of a length begin with the `calendar`, the `first` edge or a
+/// time.
 #[pyfunction]
 pub(crate) fn window_ends(
     py: Python<'_>,
     graph: &Graph,
     times: KnownTimes,
     every: StepText,
+    align: &str,
     range: (Option<&str>, Option<&str>),
     settings: Settings,
 ) -> Outcome<Vec<i64>> {
     let (times, (first, last)) = (times_of(times)?, (point(range.0)?, point(range.1)?));
-    let Some(step) = step(every)? else { return invalid("every is missing") };
+    let alignment = align.parse::<Alignment>().or_else(invalid)?;
+    let step = match step(every)? {
+        Some(Step::Length(every)) => times.step(every, &alignment)?,
+        Some(step) => step,
+        None => return invalid("every is missing"),
+    };
     let (run, cancel, listener) = settings.run("times")?;
     watched(py, &cancel, listener.as_ref(), || {
         let mut steps = times.ends(&graph.snapshot, step, (first.as_ref(), last.as_ref()), &run)?;

@@ -181,3 +181,18 @@ def test_a_version_that_did_not_move_the_window_may_be_undone(tmp_path):
     assert follower.poll() is None and writing.poll() is None
     add("e", "f", 130)
     assert str(follower.poll().until) == str(writing.poll().until) == "1970-01-01T00:02:00"
+
+
+def test_an_answer_on_edges_without_their_directions_is_followed():
+    db = esker.create()
+    with db.batch() as batch:
+        batch.add_edges(["a", "b"], ["b", "c"])
+    follow = db.follow("matching", undirected=True, wait=False)
+    with db.batch() as batch:
+        batch.add_edges(["c"], ["d"])
+    steps = list(follow)
+    assert [step.recomputed for step in steps] == [True]
+    # Read against their directions, all edges but the middle one are matched, or the middle one.
+    assert dict(follow.top(4)) in ({"a": "b", "b": "a", "c": "d", "d": "c"}, {"b": "c", "c": "b"})
+    with pytest.raises(esker.UnsuitableError, match="undirected=True"):
+        db.follow("matching")

@@ -178,3 +178,90 @@ def test_a_path_of_late_edges_is_a_text_too(tmp_path):
     with db.stream(commit_every=10, late=str(tmp_path / "late.csv")) as stream:
         stream.add_edges(chunk(1, 20)).add_edges({"source": ["x"], "target": ["y"], "time": [3]})
     assert stream.report.late == 1 and "x,y,3" in (tmp_path / "late.csv").read_text()
+
+
+def rows(first, count):
+    return "".join(f"v{one},v{one + 1},{one}\n" for one in range(first, first + count))
+
+
+def test_a_file_is_streamed_and_read_on_from_the_first_edge_that_no_version_has(tmp_path):
+    db = stream_database(tmp_path / "s.esker")
+    file = tmp_path / "a.csv"
+    file.write_text("source,target,time\n" + rows(1, 30))
+    with db.stream(file, commit_every=10, time_unit="s") as stream:
+        with pytest.raises(esker.InvalidError, match="a.csv: begin another stream"):
+            stream.add_edges(chunk(99, 1))
+    assert (stream.report.edges, stream.report.versions, stream.report.passed_over) == (30, [2, 3, 4], 0)
+    with file.open("a") as grown:
+        grown.write(rows(31, 5))
+    again = db.stream(str(file))
+    again.close()
+    assert (again.report.edges, again.report.passed_over) == (5, 30)
+    whole = db.stream(file, from_start=True, late=tmp_path / "late.csv")
+    whole.close()
+    # All are late now: the watermark has passed them, but for the last one.
+    assert whole.report.late == 34 and whole.report.edges == 1
+    odd = tmp_path / "odd.txt"
+    odd.write_text("x;y;100\nx;y;soon\n")
+    with pytest.raises(esker.Error):
+        db.stream(odd, source=1, target=2, delimiter=";").close()
+    assert db.graph().num_edges == 37
+
+
+def test_a_file_that_is_followed_ends_with_the_block(tmp_path):
+    db = stream_database(tmp_path / "s.esker")
+    file = tmp_path / "a.csv"
+    file.write_text("")
+    with db.stream(file, follow=True, commit_every="20ms", time_unit="s") as stream:
+        file.write_text("source,target,time\n" + rows(1, 3))
+        deadline = time.monotonic() + 30
+        while db.graph().num_edges < 4 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert db.graph().num_edges == 4
+    assert stream.report.edges == 3
+    empty = tmp_path / "none.csv"
+    empty.write_text("")
+    with db.stream(empty, follow=True) as nothing:
+        pass
+    assert nothing.report.edges == 0
+    # What was read before an exception is committed; the rest of the file is not awaited.
+    with pytest.raises(ZeroDivisionError):
+        with db.stream(file, follow=True):
+            raise ZeroDivisionError
+
+
+def test_a_stream_is_paced_and_removes_old_edges(tmp_path):
+    db = stream_database()
+    begin = time.monotonic()
+    with db.stream(rate=100, expire="10s", time_unit="s") as stream:
+        stream.add_edges(chunk(1, 20))
+    assert time.monotonic() - begin > 0.15
+    # Edges of the last ten seconds stay, until 20.
+    assert stream.report.edges == 20 and stream.report.expired == stream.state.expired == 11
+    assert sorted(db.graph().edges().to_pandas()["time"]) == list(range(11, 21))
+    file = tmp_path / "a.csv"
+    file.write_text("source,target,time\n" + rows(21, 3))
+    begin = time.monotonic()
+    db.stream(file, replay=20, time_unit="s").close()
+    assert time.monotonic() - begin > 0.09 and db.graph().num_edges == 13
+
+
+def test_what_a_stream_cannot_do_is_refused(tmp_path):
+    db = stream_database()
+    file = tmp_path / "a.csv"
+    file.write_text("source,target,time\n")
+    for wrong, message in (
+        ({"follow": True}, "follow has no effect without a file"),
+        ({"delimiter": ";"}, "delimiter has no effect without a file"),
+        ({"rate": 0}, "rate must be more than 0"),
+        ({"rate": 5, "replay": 2}, "exclude each other"),
+        ({"expire": "soon"}, "is not a length of time"),
+        ({"file": tmp_path}, "is not a file"),
+        ({"file": file, "late": file}, "the file that is read"),
+    ):
+        with pytest.raises(esker.InvalidError, match=message):
+            db.stream(**wrong)
+    with pytest.raises(esker.NotFoundError):
+        db.stream(tmp_path / "no.csv")
+    with pytest.raises(esker.MistypedError, match="rate must be a number"):
+        db.stream(rate="5")

@@ -221,3 +221,45 @@ def test_a_declared_stream_needs_no_names(stream):
     assert db.graph().num_edges == sum(t > latest - 3 * HOUR for t in young)
     db.declare_stream(expire=False)
     assert db.declared_stream["expire"] is None
+
+
+def test_windows_of_several_lengths_end_together(stream):
+    db, messages = stream
+    windows = db.rolling(["6h", "1h"], time="sent", start=START + 6 * HOUR, end=START + 8 * HOUR)
+    assert repr(windows) == "<esker.Windows: 6 windows of 6h, 1h>" and len(windows) == 6
+    spans = [(int(window.until.astype(int)), int((window.until - window.after).astype(int))) for window in windows]
+    # The shortest length is the step.
+    ends = [START + hour * HOUR - 1 for hour in (7, 8, 9)]
+    assert spans == [(end, length) for end in ends for length in (6 * HOUR, HOUR)]
+    last = windows[-1]
+    assert (last.until, last.num_edges) == (windows[5].until, windows[5].num_edges) and windows[-2].num_edges > last.num_edges
+    with pytest.raises(IndexError):
+        windows[6]
+    table = windows.run("wcc", top=1).to_pandas()
+    assert list(table.columns) == ["until", "length", "component", "vertices"] and list(table["length"]) == ["6h", "1h"] * 3
+    for at, window in enumerate(windows):
+        assert table["vertices"][at] == window.wcc().top(1)[0][1]
+    assert "length" not in db.rolling("6h", time="sent").run("wcc", top=1).to_pandas()
+    with pytest.raises(esker.InvalidError, match="length is empty"):
+        db.rolling([], time="sent")
+
+
+def test_steps_are_aligned_to_the_first_edge_or_a_time():
+    db = esker.create(duplicates="keep")
+    with db.batch() as batch:
+        batch.add_edges(["a"] * 4, ["b"] * 4, properties={"sent": [START + at for at in (1800, 5399, 5400, 9000)]})
+
+    def ends(**align):
+        windows = db.rolling("1h", time="sent", **align)
+        return [(int(window.until.astype(int)) - START, window.num_edges) for window in windows]
+
+    assert ends() == ends(align="calendar") == [(3599, 1), (7199, 2), (10799, 1)]
+    assert ends(align="first") == [(5399, 2), (8999, 1), (12599, 1)]
+    moment = datetime.datetime.fromtimestamp(START + 3601, datetime.timezone.utc)
+    assert ends(align=moment) == ends(align=START + 3601) == [(3600, 1), (7200, 2), (10800, 1)]
+    grown = [window.num_edges for window in db.expanding("1h", time="sent", align="first")]
+    assert grown == [2, 3, 4]
+    with pytest.raises(esker.InvalidError, match="or calendar, or first"):
+        ends(align="soon")
+    with pytest.raises(esker.InvalidError, match="every_edges"):
+        db.rolling("1h", every_edges=2, time="sent", align="first")
