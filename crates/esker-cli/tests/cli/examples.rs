@@ -57,6 +57,7 @@ fn files(place: &Place) {
 fn the_tour_of_the_readme_runs_in_order() {
     let place = Place::new();
     files(&place);
+    streams(&place);
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     let text = std::fs::read_to_string(readme).unwrap();
     let tour = text.split("## A short tour").nth(1).unwrap().split("\n## ").next().unwrap();
