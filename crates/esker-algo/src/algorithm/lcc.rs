@@ -20,7 +20,7 @@ use super::triangles::{CountingOrder, begin, bound, hub_bytes_max, num_hubs};
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
     BitLine, EarlierNeighbours, HubAdjacency, InPlaceLists, LINE_BITS, Oriented, OrientedOptions, VectorLoop,
-    VertexValues, bit, clear_word, set_bit, with_vectors,
+    VertexArray, VertexValues, bit, clear_word, set_bit, with_vectors,
 };
 
 /// Options of [`lcc`].
@@ -99,7 +99,7 @@ fn compute<G: Lists, E: EarlierNeighbours<Error = G::Error>, const DIRECTED: boo
     }
     let triangles = workers.iter().map(|worker| worker.triangles).sum();
     drop(workers);
-    Ok((coefficients(graph, lists, run, &counts, if DIRECTED { 1.0 } else { 2.0 })?, triangles))
+    Ok((coefficients(graph, lists, run, &counts)?, triangles))
 }
 
 /// Vertices per unit of parallel work.
@@ -379,13 +379,25 @@ fn by_lines<const DIRECTED: bool>(
     credit
 }
 
-/// Divides `scale * counts` by the number of ordered pairs of neighbours.
+/// The coefficient of a vertex with some neighbours, and so many edges between them: each counts for both orders of its ends, unless it has a
+/// direction.
+pub(crate) fn coefficient(linked: u64, neighbours: usize, directed: bool) -> f64 {
+    let (scale, d) = (if directed { 1.0 } else { 2.0 }, neighbours as f64);
+    if linked == 0 { 0.0 } else { scale * linked as f64 / (d * (d - 1.0)) }
+}
+
+/// The number of edges between the neighbours, from the coefficient. It is the nearest integer, exactly as long as it has at most 50 bits.
+pub(crate) fn linked_of(coefficient: f64, neighbours: VertexId, directed: bool) -> u64 {
+    let (scale, d) = (if directed { 1.0 } else { 2.0 }, neighbours as f64);
+    if neighbours < 2 { 0 } else { (coefficient * (d * (d - 1.0)) / scale).round() as u64 }
+}
+
+/// The coefficients, from the numbers of edges between neighbours.
 fn coefficients<G: Lists, E: EarlierNeighbours<Error = G::Error>>(
     graph: &G,
     lists: &E,
     run: &Run,
     counts: &VertexValues<u64>,
-    scale: f64,
 ) -> Result<Vec<f64>, G::Error> {
     let n = graph.num_vertices();
     let coefficients = VertexValues::<f64>::filled(run, n, 0.0);
@@ -393,12 +405,25 @@ fn coefficients<G: Lists, E: EarlierNeighbours<Error = G::Error>>(
         for v in range.map(vertex).filter(|&v| counts.get(v) > 0) {
             run.check()?;
             let original = lists.original(v);
-            let d = num_neighbours(graph, original, buffer)? as f64;
-            coefficients.set(original, scale * counts.get(v) as f64 / (d * (d - 1.0)));
+            let neighbours = num_neighbours(graph, original, buffer)?;
+            coefficients.set(original, coefficient(counts.get(v), neighbours, graph.is_directed()));
         }
         Ok::<(), G::Error>(())
     })?;
     Ok(coefficients.into_vec())
+}
+
+/// The number of distinct neighbours of each vertex in either direction.
+pub(crate) fn numbers_of_neighbours<G: Lists>(graph: &G, run: &Run) -> Result<Vec<VertexId>, G::Error> {
+    let numbers = VertexArray::filled(run, graph.num_vertices(), 0);
+    run.share_ranges(graph.num_vertices(), 256, Vec::new, |buffer, range| {
+        for v in range.map(vertex) {
+            run.check()?;
+            numbers.set(v, vertex(num_neighbours(graph, v, buffer)?));
+        }
+        Ok::<(), G::Error>(())
+    })?;
+    Ok(numbers.into_vec())
 }
 
 /// The number of distinct neighbours of `v` in either direction, excluding itself.

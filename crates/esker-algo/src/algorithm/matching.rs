@@ -172,6 +172,20 @@ fn by_priorities<G: Lists>(graph: &G, run: &Run) -> Result<VertexArray, G::Error
     Ok(choices.mates)
 }
 
+/// The random number of an edge, and its ends, the lesser first: the edge for which they are least is taken first.
+pub(crate) type EdgePriority = (u64, VertexId, VertexId);
+
+/// The priority of the edge between two vertices in a run with a seed.
+pub(crate) fn edge_priority(seed: u64, u: VertexId, v: VertexId) -> EdgePriority {
+    let (low, high) = (u.min(v), u.max(v));
+    (random_of(&CounterRng::new(seed, PRIORITIES), low, high), low, high)
+}
+
+#[inline(always)]
+fn random_of(rng: &CounterRng, low: VertexId, high: VertexId) -> u64 {
+    rng.at(rng.at(u64::from(low)).wrapping_add(u64::from(high)))
+}
+
 /// The current choice of each vertex.
 struct Choices {
     rng: CounterRng,
@@ -190,7 +204,7 @@ impl Choices {
         }
         let ends = |u: VertexId| (u.min(v), u.max(v));
         let (low, high) = ends(u);
-        let key = self.rng.at(self.rng.at(u64::from(low)).wrapping_add(u64::from(high)));
+        let key = random_of(&self.rng, low, high);
         let (best, best_key) = (self.best.get(v), self.keys.get(v));
         if key < best_key || key == best_key && (best == NONE || (low, high) < ends(best)) {
             self.best.set(v, u);

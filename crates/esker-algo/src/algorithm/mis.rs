@@ -74,14 +74,19 @@ const IN: u8 = 255;
 /// A vertex with a neighbour in the set. Lesser values are degree classes of undecided vertices.
 const OUT: u8 = 254;
 
-/// A degree rounded to the three bits after its leading one.
-fn class(degree: usize) -> u8 {
+/// A degree rounded to the three bits after its leading one: vertices of lesser classes are taken first.
+pub(crate) fn class(degree: usize) -> u8 {
     let exponent = (degree | 1).ilog2();
     if exponent < 3 {
         return degree as u8;
     }
     let mantissa = (degree >> (exponent - 3)) as u32 & 7;
     ((exponent - 2) * 8 + mantissa).min(u32::from(OUT) - 1) as u8
+}
+
+/// The priority of `v` within its class, which no other vertex shares: the least is taken first.
+pub(crate) fn tie(seed: u64, v: VertexId) -> u64 {
+    CounterRng::new(seed, PURPOSE).at(u64::from(v))
 }
 
 /// Decides undecided vertices from their earlier neighbours, or finds their blockers.

@@ -16,6 +16,7 @@ use std::collections::BinaryHeap;
 
 use esker_graph::{Direction, Graph, VertexId, vertex};
 
+use super::turns::{Priorities, first_turns};
 #[cfg(doc)]
 use super::version::Halt;
 use super::version::{BoundedReader, Step, Version};
@@ -33,6 +34,18 @@ pub struct LiveColouring {
 
 /// Vertices to look at, the highest priority first.
 type ColouringQueue = BinaryHeap<(u32, Reverse<VertexId>)>;
+
+impl Priorities for LiveColouring {
+    fn is_before(&self, u: VertexId, v: VertexId) -> bool {
+        let (first, second) = (self.keys[u as usize], self.keys[v as usize]);
+        first > second || (first == second && u < v)
+    }
+
+    fn give(&mut self, v: VertexId, degree: usize) -> bool {
+        let key = default_key(self.seed, v, degree);
+        std::mem::replace(&mut self.keys[v as usize], key) != key
+    }
+}
 
 impl LiveColouring {
     /// The bytes of the state of a graph with `n` vertices.
@@ -74,12 +87,6 @@ impl LiveColouring {
         &mut self.sizes[colour as usize]
     }
 
-    /// Whether `u` is coloured before `v`.
-    fn is_before(&self, u: VertexId, v: VertexId) -> bool {
-        let (first, second) = (self.keys[u as usize], self.keys[v as usize]);
-        first > second || (first == second && u < v)
-    }
-
     /// Brings the state to the version that `reader` reads. Returns the vertices whose colours changed, each at least once.
     ///
     /// # Errors
@@ -89,7 +96,9 @@ impl LiveColouring {
         self.colours.resize(n, 0);
         self.keys.extend(changed.iter().map(|&v| default_key(self.seed, v, 0)));
         *self.size_of(0) += changed.len();
-        let mut turns = self.first_turns(reader)?;
+        let first = first_turns(self, reader)?;
+        let mut turns: ColouringQueue =
+            first.into_iter().map(|v| (self.keys[v as usize], Reverse(v))).collect();
         let (mut last, mut taken, mut later) = (None, Vec::new(), Vec::new());
         while let Some((_, Reverse(v))) = turns.pop() {
             if last.replace(v) == Some(v) {
@@ -123,32 +132,6 @@ impl LiveColouring {
             }
         }
         Ok(changed)
-    }
-
-    /// The end of lower priority of each edge.
-    fn lower_ends<W>(&self, edges: &[(VertexId, VertexId, W)]) -> Vec<VertexId> {
-        let edges = edges.iter().filter(|(u, v, _)| u != v);
-        edges.map(|&(u, v, _)| if self.is_before(u, v) { v } else { u }).collect()
-    }
-
-    /// The vertices to which the changed edges matter.
-    fn first_turns<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<ColouringQueue, G> {
-        let changes = reader.changes();
-        let ends = changes.removed.iter().chain(&changes.added).flat_map(|&(u, v, _)| [u, v]);
-        let mut ends: Vec<VertexId> = ends.collect();
-        ends.sort_unstable();
-        ends.dedup();
-        // An end that was lower has lost a higher neighbour, also if it is not the lower one any longer.
-        let mut again = self.lower_ends(&changes.removed);
-        for v in ends {
-            let key = default_key(self.seed, v, reader.degree_around(v)?);
-            if std::mem::replace(&mut self.keys[v as usize], key) != key {
-                again.push(v);
-                reader.each_around(v, |u, _| again.push(u))?;
-            }
-        }
-        again.extend(self.lower_ends(&changes.added));
-        Ok(again.into_iter().map(|v| (self.keys[v as usize], Reverse(v))).collect())
     }
 }
 

@@ -11,18 +11,25 @@ mod degrees;
 mod components;
 mod paths;
 mod pagerank;
+mod turns;
 mod colouring;
+mod mis;
+mod matching;
 mod triangles;
+mod clustering;
 mod shells;
 mod moment;
 mod kcore;
 #[cfg(test)]
 mod testing;
 
+pub use clustering::LiveClustering;
 pub use colouring::LiveColouring;
 pub use components::LiveComponents;
 pub use degrees::LiveDegrees;
 pub use kcore::LiveCores;
+pub use matching::LiveMatching;
+pub use mis::LiveIndependentSet;
 pub use pagerank::LivePageRank;
 pub use paths::{FewestRule, LivePaths, PathRule, ShortestRule, WidestRule};
 pub use triangles::LiveTriangles;

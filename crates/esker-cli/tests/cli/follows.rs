@@ -250,7 +250,7 @@ fn any_algorithm_is_followed_and_says_that_it_is_computed_anew() {
     edge(&place, "add", "cid", "dan");
     let said = place.run("follow g.esker kcore --from 1 --once").stderr;
     assert!(!String::from_utf8_lossy(&said).contains("anew at each step"));
-    let done = place.run("follow g.esker lcc --from 1 --once");
+    let done = place.run("follow g.esker cdlp --from 1 --once");
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(done.status.success() && said.contains("computed anew at each step"), "{said}");
     place.fails(2, "follow g.esker forest", "answers with edges and cannot be followed");
@@ -338,9 +338,9 @@ fn a_state_that_was_kept_is_gone_on_from() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && said.contains("of no use") && said.contains("checksum"), "{said}");
     place.ok("check g.esker");
-    let output = place.run("follow g.esker lcc --keep --once");
+    let output = place.run("follow g.esker cdlp --keep --once");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("--keep has no effect: the state of lcc is not kept"), "{said}");
+    assert!(said.contains("--keep has no effect: the state of cdlp is not kept"), "{said}");
 }
 
 /// The changes between the version of a state and the newest were lost where retention had forgotten the former.

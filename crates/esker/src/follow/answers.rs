@@ -1,25 +1,22 @@
 //! The live answers by name: how each is computed anew, updated, and shown.
 
-use std::num::NonZeroU32;
 use std::time::Instant;
 
-use esker_algo::algorithm::colouring::{ColouringOptions, colouring};
 use esker_algo::algorithm::degrees::{DegreeOf, degrees};
 use esker_algo::algorithm::kcore::kcore;
-use esker_algo::algorithm::triangles::{TrianglesOptions, triangles};
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
-use esker_algo::live::{
-    BoundedReader, Halt, LiveColouring, LiveComponents, LiveCores, LiveDegrees, LivePageRank, LiveTriangles,
-};
+use esker_algo::live::{BoundedReader, Halt, LiveComponents, LiveCores, LiveDegrees, LivePageRank};
 use esker_graph::{NONE, VertexId, vertex};
 use esker_store::Snapshot;
 use esker_store::windows::{Copies, WindowIndex};
 
 use super::anew::Anew;
 use super::change::VersionChange;
+use super::corners::{Clustering, Triangles};
 use super::live::{At, Live, Updated, copied, updated, values_of, words_of};
 use super::paths;
 use super::points::Points;
+use super::priorities::{Colours, Mates, Members};
 use crate::answer::{Fact, Ranking, Value, Values};
 use crate::catalogue::{Entry, Opt, Params, degree_of};
 use crate::error::Result;
@@ -32,7 +29,10 @@ pub(super) const UPDATED: &[(&str, &[&str])] = &[
     ("widest", &["source"]),
     ("pagerank", &["damping", "tolerance"]),
     ("colouring", &["passes"]),
+    ("mis", &[]),
+    ("matching", &["method"]),
     ("triangles", &[]),
+    ("lcc", &[]),
     ("degrees", &["direction"]),
     ("kcore", &[]),
 ];
@@ -41,8 +41,9 @@ pub(super) const UPDATED: &[(&str, &[&str])] = &[
 fn has_update(entry: &Entry, params: &Params, snapshot: &Snapshot) -> Result<bool> {
     let Some((_, options)) = UPDATED.iter().find(|(name, _)| *name == entry.name) else { return Ok(false) };
     let is_other = |option: &Opt| params.text(option.name).is_some() && !options.contains(&option.name);
-    // The colours of a window follow from the numbers of its own vertices, which slides change.
-    let is_suitable = |index: &WindowIndex| index.window().copies == Copies::All && entry.name != "colouring";
+    // Random ties of the vertices of a window go by their numbers in it, which slides change.
+    let by_number = ["colouring", "mis", "matching"].contains(&entry.name);
+    let is_suitable = |index: &WindowIndex| index.window().copies == Copies::All && !by_number;
     if !snapshot.window_index().is_none_or(is_suitable)
         || snapshot.drops_directions()
         || entry.options.iter().any(is_other)
@@ -52,6 +53,8 @@ fn has_update(entry: &Entry, params: &Params, snapshot: &Snapshot) -> Result<boo
     Ok(match entry.name {
         // Several passes recolour all vertices.
         "colouring" => params.get("passes")? == Some(1),
+        // Claims depend on timing.
+        "matching" => params.text("method") == Some("priorities"),
         "pagerank" => PageRanks::has_update(params, snapshot)?,
         _ => true,
     })
@@ -68,7 +71,10 @@ pub(super) fn live(entry: &'static Entry, params: &Params, snapshot: &Snapshot) 
         "widest" => paths::widest_paths(params, snapshot),
         "colouring" => Ok(Box::new(Colours::default())),
         "kcore" => Ok(Box::new(Cores::default())),
+        "mis" => Ok(Box::new(Members::default())),
+        "matching" => Ok(Box::new(Mates::default())),
         "triangles" => Ok(Box::new(Triangles::default())),
+        "lcc" => Ok(Box::new(Clustering::default())),
         "degrees" => Ok(Box::new(Degrees { of: degree_of(params), state: None })),
         "pagerank" => Ok(Box::new(PageRanks::new(params)?)),
         _ => Ok(Box::new(Components::default())),
@@ -220,115 +226,6 @@ impl Live for PageRanks {
 
     fn facts(&self, _: usize) -> Vec<(&'static str, Fact)> {
         self.state.iter().map(|state| ("error", Fact::Float(state.error()))).collect()
-    }
-}
-
-#[derive(Default)]
-struct Colours {
-    state: Option<LiveColouring>,
-}
-
-impl Live for Colours {
-    fn ranking(&self) -> Ranking {
-        Ranking::Groups
-    }
-
-    fn bytes(&self, n: usize) -> u64 {
-        LiveColouring::bytes(n)
-    }
-
-    fn recompute(&mut self, at: At<'_>) -> Result<()> {
-        let graph = at.snapshot.graph::<()>(at.run)?;
-        let options = ColouringOptions { passes: NonZeroU32::MIN, ..ColouringOptions::default() };
-        let colours = colouring(&graph, at.run, &options)?.colours;
-        self.state = Some(LiveColouring::new(&graph, at.run.seed(), colours));
-        Ok(())
-    }
-
-    fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated> {
-        updated::<_, ()>(&mut self.state, at, change, deadline, LiveColouring::update)
-    }
-
-    fn words(&self) -> Option<Vec<Vec<u64>>> {
-        self.state.as_ref().map(|state| vec![words_of(state.colours())])
-    }
-
-    fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
-        let [colours] = words else { return Ok(false) };
-        let n = at.snapshot.num_vertices();
-        // No vertex needs a colour that is the number of vertices.
-        let colours = values_of(colours, n, n as u64).filter(|colours| !colours.contains(&NONE));
-        let graph = at.snapshot.graph::<()>(at.run)?;
-        self.state = colours.map(|colours| LiveColouring::new(&graph, at.run.seed(), colours));
-        Ok(self.state.is_some())
-    }
-
-    fn shown(&self, words: &[Vec<u64>]) -> Option<Values> {
-        let [colours] = words else { return None };
-        values_of(colours, colours.len(), colours.len() as u64).map(Values::Index)
-    }
-
-    fn values(&self) -> Option<Values> {
-        self.state.as_ref().map(|state| Values::Index(state.colours().to_vec()))
-    }
-
-    fn value(&self, v: VertexId) -> Value {
-        self.state.as_ref().map_or(Value::Missing, |state| Value::Count(state.colours()[v as usize] as u64))
-    }
-
-    fn facts(&self, removed: usize) -> Vec<(&'static str, Fact)> {
-        let present = |state: &&LiveColouring| state.colours().len() > removed;
-        let count = self.state.as_ref().filter(present).map_or(0, LiveColouring::count);
-        vec![("colours", Fact::Count(count as u64))]
-    }
-}
-
-#[derive(Default)]
-struct Triangles {
-    state: Option<LiveTriangles>,
-}
-
-impl Live for Triangles {
-    fn bytes(&self, _: usize) -> u64 {
-        0
-    }
-
-    fn recompute(&mut self, at: At<'_>) -> Result<()> {
-        let graph = at.snapshot.graph::<()>(at.run)?;
-        self.state = Some(LiveTriangles(triangles(&graph, at.run, &TrianglesOptions::default())?.triangles));
-        Ok(())
-    }
-
-    fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated> {
-        updated::<_, ()>(&mut self.state, at, change, deadline, |state, reader| {
-            state.update(reader).map(|()| Vec::new())
-        })
-    }
-
-    fn num_words(&self, _: usize) -> usize {
-        1
-    }
-
-    fn words(&self) -> Option<Vec<Vec<u64>>> {
-        self.state.map(|state| vec![vec![state.0]])
-    }
-
-    fn restore(&mut self, _: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
-        let count = words.first().and_then(|array| array.first());
-        self.state = count.map(|&count| LiveTriangles(count));
-        Ok(self.state.is_some())
-    }
-
-    fn values(&self) -> Option<Values> {
-        None
-    }
-
-    fn value(&self, _: VertexId) -> Value {
-        Value::Missing
-    }
-
-    fn facts(&self, _: usize) -> Vec<(&'static str, Fact)> {
-        vec![("triangles", Fact::Count(self.state.map_or(0, |state| state.0)))]
     }
 }
 

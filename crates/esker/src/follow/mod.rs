@@ -43,6 +43,8 @@ mod report;
 mod ranking;
 mod anew;
 mod paths;
+mod priorities;
+mod corners;
 mod answers;
 mod kept;
 
@@ -78,7 +80,7 @@ const UNTIMED_SECONDS_MIN: f64 = 1.0;
 /// If more than one in this many rows changed, or are asked for, the first rows are not kept.
 const MANY: usize = 8;
 
-/// The names of the algorithms whose answers are updated; those of others are computed anew at each step.
+/// The names of the algorithms whose answers are updated.
 pub fn updated_names() -> impl Iterator<Item = &'static str> {
     answers::UPDATED.iter().map(|(name, _)| *name)
 }
@@ -317,7 +319,6 @@ impl Follow {
         }
     }
 
-    /// Keeps the first rows up to date.
     fn update_top(&mut self, changed: &[Changed]) {
         let many = self.answer.columns.first().map_or(0, |column| column.values.len() / MANY);
         self.top = self.top.take().filter(|_| changed.len() <= many);
@@ -325,8 +326,7 @@ impl Follow {
         self.top = self.top.take().and_then(|mut top| top.update(changed).then_some(top));
     }
 
-    /// Whether steps may be updates. If not, each is a recomputation: of algorithms and options without an update, on windows that join edges,
-    /// and on edges without their directions.
+    /// Whether steps may be updates, and not all recomputations.
     pub fn updates(&self) -> bool {
         self.live.updates()
     }

@@ -228,9 +228,10 @@ fn windows_that_move_are_followed_by_updates() {
         ("pagerank", within),
         ("kcore", Params::default()),
         ("triangles", Params::default()),
+        ("lcc", Params::default()),
         ("degrees", Params::default().with("direction", "both")),
     ] {
-        let needs_in = ["kcore", "triangles", "degrees"].contains(&algorithm);
+        let needs_in = ["kcore", "triangles", "lcc", "degrees"].contains(&algorithm);
         let seeds = (0..6).filter(|seed| !needs_in || seed & 1 == 0 || seed % 5 != 3);
         let (updates, moves) = seeds
             .map(|seed| updates_of(algorithm, seed, Copies::All, &params))
@@ -282,12 +283,14 @@ fn windows_that_join_edges_are_computed_anew() {
     for (seed, copies) in [(1, Copies::Distinct), (2, Copies::Weighted(Combine::Count))] {
         assert_eq!(updates_of("wcc", seed, copies, &Params::default()), (0, 0));
     }
-    // Colours follow from the numbers of the vertices of a window.
+    // Colours and independent sets follow from the numbers of the vertices of a window.
     let (run, stream) = (Arc::new(Run::with_threads(1).unwrap()), Stream::new(2));
     let window = TimeWindow { after: 0, until: LENGTH, copies: Copies::All };
     let shown = stream.database.snapshot().unwrap().window("sent", window, false, &run).unwrap();
     let params = Params::default().with("passes", "1");
-    assert!(!Follow::start(shown, find("colouring").unwrap(), &params, run).unwrap().updates());
+    let colours = Follow::start(shown.clone(), find("colouring").unwrap(), &params, Arc::clone(&run));
+    assert!(!colours.unwrap().updates());
+    assert!(!Follow::start(shown, find("mis").unwrap(), &Params::default(), run).unwrap().updates());
 }
 
 #[test]
