@@ -16,7 +16,7 @@ use crate::weights::WeightKind;
 use crate::wire::{Taker, put_id, put_u64};
 
 /// Vertices of other owners that a process remembers to have announced: a power of two.
-const ANNOUNCED_LEN: usize = 1 << 16;
+const ANNOUNCED_LEN: usize = 1 << 18;
 /// Vertices that a format counts and that a process announces in a round.
 const COUNTED_LEN: u64 = 1 << 16;
 

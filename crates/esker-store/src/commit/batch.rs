@@ -43,7 +43,7 @@ pub struct Batch {
     pub(crate) ids: NewIds,
     pub(crate) ops: Vec<BatchOp>,
     pub(crate) rows: Vec<Vec<u64>>,
-    num_rows: u32,
+    pub(crate) num_rows: u32,
     /// For each text property of edges, the distinct texts of the batch; the rows hold indexes of them.
     pub(crate) texts: Vec<Texts>,
     /// The names of the vertex properties that the batch sets.
@@ -137,9 +137,12 @@ impl Batch {
         self.ops.is_empty() && self.defined.is_empty()
     }
 
-    /// Whether all changes add edges.
-    pub(crate) fn only_adds_edges(&self) -> bool {
-        self.num_rows as usize == self.ops.len() && self.names.is_empty() && self.defined.is_empty()
+    /// Whether all changes add edges or vertices.
+    pub(crate) fn only_adds(&self) -> bool {
+        let vertices = || self.ops.iter().filter(|op| matches!(op, BatchOp::AddVertex)).count();
+        self.names.is_empty()
+            && self.defined.is_empty()
+            && self.num_rows as usize + vertices() == self.ops.len()
     }
 
     /// Whether the batch removes vertices.

@@ -1,12 +1,12 @@
 //! Large batches: looks up their ids in parallel, and many at a time, before they are taken; makes the changes of those that only add edges
-//! on all threads, if the graph has no removed vertices.
+//! and vertices on all threads, if the graph has no removed vertices.
 
 use esker_format::Result;
-use esker_format::memory::{collected, filled, filled_by_all};
+use esker_format::memory::{collected, filled, filled_by_all, with_room};
 use esker_graph::{Cancel, NONE, Run, VertexId};
 use esker_layers::ids::ExternalId;
-use rayon::iter::{IndexedParallelIterator, ParallelIterator};
-use rayon::slice::{ParallelSlice, ParallelSliceMut};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use rayon::slice::ParallelSliceMut;
 
 use super::write::{CommitBuilder, IDS_PER_CHECK, Writer};
 use crate::commit::{Batch, BatchOp, EdgeOp};
@@ -42,14 +42,19 @@ impl Writer {
 }
 
 impl CommitBuilder<'_> {
-    /// Whether a batch whose ids were looked up only adds edges, to a graph without removed vertices.
-    pub(super) fn only_adds_edges(&self, batch: &Batch, known: &[VertexId]) -> bool {
-        !known.is_empty() && batch.only_adds_edges() && self.writer.removed.is_empty()
+    /// Whether a batch whose ids were looked up only adds edges and vertices, to a graph without removed vertices.
+    pub(super) fn only_adds(&self, batch: &Batch, known: &[VertexId]) -> bool {
+        !known.is_empty() && batch.only_adds() && self.writer.removed.is_empty()
     }
 
-    /// As [`CommitBuilder::take`] for a batch that only adds edges: one thread gives new ids their vertices, in order; all make the changes.
+    /// As [`CommitBuilder::take`] for a batch that only adds edges and vertices: one thread gives new ids their vertices, in order; all make the changes.
     /// `vertices` are the known ones.
-    pub(super) fn take_edges(&mut self, batch: &Batch, mut vertices: Vec<VertexId>, run: &Run) -> Result<()> {
+    pub(super) fn take_additions(
+        &mut self,
+        batch: &Batch,
+        mut vertices: Vec<VertexId>,
+        run: &Run,
+    ) -> Result<()> {
         self.take_rows(batch)?;
         let mut unknown = Vec::with_capacity(IDS_AT_ONCE);
         for (part, vertices) in vertices.chunks_mut(IDS_AT_ONCE).enumerate() {
@@ -62,21 +67,34 @@ impl CommitBuilder<'_> {
             self.take_unknown(&mut unknown)?;
         }
         self.commit.edges = Vec::new();
-        let mut edges = filled_by_all(EdgeOp { source: 0, target: 0, row: 0 }, batch.ops.len(), run)?;
+        let mut edges = filled_by_all(EdgeOp { source: 0, target: 0, row: 0 }, batch.num_rows as usize, run)?;
+        let (mut ends, mut left) = (&vertices[..], &mut edges[..]);
+        let mut parts = with_room(batch.ops.len().div_ceil(IDS_PER_CHECK))?;
+        for ops in batch.ops.chunks(IDS_PER_CHECK) {
+            let added = ops.iter().filter(|op| matches!(op, BatchOp::Edge(_))).count();
+            let (own_ends, later_ends) = ends.split_at(ops.len() + added);
+            let (own, later) = std::mem::take(&mut left).split_at_mut(added);
+            (ends, left) = (later_ends, later);
+            parts.push((ops, own_ends, own));
+        }
         let cancel = self.cancel;
         run.install(|| {
-            let ends = vertices.par_chunks(2 * IDS_PER_CHECK);
-            let changes = edges.par_chunks_mut(IDS_PER_CHECK).zip(batch.ops.par_chunks(IDS_PER_CHECK));
-            changes.zip(ends).try_for_each(|((edges, ops), ends)| {
+            parts.par_iter_mut().try_for_each(|(ops, ends, edges)| {
                 cancel.check()?;
-                for ((edge, op), ends) in edges.iter_mut().zip(ops).zip(ends.chunks_exact(2)) {
-                    if let BatchOp::Edge(row) = *op {
-                        *edge = EdgeOp { source: ends[0], target: ends[1], row };
+                let (mut ends, mut edges) = (ends.iter(), edges.iter_mut());
+                for op in *ops {
+                    let source = ends.next();
+                    if let BatchOp::Edge(row) = *op
+                        && let (Some(edge), Some(&source), Some(&target)) =
+                            (edges.next(), source, ends.next())
+                    {
+                        *edge = EdgeOp { source, target, row };
                     }
                 }
                 Result::Ok(())
             })
         })?;
+        drop(parts);
         self.commit.edges = edges;
         Ok(())
     }

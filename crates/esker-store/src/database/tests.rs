@@ -218,7 +218,12 @@ fn a_large_batch_of_additions_gives_each_new_id_one_vertex() {
         // New ids come several times, near and far from each other; the second batch meets ids of layers and of the log.
         for num_ids in [200, 300] {
             let mut id = || random.below(num_ids) as u64;
-            let changes: Vec<_> = (0..9000).map(|_| ModelChange::Add(id(), id(), 1, 1)).collect();
+            let changes: Vec<_> = (0..12_000)
+                .map(|index| match index % 4 {
+                    3 => ModelChange::AddVertex(id()),
+                    _ => ModelChange::Add(id(), id(), 1, 1),
+                })
+                .collect();
             model.commit(&changes);
             commit(&db, &changes).unwrap();
         }

@@ -151,8 +151,8 @@ impl Writer {
         let cancel = &options.cancel;
         let known = self.known_vertices(batch, earlier.run, cancel)?;
         let mut builder = CommitBuilder { writer: self, commit, toggled: Vec::new(), touching: None, cancel };
-        let taken = match builder.only_adds_edges(batch, &known) {
-            true => builder.take_edges(batch, known, earlier.run),
+        let taken = match builder.only_adds(batch, &known) {
+            true => builder.take_additions(batch, known, earlier.run),
             false => builder.take(batch, &known, earlier.neighbours),
         };
         let outcome = taken.and_then(|()| {
