@@ -4,6 +4,9 @@
 //! takes its colour, or gives up a lesser one; in a shard in the order of the hash. As the order has no cycles that ends, with the colours that a
 //! greedy colouring of the version gives, whatever was there before [1].
 //!
+//! A version that changes much is taken in windows of the order: no shard looks at vertices of the next window before all have settled this
+//! one. Otherwise a vertex would be looked at again whenever a neighbour of another shard, long before it, changes.
+//!
 //! The list of a delegate is in parts. A shard that has a part keeps the colours of the neighbours before the delegate there, and tells its owner whenever
 //! they change.
 //!
@@ -14,8 +17,9 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use esker_format::{Error, Result};
-use esker_graph::{Direction, VertexId, vertex};
+use esker_graph::{VertexId, vertex};
 
+use super::kept_lists::KeptLists;
 use super::live::{Live, Step, TakeChange};
 use super::values::Values;
 use crate::algorithm::{FreeColours, NO_COLOUR, colour_order};
@@ -23,7 +27,19 @@ use crate::answer::{Cell, ColumnKind};
 use crate::engine::Engine;
 use crate::wire::{Taker, put_u64};
 
-#[derive(Default)]
+/// Vertices that are due, for each window of the order. The number decides about speed alone.
+const DUE_IN_WINDOW: u64 = 32;
+/// Of a version: each window takes an exchange at least.
+const MOST_WINDOWS: u64 = 256;
+
+/// The last hash of a window, of `windows`. Hashes are spread evenly.
+fn last_hash(window: u64, windows: u64) -> u64 {
+    match window == windows {
+        true => u64::MAX,
+        false => u64::MAX / windows * window,
+    }
+}
+
 pub(super) struct Colours {
     values: Values<u64>,
     hashes: Vec<u64>,
@@ -34,6 +50,7 @@ pub(super) struct Colours {
     /// The number of own vertices of each colour.
     used: Vec<u64>,
     parts: DelegateParts,
+    lists: KeptLists,
 }
 
 /// The colours before delegates, in parts of their lists.
@@ -86,6 +103,20 @@ impl DelegateParts {
 }
 
 impl Colours {
+    /// `list_entries`: entries of neighbour lists that may be kept in memory.
+    pub(super) fn new(list_entries: usize) -> Self {
+        Self {
+            values: Values::default(),
+            hashes: Vec::new(),
+            due: BinaryHeap::new(),
+            is_due: Vec::new(),
+            free: FreeColours::default(),
+            used: Vec::new(),
+            parts: DelegateParts::default(),
+            lists: KeptLists::new(list_entries),
+        }
+    }
+
     fn is_before(&self, step: &Step<'_>, u: VertexId, v: VertexId) -> bool {
         let ids = step.snapshot.ids();
         match self.hashes[u as usize].cmp(&self.hashes[v as usize]) {
@@ -94,68 +125,9 @@ impl Colours {
         }
     }
 
-    /// Has an own vertex looked at, or the part of a delegate.
-    fn look_at(&mut self, v: VertexId, step: &Step<'_>) {
-        let is_ours = step.shared.is_owned(v) || step.delegates.ghosts.contains(&v);
-        if is_ours && !std::mem::replace(&mut self.is_due[v as usize], true) {
-            self.due.push(Reverse((self.hashes[v as usize], v)));
-        }
-    }
-
-    /// Has the own neighbours behind a vertex looked at that are concerned: it had a colour before. Delegates of other shards always are.
-    fn look_behind(&mut self, v: VertexId, before: u64, step: &Step<'_>) -> Result<()> {
-        let now = *self.values.get(v);
-        for &other in step.snapshot.neighbors(Direction::Out, v)?.iter() {
-            let colour = *self.values.get(other);
-            let is_part = step.delegates.ghosts.contains(&other);
-            if (is_part || colour == now || colour > before) && self.is_before(step, v, other) {
-                self.look_at(other, step);
-            }
-        }
-        Ok(())
-    }
-
-    fn recolour(&mut self, step: &Step<'_>) -> Result<()> {
-        while let Some(Reverse((_, v))) = self.due.pop() {
-            self.is_due[v as usize] = false;
-            let neighbours = step.snapshot.neighbors(Direction::Out, v)?;
-            let mut free = std::mem::take(&mut self.free);
-            let before = neighbours.iter().filter(|&&u| self.is_before(step, u, v));
-            let before = before.map(|&u| *self.values.get(u));
-            if !step.shared.is_owned(v) {
-                let mut taken: Vec<u64> = before.filter(|&colour| colour != NO_COLOUR).collect();
-                taken.sort_unstable();
-                taken.dedup();
-                self.free = free;
-                if self.parts.here.get(&v).map_or(&[][..], Vec::as_slice) != taken {
-                    self.parts.here.insert(v, taken);
-                    self.parts.telling.insert(v);
-                }
-                continue;
-            }
-            let colour = free.least(before.chain(self.parts.colours_before(v)));
-            self.free = free;
-            let known = *self.values.get(v);
-            if colour != known {
-                self.values.set(v, colour, step.shared);
-                self.look_behind(v, known, step)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Live for Colours {
-    fn column(&self) -> (&'static str, ColumnKind) {
-        ("colour", ColumnKind::Count)
-    }
-
-    fn advance(
-        &mut self,
-        step: &Step<'_>,
-        engine: &mut Engine<'_>,
-        take: &mut TakeChange<'_>,
-    ) -> Result<u64> {
+    /// Takes in the new vertices of a version, and has those looked at that its edges concern.
+    fn begin(&mut self, step: &Step<'_>) -> Result<()> {
+        self.lists.advance(step);
         let (ids, order) = (step.snapshot.ids(), colour_order());
         for v in (step.first_new..step.snapshot.num_vertices()).map(vertex) {
             self.values.push(NO_COLOUR);
@@ -176,9 +148,80 @@ impl Live for Colours {
         let unknown = step.delegates.ghosts.iter().filter(|v| !self.parts.here.contains_key(v));
         unknown.copied().collect::<Vec<_>>().into_iter().for_each(|v| self.look_at(v, step));
         step.newly_shared.iter().for_each(|&v| self.values.tell(v));
-        let mut rounds = 0;
+        Ok(())
+    }
+
+    /// Has an own vertex looked at, or the part of a delegate.
+    fn look_at(&mut self, v: VertexId, step: &Step<'_>) {
+        let is_ours = step.shared.is_owned(v) || step.delegates.ghosts.contains(&v);
+        if is_ours && !std::mem::replace(&mut self.is_due[v as usize], true) {
+            self.due.push(Reverse((self.hashes[v as usize], v)));
+        }
+    }
+
+    /// Has the own neighbours behind a vertex looked at that are concerned: it had a colour before. Delegates of other shards always are.
+    fn look_behind(&mut self, v: VertexId, before: u64, list: &[VertexId], step: &Step<'_>) {
+        let now = *self.values.get(v);
+        for &other in list {
+            let colour = *self.values.get(other);
+            let is_part = step.delegates.ghosts.contains(&other);
+            if (is_part || colour == now || colour > before) && self.is_before(step, v, other) {
+                self.look_at(other, step);
+            }
+        }
+    }
+
+    /// Looks at the vertices that are due, up to a hash.
+    fn recolour(&mut self, step: &Step<'_>, last: u64) -> Result<()> {
+        while self.due.peek().is_some_and(|Reverse((hash, _))| *hash <= last) {
+            let Some(Reverse((_, v))) = self.due.pop() else { break };
+            self.is_due[v as usize] = false;
+            let neighbours = self.lists.take(step.snapshot, v)?;
+            let mut free = std::mem::take(&mut self.free);
+            let before = neighbours.iter().filter(|&&u| self.is_before(step, u, v));
+            let before = before.map(|&u| *self.values.get(u));
+            if !step.shared.is_owned(v) {
+                let mut taken: Vec<u64> = before.filter(|&colour| colour != NO_COLOUR).collect();
+                taken.sort_unstable();
+                taken.dedup();
+                self.free = free;
+                if self.parts.here.get(&v).map_or(&[][..], Vec::as_slice) != taken {
+                    self.parts.here.insert(v, taken);
+                    self.parts.telling.insert(v);
+                }
+                self.lists.put_back(v, neighbours);
+                continue;
+            }
+            let colour = free.least(before.chain(self.parts.colours_before(v)));
+            self.free = free;
+            let known = *self.values.get(v);
+            if colour != known {
+                self.values.set(v, colour, step.shared);
+                self.look_behind(v, known, &neighbours, step);
+            }
+            self.lists.put_back(v, neighbours);
+        }
+        Ok(())
+    }
+}
+
+impl Live for Colours {
+    fn column(&self) -> (&'static str, ColumnKind) {
+        ("colour", ColumnKind::Count)
+    }
+
+    fn advance(
+        &mut self,
+        step: &Step<'_>,
+        engine: &mut Engine<'_>,
+        take: &mut TakeChange<'_>,
+    ) -> Result<u64> {
+        self.begin(step)?;
+        let due: u64 = engine.gather(self.due.len() as u64)?.into_iter().sum();
+        let windows = (due / DUE_IN_WINDOW).clamp(1, MOST_WINDOWS);
+        let (mut rounds, mut window) = (0, 1);
         loop {
-            self.recolour(step)?;
+            self.recolour(step, last_hash(window, windows))?;
             rounds += 1;
             let mut told = Vec::new();
             let sent = self.values.exchange(step.shared, engine, |values, ghost, colour| {
@@ -194,10 +237,18 @@ impl Live for Colours {
                 false => (0, Vec::new()),
             };
             if sent + parts == 0 {
-                break;
+                if window == windows {
+                    break;
+                }
+                window += 1;
+                continue;
             }
             of_parts.into_iter().for_each(|v| self.look_at(v, step));
-            told.into_iter().try_for_each(|(ghost, known)| self.look_behind(ghost, known, step))?;
+            for (ghost, known) in told {
+                let list = self.lists.take(step.snapshot, ghost)?;
+                self.look_behind(ghost, known, &list, step);
+                self.lists.put_back(ghost, list);
+            }
         }
         let Self { values, used, .. } = self;
         values.end_version(step.shared, |v, old, &new| {

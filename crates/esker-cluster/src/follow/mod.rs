@@ -4,11 +4,12 @@
 //! process updates what they touch, and what that touches, until nothing in the shard changes. Then it tells owners and ghosts what changed, and
 //! goes on with what it is told, until no process has anything to tell. Time: that of the changed vertices and their lists, except that
 //! removals cost a look at every value (`spread`). Memory: 15 bytes a vertex, 4 a ghost, 16 for each shard that has a ghost of a vertex; of
-//! colours 9 bytes a vertex besides.
+//! colours 9 bytes a vertex besides, and without a limit the lists that were read, with 24 bytes a vertex.
 
 mod shared;
 mod values;
 mod live;
+mod kept_lists;
 mod spread;
 mod colours;
 
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use esker_format::io::RealDisk;
 use esker_format::{Error, Result, trimmed_budget};
 use esker_graph::{Budget, Reservation, Run, RunOptions, Stop, VertexId};
-use esker_store::diff::{Difference, diff};
+use esker_store::diff::{DiffCache, Difference, diff};
 use esker_store::{Follower, Snapshot};
 
 use crate::algorithm::AnswerSink;
@@ -38,6 +39,8 @@ use spread::{Components, Depths, Spread, TextComponents};
 /// The algorithms that can be followed, each with its options.
 pub const LIVE: &[(&str, &[&str])] = &[("wcc", &[]), ("bfs", &["source"]), ("colouring", &[])];
 
+/// Entries of neighbour lists that are kept in memory for colours, at most: 256 MiB with ids of 32 bits.
+const KEPT_ENTRIES_MAX: usize = 1 << 26;
 /// Bytes of changes handed over together, about.
 const CHANGES_BYTES: usize = 1 << 18;
 
@@ -96,7 +99,8 @@ fn start(cluster: &Cluster, job: &FollowJob) -> Result<Box<dyn Live>> {
             let source = job.params.last().map(|(_, value)| value.as_str()).unwrap_or_default();
             Box::new(Spread::new(Depths::new(source, text_ids)?, directed))
         }
-        _ => Box::new(Colours::default()),
+        // Under a limit there may be no room for them.
+        _ => Box::new(Colours::new(if job.memory_bytes.is_none() { KEPT_ENTRIES_MAX } else { 0 })),
     })
 }
 
@@ -127,10 +131,13 @@ pub fn follow(
     let mut shared = Shared::new(cluster.owners(), engine);
     let newly_shared = shared.extend(&last, engine)?;
     if job.algorithm == "bfs" {
-        expect_vertex(&last, &shared, &job.params)?;
+        let newest = follower.at(cluster.manifest().newest().shards[shard])?;
+        expect_vertex(&newest, &cluster, shard, &job.params)?;
     }
     let (added, removed) = (Vec::new(), Vec::new());
     let delegates = delegated(&cluster, job.version, &last, &shared)?;
+    // Under a limit, what it remembers would be missing later, when a limit has been named that was to suffice.
+    let mut cache = (!memory.is_limited()).then(DiffCache::default);
     let step =
         Step { snapshot: &last, shared: &shared, delegates, first_new: 0, newly_shared, added, removed };
     report(live.as_mut(), &step, engine, (job.version, job.initial), sink)?;
@@ -146,7 +153,8 @@ pub fn follow(
         }
         let first_new = last.num_vertices();
         memory.count_newest(&mut follower, &next, &cluster, engine, &run)?;
-        let (added, removed, _edges) = edges_between(&last, &next, &run, memory.held_bytes())?;
+        let (added, removed, _edges) =
+            edges_between((&last, &next), cache.as_mut(), &run, memory.held_bytes())?;
         let newly_shared = shared.extend(&next, engine)?;
         let delegates = delegated(&cluster, whole, &next, &shared)?;
         let step =
@@ -238,16 +246,23 @@ impl FollowMemory<'_> {
     }
 }
 
-/// An error if this shard owns the source of a search and has no such vertex.
-fn expect_vertex(snapshot: &Snapshot, shared: &Shared, params: &[(String, String)]) -> Result<()> {
-    let Some((_, source)) = params.last() else { return Ok(()) };
+/// An error if this shard owns the source of a search and has no such vertex in its newest version. In a cluster that was given no edges the
+/// source is still to come.
+fn expect_vertex(
+    snapshot: &Snapshot,
+    cluster: &Cluster,
+    shard: usize,
+    params: &[(String, String)],
+) -> Result<()> {
+    let is_empty = cluster.manifest().versions.iter().all(|version| version.edges_given == 0);
+    let Some((_, source)) = params.last().filter(|_| !is_empty) else { return Ok(()) };
     let id = spread::parse_id(source, snapshot.ids().is_text())?;
     let is_there = || {
         Ok::<_, Error>(
             snapshot.ids().vertex_of(id.as_id())?.is_some_and(|v| (v as usize) < snapshot.num_vertices()),
         )
     };
-    if shared.owner_of(id.as_id()) == shared.shard() && !is_there()? {
+    if cluster.owners().of(id.as_id()) == shard && !is_there()? {
         return Err(Error::Invalid(format!("no vertex of the cluster has the id {source:?}")));
     }
     Ok(())
@@ -263,8 +278,8 @@ const SMALL_LISTS_BYTES: u64 = 1 << 16;
 /// The edges that only the second of two versions has, and those that only the first one has. If they do not fit beside `held_bytes`, all are
 /// counted before that is an error.
 fn edges_between(
-    last: &Snapshot,
-    next: &Snapshot,
+    (last, next): (&Snapshot, &Snapshot),
+    cache: Option<&mut DiffCache>,
     run: &Run,
     held_bytes: u64,
 ) -> Result<(Edges, Edges, Reservation)> {
@@ -275,7 +290,7 @@ fn edges_between(
         changed += 1;
         fits = fits && memory.push(list, (source, target), 2);
     };
-    diff(last, next, run, |difference| {
+    let visit = |difference: Difference<'_>| {
         match difference {
             Difference::EdgeAdded(edge) => push(&mut added, edge.source, edge.target),
             Difference::EdgeRemoved(edge) => push(&mut removed, edge.source, edge.target),
@@ -288,7 +303,11 @@ fn edges_between(
             Difference::VertexAdded(_) | Difference::ValueChanged(..) | Difference::EdgeChanged(..) => {}
         }
         Ok(())
-    })?;
+    };
+    match cache {
+        Some(cache) => cache.diff(last, next, run, visit)?,
+        None => diff(last, next, run, visit)?,
+    };
     if fits {
         return Ok((added, removed, memory));
     }

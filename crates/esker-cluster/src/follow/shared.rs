@@ -78,14 +78,6 @@ impl Shared {
         Ok(newly_shared)
     }
 
-    pub(super) fn shard(&self) -> usize {
-        self.me
-    }
-
-    pub(super) fn owner_of(&self, id: ExternalId<'_>) -> usize {
-        self.owners.of(id)
-    }
-
     pub(super) fn is_owned(&self, v: VertexId) -> bool {
         usize::from(self.owner[v as usize]) == self.me
     }
