@@ -1,8 +1,10 @@
 //! The worker processes as the command sees them: started together, ended together, and who of them failed first.
 
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, SendError, Sender, channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -112,6 +114,40 @@ impl Drop for RemoteWorkers {
     }
 }
 
+type Start = Box<dyn FnOnce() -> std::io::Result<Child> + Send>;
+
+/// A thread that starts processes: one that is stopped before it executes its program keeps its parent waiting. It lives as long as the
+/// processes, which the system kills when the thread that started them ends.
+struct Starter {
+    orders: Sender<Start>,
+    started: Receiver<std::io::Result<Child>>,
+}
+
+impl Starter {
+    fn new() -> std::io::Result<Self> {
+        let (orders, taken) = channel::<Start>();
+        let (sender, started) = channel();
+        Builder::new().name("esker-start".to_owned()).spawn(move || {
+            for start in taken {
+                if let Err(SendError(Ok(mut late))) = sender.send(start()) {
+                    // What it would work for is over.
+                    let _ = late.kill();
+                    let _ = late.wait();
+                }
+            }
+        })?;
+        Ok(Self { orders, started })
+    }
+
+    /// Starts a process. After an error this starts no others.
+    fn start(&self, start: Start, until: Instant) -> std::io::Result<Child> {
+        let gone = |_| std::io::Error::other("the thread that starts it is gone");
+        self.orders.send(start).map_err(gone)?;
+        let late = |_| std::io::Error::new(ErrorKind::TimedOut, "it did not execute its program in time");
+        self.started.recv_timeout(until.saturating_duration_since(Instant::now())).map_err(late)?
+    }
+}
+
 /// Worker processes on this machine. Dropping them ends them.
 pub(crate) struct LocalWorkers {
     children: Vec<Child>,
@@ -119,6 +155,7 @@ pub(crate) struct LocalWorkers {
     lines: Vec<Connection>,
     /// How each ended, if it did so by itself.
     ended: Vec<Option<ExitStatus>>,
+    starter: Starter,
 }
 
 impl LocalWorkers {
@@ -134,7 +171,9 @@ impl LocalWorkers {
             |error: std::io::Error| Error::Invalid(format!("cannot start a worker process: {error}"));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let mut started = Self { children: Vec::new(), lines: Vec::new(), ended: Vec::new() };
+        let starter = Starter::new().map_err(no_thread("start workers"))?;
+        let mut started = Self { children: Vec::new(), lines: Vec::new(), ended: Vec::new(), starter };
+        let until = Instant::now() + CONNECT_TIMEOUT;
         for shard in 0..cluster.num_shards() {
             let directory = cluster.shard_path(shard);
             let (secret, meeting) = (secret_in(cluster.path()), Meeting::Calls(address));
@@ -143,10 +182,10 @@ impl LocalWorkers {
             // The engine prints on both when it loses a connection.
             command.stdout(Stdio::null()).stderr(Stdio::null());
             command.stdin(if reads_stdin && shard == 0 { Stdio::inherit() } else { Stdio::null() });
-            started.children.push(command.spawn().map_err(failed)?);
+            let child = started.starter.start(Box::new(move || command.spawn()), until).map_err(failed)?;
+            started.children.push(child);
             started.ended.push(None);
         }
-        let until = Instant::now() + CONNECT_TIMEOUT;
         let expected: Vec<_> = (0..started.children.len()).collect();
         let lines = accept(&listener, secret, &expected, until, || {
             cancel.check()?;
@@ -214,6 +253,40 @@ impl Drop for LocalWorkers {
         }
         for child in &mut self.children {
             let _ = child.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_process_that_is_not_started_in_time_is_an_error_and_ends() {
+        let sleep = || Command::new("sleep").arg("100").spawn();
+        let (starter, soon) = (Starter::new().expect("a thread"), Instant::now() + CONNECT_TIMEOUT);
+        let mut child = starter.start(Box::new(sleep), soon).expect("start");
+        child.kill().expect("kill");
+        assert_eq!(child.wait().expect("wait").signal(), Some(9));
+        let missing = starter.start(Box::new(|| Command::new("/no/such/program").spawn()), soon);
+        assert_eq!(missing.expect_err("missing").kind(), ErrorKind::NotFound);
+        let (go, waiting) = channel();
+        let (tell, id) = channel();
+        let stopped = move || {
+            waiting.recv().expect("go on");
+            let child = sleep()?;
+            tell.send(child.id()).expect("tell");
+            Ok(child)
+        };
+        let late = starter.start(Box::new(stopped), Instant::now()).expect_err("no time at all").to_string();
+        assert_eq!(late, "it did not execute its program in time");
+        drop(starter);
+        go.send(()).expect("go on");
+        let process = format!("/proc/{}", id.recv().expect("an id"));
+        while std::path::Path::new(&process).exists() {
+            std::thread::sleep(LOOK_EVERY);
         }
     }
 }
