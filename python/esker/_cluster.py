@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any, Iterator, Literal, Mapping, NamedTuple
+from typing import TYPE_CHECKING, Any, Iterator, Literal, Mapping, NamedTuple, Sequence, cast
 
 from . import _cancel, _cluster_command, _cluster_errors, _errors
 from ._cluster_command import Finished
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 #: The options of algorithms.
-_OPTIONS = ("damping", "tolerance", "rounds", "delta", "iterations")
+_OPTIONS = ("max_depth", "damping", "tolerance", "rounds", "delta", "iterations")
 
 
 def cluster(
@@ -164,7 +164,7 @@ class Cluster:
         return change
 
     def run(
-        self, algorithm: str, *, source: int | str | None = None, at: At = None, memory: Memory = None, **options: Any
+        self, algorithm: str, *, source: int | str | Sequence[int | str] | None = None, at: At = None, memory: Memory = None, **options: Any
     ) -> pyarrow.Table:
         """Runs an algorithm on all shards together, and gathers the answer: ``degrees``, ``bfs``, ``wcc``, ``pagerank``, ``kcore``,
         ``colouring``, ``sssp``, ``triangles`` or ``cdlp``.
@@ -174,10 +174,10 @@ class Cluster:
 
         Args:
             algorithm: Its name.
-            source: The vertex to begin with.
+            source: The vertex to begin with; of ``bfs`` several are allowed.
             at: The version: a number, a time, or ``"latest"``; by default the newest.
             memory: Memory limit of each worker.
-            options: Options of the algorithm: ``damping``, ``tolerance`` and ``rounds`` of ``pagerank``, ``delta`` of ``sssp``,
+            options: Options of the algorithm: ``max_depth`` of ``bfs``, ``damping``, ``tolerance`` and ``rounds`` of ``pagerank``, ``delta`` of ``sssp``,
                 ``iterations`` of ``cdlp``.
 
         Raises:
@@ -189,10 +189,13 @@ class Cluster:
         unknown = [name for name in options if name not in _OPTIONS]
         if unknown:
             raise _errors.MistypedError(f"run has no option {unknown[0]!r}; it gathers all values, and takes {', '.join(_OPTIONS)}")
-        given = {"source": source, "at": at, "memory": memory, **options}
+        several = hasattr(source, "__iter__") and not isinstance(source, str)
+        sources = [f"--source={one}" for one in cast("Sequence[int | str]", source)] if several else []
+        given = {"source": None if several else source, "at": at, "memory": memory}
+        given |= {name.replace("_", "-"): value for name, value in options.items()}
         with tempfile.TemporaryDirectory() as place:
             file = os.path.join(place, "answer.arrow")
-            self._call("run", self.path, algorithm, "--output", file, given=given)
+            self._call("run", self.path, algorithm, *sources, "--output", file, given=given)
             with pyarrow.OSFile(file) as opened:
                 return pyarrow.ipc.open_file(opened).read_all()
 

@@ -27,6 +27,7 @@ _KINDS: tuple[tuple[str, type[_errors.Error]], ...] = (
     ("of this cluster are floats", _errors.InputError),
     ("that is no number", _errors.InputError),
     ("is no cluster", _errors.InvalidError),
+    ("is a database, not a cluster", _errors.InvalidError),
     ("needs an undirected cluster", _errors.UnsuitableError),
     ("is damaged", _errors.CorruptError),
     ("No such file or directory", _errors.NotFoundError),

@@ -85,6 +85,10 @@ def test_mistakes_are_exceptions_that_say_what_is_wrong(texts, tmp_path):
         esker.cluster(tmp_path / "none", command=COMMAND)
     with pytest.raises(esker.InvalidError, match="is no cluster"):
         esker.cluster(tmp_path, command=COMMAND)
+    with pytest.raises(esker.InvalidError, match=r"is a database, not a cluster: esker.cluster\(..., database=...\) makes one of it"):
+        esker.cluster(os.path.join(texts.path, "shard-0"), command=COMMAND)
+    with pytest.raises(esker.InvalidError, match="is a cluster, not a database"):
+        esker.open(texts.path)
     with pytest.raises(esker.MistypedError, match="source and target"):
         texts.add(7)
     with pytest.raises(esker.NotFoundError, match="cargo install"):
@@ -127,6 +131,9 @@ def test_messages_of_the_command_speak_python(texts, tmp_path):
     assert said(ValueError, add([1, 2], [1, 2])) == "columns must have the same length: source has 2 elements, target has 1"
     for one in cluster, texts:
         assert one.add({"source": [], "target": [], "weight": []}).versions == []
+    assert said(ValueError, lambda: esker.cluster(tmp_path / "plain", shards=2, command=COMMAND).add({"source": [1], "target": [2]}, weight="w")).startswith(
+        "the edges of this cluster have no weights: leave out their column, or make one with esker.cluster(..., weights='int')"
+    )
     assert said(TypeError, lambda: cluster.run("wcc", top=3)).startswith("run has no option 'top'")
     assert said(ValueError, lambda: cluster.run("kcore")) == "kcore needs an undirected cluster: make one with esker.cluster(..., directed=False)"
     assert said(ValueError, lambda: cluster.run("pagerank", damping=3)) == "damping must be from 0 to 1, not 3"

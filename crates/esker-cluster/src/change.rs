@@ -54,6 +54,9 @@ pub trait Publisher {
     /// Told how many edges all processes have read.
     fn progress(&mut self, edges: u64);
 
+    /// Told how an input is read.
+    fn note(&mut self, _: &str) {}
+
     /// Told before a commit, which may take long.
     fn committing(&mut self) {}
 
@@ -77,6 +80,7 @@ pub fn change(
     let database = open_to_change(cluster, engine, job)?;
     let weights = weight_kind(database.batch().edge_properties()).filter(|_| !job.removes);
     let mut parts = Parts::open(cluster, engine, job, weights.is_some())?;
+    parts.notes.iter().for_each(|note| publisher.note(note));
     let mut changing = Changing::new(cluster, &database, engine, job, weights);
     let mut outbox = Outbox::new(cluster, job.removes, weights);
     let mut times = ChangeTimes::default();

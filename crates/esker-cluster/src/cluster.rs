@@ -19,6 +19,7 @@ use std::time::UNIX_EPOCH;
 use esker_format::io::{Disk, Lock, RealDisk, parent};
 use esker_format::{DatabaseId, Error, Result};
 use esker_store::Store;
+use esker_store::version::MANIFEST_NAME as DATABASE_NAME;
 
 use crate::fence;
 use crate::handshake::Secret;
@@ -69,11 +70,13 @@ impl Cluster {
         // A directory with a seal or a shard is a cluster that lost its manifest.
         let has = |name: &str| Ok::<_, Error>(disk.look(&path.join(name))?.is_some());
         if !has(MANIFEST_NAME)? && !has(SEAL_NAME)? && !has("shard-0")? {
-            return Err(Error::Invalid(format!(
-                "{} is no cluster: it has no file {MANIFEST_NAME}; make one with `esker cluster create {}`",
-                path.display(),
-                path.display()
-            )));
+            let name = path.display();
+            return Err(Error::Invalid(match has(DATABASE_NAME)? {
+                true => format!("{name} is a database, not a cluster: `esker cluster split` makes one of it"),
+                false => format!(
+                    "{name} is no cluster: it has no file {MANIFEST_NAME}; make one with `esker cluster create {name}`"
+                ),
+            }));
         }
         let manifest = ClusterManifest::read(disk.as_ref(), path)?;
         let list = path.join(HOSTS_NAME);

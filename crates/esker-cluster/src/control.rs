@@ -68,6 +68,8 @@ pub(crate) enum Report {
     Beat,
     /// So many edges have been read by all workers.
     Progress(u64),
+    /// How an input is read.
+    Note(String),
     /// The version of its shard is durable.
     Prepared(Prepared),
     /// The outline of an answer.
@@ -128,6 +130,7 @@ impl Report {
             Self::PeerLost(reason) => (8, reason.clone().into_bytes()),
             Self::Committing => (9, Vec::new()),
             Self::Followed(version) => (10, version.to_le_bytes().to_vec()),
+            Self::Note(note) => (12, note.clone().into_bytes()),
             Self::Ended(is_signal, how) => (11, [&[u8::from(*is_signal)], how.as_bytes()].concat()),
         };
         send(stream, kind, &content)
@@ -165,6 +168,7 @@ impl Report {
                 let is_signal = taker.bytes(1)?[0] != 0;
                 Self::Ended(is_signal, String::from_utf8_lossy(taker.0).into_owned())
             }
+            12 => Self::Note(text()),
             _ => return Err(unknown(kind)),
         })
     }
@@ -263,6 +267,7 @@ mod tests {
             Report::Listening(65535),
             Report::Beat,
             Report::Progress(1 << 40),
+            Report::Note("a.csv: edges as CSV".to_owned()),
             Report::Prepared(prepared.clone()),
             Report::Prepared(Prepared { mark: Some(u64::MAX), ..prepared }),
             Report::Prepared(hubs),

@@ -59,7 +59,7 @@ const MAGIC: [u8; 8] = *b"ESKERcl2";
 /// In the place of the magic number, from a process that encrypts to one that knows the secret but does not encrypt.
 const ENCRYPTS: [u8; 8] = *b"ESKERtls";
 /// Changes with every change of what processes tell each other.
-const PROTOCOL: u8 = 3;
+const PROTOCOL: u8 = 4;
 /// Bytes of magic number, version and secret.
 const HEAD_BYTES: usize = 48;
 const GREETING_BYTES: usize = HEAD_BYTES + 4;

@@ -72,7 +72,7 @@ pub use counters::{ChangeTimes, WorkerCounters};
 pub use creating::{CreateOptions, HUB_DEGREE};
 pub use single::write_id;
 pub use split::{NewShards, merge, rebalance, split};
-pub use supervisor::{ChangeReport, ClusterAnswer, SILENCE, Supervisor};
+pub use supervisor::{ChangeReport, ClusterAnswer, News, SILENCE, Supervisor};
 pub use weights::WeightKind;
 pub use whole::{CheckReport, Counts, check, counts, estimate, export};
 pub use worker::WorkerCommand;

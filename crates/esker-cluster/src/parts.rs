@@ -54,10 +54,21 @@ pub(crate) struct Parts {
     pub(crate) is_reversed: bool,
     /// Which column holds the weights, if they are wanted.
     pub(crate) weight: Option<usize>,
+    /// How the inputs are read; that of one process is enough.
+    pub(crate) notes: Vec<String>,
     stream: Option<StreamCourse>,
     /// The names of the inputs.
     input: String,
     reading: Arc<Reading>,
+}
+
+/// The reader of a job, and how it reads.
+fn open_reader(job: &ChangeJob, options: &ReadOptions) -> Result<(Box<dyn Reader>, Vec<String>)> {
+    if let Some(graph) = &job.generated {
+        return Ok((Box::new(GeneratorReader::new(graph.generator()?)), Vec::new()));
+    }
+    let opened = open(&job.inputs, options)?;
+    Ok((opened.reader, opened.notes))
 }
 
 /// How far a stream is.
@@ -104,6 +115,12 @@ impl Parts {
         is_weighted: bool,
     ) -> Result<Self> {
         let (me, peers) = (engine.index(), engine.peers());
+        if job.weight.is_some() && !is_weighted && !job.removes {
+            return Err(Error::Usage(
+                "the edges of this cluster have no weights: leave out their column, or make one with `esker cluster create --weights int`"
+                    .to_owned(),
+            ));
+        }
         let input = job.inputs.join(", ");
         let reading = Arc::new(Reading::default());
         let none = Self {
@@ -111,6 +128,7 @@ impl Parts {
             counted: 0..0,
             is_reversed: false,
             weight: None,
+            notes: Vec::new(),
             stream: None,
             input,
             reading: Arc::clone(&reading),
@@ -123,10 +141,7 @@ impl Parts {
         if let Some(live) = &mut options.live {
             live.stop = reading.stop.clone();
         }
-        let reader: Box<dyn Reader> = match &job.generated {
-            Some(graph) => Box::new(GeneratorReader::new(graph.generator()?)),
-            None => open(&job.inputs, &options)?.reader,
-        };
+        let (reader, notes) = open_reader(job, &options)?;
         let schema = reader.schema();
         let is_reversed = schema.stands_for_both(manifest.directed);
         let weight = expect_fit(schema, cluster, &none.input, is_weighted)?;
@@ -156,7 +171,8 @@ impl Parts {
             .name("esker-read".to_owned())
             .spawn(move || read_part(reader, &reading, index, readers, |batch| sender.send(batch).is_ok()))
             .map_err(no_thread("read the input"))?;
-        Ok(Self { batches: Some(batches), counted, is_reversed, weight, stream, ..none })
+        let notes = if me == 0 { notes } else { Vec::new() };
+        Ok(Self { batches: Some(batches), counted, is_reversed, weight, notes, stream, ..none })
     }
 
     /// What was found in the input; an error about it gets its name.

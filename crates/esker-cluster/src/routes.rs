@@ -6,7 +6,7 @@
 //! Memory: two bytes a vertex, and an id for each own vertex, each ghost and each mirror.
 
 use esker_algo::primitive::{ArrayValue, VertexValues};
-use esker_format::Result;
+use esker_format::{Result, lower_bound};
 use esker_graph::{Bitmap, VertexId, vertex};
 use esker_store::Snapshot;
 use esker_store::ids::ExternalId;
@@ -240,7 +240,8 @@ impl Routes {
         let mut places = vec![0; self.ghosts.len()];
         for (v, value) in ghosts {
             let shard = usize::from(self.owner[v as usize]);
-            places[shard] = find_near(&self.ghosts[shard], v, places[shard]);
+            let list = &self.ghosts[shard];
+            places[shard] = lower_bound(list.len(), places[shard], |at| Ok(list[at] < v))?;
             put_pair(&mut blocks[shard], places[shard], value);
         }
         self.hand_over(engine, blocks, &self.mirrors, take)
@@ -375,33 +376,4 @@ pub(crate) fn count_shared(
 pub(crate) fn shape_of(snapshot: &Snapshot) -> ShardShape {
     let (directed, text_ids) = (snapshot.is_directed(), snapshot.ids().is_text());
     ShardShape { arcs: snapshot.num_arcs(), directed, text_ids, ..ShardShape::default() }
-}
-
-/// The place of a vertex in an ascending list that has it, near the place of the one sought before.
-fn find_near(list: &[VertexId], v: VertexId, near: usize) -> usize {
-    let mut start = near;
-    if list.get(start).is_none_or(|&there| there > v) {
-        return list.partition_point(|&other| other < v);
-    }
-    let mut step = 1;
-    while list.get(start + step).is_some_and(|&there| there <= v) {
-        start += step;
-        step *= 2;
-    }
-    start + list[start..list.len().min(start + step)].partition_point(|&other| other < v)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn vertices_are_found_from_any_place_near_or_not() {
-        let list: Vec<VertexId> = (0..300).map(|i| i * i / 7 + i).collect();
-        for near in 0..=list.len() {
-            for (place, &v) in list.iter().enumerate() {
-                assert_eq!(find_near(&list, v, near), place, "from {near}");
-            }
-        }
-    }
 }

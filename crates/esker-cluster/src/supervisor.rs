@@ -53,6 +53,15 @@ impl<F: FnMut(&Workers, usize, Report) -> Result<()>> Course for F {
     }
 }
 
+/// What a change tells while it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News<'a> {
+    /// So many edges have been read.
+    Edges(u64),
+    /// How an input is read.
+    Note(&'a str),
+}
+
 /// How operations are supervised.
 pub struct Supervisor<'a> {
     /// Makes worker processes.
@@ -61,8 +70,8 @@ pub struct Supervisor<'a> {
     pub silence: Duration,
     /// Ends the operation.
     pub cancel: Cancel,
-    /// Told how many edges have been read.
-    pub on_progress: &'a dyn Fn(u64),
+    /// Told how far a change is.
+    pub on_news: &'a dyn Fn(News<'_>),
 }
 
 impl std::fmt::Debug for Supervisor<'_> {
@@ -141,7 +150,8 @@ impl Supervisor<'_> {
             &ClusterJob::Change(job),
             |children: &Workers, shard: usize, given: Report| {
                 match given {
-                    Report::Progress(edges) if shard == 0 => (self.on_progress)(edges),
+                    Report::Progress(edges) if shard == 0 => (self.on_news)(News::Edges(edges)),
+                    Report::Note(note) => (self.on_news)(News::Note(&note)),
                     Report::Prepared(part) => {
                         // If a worker is gone, that is noticed elsewhere.
                         let tell =

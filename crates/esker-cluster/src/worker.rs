@@ -360,6 +360,10 @@ impl Publisher for Link {
         let _ = self.line.send(&Report::Progress(edges));
     }
 
+    fn note(&mut self, note: &str) {
+        let _ = self.line.send(&Report::Note(note.to_owned()));
+    }
+
     fn committing(&mut self) {
         let _ = self.line.send(&Report::Committing);
     }

@@ -17,6 +17,9 @@ use crate::log::LogReader;
 use crate::snapshot::{Snapshot, State};
 use crate::version::{MANIFEST_NAME, Manifest, Strays, not_retained, strays};
 
+/// The file that a cluster has (`esker-cluster`).
+const CLUSTER_NAME: &str = "CLUSTER";
+
 /// A database opened for reading. Any number of threads and processes may read at the same time, also from
 /// read-only media and while another process writes.
 ///
@@ -112,7 +115,12 @@ impl Store {
             Some(_) => {}
         }
         if disk.look(&path.join(MANIFEST_NAME))?.is_none() {
-            return Err(Error::Invalid(format!("{name} is not a database: it has no file {MANIFEST_NAME}")));
+            return Err(Error::Invalid(match disk.look(&path.join(CLUSTER_NAME))? {
+                Some(_) => format!(
+                    "{name} is a cluster, not a database: use `esker cluster`, or open one of the shards in it, which are databases"
+                ),
+                None => format!("{name} is not a database: it has no file {MANIFEST_NAME}"),
+            }));
         }
         let state = Arc::new(State::read(disk, path)?);
         Ok(Self { state, tail: Arc::default(), run: None })

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use esker_cluster::ChangeReport;
 use esker_cluster::job::ChangeJob;
+use esker_cluster::{ChangeReport, News};
 use serde_json::json;
 
 use super::workers::{
@@ -94,9 +94,13 @@ impl ChangeArgs {
             ..job
         };
         let (begin, bar, mut report) = (Instant::now(), Bar::spinner(false), ChangeReport::default());
-        let show = |edges: u64| {
-            let now = rate(edges as f64, begin.elapsed().as_secs_f64(), "edges");
-            bar.set(&format!("{verb}: {}, {now}", counted(edges, "edge", "edges")), 0.0, String::new());
+        let show = |news: News<'_>| match news {
+            News::Edges(edges) => {
+                let now = rate(edges as f64, begin.elapsed().as_secs_f64(), "edges");
+                bar.set(&format!("{verb}: {}, {now}", counted(edges, "edge", "edges")), 0.0, String::new());
+            }
+            News::Note(note) if !self.json => text::remark_over_bar(note),
+            News::Note(_) => {}
         };
         let changed =
             supervised(cancel, &show, |supervisor| supervisor.change(&mut cluster, &job, &mut report));

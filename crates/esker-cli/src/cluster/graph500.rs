@@ -7,7 +7,7 @@ use esker::graph::Cancel;
 use esker::graph500::{Graph500Options, Search};
 use esker_cluster::answer::{Cell, OwnedId};
 use esker_cluster::job::{ChangeJob, Graph500Job, KroneckerGraph, MEMORY_BYTES_MIN};
-use esker_cluster::{ChangeReport, Cluster, CreateOptions, HUB_DEGREE};
+use esker_cluster::{ChangeReport, Cluster, CreateOptions, HUB_DEGREE, News};
 
 use super::workers::supervised;
 use crate::failure::Failure;
@@ -61,7 +61,10 @@ pub(crate) fn measure(
     let memory_bytes = limits.construction_bytes.map(share);
     let job = ChangeJob { message, generated: Some(graph), memory_bytes, ..ChangeJob::default() };
     let mut report = ChangeReport::default();
-    let construct = |edges| tell("constructing", edges);
+    let construct = |news: News<'_>| match news {
+        News::Edges(edges) => tell("constructing", edges),
+        News::Note(_) => {}
+    };
     supervised(cancel.clone(), &construct, |supervisor| supervisor.change(&mut cluster, &job, &mut report))?;
     let construction_seconds = begin.elapsed().as_secs_f64();
     tell("searching", 0);

@@ -29,7 +29,7 @@ const SHOWN: usize = 10;
 #[derive(Debug, Args)]
 #[command(after_help = "Algorithms:
   degrees    number of edges of each vertex
-  bfs        number of edges from --source to each vertex that it reaches
+  bfs        number of edges from the nearest --source to each vertex that it reaches
   wcc        weakly connected components, each named by its least id
   pagerank   stationary distribution of a random surfer
   kcore      core number of each vertex of an undirected cluster
@@ -44,9 +44,12 @@ pub(crate) struct ClusterRunCommand {
     hosts: HostsArg,
     /// The algorithm: degrees, bfs, wcc, pagerank, kcore, colouring, sssp, triangles or cdlp
     algorithm: String,
-    /// bfs, sssp: the vertex to begin with
+    /// bfs, sssp: the vertex to begin with; for bfs it may be given several times
     #[arg(long, value_name = "ID")]
-    source: Option<String>,
+    source: Vec<String>,
+    /// bfs: the greatest number of edges from a source; vertices beyond count as unreached [default: no limit]
+    #[arg(long, value_name = "N")]
+    max_depth: Option<String>,
     /// pagerank: the chance to follow an edge [default: 0.85]
     #[arg(long, value_name = "D")]
     damping: Option<String>,
@@ -93,14 +96,22 @@ impl ClusterRunCommand {
         let cancel = cancel_on_signals()?;
         let cluster = self.hosts.open(&self.cluster)?;
         let given = [
-            ("source", &self.source),
+            ("max-depth", &self.max_depth),
             ("damping", &self.damping),
             ("tolerance", &self.tolerance),
             ("rounds", &self.rounds),
             ("delta", &self.delta),
             ("iterations", &self.iterations),
         ];
-        let params = given.iter().filter_map(|(name, value)| Some(((*name).to_owned(), (*value).clone()?)));
+        if self.algorithm != "bfs" && self.source.len() > 1 {
+            return Err(Failure::Usage(format!(
+                "{} begins with one vertex: give one --source",
+                self.algorithm
+            )));
+        }
+        let sources = self.source.iter().map(|id| ("source".to_owned(), id.clone()));
+        let given = given.iter().filter_map(|(name, value)| Some(((*name).to_owned(), (*value).clone()?)));
+        let params = sources.chain(given);
         let job = RunJob {
             algorithm: self.algorithm.clone(),
             params: params.collect(),

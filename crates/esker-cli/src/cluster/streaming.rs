@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use esker::change::CommitEvery;
 use esker_cluster::job::{ChangeJob, StreamJob};
-use esker_cluster::{ChangeReport, Cluster};
+use esker_cluster::{ChangeReport, Cluster, News};
 use serde_json::json;
 
 use super::changing::remark_on_undone;
@@ -77,9 +77,13 @@ impl ClusterStreamCommand {
         let mut cluster = self.hosts.open(&self.cluster)?;
         let job = self.job(&cluster)?;
         let (begin, bar, mut report) = (Instant::now(), Bar::spinner(false), ChangeReport::default());
-        let show = |edges: u64| {
-            let now = rate(edges as f64, begin.elapsed().as_secs_f64(), "edges");
-            bar.set(&format!("stream: {}, {now}", counted(edges, "edge", "edges")), 0.0, String::new());
+        let show = |news: News<'_>| match news {
+            News::Edges(edges) => {
+                let now = rate(edges as f64, begin.elapsed().as_secs_f64(), "edges");
+                bar.set(&format!("stream: {}, {now}", counted(edges, "edge", "edges")), 0.0, String::new());
+            }
+            News::Note(note) if !self.json => text::remark_over_bar(note),
+            News::Note(_) => {}
         };
         let streamed =
             supervised(cancel, &show, |supervisor| supervisor.change(&mut cluster, &job, &mut report));

@@ -13,7 +13,7 @@ use esker::store::io::{Cursor, Disk, Files, RealDisk, parent};
 use esker::store::version::VersionSelector;
 use esker_cluster::job::MEMORY_BYTES_MIN;
 use esker_cluster::worker::{Meeting, WorkerPlace};
-use esker_cluster::{ChangeReport, ChangeTimes, Cluster, SILENCE, Supervisor, WorkerCounters};
+use esker_cluster::{ChangeReport, ChangeTimes, Cluster, News, SILENCE, Supervisor, WorkerCounters};
 use serde_json::{Value, json};
 
 use crate::at::parse_version;
@@ -26,10 +26,10 @@ use crate::text;
 /// Runs an operation with worker processes of this program.
 pub(super) fn supervised<T>(
     cancel: Cancel,
-    show: &dyn Fn(u64),
+    show: &dyn Fn(News<'_>),
     operation: impl FnOnce(&Supervisor<'_>) -> T,
 ) -> T {
-    operation(&Supervisor { command: &worker_command(), silence: SILENCE, cancel, on_progress: show })
+    operation(&Supervisor { command: &worker_command(), silence: SILENCE, cancel, on_news: show })
 }
 
 /// Makes worker processes of this program: see `ClusterHoldCommand`.

@@ -109,6 +109,12 @@ fn failures_name_the_cause_and_what_to_do() {
         "cluster info d",
         "d is no cluster: it has no file CLUSTER; make one with `esker cluster create d`",
     );
+    place.fails(
+        1,
+        "cluster info c/shard-0",
+        "c/shard-0 is a database, not a cluster: `esker cluster split` makes",
+    );
+    place.fails(1, "info c", "c is a cluster, not a database: use `esker cluster`");
     place.file("edges.csv", "from,to\nalice,bob\nbob,carol\n");
     place.fails(2, "cluster add c -", "standard input cannot be one");
     place.fails(2, "cluster add c /dev/null", "a pipe or a device can be read once");
@@ -211,7 +217,10 @@ fn weights_are_kept_replaced_and_removed_with_their_edges() {
     place.file("c.csv", "from,to\n3,1\n9,9\n");
     place.ok("cluster create c --shards 2 --weights float --seed 4");
     place.fails(2, "cluster add c c.csv", "c.csv has no column of weights");
-    place.ok("cluster add c a.csv --weight cost");
+    let added = place.command("cluster add c a.csv --weight cost").output().unwrap();
+    let told = String::from_utf8(added.stderr).unwrap();
+    let read = "Reading a.csv as CSV: source from, target to, weight cost";
+    assert!(added.status.success() && told.contains(read), "{told}");
     place.ok("cluster add c b.csv");
     assert_eq!(place.ok("cluster delete c c.csv"), "c: version 4: 2 edges given\n");
     let mut lines: Vec<String> = place.ok("cluster export c -").lines().map(str::to_owned).collect();
@@ -229,6 +238,8 @@ fn weights_are_kept_replaced_and_removed_with_their_edges() {
         (&info["weights"], &info["vertices"], &info["edges"]),
         (&json!("float"), &json!(5), &json!(4))
     );
+    place.ok("cluster create plain --shards 2");
+    place.fails(2, "cluster add plain a.csv --weight cost", "the edges of this cluster have no weights");
     place.ok("cluster create d --shards 2 --weights int");
     let message =
         "esker: a.csv: the edge from 2 to 3 has the weight 0.5, but the weights of this cluster are integers";

@@ -1,4 +1,4 @@
-//! Breadth-first search, level by level: the number of edges from a source to every vertex that it reaches.
+//! Breadth-first search, level by level: the number of edges from the nearest source to every vertex that they reach.
 //!
 //! In a level each process applies `edge_map` to the own vertices of the last level, which pushes or pulls as on one machine. Own vertices
 //! that it reaches are of the next level at once. Of ghosts that it reaches for the first time their owners are told, and decide. The search
@@ -63,17 +63,22 @@ impl<W: Weight, N: Notes> EdgeOp<W> for ReachLevel<'_, N> {
 /// In a head, a process that wants the next level to be taken as a large one adds this to the number of vertices.
 const IS_LARGE: u64 = 1 << 48;
 
-/// Searches level by level from own vertices that are reached already. Returns the number of levels, and of vertices that were reached.
+/// Searches level by level, up to a depth, from own vertices that are reached already. Returns the number of levels, and of vertices that were
+/// reached.
 pub(crate) fn search_levels<N: Notes>(
     local: &Local<'_, '_>,
     engine: &mut Engine<'_>,
     start: Vec<VertexId>,
+    depth_max: VertexId,
     notes: &N,
 ) -> Result<(VertexId, u64)> {
     let (mut level, mut is_large) = (start, false);
     let (mut depth, mut reached) = (0, 0);
     loop {
         let own = level.len() as u64;
+        if depth == depth_max {
+            return Ok((depth, engine.sum([reached + own])?[0]));
+        }
         let (next, active) = if is_large {
             large_level(local, engine, level, notes, depth)?
         } else {
@@ -184,13 +189,21 @@ impl Notes for LevelDepths {
 }
 
 pub(crate) fn bfs(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Options<'_>) -> Result<Found> {
-    let source = options.text("source").ok_or_else(|| {
-        Error::Usage("bfs needs a vertex to begin with: give its id as the option source".to_owned())
-    })?;
-    let start: Vec<VertexId> = local.find_owned(source)?.into_iter().collect();
+    let mut start = Vec::new();
+    for source in options.texts("source") {
+        start.extend(local.find_owned(source)?);
+    }
+    start.sort_unstable();
+    start.dedup();
+    if options.text("source").is_none() {
+        return Err(Error::Usage(
+            "bfs needs a vertex to begin with: give its id as the option source".to_owned(),
+        ));
+    }
+    let depth_max = options.integer("max-depth", u64::from(NONE))?.min(u64::from(NONE)) as VertexId;
     let depths = LevelDepths(VertexArray::filled(local.run, local.graph.num_vertices(), NONE));
     start.iter().for_each(|&v| depths.0.set(v, 0));
-    let (rounds, reached) = search_levels(local, engine, start, &depths)?;
+    let (rounds, reached) = search_levels(local, engine, start, depth_max, &depths)?;
     let outline =
         Outline::new(&[("depth", ColumnKind::Count)], rounds as u64).with_fact("reached", reached as f64);
     let cell = move |v: VertexId| match depths.0.get(v) {

@@ -190,7 +190,7 @@ impl Bench<'_, '_> {
         let parents = VertexArray::filled(local.run, self.numbers.len(), NONE);
         let notes = Parents { parents, numbers: &self.numbers };
         start.iter().for_each(|&v| notes.parents.set(v, root));
-        search_levels(local, engine, start, &notes)?;
+        search_levels(local, engine, start, NONE, &notes)?;
         Ok((slowest(begin.elapsed().as_secs_f64(), engine)?, notes.parents))
     }
 

@@ -75,6 +75,11 @@ impl Options<'_> {
         self.0.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
+    /// All values of an option that may be given several times.
+    pub(crate) fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
     /// An integer from 0, or its default.
     pub(crate) fn integer(&self, name: &str, default: u64) -> Result<u64> {
         self.parsed(name, default, "an integer from 0")

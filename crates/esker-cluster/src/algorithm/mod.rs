@@ -62,8 +62,14 @@ pub const ALGORITHMS: &[ClusterAlgorithm] = &[
     },
     ClusterAlgorithm {
         name: "bfs",
-        about: "number of edges from a vertex to each vertex that it reaches",
-        options: &[("source", "the vertex to begin with (required)")],
+        about: "number of edges from the nearest of some vertices to each vertex that they reach",
+        options: &[
+            ("source", "a vertex to begin with (required)"),
+            (
+                "max-depth",
+                "the greatest number of edges; vertices beyond count as unreached [default: no limit]",
+            ),
+        ],
         run: bfs::bfs,
     },
     ClusterAlgorithm {

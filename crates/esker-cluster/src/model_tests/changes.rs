@@ -60,7 +60,7 @@ fn additions_and_removals_are_those_of_a_map_of_edges() {
             let removes = step % 3 == 2;
             let path = place.path().join(format!("{step}.csv"));
             std::fs::write(&path, draw(&mut random, &mut expected, weights, removes)).expect("write");
-            let job = ChangeJob { removes, weight: Some("cost".to_owned()), ..job_of(&path) };
+            let job = ChangeJob { removes, weight: weights.map(|_| "cost".to_owned()), ..job_of(&path) };
             cluster = change_all(cluster, &job);
             versions.push((cluster.manifest().newest().number, expected.clone()));
         }

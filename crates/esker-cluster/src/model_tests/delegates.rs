@@ -78,7 +78,7 @@ fn answers_do_not_depend_on_delegates() {
             let options = CreateOptions { shards, directed, text_ids, weights, seed: case, hub_degree };
             Cluster::create(&place.path().join(format!("of-{shards}")), &options).expect("create")
         };
-        let shards = [2, 3, 4][case as usize / 4];
+        let shards = [2, 3, 8][case as usize / 4];
         let mut cluster = create(shards, [3, 8, 15][case as usize % 3]);
         let (mut alone, mut known, path) = (create(1, 0), Vec::new(), place.path().join("edges.csv"));
         for step in 0..5 {

@@ -72,7 +72,7 @@ fn worker_command(place: &WorkerPlace, fate: &str) -> Command {
 fn supervised<T>(fate: &str, operation: impl FnOnce(&Supervisor<'_>) -> T) -> T {
     let command = |place: &WorkerPlace| worker_command(place, fate);
     let silence = SILENCE;
-    operation(&Supervisor { command: &command, silence, cancel: Cancel::default(), on_progress: &|_| {} })
+    operation(&Supervisor { command: &command, silence, cancel: Cancel::default(), on_news: &|_| {} })
 }
 
 fn cluster_in(place: &Path, shards: usize) -> Cluster {
@@ -402,7 +402,7 @@ fn a_cancelled_operation_ends_all_workers() {
         token.cancel();
     });
     let command = |place: &WorkerPlace| worker_command(place, "");
-    let supervisor = Supervisor { command: &command, silence: SILENCE, cancel, on_progress: &|_| {} };
+    let supervisor = Supervisor { command: &command, silence: SILENCE, cancel, on_news: &|_| {} };
     let failed = supervisor.change(&mut cluster, &job, &mut ChangeReport::default()).expect_err("cancelled");
     assert_eq!(failed.to_string(), "cancelled");
     canceller.join().expect("thread");
@@ -462,7 +462,7 @@ fn a_worker_that_fails_while_a_stream_is_interrupted_is_named() {
         token.cancel();
     });
     let command = |place: &WorkerPlace| worker_command(place, "1 600 STOP");
-    let supervisor = Supervisor { command: &command, silence: SILENCE, cancel, on_progress: &|_| {} };
+    let supervisor = Supervisor { command: &command, silence: SILENCE, cancel, on_news: &|_| {} };
     let failed = supervisor.change(&mut cluster, &job, &mut ChangeReport::default()).expect_err("stopped");
     let message = failed.to_string();
     assert!(message.contains("the worker of shard 1") && message.contains("has not answered"), "{message}");

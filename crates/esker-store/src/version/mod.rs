@@ -23,7 +23,8 @@ mod pins_tests;
 mod tests;
 
 pub use manifest::Manifest;
-pub(crate) use names::{MANIFEST_NAME, ids_directory, layer_directory};
+pub use names::MANIFEST_NAME;
+pub(crate) use names::{ids_directory, layer_directory};
 pub(crate) use pins::{Pinned, Published, Reclaim, Resource, Twin};
 pub(crate) use retention::not_retained;
 pub use select::{VersionSelector, check_tag};

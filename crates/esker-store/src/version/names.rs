@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Name of the manifest.
-pub(crate) const MANIFEST_NAME: &str = "MANIFEST";
+/// The file of a database that says what belongs to it.
+pub const MANIFEST_NAME: &str = "MANIFEST";
 
 /// The directory of the id map of the database at `path`.
 pub(crate) fn ids_directory(path: &Path) -> PathBuf {
