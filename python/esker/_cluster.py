@@ -115,28 +115,34 @@ class Cluster:
     def __repr__(self) -> str:
         return f"<esker.Cluster {self.path!r}>"
 
-    def add(self, edges: Any, *, weight: str | None = None, message: str | None = None, memory: Memory = None) -> ClusterChange:
+    def add(
+        self, edges: Any, *, weight: str | None = None, message: str | None = None, batch: int | None = None, memory: Memory = None
+    ) -> ClusterChange:
         """Adds edges as a version; of a weighted cluster, those that exist get the new weight.
 
         Args:
             edges: Files, or a table with the columns ``source`` and ``target`` (Arrow, pandas, Polars, or a dict of arrays).
             weight: The column of the weights, if it has another name than usual.
             message: The message of the version.
+            batch: Make a version after every so many edges or somewhat more, since each worker reads blocks of a mebibyte.
             memory: Memory limit of each worker, such as ``"256MiB"``: versions are made whenever the edges fill half of it.
         """
         with _files(edges) as files:
-            return self._change("add", files, {"weight": weight, "message": message or _message("add", edges), "memory": memory})
+            given = {"weight": weight, "message": message or _message("add", edges), "batch": batch, "memory": memory}
+            return self._change("add", files, given)
 
-    def delete(self, edges: Any, *, message: str | None = None, memory: Memory = None) -> ClusterChange:
+    def delete(self, edges: Any, *, message: str | None = None, batch: int | None = None, memory: Memory = None) -> ClusterChange:
         """Deletes edges as a version. Edges that do not exist are passed over; vertices stay.
 
         Args:
             edges: As in :meth:`add`.
             message: The message of the version.
+            batch: As in :meth:`add`.
             memory: Memory limit of each worker.
         """
         with _files(edges) as files:
-            return self._change("delete", files, {"message": message or _message("delete", edges), "memory": memory})
+            given = {"message": message or _message("delete", edges), "batch": batch, "memory": memory}
+            return self._change("delete", files, given)
 
     def stream(
         self,
@@ -145,6 +151,7 @@ class Cluster:
         commit_every: str | int = "1s",
         source: str | None = None,
         from_start: bool = False,
+        follow: bool = False,
         weight: str | None = None,
         memory: Memory = None,
     ) -> ClusterChange:
@@ -155,11 +162,13 @@ class Cluster:
             commit_every: A version is made after this time or this number of edges.
             source: The name of the stream in versions; by default the path of the file.
             from_start: Read the stream from its start, also if versions have edges of it.
+            follow: Wait at the end of the file for what will be appended to it, until Ctrl-C, which commits what was read.
             weight: The column of the weights.
             memory: Memory limit of each worker.
         """
         given = {"commit-every": commit_every, "source": source, "weight": weight, "memory": memory}
-        change = self._change("stream", [_file(file)], given, *(["--from-start"] if from_start else []))
+        flags = [name for name, wanted in (("--from-start", from_start), ("--follow", follow)) if wanted]
+        change = self._change("stream", [_file(file)], given, *flags)
         _cancel.current()  # The command commits what it has read, and succeeds.
         return change
 

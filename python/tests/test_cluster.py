@@ -191,6 +191,26 @@ def test_streams_go_on_where_they_were(tmp_path):
     assert cluster.stream(file).versions == []
 
 
+def test_searches_begin_with_several_vertices_and_end_at_a_depth(tmp_path):
+    cluster = esker.cluster(tmp_path / "c", shards=3, directed=False, seed=4, command=COMMAND)
+    change = cluster.add({"source": [1, 2, 3, 4, 6], "target": [2, 3, 4, 5, 7]}, batch=1)
+    assert change.edges == 5
+    depths = cluster.run("bfs", source=[1, 7], max_depth=2).to_pydict()
+    assert depths == {"vertex": [1, 2, 3, 4, 5, 6, 7], "depth": [0, 1, 2, None, None, 1, 0]}
+    assert cluster.run("bfs", source=1)["depth"].to_pylist() == [0, 1, 2, 3, 4, None, None]
+    with pytest.raises(esker.InvalidError, match="sssp begins with one vertex"):
+        cluster.run("sssp", source=[1, 7])
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc")
+def test_a_stream_that_follows_a_file_ends_when_it_is_cancelled(tmp_path):
+    cluster = esker.cluster(tmp_path / "c", shards=2, seed=4, command=COMMAND)
+    file = tmp_path / "log.csv"
+    file.write_text("source,target\n1,2\n2,3\n")
+    assert cancelled(cluster.path, lambda: cluster.stream(file, commit_every=1, follow=True)) < 10
+    assert cluster.info()["edges"] == 2
+
+
 def test_an_answer_follows_versions(tmp_path):
     cluster = esker.cluster(tmp_path / "c", shards=2, seed=4, command=COMMAND)
     cluster.add({"source": [1, 5], "target": [2, 6]})
