@@ -1,10 +1,10 @@
 //! The worker processes as the command sees them: started together, ended together, and who of them failed first.
 
-use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, SendError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,8 @@ use crate::threads::no_thread;
 use crate::worker::{CONNECT_TIMEOUT, Meeting, SIGABRT, WorkerCommand, WorkerPlace, name_of_signal};
 
 const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// How often a command that waits for a process to start looks at whether it is cancelled, and how late it is.
+const TICK: Duration = Duration::from_millis(20);
 
 /// The worker processes of one operation. Dropping them ends them.
 pub(crate) enum Workers {
@@ -121,30 +123,59 @@ type Start = Box<dyn FnOnce() -> std::io::Result<Child> + Send>;
 struct Starter {
     orders: Sender<Start>,
     started: Receiver<std::io::Result<Child>>,
+    /// Whether a process that is started now is of no use: its thread kills it.
+    is_given_up: Arc<Mutex<bool>>,
 }
 
 impl Starter {
     fn new() -> std::io::Result<Self> {
         let (orders, taken) = channel::<Start>();
         let (sender, started) = channel();
+        let is_given_up = Arc::new(Mutex::new(false));
+        let is_late = Arc::clone(&is_given_up);
         Builder::new().name("esker-start".to_owned()).spawn(move || {
             for start in taken {
-                if let Err(SendError(Ok(mut late))) = sender.send(start()) {
-                    // What it would work for is over.
-                    let _ = late.kill();
-                    let _ = late.wait();
+                let child = start();
+                let is_late = is_late.lock().unwrap_or_else(PoisonError::into_inner);
+                match child {
+                    Ok(mut late) if *is_late => {
+                        let _ = late.kill();
+                        let _ = late.wait();
+                    }
+                    // The receiver lives until the processes have ended, and there are no other orders then.
+                    child => drop(sender.send(child)),
                 }
             }
         })?;
-        Ok(Self { orders, started })
+        Ok(Self { orders, started, is_given_up })
     }
 
-    /// Starts a process. After an error this starts no others.
-    fn start(&self, start: Start, until: Instant) -> std::io::Result<Child> {
-        let gone = |_| std::io::Error::other("the thread that starts it is gone");
-        self.orders.send(start).map_err(gone)?;
-        let late = |_| std::io::Error::new(ErrorKind::TimedOut, "it did not execute its program in time");
-        self.started.recv_timeout(until.saturating_duration_since(Instant::now())).map_err(late)?
+    /// Starts a process. After an error this starts no others; a process that is late is killed as soon as it goes on.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`]; cancellation.
+    fn start(&self, start: Start, until: Instant, cancel: &Cancel) -> Result<Child> {
+        let failed = |error: std::io::Error| Error::Invalid(error.to_string());
+        let _ = self.orders.send(start);
+        let mut ended = Ok(());
+        while ended.is_ok() && Instant::now() < until {
+            match self.started.recv_timeout(TICK) {
+                Ok(child) => return child.map_err(failed),
+                Err(_) => ended = cancel.check().map_err(Error::from),
+            }
+        }
+        let mut is_given_up = self.is_given_up.lock().unwrap_or_else(PoisonError::into_inner);
+        *is_given_up = true;
+        let late = "it did not execute its program in time: it was stopped, or the machine is overloaded; should it go on later, it ends";
+        match (self.started.try_recv(), ended) {
+            (Ok(child), Ok(())) => child.map_err(failed),
+            (Ok(Ok(mut child)), Err(cancelled)) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(cancelled)
+            }
+            (_, ended) => Err(ended.err().unwrap_or_else(|| Error::Invalid(late.to_owned()))),
+        }
     }
 }
 
@@ -182,7 +213,13 @@ impl LocalWorkers {
             // The engine prints on both when it loses a connection.
             command.stdout(Stdio::null()).stderr(Stdio::null());
             command.stdin(if reads_stdin && shard == 0 { Stdio::inherit() } else { Stdio::null() });
-            let child = started.starter.start(Box::new(move || command.spawn()), until).map_err(failed)?;
+            let child = started.starter.start(Box::new(move || command.spawn()), until, cancel);
+            let child = child.map_err(|error| match error {
+                Error::Invalid(why) => {
+                    Error::Invalid(format!("cannot start the worker of shard {shard}: {why}"))
+                }
+                other => other,
+            })?;
             started.children.push(child);
             started.ended.push(None);
         }
@@ -266,27 +303,36 @@ mod tests {
     #[test]
     fn a_process_that_is_not_started_in_time_is_an_error_and_ends() {
         let sleep = || Command::new("sleep").arg("100").spawn();
-        let (starter, soon) = (Starter::new().expect("a thread"), Instant::now() + CONNECT_TIMEOUT);
-        let mut child = starter.start(Box::new(sleep), soon).expect("start");
+        let (starter, none) = (Starter::new().expect("a thread"), Cancel::default());
+        let soon = Instant::now() + CONNECT_TIMEOUT;
+        let mut child = starter.start(Box::new(sleep), soon, &none).expect("start");
         child.kill().expect("kill");
         assert_eq!(child.wait().expect("wait").signal(), Some(9));
-        let missing = starter.start(Box::new(|| Command::new("/no/such/program").spawn()), soon);
-        assert_eq!(missing.expect_err("missing").kind(), ErrorKind::NotFound);
-        let (go, waiting) = channel();
-        let (tell, id) = channel();
-        let stopped = move || {
-            waiting.recv().expect("go on");
-            let child = sleep()?;
-            tell.send(child.id()).expect("tell");
-            Ok(child)
-        };
-        let late = starter.start(Box::new(stopped), Instant::now()).expect_err("no time at all").to_string();
-        assert_eq!(late, "it did not execute its program in time");
-        drop(starter);
-        go.send(()).expect("go on");
-        let process = format!("/proc/{}", id.recv().expect("an id"));
-        while std::path::Path::new(&process).exists() {
-            std::thread::sleep(LOOK_EVERY);
+        let missing = starter.start(Box::new(|| Command::new("/no/such/program").spawn()), soon, &none);
+        assert!(missing.expect_err("missing").to_string().contains("No such file"));
+        for is_cancelled in [false, true] {
+            let (go, waiting) = channel();
+            let (tell, id) = channel();
+            let stopped = move || {
+                waiting.recv().expect("go on");
+                let child = sleep()?;
+                tell.send(child.id()).expect("tell");
+                Ok(child)
+            };
+            let (starter, cancel) = (Starter::new().expect("a thread"), Cancel::default());
+            let until = if is_cancelled { soon } else { Instant::now() };
+            if is_cancelled {
+                cancel.cancel();
+            }
+            let late = starter.start(Box::new(stopped), until, &cancel).expect_err("late").to_string();
+            assert_eq!(late.contains("did not execute its program in time"), !is_cancelled, "{late}");
+            go.send(()).expect("go on");
+            let process = rustix::process::Pid::from_raw(id.recv().expect("an id") as i32).expect("an id");
+            let until = Instant::now() + CONNECT_TIMEOUT;
+            while rustix::process::test_kill_process(process).is_ok() {
+                assert!(Instant::now() < until, "a late process lives on");
+                std::thread::sleep(LOOK_EVERY);
+            }
         }
     }
 }

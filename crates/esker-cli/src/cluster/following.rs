@@ -176,8 +176,9 @@ impl ClusterFollowCommand {
             None => printed.rows.finish()?,
         }
         // The first one is what the others are compared with.
-        let followed = printed.versions.saturating_sub(1);
-        text::remark(&format!("followed {}", counted(followed, "version", "versions")));
+        if printed.versions > 0 {
+            text::remark(&format!("followed {}", counted(printed.versions - 1, "version", "versions")));
+        }
         ended?;
         Ok(())
     }

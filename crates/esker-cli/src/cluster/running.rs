@@ -103,11 +103,8 @@ impl ClusterRunCommand {
             ("delta", &self.delta),
             ("iterations", &self.iterations),
         ];
-        if self.algorithm != "bfs" && self.source.len() > 1 {
-            return Err(Failure::Usage(format!(
-                "{} begins with one vertex: give one --source",
-                self.algorithm
-            )));
+        if self.algorithm == "sssp" && self.source.len() > 1 {
+            return Err(Failure::Usage("sssp begins with one vertex: give one --source".to_owned()));
         }
         let sources = self.source.iter().map(|id| ("source".to_owned(), id.clone()));
         let given = given.iter().filter_map(|(name, value)| Some(((*name).to_owned(), (*value).clone()?)));

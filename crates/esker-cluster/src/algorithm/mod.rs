@@ -33,6 +33,7 @@ use crate::shard::threads_each;
 pub(crate) use colouring::{FreeColours, NO_COLOUR, colour_order};
 pub use graph500::graph500;
 use handing_over::hand_over;
+pub(crate) use local::unsuitable;
 use local::{Found, Local, Options};
 
 /// An algorithm of the cluster.

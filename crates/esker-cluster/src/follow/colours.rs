@@ -4,7 +4,7 @@
 //! takes its colour, or gives up a lesser one; in a shard in the order of the hash. As the order has no cycles that ends, with the colours that a
 //! greedy colouring of the version gives, whatever was there before [1].
 //!
-//! A version that changes much is taken in windows of the order: no shard looks at vertices of the next window before all have settled this
+//! A version that changes much is taken in stretches of the order: no shard looks at vertices of the next stretch before all have settled this
 //! one. Otherwise a vertex would be looked at again whenever a neighbour of another shard, long before it, changes.
 //!
 //! The list of a delegate is in parts. A shard that has a part keeps the colours of the neighbours before the delegate there, and tells its owner whenever
@@ -17,7 +17,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use esker_format::{Error, Result};
-use esker_graph::{VertexId, vertex};
+use esker_graph::{Direction, VertexId, vertex};
 
 use super::kept_lists::KeptLists;
 use super::live::{Live, Step, TakeChange};
@@ -27,17 +27,22 @@ use crate::answer::{Cell, ColumnKind};
 use crate::engine::Engine;
 use crate::wire::{Taker, put_u64};
 
-/// Vertices that are due, for each window of the order. The number decides about speed alone.
-const DUE_IN_WINDOW: u64 = 32;
-/// Of a version: each window takes an exchange at least.
-const MOST_WINDOWS: u64 = 256;
+/// Vertices that are due, for each stretch of the order. The number decides about speed alone. Fewer in tests, whose graphs are small.
+const DUE_IN_STRETCH: u64 = if cfg!(test) { 1 } else { 32 };
+/// Of a version: each stretch takes an exchange at least.
+const MOST_STRETCHES: u64 = 256;
 
-/// The last hash of a window, of `windows`. Hashes are spread evenly.
-fn last_hash(window: u64, windows: u64) -> u64 {
-    match window == windows {
+/// The last hash of a stretch, of `stretches`. Hashes are spread evenly.
+fn last_hash(stretch: u64, stretches: u64) -> u64 {
+    match stretch == stretches {
         true => u64::MAX,
-        false => u64::MAX / windows * window,
+        false => u64::MAX / stretches * stretch,
     }
+}
+
+/// The neighbours of a vertex.
+fn list_of(step: &Step<'_>, v: VertexId) -> Result<Vec<VertexId>> {
+    Ok(step.snapshot.neighbors(Direction::Out, v)?.into_owned())
 }
 
 pub(super) struct Colours {
@@ -103,8 +108,8 @@ impl DelegateParts {
 }
 
 impl Colours {
-    /// `list_entries`: entries of neighbour lists that may be kept in memory.
-    pub(super) fn new(list_entries: usize) -> Self {
+    /// `list_bytes`: bytes of neighbour lists that may be kept in memory.
+    pub(super) fn new(list_bytes: usize) -> Self {
         Self {
             values: Values::default(),
             hashes: Vec::new(),
@@ -113,7 +118,7 @@ impl Colours {
             free: FreeColours::default(),
             used: Vec::new(),
             parts: DelegateParts::default(),
-            lists: KeptLists::new(list_entries),
+            lists: KeptLists::new(list_bytes),
         }
     }
 
@@ -127,7 +132,7 @@ impl Colours {
 
     /// Takes in the new vertices of a version, and has those looked at that its edges concern.
     fn begin(&mut self, step: &Step<'_>) -> Result<()> {
-        self.lists.advance(step);
+        self.lists.advance(step.snapshot.num_vertices(), &step.added, &step.removed);
         let (ids, order) = (step.snapshot.ids(), colour_order());
         for v in (step.first_new..step.snapshot.num_vertices()).map(vertex) {
             self.values.push(NO_COLOUR);
@@ -176,7 +181,7 @@ impl Colours {
         while self.due.peek().is_some_and(|Reverse((hash, _))| *hash <= last) {
             let Some(Reverse((_, v))) = self.due.pop() else { break };
             self.is_due[v as usize] = false;
-            let neighbours = self.lists.take(step.snapshot, v)?;
+            let neighbours = self.lists.take(v, || list_of(step, v))?;
             let mut free = std::mem::take(&mut self.free);
             let before = neighbours.iter().filter(|&&u| self.is_before(step, u, v));
             let before = before.map(|&u| *self.values.get(u));
@@ -218,10 +223,10 @@ impl Live for Colours {
     ) -> Result<u64> {
         self.begin(step)?;
         let due: u64 = engine.gather(self.due.len() as u64)?.into_iter().sum();
-        let windows = (due / DUE_IN_WINDOW).clamp(1, MOST_WINDOWS);
-        let (mut rounds, mut window) = (0, 1);
+        let stretches = (due / DUE_IN_STRETCH).clamp(1, MOST_STRETCHES);
+        let (mut rounds, mut stretch) = (0, 1);
         loop {
-            self.recolour(step, last_hash(window, windows))?;
+            self.recolour(step, last_hash(stretch, stretches))?;
             rounds += 1;
             let mut told = Vec::new();
             let sent = self.values.exchange(step.shared, engine, |values, ghost, colour| {
@@ -237,15 +242,15 @@ impl Live for Colours {
                 false => (0, Vec::new()),
             };
             if sent + parts == 0 {
-                if window == windows {
+                if stretch == stretches {
                     break;
                 }
-                window += 1;
+                stretch += 1;
                 continue;
             }
             of_parts.into_iter().for_each(|v| self.look_at(v, step));
             for (ghost, known) in told {
-                let list = self.lists.take(step.snapshot, ghost)?;
+                let list = self.lists.take(ghost, || list_of(step, ghost))?;
                 self.look_behind(ghost, known, &list, step);
                 self.lists.put_back(ghost, list);
             }

@@ -1,71 +1,144 @@
 //! Neighbour lists that a worker reads again and again while versions come: kept in memory, and changed with each version.
 
 use esker_format::Result;
-use esker_graph::{Direction, VertexId};
-use esker_store::Snapshot;
+use esker_graph::VertexId;
 
-use super::live::Step;
+/// Bytes of a list, besides its entries.
+const HEADER_BYTES: usize = size_of::<Vec<VertexId>>();
+const ENTRY_BYTES: usize = size_of::<VertexId>();
 
-/// The lists that were read, of one version. Memory: 24 bytes a vertex, and an id for each entry.
+/// The lists that were read, of one version. Memory: 24 bytes a vertex, and an id for each entry, up to twice as much for lists that grow; all
+/// together no more than a limit.
 pub(super) struct KeptLists {
     /// Empty: the list is not kept, or it has no entries.
     lists: Vec<Vec<VertexId>>,
-    /// Entries that there is room for still.
-    room: usize,
+    /// Bytes of the lists that are not taken out.
+    held: usize,
+    held_max: usize,
 }
 
 impl KeptLists {
-    /// Keeps lists with so many entries in all.
-    pub(super) fn new(room: usize) -> Self {
-        Self { lists: Vec::new(), room }
+    /// Keeps lists of so many bytes in all.
+    pub(super) fn new(held_max: usize) -> Self {
+        Self { lists: Vec::new(), held: 0, held_max }
     }
 
-    /// Brings the lists to the version of a step.
-    pub(super) fn advance(&mut self, step: &Step<'_>) {
-        if self.room == 0 && self.lists.is_empty() {
+    /// Brings the lists to a version of so many vertices, which adds some edges and removes others. Time: linear in the lists of the vertices
+    /// that it changes, but for sorting the removals.
+    pub(super) fn advance(
+        &mut self,
+        vertices: usize,
+        added: &[(VertexId, VertexId)],
+        removed: &[(VertexId, VertexId)],
+    ) {
+        if vertices.saturating_mul(HEADER_BYTES) > self.held_max / 2 {
+            *self = Self::new(self.held_max);
             return;
         }
-        self.lists.resize_with(step.snapshot.num_vertices(), Vec::new);
+        self.lists.resize_with(vertices, Vec::new);
         let ends =
             |&(u, v): &(VertexId, VertexId)| [(u, v), (v, u)].into_iter().take(1 + usize::from(u != v));
-        for (v, other) in step.removed.iter().flat_map(ends) {
-            let list = &mut self.lists[v as usize];
-            if let Some(place) = list.iter().position(|&known| known == other) {
-                list.swap_remove(place);
-                self.room += 1;
-            }
+        let mut gone: Vec<_> = removed.iter().flat_map(ends).collect();
+        gone.sort_unstable();
+        for gone in gone.chunk_by(|one, next| one.0 == next.0) {
+            let list = &mut self.lists[gone[0].0 as usize];
+            list.retain(|&other| gone.binary_search_by_key(&other, |&(_, other)| other).is_err());
         }
-        for (v, other) in step.added.iter().flat_map(ends) {
+        for (v, other) in added.iter().flat_map(ends) {
             let list = &mut self.lists[v as usize];
             // One that has lost all entries is read again.
             if !list.is_empty() {
                 list.push(other);
-                self.room = self.room.saturating_sub(1);
             }
+        }
+        let entries: usize = self.lists.iter().map(Vec::capacity).sum();
+        self.held = vertices * HEADER_BYTES + entries * ENTRY_BYTES;
+        if self.held > self.held_max {
+            *self = Self::new(self.held_max);
+            self.lists.resize_with(vertices, Vec::new);
+            self.held = vertices * HEADER_BYTES;
         }
     }
 
-    /// Takes out the list of a vertex, in no order; [`KeptLists::put_back`] is to follow.
+    /// Takes out the list of a vertex, in any order, which `read` reads if it is not kept. [`KeptLists::put_back`] is to follow.
     ///
     /// # Errors
-    /// Those of the snapshot, which is that of the last step.
-    pub(super) fn take(&mut self, snapshot: &Snapshot, v: VertexId) -> Result<Vec<VertexId>> {
+    /// Those of `read`.
+    pub(super) fn take(
+        &mut self,
+        v: VertexId,
+        read: impl FnOnce() -> Result<Vec<VertexId>>,
+    ) -> Result<Vec<VertexId>> {
         match self.lists.get_mut(v as usize).map(std::mem::take) {
             Some(list) if !list.is_empty() => {
-                self.room += list.len();
+                self.held -= list.capacity() * ENTRY_BYTES;
                 Ok(list)
             }
-            _ => Ok(snapshot.neighbors(Direction::Out, v)?.into_owned()),
+            _ => read(),
         }
     }
 
     /// Keeps a list that was taken out, if there is room.
     pub(super) fn put_back(&mut self, v: VertexId, list: Vec<VertexId>) {
+        let bytes = list.capacity() * ENTRY_BYTES;
         if let Some(place) = self.lists.get_mut(v as usize)
-            && list.len() <= self.room
+            && self.held + bytes <= self.held_max
         {
-            self.room -= list.len();
+            self.held += bytes;
             *place = list;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const VERTICES: VertexId = 20;
+
+    /// Random numbers that are the same in each run.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, bound: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) as usize % bound
+        }
+    }
+
+    #[test]
+    fn lists_are_those_of_every_version_and_within_the_limit() {
+        for limit in [0, 700, 1000, 1200, 1500, 1 << 20] {
+            let (mut lists, mut random, mut reads) = (KeptLists::new(limit), Random(limit as u64), 0);
+            let mut edges: BTreeSet<(VertexId, VertexId)> = BTreeSet::new();
+            for version in 0..40 {
+                let mut draw = || (random.below(VERTICES as usize) as VertexId, random.below(4) as VertexId);
+                let drawn: BTreeSet<_> = (0..20).map(|_| draw()).map(|(u, v)| (u.min(v), u.max(v))).collect();
+                let (removed, added): (Vec<_>, Vec<_>) = drawn.iter().partition(|edge| edges.contains(edge));
+                edges.retain(|edge| !removed.contains(edge));
+                edges.extend(&added);
+                lists.advance(VERTICES as usize, &added, &removed);
+                for v in 0..VERTICES {
+                    let has = |&&(a, b): &&(VertexId, VertexId)| a == v || b == v;
+                    let expected: Vec<_> =
+                        edges.iter().filter(has).map(|&(a, b)| if a == v { b } else { a }).collect();
+                    let read = || {
+                        reads += 1;
+                        Ok(expected.clone())
+                    };
+                    let mut list = lists.take(v, read).expect("a list");
+                    lists.put_back(v, list.clone());
+                    list.sort_unstable();
+                    let expected: Vec<_> =
+                        expected.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+                    assert_eq!(list, expected, "limit {limit}, version {version}");
+                }
+                assert!(lists.held <= limit || lists.lists.is_empty(), "limit {limit}: {}", lists.held);
+            }
+            let all = 40 * VERTICES as usize;
+            assert_eq!(reads == all, limit < 1000, "limit {limit}: {reads} of {all} lists were read");
         }
     }
 }

@@ -4,7 +4,7 @@
 //! process updates what they touch, and what that touches, until nothing in the shard changes. Then it tells owners and ghosts what changed, and
 //! goes on with what it is told, until no process has anything to tell. Time: that of the changed vertices and their lists, except that
 //! removals cost a look at every value (`spread`). Memory: 15 bytes a vertex, 4 a ghost, 16 for each shard that has a ghost of a vertex; of
-//! colours 9 bytes a vertex besides, and without a limit the lists that were read, with 24 bytes a vertex.
+//! colours 9 bytes a vertex besides; without a limit also up to 256 MiB of lists that were read, and what [`DiffCache`] remembers.
 
 mod shared;
 mod values;
@@ -22,7 +22,7 @@ use esker_graph::{Budget, Reservation, Run, RunOptions, Stop, VertexId};
 use esker_store::diff::{DiffCache, Difference, diff};
 use esker_store::{Follower, Snapshot};
 
-use crate::algorithm::AnswerSink;
+use crate::algorithm::{AnswerSink, unsuitable};
 use crate::answer::{Cell, Outline, put_change};
 use crate::cluster::Cluster;
 use crate::engine::Engine;
@@ -39,8 +39,8 @@ use spread::{Components, Depths, Spread, TextComponents};
 /// The algorithms that can be followed, each with its options.
 pub const LIVE: &[(&str, &[&str])] = &[("wcc", &[]), ("bfs", &["source"]), ("colouring", &[])];
 
-/// Entries of neighbour lists that are kept in memory for colours, at most: 256 MiB with ids of 32 bits.
-const KEPT_ENTRIES_MAX: usize = 1 << 26;
+/// Bytes of neighbour lists that are kept in memory for colours. Fewer in tests, so that lists do not fit.
+const KEPT_BYTES_MAX: usize = if cfg!(test) { 1 << 11 } else { 1 << 28 };
 /// Bytes of changes handed over together, about.
 const CHANGES_BYTES: usize = 1 << 18;
 
@@ -100,7 +100,7 @@ fn start(cluster: &Cluster, job: &FollowJob) -> Result<Box<dyn Live>> {
             Box::new(Spread::new(Depths::new(source, text_ids)?, directed))
         }
         // Under a limit there may be no room for them.
-        _ => Box::new(Colours::new(if job.memory_bytes.is_none() { KEPT_ENTRIES_MAX } else { 0 })),
+        _ => Box::new(Colours::new(if job.memory_bytes.is_none() { KEPT_BYTES_MAX } else { 0 })),
     })
 }
 
@@ -132,7 +132,8 @@ pub fn follow(
     let newly_shared = shared.extend(&last, engine)?;
     if job.algorithm == "bfs" {
         let newest = follower.at(cluster.manifest().newest().shards[shard])?;
-        expect_vertex(&newest, &cluster, shard, &job.params)?;
+        let is_empty = engine.sum([newest.num_vertices() as u64])? == [0];
+        expect_vertex(&newest, &cluster, (shard, is_empty), &job.params)?;
     }
     let (added, removed) = (Vec::new(), Vec::new());
     let delegates = delegated(&cluster, job.version, &last, &shared)?;
@@ -246,15 +247,14 @@ impl FollowMemory<'_> {
     }
 }
 
-/// An error if this shard owns the source of a search and has no such vertex in its newest version. In a cluster that was given no edges the
-/// source is still to come.
+/// An error if this shard owns the source of a search and has no such vertex in its newest version. In an empty cluster the source is
+/// still to come.
 fn expect_vertex(
     snapshot: &Snapshot,
     cluster: &Cluster,
-    shard: usize,
+    (shard, is_empty): (usize, bool),
     params: &[(String, String)],
 ) -> Result<()> {
-    let is_empty = cluster.manifest().versions.iter().all(|version| version.edges_given == 0);
     let Some((_, source)) = params.last().filter(|_| !is_empty) else { return Ok(()) };
     let id = spread::parse_id(source, snapshot.ids().is_text())?;
     let is_there = || {
@@ -263,7 +263,7 @@ fn expect_vertex(
         )
     };
     if cluster.owners().of(id.as_id()) == shard && !is_there()? {
-        return Err(Error::Invalid(format!("no vertex of the cluster has the id {source:?}")));
+        return Err(unsuitable(format!("no vertex of the cluster has the id {source:?}")));
     }
     Ok(())
 }
