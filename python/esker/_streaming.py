@@ -177,8 +177,9 @@ def _pace(rate: float | None, replay: float | None) -> tuple[float | None, float
 def _file(file: Path | None, follow: bool, from_start: bool, bad_lines: str, columns: dict[str, Any]) -> dict[str, Any] | None:
     """What is read of a file; ``None`` without one."""
     if file is None:
-        given = {"follow": follow, "from_start": from_start, "bad_lines": bad_lines != "stop", **columns}
-        unused = next((name for name, value in given.items() if value not in (None, False)), None)
+        flags = {"follow": follow, "from_start": from_start, "bad_lines": bad_lines != "stop"}
+        given = {**{name: True for name, wanted in flags.items() if wanted}, **columns}
+        unused = next((name for name, value in given.items() if value is not None), None)
         if unused is not None:
             raise InvalidError(f"{unused} has no effect without a file")
         return None

@@ -318,6 +318,15 @@ impl EdgeStream {
     }
 }
 
+/// A stream of a file that is dropped ends after a last commit, so that the database can be written again.
+impl Drop for EdgeStream {
+    fn drop(&mut self) {
+        if self.is_file {
+            self.stop.cancel();
+        }
+    }
+}
+
 #[pymethods]
 impl EdgeStream {
     /// Hands edges over. Waits while the stream is behind.

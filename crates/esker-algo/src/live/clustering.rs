@@ -179,7 +179,8 @@ fn changed_pairs<G: Version>(
             reader.each(Direction::In, u, |w, _| list.push((w, FROM)))?;
         }
         list.retain(|&(w, _)| w != u);
-        list.sort_unstable();
+        // Two ascending runs, which the stable sort merges.
+        list.sort();
         for (&edge, &growth) in growth.range((u, 0)..=(u, VertexId::MAX)) {
             let found = (edge.1, TO);
             let first = list.partition_point(|&entry| entry < found);

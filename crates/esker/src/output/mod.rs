@@ -85,10 +85,10 @@ pub struct StepsFile {
 }
 
 impl StepsFile {
-    /// Begins a file, in the format and under the rules of [`write`].
+    /// Begins a file, in the format and under the rules of [`write()`].
     ///
     /// # Errors
-    /// As [`write`]; for an array of NumPy, which has no columns for the step.
+    /// As [`write()`]; for an array of NumPy, which has no columns for the step.
     pub fn create(path: &Path, options: &ExportOptions) -> Result<Self> {
         let format = format_of(path)?;
         if format == OutputFormat::Npy {
@@ -103,7 +103,7 @@ impl StepsFile {
     /// Writes the rows of the answer of a step. All steps have the same columns.
     ///
     /// # Errors
-    /// As [`write`].
+    /// As [`write()`].
     pub fn add(&mut self, step: &[StepColumn], ids: &IdMap, answer: &Answer) -> Result<()> {
         let rows = checked(ids, answer, step)?;
         if let Some(file) = self.file.take() {
@@ -115,7 +115,7 @@ impl StepsFile {
     /// Completes the file and gives it its name.
     ///
     /// # Errors
-    /// As [`write`]; if there was no answer, which would have told the columns.
+    /// As [`write()`]; if there was no answer, which would have told the columns.
     pub fn finish(self) -> Result<PathBuf> {
         match self.rows {
             Some(rows) => Ok(rows.finish()?.finish()?),
