@@ -171,6 +171,7 @@ fn params(algorithm: &str, source: VertexId) -> Params {
     match algorithm {
         "bfs" | "sssp" | "widest" => Params::default().with("source", source.to_string()),
         "colouring" => Params::default().with("passes", "1"),
+        "matching" => Params::default().with("method", "priorities"),
         _ => Params::default(),
     }
 }
