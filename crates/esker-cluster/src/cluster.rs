@@ -71,7 +71,9 @@ impl Cluster {
         let has = |name: &str| Ok::<_, Error>(disk.look(&path.join(name))?.is_some());
         if !has(MANIFEST_NAME)? && !has(SEAL_NAME)? && !has("shard-0")? {
             let name = path.display();
+            let is_file = disk.look(path)?.is_some_and(|entry| !entry.is_directory);
             return Err(Error::Invalid(match has(DATABASE_NAME)? {
+                _ if is_file => format!("{name} is a file, not a cluster: name the directory of one"),
                 true => format!("{name} is a database, not a cluster: `esker cluster split` makes one of it"),
                 false => format!(
                     "{name} is no cluster: it has no file {MANIFEST_NAME}; make one with `esker cluster create {name}`"

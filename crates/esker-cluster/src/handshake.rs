@@ -183,10 +183,13 @@ pub fn accept(
         {
             let missing = match expected[place] {
                 COMMAND | INPUT => "the command".to_owned(),
-                index => format!("process {index}"),
+                index => format!("the worker of shard {index}"),
             };
-            let refused = if refusals.is_empty() { "none".to_owned() } else { refusals.join(", ") };
-            return Err(Error::Invalid(format!("{missing} has not connected in time; refused: {refused}")));
+            let why = match refusals.is_empty() {
+                true => "it was stopped, or the machine is overloaded".to_owned(),
+                false => format!("these were refused: {}", refusals.join(", ")),
+            };
+            return Err(Error::Invalid(format!("{missing} has not connected in time: {why}")));
         }
     }
     Ok(found.into_iter().flatten().collect())
@@ -326,7 +329,10 @@ mod tests {
         let until = Instant::now() + Duration::from_millis(100);
         let message =
             accept(&listener, &Secret::new([1; 32]), &[2], until, || Ok(())).expect_err("nobody").to_string();
-        assert!(message.contains("process 2 has not connected in time"), "{message}");
+        assert!(
+            message.contains("the worker of shard 2 has not connected in time: these were refused"),
+            "{message}"
+        );
         assert!(message.contains("does not know the secret"), "{message}");
     }
 

@@ -103,7 +103,7 @@ fn search<W: Length<Wide: Keyed>, G: Lists<Weight = W, Error = Error>>(
     options: &Options<'_>,
 ) -> Result<Found> {
     let source = options.text("source").ok_or_else(|| {
-        Error::Usage("sssp needs a vertex to begin with: give its id as the option source".to_owned())
+        Error::Usage("sssp needs a vertex to begin with: give its id with '--source'".to_owned())
     })?;
     let (zero, far) = (Distance::<W>::ZERO, Distance::<W>::FAR);
     let distances = VertexValues::filled(local.run, graph.num_vertices(), far);

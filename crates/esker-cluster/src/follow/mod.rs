@@ -76,9 +76,7 @@ pub fn expect_live(algorithm: &str, params: &[(String, String)], directed: bool)
         return Err(Error::Usage(format!("{algorithm} has no option {name:?}")));
     }
     if algorithm == "bfs" && params.is_empty() {
-        return Err(Error::Usage(
-            "bfs needs a vertex to begin with: give its id as the option source".to_owned(),
-        ));
+        return Err(Error::Usage("bfs needs a vertex to begin with: give its id with '--source'".to_owned()));
     }
     if algorithm == "colouring" && directed {
         return Err(Error::Invalid(
