@@ -19,8 +19,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const SAY_EVERY: Duration = Duration::from_secs(10);
 
 /// Windows that are shown later than they could be.
-#[derive(Default)]
 struct Lateness {
+    /// Those that had ended before the command began are no news, unless they were asked for.
+    is_news: bool,
     said: Option<Instant>,
 }
 
@@ -28,7 +29,7 @@ impl Lateness {
     /// Says now and then, before the window that ends first of some is computed, that others have ended, too.
     fn say(&mut self, ended: &[i64], unit: TimeUnit) {
         let [first, .., newest] = ended else { return };
-        if self.said.is_some_and(|said| said.elapsed() < SAY_EVERY) {
+        if !self.is_news || self.said.is_some_and(|said| said.elapsed() < SAY_EVERY) {
             return;
         }
         self.said = Some(Instant::now());
@@ -55,7 +56,7 @@ impl Series<'_> {
             last = self.times.range.map(|(first, _)| first.saturating_sub(1));
         }
         let (mut seen, mut printed) = (None, PrintedRows::new(self.format));
-        let mut lateness = Lateness::default();
+        let mut lateness = Lateness { is_news: self.command.overrun == Some(OverrunArg::Wait), said: None };
         loop {
             let store = Store::open(&self.command.database)?;
             let versions = store.versions()?;
@@ -78,6 +79,7 @@ impl Series<'_> {
                 }
                 if has_all {
                     seen = newest;
+                    lateness.is_news = true;
                 }
             }
             self.run.check()?;
