@@ -465,7 +465,7 @@ class Database:
         An edge is late if its time is not after the watermark of an earlier version. In a new database, the types of the first edges become
         those of the database, whose version 1 is empty and of 1970.
 
-        A file is read to its end before the block ends, or with ``follow`` until the block ends. A file that is streamed again, also
+        The end of the block waits until a file is read to its end; with ``follow`` it ends the reading. A file that is streamed again, also
         after a crash, is read on from the first edge that no version has.
 
         Args:

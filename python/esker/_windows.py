@@ -28,7 +28,7 @@ Time = Union[int, str, datetime.datetime, datetime.date, "numpy.datetime64", Non
 Kind = Literal["all", "distinct", "count", "sum", "min", "max", "last"]
 
 
-#: A length or a number of edges from the end of a window to the next, and where steps begin.
+#: From the end of a window to that of the next: a length, or a number of edges; and where the first step begins.
 _Steps = Tuple[Union[str, None], Union[int, None], str]
 
 #: Windows whose results lie in memory at the same time.

@@ -27,7 +27,8 @@ impl WindowCommand {
         let snapshot = self.at.snapshot(&store);
         bar.finish();
         let snapshot = self.options.of_version(snapshot?)?;
-        let bar = Bar::spinner(false);
+        // Rows on standard output would break into it.
+        let bar = Bar::spinner(self.is_to_stdout());
         let on_round = Some(bar.on_round(entry.name));
         let run = self.resources.run(&cancel, self.seed, self.deterministic, on_round)?;
         let times = self.of_window.times(&snapshot, self.time.as_deref(), &run)?;

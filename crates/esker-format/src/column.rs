@@ -182,8 +182,8 @@ impl<T: Element> Column<T> {
         self.map.release();
     }
 
-    /// Hint: elements will be read in no order, so the system reads only the pages that are accessed. Each call with `false`
-    /// takes back one with `true`. See [`Column::will_need`] for ranges of more than a page.
+    /// Hint: elements will be read in no order, so the system reads only the pages that are accessed. It holds until each call with `true`
+    /// was followed by one with `false`. See [`Column::will_need`] for ranges of more than a page.
     pub fn read_at_random(&self, at_random: bool) {
         let is_changed = if at_random {
             self.random_readers.fetch_add(1, Ordering::Relaxed) == 0

@@ -15,10 +15,7 @@ use crate::commit::LoggedCommit;
 use crate::database::with_commits_in_memory;
 use crate::log::LogReader;
 use crate::snapshot::{Snapshot, State};
-use crate::version::{MANIFEST_NAME, Manifest, Strays, not_retained, strays};
-
-/// The file that a cluster has (`esker-cluster`).
-const CLUSTER_NAME: &str = "CLUSTER";
+use crate::version::{MANIFEST_NAME, Manifest, Strays, expect_database, not_retained, strays};
 
 /// A database opened for reading. Any number of threads and processes may read at the same time, also from
 /// read-only media and while another process writes.
@@ -100,28 +97,7 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn open_on(disk: Arc<dyn Disk>, path: &Path) -> Result<Self> {
-        let name = path.display();
-        match disk.look(path)? {
-            None => {
-                return Err(Error::Invalid(format!(
-                    "{name} does not exist: check the path, or import a graph to it"
-                )));
-            }
-            Some(entry) if !entry.is_directory => {
-                return Err(Error::Invalid(format!(
-                    "{name} is a file, not a database: import the file first"
-                )));
-            }
-            Some(_) => {}
-        }
-        if disk.look(&path.join(MANIFEST_NAME))?.is_none() {
-            return Err(Error::Invalid(match disk.look(&path.join(CLUSTER_NAME))? {
-                Some(_) => format!(
-                    "{name} is a cluster, not a database: use `esker cluster`, or open one of the shards in it, which are databases"
-                ),
-                None => format!("{name} is not a database: it has no file {MANIFEST_NAME}"),
-            }));
-        }
+        expect_database(disk.as_ref(), path)?;
         let state = Arc::new(State::read(disk, path)?);
         Ok(Self { state, tail: Arc::default(), run: None })
     }

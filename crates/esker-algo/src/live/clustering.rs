@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use esker_graph::{Direction, Lists, Run, VertexId, vertex};
 
+use super::ahead::Ahead;
 #[cfg(doc)]
 use super::version::Halt;
 use super::version::{BoundedReader, Step, Version};
@@ -37,10 +38,6 @@ type Links = Vec<(VertexId, u8)>;
 
 const TO: u8 = 1;
 const FROM: u8 = 2;
-
-/// For each vertex, the links that it has with others until a change that is still to come.
-#[derive(Default)]
-struct LinksAhead(HashMap<VertexId, BTreeMap<VertexId, u64>>);
 
 impl LiveClustering {
     /// The bytes of the state of a graph with `n` vertices.
@@ -110,16 +107,13 @@ impl LiveClustering {
         let (n, mut touched) = reader.new_vertices(self.linked.len());
         self.linked.resize(n, 0);
         self.neighbours.resize(n, 0);
-        let (pairs, lists) = changed_pairs(reader)?;
-        let mut ahead = LinksAhead::default();
-        for (&(u, v), &(before, _)) in &pairs {
-            ahead.0.entry(u).or_default().insert(v, before);
-            ahead.0.entry(v).or_default().insert(u, before);
-        }
+        let (pairs, lists) = changed_links(reader)?;
+        // The links that two vertices have until their change comes.
+        let mut ahead = Ahead::of(pairs.iter().map(|(&pair, &(before, _))| (pair, before)));
         for (&(u, v), &(before, after)) in &pairs {
             ahead.pass(u, v);
             let (mut of_u, mut of_v, mut common) = (0, 0, 0);
-            let few = ahead.each_common(&lists, u, v, |w, links_u, links_v| {
+            let few = each_common(&ahead, &lists, u, v, |w, links_u, links_v| {
                 // Both ends are neighbours of `w`.
                 self.linked[w as usize] += after;
                 self.linked[w as usize] -= before;
@@ -153,7 +147,7 @@ impl LiveClustering {
 
 /// The pairs whose links changed, with the numbers of links before and after; and the lists of all ends of changed edges.
 #[allow(clippy::type_complexity)]
-fn changed_pairs<G: Version>(
+fn changed_links<G: Version>(
     reader: &mut BoundedReader<'_, G>,
 ) -> Step<(BTreeMap<LinkPair, (u64, u64)>, HashMap<VertexId, Links>), G> {
     let (changes, directed) = (reader.changes(), reader.graph().is_directed());
@@ -217,51 +211,39 @@ fn links_in(list: &Links, w: VertexId) -> u64 {
     found.map_or(0, |at| u64::from(list[at].1.count_ones()))
 }
 
-impl LinksAhead {
-    /// Takes in a change.
-    fn pass(&mut self, u: VertexId, v: VertexId) {
-        for (u, v) in [(u, v), (v, u)] {
-            if let Some(partners) = self.0.get_mut(&u) {
-                partners.remove(&v);
-            }
+/// Calls `take` with each common neighbour of `u` and `v` now, and its links with both. Returns the number of vertices that were looked at.
+fn each_common(
+    ahead: &Ahead<u64>,
+    lists: &HashMap<VertexId, Links>,
+    u: VertexId,
+    v: VertexId,
+    mut take: impl FnMut(VertexId, u64, u64),
+) -> usize {
+    let is_first = lists[&u].len() <= lists[&v].len();
+    let (short, long) = if is_first { (u, v) } else { (v, u) };
+    let (of_short, of_long) = (ahead.partners(short), ahead.partners(long));
+    let (short, long) = (&lists[&short], &lists[&long]);
+    let until = |partners: Option<&BTreeMap<VertexId, u64>>, w: VertexId| {
+        partners.and_then(|partners| partners.get(&w)).copied()
+    };
+    let mut found = |w: VertexId, links: u64| {
+        let others = until(of_long, w).unwrap_or_else(|| links_in(long, w));
+        if links > 0 && others > 0 {
+            let (links_u, links_v) = if is_first { (links, others) } else { (others, links) };
+            take(w, links_u, links_v);
         }
+    };
+    for &(w, bits) in short {
+        found(w, until(of_short, w).unwrap_or_else(|| u64::from(bits.count_ones())));
     }
-
-    /// Calls `take` with each common neighbour of `u` and `v` now, and its links with both. Returns the number of vertices that were looked at.
-    fn each_common(
-        &self,
-        lists: &HashMap<VertexId, Links>,
-        u: VertexId,
-        v: VertexId,
-        mut take: impl FnMut(VertexId, u64, u64),
-    ) -> usize {
-        let is_first = lists[&u].len() <= lists[&v].len();
-        let (short, long) = if is_first { (u, v) } else { (v, u) };
-        let partners = |v| self.0.get(&v).filter(|partners: &&BTreeMap<_, _>| !partners.is_empty());
-        let (of_short, of_long) = (partners(short), partners(long));
-        let (short, long) = (&lists[&short], &lists[&long]);
-        let until = |partners: Option<&BTreeMap<VertexId, u64>>, w: VertexId| {
-            partners.and_then(|partners| partners.get(&w)).copied()
-        };
-        let mut found = |w: VertexId, links: u64| {
-            let others = until(of_long, w).unwrap_or_else(|| links_in(long, w));
-            if links > 0 && others > 0 {
-                let (links_u, links_v) = if is_first { (links, others) } else { (others, links) };
-                take(w, links_u, links_v);
-            }
-        };
-        for &(w, bits) in short {
-            found(w, until(of_short, w).unwrap_or_else(|| u64::from(bits.count_ones())));
-        }
-        // Partners of changes to come that the list no longer has.
-        let going = of_short.into_iter().flatten().filter(|(w, _)| links_in(short, **w) == 0);
-        let mut looked = short.len();
-        for (&w, &links) in going {
-            looked += 1;
-            found(w, links);
-        }
-        looked
+    // Partners of changes to come that the list no longer has.
+    let going = of_short.into_iter().flatten().filter(|(w, _)| links_in(short, **w) == 0);
+    let mut looked = short.len();
+    for (&w, &links) in going {
+        looked += 1;
+        found(w, links);
     }
+    looked
 }
 
 #[cfg(test)]

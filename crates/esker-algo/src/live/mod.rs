@@ -12,6 +12,7 @@ mod components;
 mod paths;
 mod pagerank;
 mod turns;
+mod ahead;
 mod colouring;
 mod mis;
 mod matching;

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use esker_graph::VertexId;
 
+use super::ahead::Ahead;
 #[cfg(doc)]
 use super::version::Halt;
 use super::version::{BoundedReader, Step, Version};
@@ -52,11 +53,12 @@ impl LiveTriangles {
                 come.push((u, v));
             }
         }
-        let mut ahead = Ahead::new(&gone, &come);
+        let going = gone.iter().map(|&pair| (pair, false));
+        let mut ahead = Ahead::of(going.chain(come.iter().map(|&pair| (pair, true))));
         for (pairs, came) in [(&gone, false), (&come, true)] {
             for &(u, v) in pairs {
                 ahead.pass(u, v);
-                let common = ahead.common(&lists[&u], &lists[&v], u, v);
+                let common = common(&ahead, &lists[&u], &lists[&v], u, v);
                 reader.count(lists[&u].len().min(lists[&v].len()))?;
                 self.0 = if came { self.0 + common } else { self.0 - common };
             }
@@ -89,54 +91,27 @@ fn copies<G: Version>(
     Ok((list.partition_point(|&w| w <= v) - list.partition_point(|&w| w < v)) as i64)
 }
 
-/// The changes that are still to come: for each vertex, its partners, and whether they will come or go.
-struct Ahead(HashMap<VertexId, BTreeMap<VertexId, bool>>);
-
-impl Ahead {
-    fn new(gone: &[Pair], come: &[Pair]) -> Self {
-        let mut ahead = Self(HashMap::new());
-        for (pairs, comes) in [(gone, false), (come, true)] {
-            for &(u, v) in pairs {
-                ahead.0.entry(u).or_default().insert(v, comes);
-                ahead.0.entry(v).or_default().insert(u, comes);
-            }
-        }
-        ahead
+/// The number of common neighbours of `u` and `v` now; `ahead` says of changes that are still to come whether they join or part.
+fn common(ahead: &Ahead<bool>, of_u: &[VertexId], of_v: &[VertexId], u: VertexId, v: VertexId) -> u64 {
+    let (short, long, u, v) = if of_u.len() <= of_v.len() { (of_u, of_v, u, v) } else { (of_v, of_u, v, u) };
+    let (of_u, of_v) = (ahead.partners(u), ahead.partners(v));
+    // Whether a change of theirs is still to come, and they are neighbours until then.
+    let is_joined = |partners: Option<&BTreeMap<VertexId, bool>>, w: VertexId| {
+        partners.and_then(|partners| partners.get(&w)).map(|comes| !comes)
+    };
+    let (mut count, mut at, mut last) = (0, 0, None);
+    for &w in short {
+        let is_new = last.replace(w) != Some(w);
+        let is_listed = is_listed_from(long, &mut at, w);
+        let is_common = is_new && is_joined(of_u, w) != Some(false);
+        count += u64::from(is_common && is_joined(of_v, w).unwrap_or(is_listed));
     }
-
-    /// Takes in a change.
-    fn pass(&mut self, u: VertexId, v: VertexId) {
-        for (u, v) in [(u, v), (v, u)] {
-            if let Some(partners) = self.0.get_mut(&u) {
-                partners.remove(&v);
-            }
-        }
-    }
-
-    /// The common neighbours of `u` and `v` now.
-    fn common(&self, of_u: &[VertexId], of_v: &[VertexId], u: VertexId, v: VertexId) -> u64 {
-        let (short, long, u, v) =
-            if of_u.len() <= of_v.len() { (of_u, of_v, u, v) } else { (of_v, of_u, v, u) };
-        let partners = |v| self.0.get(&v).filter(|partners| !partners.is_empty());
-        let (of_u, of_v) = (partners(u), partners(v));
-        // Whether a change of theirs is still to come, and they are neighbours until then.
-        let is_joined = |partners: Option<&BTreeMap<VertexId, bool>>, w: VertexId| {
-            partners.and_then(|partners| partners.get(&w)).map(|comes| !comes)
-        };
-        let (mut count, mut at, mut last) = (0, 0, None);
-        for &w in short {
-            let is_new = last.replace(w) != Some(w);
-            let is_listed = is_listed_from(long, &mut at, w);
-            let is_common = is_new && is_joined(of_u, w) != Some(false);
-            count += u64::from(is_common && is_joined(of_v, w).unwrap_or(is_listed));
-        }
-        // Partners of changes to come that the list no longer has.
-        let going = of_u.into_iter().flatten().filter(|(_, comes)| !**comes);
-        let going = going.map(|(&w, _)| w).filter(|w| short.binary_search(w).is_err());
-        count
-            + going.filter(|&w| is_joined(of_v, w).unwrap_or_else(|| long.binary_search(&w).is_ok())).count()
-                as u64
-    }
+    // Partners of changes to come that the list no longer has.
+    let going = of_u.into_iter().flatten().filter(|(_, comes)| !**comes);
+    let going = going.map(|(&w, _)| w).filter(|w| short.binary_search(w).is_err());
+    count
+        + going.filter(|&w| is_joined(of_v, w).unwrap_or_else(|| long.binary_search(&w).is_ok())).count()
+            as u64
 }
 
 /// Whether an ascending list has `w`, which is not below those that were asked for before: `at` is where they were found, or would be.

@@ -114,7 +114,9 @@ fn failures_name_the_cause_and_what_to_do() {
         "cluster info c/shard-0",
         "c/shard-0 is a database, not a cluster: `esker cluster split` makes",
     );
-    place.fails(1, "info c", "c is a cluster, not a database: use `esker cluster`");
+    for line in ["info c", "add c x.csv", "compact c"] {
+        place.fails(1, line, "c is a cluster, not a database: use `esker cluster`");
+    }
     place.file("edges.csv", "from,to\nalice,bob\nbob,carol\n");
     place.fails(1, "cluster run edges.csv wcc", "edges.csv is a file, not a cluster");
     place.fails(2, "cluster run c bfs", "bfs needs a vertex to begin with: give its id with '--source'");

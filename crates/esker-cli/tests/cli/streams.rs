@@ -469,7 +469,7 @@ fn what_cannot_be_streamed_is_refused_with_a_reason() {
         (1, "stream s.esker a.mtx --follow", "only tables of edges can be followed"),
         (1, "stream s.esker a.csv.gz --follow", "only plain text can be followed"),
         (2, "stream s.esker a.csv --time length", "length"),
-        (1, "stream none.esker a.csv", "none.esker is not a database"),
+        (1, "stream none.esker a.csv", "none.esker does not exist: check the path"),
         (1, "stream s.esker a.csv --delay 1ms --time-unit s", "the length 1ms must be a whole number"),
     ] {
         place.fails(code, line, fragment);

@@ -117,11 +117,15 @@ fn all_values_of_all_windows_are_written_with_their_steps() {
     let place = messages();
     let days = ["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-04"];
     // Together, and one by one; ranks, labels, and edges as rows.
-    for (algorithm, of_run) in
-        [("wcc", ""), ("bfs", "--source ann"), ("degrees", ""), ("pagerank", "--damping 0.5"), ("kcore", "")]
-    {
-        let of_window = of_run.strip_prefix("--").map(|option| format!("-p {}", option.replace(' ', "=")));
-        let line = format!("window m.esker --length 1d --run {algorithm} {}", of_window.unwrap_or_default());
+    for (algorithm, of_run, of_window) in [
+        ("wcc", "", ""),
+        ("bfs", "--source ann", "-p source=ann"),
+        ("degrees", "", ""),
+        ("pagerank", "--damping 0.5", "-p damping=0.5"),
+        ("kcore", "", ""),
+        ("forest", "--as-undirected", "--as-undirected"),
+    ] {
+        let line = format!("window m.esker --length 1d --run {algorithm} {of_window}");
         let shown = place.ok(&format!("{line} --output {algorithm}.csv"));
         assert_eq!(shown, place.ok(&line), "figures are shown as ever");
         place.ok(&format!("{line} --output {algorithm}.parquet --top 1"));

@@ -12,7 +12,7 @@ const ENTRY_BYTES: usize = size_of::<VertexId>();
 pub(super) struct KeptLists {
     /// Empty: the list is not kept, or it has no entries.
     lists: Vec<Vec<VertexId>>,
-    /// Bytes of the lists that are not taken out.
+    /// Bytes of the lists that are not taken out, with room for entries to come.
     held: usize,
     held_max: usize,
 }
@@ -23,8 +23,8 @@ impl KeptLists {
         Self { lists: Vec::new(), held: 0, held_max }
     }
 
-    /// Brings the lists to a version of so many vertices, which adds some edges and removes others. Time: linear in the lists of the vertices
-    /// that it changes, but for sorting the removals.
+    /// Brings the lists to a version of so many vertices, which adds some edges and removes others. Time: linear in what it adds, and in the
+    /// lists that it removes entries from, but for sorting the removals.
     pub(super) fn advance(
         &mut self,
         vertices: usize,
@@ -35,6 +35,7 @@ impl KeptLists {
             *self = Self::new(self.held_max);
             return;
         }
+        self.held += (vertices - self.lists.len()) * HEADER_BYTES;
         self.lists.resize_with(vertices, Vec::new);
         let ends =
             |&(u, v): &(VertexId, VertexId)| [(u, v), (v, u)].into_iter().take(1 + usize::from(u != v));
@@ -43,16 +44,19 @@ impl KeptLists {
         for gone in gone.chunk_by(|one, next| one.0 == next.0) {
             let list = &mut self.lists[gone[0].0 as usize];
             list.retain(|&other| gone.binary_search_by_key(&other, |&(_, other)| other).is_err());
+            if list.is_empty() {
+                // It is read again.
+                self.held -= std::mem::take(list).capacity() * ENTRY_BYTES;
+            }
         }
         for (v, other) in added.iter().flat_map(ends) {
             let list = &mut self.lists[v as usize];
-            // One that has lost all entries is read again.
             if !list.is_empty() {
+                let before = list.capacity();
                 list.push(other);
+                self.held += (list.capacity() - before) * ENTRY_BYTES;
             }
         }
-        let entries: usize = self.lists.iter().map(Vec::capacity).sum();
-        self.held = vertices * HEADER_BYTES + entries * ENTRY_BYTES;
         if self.held > self.held_max {
             *self = Self::new(self.held_max);
             self.lists.resize_with(vertices, Vec::new);
@@ -135,7 +139,9 @@ mod tests {
                         expected.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
                     assert_eq!(list, expected, "limit {limit}, version {version}");
                 }
-                assert!(lists.held <= limit || lists.lists.is_empty(), "limit {limit}: {}", lists.held);
+                let entries: usize = lists.lists.iter().map(Vec::capacity).sum();
+                assert_eq!(lists.held, lists.lists.len() * HEADER_BYTES + entries * ENTRY_BYTES);
+                assert!(lists.held <= limit, "limit {limit}: {}", lists.held);
             }
             let all = 40 * VERTICES as usize;
             assert_eq!(reads == all, limit < 1000, "limit {limit}: {reads} of {all} lists were read");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use esker_format::io::{Disk, Lock, MemoryDisk, RealDisk};
-use esker_format::{CopyPolicy, Edit, Error, Result, WriteOptions};
+use esker_format::{CopyPolicy, Edit, Result, WriteOptions};
 use esker_graph::{Budget, Reservation, Run, RunOptions};
 
 use super::layers::{Maintenance, with_commits_in_memory};
@@ -18,7 +18,7 @@ use crate::freeze::ChangeCounts;
 use crate::log::{Log, LogOptions, LogStart, Sync};
 use crate::snapshot::{Snapshot, State};
 use crate::version::{
-    MANIFEST_NAME, Manifest, ManifestWriter, Pinned, Published, Twin, lock_writer, remove_dead_stagings,
+    Manifest, ManifestWriter, Pinned, Published, Twin, expect_database, lock_writer, remove_dead_stagings,
     remove_strays,
 };
 
@@ -240,12 +240,7 @@ impl Database {
         options: DatabaseOptions,
         run: &Run,
     ) -> Result<Self> {
-        if disk.look(&path.join(MANIFEST_NAME))?.is_none() {
-            let name = path.display();
-            return Err(Error::Invalid(format!(
-                "{name} is not a database: check the path, or import a graph to it"
-            )));
-        }
+        expect_database(disk.as_ref(), path)?;
         let lock = lock_writer(disk.as_ref(), path)?;
         let manifest = ManifestWriter::open(Arc::clone(&disk), path)?;
         let start = manifest.manifest().log_start();

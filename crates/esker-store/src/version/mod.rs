@@ -24,7 +24,7 @@ mod tests;
 
 pub use manifest::Manifest;
 pub use names::MANIFEST_NAME;
-pub(crate) use names::{ids_directory, layer_directory};
+pub(crate) use names::{expect_database, ids_directory, layer_directory};
 pub(crate) use pins::{Pinned, Published, Reclaim, Resource, Twin};
 pub(crate) use retention::not_retained;
 pub use select::{VersionSelector, check_tag};

@@ -2,8 +2,32 @@
 
 use std::path::{Path, PathBuf};
 
+use esker_format::io::Disk;
+use esker_format::{Error, Result};
+
 /// The file of a database that says what belongs to it.
 pub const MANIFEST_NAME: &str = "MANIFEST";
+/// The file that a cluster has (`esker-cluster`).
+const CLUSTER_NAME: &str = "CLUSTER";
+
+/// Checks that there is a database at a path, whatever its state.
+///
+/// # Errors
+/// [`Error::Invalid`] with what is there instead; [`Error::Io`].
+pub(crate) fn expect_database(disk: &dyn Disk, path: &Path) -> Result<()> {
+    let name = path.display();
+    let has = |file: &str| Ok::<_, Error>(disk.look(&path.join(file))?.is_some());
+    let instead = match disk.look(path)? {
+        None => "does not exist: check the path, or import a graph to it".to_owned(),
+        Some(entry) if !entry.is_directory => "is a file, not a database: import the file first".to_owned(),
+        Some(_) if has(MANIFEST_NAME)? => return Ok(()),
+        Some(_) if has(CLUSTER_NAME)? => {
+            "is a cluster, not a database: use `esker cluster`, or open one of the shards in it, which are databases".to_owned()
+        }
+        Some(_) => format!("is not a database: it has no file {MANIFEST_NAME}"),
+    };
+    Err(Error::Invalid(format!("{name} {instead}")))
+}
 
 /// The directory of the id map of the database at `path`.
 pub(crate) fn ids_directory(path: &Path) -> PathBuf {

@@ -8,9 +8,17 @@ use esker_algo::live::{LiveClustering, LiveTriangles};
 use esker_graph::{NONE, VertexId, vertex};
 
 use super::change::VersionChange;
-use super::live::{At, Live, Updated, updated, values_of, words_of};
+use super::live::{At, Live, Updated, updated_within, values_of, words_of};
 use crate::answer::{Fact, Value, Values};
 use crate::error::Result;
+
+/// Bytes that an update holds for each arc that it reads, at most: entries of lists that grow, and the vertices that it touches.
+const HELD_BYTES: u64 = 4 * size_of::<(VertexId, u8)>() as u64;
+
+/// The most that an update may read: what it holds fits in what is free.
+fn read_max(at: At<'_>) -> u64 {
+    at.run.budget().free_bytes() / HELD_BYTES
+}
 
 #[derive(Default)]
 pub(super) struct Triangles {
@@ -29,7 +37,7 @@ impl Live for Triangles {
     }
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated> {
-        updated::<_, ()>(&mut self.state, at, change, deadline, |state, reader| {
+        updated_within::<_, ()>(&mut self.state, at, change, (deadline, read_max(at)), |state, reader| {
             state.update(reader).map(|()| Vec::new())
         })
     }
@@ -94,7 +102,7 @@ impl Live for Clustering {
     }
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated> {
-        updated::<_, ()>(&mut self.state, at, change, deadline, LiveClustering::update)
+        updated_within::<_, ()>(&mut self.state, at, change, (deadline, read_max(at)), LiveClustering::update)
     }
 
     fn num_words(&self, n: usize) -> usize {

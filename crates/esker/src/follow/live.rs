@@ -161,9 +161,23 @@ pub(super) fn updated<'a, S, W: LiveWeight>(
         &mut BoundedReader<'_, Points<'a, W>>,
     ) -> std::result::Result<Vec<VertexId>, Halt<esker_store::Error>>,
 ) -> Result<Updated> {
+    updated_within(state, at, change, (deadline, u64::MAX), update)
+}
+
+/// As [`updated`], if the update reads no more arcs and lists than a number.
+pub(super) fn updated_within<'a, S, W: LiveWeight>(
+    state: &mut Option<S>,
+    at: At<'a>,
+    change: &VersionChange,
+    (deadline, read_max): (Option<Instant>, u64),
+    update: impl FnOnce(
+        &mut S,
+        &mut BoundedReader<'_, Points<'a, W>>,
+    ) -> std::result::Result<Vec<VertexId>, Halt<esker_store::Error>>,
+) -> Result<Updated> {
     let Some(state) = state else { return Ok(Updated::Stopped) };
     let (points, changes) = (Points::new(at.snapshot), change.edges());
-    match update(state, &mut BoundedReader::new(&points, &changes, u64::MAX).until(deadline)) {
+    match update(state, &mut BoundedReader::new(&points, &changes, read_max).until(deadline)) {
         Ok(changed) => Ok(Updated::Done(changed)),
         Err(Halt::TooMuch | Halt::Unsuitable) => Ok(Updated::Stopped),
         Err(Halt::Failed(error)) => Err(error.into()),

@@ -126,7 +126,7 @@ impl Live for Members {
 
     fn facts(&self, removed: usize) -> Vec<(&'static str, Fact)> {
         // Removed vertices have no neighbours, so each is a member.
-        let size = self.state.as_ref().map_or(0, |state| state.size() - removed);
+        let size = self.state.as_ref().map_or(0, |state| state.size().saturating_sub(removed));
         vec![("size", Fact::Count(size as u64))]
     }
 }

@@ -81,7 +81,8 @@ pub struct StepsFile {
     format: OutputFormat,
     /// The file, before the first answer tells its columns.
     file: Option<OutputFile>,
-    rows: Option<Box<dyn RowFile>>,
+    /// The rows, and the columns of the first answer.
+    rows: Option<(Box<dyn RowFile>, Vec<&'static str>)>,
 }
 
 impl StepsFile {
@@ -100,16 +101,23 @@ impl StepsFile {
         Ok(Self { format, file: Some(OutputFile::open(path, options)?), rows: None })
     }
 
-    /// Writes the rows of the answer of a step. All steps have the same columns.
+    /// Writes the rows of the answer of a step.
     ///
     /// # Errors
-    /// As [`write()`].
+    /// As [`write()`]; if its columns are others than those of the first answer.
     pub fn add(&mut self, step: &[StepColumn], ids: &IdMap, answer: &Answer) -> Result<()> {
         let rows = checked(ids, answer, step)?;
         if let Some(file) = self.file.take() {
-            self.rows = Some(begin(self.format, file, &rows)?);
+            self.rows = Some((begin(self.format, file, &rows)?, rows.header()));
         }
-        self.rows.as_mut().map_or(Ok(()), |file| file.add(&rows))
+        let Some((file, header)) = &mut self.rows else { return Ok(()) };
+        if *header != rows.header() {
+            let (first, now) = (header.join(", "), rows.header().join(", "));
+            return Err(Error::Usage(format!(
+                "a file has the same columns for all steps: those of the first answer are {first}, of this one {now}"
+            )));
+        }
+        file.add(&rows)
     }
 
     /// Completes the file and gives it its name.
@@ -118,7 +126,7 @@ impl StepsFile {
     /// As [`write()`]; if there was no answer, which would have told the columns.
     pub fn finish(self) -> Result<PathBuf> {
         match self.rows {
-            Some(rows) => Ok(rows.finish()?.finish()?),
+            Some((rows, _)) => Ok(rows.finish()?.finish()?),
             None => Err(Error::Usage("there are no steps, so there is nothing to write".to_owned())),
         }
     }
@@ -138,8 +146,8 @@ fn format_of(path: &Path) -> Result<OutputFormat> {
 /// Begins the rows of a file in a format other than NumPy's.
 fn begin(format: OutputFormat, file: OutputFile, rows: &Rows<'_>) -> Result<Box<dyn RowFile>> {
     Ok(match format {
-        OutputFormat::Parquet => Box::new(table::ParquetRows::begin(file, rows)?),
-        OutputFormat::Arrow => Box::new(table::ArrowRows::begin(file, rows)?),
+        OutputFormat::Parquet => table::parquet(file, rows)?,
+        OutputFormat::Arrow => table::arrow(file, rows)?,
         OutputFormat::Csv | OutputFormat::Npy => Box::new(csv::CsvRows::begin(file, rows)?),
     })
 }

@@ -19,66 +19,68 @@ use super::rows::{Row, RowFile, Rows, StepColumn, StepValue};
 use crate::answer::{Value, Values};
 use crate::error::{Error, Result};
 
-/// Rows of Apache Parquet.
-pub(super) struct ParquetRows {
-    writer: ArrowWriter<OutputFile>,
-    schema: Arc<Schema>,
+/// What writes batches to a file.
+trait BatchWriter: Send {
+    fn put(&mut self, batch: &RecordBatch) -> Result<()>;
+
+    fn end(self) -> Result<OutputFile>;
 }
 
-impl ParquetRows {
-    /// Begins a file whose columns are those of these rows.
-    pub(super) fn begin(file: OutputFile, rows: &Rows<'_>) -> Result<Self> {
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default()))
-            .build();
-        let schema = schema(rows);
-        let writer =
-            ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(|e| failed(&e))?;
-        Ok(Self { writer, schema })
+impl BatchWriter for ArrowWriter<OutputFile> {
+    fn put(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.write(batch).map_err(|e| failed(&e))
+    }
+
+    fn end(self) -> Result<OutputFile> {
+        self.into_inner().map_err(|e| failed(&e))
     }
 }
 
-impl RowFile for ParquetRows {
+impl BatchWriter for FileWriter<OutputFile> {
+    fn put(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.write(batch).map_err(|e| failed(&e))
+    }
+
+    fn end(self) -> Result<OutputFile> {
+        self.into_inner().map_err(|e| failed(&e))
+    }
+}
+
+/// Rows in batches.
+struct TableRows<B> {
+    batches: B,
+    schema: Arc<Schema>,
+}
+
+impl<B: BatchWriter> RowFile for TableRows<B> {
     fn add(&mut self, rows: &Rows<'_>) -> Result<()> {
         for chunk in rows.chunks() {
-            let batch = batch(rows, &self.schema, &rows.range(chunk)?)?;
-            self.writer.write(&batch).map_err(|e| failed(&e))?;
+            self.batches.put(&batch(rows, &self.schema, &rows.range(chunk)?)?)?;
         }
         Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<OutputFile> {
-        self.writer.into_inner().map_err(|e| failed(&e))
+        self.batches.end()
     }
 }
 
-/// Rows of an Arrow IPC file.
-pub(super) struct ArrowRows {
-    writer: FileWriter<OutputFile>,
-    schema: Arc<Schema>,
+/// Begins a file of Apache Parquet whose columns are those of these rows.
+pub(super) fn parquet(file: OutputFile, rows: &Rows<'_>) -> Result<Box<dyn RowFile>> {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default()))
+        .build();
+    let schema = schema(rows);
+    let batches =
+        ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(|e| failed(&e))?;
+    Ok(Box::new(TableRows { batches, schema }))
 }
 
-impl ArrowRows {
-    /// Begins a file whose columns are those of these rows.
-    pub(super) fn begin(file: OutputFile, rows: &Rows<'_>) -> Result<Self> {
-        let schema = schema(rows);
-        let writer = FileWriter::try_new(file, &schema).map_err(|e| failed(&e))?;
-        Ok(Self { writer, schema })
-    }
-}
-
-impl RowFile for ArrowRows {
-    fn add(&mut self, rows: &Rows<'_>) -> Result<()> {
-        for chunk in rows.chunks() {
-            let batch = batch(rows, &self.schema, &rows.range(chunk)?)?;
-            self.writer.write(&batch).map_err(|e| failed(&e))?;
-        }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<OutputFile> {
-        self.writer.into_inner().map_err(|e| failed(&e))
-    }
+/// Begins an Arrow IPC file whose columns are those of these rows.
+pub(super) fn arrow(file: OutputFile, rows: &Rows<'_>) -> Result<Box<dyn RowFile>> {
+    let schema = schema(rows);
+    let batches = FileWriter::try_new(file, &schema).map_err(|e| failed(&e))?;
+    Ok(Box::new(TableRows { batches, schema }))
 }
 
 fn failed(error: &impl std::fmt::Display) -> Error {

@@ -252,6 +252,19 @@ fn a_file_of_steps_has_the_rows_of_each_under_its_step() {
     let refused = |name: &str| StepsFile::create(&place.path().join(name), &ExportOptions::default());
     assert!(refused("b.npy").unwrap_err().to_string().contains("which step a row is of"));
     assert!(refused("a.csv").unwrap_err().to_string().contains("exists already"));
+    let mut mixed = refused("m.csv").unwrap();
+    let mut add = |name: &'static str, count: usize| {
+        let column =
+            |name| AnswerColumn { name, values: Values::Count(vec![1; 3]), ranking: Ranking::Largest };
+        let columns = [name, "other"].into_iter().take(count).map(column).collect();
+        mixed.add(&hour.step_columns(3_600, "1h".parse().unwrap()), &ids, &answer(columns))
+    };
+    add("count", 1).unwrap();
+    let other = add("count", 2).unwrap_err().to_string();
+    assert!(
+        other.contains("until, length, vertex, value, of this one until, length, vertex, count, other"),
+        "{other}"
+    );
     let empty = refused("c.csv").unwrap().finish().unwrap_err().to_string();
     assert!(empty.contains("there are no steps"), "{empty}");
 }
