@@ -92,6 +92,8 @@ pub(crate) struct EdgeStream {
     /// Ends it after a last commit of what was read.
     stop: Cancel,
     is_file: bool,
+    /// The process that began it.
+    process: u32,
     /// Whether it waits at the end of a file for what will be appended.
     is_followed: bool,
     /// The edge properties of the database.
@@ -236,6 +238,7 @@ pub(crate) fn stream_edges(
         report: Mutex::default(),
         stop,
         is_file,
+        process: std::process::id(),
         is_followed,
         properties,
         has_texts,
@@ -318,12 +321,18 @@ impl EdgeStream {
     }
 }
 
-/// A stream of a file that is dropped ends after a last commit, so that the database can be written again.
+/// A stream that is dropped ends after a last commit, so that the database can be closed and written again.
 impl Drop for EdgeStream {
     fn drop(&mut self) {
+        // A forked process has no such thread.
+        if self.process != std::process::id() {
+            return;
+        }
         if self.is_file {
             self.stop.cancel();
         }
+        // Only `close` reports errors.
+        let _ = self.end();
     }
 }
 

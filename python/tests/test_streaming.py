@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime
+import gc
 import time
 
 import numpy as np
@@ -228,6 +229,24 @@ def test_a_file_that_is_followed_ends_with_the_block(tmp_path):
     with pytest.raises(ZeroDivisionError):
         with db.stream(file, follow=True):
             raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("follows", [True, False, None], ids=["a file that is followed", "a file", "edges"])
+def test_a_stream_that_is_forgotten_lets_go_of_the_database(tmp_path, follows):
+    db = stream_database(tmp_path / "s.esker")
+    file = tmp_path / "a.csv"
+    file.write_text("source,target,time\n" + rows(1, 3))
+    if follows is None:
+        stream = db.stream(time_unit="s")
+        stream.add_edges(chunk(1, 20))
+    else:
+        stream = db.stream(file, follow=follows, time_unit="s")
+    with pytest.raises(esker.LockedError):
+        esker.open(tmp_path / "s.esker", mode="rw")
+    del stream, db
+    gc.collect()
+    with esker.open(tmp_path / "s.esker", mode="rw") as again:
+        assert again.graph().num_edges >= 1
 
 
 def test_a_stream_is_paced_and_removes_old_edges(tmp_path):

@@ -209,8 +209,8 @@ impl Database {
     /// Time: for the layers as [`crate::Store::open`], plus the time to read the log, and to freeze its commits if a crash left many.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no database, or another process is writing to it; [`Error::Corrupt`];
-    /// [`Error::Lost`] if a part of the log or of the manifest is missing (see [`Database::recover`]); [`Error::Io`].
+    /// [`esker_format::Error::Invalid`] if there is no database, or another process is writing to it; [`esker_format::Error::Corrupt`];
+    /// [`esker_format::Error::Lost`] if a part of the log or of the manifest is missing (see [`Database::recover`]); [`esker_format::Error::Io`].
     pub fn open(path: impl AsRef<Path>, options: DatabaseOptions) -> Result<Self> {
         Self::open_on(Arc::new(RealDisk), path.as_ref(), options)
     }
@@ -357,7 +357,7 @@ impl Database {
     /// and for all.
     ///
     /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Io`].
+    /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Io`].
     pub fn snapshot(&self) -> Result<Snapshot> {
         let state = self.core.whole_state()?;
         state.snapshot(state.newest())
@@ -366,7 +366,7 @@ impl Database {
     /// The version with a number. As [`Database::snapshot`] if the version is in no layer yet.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the version does not exist or was forgotten.
+    /// [`esker_format::Error::Invalid`] if the version does not exist or was forgotten.
     pub fn at(&self, version: u64) -> Result<Snapshot> {
         self.core.expect_version(version)?;
         let state = self.core.state();
@@ -388,7 +388,7 @@ impl Database {
     /// the database does the same but cannot report errors. Commits that are in no layer stay in the log.
     ///
     /// # Errors
-    /// An error of the work in the background; [`Error::Io`].
+    /// An error of the work in the background; [`esker_format::Error::Io`].
     pub fn close(self) -> Result<()> {
         self.join_maintainer()?;
         // Dropping the log writes its closing record; if that fails, only the next opening takes longer.
