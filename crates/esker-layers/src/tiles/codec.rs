@@ -128,10 +128,15 @@ fn choose(positions: &[u32]) -> Choice {
     Choice { coding: best.0, bytes: 1 + best.1, gaps }
 }
 
-/// Appends a chunk of as many of the first `positions` as fit `room` bytes. Returns how many; 0 if none fit. Positions ascend and may
-/// repeat.
+/// Appends a chunk of as many of the first `positions` as fit `room` bytes, or of almost as many. Returns how many; 0 if none fit. Positions
+/// ascend and may repeat.
 pub(super) fn encode(positions: &[u32], room: usize, out: &mut Vec<u8>) -> usize {
-    let mut len = positions.len().min(CHUNK_LEN_MAX);
+    if let Some((len, choice)) = fitting(&positions[..positions.len().min(CHUNK_LEN_MAX)], room) {
+        put(&positions[..len], &choice, out);
+        return len;
+    }
+    // No more than one block of numbers: a position takes at least a bit.
+    let mut len = positions.len().min(BLOCK_LEN + 1).min(8 * room);
     while len > 0 {
         let choice = choose(&positions[..len]);
         if choice.bytes <= room {
@@ -140,9 +145,114 @@ pub(super) fn encode(positions: &[u32], room: usize, out: &mut Vec<u8>) -> usize
         }
         // Somewhat fewer than would fit at this size per position.
         len = (len * room / choice.bytes * 63 / 64).min(len - 1);
-        len = if len > 4 * BLOCK_LEN { len - (len - 1) % BLOCK_LEN } else { len };
     }
     0
+}
+
+/// The longest chunk of the first positions that fits, to a block of numbers, and its smallest coding; `None` if not even a block fits. One
+/// pass, which ends where nothing fits any more.
+fn fitting(positions: &[u32], room: usize) -> Option<(usize, Choice)> {
+    let mut costs = Costs::of(*positions.first()?);
+    let mut gaps = Vec::with_capacity(positions.len());
+    let mut best = None;
+    for block in positions.windows(BLOCK_LEN + 1).step_by(BLOCK_LEN) {
+        costs.add(block, &mut gaps);
+        let found = costs.smallest(gaps.len() + 1);
+        if found.1 >= room {
+            break;
+        }
+        best = Some((gaps.len() + 1, found));
+    }
+    let rest = &positions[gaps.len()..];
+    if best.is_some_and(|(len, _)| len == gaps.len() + 1) || positions.len() <= BLOCK_LEN {
+        if rest.len() > 1 {
+            costs.add(rest, &mut gaps);
+        }
+        let found = costs.smallest(positions.len());
+        if found.1 < room {
+            best = Some((positions.len(), found));
+        }
+    }
+    let (len, (mut coding, mut bytes)) = best?;
+    gaps.truncate(len - 1);
+    if let Some(rectangle) = Rectangle::around(&positions[..len]) {
+        let of_bitmap = 6 + rectangle.num_words() * 8;
+        if of_bitmap < bytes {
+            (coding, bytes) = (Coding::Bitmap, of_bitmap);
+        }
+    }
+    Some((len, Choice { coding, bytes: 1 + bytes, gaps }))
+}
+
+/// What some positions take in each coding but the bitmap, block by block.
+struct Costs {
+    varints: usize,
+    packed: usize,
+    /// Without the length of the last run.
+    runs: usize,
+    /// The positions of the last run.
+    run_len: u32,
+}
+
+impl Costs {
+    /// Those of the first position.
+    fn of(first: u32) -> Self {
+        let runs = varint_bytes(row_of(first)) + varint_bytes(column_of(first));
+        Self { varints: varint_bytes(first), packed: 4, runs, run_len: 1 }
+    }
+
+    /// Adds the positions after the first one of `block`, which was added before. Also appends their gaps.
+    #[inline]
+    fn add(&mut self, block: &[u32], gaps: &mut Vec<u32>) {
+        let first = gaps.len();
+        gaps.extend(block.windows(2).map(|pair| pair[1] - pair[0]));
+        self.packed += packed_bytes(&gaps[first..]);
+        let (mut varints, mut runs, mut num_changes) = (0, 0, 0);
+        for pair in block.windows(2) {
+            let (gap, rows) = (small_varint_bytes(pair[1] - pair[0]), row_of(pair[1]) - row_of(pair[0]));
+            let head = small_varint_bytes(rows) + small_varint_bytes(column_of(pair[1]));
+            varints += gap;
+            runs += if rows == 0 { gap } else { head };
+            num_changes += u32::from(rows != 0);
+        }
+        self.varints += varints as usize;
+        self.runs += runs as usize;
+        let changes = |pair: &[u32]| row_of(pair[0]) != row_of(pair[1]);
+        let pairs = block.windows(2);
+        let (Some(first), Some(last)) = (pairs.clone().position(changes), pairs.clone().rposition(changes))
+        else {
+            self.run_len += pairs.len() as u32;
+            return;
+        };
+        // Runs that begin and end in a block are so short that a byte holds their length.
+        self.runs += varint_bytes(self.run_len + first as u32) + num_changes as usize - 1;
+        self.run_len = (pairs.len() - last) as u32;
+    }
+
+    /// The smallest coding of so many positions, and its bytes.
+    fn smallest(&self, len: usize) -> (Coding, usize) {
+        let mut best = (Coding::Packed, self.packed);
+        let others = [
+            (Coding::Pairs, 4 * len),
+            (Coding::Bytes, self.varints),
+            (Coding::Runs, self.runs + varint_bytes(self.run_len)),
+        ];
+        for (coding, bytes) in others {
+            if bytes < best.1 {
+                best = (coding, bytes);
+            }
+        }
+        best
+    }
+}
+
+/// [`varint_bytes`] by comparisons, which several numbers at a time take in vectors.
+#[inline(always)]
+fn small_varint_bytes(number: u32) -> u32 {
+    1 + u32::from(number >= 1 << 7)
+        + u32::from(number >= 1 << 14)
+        + u32::from(number >= 1 << 21)
+        + u32::from(number >= 1 << 28)
 }
 
 fn put(positions: &[u32], choice: &Choice, out: &mut Vec<u8>) {
@@ -467,5 +577,26 @@ mod tests {
         round_trip(&[7; 70_000], 64);
         // A whole tile of full rows, where a chunk is as long as it can be.
         round_trip(&(0..200_000).collect::<Vec<_>>(), 1 << 16);
+    }
+
+    proptest! {
+        #![proptest_config(esker_format::testing::cases(200))]
+        /// Sizes that are added up block by block are those of the codings, and no chunk could be a block longer.
+        #[test]
+        fn what_fits_is_found_in_one_pass(positions in positions(), room in 64..70_000usize) {
+            let positions = &positions[..positions.len().min(CHUNK_LEN_MAX)];
+            let Some((len, found)) = fitting(positions, room) else { return Ok(()) };
+            let expected = choose(&positions[..len]);
+            prop_assert_eq!((found.coding as u8, found.bytes, &found.gaps), (expected.coding as u8, expected.bytes, &expected.gaps));
+            let mut bytes = Vec::new();
+            put(&positions[..len], &found, &mut bytes);
+            prop_assert_eq!(bytes.len(), found.bytes);
+            prop_assert!(len == positions.len() || len % BLOCK_LEN == 1);
+            if len < positions.len() {
+                let more = (len + BLOCK_LEN).min(positions.len());
+                let is_dense = Rectangle::around(&positions[..more]).is_some();
+                prop_assert!(is_dense || choose(&positions[..more]).bytes > room);
+            }
+        }
     }
 }

@@ -139,13 +139,13 @@ where
             self.graph
                 .with_list(Direction::Out, v, |targets, _| {
                     for span in &self.spans {
-                        let mut last = 0;
-                        for &target in &targets[self.entries(v, targets, span)] {
-                            if target < last || target as usize >> STRIP_BITS >= span.end {
+                        let entries = &targets[self.entries(v, targets, span)];
+                        for run in in_columns(entries) {
+                            let column = column_of(run?[0]);
+                            if column >= span.end {
                                 return None;
                             }
-                            last = target;
-                            *counts.get_mut((target as usize >> STRIP_BITS).checked_sub(self.first)?)? += 1;
+                            *counts.get_mut(column.checked_sub(self.first)?)? += run?.len();
                         }
                     }
                     Some(())
@@ -281,12 +281,18 @@ where
             self.graph
                 .with_list(Direction::Out, vertex(v), |targets, values| {
                     let entries = self.entries(vertex(v), targets, columns);
-                    for (&target, &value) in targets[entries.clone()].iter().zip(&values[entries]) {
-                        let end =
-                            ends.get_mut((target as usize >> STRIP_BITS).checked_sub(columns.start)?)?;
-                        *positions.get_mut(*end)? = row_bits | (target as usize & 0xFFFF) as u32;
-                        *weights.get_mut(*end)? = value;
-                        *end += 1;
+                    let (targets, mut values) = (&targets[entries.clone()], &values[entries]);
+                    for run in in_columns(targets) {
+                        let run = run?;
+                        let end = ends.get_mut(column_of(run[0]).checked_sub(columns.start)?)?;
+                        let own = *end..*end + run.len();
+                        let positions = positions.get_mut(own.clone())?;
+                        for (position, &target) in positions.iter_mut().zip(run) {
+                            *position = row_bits | (target as usize & 0xFFFF) as u32;
+                        }
+                        let (first, rest) = values.split_at(run.len());
+                        weights.get_mut(own.clone())?.copy_from_slice(first);
+                        (*end, values) = (own.end, rest);
                     }
                     Some(())
                 })?
@@ -295,6 +301,37 @@ where
         // What was counted is what came, unless lists changed meanwhile or do not ascend.
         if ends != starts[1..] { Err(unsorted()) } else { Ok(Gathered { starts, positions, weights }) }
     }
+}
+
+/// The column of tiles in which a target lies.
+fn column_of(target: VertexId) -> usize {
+    target as usize >> STRIP_BITS
+}
+
+/// Entries of a list that lie in one column of tiles, column by column; ends with `None` where they do not ascend.
+fn in_columns(mut targets: &[VertexId]) -> impl Iterator<Item = Option<&[VertexId]>> {
+    std::iter::from_fn(move || {
+        let column = column_of(*targets.first()?);
+        let mut len = 1;
+        let mut last = targets[0];
+        while let Some(&target) = targets.get(len)
+            && column_of(target) == column
+        {
+            if target < last {
+                targets = &[];
+                return Some(None);
+            }
+            last = target;
+            len += 1;
+        }
+        let (run, rest) = targets.split_at(len);
+        targets = rest;
+        if rest.first().is_some_and(|&next| next < last) {
+            targets = &[];
+            return Some(None);
+        }
+        Some(Some(run))
+    })
 }
 
 fn unsorted() -> Error {

@@ -102,6 +102,10 @@ impl Segment {
             if len > 0 {
                 let (row, column) = self.tile;
                 push(&mut self.chunks, CodedChunk { row, column, start, len })?;
+                if len < positions.len().min(CHUNK_LEN_MAX) {
+                    // The rest of the block would hold only some tens of edges.
+                    self.bytes.resize(start + room, 0);
+                }
                 return Ok(len);
             }
             self.bytes.resize(start + room, 0);
