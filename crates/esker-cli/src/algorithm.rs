@@ -3,7 +3,7 @@
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, Params, find};
+use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, Params, REFUSED_BY_ALL, find};
 
 use crate::failure::Outcome;
 use crate::text;
@@ -87,11 +87,13 @@ fn help(option: &Opt) -> String {
 fn complete<T: SharedArgs>(command: Command) -> Command {
     let Ok(entry) = find(command.get_name()) else { return command };
     let options = entry.options.iter().map(|option| argument(option, T::NEEDS_REQUIRED));
+    let refusals = entry.refusals().into_iter().chain(REFUSED_BY_ALL);
     let notes = format!(
-        "Reads: {}\nAnswer: {}\nVerification: {}",
+        "Reads: {}\nAnswer: {}\nVerification: {}\nRefuses:\n{}",
         entry.reads.describe(),
         answer(entry),
-        entry.verifies
+        entry.verifies,
+        refusals.map(|refusal| format!("  {refusal}")).collect::<Vec<_>>().join("\n")
     );
     // The shared options have an `about` of their own.
     let command = T::augment_args(command.args(options)).about(entry.summary).long_about(None);

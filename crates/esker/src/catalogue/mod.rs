@@ -7,6 +7,7 @@ mod params;
 mod work;
 mod job;
 mod entry;
+mod refusals;
 mod entries;
 mod many;
 
@@ -18,6 +19,7 @@ pub use job::Job;
 pub(crate) use many::{Many, ManyFailure};
 pub use option::{Opt, OptDefault, OptKind, OptRange};
 pub use params::Params;
+pub use refusals::{REFUSED_BY_ALL, Refusal};
 pub use work::Workload;
 
 /// All algorithms, in the order in which help lists them.

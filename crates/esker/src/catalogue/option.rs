@@ -81,6 +81,10 @@ pub struct Opt {
     pub range: OptRange,
     /// Another option and its value, without which this one would have no effect.
     pub only_with: Option<(&'static str, &'static str)>,
+    /// Those of its values with which the algorithm is defined for undirected graphs only.
+    pub undirected: &'static [&'static str],
+    /// Those of its values with which the algorithm needs in-lists.
+    pub in_lists: &'static [&'static str],
     /// What it does.
     pub help: &'static str,
 }
@@ -95,6 +99,8 @@ impl Opt {
             repeatable: false,
             range: OptRange::All,
             only_with: None,
+            undirected: &[],
+            in_lists: &[],
             help,
         }
     }
@@ -132,6 +138,16 @@ impl Opt {
     /// With a default that a sentence describes.
     pub(super) const fn otherwise(self, sentence: &'static str) -> Self {
         Self { default: OptDefault::Described(sentence), ..self }
+    }
+
+    /// Some of whose values are for undirected graphs only.
+    pub(super) const fn undirected(self, values: &'static [&'static str]) -> Self {
+        Self { undirected: values, ..self }
+    }
+
+    /// Some of whose values need in-lists.
+    pub(super) const fn in_lists(self, values: &'static [&'static str]) -> Self {
+        Self { in_lists: values, ..self }
     }
 
     pub(super) const fn required(self) -> Self {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, ReadPattern};
+use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, REFUSED_BY_ALL, ReadPattern};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -84,6 +84,37 @@ fn the_index_says_which_algorithms_read_pieces_and_count_copies() {
         let row = format!("| {title} | {} | {} |", names(true), names(false));
         assert!(index.lines().any(|line| line == row), "docs/algorithms.md lacks the row {row}");
     }
+}
+
+/// What the algorithms refuse, in the order of the catalogue, as rows of a table.
+fn refusal_rows() -> Vec<String> {
+    let mut rows: Vec<((&str, &str), Vec<String>)> = Vec::new();
+    for entry in CATALOGUE {
+        for refusal in entry.refusals() {
+            let name = match refusal.with {
+                None => format!("`{}`", entry.name),
+                Some((option, values)) => format!("`{} --{option}` {}", entry.name, values.join(" or ")),
+            };
+            let key = (refusal.what, refusal.why);
+            match rows.iter_mut().find(|(other, _)| *other == key) {
+                Some((_, names)) => names.push(name),
+                None => rows.push((key, vec![name])),
+            }
+        }
+    }
+    rows.extend(REFUSED_BY_ALL.map(|refusal| ((refusal.what, refusal.why), vec!["all".to_owned()])));
+    rows.into_iter()
+        .map(|((what, why), names)| format!("| {what} | {} | {why} |", names.join(", ")))
+        .collect()
+}
+
+#[test]
+fn the_index_says_what_each_algorithm_refuses_and_why() {
+    let index = read("docs/algorithms.md");
+    let table = index.lines().skip_while(|line| *line != "| refused | by | why |").skip(2);
+    let found: Vec<&str> = table.take_while(|line| line.starts_with('|')).collect();
+    let expected = refusal_rows();
+    assert_eq!(found, expected, "docs/algorithms.md should say:\n{}", expected.join("\n"));
 }
 
 #[test]

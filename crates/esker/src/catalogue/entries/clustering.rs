@@ -25,7 +25,8 @@ pub(super) const TRIANGLES: Entry = Entry {
             &["lists", "filter", "sample"],
             "lists, on a copy by degree if that pays; filter: a bit for each edge and no copy; sample: an estimate (the last two for \
              undirected graphs only)",
-        ),
+        )
+        .undirected(&["filter", "sample"]),
         Opt::integer("samples", "Pairs of neighbours to draw, with sample")
             .within(OptRange::From(1.0))
             .only_with("method", "sample")

@@ -23,7 +23,8 @@ pub(super) const WCC: Entry = Entry {
             "method",
             &["union-find", "contraction"],
             "union-find, or contraction of the clusters of a decomposition (undirected graphs only)",
-        ),
+        )
+        .undirected(&["contraction"]),
         Opt::float("beta", "Rate of the decomposition, with contraction")
             .within(RATES)
             .only_with("method", "contraction")

@@ -19,7 +19,8 @@ pub(super) const DEGREES: Entry = Entry {
         "direction",
         &["out", "in", "both"],
         "Edges that leave a vertex, that come to it, or both; an undirected graph has one kind",
-    )],
+    )
+    .in_lists(&["in", "both"])],
     reads: GraphReads::scans(ListReads::Both).ignoring_isolated().counting_copies(),
     // The lengths of lists are read, and no list.
     work: |_, _| Ok(Workload::new(0.001, 0.03, 0.03).growing(0.0, 0.0)),

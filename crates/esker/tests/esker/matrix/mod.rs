@@ -145,7 +145,8 @@ fn has_the_lists_of(read: &Snapshot, reference: &Reference, is_directed: bool, n
     let run = run_within(1 << 30);
     let arcs = |snapshot: &Snapshot, place: &dyn Fn(VertexId) -> usize| {
         let graph = snapshot.present_graph::<()>(&run).expect("a graph");
-        let csr = Csr::copy_of(&graph).expect("lists");
+        // Tiles of a database without in-lists have in-edges, but no in-lists.
+        let csr = Csr::copy_with(&graph, is_directed).expect("lists");
         let numbers = snapshot.renumbering(&run).expect("numbers");
         let origin = |v: VertexId| place(numbers.map_or(v, |numbers| numbers.origin(v)));
         let view = csr.graph();

@@ -1,6 +1,6 @@
 //! What is refused, and where the documents say so.
 
-use esker::catalogue::{Entry, ListReads, ReadPattern};
+use esker::catalogue::Entry;
 use esker::plan::Request as Reading;
 use esker::store::format::Encoding;
 use esker::store::{GraphEncoding, Residency};
@@ -47,15 +47,13 @@ impl Cell<'_> {
         self.combination.is_directed() && self.combination.directions != Directions::Dropped
     }
 
-    /// Whether the algorithm, with these options, is for undirected graphs.
-    fn needs_undirected(&self) -> bool {
-        self.entry().undirected || matches!(self.request.variant, "contraction" | "filter" | "sample")
-    }
-
-    /// Whether the algorithm, with these options, follows edges in both directions, or backwards.
-    fn needs_in_lists(&self) -> bool {
-        let counts_in = self.entry().name == "degrees" && matches!(self.request.variant, "in" | "both");
-        counts_in || self.entry().reads.lists == ListReads::BothNeeded
+    /// Whether the catalogue says that the algorithm, with these options, refuses what is called so.
+    fn refuses(&self, what: &str) -> bool {
+        let is_given = |(option, values): (&str, &[&str])| {
+            self.request.params.text(option).is_some_and(|value| values.contains(&value))
+        };
+        let refusals = self.entry().refusals();
+        refusals.iter().any(|refusal| refusal.what == what && refusal.with.is_none_or(is_given))
     }
 
     /// Whether the search may end before it meets what is refused: one for a single target need not meet a negative length.
@@ -80,7 +78,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
         message: "undirected",
         page: "docs/algorithms.md",
         sentence: "the algorithms that need undirected graphs run",
-        applies: |cell| cell.needs_undirected() && cell.is_directed(),
+        applies: |cell| cell.refuses("directed graphs") && cell.is_directed(),
     },
     Refusal {
         reason: "an algorithm that reads in-lists, without them",
@@ -92,7 +90,9 @@ pub(super) const REFUSALS: &[Refusal] = &[
             let reads_tiles =
                 cell.reads(GraphEncoding::Tiles) || cell.combination.encoding == Encoding::Tiles;
             let has_in_edges = reads_tiles && cell.combination.place == Place::Whole;
-            cell.combination.directions == Directions::OutOnly && !has_in_edges && cell.needs_in_lists()
+            cell.combination.directions == Directions::OutOnly
+                && !has_in_edges
+                && cell.refuses("directed graphs without in-lists")
         },
     },
     Refusal {
@@ -100,7 +100,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
         message: "tiles hold no lists",
         page: "docs/concepts/residency.md",
         sentence: "they read single lists at random, and tiles hold no lists",
-        applies: |cell| cell.reads(GraphEncoding::Tiles) && cell.entry().reads.pattern == ReadPattern::Points,
+        applies: |cell| cell.reads(GraphEncoding::Tiles) && cell.refuses("tiles"),
     },
     Refusal {
         reason: "a window whose edges are joined or weighted, on tiles",
