@@ -100,6 +100,10 @@ pub(crate) fn actual_rows(
     let unknown = || "unknown".to_owned();
     let price = &plan.chosen().price;
     let mut rows: Vec<_> = run.reads().all().iter().map(|reads| source_row(reads, snapshot)).collect();
+    if let Some(mapped) = mapped_bytes(run, actual) {
+        let value = format!("{} read by the system, the rest was in the page cache", bytes(mapped));
+        rows.push(("mapped files".to_owned(), value));
+    }
     rows.push(("took".to_owned(), format!("{}: {}", seconds(actual.seconds()), sentence(&actual.parts()))));
     let parts = predicted_parts(price, actual.opening.is_some());
     let predicted = predicted_seconds(price, actual);
@@ -120,6 +124,13 @@ pub(crate) fn actual_rows(
     let predicted = bytes(predicted_bytes(plan, resources));
     rows.push(("memory".to_owned(), format!("{peak} at the peak; predicted: {predicted} at most{beside}")));
     rows
+}
+
+/// Bytes that the system read from the disk for mapped files: of lists, of weights beside a pool or heads, of later layers that are gathered.
+/// They are what it read in all without what was read past the page cache.
+fn mapped_bytes(run: &Run, actual: &Actual) -> Option<u64> {
+    let past_the_cache: u64 = run.reads().all().iter().map(|reads| reads.read_bytes).sum();
+    Some(actual.disk_bytes?.saturating_sub(past_the_cache))
 }
 
 /// `layers/1/tiles.data, pool` and `12 MiB read, 30 MiB found in memory`.
@@ -167,6 +178,7 @@ pub(crate) fn actual_json(
     let price = &plan.chosen().price;
     json!({
         "reads": run.reads().all().iter().map(of_source).collect::<Vec<_>>(),
+        "mapped_bytes": mapped_bytes(run, actual),
         "seconds": actual.seconds(),
         "parts": actual.parts().into_iter().collect::<std::collections::BTreeMap<_, _>>(),
         "predicted_seconds": predicted_seconds(price, actual),
