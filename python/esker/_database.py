@@ -39,6 +39,7 @@ from ._settings import (
     ProgressOption,
     build_settings,
     event_time_text,
+    head_length,
     memory_bytes,
     run_settings,
 )
@@ -681,12 +682,10 @@ class Database:
         database with tiles or heads keeps them; groups of tiles in which no edge changed are copied. ``renumber`` says whether vertices that
         are removed in every version are left out for good, with their properties; the others get new numbers, in graphs made from then on.
         ``auto`` does so if they are more than one of eight and the memory is enough. Returns the layers and bytes before and
-        after, the bytes of the files that were written, how many groups of tiles did not change (copied, of which some are shared with the old
-        layer) and were rebuilt, the bytes copied and shared, and the vertices left out. A warning says why heads were not kept: they
+        after, the bytes that were written (all, those of tiles, those of heads), how many groups of tiles did not change (copied, of which some
+        are shared with the old layer) and were rebuilt, the bytes copied, shared and rebuilt, and the vertices left out. A warning says why heads were not kept: they
         need memory."""
-        if heads is not True and heads is not False and heads < 1:
-            raise InvalidError(f"heads must be a positive number, True or False, not {heads!r}")
-        length = 0 if heads is True else None if heads is False else int(heads)
+        length = head_length(heads, only)
         with _progress.listening(progress, "compact") as callback:
             settings = run_settings(threads=threads, memory=memory, progress=callback)
             found, left_out = self._to_change().compact(encoding, only, length, renumber, settings)
@@ -724,6 +723,8 @@ class Database:
         in_edges: bool = True,
         order: Order = "auto",
         encoding: Encoding | None = None,
+        only: bool = False,
+        heads: int | bool = False,
         duplicates: Duplicates | None = None,
         self_loops: Literal["keep", "drop"] = "keep",
         bad_lines: Literal["stop", "skip"] = "stop",
@@ -754,7 +755,10 @@ class Database:
             directed: Whether edges are directed; by default as the format says, else directed.
             in_edges: Whether to store lists of in-edges.
             order: Internal numbering of the vertices: ``auto``, ``keep`` or ``degree``.
-            encoding: Encoding of the lists: ``plain`` (fastest) or ``compressed`` (smallest).
+            encoding: How a new database stores the graph: ``plain`` (fastest), ``compressed`` (smallest lists) or ``tiles``, as for
+                :func:`esker.create`, as are ``only`` and ``heads``.
+            only: Whether tiles are stored instead of lists.
+            heads: The length of heads to store; ``True`` for as long as the memory holds.
             duplicates: What becomes of edges given more than once: ``last``, the default of a new database, keeps the last, which replaces
                 those before it; ``first`` keeps the first, ``keep`` all, ``sum`` one with the sum of the weights, ``min`` and ``max`` one with
                 the smallest or largest weight; ``error`` raises an exception. The rule of a new database holds for later changes, too.
@@ -779,6 +783,8 @@ class Database:
             if one != "-" and not any(c in one for c in "*?[") and not os.path.exists(one):
                 raise NotFoundError(f"{one} does not exist; check the path")
         new = self._new or {}
+        only = only or (encoding is None and new.get("only", False))
+        length = head_length(heads, only)
         if weight is None:
             weight = new.get("weight")
         count = new.get("num_vertices")
@@ -793,6 +799,7 @@ class Database:
                 in_edges=in_edges and new.get("in_edges", True),
                 order=order if order != "auto" else new.get("order", "auto"),
                 encoding=encoding or new.get("encoding", "plain"),
+                only=only,
                 duplicates=duplicates or new.get("duplicates"),
                 self_loops=self_loops,
                 bad_lines=bad_lines,
@@ -804,22 +811,30 @@ class Database:
             )
             if self._native is None:
                 text, created = _esker.import_files(inputs, self._path, read, settings, bool(new.get("replace")))
-                self._adopt(created)
+                self._adopt(created, new.get("heads") if length is None else length)
             else:
                 self._expect_in_place()
                 before = self.graph()
-                self._expect_no_layout(before, directed, in_edges, order, encoding)
+                self._expect_no_layout(before, directed, in_edges, order, encoding, only, length)
                 report = json.loads(self._native.feed(inputs, read, settings, message, batch_edges, False))
                 # What the changes made of the graph, as in the report of a new database.
                 report.update(vertices=self.graph().num_vertices - before.num_vertices, edges=report["rows"])
                 text = json.dumps(report)
         return read_report(text, settings["duplicates"], self._native.rule())
 
-    def _expect_no_layout(self, graph: Graph, directed: bool | None, in_edges: bool, order: str, encoding: str | None) -> None:
+    def _expect_no_layout(
+        self, graph: Graph, directed: bool | None, in_edges: bool, order: str, encoding: str | None, only: bool, heads: int | None
+    ) -> None:
         """Refuses arguments that only a new database can follow."""
         if directed not in (None, graph.directed):
             raise InvalidError(f"{self.path} is {'directed' if graph.directed else 'undirected'}; leave out directed={directed}")
-        for given, what in ((not in_edges, "in_edges=False"), (order != "auto", f"order={order!r}"), (encoding is not None, f"encoding={encoding!r}")):
+        for given, what in (
+            (not in_edges, "in_edges=False"),
+            (order != "auto", f"order={order!r}"),
+            (encoding is not None, f"encoding={encoding!r}"),
+            (only, "only=True"),
+            (heads is not None, "heads"),
+        ):
             if given:
                 raise InvalidError(f"{what} has no effect on a database with edges; leave it out (compact() changes the encoding)")
 
@@ -849,6 +864,7 @@ class Database:
             in_edges=new.get("in_edges", True),
             order=new.get("order", "auto"),
             encoding=new.get("encoding", "plain"),
+            only=new.get("only", False),
             duplicates=duplicates or new.get("duplicates"),
             event_time=event_time,
             threads=new.get("threads"),
@@ -873,7 +889,7 @@ class Database:
             settings,
             bool(new.get("replace")),
         )
-        self._adopt(created)
+        self._adopt(created, new.get("heads"))
         return read_report(text, settings["duplicates"], self._native.rule())
 
     def _undo_creation(self, new: dict[str, Any]) -> None:
@@ -885,14 +901,16 @@ class Database:
             shutil.rmtree(self._path)
         self._native, self._new, self._owner = None, new, None
 
-    def _adopt(self, created: Any) -> None:
-        """Takes over a database created in memory, or opens the one created on disk."""
+    def _adopt(self, created: Any, heads: int | None) -> None:
+        """Takes over a database created in memory, or opens the one created on disk; stores heads of this length."""
         new = self._new or {}
         if created is None:
             reading = {"threads": new.get("threads"), "memory": new.get("memory"), "scratch": new.get("scratch", True)}
             created = open_native(self._path, True, new.get("sync", "always"), reading)
         self._native, self._new = created, None
         self._owner = _owner_of(self._path, self)
+        if heads is not None:
+            created.compact(None, False, heads, "never", run_settings(threads=new.get("threads"), memory=new.get("memory")))
 
 
 @contextlib.contextmanager

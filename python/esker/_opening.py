@@ -12,7 +12,7 @@ from ._errors import ExistsError, InvalidError, MistypedError
 from ._graph import Graph
 from ._reports import LOG, Recovery
 from ._selectors import Path, database_path, expect_path_exists, schema_items
-from ._settings import Duplicates, Encoding, Memory, Order, ProgressOption, Sync, build_settings, thread_count
+from ._settings import Duplicates, Encoding, Memory, Order, ProgressOption, Sync, build_settings, head_length, thread_count
 
 
 def open(
@@ -86,6 +86,8 @@ def create(
     duplicates: Duplicates | None = None,
     order: Order = "auto",
     encoding: Encoding = "plain",
+    only: bool = False,
+    heads: int | bool = False,
     weight: str | None = None,
     num_vertices: int | None = None,
     schema: Mapping[str, str] | None = None,
@@ -110,7 +112,11 @@ def create(
         duplicates: What becomes of edges that exist or are given several times, now and in later changes, as in :meth:`Database.import_`;
             by default the last is kept.
         order: Internal numbering of the vertices: ``auto``, ``keep`` or ``degree``.
-        encoding: Encoding of the lists: ``plain`` (fastest) or ``compressed`` (smallest).
+        encoding: Encoding of the lists: ``plain`` (fastest) or ``compressed`` (smallest). ``tiles`` stores tiles beside plain lists, for
+            algorithms that go through the whole graph.
+        only: Whether tiles are stored instead of lists: the least disk space, but single lists are decoded from tiles.
+        heads: Stores so many neighbours of highest degree of each vertex, or as many as the memory holds if True, which algorithms with
+            ``residency="headed"`` read instead of all lists. If there is no memory for them, the database exists without.
         weight: The name of the edge property that is the weight; by default ``weight``, if the edges have it.
         num_vertices: The number of vertices, with ids ``0..num_vertices``; they need not have edges.
         schema: The types of edge properties by name, such as ``{"since": "date"}``: ``text``, ``bool``, ``date``, ``timestamp[us]`` or
@@ -139,6 +145,8 @@ def create(
         "duplicates": rule,
         "order": order,
         "encoding": encoding,
+        "only": only,
+        "heads": head_length(heads, only),
         "weight": weight,
         "num_vertices": num_vertices,
         "schema": dict(schema_items(schema)),
@@ -151,7 +159,7 @@ def create(
     }
     if weight is not None and not isinstance(weight, str):
         raise MistypedError(f"weight must be the name of a property, not {type(weight).__name__}")
-    checked = build_settings(directed=directed, in_edges=in_edges, duplicates=rule, order=order, encoding=encoding, threads=threads, memory=memory)
+    checked = build_settings(directed=directed, in_edges=in_edges, duplicates=rule, order=order, encoding=encoding, only=only, threads=threads, memory=memory)
     _esker.check_settings(checked, sync)
     return Database(None, name, new)
 

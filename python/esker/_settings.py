@@ -17,7 +17,7 @@ Memory = Union[int, str, None]
 ProgressOption = Union[bool, Callable[["_progress.Progress"], object], None]
 
 Order = Literal["auto", "keep", "degree"]
-Encoding = Literal["plain", "compressed"]
+Encoding = Literal["plain", "compressed", "tiles"]
 Sync = Literal["always", "interval", "never"]
 Direction = Literal["out", "in", "both"]
 #: What becomes of edges that exist or are given several times.
@@ -130,12 +130,22 @@ def run_settings(
     }
 
 
+def head_length(heads: int | bool, only: bool) -> int | None:
+    """The length of the heads to store: ``None`` for none, 0 for as long as the memory holds."""
+    if heads is not True and heads is not False and (not hasattr(heads, "__index__") or heads < 1):
+        raise InvalidError(f"heads must be a positive number, True or False, not {heads!r}")
+    if heads and only:
+        raise InvalidError("only=True stores no lists, and heads are of lists: leave out heads or only")
+    return 0 if heads is True else None if heads is False else int(heads)
+
+
 def build_settings(
     *,
     directed: bool | None = None,
     in_edges: bool = True,
     order: str = "auto",
     encoding: str = "plain",
+    only: bool = False,
     duplicates: str | None = None,
     self_loops: str = "keep",
     bad_lines: str = "stop",
@@ -146,7 +156,7 @@ def build_settings(
     progress: Any = None,
 ) -> dict[str, Any]:
     """The settings of an import. Checks types; the native half checks names."""
-    for name, flag in (("directed", directed), ("in_edges", in_edges)):
+    for name, flag in (("directed", directed), ("in_edges", in_edges), ("only", only)):
         if not isinstance(flag, bool) and (name != "directed" or flag is not None):
             raise MistypedError(f"{name} must be True or False, not {flag!r}")
     for name, value in (("order", order), ("encoding", encoding), ("duplicates", duplicates), ("self_loops", self_loops), ("bad_lines", bad_lines)):
@@ -157,6 +167,7 @@ def build_settings(
         "in_edges": in_edges,
         "order": order,
         "encoding": encoding,
+        "only": only,
         "duplicates": duplicates,
         "self_loops": self_loops,
         "bad_lines": bad_lines,

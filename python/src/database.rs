@@ -12,7 +12,7 @@ use esker::import::format::ReadOptions;
 use esker::import::options::ImportOptions;
 use esker::store::database::{CompactOptions, CompactReport, Renumber, Tiling};
 use esker::store::diff::diff;
-use esker::store::format::{Encoding, Retention, VersionRecord};
+use esker::store::format::{Retention, VersionRecord};
 use esker::store::tiles::TileReport;
 use esker::store::version::{Manifest, VersionSelector, check_tag, parse_time};
 use esker::store::{Database as Writer, HeadedOptions, Store};
@@ -25,7 +25,8 @@ use crate::failure::{Failure, Outcome, invalid};
 use crate::graph::Graph;
 use crate::report::{feed_facts, version_facts};
 use crate::settings::{
-    BuildSettings, ReadSettings, Settings, WriteSettings, commit_options, duplicates, encoding, event_time,
+    BuildSettings, ONLY_OF_TILES, ReadSettings, Settings, WriteSettings, commit_options, duplicates,
+    event_time, stored_encoding,
 };
 use crate::watch::{CancelHandle, Listener, token, watched};
 
@@ -320,15 +321,12 @@ impl Database {
         settings: Settings,
     ) -> Outcome<Compacted> {
         let (tiles, lists) = match encoding_name {
-            Some("tiles") if only => (Tiling::Make, Some(Encoding::Tiles)),
-            _ if only => {
-                return invalid(
-                    "only=True keeps tiles instead of lists: it needs encoding=\"tiles\"".to_owned(),
-                );
-            }
+            None if only => return invalid(ONLY_OF_TILES.to_owned()),
             None => (Tiling::Keep, None),
-            Some("tiles") => (Tiling::Make, None),
-            Some(name) => (Tiling::Remove, Some(encoding(name)?)),
+            Some(name) => {
+                let (has_tiles, lists) = stored_encoding(name, only)?;
+                (if has_tiles { Tiling::Make } else { Tiling::Remove }, lists)
+            }
         };
         let renumber = match renumber {
             "auto" => Renumber::Auto,
@@ -336,41 +334,36 @@ impl Database {
             "never" => Renumber::Never,
             other => return invalid(format!("renumber must be 'auto', 'always' or 'never', not {other:?}")),
         };
-        let options = CompactOptions { lists, tiles, renumber };
-        let writer = self.writer()?;
         let memory_bytes = settings.resources().memory_bytes;
+        let heads = heads.map(|length| HeadedOptions {
+            head_len: Some(length).filter(|&length| length > 0),
+            memory_bytes,
+        });
+        let options = CompactOptions { lists, tiles, heads, renumber };
+        let writer = self.writer()?;
         let (run, cancel, listener) = settings.run("compact")?;
         let report = watched(py, &cancel, listener.as_ref(), || {
             esker::change::expire_as_declared(&writer, &run)?;
-            let report = writer.compact_with(options, &run)?;
-            if let Some(length) = heads {
-                let head_len = Some(length).filter(|&length| length > 0);
-                writer.make_heads(HeadedOptions { head_len, memory_bytes }, &run)?;
-            }
-            Ok(report)
+            Ok(writer.compact_with(options, &run)?)
         })?;
-        let CompactReport {
-            layers_before,
-            layers,
-            bytes_before,
-            bytes,
-            bytes_written,
-            forms,
-            vertices_left_out,
-        } = report;
+        let CompactReport { layers_before, layers, bytes_before, bytes, written, forms, vertices_left_out } =
+            report;
         let tiles: TileReport = forms.tiles.unwrap_or_default();
-        let left_out = forms.heads_left_out.filter(|_| heads.is_none()).map(|reason| reason.to_string());
+        let left_out = forms.heads_left_out.map(|reason| reason.to_string());
         let counts = vec![
             ("layers_before", layers_before as u64),
             ("layers", layers as u64),
             ("bytes_before", bytes_before),
             ("bytes", bytes),
-            ("bytes_written", bytes_written),
+            ("bytes_written", written.all()),
+            ("bytes_written_tiles", written.tiles),
+            ("bytes_written_heads", written.heads),
             ("tile_groups_copied", tiles.groups_copied),
             ("tile_groups_shared", tiles.groups_shared),
             ("tile_groups_rebuilt", tiles.groups_rebuilt),
             ("tile_bytes_copied", tiles.copied_bytes),
             ("tile_bytes_shared", tiles.shared_bytes),
+            ("tile_bytes_rebuilt", tiles.rebuilt_bytes()),
             ("vertices_left_out", vertices_left_out),
         ];
         Ok((counts, left_out))

@@ -141,6 +141,7 @@ pub(crate) struct BuildSettings {
     in_edges: bool,
     order: String,
     encoding: String,
+    only: bool,
     /// The rule for duplicate edges; `None` for the default.
     duplicates: Option<String>,
     event_time: Option<String>,
@@ -164,6 +165,7 @@ impl BuildSettings {
         self.message.as_deref().map_or(Ok(()), check_message)?;
         let default = ImportOptions::default();
         let duplicates = self.duplicates()?.unwrap_or_default();
+        let (tiles, lists) = stored_encoding(&self.encoding, self.only)?;
         let listener = self.progress.map(|callback| Listener { callback, slot: ProgressSlot::default() });
         let slot = listener.as_ref().map(|listener| listener.slot.clone());
         let options = ImportOptions {
@@ -174,7 +176,8 @@ impl BuildSettings {
                 &self.order,
                 &[("auto", VertexOrder::Auto), ("keep", VertexOrder::Keep), ("degree", VertexOrder::Degree)],
             )?,
-            encoding: encoding(&self.encoding)?,
+            encoding: lists.unwrap_or(default.encoding),
+            tiles,
             duplicates,
             writes: default.writes,
             self_loops: one_of(
@@ -302,10 +305,22 @@ pub(crate) fn event_time(text: &str) -> Outcome<u64> {
     parse_time(text).map(|range| *range.start()).or_else(invalid)
 }
 
-/// The encoding of lists with the given name.
-pub(crate) fn encoding(name: &str) -> Outcome<Encoding> {
-    one_of("encoding", name, &[("plain", Encoding::Plain), ("compressed", Encoding::Compressed)])
+/// Whether a database gets tiles, and the encoding of its lists, of the given name; `None`: as before.
+pub(crate) fn stored_encoding(name: &str, only: bool) -> Outcome<(bool, Option<Encoding>)> {
+    let choices = [
+        ("plain", (false, Some(Encoding::Plain))),
+        ("compressed", (false, Some(Encoding::Compressed))),
+        ("tiles", (true, None)),
+    ];
+    match one_of("encoding", name, &choices)? {
+        (true, _) if only => Ok((true, Some(Encoding::Tiles))),
+        (false, _) if only => invalid(ONLY_OF_TILES.to_owned()),
+        chosen => Ok(chosen),
+    }
 }
+
+/// Why an encoding cannot be stored alone.
+pub(crate) const ONLY_OF_TILES: &str = "only=True keeps tiles instead of lists: it needs encoding='tiles'";
 
 /// Finds the choice with the given name.
 pub(crate) fn one_of<T: Copy>(what: &str, given: &str, choices: &[(&str, T)]) -> Outcome<T> {

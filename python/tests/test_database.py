@@ -107,6 +107,45 @@ def test_write_options(web, path):
     assert web.write_options["copy"] == "chain"
 
 
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_new_databases_have_tiles_and_heads(tmp_path, in_memory):
+    edges = tmp_path / "edges.csv"
+    edges.write_text("source,target,weight\n" + "".join(f"{u},{u * 7 % 50},{u}\n" for u in range(50)))
+
+    def made(name, by_import=True, **options):
+        path = None if in_memory else tmp_path / f"{name}.esker"
+        with esker.create(path, **({} if by_import else options)) as db:
+            if by_import:
+                db.import_(edges, **options)
+            else:
+                with db.batch() as batch:
+                    batch.add_edges([1, 2, 3], [2, 3, 1])
+            g = db.graph()
+            readings = [{}]
+            if "encoding" in options:
+                readings.append({"encoding": "tiles"})
+            if "heads" in options:
+                readings.append({"residency": "headed", "memory": "1GiB"})
+            ranks = [g.pagerank(**reading).to_numpy() for reading in readings]
+            assert all(abs(rank - ranks[0]).max() < 1e-6 for rank in ranks)
+            return ranks[0]
+
+    usual = made("plain")
+    for number, options in enumerate([{"encoding": "tiles"}, {"encoding": "tiles", "only": True}, {"heads": 2}, {"heads": True}]):
+        assert abs(made(f"imported{number}", **options) - usual).max() < 1e-6
+        made(f"made{number}", by_import=False, **options)
+    with esker.create(None) as db:
+        for wrong in ({"only": True}, {"encoding": "plain", "only": True}, {"heads": 0}, {"encoding": "tiles", "only": True, "heads": 2}):
+            with pytest.raises(esker.InvalidError, match="only=True|heads must be"):
+                db.import_(edges, **wrong)
+        db.import_(edges)
+        with pytest.raises(esker.InvalidError, match="heads has no effect"):
+            db.import_(edges, heads=2)
+    for wrong in ({"only": True}, {"only": 1, "encoding": "tiles"}, {"heads": -1}):
+        with pytest.raises((esker.InvalidError, TypeError)):
+            esker.create(None, **wrong)
+
+
 def test_read_as_tiles_and_with_heads(web):
     usual = web.graph().pagerank().to_numpy()
     with pytest.raises(esker.Error, match="tiles"):

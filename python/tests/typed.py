@@ -16,7 +16,8 @@ esker.from_edges([0], [1], weight="cost", order="keep", properties=3)  # type: i
 esker.from_edges([0], [1], order="kept")  # type: ignore[call-overload]
 
 db: esker.Database = esker.create("a.esker", encoding="compressed", sync="never")
-esker.create("a.esker", encoding="tiles")  # type: ignore[arg-type]
+esker.create("a.esker", encoding="tiles", only=True)
+esker.create("b.esker", encoding="zip")  # type: ignore[arg-type]
 esker.open("a.esker", "w")  # type: ignore[arg-type]
 esker.open("a.esker", sync="often")  # type: ignore[arg-type]
 db.import_("a.csv", duplicates="sum", bad_lines="skip", ids="text")

@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 use esker::change::expire_as_declared;
 use esker::graph::Run;
 use esker::store::Database;
-use esker::store::database::{CompactOptions, CompactReport, Renumber, Tiling};
+use esker::store::database::{CompactOptions, CompactReport, FormReport, Renumber, Tiling};
 use esker::store::format::Encoding;
-use esker::store::headed::{Heads, StoredHeads};
+use esker::store::headed::StoredHeads;
 use esker::store::tiles::TileReport;
 use serde_json::json;
 
@@ -65,8 +65,6 @@ enum RenumberChoice {
 /// What was done.
 struct Compacted {
     report: CompactReport,
-    /// The heads that were asked for.
-    heads: Option<Heads>,
     /// The bytes of the stored heads.
     head_bytes: Option<u64>,
     /// Edges that were removed because they were too old.
@@ -77,9 +75,8 @@ impl CompactCommand {
     fn compact(&self, database: &Database, run: &Run) -> Result<Compacted, Failure> {
         let expired = expire_as_declared(database, run)?.map_or(0, |report| report.edges);
         let report = database.compact_with(self.options(), run)?;
-        let heads = self.heads.make(database, &self.resources, run)?;
         let head_bytes = database.snapshot()?.stored_heads()?.map(StoredHeads::file_bytes);
-        Ok(Compacted { report, heads, head_bytes, expired })
+        Ok(Compacted { report, head_bytes, expired })
     }
 
     fn options(&self) -> CompactOptions {
@@ -97,7 +94,7 @@ impl CompactCommand {
             true => Some(Encoding::Tiles),
             false => self.encoding.and_then(StoredEncoding::of_lists),
         };
-        CompactOptions { lists, tiles, renumber }
+        CompactOptions { lists, tiles, heads: self.heads.options(&self.resources), renumber }
     }
 
     pub(crate) fn carry_out(&self) -> Outcome {
@@ -118,10 +115,8 @@ impl CompactCommand {
     }
 
     fn report(&self, compacted: &Compacted, taken: f64) -> Outcome {
-        let Compacted { report, heads, head_bytes, expired } = *compacted;
-        let tiles = report.forms.tiles;
-        let kept_heads = report.forms.head_len.filter(|_| heads.is_none());
-        let left_out = report.forms.heads_left_out.filter(|_| heads.is_none());
+        let Compacted { report, head_bytes, expired } = *compacted;
+        let FormReport { tiles, heads, heads_left_out, .. } = report.forms;
         if self.json {
             return text::json(&json!({
                 "database": self.database.display().to_string(),
@@ -129,18 +124,21 @@ impl CompactCommand {
                 "layers": report.layers,
                 "bytes_before": report.bytes_before,
                 "bytes": report.bytes,
-                "bytes_written": report.bytes_written,
+                "bytes_written": report.written.all(),
+                "bytes_written_tiles": report.written.tiles,
+                "bytes_written_heads": report.written.heads,
                 "tile_bytes": tiles.map(|tiles| tiles.data_bytes),
                 "tile_bytes_copied": tiles.map(|tiles| tiles.copied_bytes),
                 "tile_groups_copied": tiles.map(|tiles| tiles.groups_copied),
                 "tile_bytes_shared": tiles.map(|tiles| tiles.shared_bytes),
                 "tile_groups_shared": tiles.map(|tiles| tiles.groups_shared),
+                "tile_bytes_rebuilt": tiles.map(|tiles| tiles.rebuilt_bytes()),
                 "tile_groups_rebuilt": tiles.map(|tiles| tiles.groups_rebuilt),
-                "head_length": heads.map(|heads| heads.length).or(kept_heads),
+                "head_length": heads.map(|heads| heads.length),
                 "head_bytes": head_bytes,
                 "expired": expired,
                 "vertices_left_out": report.vertices_left_out,
-                "heads_left_out": left_out.map(|reason| reason.to_string()),
+                "heads_left_out": heads_left_out.map(|reason| reason.to_string()),
                 "seconds": taken,
             }));
         }
@@ -151,7 +149,7 @@ impl CompactCommand {
             bytes(report.bytes_before),
             report.layers,
             bytes(report.bytes),
-            bytes(report.bytes_written)
+            bytes(report.written.all())
         ))?;
         if expired > 0 {
             text::line(&format!("expired: {}", counted(expired, "edge", "edges")))?;
@@ -166,13 +164,7 @@ impl CompactCommand {
         if let Some(heads) = heads {
             text::line(&format!("heads: {}", describe_heads(&heads)))?;
         }
-        if let Some(length) = kept_heads {
-            text::line(&format!(
-                "heads: {} of each vertex",
-                counted(length as u64, "neighbour", "neighbours")
-            ))?;
-        }
-        if let Some(reason) = left_out {
+        if let Some(reason) = heads_left_out {
             text::line(&format!("heads: {reason}"))?;
         }
         text::remark(&format!("Finished in {}", seconds(taken)));
@@ -180,14 +172,15 @@ impl CompactCommand {
     }
 }
 
-/// `9 groups copied (12 MiB), 120 shared (500 MiB), 1 rebuilt`.
+/// `9 groups copied (12 MiB), 120 shared (500 MiB), 1 rebuilt (4 MiB)`.
 fn work(tiles: &TileReport) -> String {
     format!(
-        "{} copied ({}), {} shared ({}), {} rebuilt",
+        "{} copied ({}), {} shared ({}), {} rebuilt ({})",
         counted(tiles.groups_copied - tiles.groups_shared, "group", "groups"),
         bytes(tiles.copied_bytes),
         tiles.groups_shared,
         bytes(tiles.shared_bytes),
-        tiles.groups_rebuilt
+        tiles.groups_rebuilt,
+        bytes(tiles.rebuilt_bytes())
     )
 }

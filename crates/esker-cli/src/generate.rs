@@ -132,7 +132,7 @@ impl GenerateCommand {
         if Format::from_name(&name).is_none() && !name.ends_with(".txt") {
             refuse_standard_output(&name)?;
             let reader = Box::new(GeneratorReader::new(generator));
-            let (report, _) = import_reader(
+            let report = import_reader(
                 reader,
                 &self.output,
                 &self.policy.with_encoding(self.encoding, self.only).written(&self.writes),

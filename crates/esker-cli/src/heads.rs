@@ -51,16 +51,20 @@ impl HeadsArgs {
         made.map_err(|failure: Failure| failure.after(&format!("imported to {}", path.display())))
     }
 
+    /// The heads to store, within the memory limit.
+    pub(crate) fn options(&self, resources: &ResourceArgs) -> Option<HeadedOptions> {
+        let head_len = self.heads?.map(|length| length as usize);
+        Some(HeadedOptions { head_len, memory_bytes: resources.memory_bytes() })
+    }
+
     /// Stores the heads, if they are asked for.
-    pub(crate) fn make(
+    fn make(
         &self,
         database: &Database,
         resources: &ResourceArgs,
         run: &Run,
     ) -> Result<Option<Heads>, Failure> {
-        let Some(length) = self.heads else { return Ok(None) };
-        let head_len = length.map(|length| length as usize);
-        let options = HeadedOptions { head_len, memory_bytes: resources.memory_bytes() };
+        let Some(options) = self.options(resources) else { return Ok(None) };
         Ok(Some(database.make_heads(options, run)?))
     }
 }

@@ -160,7 +160,7 @@ fn print(
     let is_some = |(_, number, _): &(_, u64, _)| *number > 0;
     let row = |(name, number, fate)| (name, format!("{} {fate}", count(number)));
     rows.extend(skipped.into_iter().filter(is_some).map(row));
-    rows.extend(imported.tiles.as_ref().map(|tiles| ("tiles", describe(tiles))));
+    rows.extend(imported.report.tiles.as_ref().map(|tiles| ("tiles", describe(tiles))));
     rows.extend(heads.as_ref().map(|heads| ("heads", describe_heads(heads))));
     let rows: Vec<_> = rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     text::facts(&rows)?;
@@ -195,7 +195,7 @@ fn print_json(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outco
         "rejected_sample": text::rejected_json(&report.rejected_sample),
         "order": format!("{:?}", report.order.order).to_lowercase(),
         "order_reason": report.order.reason,
-        "tile_bytes": imported.tiles.map(|tiles| tiles.data_bytes),
+        "tile_bytes": report.tiles.map(|tiles| tiles.data_bytes),
         "head_length": heads.map(|heads| heads.length),
         "seconds": imported.seconds,
         "edges_per_second": report.rows as f64 / imported.seconds,

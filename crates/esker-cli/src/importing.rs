@@ -15,7 +15,6 @@ use esker::import::options::{
 use esker::import::source::Reader;
 use esker::store::format::{Encoding, WriteOptions};
 use esker::store::io::{Disk, RealDisk};
-use esker::store::tiles::TileReport;
 use esker::store::version::StagingOptions;
 
 use crate::encoding::{OnlyArgs, StoredEncoding};
@@ -25,7 +24,6 @@ use crate::reading::ReadArgs;
 use crate::resources::ResourceArgs;
 use crate::size::rate;
 use crate::text;
-use crate::tiling::make_tiles_at;
 use crate::write_options::WriteOptionArgs;
 
 /// `--order`: the numbering of vertices.
@@ -161,7 +159,11 @@ impl PolicyArgs {
                 OrderArg::Keep => VertexOrder::Keep,
                 OrderArg::Degree => VertexOrder::Degree,
             },
-            encoding: self.encoding.of_lists().unwrap_or(Encoding::Plain),
+            encoding: match self.only.is_set() {
+                true => Encoding::Tiles,
+                false => self.encoding.of_lists().unwrap_or(Encoding::Plain),
+            },
+            tiles: self.encoding == StoredEncoding::Tiles,
             duplicates: self.duplicates.map(Duplicates::from).unwrap_or_default(),
             writes: self.writes.over(WriteOptions::default()),
             self_loops: match self.self_loops {
@@ -186,8 +188,6 @@ impl PolicyArgs {
 pub(crate) struct Imported {
     /// Counts of what was read and stored.
     pub(crate) report: ImportReport,
-    /// The tiles, if requested.
-    pub(crate) tiles: Option<TileReport>,
     /// The format of the input.
     pub(crate) format: Option<Format>,
     /// How each input was read: format, columns, kind of ids.
@@ -219,13 +219,13 @@ pub(crate) fn import_files(
 ) -> Result<Imported, Failure> {
     let begin = Instant::now();
     let opened = open(inputs, &read.options()?)?;
-    let (report, tiles) = import_reader(opened.reader, target, policy, resources, cancel, replace)?;
+    let report = import_reader(opened.reader, target, policy, resources, cancel, replace)?;
     let seconds = begin.elapsed().as_secs_f64();
     text::warn_of(&report.warnings);
-    Ok(Imported { report, tiles, format: Some(opened.format), notes: opened.notes, seconds })
+    Ok(Imported { report, format: Some(opened.format), notes: opened.notes, seconds })
 }
 
-/// Imports the edges of a reader into a new database at `target`, and builds tiles if requested.
+/// Imports the edges of a reader into a new database at `target`.
 pub(crate) fn import_reader(
     reader: Box<dyn Reader>,
     target: &Path,
@@ -233,7 +233,7 @@ pub(crate) fn import_reader(
     resources: &ResourceArgs,
     cancel: &Cancel,
     replace: bool,
-) -> Result<(ImportReport, Option<TileReport>), Failure> {
+) -> Result<ImportReport, Failure> {
     let bar = Bar::percent(false);
     let shown = bar.clone();
     let begin = Instant::now();
@@ -246,9 +246,5 @@ pub(crate) fn import_reader(
     let report =
         import(&disk, reader, target, &options, StagingOptions { replace, ..StagingOptions::default() });
     bar.finish();
-    let report = report?;
-    let wants_tiles = policy.encoding == StoredEncoding::Tiles;
-    let tiles = wants_tiles.then(|| make_tiles_at(target, policy.only, resources, cancel)).transpose();
-    let tiles = tiles.map_err(|failure| failure.after(&format!("imported to {}", target.display())))?;
-    Ok((report, tiles))
+    Ok(report?)
 }

@@ -2,19 +2,24 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::time::{Instant, UNIX_EPOCH};
 
 use esker_format::io::Disk;
 use esker_format::{
-    DictionaryRecord, Edit, Error, GraphShape, IdMapKind, IdMapRecord, LayerRecord, Owner, PropertyRecord,
-    Result, SpanRecord, SpanUnit, StreamRecord, StreamUnit, VersionRecord, VertexOrder as StoredOrder,
+    DictionaryRecord, Edit, Encoding, Error, GraphShape, IdMapKind, IdMapRecord, KeptForms, LayerRecord,
+    Owner, PropertyRecord, Result, SpanRecord, SpanUnit, StreamRecord, StreamUnit, VersionRecord,
+    VertexOrder as StoredOrder, trimmed_budget,
 };
-use esker_graph::{Stop, VertexId};
+use esker_graph::{Run, RunOptions, Stop, VertexId};
 use esker_layers::ids::{IdFiles, PermutationWriter};
+use esker_layers::tiles::ConvertOptions;
+use esker_store::conversion::WantedForms;
 use esker_store::version::{Staging, StagingOptions, check_event_time};
 
 use super::built::{Built, BuiltIds, BuiltProperty};
-use super::options::{Duplicates, ImportOptions, ImportReport, MEMORY_BYTES_MIN, VertexOrder};
+use super::options::{
+    Duplicates, ImportOptions, ImportProgress, ImportReport, MEMORY_BYTES_MIN, VertexOrder,
+};
 use super::pipeline::{Destination, build_layer};
 use super::scratch::Work;
 use super::sort::Sorter;
@@ -49,7 +54,8 @@ pub fn import(
     let mut staging = Staging::begin(Arc::clone(disk), target, staging)?;
     staging.expect_properties(reader.schema().properties.len());
     let scratch = staging.subdirectory("scratch")?;
-    let layer = staging.plain_layer();
+    let apart = staging.targets_apart();
+    let layer = staging.layer_for(options.encoding, &apart);
     let place = Destination { disk: Arc::clone(disk), directory: &scratch };
     let built = build_layer(reader, options, place, &layer, staging.hasher())?;
 
@@ -62,6 +68,7 @@ pub fn import(
         }
     }
     let Built { mut report, loops, in_edges, ids, properties, weight, time, work } = built;
+    let run = Arc::clone(&work.run);
     let id_map = write_ids(&work, &staging.id_files(), ids, report.order.order)?;
     work.check()?;
     drop(work);
@@ -88,14 +95,45 @@ pub fn import(
             false => report.no_time = Some((time.name.clone(), time.type_name())),
         }
     }
-    edits.extend(properties.into_iter().map(Edit::AddProperty));
+    edits.extend(properties.iter().cloned().map(Edit::AddProperty));
     edits.extend(stream);
+    edits.extend(make_tiles(&staging, (&record, &properties), options, &run, &mut report)?);
     let now_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
     let time_ms = options.time_ms.unwrap_or(now_ms);
     let message = options.message.clone().unwrap_or_else(|| format!("import of {format}"));
     edits.push(Edit::AddVersion(VersionRecord::at_end_of(&record, time_ms, now_ms, message)));
     staging.install(&edits)?;
     Ok(report)
+}
+
+/// Makes the tiles that are asked for.
+fn make_tiles(
+    staging: &Staging,
+    (record, properties): (&LayerRecord, &[PropertyRecord]),
+    options: &ImportOptions,
+    run: &Run,
+    report: &mut ImportReport,
+) -> Result<Vec<Edit>> {
+    if !options.tiles && options.encoding != Encoding::Tiles {
+        return Ok(Vec::new());
+    }
+    if let Some(tell) = &options.on_progress {
+        tell(ImportProgress { stage: "tiles", fraction: None, edges: report.rows });
+    }
+    let begin = Instant::now();
+    let run = Run::new(RunOptions {
+        threads: run.threads(),
+        cancel: options.cancel.clone(),
+        budget: trimmed_budget(options.memory_bytes),
+        ..RunOptions::default()
+    })?;
+    let kept = KeptForms { tile_group: ConvertOptions::default().group, head_len: 0 };
+    let forms = staging.make_forms((record, properties), WantedForms { kept, heads: None }, &run)?;
+    report.tiles = forms.tiles;
+    report.stages.push(("tiles", begin.elapsed().as_secs_f64()));
+    let mut edits = forms.edits(record.number);
+    edits.push(Edit::KeepForms(kept));
+    Ok(edits)
 }
 
 /// The declaration of a database whose edges have their times in a property.

@@ -7,6 +7,7 @@ use std::time::Instant;
 pub use esker_format::Duplicates;
 use esker_format::{Encoding, WriteOptions};
 use esker_graph::Cancel;
+use esker_layers::tiles::TileReport;
 
 use super::source::Rejected;
 
@@ -68,8 +69,10 @@ pub struct ImportOptions {
     pub in_edges: bool,
     /// How vertices are numbered. Default: [`VertexOrder::Auto`].
     pub order: VertexOrder,
-    /// The encoding of the lists. Default: plain.
+    /// The encoding of the lists. Default: plain. With [`Encoding::Tiles`] tiles are all that is kept of them.
     pub encoding: Encoding,
+    /// Whether there are tiles beside the lists, too. Default: no.
+    pub tiles: bool,
     /// Which edge is stored if the input has it several times. The database applies this rule to later commits too. Default:
     /// [`Duplicates::Last`].
     pub duplicates: Duplicates,
@@ -101,6 +104,7 @@ impl std::fmt::Debug for ImportOptions {
             .field("in_edges", &self.in_edges)
             .field("order", &self.order)
             .field("encoding", &self.encoding)
+            .field("tiles", &self.tiles)
             .field("duplicates", &self.duplicates)
             .field("writes", &self.writes)
             .field("self_loops", &self.self_loops)
@@ -120,6 +124,7 @@ impl Default for ImportOptions {
             in_edges: true,
             order: VertexOrder::default(),
             encoding: Encoding::Plain,
+            tiles: false,
             duplicates: Duplicates::default(),
             writes: None,
             self_loops: SelfLoops::default(),
@@ -174,6 +179,8 @@ pub struct ImportReport {
     pub rejected_sample: Vec<Rejected>,
     /// How vertices are numbered.
     pub order: OrderChoice,
+    /// The tiles; `None`: none.
+    pub tiles: Option<TileReport>,
     /// Seconds that each stage took.
     pub stages: Vec<(&'static str, f64)>,
     /// The most memory that was reserved at one time.

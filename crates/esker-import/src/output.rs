@@ -77,14 +77,11 @@ impl<'a> Output<'a> {
             writer,
             direction,
             body: match encoding {
-                Encoding::Plain => {
+                // Tiles are made of plain lists.
+                Encoding::Plain | Encoding::Tiles => {
                     BodyWriter::arrays(writer, direction, SectionColumn::Offsets, SectionColumn::Targets)?
                 }
                 Encoding::Compressed => BodyWriter::coded(writer, direction)?,
-                Encoding::Tiles => {
-                    let message = "an import makes lists: `esker compact` makes tiles of them";
-                    return Err(Error::Invalid(message.to_owned()));
-                }
             },
             ended: 0,
             properties,

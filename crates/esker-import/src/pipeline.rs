@@ -105,13 +105,13 @@ pub(crate) fn build_layer(
         rejected,
         rejected_sample,
         order: order.choice,
+        tiles: None,
         stages: tracker.finish(),
         reserved_bytes: work.budget.peak_bytes(),
     };
     let properties = BuiltProperty::all(&schema, types, dictionaries);
     let ids = ids_of(&work, map, order.renumbered, base)?;
-    let in_edges = directed && options.in_edges;
-    let (weight, time) = (schema.weight, schema.time);
+    let (in_edges, weight, time) = (directed && options.in_edges, schema.weight, schema.time);
     Ok(Built { report, loops, in_edges, ids, properties, weight, time, work })
 }
 

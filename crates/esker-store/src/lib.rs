@@ -46,6 +46,8 @@
 
 pub mod log;
 pub mod delta;
+mod apart;
+pub mod conversion;
 pub mod version;
 #[cfg(test)]
 mod sample;

@@ -331,6 +331,14 @@ fn compact_keeps_tiles_until_lists_are_asked_for_and_counts_its_work() {
     assert!(text.contains("; 0 groups copied (0 B), 0 shared (0 B), 1 rebuilt"), "{text}");
     let plain = place.json("compact g.esker --encoding plain --json");
     assert_eq!(plain["tile_bytes"], serde_json::Value::Null);
+    // No layer is new, but tiles and heads are written.
+    for (option, of_kind) in
+        [("--encoding tiles", "bytes_written_tiles"), ("--heads 2", "bytes_written_heads")]
+    {
+        let made = place.json(&format!("compact g.esker {option} --json"));
+        assert!(made[of_kind].as_u64().unwrap() > 0 && made["bytes_written"] == made[of_kind], "{made}");
+    }
+    place.ok("compact g.esker --encoding plain");
     assert_eq!(place.run("run wcc g.esker --encoding tiles").status.code(), Some(1));
     place.ok("add g.esker more.el");
     assert_eq!(place.json("compact g.esker --json")["tile_bytes"], serde_json::Value::Null);
@@ -346,6 +354,7 @@ fn after_a_run_explain_says_what_was_read_and_how() {
     for part in [
         "layers/1/tiles.data, pool  ",
         " found in memory (",
+        "mapped files  ",
         " from the disk; predicted: ",
         " at the peak; predicted: ",
     ] {
@@ -368,6 +377,7 @@ fn after_a_run_explain_says_what_was_read_and_how() {
     assert!(ways().contains(&"stored heads".to_owned()) && !ways().contains(&"gathering heads".to_owned()));
     let mapped = actual("run bfs g.esker --source 1");
     assert_eq!(mapped["reads"], serde_json::json!([]));
+    assert_eq!(mapped["mapped_bytes"], mapped["disk_bytes"], "nothing is read past the page cache");
     assert!(mapped["predicted_memory_bytes"].as_u64().unwrap() > 0, "{mapped}");
 }
 

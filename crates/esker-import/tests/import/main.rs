@@ -11,17 +11,20 @@ use std::time::{Duration, Instant};
 
 use esker_format::PAGE_BYTES;
 use esker_format::testing::rewrite_archive;
-use esker_graph::{Direction, Run};
+use esker_graph::{Direction, Graph, Run};
 use esker_import::export::{ExportOptions, StoredExport, export};
 use esker_import::format::{PickProperties, ReadOptions};
 use esker_import::input::Input;
 use esker_import::install::import;
 use esker_import::open::{open_inputs, open_reader};
 use esker_import::options::{ImportOptions, ImportReport, VertexOrder};
+use esker_store::check::check;
+use esker_store::database::{CompactOptions, Tiling};
+use esker_store::format::Encoding;
 use esker_store::io::{Disk, Faults, FaultyDisk, RealDisk};
 use esker_store::snapshot::Snapshot;
 use esker_store::version::StagingOptions;
-use esker_store::{Result, Store};
+use esker_store::{Access, Database, DatabaseOptions, GraphEncoding, Result, Store};
 
 /// A deterministic pseudorandom number.
 fn noise(i: u64) -> u64 {
@@ -69,6 +72,58 @@ fn an_imported_graph_is_read_back() {
         assert_eq!(names(dir.path()).len(), 2, "{:?}", names(dir.path()));
         assert!(!target.join("scratch").exists());
     }
+}
+
+/// Lists were written, read back, written anew, made into tiles, and removed.
+#[test]
+fn an_import_to_tiles_makes_those_that_compacting_makes() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, target) = (dir.path().join("in.wel"), dir.path().join("out.esker"));
+    write_edges(&input, 3000, 70_000);
+    let run = Run::with_threads(2).unwrap();
+    for (directed, in_edges) in [(true, true), (true, false), (false, true)] {
+        let plain =
+            ImportOptions { directed: Some(directed), in_edges, threads: 2, ..ImportOptions::default() };
+        let compacted = |lists| {
+            import_file(&input, &target, &plain).unwrap();
+            let database = Database::open(&target, DatabaseOptions::default()).unwrap();
+            let options = CompactOptions { lists, tiles: Tiling::Make, ..CompactOptions::default() };
+            let forms = database.compact_with(options, &run).unwrap().forms;
+            database.close().unwrap();
+            (forms.tiles, read_all(&target))
+        };
+        for (encoding, lists) in [(Encoding::Tiles, Some(Encoding::Tiles)), (Encoding::Plain, None)] {
+            let expected = compacted(lists);
+            let report =
+                import_file(&input, &target, &ImportOptions { encoding, tiles: true, ..plain.clone() })
+                    .unwrap();
+            assert_eq!((report.tiles, read_all(&target)), expected, "{directed} {in_edges} {encoding:?}");
+            let snapshot = Store::open(&target).unwrap().snapshot().unwrap();
+            assert!(check(&snapshot, &run).unwrap().is_sound());
+            assert_eq!(snapshot.manifest().layers[0].encoding, encoding);
+            let layer = names(&target.join("layers/1"));
+            let has_lists = layer.iter().any(|name| name.contains("targets"));
+            assert!(!has_lists || encoding == Encoding::Plain, "{layer:?}");
+            let tiles = snapshot.resident(Access::Mapped(GraphEncoding::Tiles)).unwrap();
+            assert_eq!(tiles.graph::<i32>(&run).unwrap().num_arcs(), report.arcs);
+        }
+        std::fs::write(&input, "").unwrap();
+        let empty =
+            import_file(&input, &target, &ImportOptions { encoding: Encoding::Tiles, ..plain }).unwrap();
+        assert_eq!(empty.tiles.unwrap().num_edges, 0);
+        write_edges(&input, 3000, 70_000);
+    }
+}
+
+/// The out-lists and in-lists of all vertices of a database.
+fn read_all(database: &Path) -> Vec<Vec<esker_graph::VertexId>> {
+    let snapshot = Store::open(database).unwrap().snapshot().unwrap();
+    let directions = [Direction::Out, Direction::In].into_iter().filter(|&direction| snapshot.has(direction));
+    let lists = directions.flat_map(|direction| {
+        let read = |v| snapshot.neighbors(direction, v).unwrap().to_vec();
+        (0..snapshot.num_vertices()).map(esker_graph::vertex).map(read).collect::<Vec<_>>()
+    });
+    lists.collect()
 }
 
 #[test]

@@ -60,6 +60,13 @@ pub struct TileReport {
     pub shared_bytes: u64,
 }
 
+impl TileReport {
+    /// Bytes of the groups that were coded from lists.
+    pub fn rebuilt_bytes(&self) -> u64 {
+        self.data_bytes.saturating_sub(self.copied_bytes + self.shared_bytes)
+    }
+}
+
 impl CodedTiles {
     /// Writes the directory of the chunks, in groups of this size.
     pub(super) fn report(

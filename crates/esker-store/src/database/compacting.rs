@@ -1,16 +1,18 @@
 //! What compacting should produce, and what it did.
 
 use esker_format::{Encoding, Error, KeptForms, Result};
+use esker_layers::graph::HeadedOptions;
 use esker_layers::tiles::ConvertOptions;
 
-use super::forms::FormReport;
 #[cfg(doc)]
 use super::handle::Database;
 use super::numbering::Renumber;
 use super::tiling::Tiling;
+use super::written::WrittenBytes;
+use crate::conversion::FormReport;
 
 /// The result of [`Database::compact`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CompactReport {
     /// The number of layers before.
     pub layers_before: usize,
@@ -20,9 +22,8 @@ pub struct CompactReport {
     pub bytes_before: u64,
     /// Bytes of the layers now.
     pub bytes: u64,
-    /// Bytes of the files that were written for new layers. Not counted are files that these share with older ones, and blocks of zeros that
-    /// take no room on the disk.
-    pub bytes_written: u64,
+    /// Bytes that were written.
+    pub written: WrittenBytes,
     /// The tiles and heads that were made.
     pub forms: FormReport,
     /// Vertices that were removed in all versions and that are left out now, so that others have their numbers.
@@ -37,6 +38,8 @@ pub struct CompactOptions {
     pub lists: Option<Encoding>,
     /// The tiles beside them.
     pub tiles: Tiling,
+    /// Heads to store in place of those that there are, and to keep from now on; `None` keeps the length that the database has.
+    pub heads: Option<HeadedOptions>,
     /// The numbers of vertices.
     pub renumber: Renumber,
 }
@@ -45,6 +48,10 @@ impl CompactOptions {
     /// What is meant, given the encoding of the complete layer: tiles that are kept alone have no lists from which they could be made anew.
     pub(super) fn resolved(mut self, before: Encoding) -> Result<Self> {
         if self.lists.unwrap_or(before) == Encoding::Tiles {
+            if self.heads.is_some() {
+                let message = "heads are of lists, and the lists are kept as tiles only: say how to store the lists, plain or compressed";
+                return Err(Error::Invalid(message.to_owned()));
+            }
             let is_kept = before == Encoding::Tiles;
             self.tiles = match self.tiles {
                 Tiling::Remove => {

@@ -328,7 +328,9 @@ fn hundreds_of_vertices_outlive_failures_of_compactions_to_every_encoding() {
         workload.sample = Sample { ids: IdMapKind::Texts, ..Sample::random(300, 1500, seed % 2 == 1, 2) };
         let mut many = || Request::Commit(many_changes(300, &mut random));
         let renumber = Renumber::Always;
-        let to = |lists, tiles| Request::CompactTo(CompactOptions { lists: Some(lists), tiles, renumber });
+        let to = |lists, tiles| {
+            Request::CompactTo(CompactOptions { lists: Some(lists), tiles, heads: None, renumber })
+        };
         workload.requests =
             vec![many(), Request::Tag(0, NEWEST), many(), to(Encoding::Compressed, Tiling::Make), many()];
         workload.requests.extend([to(Encoding::Plain, Tiling::Keep), Request::Forget(NEWEST), many()]);

@@ -13,7 +13,9 @@ use esker_layers::property::PropertyValue;
 use esker_layers::tiles::{ConvertOptions, TileReport};
 
 use super::model::DB;
-use super::{CompactOptions, Database, DatabaseOptions, FormReport, HeadsLeftOut, Tiling};
+use super::{
+    CompactOptions, CompactReport, Database, DatabaseOptions, FormReport, HeadsLeftOut, Tiling, WrittenBytes,
+};
 use crate::check::check;
 use crate::history::Random;
 use crate::sample::Sample;
@@ -80,8 +82,13 @@ fn compare(snapshot: &Snapshot, run: &Run) {
     }
 }
 
-/// Merges all layers in one record of the manifest, and compares the tiles with the lists.
+/// As [`merged`]; the work on tiles.
 fn compacted(database: &Database, run: &Run) -> TileReport {
+    merged(database, run).forms.tiles.unwrap()
+}
+
+/// Merges all layers in one record of the manifest, and compares the tiles with the lists.
+fn merged(database: &Database, run: &Run) -> CompactReport {
     database.freeze(run).unwrap();
     let before = database.snapshot().unwrap().manifest().records;
     let report = database.compact(run).unwrap();
@@ -90,7 +97,11 @@ fn compacted(database: &Database, run: &Run) -> TileReport {
     compare(&snapshot, run);
     let checked = check(&snapshot, run).unwrap();
     assert!(checked.is_sound(), "{:?}", checked.problems);
-    report.forms.tiles.unwrap()
+    report
+}
+
+fn head_len(forms: &FormReport) -> Option<usize> {
+    forms.heads.map(|heads| heads.length)
 }
 
 /// The values of an edge of the sample.
@@ -288,7 +299,7 @@ fn layers_share_what_did_not_change_and_older_versions_outlive_the_layers_that_w
             let bytes = database.compact(&run).unwrap();
             let tiles = bytes.forms.tiles.unwrap();
             assert!(tiles.groups_shared > 0 && tiles.groups_rebuilt > 0, "{is_only} {step} {tiles:?}");
-            assert!(tiles.shared_bytes > tiles.data_bytes / 2 && bytes.bytes_written < bytes.bytes);
+            assert!(tiles.shared_bytes > tiles.data_bytes / 2 && bytes.written.all() < bytes.bytes);
             let snapshot = database.snapshot().unwrap();
             assert!(snapshot.tiles().unwrap().data().shared_bytes() > 0);
             assert!(check(&snapshot, &run).unwrap().is_sound());
@@ -336,13 +347,95 @@ fn the_bytes_that_a_merge_codes_follow_the_groups_that_changed() {
         }
         let report = compacted(&database, &run);
         assert_eq!(report.groups_rebuilt, u64::from(strips));
-        coded.push(report.data_bytes - report.copied_bytes);
+        coded.push(report.rebuilt_bytes());
     }
     let per_group = coded[0];
     assert!(
         coded.iter().zip(1..).all(|(&bytes, groups)| bytes.abs_diff(groups * per_group) < bytes / 4),
         "{coded:?}"
     );
+}
+
+/// The files of the only layer, by what they hold: tiles, heads, others.
+fn layer_files(disk: &FaultyDisk, database: &Database) -> WrittenBytes {
+    let number = database.snapshot().unwrap().layer().number;
+    let layers = format!("{DB}/layers");
+    let mut found = WrittenBytes::default();
+    let mut rest = vec![format!("{layers}/{number}")];
+    let archive = disk.look(Path::new(&format!("{layers}/{number}.columns"))).unwrap().unwrap();
+    found.others += archive.stored_bytes;
+    while let Some(directory) = rest.pop() {
+        for entry in disk.list(Path::new(&directory)).unwrap() {
+            let path = format!("{directory}/{}", entry.name);
+            let within = &path[layers.len()..];
+            match () {
+                () if entry.is_directory => rest.push(path),
+                () if within.contains("/tiles.data.") => {}
+                () if within.contains("/tiles") => found.tiles += entry.stored_bytes,
+                () if within.contains("/heads") => found.heads += entry.stored_bytes,
+                () => found.others += entry.stored_bytes,
+            }
+        }
+    }
+    found
+}
+
+/// `compact --encoding tiles` and `--heads` reported that nothing was written, because no layer was new.
+#[test]
+fn bytes_that_were_written_are_those_of_the_files_that_were_made() {
+    let run = Run::with_threads(2).unwrap();
+    let disk = FaultyDisk::new(1);
+    let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+    let sample = Sample::random(N, 20_000, false, 2);
+    sample.write(&shared, Path::new(DB), false).unwrap();
+    let database = open(&disk);
+    let keep = CompactOptions::default();
+    let heads = Some(HeadedOptions { head_len: Some(2), memory_bytes: 1 << 30 });
+    let written = |options| database.compact_with(options, &run).unwrap().written;
+    assert_eq!(written(keep), WrittenBytes::default());
+    let tiles = written(CompactOptions { tiles: Tiling::Make, ..keep });
+    let files = layer_files(&disk, &database);
+    assert!(tiles.tiles > 0 && tiles == WrittenBytes { tiles: files.tiles, ..WrittenBytes::default() });
+    let made = written(CompactOptions { heads, ..keep });
+    let files = layer_files(&disk, &database);
+    assert!(made.heads > 0 && made == WrittenBytes { heads: files.heads, ..WrittenBytes::default() });
+    let mut batch = database.batch();
+    batch.add_edge(1, 2, &values(3)).unwrap();
+    database.commit(batch, "one more").unwrap();
+    let heads = heads.map(|heads| HeadedOptions { head_len: Some(3), ..heads });
+    let report = database.compact_with(CompactOptions { heads, ..keep }, &run).unwrap();
+    assert_eq!((report.layers_before, head_len(&report.forms)), (2, Some(3)));
+    assert_eq!((report.written, report.bytes), (layer_files(&disk, &database), report.written.all()));
+    assert_eq!(database.snapshot().unwrap().manifest().kept.unwrap().head_len, 3);
+    assert!(check(&database.snapshot().unwrap(), &run).unwrap().is_sound());
+}
+
+/// What a layer shares with the one before is not written, and what is written follows the groups that changed.
+#[test]
+fn bytes_of_tiles_that_were_written_follow_the_groups_that_changed() {
+    let run = Run::with_threads(2).unwrap();
+    // So many that their file is shared.
+    let (disk, database, sample) = tiled_of(450_000, false, 2, &run);
+    let only = CompactOptions { lists: Some(Encoding::Tiles), ..CompactOptions::default() };
+    database.compact_with(only, &run).unwrap();
+    for strips in [1, 3] {
+        let mut batch = database.batch();
+        for strip in 0..strips {
+            let is_inside =
+                |edge: &&(VertexId, VertexId, i32)| edge.0 >> 16 == strip && edge.1 >> 16 == strip;
+            let &(u, v, _) = sample.edges.iter().filter(is_inside).nth(strips as usize).unwrap();
+            batch.remove_edge(u64::from(u), u64::from(v)).unwrap();
+        }
+        database.commit(batch, "less").unwrap();
+        let report = database.compact(&run).unwrap();
+        let tiles = report.forms.tiles.unwrap();
+        assert_eq!((tiles.groups_rebuilt, tiles.groups_shared), (u64::from(strips), 10 - u64::from(strips)));
+        assert_eq!(report.written.tiles, layer_files(&disk, &database).tiles);
+        let (coded, strips) = (tiles.rebuilt_bytes(), u64::from(strips));
+        assert!(coded > 0 && coded < tiles.data_bytes * (strips + 1) / 10, "{strips} {tiles:?}");
+        // Beside the chunks: their index, degrees, and properties, which are written in each merge.
+        assert!(report.written.tiles > coded && report.written.tiles - coded < 6 * 450_000, "{report:?}");
+    }
 }
 
 #[test]
@@ -378,17 +471,17 @@ fn tiles_and_heads_are_kept_when_the_encoding_of_lists_changes() {
     let coded = CompactOptions { lists: Some(Encoding::Compressed), ..CompactOptions::default() };
     let forms = database.compact_with(coded, &run).unwrap().forms;
     assert!(forms.tiles.is_some_and(|tiles| tiles.groups_copied == 16));
-    assert_eq!(forms.head_len, Some(2), "compressed lists have heads too");
+    assert_eq!(head_len(&forms), Some(2), "compressed lists have heads too");
     let plain = CompactOptions { lists: Some(Encoding::Plain), ..CompactOptions::default() };
     let forms = database.compact_with(plain, &run).unwrap().forms;
-    assert!(forms.tiles.is_some() && forms.head_len == Some(2) && forms.heads_left_out.is_none());
+    assert!(forms.tiles.is_some() && head_len(&forms) == Some(2) && forms.heads_left_out.is_none());
     database.close().unwrap();
     let database = open(&disk);
     let mut batch = database.batch();
     batch.add_edge(1, 2, &values(3)).unwrap();
     database.commit(batch, "one more").unwrap();
     let report = database.compact(&run).unwrap();
-    assert_eq!(report.forms.head_len, Some(2));
+    assert_eq!(head_len(&report.forms), Some(2));
     assert!(database.snapshot().unwrap().stored_heads().unwrap().is_some());
 }
 
@@ -407,7 +500,7 @@ fn a_merge_without_memory_for_heads_says_so_and_the_next_one_makes_them() {
     let budget = Budget::new(256 << 10);
     let tight = Run::new(RunOptions { threads: 1, budget, ..RunOptions::default() }).unwrap();
     let forms = database.compact_with(CompactOptions::default(), &tight).unwrap().forms;
-    assert_eq!(forms.head_len, None);
+    assert_eq!(forms.heads, None);
     let missing = || database.snapshot().unwrap().manifest().missing_heads();
     assert_eq!(missing(), Some(2));
     let Some(HeadsLeftOut::Memory { needed_bytes, free_bytes }) = forms.heads_left_out else {
@@ -417,13 +510,13 @@ fn a_merge_without_memory_for_heads_says_so_and_the_next_one_makes_them() {
     // There is one layer, and nothing to merge.
     let again = |run: &Run| database.compact_with(CompactOptions::default(), run).unwrap().forms;
     assert!(matches!(again(&tight).heads_left_out, Some(HeadsLeftOut::Memory { .. })));
-    assert_eq!((again(&run).head_len, missing()), (Some(2), None));
+    assert_eq!((head_len(&again(&run)), missing()), (Some(2), None));
     assert_eq!(again(&run), FormReport::default());
     change(3);
-    assert_eq!(again(&tight).head_len, None);
+    assert_eq!(again(&tight).heads, None);
     change(4);
     let forms = database.compact_with(CompactOptions::default(), &run).unwrap().forms;
-    assert_eq!((forms.head_len, forms.heads_left_out), (Some(2), None));
+    assert_eq!((head_len(&forms), forms.heads_left_out), (Some(2), None));
     assert_eq!(missing(), None);
 }
 

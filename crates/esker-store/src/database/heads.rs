@@ -9,9 +9,10 @@ use esker_layers::graph::HeadedOptions;
 use esker_layers::graph::headed::{HeadedNeeds, Heads, heads_directory, write_heads};
 use esker_layers::own::OwnDirectory;
 
-use super::forms::{FormReport, heads_again, kept_forms};
+use super::forms::kept_forms;
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
+use crate::conversion::{FormReport, heads_again};
 use crate::snapshot::{Layer, State};
 use crate::version::layer_directory;
 
@@ -22,16 +23,25 @@ impl Database {
     /// # Errors
     /// As [`HeadedNeeds::heads`]; [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`]; cancellation.
     pub fn make_heads(&self, options: HeadedOptions, run: &Run) -> Result<Heads> {
-        let mut maintenance = locked(&self.core.maintenance);
-        let state = self.core.state();
-        let lists = state.layers()[0].lists();
-        let heads = HeadedNeeds::of(lists, None, run.threads())?.heads(lists, options, run)?;
-        self.core.make_heads(&mut maintenance, &state, (&heads, heads.length as u64), run)?;
-        Ok(heads)
+        self.core.make_chosen_heads(&mut locked(&self.core.maintenance), options, run)
     }
 }
 
 impl Core {
+    /// Stores heads of the lists of the oldest layer in place of those that there are.
+    pub(super) fn make_chosen_heads(
+        &self,
+        maintenance: &mut Maintenance,
+        options: HeadedOptions,
+        run: &Run,
+    ) -> Result<Heads> {
+        let state = self.state();
+        let lists = state.layers()[0].lists();
+        let heads = HeadedNeeds::of(lists, None, run.threads())?.heads(lists, options, run)?;
+        self.make_heads(maintenance, &state, (&heads, heads.length as u64), run)?;
+        Ok(heads)
+    }
+
     /// Makes the heads that the last merge had no memory for.
     pub(super) fn make_missing_heads(
         &self,
@@ -44,7 +54,7 @@ impl Core {
         match heads_again(state.layers()[0].lists(), head_len, run)? {
             Ok(heads) => {
                 self.make_heads(maintenance, &state, (&heads, head_len), run)?;
-                report.set_heads(&heads);
+                report.heads = Some(heads);
             }
             Err(left_out) => report.heads_left_out = Some(left_out),
         }
@@ -96,7 +106,7 @@ impl Core {
             self.edit_layers(maintenance, state, vec![Edit::RemoveHeads { layer }])?;
         }
         OwnDirectory::Heads.remove(self.disk.as_ref(), &heads_directory(directory))?;
-        self.expect_directory(directory)
+        self.form_files(directory).expect_directory()
     }
 }
 

@@ -7,11 +7,11 @@ use esker_format::{Edit, Error, LayerRecord, LogMark, Result, archive_path};
 use esker_graph::Run;
 use esker_layers::own::OwnDirectory;
 
-use super::forms::FormReport;
 use super::handle::{Core, Database, locked};
 use super::layers::{LAYERS_MAX, Maintenance, all_layers_used, edits_of};
 use super::write::Writer;
 use crate::commit::{Commit, LayerLocation, assemble};
+use crate::conversion::FormReport;
 use crate::freeze::ChangeCounts;
 use crate::snapshot::{Layer, State};
 use crate::version::{Manifest, layer_directory, not_retained};

@@ -6,25 +6,27 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::Result;
-use esker_format::io::{DirectoryEntry, Disk, Files};
+use esker_format::io::{Disk, Files};
 use esker_format::{
     ArchiveWriter, DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, KeptForms, LayerRecord, Owner,
-    PropertyRecord, Widening, archived_name,
+    PropertyRecord, Widening,
 };
 use esker_graph::Run;
+use esker_layers::graph::HeadedOptions;
 use esker_layers::ids::{IdFiles, merge_segments};
 use esker_layers::layer::{PlainLayer, PlainWriter};
 use esker_layers::property::{PropertyFiles, merge_columns};
 use esker_layers::tiles::{ConvertOptions, MergedShape, TileMerge, TileReport, Tiles};
 
-use super::apart::TargetsApart;
 use super::compacting::{CompactOptions, CompactReport};
-use super::forms::{FormReport, HeadsLeftOut, Replaced, kept_forms, weights_of};
+use super::forms::{Replaced, kept_forms};
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::WrittenLayer;
 use super::numbering::Numbering;
+use crate::apart::TargetsApart;
 use crate::buffers::LayerBuffers;
+use crate::conversion::{FormReport, HeadsLeftOut, WantedForms, weights_of};
 use crate::merge::{MergeEnd, MergeOptions, TilesOfMerge, merge_layers, merge_with_tiles, policy};
 use crate::snapshot::{Layer, State, vertex_property};
 
@@ -77,7 +79,12 @@ impl Database {
         let kept = options.forms(kept_before);
         let is_other =
             |layer: &Arc<Layer>| options.lists.is_some_and(|wanted| layer.record().encoding != wanted);
-        let request = MergeRequest { encoding: options.lists, kept: Some(kept), ..MergeRequest::default() };
+        let request = MergeRequest {
+            encoding: options.lists,
+            kept: Some(kept),
+            heads: options.heads,
+            ..MergeRequest::default()
+        };
         let renumbered = self.renumber(&mut maintenance, options.renumber, request, run)?;
         let vertices_left_out = renumbered.map_or(0, |(_, count)| count);
         let mut forms = if let Some((forms, _)) = renumbered {
@@ -86,10 +93,15 @@ impl Database {
             core.merge_range(&mut maintenance, 0..layers_before, request, run)?
         } else {
             let mut forms = core.change_tiles(&mut maintenance, options.tiles, kept, run)?;
-            core.make_missing_heads(&mut maintenance, &mut forms, run)?;
+            match options.heads {
+                Some(heads) => {
+                    forms.heads = Some(core.make_chosen_heads(&mut maintenance, heads, run)?);
+                }
+                None => core.make_missing_heads(&mut maintenance, &mut forms, run)?,
+            }
             forms
         };
-        if kept_before.head_len > 0 && kept.head_len == 0 {
+        if kept_before.head_len > 0 && kept.head_len == 0 && forms.heads.is_none() {
             forms.heads_left_out = Some(HeadsLeftOut::TilesOnly);
         }
         let after = core.state();
@@ -99,7 +111,7 @@ impl Database {
             layers: after.layers().len(),
             bytes_before,
             bytes,
-            bytes_written: core.new_bytes(&before, &after)? + forms.targets_bytes,
+            written: core.written_bytes(&before, &after, &forms)?,
             forms,
             vertices_left_out,
         })
@@ -162,7 +174,7 @@ impl Core {
         let merged = state.layers()[which.clone()].iter();
         let mut edits: Vec<Edit> =
             merged.map(|layer| Edit::RemoveLayer { number: layer.record().number }).collect();
-        let kept = request.kept.unwrap_or_else(|| kept_forms(state));
+        let mut kept = request.kept.unwrap_or_else(|| kept_forms(state));
         let num_layers = which.end;
         let (layer, forms) = self.write_layer(maintenance, |number, directory| {
             let job = MergeJob { state, which, request, kept, disk: &self.disk, directory };
@@ -173,55 +185,20 @@ impl Core {
             let is_recorded = request.changes_edges_only();
             let replaced = Replaced { state, num_layers, is_recorded };
             let properties = request.properties(&state.manifest().properties);
-            let kept = if layer.complete { kept } else { KeptForms::default() };
-            let forms = self.write_forms((&layer, &properties, directory), kept, &replaced, run)?;
+            let wanted = WantedForms { kept, heads: request.heads };
+            let wanted = if layer.complete { wanted } else { WantedForms::default() };
+            let forms = self.write_forms((&layer, &properties, directory), wanted, &replaced, run)?;
             Ok((layer, forms))
         })?;
+        if let (Some(heads), Some(_)) = (forms.heads, request.heads) {
+            kept.head_len = heads.length as u64;
+        }
         edits.push(Edit::AddLayer(layer.clone()));
         edits.extend(forms.edits(layer.number));
         if layer.complete && state.manifest().kept.unwrap_or_default() != kept {
             edits.push(Edit::KeepForms(kept));
         }
         Ok(WrittenLayer { layer, below, above, edits, forms })
-    }
-
-    /// Bytes of the files of all layers.
-    fn layer_bytes(&self, state: &State) -> Result<u64> {
-        self.bytes_of(state.layers().iter().map(|layer| layer.record().number), |entry| entry.bytes)
-    }
-
-    /// Bytes on the disk of the files of layers that `known` lacks, without those that they share with older layers.
-    fn new_bytes(&self, known: &State, state: &State) -> Result<u64> {
-        let numbers = state.layers().iter().map(|layer| layer.record().number);
-        let is_new = |number: &u32| known.layers().iter().all(|layer| layer.record().number != *number);
-        let new: Vec<u32> = numbers.filter(is_new).collect();
-        let mut bytes = self.bytes_of(new.iter().copied(), |entry| entry.stored_bytes)?;
-        for number in new {
-            bytes =
-                bytes.saturating_sub(state.tiles_of(number)?.map_or(0, |tiles| tiles.data().shared_bytes()));
-        }
-        Ok(bytes)
-    }
-
-    fn bytes_of(
-        &self,
-        layers: impl Iterator<Item = u32>,
-        of_file: impl Fn(&DirectoryEntry) -> u64,
-    ) -> Result<u64> {
-        let numbers: BTreeSet<String> = layers.map(|number| number.to_string()).collect();
-        let layers = self.path.join("layers");
-        let mut bytes = 0;
-        for entry in self.disk.list(&layers)? {
-            if !numbers.contains(archived_name(&entry.name)) {
-                continue;
-            }
-            bytes += of_file(&entry);
-            if entry.is_directory {
-                let entries = self.disk.list(&layers.join(&entry.name))?;
-                bytes += entries.iter().map(&of_file).sum::<u64>();
-            }
-        }
-        Ok(bytes)
     }
 }
 
@@ -232,6 +209,8 @@ pub(super) struct MergeRequest<'a> {
     pub(super) encoding: Option<Encoding>,
     /// The second forms of a complete layer from now on; `None`: unchanged.
     pub(super) kept: Option<KeptForms>,
+    /// Heads of a complete layer in place of those of the kept length.
+    pub(super) heads: Option<HeadedOptions>,
     /// The version to end with, if the merge undoes later ones.
     pub(super) end: Option<MergeEnd<'a>>,
     /// An edge property to add, if all layers are merged.

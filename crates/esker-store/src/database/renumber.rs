@@ -7,11 +7,11 @@
 use esker_format::Result;
 use esker_graph::Run;
 
-use super::forms::FormReport;
 use super::handle::Database;
 use super::layers::Maintenance;
 use super::merging::MergeRequest;
 use super::numbering::{Numbering, Renumber};
+use crate::conversion::FormReport;
 
 impl Database {
     /// Merges all layers as `request` says and renumbers the vertices. Returns what was made, and the number of vertices that were left out;

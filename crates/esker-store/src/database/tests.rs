@@ -55,7 +55,7 @@ fn action(n: u64) -> impl Strategy<Value = Action> {
 }
 
 const RENUMBERING: CompactOptions =
-    CompactOptions { lists: None, tiles: Tiling::Keep, renumber: Renumber::Always };
+    CompactOptions { lists: None, tiles: Tiling::Keep, heads: None, renumber: Renumber::Always };
 
 /// Compacts, and expects as many vertices to be left out as no version of the model has.
 fn compact(db: &Database, lists: Option<Encoding>, renumber: Renumber, model: &mut Model, run: &Run) {

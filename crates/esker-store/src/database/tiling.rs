@@ -6,10 +6,11 @@ use esker_format::{Edit, Encoding, Error, KeptForms, Result, TilesRecord};
 use esker_graph::Run;
 use esker_layers::tiles::{ConvertOptions, TileReport};
 
-use super::forms::{FormReport, kept_forms};
+use super::forms::kept_forms;
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::NextState;
+use crate::conversion::FormReport;
 #[cfg(doc)]
 use crate::snapshot::Snapshot;
 use crate::snapshot::State;
@@ -54,9 +55,10 @@ impl Core {
         }
         let directory = layer_directory(&self.path, layer.record().number);
         self.remove_tiles(maintenance, &state, Vec::new())?;
-        self.expect_directory(&directory)?;
+        let files = self.form_files(&directory);
+        files.expect_directory()?;
         let properties = &state.manifest().properties;
-        let report = self.write_tiles_of(layer.lists(), properties, options, None, run);
+        let report = files.write_tiles(layer.lists(), properties, options, None, run);
         let report = report.and_then(|report| {
             self.disk.sync_directory(&directory)?;
             Ok(report)

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use esker_format::{Edit, Error, Result, VersionRecord};
 
-use super::forms::FormReport;
 use super::handle::{Core, locked};
 use super::layers::{Maintenance, edits_of};
 use super::maintain::WrittenLayer;
 use super::merging::MergeRequest;
 use super::write::Writer;
 use crate::commit::{Commit, LayerLocation, assemble};
+use crate::conversion::FormReport;
 use crate::merge::MergeEnd;
 use crate::snapshot::State;
 

@@ -22,6 +22,7 @@ mod pins_tests;
 #[cfg(test)]
 mod tests;
 
+pub use crate::apart::TargetsApart;
 pub use manifest::Manifest;
 pub use names::MANIFEST_NAME;
 pub(crate) use names::{expect_database, ids_directory, layer_directory};

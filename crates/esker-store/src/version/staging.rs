@@ -17,13 +17,18 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use esker_format::io::{DirectoryEntry, Disk, Lock, parent};
-use esker_format::{ArchiveWriter, DatabaseId, Edit, Error, IdSecret, Result};
+use esker_format::{
+    ArchiveWriter, DatabaseId, Edit, Encoding, Error, IdSecret, LayerRecord, PropertyRecord, Result,
+};
+use esker_graph::Run;
 use esker_layers::ids::{IdFiles, IdHasher};
 use esker_layers::layer::PlainWriter;
 
 use super::manifest::Manifest;
 use super::names::{MANIFEST_NAME, ids_directory, layer_directory};
 use super::strays::foreign_in;
+use crate::apart::TargetsApart;
+use crate::conversion::{FormFiles, FormReport, WantedForms};
 
 const LOCK_NAME: &str = "LOCK";
 /// Random hexadecimal digits at the end of the name of a staging directory.
@@ -146,6 +151,38 @@ impl Staging {
     /// A writer for layer 1.
     pub fn plain_layer(&self) -> PlainWriter<'_> {
         PlainWriter::new(&self.layer, self.layer.directory(), self.database)
+    }
+
+    /// The files of layer 1, if its lists are to be kept as tiles alone: see [`Staging::make_forms`].
+    pub fn targets_apart(&self) -> TargetsApart<'_> {
+        TargetsApart { files: &self.layer, disk: &self.disk, directory: self.layer.directory() }
+    }
+
+    /// A writer for layer 1, whose lists are to have this encoding.
+    pub fn layer_for<'a>(&'a self, encoding: Encoding, apart: &'a TargetsApart<'_>) -> PlainWriter<'a> {
+        match encoding {
+            Encoding::Tiles => PlainWriter::new(apart, self.layer.directory(), self.database),
+            Encoding::Plain | Encoding::Compressed => self.plain_layer(),
+        }
+    }
+
+    /// Makes the second forms of layer 1, whose columns are all finished. Lists of the encoding [`Encoding::Tiles`] were written with
+    /// [`Staging::layer_for`]; their targets go. The edits that add the forms are [`FormReport::edits`].
+    ///
+    /// # Errors
+    /// As [`write_tiles`](esker_layers::tiles::write_tiles) and [`HeadedNeeds::heads`](esker_layers::graph::headed::HeadedNeeds::heads).
+    pub fn make_forms(
+        &self,
+        (record, properties): (&LayerRecord, &[PropertyRecord]),
+        wanted: WantedForms,
+        run: &Run,
+    ) -> Result<FormReport> {
+        self.layer.finish()?;
+        let files =
+            FormFiles { disk: &self.disk, directory: self.layer.directory(), database: self.database };
+        files.write((record, properties), wanted, run, |lists, options| {
+            files.write_tiles(lists, properties, options, None, run)
+        })
     }
 
     /// The hash of external ids.

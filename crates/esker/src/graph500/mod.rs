@@ -23,9 +23,8 @@ use esker_import::install::import;
 use esker_import::options::{Duplicates, ImportOptions, ImportReport, SelfLoops};
 use esker_store::ids::ExternalId;
 use esker_store::io::RealDisk;
-use esker_store::tiles::ConvertOptions;
 use esker_store::version::StagingOptions;
-use esker_store::{Access, Database, DatabaseOptions, Snapshot, Store, StoredGraph};
+use esker_store::{Access, Snapshot, Store, StoredGraph};
 
 use crate::catalogue::{Params, Resources, find};
 use crate::error::{Error, Result};
@@ -119,16 +118,12 @@ impl Benchmark {
             directed: Some(false),
             duplicates: Duplicates::Min,
             self_loops: SelfLoops::Drop,
+            tiles: options.tiles,
             ..import_options
         };
         let (disk, reader) = (Arc::new(RealDisk) as Arc<_>, Box::new(GeneratorReader::new(make()?)));
         let begin = Instant::now();
         let construction = import(&disk, reader, path, &import_options, StagingOptions::default())?;
-        if options.tiles {
-            let database = Database::open(path, DatabaseOptions::default())?;
-            database.make_tiles(&ConvertOptions::within(import_options.memory_bytes), run)?;
-            database.close()?;
-        }
         let construction_seconds = begin.elapsed().as_secs_f64();
         let snapshot = Store::open(path)?.snapshot()?;
         let numbers = numbers_of(&snapshot)?;
