@@ -44,7 +44,7 @@ class Option(NamedTuple):
     kind: str
     """``vertex``, ``integer``, ``float``, ``choice`` or ``flag``."""
     choices: tuple[str, ...]
-    """The values of a choice."""
+    """The values of a choice; of a number, the words that stand for one."""
     default: str
     """The default, in words; empty without one."""
     required: bool
@@ -65,13 +65,15 @@ class Option(NamedTuple):
             return kinds if self.required else f"{kinds} | None"
         if self.kind == "choice":
             return f"{_literal(self.choices)} | None"
+        if self.choices:
+            return f"float | {_literal(self.choices)} | None"
         return _TYPES[self.kind]
 
     @property
     def description(self) -> str:
         """What it does, its values and its default."""
         text = self.help.replace("--", "").rstrip(".")
-        text += f" ({', '.join(map(repr, self.choices))})" if self.choices else ""
+        text += f" ({', '.join(map(repr, self.choices))})" if self.kind == "choice" else ""
         text += "; one or several" if self.repeatable else ""
         return text + (f" [default: {self.default.replace('--', '')}]" if self.default else "") + "."
 
@@ -98,6 +100,8 @@ class Option(NamedTuple):
                 raise InvalidError(f"{self.keyword} must not be negative, but is {value}")
             return [str(value.__index__())]
         if self.kind == "float":
+            if isinstance(value, str) and value in self.choices:
+                return [value]
             if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
                 raise MistypedError(f"{self.keyword} must be a number, not {type(value).__name__}")
             return [repr(float(value))]

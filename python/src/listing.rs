@@ -1,6 +1,6 @@
 //! The catalogue, from which Python makes methods.
 
-use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, WeightReads};
+use esker::catalogue::{AUTO, CATALOGUE, Entry, Opt, OptKind, WeightReads};
 use esker::graph::VertexId;
 use pyo3::prelude::*;
 
@@ -36,6 +36,7 @@ impl From<&Opt> for Listed {
         let (kind, choices) = match option.kind {
             OptKind::Vertex => ("vertex", Vec::new()),
             OptKind::Integer => ("integer", Vec::new()),
+            OptKind::Float if option.has_auto => ("float", vec![AUTO]),
             OptKind::Float => ("float", Vec::new()),
             OptKind::Flag => ("flag", Vec::new()),
             OptKind::Choice(names) => ("choice", names.to_vec()),

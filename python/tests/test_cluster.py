@@ -54,6 +54,7 @@ def test_answers_are_tables_with_their_types(texts):
     assert depths.to_pydict() == {"vertex": ["a", "b", "c", "x", "y"], "depth": [0, 1, 2, None, None]}
     paths = texts.run("sssp", source="a", delta=0.5)
     assert paths["distance"].type == pyarrow.float64() and paths["distance"].to_pylist()[:3] == [0.0, 1.5, 3.5]
+    assert texts.run("sssp", source="a", delta="auto").equals(texts.run("sssp", source="a"))
     groups = texts.run("wcc", at=2)
     assert groups["component"].to_pylist() == ["a", "a", "a", "x", "x"]
     about = json.loads(groups.schema.metadata[b"esker"])

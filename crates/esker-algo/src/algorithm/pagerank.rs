@@ -23,8 +23,8 @@ use esker_graph::{Direction, Graph, Run, Stop, VertexId, vertex};
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    CHUNK_LEN, Chunk, NeighbourSum, Precision, VectorLoop, VertexArray, VertexValues, from_fixed, to_fixed,
-    with_vectors,
+    CHUNK_LEN, Chunk, NeighbourSum, Precision, VectorLoop, VertexArray, VertexValues, Weighing, from_fixed,
+    to_fixed, with_vectors,
 };
 
 /// What is iterated, and when it ends.
@@ -67,7 +67,7 @@ const DOUBLE_LEN_MAX: usize = 1 << 15;
 
 impl PageRankOptions {
     /// The precision of the shares of `n` vertices after a round that left this residual: see the head of the file.
-    fn precision(&self, n: usize, residual: f64) -> Precision {
+    pub(super) fn precision(&self, n: usize, residual: f64) -> Precision {
         let early = n > DOUBLE_LEN_MAX && residual >= SINGLE_TOLERANCE_MIN;
         if self.is_single() || early { Precision::Single } else { Precision::Double }
     }
@@ -116,71 +116,100 @@ pub fn pagerank<G: Graph>(graph: &G, run: &Run, options: &PageRankOptions) -> Re
     let run = &run.begin("PageRank", estimate(Shape::of(graph), options).memory_bytes)?;
     options.check()?;
     let teleport = Teleport::new(graph.num_vertices(), options.teleport.as_deref())?;
-    run.install(|| iterate(graph, run, options, &teleport))
+    run.install(|| {
+        let (sums, degrees) = (NeighbourSum::new(graph, run), Degrees::new(graph, run));
+        iterate(run, options, &teleport, sums, &degrees)
+    })
 }
 
-/// The power iteration.
-fn iterate<G: Graph>(
-    graph: &G,
+/// The power iteration. `sums` has no shares yet.
+pub(super) fn iterate<G: Graph, K: Weighing<G::Weight>, P: Parting>(
     run: &Run,
     options: &PageRankOptions,
     teleport: &Teleport,
+    mut sums: NeighbourSum<'_, G, K>,
+    parting: &P,
 ) -> Result<PageRank, G::Error> {
-    let n = graph.num_vertices();
-    let mut sums = NeighbourSum::new(graph, run);
+    let n = sums.graph().num_vertices();
     // Over tiles, scores follow from shares.
     let keeps_shares = sums.keeps_shares();
     let mut scores = match keeps_shares {
         true => Vec::new(),
         false => VertexValues::from_fn(run, n, |v| teleport.at(v)).into_vec(),
     };
-    let precision = options.precision(n, f64::INFINITY);
-    let degrees = Degrees::new(graph, run);
-    let totals =
-        sums.finish(run, precision, &mut scores, |totals: &mut Totals, Chunk { first, values, flows }| {
-            degrees.with(first, flows.len(), |degrees| {
-                for (i, (flow, &degree)) in flows.iter_mut().zip(degrees).enumerate() {
+    let precision = |residual| match parting.fits_single() {
+        true => options.precision(n, residual),
+        false => Precision::Double,
+    };
+    let totals = sums.finish(
+        run,
+        precision(f64::INFINITY),
+        &mut scores,
+        |totals: &mut Totals, Chunk { first, values, flows }| {
+            parting.with(first, flows.len(), |outs| {
+                for (i, (flow, &out)) in flows.iter_mut().zip(outs).enumerate() {
                     let score = if keeps_shares { teleport.at(first + i) } else { values[i] };
-                    *flow = score / parts(degree);
-                    totals.dangling += if degree == 0 { to_fixed(score) } else { 0 };
+                    let (share, kept) = P::part(out, score);
+                    *flow = share;
+                    totals.dangling += to_fixed(kept);
                 }
             });
-        })?;
+        },
+    )?;
     let found = until_converged(n, run, options, totals, |dangling, residual| {
-        sums.round(run, options.precision(n, residual), &mut scores, |totals: &mut Totals, chunk| {
+        sums.round(run, precision(residual), &mut scores, |totals: &mut Totals, chunk| {
             let Chunk { first, values: scores, flows } = chunk;
             let damping = options.damping;
-            let (change, given) = degrees.with(first, flows.len(), |degrees| {
+            let (change, kept) = parting.with(first, flows.len(), |outs| {
                 if keeps_shares {
-                    scores.iter_mut().zip(degrees).for_each(|(share, &degree)| *share *= parts(degree));
+                    scores.iter_mut().zip(outs).for_each(|(share, &out)| *share = P::whole(out, *share));
                 }
                 match teleport {
                     Teleport::Anywhere(jump) => {
-                        with_vectors(Damp { damping, dangling, jumps: |_| *jump, degrees, scores, flows })
+                        let jumps = |_| *jump;
+                        with_vectors(Damp::<P, _> { damping, dangling, jumps, outs, scores, flows })
                     }
                     Teleport::To(jumps) => {
                         let jumps = |i| jumps[first + i];
-                        with_vectors(Damp { damping, dangling, jumps, degrees, scores, flows })
+                        with_vectors(Damp::<P, _> { damping, dangling, jumps, outs, scores, flows })
                     }
                 }
             });
             totals.change += to_fixed(change);
-            totals.dangling += to_fixed(given);
+            totals.dangling += to_fixed(kept);
         })
     })?;
     if keeps_shares {
-        scores = sums.into_values(|v, share| share * parts(vertex(graph.degree(Direction::Out, v))));
+        scores = sums.into_values(|v, share| parting.with(v as usize, 1, |outs| P::whole(outs[0], share)));
     }
     Ok(PageRank { scores, ..found })
 }
 
-/// Into how many shares a score is divided. A vertex without out-edges gives its score to all vertices.
+/// How the score of a vertex is divided among its out-edges.
+pub(super) trait Parting: Sync {
+    /// What it depends on, of one vertex.
+    type Out: Copy;
+
+    /// Calls `f` with that of some vertices of a chunk, from `first` on.
+    fn with<R>(&self, first: usize, len: usize, f: impl FnOnce(&[Self::Out]) -> R) -> R;
+
+    /// The share of each edge, and what the vertex gives to all vertices because it has no out-edges.
+    fn part(out: Self::Out, score: f64) -> (f64, f64);
+
+    /// The score of a vertex that gives such shares.
+    fn whole(out: Self::Out, share: f64) -> f64;
+
+    /// Whether single precision can express all shares.
+    fn fits_single(&self) -> bool;
+}
+
+/// Into how many shares a score is divided.
 #[inline(always)]
 fn parts(degree: VertexId) -> f64 {
     degree.max(1) as f64
 }
 
-/// The out-degrees of all vertices: kept, or asked for chunk by chunk where memory is scarce.
+/// Equal shares: the out-degrees of all vertices, kept, or asked for chunk by chunk where memory is scarce.
 struct Degrees<'g, G> {
     graph: &'g G,
     kept: Vec<VertexId>,
@@ -192,8 +221,11 @@ impl<'g, G: Graph> Degrees<'g, G> {
         let n = if graph.is_scattered() { 0 } else { graph.num_vertices() };
         Self { graph, kept: VertexArray::from_fn(run, n, degree).into_vec() }
     }
+}
 
-    /// Calls `f` with those of a chunk.
+impl<G: Graph> Parting for Degrees<'_, G> {
+    type Out = VertexId;
+
     #[inline(always)]
     fn with<R>(&self, first: usize, len: usize, f: impl FnOnce(&[VertexId]) -> R) -> R {
         if let Some(kept) = self.kept.get(first..first + len) {
@@ -205,55 +237,68 @@ impl<'g, G: Graph> Degrees<'g, G> {
         }
         f(&asked[..len])
     }
+
+    #[inline(always)]
+    fn part(degree: VertexId, score: f64) -> (f64, f64) {
+        (score / parts(degree), if degree == 0 { score } else { 0.0 })
+    }
+
+    #[inline(always)]
+    fn whole(degree: VertexId, share: f64) -> f64 {
+        share * parts(degree)
+    }
+
+    fn fits_single(&self) -> bool {
+        true
+    }
 }
 
 /// Turns the sums of a chunk of vertices into scores, and the scores into shares.
-struct Damp<'a, J> {
+struct Damp<'a, P: Parting, J> {
     damping: f64,
     /// The sum of the scores of vertices without out-edges.
     dangling: f64,
     /// The chance of a jump to each vertex.
     jumps: J,
-    degrees: &'a [VertexId],
+    outs: &'a [P::Out],
     scores: &'a mut [f64],
     flows: &'a mut [f64],
 }
 
-impl<J: Fn(usize) -> f64> VectorLoop for Damp<'_, J> {
+impl<P: Parting, J: Fn(usize) -> f64> VectorLoop for Damp<'_, P, J> {
     /// The sum of the changes, and the sum of the scores of vertices without out-edges.
     type Output = (f64, f64);
 
     /// Adds up eight sums at a time, whose order does not depend on the instructions.
     #[inline(always)]
     fn run(self) -> (f64, f64) {
-        let Self { damping, dangling, jumps, degrees, scores, flows } = self;
+        let Self { damping, dangling, jumps, outs, scores, flows } = self;
         let rest = 1.0 - damping;
-        let step = |i: usize, score: &mut f64, flow: &mut f64, degree: VertexId| {
+        let step = |i: usize, score: &mut f64, flow: &mut f64, out: P::Out| {
             let jump = jumps(i);
             let new = rest * jump + damping * (*flow + dangling * jump);
             let change = (new - *score).abs();
-            (*score, *flow) = (new, new / parts(degree));
-            (change, if degree == 0 { new } else { 0.0 })
+            let (share, kept) = P::part(out, new);
+            (*score, *flow) = (new, share);
+            (change, kept)
         };
         let (mut changes, mut idle) = ([0.0; 8], [0.0; 8]);
         let whole = scores.len() / 8 * 8;
         let (scores, scores_left) = scores.split_at_mut(whole);
         let (flows, flows_left) = flows.split_at_mut(whole);
-        let (degrees, degrees_left) = degrees.split_at(whole);
+        let (outs, outs_left) = outs.split_at(whole);
         let eights = scores.as_chunks_mut::<8>().0.iter_mut().zip(flows.as_chunks_mut::<8>().0);
-        for (at, ((scores, flows), degrees)) in eights.zip(degrees.as_chunks::<8>().0).enumerate() {
+        for (at, ((scores, flows), outs)) in eights.zip(outs.as_chunks::<8>().0).enumerate() {
             for i in 0..8 {
-                let (change, given) = step(8 * at + i, &mut scores[i], &mut flows[i], degrees[i]);
+                let (change, kept) = step(8 * at + i, &mut scores[i], &mut flows[i], outs[i]);
                 changes[i] += change;
-                idle[i] += given;
+                idle[i] += kept;
             }
         }
-        for (i, ((score, flow), &degree)) in
-            scores_left.iter_mut().zip(flows_left).zip(degrees_left).enumerate()
-        {
-            let (change, given) = step(whole + i, score, flow, degree);
+        for (i, ((score, flow), &out)) in scores_left.iter_mut().zip(flows_left).zip(outs_left).enumerate() {
+            let (change, kept) = step(whole + i, score, flow, out);
             changes[i] += change;
-            idle[i] += given;
+            idle[i] += kept;
         }
         (changes.iter().sum(), idle.iter().sum())
     }
@@ -261,7 +306,7 @@ impl<J: Fn(usize) -> f64> VectorLoop for Damp<'_, J> {
 
 /// Repeats `round`, which takes the sum of the scores of vertices without out-edges and the last residual, until the options end it. `totals` are those of the
 /// first scores. The answer has no scores yet.
-pub(super) fn until_converged<E: From<Stop>>(
+fn until_converged<E: From<Stop>>(
     n: usize,
     run: &Run,
     options: &PageRankOptions,
@@ -315,9 +360,9 @@ impl Teleport {
 
 /// Sums over the vertices that one worker finished, fixed-point.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Totals {
+struct Totals {
     /// Scores of vertices without out-edges.
-    pub(super) dangling: u64,
+    dangling: u64,
     /// Differences from the scores of the round before.
-    pub(super) change: u64,
+    change: u64,
 }

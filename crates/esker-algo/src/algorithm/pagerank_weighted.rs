@@ -3,19 +3,20 @@
 //! As [`super::pagerank`], with `weight(u -> v) / strength(u)` in place of `1 / outdegree(u)`; the strength of a vertex is the sum of the
 //! weights of its out-edges. A vertex of strength 0 gives its score to all vertices. NetworkX and igraph define it so.
 //!
-//! A strength is a sum of fractions of the largest weight of the vertex, and scores are sums in multiples of 2^-62: both fixed-point, so
-//! that neither the order of pieces nor the number of threads changes them.
+//! A strength is a fixed-point sum of fractions of the largest weight of the vertex, so that neither the order of pieces nor the number of
+//! threads changes it. Sums over neighbours and their precision are those of [`super::pagerank`], but shares stay in double precision where
+//! single precision cannot express them.
 //!
-//! Work O(n + m) a round, and two scans of the out-lists before. Memory: 32 bytes a vertex. Reads: all in-lists (else out-lists) with
-//! their weights once a round.
+//! Work O(n + m) a round, and two scans of the out-lists before. Memory: 36 bytes a vertex (score, inverse of the strength, share, sum twice),
+//! 40 for a tolerance below 10^-6. Reads: all in-lists (else out-lists) with their weights once a round.
 //!
 //! W. Xing, A. Ghorbani, "Weighted PageRank Algorithm", CNSR 2004.
 
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
 
-use super::pagerank::{PageRank, PageRankOptions, Teleport, Totals, until_converged};
+use super::pagerank::{PageRank, PageRankOptions, Parting, Teleport, iterate};
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{Ranked, VertexValues, each, from_fixed, to_fixed};
+use crate::primitive::{NeighbourSum, Ranked, VertexValues, from_fixed, to_fixed};
 
 /// The least strength whose inverse is a number.
 const STRENGTH_MIN: f64 = 1e-307;
@@ -24,7 +25,9 @@ const LOW_BITS: u32 = 31;
 
 /// What it takes; the reading is exact for `rounds_max` rounds.
 pub fn estimate(shape: Shape, options: &PageRankOptions) -> Estimate {
-    let vertex_bytes = 32 + 8 * u64::from(options.teleport.is_some());
+    // A score and an inverse.
+    let sum_bytes = NeighbourSum::<()>::vertex_bytes(false, options.precision(0, 0.0));
+    let vertex_bytes = 16 + sum_bytes + 8 * u64::from(options.teleport.is_some());
     Estimate {
         memory_bytes: shape.num_vertices * vertex_bytes,
         read_bytes: shape.weighted_list_bytes().saturating_mul((options.rounds_max as u64).saturating_add(2)),
@@ -44,45 +47,49 @@ pub fn pagerank_weighted<G: Graph<Weight: Ranked>>(
     let run = &run.begin("PageRank by weights", estimate(Shape::of(graph), options).memory_bytes)?;
     options.check()?;
     let teleport = Teleport::new(graph.num_vertices(), options.teleport.as_deref())?;
-    run.install(|| iterate(graph, run, options, &teleport))
+    run.install(|| {
+        let inverses = Inverses::new(inverse_strengths(graph, run)?.into_vec());
+        iterate(run, options, &teleport, NeighbourSum::by_weight(graph, run), &inverses)
+    })
 }
 
-/// The power iteration.
-fn iterate<G: Graph<Weight: Ranked>>(
-    graph: &G,
-    run: &Run,
-    options: &PageRankOptions,
-    teleport: &Teleport,
-) -> Result<PageRank, G::Error> {
-    let n = graph.num_vertices();
-    let inverses = inverse_strengths(graph, run)?;
-    let scores = VertexValues::from_fn(run, n, |v| teleport.at(v));
-    let shares = VertexValues::from_fn(run, n, |v| teleport.at(v) * inverses.get(vertex(v)));
-    let sums = VertexValues::filled(run, n, 0);
-    let set = |totals: &mut Totals, v: VertexId, score: f64| {
-        totals.change += to_fixed((score - scores.get(v)).abs());
-        if inverses.get(v) == 0.0 {
-            totals.dangling += to_fixed(score);
-        }
-        scores.set(v, score);
-        shares.set(v, score * inverses.get(v));
-    };
-    let first = each(run, n, |totals, v| set(totals, v, scores.get(v)))?;
-    let found = until_converged::<G::Error>(n, run, options, first, |dangling, _| {
-        let damping = options.damping;
-        if graph.has(Direction::In) {
-            graph.scan(run, Direction::In, Select::All, &WeightedPull { shares: &shares, sums: &sums })?;
-        } else {
-            graph.scan(run, Direction::Out, Select::All, &WeightedPush { shares: &shares, sums: &sums })?;
-        }
-        let totals = each(run, n, |totals, v| {
-            let (jump, sum) = (teleport.at(v as usize), from_fixed(sums.get(v)));
-            sums.set(v, 0);
-            set(totals, v, (1.0 - damping) * jump + damping * (sum + dangling * jump));
-        })?;
-        Ok(totals)
-    })?;
-    Ok(PageRank { scores: scores.into_vec(), ..found })
+/// Shares in proportion to weights: one by the strength of each vertex; 0 if its strength is 0.
+struct Inverses {
+    of: Vec<f64>,
+    fits_single: bool,
+}
+
+/// Inverses of strengths, and so shares, that single precision can express for scores of 10^-16 and more.
+const SINGLE_INVERSES: std::ops::RangeInclusive<f64> = 1e-20..=1e37;
+
+impl Inverses {
+    fn new(of: Vec<f64>) -> Self {
+        let fits_single = of.iter().all(|inverse| *inverse == 0.0 || SINGLE_INVERSES.contains(inverse));
+        Self { of, fits_single }
+    }
+}
+
+impl Parting for Inverses {
+    type Out = f64;
+
+    #[inline(always)]
+    fn with<R>(&self, first: usize, len: usize, f: impl FnOnce(&[f64]) -> R) -> R {
+        f(&self.of[first..first + len])
+    }
+
+    #[inline(always)]
+    fn part(inverse: f64, score: f64) -> (f64, f64) {
+        (score * inverse, if inverse == 0.0 { score } else { 0.0 })
+    }
+
+    #[inline(always)]
+    fn whole(inverse: f64, share: f64) -> f64 {
+        share / inverse
+    }
+
+    fn fits_single(&self) -> bool {
+        self.fits_single
+    }
 }
 
 /// One by the strength of each vertex; 0 if its strength is 0.
@@ -199,50 +206,5 @@ fn add(sums: &VertexValues<u64>, v: VertexId, more: u64, alone: bool) {
         sums.add_alone(v, more);
     } else {
         sums.add(v, more);
-    }
-}
-
-/// Pulls along in-edges.
-struct WeightedPull<'a> {
-    shares: &'a VertexValues<f64>,
-    sums: &'a VertexValues<u64>,
-}
-
-impl<W: Ranked> Visitor<W> for WeightedPull<'_> {
-    type State = ();
-
-    const STOPS: bool = false;
-
-    fn new_state(&self) {}
-
-    #[inline(always)]
-    fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let arcs = piece.targets.iter().zip(piece.weights);
-        let sum = arcs.map(|(&u, weight)| to_fixed(self.shares.get(u) * weight.as_f64())).sum();
-        add(self.sums, v, sum, piece.exclusive);
-        Flow::More
-    }
-}
-
-/// Pushes along out-edges.
-struct WeightedPush<'a> {
-    shares: &'a VertexValues<f64>,
-    sums: &'a VertexValues<u64>,
-}
-
-impl<W: Ranked> Visitor<W> for WeightedPush<'_> {
-    type State = ();
-
-    const STOPS: bool = false;
-
-    fn new_state(&self) {}
-
-    #[inline(always)]
-    fn visit(&self, (): &mut (), u: VertexId, piece: Piece<'_, W>) -> Flow {
-        let share = self.shares.get(u);
-        for (&v, weight) in piece.targets.iter().zip(piece.weights) {
-            self.sums.add(v, to_fixed(share * weight.as_f64()));
-        }
-        Flow::More
     }
 }

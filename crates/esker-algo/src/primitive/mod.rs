@@ -3,6 +3,11 @@
 mod requirements;
 mod array;
 mod flows;
+mod rank;
+mod share_sums;
+#[cfg(all(target_arch = "x86_64", not(feature = "id64")))]
+mod x86_sums;
+mod gathers;
 mod shares;
 mod neighbour_sum;
 mod frontier;
@@ -17,7 +22,6 @@ mod earlier;
 mod hubs;
 mod random;
 mod union_find;
-mod rank;
 mod reduce;
 mod buckets;
 mod histogram;
@@ -37,7 +41,7 @@ pub use frontier::Frontier;
 pub(crate) use histogram::{PeelStep, degrees_without_loops};
 pub(crate) use hubs::{BitLine, HubAdjacency, LINE_BITS, bit, clear_word, set_bit};
 pub(crate) use mode::ModeCounter;
-pub(crate) use neighbour_sum::{CHUNK_LEN, Chunk, NeighbourSum, each};
+pub(crate) use neighbour_sum::{CHUNK_LEN, Chunk, NeighbourSum};
 pub(crate) use neighbours::{
     concat, filter_list, is_small, neighbourhood_directions, num_entries, scan_neighbours,
 };
@@ -47,6 +51,7 @@ pub use rank::Ranked;
 pub(crate) use reach::reach;
 pub use reduce::edge_sum;
 pub(crate) use requirements::{need_in_edges, need_positive, need_source, need_target, need_undirected};
+pub(crate) use share_sums::Weighing;
 pub(crate) use shares::Precision;
 pub(crate) use union_find::{UnionFind, frequent};
 pub(crate) use vectors::{VectorLoop, with_vectors};

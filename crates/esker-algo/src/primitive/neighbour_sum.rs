@@ -1,15 +1,18 @@
-//! Sums over neighbours: every vertex gives a share to each neighbour and receives the sum of its neighbours' shares.
+//! Sums over neighbours: every vertex gives a share to each neighbour and receives the sum of its neighbours' shares, each times the weight
+//! of the arc if weights count.
 //!
 //! A round has two steps. A scan pulls along in-edges where they are kept, else pushes along out-edges, and leaves a sum for each vertex.
 //! Then chunks of vertices are finished: a chunk's sums become its shares of the next round. A chunk is plain slices of numbers, so that
 //! the compiler can use vector instructions, and chunks do not depend on the number of threads.
 //!
-//! The sum of a list that comes in one piece is a sum of doubles in list order. A worker that holds a vertex alone adds up its pieces, in
-//! doubles, in a block of vertices that fits its cache. The remaining pieces are summed in fixed-point. So results are bit-equal for any
-//! number of threads if lists come whole; where they come in pieces, the last digits depend on which worker holds which piece. Graphs that hand over their lists in parts all over a scan use [`Flows`].
+//! The sum of a list that comes in one piece is a sum of doubles, in an order that its length decides (`share_sums.rs`). A worker that holds
+//! a vertex alone adds up its pieces, in doubles, in a block of vertices that fits its cache. The remaining pieces are summed in
+//! fixed-point. So results are bit-equal for any number of threads if lists come whole; where they come in pieces, the last digits depend on
+//! which worker holds which piece. Graphs that hand over their lists in parts all over a scan use [`Flows`], unless weights count.
 //!
 //! Memory: see [`NeighbourSum::vertex_bytes`].
 
+use std::marker::PhantomData;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use esker_graph::{
@@ -18,7 +21,10 @@ use esker_graph::{
 
 use super::array::{ArrayValue, VertexValues};
 use super::flows::{FlowWorker, Flows, from_signed, to_signed};
-use super::shares::{Precision, Shares, sum_rows};
+use super::gathers::Gathers;
+use super::rank::Ranked;
+use super::share_sums::{Alike, ByWeight, Weighing};
+use super::shares::{Precision, Shares};
 
 /// Vertices of a block that a worker adds up: their sums fit a first- or second-level cache.
 const BLOCK_LEN: usize = 1 << 13;
@@ -58,9 +64,10 @@ pub(crate) struct Chunk<'a> {
 }
 
 /// The shares that vertices give, and the sums that they receive.
-pub(crate) struct NeighbourSum<'g, G> {
+pub(crate) struct NeighbourSum<'g, G, K = Alike> {
     graph: &'g G,
     memory: Memory,
+    weighing: PhantomData<K>,
 }
 
 impl NeighbourSum<'_, ()> {
@@ -75,18 +82,38 @@ impl NeighbourSum<'_, ()> {
 }
 
 impl<'g, G: Graph> NeighbourSum<'g, G> {
-    /// Shares of zero.
+    /// Shares of zero, which count alike along each arc.
     pub(crate) fn new(graph: &'g G, run: &Run) -> Self {
-        let n = graph.num_vertices();
         if graph.is_scattered() {
-            return Self { graph, memory: Memory::Paired(Flows::new(run, n)) };
+            let memory = Memory::Paired(Flows::new(run, graph.num_vertices()));
+            return Self { graph, memory, weighing: PhantomData };
         }
+        Self::apart(graph, run)
+    }
+}
+
+impl<'g, G: Graph<Weight: Ranked>> NeighbourSum<'g, G, ByWeight> {
+    /// Shares of zero, which count along each arc as much as its weight. The sums must be of a magnitude less than 2.
+    pub(crate) fn by_weight(graph: &'g G, run: &Run) -> Self {
+        Self::apart(graph, run)
+    }
+}
+
+impl<'g, G: Graph, K: Weighing<G::Weight>> NeighbourSum<'g, G, K> {
+    fn apart(graph: &'g G, run: &Run) -> Self {
+        let n = graph.num_vertices();
         let open = Bitmap::new(n);
         if !graph.has(Direction::In) {
             (0..n).for_each(|v| open.insert_alone(vertex(v)));
         }
         let (shares, sums) = (Shares::new(0, Precision::Single), VertexValues::filled(run, n, 0.0));
-        Self { graph, memory: Memory::Apart(Apart { shares, sums, open, parts: OnceLock::new() }) }
+        let memory = Memory::Apart(Apart { shares, sums, open, parts: OnceLock::new() });
+        Self { graph, memory, weighing: PhantomData }
+    }
+
+    /// The graph.
+    pub(crate) fn graph(&self) -> &'g G {
+        self.graph
     }
 
     /// Whether the share that a vertex gave is kept to 2^-62 until the vertex is finished again.
@@ -127,18 +154,23 @@ impl<'g, G: Graph> NeighbourSum<'g, G> {
                 graph.scan(run, Direction::Out, Select::All, &PushPaired(flows))?;
             }
             Memory::Apart(apart) if pulls => {
-                let pull =
-                    SharePull { graph, apart, shares: &apart.shares, some_open: apart.parts.get().is_some() };
+                let gathers = Gathers::new(graph.num_vertices());
+                let some_open = apart.parts.get().is_some();
+                let pull = SharePull::<G, K> {
+                    graph,
+                    apart,
+                    shares: &apart.shares,
+                    gathers,
+                    some_open,
+                    weighing: PhantomData,
+                };
                 let blocks = graph.scan(run, Direction::In, Select::All, &pull)?;
                 blocks.into_iter().for_each(|mut block| pull.leave(&mut block));
             }
             Memory::Apart(apart) => {
-                graph.scan(
-                    run,
-                    Direction::Out,
-                    Select::All,
-                    &SharePush { shares: &apart.shares, sums: apart.parts() },
-                )?;
+                let push =
+                    SharePush::<K> { shares: &apart.shares, sums: apart.parts(), weighing: PhantomData };
+                graph.scan(run, Direction::Out, Select::All, &push)?;
             }
         }
         Ok(self.finish(run, precision, values, finish)?)
@@ -245,28 +277,15 @@ impl Received<'_> {
     }
 }
 
-/// Calls `f` with every vertex, in parallel. The states of all workers.
-///
-/// # Errors
-/// Cancellation.
-pub(crate) fn each<T: Default + Send>(
-    run: &Run,
-    n: usize,
-    f: impl Fn(&mut T, VertexId) + Sync,
-) -> Result<Vec<T>, Stop> {
-    run.share_ranges::<_, Stop>(n, GRAIN, T::default, |totals, range| {
-        range.map(vertex).for_each(|v| f(totals, v));
-        Ok(())
-    })
-}
-
 /// Pulls shares along in-edges.
-struct SharePull<'a, G> {
+struct SharePull<'a, G, K> {
     graph: &'a G,
     apart: &'a Apart,
     shares: &'a Shares,
+    gathers: Option<Gathers>,
     /// Whether some vertex was open before this scan.
     some_open: bool,
+    weighing: PhantomData<K>,
 }
 
 /// The state of one worker: the block of vertices whose lists it holds in part.
@@ -291,7 +310,7 @@ impl Apart {
     }
 }
 
-impl<G: Graph> SharePull<'_, G> {
+impl<G: Graph, K: Weighing<G::Weight>> SharePull<'_, G, K> {
     /// Finishes the vertices of a block whose lists are complete, and leaves the others open.
     fn leave(&self, block: &mut Block) {
         let Block { first, sums, arcs } = block;
@@ -327,7 +346,7 @@ impl<G: Graph> SharePull<'_, G> {
     }
 }
 
-impl<G: Graph> Visitor<G::Weight> for SharePull<'_, G> {
+impl<G: Graph, K: Weighing<G::Weight>> Visitor<G::Weight> for SharePull<'_, G, K> {
     type State = Block;
 
     const STOPS: bool = false;
@@ -352,16 +371,14 @@ impl<G: Graph> Visitor<G::Weight> for SharePull<'_, G> {
             });
         }
         let sums = &self.apart.sums.cells()[first as usize..];
-        match self.shares {
-            Shares::Single(shares) => sum_rows(shares, offsets, targets, sums),
-            Shares::Double(shares) => sum_rows(shares, offsets, targets, sums),
-        }
+        let factors = K::factors(weights, targets.len());
+        self.shares.sum_rows(self.gathers, offsets, (targets, factors), sums);
     }
 
     #[inline(always)]
     fn visit(&self, block: &mut Block, v: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
-        let sum = self.shares.sum_over(piece.targets);
         let len = piece.targets.len();
+        let sum = self.shares.sum_over(self.gathers, piece.targets, K::factors(piece.weights, len));
         if !piece.exclusive || self.some_open && self.apart.open.get(v) || len > LEN_MAX {
             self.apart.leave_open(v, sum);
         } else if len == self.graph.degree(Direction::In, v) {
@@ -376,12 +393,13 @@ impl<G: Graph> Visitor<G::Weight> for SharePull<'_, G> {
 }
 
 /// Pushes shares along out-edges.
-struct SharePush<'a> {
+struct SharePush<'a, K> {
     shares: &'a Shares,
     sums: &'a VertexValues<u64>,
+    weighing: PhantomData<K>,
 }
 
-impl<W: Weight> Visitor<W> for SharePush<'_> {
+impl<W: Weight, K: Weighing<W>> Visitor<W> for SharePush<'_, K> {
     type State = ();
 
     const STOPS: bool = false;
@@ -390,9 +408,9 @@ impl<W: Weight> Visitor<W> for SharePush<'_> {
 
     #[inline(always)]
     fn visit(&self, (): &mut (), u: VertexId, piece: Piece<'_, W>) -> Flow {
-        let share = to_signed(self.shares.get(u));
-        for &v in piece.targets {
-            self.sums.add(v, share);
+        let share = self.shares.get(u);
+        for (&v, factor) in piece.targets.iter().zip(K::factors(piece.weights, piece.targets.len())) {
+            self.sums.add(v, to_signed(share * factor.as_f64()));
         }
         Flow::More
     }

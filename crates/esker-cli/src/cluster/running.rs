@@ -59,7 +59,7 @@ pub(crate) struct ClusterRunCommand {
     /// pagerank: the greatest number of rounds [default: 100]
     #[arg(long, value_name = "N")]
     rounds: Option<String>,
-    /// sssp: width of the windows of distances that are settled together [default: the mean length]
+    /// sssp: width of the windows of distances that are settled together, or auto [default: auto: the mean length]
     #[arg(long, value_name = "WIDTH")]
     delta: Option<String>,
     /// cdlp: number of iterations [default: 10]

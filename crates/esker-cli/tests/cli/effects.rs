@@ -81,7 +81,7 @@ fn values_out_of_range_are_bad_usage_and_the_message_says_what_would_do() {
         ("pagerank w.esker --damping 1.5", "--damping takes a number from 0 to 1"),
         ("pagerank w.esker --damping nan", "--damping takes a number from 0 to 1"),
         ("pagerank w.esker --tolerance -1", "--tolerance takes a number from 0"),
-        ("sssp w.esker --source x --delta 0", "--delta takes a number above 0"),
+        ("sssp w.esker --source x --delta 0", "--delta takes a number above 0, or auto"),
         ("cliques w.esker --k 0", "--k takes a whole number from 1"),
         ("triangles w.esker --method sample --samples 0", "--samples takes a whole number from 1"),
         ("densest w.esker --epsilon inf", "--epsilon takes a number above 0"),

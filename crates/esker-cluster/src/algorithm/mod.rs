@@ -108,7 +108,7 @@ pub const ALGORITHMS: &[ClusterAlgorithm] = &[
             ("source", "the vertex to begin with (required)"),
             (
                 "delta",
-                "width of the windows of distances that are settled together [default: the mean length]",
+                "width of the windows of distances that are settled together, or auto [default: auto: the mean length]",
             ),
         ],
         run: sssp::sssp,

@@ -110,7 +110,8 @@ fn search<W: Length<Wide: Keyed>, G: Lists<Weight = W, Error = Error>>(
     let mut waiting = Box::new(Waiting::new());
     let unsaid = Bitmap::new(graph.num_vertices());
     let start = local.find_owned(source)?;
-    let width = options.number("delta", mean_length(local, graph, engine)?)?;
+    let mean = mean_length(local, graph, engine)?;
+    let width = if options.text("delta") == Some("auto") { mean } else { options.number("delta", mean)? };
     if width <= 0.0 {
         return Err(Error::Usage(format!("delta={width} is not a width of a window: give a number above 0")));
     }

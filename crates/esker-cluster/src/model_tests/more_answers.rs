@@ -107,7 +107,7 @@ fn distances_triangles_and_communities_are_those_of_one_database() {
         let cluster = add_all(cluster, &input, 0);
         let alone = single(&place.path().join("alone"), &input, directed, is_text);
         let (run, ids) = (Run::with_threads(1).expect("run"), ids_of(&alone));
-        for (source, delta) in [(0, None), (ids.len() / 2, Some("3"))] {
+        for (source, delta) in [(0, None), (ids.len() / 3, Some("auto")), (ids.len() / 2, Some("3"))] {
             let expected: BTreeMap<_, _> = ids.iter().cloned().zip(distances(&alone, &run, source)).collect();
             let name = ids[source].as_id().to_string();
             let mut params = vec![("source", name.as_str())];

@@ -17,7 +17,7 @@ pub(crate) use entries::{Shown, degree_of};
 pub use entry::{Entry, GraphReads, ListReads, ReadPattern, Resources, WeightReads};
 pub use job::Job;
 pub(crate) use many::{Many, ManyFailure};
-pub use option::{Opt, OptDefault, OptKind, OptRange};
+pub use option::{AUTO, Opt, OptDefault, OptKind, OptRange};
 pub use params::Params;
 pub use refusals::{REFUSED_BY_ALL, Refusal};
 pub use work::Workload;

@@ -61,6 +61,9 @@ impl OptRange {
     }
 }
 
+/// The value that leaves the choice to the algorithm, of options that have it.
+pub const AUTO: &str = "auto";
+
 /// The rates of a decomposition.
 pub(super) const RATES: OptRange = OptRange::Between(0.001, 20.0);
 
@@ -79,6 +82,8 @@ pub struct Opt {
     pub repeatable: bool,
     /// The numbers that it takes, if it takes numbers.
     pub range: OptRange,
+    /// Whether it takes [`AUTO`] too, which is as if it were not given.
+    pub has_auto: bool,
     /// Another option and its value, without which this one would have no effect.
     pub only_with: Option<(&'static str, &'static str)>,
     /// Those of its values with which the algorithm is defined for undirected graphs only.
@@ -98,6 +103,7 @@ impl Opt {
             required: false,
             repeatable: false,
             range: OptRange::All,
+            has_auto: false,
             only_with: None,
             undirected: &[],
             in_lists: &[],
@@ -150,6 +156,11 @@ impl Opt {
         Self { in_lists: values, ..self }
     }
 
+    /// That may be [`AUTO`], which is also the default; a sentence describes what is chosen.
+    pub(super) const fn or_auto(self, sentence: &'static str) -> Self {
+        Self { has_auto: true, ..self.otherwise(sentence) }
+    }
+
     pub(super) const fn required(self) -> Self {
         Self { required: true, ..self }
     }
@@ -194,11 +205,13 @@ impl Opt {
     pub fn check(&self, text: &str) -> Result<(), String> {
         let name = self.name;
         match self.kind {
+            _ if self.has_auto && text == AUTO => Ok(()),
             OptKind::Integer if !text.parse::<u64>().is_ok_and(|value| self.range.contains(value as f64)) => {
                 Err(format!("--{name} takes a whole number{}, not {text:?}", self.range.describe()))
             }
             OptKind::Float if !text.parse().is_ok_and(|value| self.range.contains(value)) => {
-                Err(format!("--{name} takes a number{}, not {text:?}", self.range.describe()))
+                let or_auto = if self.has_auto { ", or auto" } else { "" };
+                Err(format!("--{name} takes a number{}{or_auto}, not {text:?}", self.range.describe()))
             }
             OptKind::Choice(names) if !names.contains(&text) => {
                 let (last, others) = names.split_last().unwrap_or((&"", &[]));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::option::Opt;
+use super::option::{AUTO, Opt};
 use crate::error::{Error, Result};
 
 /// Values of options by name.
@@ -53,6 +53,14 @@ impl Params {
             text.parse().map_err(|_| Error::Usage(format!("--{name} cannot be {text:?}: it is out of range")))
         };
         self.text(name).map(read).transpose()
+    }
+
+    /// As [`Params::get`], of an option that may be [`AUTO`]: then `None`.
+    ///
+    /// # Errors
+    /// As [`Params::get`].
+    pub(super) fn get_unless_auto<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>> {
+        if self.text(name) == Some(AUTO) { Ok(None) } else { self.get(name) }
     }
 
     /// As [`Params::get`], with a default.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use esker::catalogue::{CATALOGUE, Entry, Job, OptDefault, Params, find};
+use esker::catalogue::{AUTO, CATALOGUE, Entry, Job, OptDefault, Params, find};
 use esker::graph::generate::{Generator, Grid, Model, RMat, Weighting};
 use esker::graph::{Run, RunOptions};
 use esker::import::generated::GeneratorReader;
@@ -104,7 +104,11 @@ fn a_default_given_explicitly_changes_nothing() {
         let base = required(entry, "1");
         let expected = answer(entry, &base);
         for option in entry.options {
-            if let OptDefault::Value(text) = option.default {
+            let default = match option.default {
+                OptDefault::Value(text) => Some(text),
+                _ => option.has_auto.then_some(AUTO),
+            };
+            if let Some(text) = default {
                 option.check(text).unwrap();
                 // An option of another option's value changes nothing beside that value.
                 let value = option.only_with;

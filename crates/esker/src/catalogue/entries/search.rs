@@ -120,9 +120,9 @@ pub(super) const SSSP: Entry = Entry {
     summary: "Shortest paths from one source; weights must not be negative",
     options: &[
         Opt::vertex("source", "Vertex to start from").required(),
-        Opt::float("delta", "Width of a bucket")
+        Opt::float("delta", "Width of a bucket, or auto")
             .within(OptRange::Above(0.0))
-            .otherwise("chosen from the weights"),
+            .or_auto("auto: chosen from weights, degrees and threads"),
         Opt::vertex(
             "target",
             "Stop at the distance of this vertex; vertices farther away count as unreached",
@@ -148,7 +148,7 @@ pub(super) const SSSP: Entry = Entry {
 };
 
 fn sssp_options(params: &Params, target: Option<VertexId>) -> Result<SsspOptions> {
-    Ok(SsspOptions { delta: params.get("delta")?, parents: params.flag("parents"), target })
+    Ok(SsspOptions { delta: params.get_unless_auto("delta")?, parents: params.flag("parents"), target })
 }
 
 /// Calls a function with the type of the weights.
