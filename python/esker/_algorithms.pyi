@@ -74,14 +74,14 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def sssp(self, source: Id, *, delta: float | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+    def sssp(self, source: Id, *, delta: float | Literal['auto'] | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
         """Shortest paths from one source; weights must not be negative.
 
         Uses the weights of edges; without weights, every edge has weight 1.
 
         Args:
             source: Vertex to start from.
-            delta: Width of a bucket [default: chosen from the weights].
+            delta: Width of a bucket, or auto [default: auto: chosen from weights, degrees and threads].
             target: Stop at the distance of this vertex; vertices farther away count as unreached [default: none].
             parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
@@ -740,12 +740,12 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def sssp(self, source: Id | None = None, *, delta: float | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+    def sssp(self, source: Id | None = None, *, delta: float | Literal['auto'] | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``sssp``.
 
         Args:
             source: Vertex to start from.
-            delta: Width of a bucket [default: chosen from the weights].
+            delta: Width of a bucket, or auto [default: auto: chosen from weights, degrees and threads].
             target: Stop at the distance of this vertex; vertices farther away count as unreached [default: none].
             parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
