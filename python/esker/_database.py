@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import json
 import os
 import shutil
@@ -45,7 +46,7 @@ from ._settings import (
 )
 from ._streaming import EdgeStream
 from ._streaming import started as streaming
-from ._windows import Kind, Time, Window, Windows, length_text, moving_window, of_window, series
+from ._windows import Kind, Time, Window, Windows, WindowTable, length_text, moving_window, of_window, on_versions, series
 
 
 class Database:
@@ -322,6 +323,33 @@ class Database:
             )
             for one in json.loads(native.versions())
         )
+
+    def run_versions(
+        self, algorithm: str, first: At = None, last: At = None, *, top: int | None = None, progress: ProgressOption = None, **options: Any
+    ) -> WindowTable:
+        """Runs an algorithm on several versions, from ``first`` to ``last``, both included; by default on all.
+
+        Args:
+            algorithm: Its name.
+            first: The first version, given as for :meth:`graph`; by default the oldest.
+            last: The last version; by default the newest.
+            top: Only this many rows of each version, those with the largest values or the largest groups.
+            progress: As for runs; a stage is some successive versions.
+            options: Those of the algorithm.
+
+        Returns:
+            One table over all versions: the column ``version`` has the number of the version; the others are those of the result, or, for an
+            algorithm without columns, its figures.
+
+        >>> db.run_versions("wcc", 3).to_pandas().groupby("version")["component"].nunique()
+        """
+        numbers = [one["number"] for one in json.loads(self._created().versions())]
+        begin = numbers[0] if first is None else self.graph(first).version
+        end = self.graph(last).version
+        numbers = [number for number in numbers if begin <= number <= end]
+        if not numbers:
+            raise InvalidError(f"the first version, {begin}, is after the last, {end}")
+        return on_versions([functools.partial(self.graph, number) for number in numbers], algorithm, top, progress, options)
 
     @property
     def tags(self) -> dict[str, int]:

@@ -80,6 +80,13 @@ def window_answers(
     options: list[tuple[str, str]],
     settings: dict[str, Any],
 ) -> list[Answer]: ...
+def version_answers(
+    graphs: list[Graph],
+    choice: tuple[str | None, bool],
+    name: str,
+    options: list[tuple[str, str]],
+    settings: dict[str, Any],
+) -> list[Answer]: ...
 
 class Follow:
     version: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import json
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, NamedTuple, Union, overload
 
@@ -265,12 +266,16 @@ class Graph(Algorithms):
         settings = {name: given[name] for name in names if name in given}
         return options, texts, settings
 
-    def _call_on_several(self, run: Callable[..., Any], algorithm: Algorithm, given: dict[str, Any]) -> list[Result]:
-        """The results of an algorithm on several graphs over the vertices of this one, which ``run`` computes together."""
+    def _call_on_several(
+        self, run: Callable[..., Any], algorithm: Algorithm, given: dict[str, Any], graphs: Iterable[Graph] | None = None
+    ) -> list[Result]:
+        """The results of an algorithm on several graphs over the vertices of this one, which ``run`` computes together. Their ids are those of
+        ``graphs``, by default of this one."""
         options, texts, settings = self._prepared(algorithm, given)
         choice = _choice(given.get("weight"), given.get("undirected", False))
         natives = run(algorithm.name, texts, run_settings(**settings, progress=None), *choice)
-        return [Result(native, self, algorithm.name, options, None) for native in natives]
+        of_each = itertools.repeat(self) if graphs is None else graphs
+        return [Result(native, graph, algorithm.name, options, None) for native, graph in zip(natives, of_each)]
 
     def _existing_id_text(self, vertex: Any) -> str:
         """Like :meth:`_id_text`, and checks that the vertex exists."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import json
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, Tuple, Union, get_args
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, Sequence, Tuple, Union, get_args
 
 from . import _progress
 from ._algorithms import ALGORITHMS, Algorithm, Algorithms
 from ._counted import counted
 from ._errors import InvalidError, MistypedError
-from ._esker import window, window_answers, window_ends, window_range, window_times
+from ._esker import version_answers, window, window_answers, window_ends, window_range, window_times
 from ._result import Result
 from ._settings import is_moment, moment_text, run_settings, time_text
 
@@ -223,8 +224,7 @@ class Windows:
             One table over all windows: the column ``until`` has the last time of the window, and, of windows of several lengths, ``length``
             their length; the others are those of the result, or, for an algorithm without columns, its figures.
         """
-        asked, given = getattr(_Asked(), _method(algorithm))(**options)
-        plain = not any(given.get(name) for name in ("verify", "encoding", "residency", "head"))
+        asked, given, plain = _asked(algorithm, options)
         tables = []
         with _progress.listening(progress, algorithm) as callback:
             for start in range(0, len(self), _AT_ONCE):
@@ -236,7 +236,7 @@ class Windows:
                     results = self._results(some, asked, given)
                 for index, one, result in zip(range(start, len(self)), some, results):
                     length = self._lengths[index % len(self._lengths)] if len(self._lengths) > 1 else None
-                    tables.append(((one.until, length), _rows(result, top)))
+                    tables.append(({"until": one.until, "length": length}, _rows(result, top)))
         return WindowTable(tables)
 
     def _results(self, windows: list[Window], algorithm: Algorithm, given: dict[str, Any]) -> list[Result]:
@@ -262,19 +262,51 @@ class _Asked(Algorithms):
         return algorithm, given
 
 
+def _asked(algorithm: str, options: dict[str, Any]) -> tuple[Algorithm, dict[str, Any], bool]:
+    """An algorithm, its options, checked, and whether graphs may be read together."""
+    asked, given = getattr(_Asked(), _method(algorithm))(**options)
+    return asked, given, not any(given.get(name) for name in ("verify", "encoding", "residency", "head"))
+
+
+def on_versions(graphs: Sequence[Callable[[], Graph]], algorithm: str, top: int | None, progress: Any, options: dict[str, Any]) -> WindowTable:
+    """The results of an algorithm on several versions, oldest first, which ``graphs`` open."""
+    asked, given, plain = _asked(algorithm, options)
+    tables = []
+    with _progress.listening(progress, algorithm) as callback:
+        for start in range(0, len(graphs), _AT_ONCE):
+            some = [graph() for graph in graphs[start : start + _AT_ONCE]]
+            if callback is not None:
+                callback(f"version {some[0].version}", start / len(graphs), None, 0, start, len(graphs))
+            results = _together(some, asked, given) if plain else []
+            alone = (one._call(asked, given) for one in some[len(results) :])
+            tables += [({"version": one.version}, _rows(result, top)) for one, result in zip(some, itertools.chain(results, alone))]
+    return WindowTable(tables)
+
+
+def _together(graphs: list[Graph], algorithm: Algorithm, given: dict[str, Any]) -> list[Result]:
+    """The results on the first of some versions, as many as are computed together."""
+
+    def run(name: str, texts: Any, settings: Any, weight: str | None, undirected: bool) -> Any:
+        return version_answers([graph._native for graph in graphs], (weight, undirected), name, texts, settings)
+
+    return graphs[-1]._call_on_several(run, algorithm, given, graphs)
+
+
 class WindowTable:
-    """The results of an algorithm on several windows as one table, made by :meth:`Windows.run`."""
+    """The results of an algorithm on several windows as one table, made by :meth:`Windows.run`, or on several versions, by
+    :meth:`esker.Database.run_versions`."""
 
     __slots__ = ("_tables",)
 
-    def __init__(self, tables: list[tuple[tuple[Any, str | None], pyarrow.Table]]) -> None:
+    def __init__(self, tables: list[tuple[dict[str, Any], pyarrow.Table]]) -> None:
         self._tables = tables
 
     def __len__(self) -> int:
         return sum(table.num_rows for _, table in self._tables)
 
     def __repr__(self) -> str:
-        return f"<esker.WindowTable of {counted(len(self), 'row')} over {counted(len(self._tables), 'window')}>"
+        what = "version" if self._tables and "version" in self._tables[0][0] else "window"
+        return f"<esker.WindowTable of {counted(len(self), 'row')} over {counted(len(self._tables), what)}>"
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -283,15 +315,15 @@ class WindowTable:
         """An Arrow table."""
         import pyarrow
 
-        def timed(step: tuple[Any, str | None], table: pyarrow.Table) -> pyarrow.Table:
-            for name, value in reversed(list(zip(("until", "length"), step))):
+        def named(step: dict[str, Any], table: pyarrow.Table) -> pyarrow.Table:
+            for name, value in reversed(step.items()):
                 if value is not None:
                     table = table.add_column(0, name, pyarrow.repeat(pyarrow.scalar(value), table.num_rows))
             return table
 
         if not self._tables:
             return pyarrow.table({"until": pyarrow.array([], pyarrow.timestamp("s"))})
-        return pyarrow.concat_tables([timed(*one) for one in self._tables])
+        return pyarrow.concat_tables([named(*one) for one in self._tables])
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas data frame."""

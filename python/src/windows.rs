@@ -6,6 +6,7 @@ use std::sync::Arc;
 use esker::catalogue::find;
 use esker::plan::Request;
 use esker::store::windows::{Combine, Copies, TimeWindow};
+use esker::versions::answers_on_versions;
 use esker::window::{
     Alignment, MovingWindow, Span, Step, TimePoint, TimeUnit, Times, WindowJob, WindowSeries,
 };
@@ -204,6 +205,37 @@ pub(crate) fn window_answers(
         WindowSeries::answers(&snapshot, (property, windows), &job, &run, |found| {
             answers.push(Answer { answer: Arc::new(found.answer), snapshot: graph.snapshot.clone() });
             Ok::<_, Failure>(())
+        })?;
+        Ok(answers)
+    })
+}
+
+/// The answers of an algorithm on the first of some successive versions, as many as are computed together.
+#[pyfunction]
+pub(crate) fn version_answers(
+    py: Python<'_>,
+    graphs: Vec<Py<Graph>>,
+    choice: Choice,
+    name: &str,
+    options: Vec<(String, String)>,
+    settings: Settings,
+) -> Outcome<Vec<Answer>> {
+    let (entry, params) = (find(name)?, params(options));
+    let (run, cancel, listener) = settings.run(name)?;
+    let mut read = Vec::new();
+    for graph in &graphs {
+        read.push(choice.of(&graph.get().snapshot)?);
+    }
+    if read.first().is_none_or(|first| entry.reads_weights(first) || first.drops_directions()) {
+        return Ok(Vec::new());
+    }
+    watched(py, &cancel, listener.as_ref(), || {
+        let mut answers = Vec::new();
+        let versions = (read.len(), |i: usize| Ok::<_, Failure>(read[i].clone()));
+        answers_on_versions(versions, (entry, &params), &run, |found| {
+            let snapshot = graphs[found.index].get().snapshot.clone();
+            answers.push(Answer { answer: Arc::new(found.answer), snapshot });
+            Ok(())
         })?;
         Ok(answers)
     })

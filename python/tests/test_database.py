@@ -9,6 +9,7 @@ import sys
 import warnings
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import esker
@@ -43,6 +44,30 @@ def test_versions_by_tag_and_time(web):
         web.graph(1, at=1)
     web.untag("monday")
     assert web.tags == {}
+
+
+def test_a_table_over_versions_has_what_a_run_on_each_has(path):
+    db = esker.create(path)
+    edges = [(3 * i % 13, 5 * i % 11) for i in range(40)]
+    for start in range(0, 40, 10):
+        with db.batch() as batch:
+            batch.add_edges(*zip(*edges[start : start + 10]))
+            if start:
+                batch.delete_edges(*zip(*edges[start - 5 : start - 3]))
+    numbers = [one.number for one in db.versions()]
+    for algorithm, options in (("wcc", {}), ("kcore", {}), ("degrees", {}), ("bfs", {"source": 3}), ("scc", {}), ("wcc", {"verify": True})):
+        frame = db.run_versions(algorithm, **options).to_pandas()
+        assert frame["version"].unique().tolist() == numbers
+        for number in numbers:
+            alone = pa.table(getattr(db.graph(number), algorithm)(**options)).to_pandas()
+            assert frame[frame["version"] == number].drop(columns="version").reset_index(drop=True).equals(alone), (algorithm, number)
+    some = db.run_versions("pagerank", 2, 3, top=1)
+    assert repr(some) == "<esker.WindowTable of 2 rows over 2 versions>" and some.to_arrow()["version"].to_pylist() == [2, 3]
+    assert db.run_versions("triangles", last=2, undirected=True).to_pandas()["version"].tolist() == [1, 2]
+    with pytest.raises(esker.InvalidError, match="after the last"):
+        db.run_versions("wcc", 3, 2)
+    with pytest.raises(ValueError, match="no algorithm"):
+        db.run_versions("wccc")
 
 
 def test_diff(web):

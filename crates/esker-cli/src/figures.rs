@@ -8,35 +8,21 @@ use serde_json::json;
 use crate::answer_rows::fact_json;
 use crate::rows::Rows;
 
-/// The sizes of a version and the figures of an answer, in one row.
-pub(crate) fn figures_of(entry: &Entry, snapshot: &Snapshot, answer: &Answer) -> Rows {
-    let vertices = answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len());
-    rows_of_figures(entry, vertices, (edges_name(snapshot), snapshot.num_edges()), answer)
-}
-
 /// What the edges of a version are called beside their number: those of an undirected view are not counted, for edges in both directions
 /// are one in it.
 pub(crate) fn edges_name(snapshot: &Snapshot) -> &'static str {
     if snapshot.drops_directions() { "directed_edges" } else { "edges" }
 }
 
-/// The figures of an answer, after the numbers of vertices and edges of its graph, which is a part of a version.
+/// The figures of an answer, after the numbers of vertices and edges of its graph, which is a version or a part of one.
 pub(crate) fn sized_figures(
     entry: &Entry,
     snapshot: &Snapshot,
     (vertices, edges): (usize, u64),
     answer: &Answer,
 ) -> Rows {
-    rows_of_figures(entry, vertices, (edges_name(snapshot), edges), answer)
-}
-
-fn rows_of_figures(
-    entry: &Entry,
-    vertices: usize,
-    (name, edges): (&'static str, u64),
-    answer: &Answer,
-) -> Rows {
-    let mut rows = Rows::of(["vertices", name].into_iter().chain(entry.figures.iter().copied()));
+    let mut rows =
+        Rows::of(["vertices", edges_name(snapshot)].into_iter().chain(entry.figures.iter().copied()));
     let figure = |name: &&str| {
         let fact = answer.facts.iter().find(|(known, _)| known == name);
         fact.map_or(serde_json::Value::Null, |(_, fact)| fact_json(fact))

@@ -9,6 +9,7 @@ mod answer_rows;
 mod figures;
 mod committing;
 mod progress;
+mod shown;
 mod resources;
 mod reading;
 mod at;

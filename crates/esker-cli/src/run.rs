@@ -1,6 +1,7 @@
 //! `esker run`: computes on a database, or straight on a file of edges.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
@@ -10,8 +11,8 @@ use esker::export::ExportOptions;
 use esker::graph::{Cancel, Run};
 use esker::histogram::Histogram;
 use esker::output::write;
-use esker::store::Snapshot;
 use esker::store::format::PropertyRecord;
+use esker::store::{Snapshot, Store};
 use esker::top::{TopVertex, top};
 use esker::versions::answers_on_versions;
 use esker::window::Times;
@@ -23,7 +24,7 @@ use crate::answer_rows::{answer_rows, fact_json, value_json};
 use crate::at::{AtArgs, VersionRange, parse_range};
 use crate::choice::{ChoiceArgs, Chosen, needs_window};
 use crate::failure::{Failure, Outcome};
-use crate::figures::{edges_name, figures_of, sized_figures};
+use crate::figures::edges_name;
 use crate::importing::PolicyArgs;
 use crate::interrupt::{self, cancel_on_signals};
 use crate::opening::{GraphArgs, INPUT_FORMAT, later_bytes_on, open_graph, open_store, refuse_reading};
@@ -31,8 +32,9 @@ use crate::progress::Bar;
 use crate::reading::ReadArgs;
 use crate::residency::{AccessArgs, explain};
 use crate::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
-use crate::rows::{RowFormat, Rows, bars};
+use crate::rows::{RowFormat, bars};
 use crate::selecting::WhereArgs;
+use crate::shown::{STANDARD_OUTPUT, ShownRows, ShownVersions};
 use crate::size::{bytes, counted, rate, seconds};
 use crate::text;
 use crate::window_args::{describe, window_json};
@@ -85,11 +87,12 @@ struct RunArgs {
     /// Show how the values, or the sizes of groups, are distributed
     #[arg(long, conflicts_with_all = ["top", "json"])]
     histogram: bool,
-    /// Run on these versions, both included, and show the figures of each in one table; with --top, its first rows
-    #[arg(long, value_name = "FIRST..LAST", value_parser = parse_range, conflicts_with_all = ["at", "output", "histogram", "conditions", "reverse"])]
+    /// Run on these versions, both included, and show the figures of each in one table; with --top, its first rows. --output then writes the
+    /// values of all versions, after the column version; `-` prints them instead of figures
+    #[arg(long, value_name = "FIRST..LAST", value_parser = parse_range, conflicts_with_all = ["at", "histogram", "conditions", "reverse"])]
     versions: Option<VersionRange>,
     /// Run on all versions
-    #[arg(long, conflicts_with_all = ["at", "versions", "output", "histogram", "conditions", "reverse"])]
+    #[arg(long, conflicts_with_all = ["at", "versions", "histogram", "conditions", "reverse"])]
     each_version: bool,
     #[command(flatten)]
     selected: WhereArgs,
@@ -205,32 +208,61 @@ impl RunArgs {
         Ok(())
     }
 
-    /// The figures, or the first rows, of the answer on each of several versions.
+    /// Shows the figures or rows of the answer on each of several versions, and writes their values.
     fn run_versions(&self, requested: &Requested<Self>, cancel: &Cancel) -> Outcome {
-        let Requested { entry, params, given, .. } = requested;
         let [database] = &self.inputs[..] else {
             return Err(Failure::Usage("--versions and --each-version take one database".to_owned()));
         };
-        refuse_reading(database, given)?;
+        refuse_reading(database, &requested.given)?;
+        let (output, format) = (self.output.as_deref(), self.row_format());
+        let shown = ShownRows::of(self.top, output, format == RowFormat::Csv);
+        let file = shown.file(output, self.force, cancel)?;
         let (store, bar) = open_store(database.as_ref(), &self.resources, cancel)?;
         bar.finish();
         let numbers = self.versions.unwrap_or(VersionRange::ALL).numbers(&store)?;
-        let resources = self.resources.of_run(self.deterministic);
-        let (mut rows, begin) = (Rows::default(), Instant::now());
+        let begin = Instant::now();
+        // Rows on standard output would break into the bar.
+        let mut shown = ShownVersions::new(shown, format, file, Bar::spinner(self.is_to_stdout()));
+        let found = self.answer_versions(requested, &store, &numbers, &mut shown, cancel);
+        shown.bar.finish();
+        found?;
+        shown.finish()?;
+        let taken = seconds(begin.elapsed().as_secs_f64());
+        text::remark_facts(&[("versions".to_owned(), numbers.len().to_string()), ("time".to_owned(), taken)]);
+        Ok(())
+    }
+
+    /// Computes on versions together as far as that is possible, then on one after another.
+    fn answer_versions(
+        &self,
+        requested: &Requested<Self>,
+        store: &Store,
+        numbers: &[u64],
+        shown: &mut ShownVersions,
+        cancel: &Cancel,
+    ) -> Outcome {
+        let Requested { entry, params, .. } = requested;
         let open = |number: u64| -> Result<Snapshot, Failure> {
             let reading = self.resources.run(cancel, 0, false, None)?;
             let names = (self.read.weight.as_deref(), self.read.time.as_deref());
             Ok(self.choice.of(store.at(number)?, names, None, &reading)?.snapshot)
         };
+        let on_round = shown.bar.on_round(entry.name);
+        let begin = || self.resources.run(cancel, self.seed, self.deterministic, Some(Arc::clone(&on_round)));
         let mut done = 0;
         if let (Some(&first), true) = (numbers.first(), self.trials == 1 && !self.verify) {
             let snapshot = open(first)?;
             let is_whole = snapshot.window_index().is_none() && !snapshot.drops_directions();
             if is_whole && self.access.request().is_free() && !entry.reads_weights(&snapshot) {
                 drop(snapshot);
-                done = self.run_together(requested, &numbers, open, cancel, &mut rows)?;
+                let versions = (numbers.len(), |i: usize| open(numbers[i]));
+                done = answers_on_versions(versions, (entry, params), &begin()?, |found| {
+                    let (number, sizes) = (numbers[found.index], (found.num_vertices, found.num_edges));
+                    shown.add(number, entry, &open(number)?, sizes, &found.answer)
+                })?;
             }
         }
+        let resources = self.resources.of_run(self.deterministic);
         for &number in &numbers[done..] {
             let on_version = |failure| match failure {
                 Failure::Failed(reason) => Failure::Failed(format!("version {number}: {reason}")),
@@ -239,51 +271,17 @@ impl RunArgs {
             let snapshot = open(number)?;
             let plan = self.access.plan(&snapshot, entry, params, &resources).map_err(on_version)?;
             let snapshot = plan.apply(&snapshot)?;
-            let bar = Bar::spinner(false);
-            let on_round = Some(bar.on_round(entry.name));
-            let run = self.resources.run(cancel, self.seed, self.deterministic, on_round)?;
-            let answer = self.compute(entry, params, &snapshot, &run);
-            bar.finish();
-            let (answer, _) = answer.map_err(on_version)?;
-            let found = match self.top {
-                Some(count) => answer_rows(&snapshot, &answer, Some(count), self.row_format())?,
-                None => figures_of(entry, &snapshot, &answer),
-            };
-            rows.append("version", &json!(number), found);
+            let (answer, _) = self.compute(entry, params, &snapshot, &begin()?).map_err(on_version)?;
+            let vertices = answer.vertices.as_ref().map_or(snapshot.num_vertices(), |rows| rows.len());
+            let sizes = (vertices, snapshot.num_edges());
+            shown.add(number, entry, &snapshot, sizes, &answer).map_err(on_version)?;
         }
-        rows.print(self.row_format())?;
-        let taken = seconds(begin.elapsed().as_secs_f64());
-        text::remark_facts(&[("versions".to_owned(), numbers.len().to_string()), ("time".to_owned(), taken)]);
         Ok(())
     }
 
-    /// Adds the rows of the first of some versions, as many as are computed at once; returns their number.
-    fn run_together(
-        &self,
-        requested: &Requested<Self>,
-        numbers: &[u64],
-        open: impl Fn(u64) -> Result<Snapshot, Failure>,
-        cancel: &Cancel,
-        rows: &mut Rows,
-    ) -> Result<usize, Failure> {
-        let Requested { entry, params, .. } = requested;
-        let Some(&newest) = numbers.last() else { return Ok(0) };
-        // Its ids are those of all versions.
-        let newest = open(newest)?;
-        let bar = Bar::spinner(false);
-        let on_round = Some(bar.on_round(entry.name));
-        let run = self.resources.run(cancel, self.seed, self.deterministic, on_round)?;
-        let versions = (numbers.len(), |i: usize| open(numbers[i]));
-        let found = answers_on_versions(versions, (entry, params), &run, |found| {
-            let of_version = match self.top {
-                Some(count) => answer_rows(&newest, &found.answer, Some(count), self.row_format())?,
-                None => sized_figures(entry, &newest, (found.num_vertices, found.num_edges), &found.answer),
-            };
-            rows.append("version", &json!(numbers[found.index]), of_version);
-            Ok(())
-        });
-        bar.finish();
-        found
+    /// Whether several versions are asked for.
+    fn spans_versions(&self) -> bool {
+        self.each_version || self.versions.is_some()
     }
 
     /// The answer of the last trial, with the median of all times, and what the first took.
@@ -358,23 +356,18 @@ impl RunArgs {
         Ok(())
     }
 
-    /// Whether several versions are asked for.
-    fn spans_versions(&self) -> bool {
-        self.each_version || self.versions.is_some()
-    }
-
     /// The form of rows on standard output.
     fn row_format(&self) -> RowFormat {
         self.rows.unwrap_or(match self.is_to_stdout() {
+            _ if self.json && self.spans_versions() => RowFormat::Json,
             true => RowFormat::Csv,
-            false if self.json && self.spans_versions() => RowFormat::Json,
             false => RowFormat::Table,
         })
     }
 
     /// Whether `--output -` was given.
     fn is_to_stdout(&self) -> bool {
-        self.output.as_deref().is_some_and(|path| path.as_os_str() == "-")
+        self.output.as_deref().is_some_and(|path| path.as_os_str() == STANDARD_OUTPUT)
     }
 
     /// Whether `--output -` is to print other rows than all, or in another form than CSV.
@@ -391,8 +384,9 @@ impl RunArgs {
         if self.histogram && self.is_to_stdout() {
             return refuse("--histogram and --output - both go to standard output");
         }
-        if self.json && self.rows.is_some() && !self.is_to_stdout() {
-            return refuse(match self.spans_versions() {
+        let spans_versions = self.spans_versions();
+        if self.json && self.rows.is_some() && (spans_versions || !self.is_to_stdout()) {
+            return refuse(match spans_versions {
                 true => "--json prints the rows of the versions as JSON: leave out --json or --format",
                 false => {
                     "--format has no effect with --json, which reports as JSON; rows are printed beside it with --output -"
@@ -400,7 +394,8 @@ impl RunArgs {
             });
         }
         let is_to_file = self.output.is_some() && !self.is_to_stdout();
-        if self.rows.is_some() && is_to_file && self.top.is_none() && !self.histogram {
+        let is_file_only = is_to_file && self.top.is_none() && !self.histogram && !spans_versions;
+        if self.rows.is_some() && is_file_only {
             return refuse("--format has no effect on --output FILE, only on the rows of --top N");
         }
         let option = match (self.top, &self.output) {

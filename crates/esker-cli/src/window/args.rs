@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use esker::catalogue::Entry;
-use esker::export::ExportOptions;
 use esker::graph::Cancel;
 use esker::output::StepsFile;
 use esker::window::{Alignment, Span, Step, TimePoint, Times};
@@ -16,6 +15,7 @@ use crate::failure::{Failure, Outcome};
 use crate::residency::AccessArgs;
 use crate::resources::ResourceArgs;
 use crate::rows::RowFormat;
+use crate::shown::{STANDARD_OUTPUT, ShownRows};
 use crate::window_args::{TIME_HELP, WindowArgs};
 
 /// Run an algorithm on a series of time windows
@@ -107,19 +107,6 @@ pub(super) enum OverrunArg {
     Skip,
 }
 
-/// What of each window is shown on standard output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ShownRows {
-    /// Nothing: a file of all values goes there.
-    Nothing,
-    /// Its sizes and the figures of the answer.
-    Figures,
-    /// The rows with the largest values.
-    Top(usize),
-    /// All rows.
-    All,
-}
-
 impl WindowCommand {
     /// Refuses options that make no sense together.
     pub(super) fn check(&self, entry: &Entry) -> Outcome {
@@ -157,29 +144,17 @@ impl WindowCommand {
 
     /// Whether `--output -` was given.
     pub(super) fn is_to_stdout(&self) -> bool {
-        self.output.as_deref() == Some(Path::new("-"))
-    }
-
-    /// Whether rows in the form of files go to standard output.
-    fn is_file_to_stdout(&self) -> bool {
-        self.is_to_stdout() && self.top.is_none() && !self.follow && self.row_format() == RowFormat::Csv
+        self.output.as_deref() == Some(Path::new(STANDARD_OUTPUT))
     }
 
     pub(super) fn shown(&self) -> ShownRows {
-        match self.top {
-            Some(count) => ShownRows::Top(count),
-            None if self.is_file_to_stdout() => ShownRows::Nothing,
-            None if self.is_to_stdout() => ShownRows::All,
-            None => ShownRows::Figures,
-        }
+        let like_files = !self.follow && self.row_format() == RowFormat::Csv;
+        ShownRows::of(self.top, self.output.as_deref(), like_files)
     }
 
     /// The file to which all values are written.
     pub(super) fn file(&self, cancel: &Cancel) -> Result<Option<StepsFile>, Failure> {
-        let path = self.output.as_ref().filter(|_| !self.is_to_stdout() || self.is_file_to_stdout());
-        let options =
-            ExportOptions { overwrite: self.force, cancel: cancel.clone(), ..ExportOptions::default() };
-        Ok(path.map(|path| StepsFile::create(path, &options)).transpose()?)
+        self.shown().file(self.output.as_deref(), self.force, cancel)
     }
 
     /// How far the end of a window is from the next.

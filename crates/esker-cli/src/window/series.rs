@@ -8,12 +8,11 @@ use esker::store::windows::SHARED_WINDOWS_MAX;
 use esker::window::{Span, Times, WindowJob, WindowSeries};
 use serde_json::json;
 
-use super::args::{ShownRows, WindowCommand};
-use crate::answer_rows::answer_rows;
+use super::args::WindowCommand;
 use crate::failure::Failure;
-use crate::figures::sized_figures;
 use crate::progress::Bar;
 use crate::rows::{PrintedRows, RowFormat, Rows};
+use crate::shown::ShownRows;
 use crate::text;
 
 /// What the windows of a command share.
@@ -97,16 +96,8 @@ impl Series<'_> {
                 let step = times.step_columns(found.window.until, lengths[done]);
                 file.add(&step, snapshot.ids(), &found.answer)?;
             }
-            let rows_of = |count| answer_rows(snapshot, &found.answer, count, self.format);
-            let of_window = match self.shown {
-                ShownRows::Nothing => Rows::default(),
-                ShownRows::Top(count) => rows_of(Some(count))?,
-                ShownRows::All => rows_of(None)?,
-                ShownRows::Figures => {
-                    let sizes = (found.num_vertices, found.num_edges);
-                    sized_figures(entry, snapshot, sizes, &found.answer)
-                }
-            };
+            let sizes = (found.num_vertices, found.num_edges);
+            let of_window = self.shown.rows(entry, snapshot, sizes, &found.answer, self.format)?;
             let mut of_length = Rows::default();
             of_length.append("length", &json!(lengths[done].to_string()), of_window);
             rows.append("until", &json!(times.unit.format(found.window.until)), of_length);

@@ -126,6 +126,44 @@ fn several_versions_make_one_table() {
 }
 
 #[test]
+fn values_of_several_versions_make_one_file() {
+    let place = town();
+    place.file("late.csv", "from,to,weight,kind\nf,a,1,road\n");
+    place.ok("add w.esker late.csv"); // a vertex that earlier versions do not have
+    let values =
+        "version,vertex,value\n3,a,0\n3,b,\n3,c,1\n3,d,2\n3,e,\n4,a,0\n4,b,\n4,c,1\n4,d,2\n4,e,\n4,f,\n";
+    // Together, and one by one.
+    for options in ["", "--verify"] {
+        let run = format!("run bfs w.esker --source a --versions 3..4 -q {options}");
+        assert_eq!(place.ok(&format!("{run} --output -")), values, "{options}");
+        let table = place.ok(&format!("{run} --format csv --force --output bfs.csv"));
+        assert_eq!(table, "version,vertices,edges,reached\n3,5,4,3\n4,6,5,3\n", "{options}");
+        let file = std::fs::read_to_string(place.path().join("bfs.csv")).unwrap();
+        assert_eq!(file, values, "{options}");
+        let rows = place.ok(&format!("{run} --output - --format jsonl"));
+        assert_eq!(rows.lines().nth(2), Some("{\"value\":1,\"version\":3,\"vertex\":\"c\"}"), "{options}");
+    }
+    // No edge differs, so the second is not peeled.
+    place.ok("set w.esker ages.csv");
+    let cores = |version| {
+        format!("{version},a,2\n{version},b,0\n{version},c,2\n{version},d,2\n{version},e,1\n{version},f,1\n")
+    };
+    let of_both = format!("version,vertex,value\n{}{}", cores(4), cores(5));
+    assert_eq!(place.ok("run kcore w.esker --versions 4..5 -q --output -"), of_both);
+    let top = place.ok("run degrees w.esker --each-version -q --top 1 --output degrees.parquet --format csv");
+    assert!(top.starts_with("version,vertex,value\n1,"), "{top}");
+    assert!(place.path().join("degrees.parquet").exists());
+    place.fails(2, "run wcc w.esker --each-version --output wcc.npy", "which step a row is of");
+    place.fails(2, "run triangles w.esker --each-version --output t.csv", "figures only");
+    place.fails(
+        2,
+        "run wcc w.esker --each-version --output - --json --format csv",
+        "leave out --json or --format",
+    );
+    place.fails(1, "run wcc w.esker --each-version --output bfs.csv", "exists already");
+}
+
+#[test]
 fn a_range_of_versions_is_forgotten() {
     let place = town();
     place.ok("set w.esker ages.csv");

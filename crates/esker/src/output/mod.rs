@@ -4,7 +4,7 @@
 //! the order of vertices, or in the order of ids if ids are dense integers, stored in another order, and no vertex is removed. A single
 //! column is called `value`; several columns have their own names. Memory: 65 536 rows.
 //!
-//! A file may have the answers of several steps, such as windows ([`StepsFile`]); then the first columns name the step.
+//! A file may have the answers of several steps, such as versions or windows ([`StepsFile`]); then the first columns name the step.
 
 mod rows;
 mod csv;
@@ -76,7 +76,7 @@ pub fn write(path: &Path, ids: &IdMap, answer: &Answer, options: &ExportOptions)
     Ok(file.finish()?.finish()?)
 }
 
-/// A file with the answers of several steps, such as windows: the rows of each answer, after columns that name its step.
+/// A file with the answers of several steps, such as versions or windows: the rows of each answer, after columns that name its step.
 pub struct StepsFile {
     format: OutputFormat,
     /// The file, before the first answer tells its columns.

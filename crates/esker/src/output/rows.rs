@@ -1,5 +1,6 @@
 //! The rows of an answer in output order.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use esker_graph::{VertexId, vertex};
@@ -27,15 +28,18 @@ pub struct StepColumn {
 pub enum StepValue {
     /// A text, such as a length of time.
     Text(String),
+    /// A number, such as that of a version.
+    Number(u64),
     /// A time since 1970 in UTC, in a unit, and as text.
     Time(i64, TimeUnit, String),
 }
 
 impl StepColumn {
     /// The value as text.
-    pub(super) fn text(&self) -> &str {
+    pub(super) fn text(&self) -> Cow<'_, str> {
         match &self.value {
-            StepValue::Text(text) | StepValue::Time(_, _, text) => text,
+            StepValue::Text(text) | StepValue::Time(_, _, text) => Cow::Borrowed(text),
+            StepValue::Number(number) => Cow::Owned(number.to_string()),
         }
     }
 }

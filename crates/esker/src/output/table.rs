@@ -155,6 +155,7 @@ fn batch(rows: &Rows<'_>, schema: &Arc<Schema>, chunk: &[Row]) -> Result<RecordB
 fn step_values(step: &StepColumn, len: usize) -> ArrayRef {
     match &step.value {
         StepValue::Text(text) => Arc::new(StringArray::from_iter_values(std::iter::repeat_n(text, len))),
+        StepValue::Number(number) => Arc::new(UInt64Array::from(vec![*number; len])),
         StepValue::Time(time, unit, _) => {
             let times: ArrayRef = Arc::new(Int64Array::from(vec![*time; len]));
             arrow_column(&LogicalType::Timestamp { unit: *unit, zone: "UTC".to_owned() }, &times)

@@ -270,6 +270,33 @@ fn a_file_of_steps_has_the_rows_of_each_under_its_step() {
 }
 
 #[test]
+fn a_file_of_versions_has_their_numbers() {
+    let place = tempfile::tempdir().unwrap();
+    let ids = IdMap::identity(0, 2, IdHasher::new(None));
+    let written = |name: &str| {
+        let path = place.path().join(name);
+        let mut file = StepsFile::create(&path, &ExportOptions::default()).unwrap();
+        for number in [7, u64::MAX] {
+            let column =
+                AnswerColumn { name: "count", values: Values::Count(vec![1, 2]), ranking: Ranking::Largest };
+            let step = StepColumn { name: "version", value: StepValue::Number(number) };
+            file.add(&[step], &ids, &answer(vec![column])).unwrap();
+        }
+        file.finish().unwrap();
+        RealDisk.read(&path).unwrap()
+    };
+    let text = String::from_utf8(written("a.csv")).unwrap();
+    assert_eq!(
+        text,
+        "version,vertex,value\n7,0,1\n7,1,2\n18446744073709551615,0,1\n18446744073709551615,1,2\n"
+    );
+    let arrow = std::io::Cursor::new(written("a.arrow"));
+    let mut arrow = arrow_ipc::reader::FileReader::try_new(arrow, None).unwrap();
+    let second: RecordBatch = arrow.nth(1).unwrap().unwrap();
+    assert_eq!(second.column(0).as_primitive::<UInt64Type>().values(), &[u64::MAX; 2]);
+}
+
+#[test]
 fn unwritable_answers_are_errors() {
     let place = tempfile::tempdir().unwrap();
     let options = ExportOptions { disk: Arc::new(RealDisk), ..ExportOptions::default() };
