@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use esker_algo::algorithm::bfs::{BfsOptions, bfs};
 use esker_algo::algorithm::degrees::{DegreeOf, degrees};
+use esker_algo::algorithm::kcore::kcore;
 use esker_algo::algorithm::pagerank::{PageRankOptions, pagerank};
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
 use esker_algo::many::{self, GraphSeries, LANES};
@@ -116,7 +117,7 @@ impl Stream {
 /// What is timed.
 type Work<'a> = &'a dyn Fn() -> Result<()>;
 
-/// Degrees, and searches from an end of an edge, on 64 graphs at most.
+/// Degrees, coreness, and searches from an end of an edge, on 64 graphs at most.
 fn others(settings: &Settings, stream: &Stream, alone: &Csr<()>, run: &Run) -> Result<()> {
     let (arcs, members) = stream.some(0..settings.graphs.min(64))?;
     let (graph, alone) = (arcs.graph(), alone.graph());
@@ -124,7 +125,7 @@ fn others(settings: &Settings, stream: &Stream, alone: &Csr<()>, run: &Run) -> R
     let series = GraphSeries::new((rows, None), false, members, settings.graphs.min(64))?;
     let (present, _) = series.presence(run)?;
     let source = stream.edges[stream.edges.len() / 2].0;
-    let ones: [(&str, Work<'_>, Work<'_>); 2] = [
+    let ones: [(&str, Work<'_>, Work<'_>); 3] = [
         (
             "degrees",
             &|| {
@@ -132,6 +133,14 @@ fn others(settings: &Settings, stream: &Stream, alone: &Csr<()>, run: &Run) -> R
                 Ok(())
             },
             &|| Ok(many::degrees(&series, DegreeOf::Out, run, |_, _| Ok::<_, Stop>(()))?),
+        ),
+        (
+            "kcore",
+            &|| {
+                kcore(&alone, run)?;
+                Ok(())
+            },
+            &|| Ok(many::cores(&series, run, |_, _| Ok::<_, Stop>(()))?),
         ),
         (
             "bfs",

@@ -7,12 +7,14 @@ mod series;
 mod lanes;
 mod components;
 mod degrees;
+mod cores;
 mod search;
 mod pagerank;
 #[cfg(test)]
 mod tests;
 
 pub use components::components;
+pub use cores::{changes_per_graph, cores};
 pub use degrees::degrees;
 pub use lanes::LANES;
 pub use pagerank::{SeriesPageRank, pagerank, suits};

@@ -4,7 +4,7 @@ use esker_graph::generate::{Generator, Model, RMat, Weighting};
 use esker_graph::{Csr, Direction, Graph, NONE, Run, Stop, VertexId};
 use proptest::prelude::*;
 
-use super::{GraphSeries, LANES, components, degrees, pagerank, search};
+use super::{GraphSeries, LANES, components, cores, degrees, pagerank, search};
 use crate::algorithm::bfs::{BfsOptions, bfs};
 use crate::algorithm::degrees::DegreeOf;
 use crate::algorithm::pagerank::PageRankOptions;
@@ -99,6 +99,30 @@ proptest! {
             let mut all = vec![0; case.n];
             vertices.iter().zip(&expected).for_each(|(&v, &degree)| all[v as usize] = degree);
             prop_assert_eq!(degrees, &all, "graph {}", graph);
+        }
+    }
+
+    #[test]
+    fn coreness_in_a_series_is_that_in_each_graph(case in cases(64), few_reads in any::<bool>()) {
+        let run = Run::with_threads(2).expect("threads");
+        let mut found = Vec::new();
+        let take = |graph, cores| {
+            assert_eq!(graph, found.len(), "graphs come in order");
+            found.push(cores);
+            Ok::<_, Stop>(())
+        };
+        // With few reads, most updates are given up.
+        case.with_series(|series| match few_reads {
+            true => cores::cores_by_updates(series, &run, 8, take),
+            false => cores::cores(series, &run, take),
+        }).expect("coreness");
+        prop_assert_eq!(found.len(), case.len);
+        for (graph, cores) in found.iter().enumerate() {
+            let (alone, vertices) = case.one(graph);
+            let expected = crate::algorithm::kcore::kcore(&alone.graph(), &run).expect("coreness").coreness;
+            let mut all = vec![0; case.n];
+            vertices.iter().zip(&expected).for_each(|(&v, &core)| all[v as usize] = core);
+            prop_assert_eq!(cores, &all, "graph {}", graph);
         }
     }
 

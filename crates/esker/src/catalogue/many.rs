@@ -17,6 +17,9 @@ use crate::error::{Error, Result};
 /// cache: up to 64 graphs at once take as long as 14 to 17 alone that have all arcs.
 const PAGERANK_OVERLAP_MIN: f64 = 17.0;
 
+/// How many arcs the graphs together have, at least, for each in which a graph differs from the one before, for updates of the coreness to pay.
+const KCORE_ARCS_MIN: f64 = 512.0;
+
 /// An algorithm with its options, if they suit several graphs at once.
 #[derive(Debug, Clone)]
 pub(crate) enum Many {
@@ -24,6 +27,8 @@ pub(crate) enum Many {
     Components,
     /// PageRank with a byte for each graph.
     PageRank(PageRankOptions),
+    /// Coreness, from graph to graph by what differs.
+    Cores,
     /// Degrees, a byte for each graph at a time.
     Degrees(DegreeOf),
     /// Searches with a bit for each graph: from the vertices with these ids, as far as a depth.
@@ -40,6 +45,7 @@ impl Many {
                 let options = rank_options(params)?;
                 many::suits(&options).then_some(Self::PageRank(options))
             }
+            "kcore" => Some(Self::Cores),
             "degrees" => Some(Self::Degrees(degree_of(params))),
             "bfs"
                 if !params.flag("parents")
@@ -56,7 +62,7 @@ impl Many {
     /// The most graphs at once.
     pub(crate) fn graphs_max(&self) -> usize {
         match self {
-            Self::Components | Self::Search { .. } => 64,
+            Self::Components | Self::Cores | Self::Search { .. } => 64,
             Self::PageRank(_) | Self::Degrees(_) => LANES,
         }
     }
@@ -77,6 +83,10 @@ impl Many {
     ) -> bool {
         match self {
             Self::Components => true,
+            Self::Cores => {
+                let changes = many::changes_per_graph(series, run);
+                series.can_receive() && changes * KCORE_ARCS_MIN <= series.num_arcs() as f64
+            }
             Self::Degrees(of) => {
                 let arcs_max = u64::from(u32::MAX);
                 let receives = series.can_receive() && snapshot.has(Direction::In);
@@ -103,6 +113,10 @@ impl Many {
         match self {
             Self::Components => many::components(series, run, |graph, labels| {
                 visit(graph, components_answer(graph, &labels, present)).map_err(ManyFailure::Visit)
+            }),
+            Self::Cores => many::cores(series, run, |graph, cores| {
+                let cores: Vec<_> = members(graph, present).map(|v| cores[v as usize]).collect();
+                visit(graph, in_graph(graph, present, cores_answer(cores))).map_err(ManyFailure::Visit)
             }),
             Self::Degrees(of) => many::degrees(series, *of, run, |graph, degrees| {
                 let largest = degrees.iter().copied().max().unwrap_or(0);
@@ -173,6 +187,14 @@ fn components_answer(graph: usize, labels: &[VertexId], present: &[u64]) -> Answ
     };
     let facts = vec![("components", Fact::Count(components as u64))];
     in_graph(graph, present, Answer { columns: vec![column], facts, rounds: 1, ..Answer::default() })
+}
+
+fn cores_answer(coreness: Vec<VertexId>) -> Answer {
+    let k_max = coreness.iter().copied().max().unwrap_or(0);
+    let values = Values::Index(coreness);
+    let column = AnswerColumn { name: "coreness", values, ranking: Ranking::Largest };
+    let facts = vec![("k_max", Fact::Count(k_max.into()))];
+    Answer { columns: vec![column], facts, rounds: 1, ..Answer::default() }
 }
 
 /// The vertices of a graph.

@@ -90,8 +90,8 @@ impl<'s> WindowSeries<'s> {
 
     /// Calls `visit` with the answer on each window, in order.
     ///
-    /// Lists are shared by algorithms that read no weights, unless another way of reading is asked for. Components, degrees,
-    /// breadth-first search and PageRank are computed on several windows at once, PageRank if these overlap; its scores then differ from those of
+    /// Lists are shared by algorithms that read no weights, unless another way of reading is asked for. Components, degrees, coreness,
+    /// breadth-first search and PageRank are computed on several windows at once, coreness and PageRank if these overlap enough; its scores then differ from those of
     /// a single run by rounding. A window without any of the vertices that an option names, such as the sources of a search, has an answer without
     /// rows and figures; a target that is not there, and some of several vertices, are left out.
     ///
