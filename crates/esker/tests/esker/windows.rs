@@ -17,6 +17,7 @@ use esker::plan::Request;
 use esker::rates::Known;
 use esker::store::format::CopyPolicy;
 use esker::store::format::Encoding;
+use esker::store::format::LayerRecord;
 use esker::store::format::Retention;
 use esker::store::io::{Disk, MemoryDisk, RealDisk};
 use esker::store::property::PropertyValue;
@@ -580,6 +581,37 @@ proptest! {
         prop_assert_eq!(layers, 1);
         prop_assert_eq!(database.snapshot().expect("a version").num_edges(), (stream.edges.len() - old) as u64);
     }
+}
+
+/// What came and went counts for the policy of merges, so layers of edges that no window wants any longer are rewritten by themselves: always
+/// more than a third of the arcs in files are wanted.
+#[test]
+fn files_keep_few_edges_that_have_expired() {
+    let run = Run::with_threads(1).expect("a run");
+    let stream = path_of_edges(true);
+    let database = stream.database(Encoding::Plain, CopyPolicy::Mixed, &run);
+    database.retain(Retention::Last(1)).expect("a retention");
+    let (length, options) = ("1000".parse().expect("a length"), CommitOptions::default());
+    let mut merges = 0;
+    for step in 0..30_u64 {
+        let mut batch = database.batch();
+        for i in 0..100 {
+            let time = stream.start + 100 * step.cast_signed() + i;
+            let values = [time, 1_i64 << 33].map(PropertyValue::from);
+            let i = i.cast_unsigned();
+            batch.add_edge((step * 7 + i * i) % 50, (step + i * 3) % 50, &values).expect("an edge");
+        }
+        database.commit(batch, "more").expect("a commit");
+        expire(&database, (Some("time"), None), length, &options, &run).expect("an expiry");
+        database.freeze(&run).expect("a layer");
+        merges += database.merge(&run).expect("merges");
+        let arcs = |layer: &LayerRecord| layer.out.arcs + layer.out.dead_arcs + layer.out.past_arcs;
+        let stored: u64 = database.manifest().layers.iter().map(arcs).sum();
+        let wanted = database.snapshot().expect("a version").num_edges();
+        assert!(step < 10 || wanted >= 1000, "the last ten steps: {wanted}");
+        assert!(stored < 3 * wanted, "step {step}: {wanted} of {stored} arcs in files are wanted");
+    }
+    assert!(merges > 2, "{merges}");
 }
 
 #[test]
