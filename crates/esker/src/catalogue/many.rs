@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 const PAGERANK_OVERLAP_MIN: f64 = 17.0;
 
 /// How many arcs the graphs together have, at least, for each in which a graph differs from the one before, for updates of the coreness to pay.
+/// Measured at scale 15: with 1577 arcs for each, 64 graphs take a quarter of the time that they take one by one, and with 315 three quarters.
 const KCORE_ARCS_MIN: f64 = 512.0;
 
 /// An algorithm with its options, if they suit several graphs at once.
