@@ -4,7 +4,8 @@
 //! lower priority: an edge to its lower end, a new colour to the lower neighbours that have this colour, or that could now have the old one.
 //! They are looked at again in the order of priority, each once. Colours follow from the priorities alone, so they equal those of one pass of
 //! [`colouring`](fn@crate::algorithm::colouring::colouring) in its default order, by the logarithm of the degree. A vertex whose degree passes a
-//! power of two gets another priority.
+//! power of two gets another priority: that matters to the neighbours that it overtakes if they have its colour, and to those that overtake it
+//! if its colour may now be free for them.
 //!
 //! Work: the lists of the vertices that are looked at again. Memory: two words a vertex.
 //!
@@ -36,14 +37,24 @@ pub struct LiveColouring {
 type ColouringQueue = BinaryHeap<(u32, Reverse<VertexId>)>;
 
 impl Priorities for LiveColouring {
+    type Key = u32;
+
     fn is_before(&self, u: VertexId, v: VertexId) -> bool {
-        let (first, second) = (self.keys[u as usize], self.keys[v as usize]);
-        first > second || (first == second && u < v)
+        self.is_before_with(u, self.keys[u as usize], v)
     }
 
-    fn give(&mut self, v: VertexId, degree: usize) -> bool {
+    fn give(&mut self, v: VertexId, degree: usize) -> Option<u32> {
         let key = default_key(self.seed, v, degree);
-        std::mem::replace(&mut self.keys[v as usize], key) != key
+        Some(std::mem::replace(&mut self.keys[v as usize], key)).filter(|&former| former != key)
+    }
+
+    fn concerns(&self, v: VertexId, former: u32, u: VertexId) -> bool {
+        let (colour, own) = (self.colours[v as usize], self.colours[u as usize]);
+        match (self.is_before_with(v, former, u), self.is_before(v, u)) {
+            (false, true) => own == colour,
+            (true, false) => own > colour,
+            _ => false,
+        }
     }
 }
 
@@ -78,6 +89,12 @@ impl LiveColouring {
     /// Number of colours.
     pub fn count(&self) -> usize {
         self.sizes.iter().rposition(|&size| size > 0).map_or(0, |last| last + 1)
+    }
+
+    /// Whether `u` would be before `v` if it had this key.
+    fn is_before_with(&self, u: VertexId, key: u32, v: VertexId) -> bool {
+        let other = self.keys[v as usize];
+        key > other || (key == other && u < v)
     }
 
     fn size_of(&mut self, colour: VertexId) -> &mut usize {

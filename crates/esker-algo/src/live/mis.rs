@@ -3,11 +3,12 @@
 //! A vertex is a member if no neighbour of higher priority is one. The priorities are those of [`mis`](fn@crate::algorithm::mis::mis) in its
 //! default order, so the set is that of a recomputation: low degrees first, rounded to one part in eight, with random ties. So a change
 //! matters only to vertices of lower priority. They are looked at again in the order of priority, each once. A vertex whose rounded degree
-//! changes gets another priority.
+//! changes gets another priority, which matters to some neighbours only if it was a member: to members that it overtakes, and to others that
+//! overtake it.
 //!
 //! Work: the lists of the vertices that are looked at again. Memory: two bytes a vertex.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use esker_graph::{Direction, Graph, VertexId, vertex};
@@ -32,18 +33,38 @@ pub struct LiveIndependentSet {
 type MemberTurn = Reverse<(u8, u64, VertexId)>;
 
 impl Priorities for LiveIndependentSet {
+    type Key = u8;
+
     fn is_before(&self, u: VertexId, v: VertexId) -> bool {
-        let key = |v: VertexId| (self.classes[v as usize], tie(self.seed, v));
-        key(u) < key(v)
+        self.is_before_with(u, self.classes[u as usize], v)
     }
 
-    fn give(&mut self, v: VertexId, degree: usize) -> bool {
+    fn give(&mut self, v: VertexId, degree: usize) -> Option<u8> {
         let class = class(degree);
-        std::mem::replace(&mut self.classes[v as usize], class) != class
+        Some(std::mem::replace(&mut self.classes[v as usize], class)).filter(|&former| former != class)
+    }
+
+    fn concerns(&self, v: VertexId, former: u8, u: VertexId) -> bool {
+        // What is no member drives nothing out.
+        self.members[v as usize]
+            && match (self.is_before_with(v, former, u), self.is_before(v, u)) {
+                (false, true) => self.members[u as usize],
+                (true, false) => !self.members[u as usize],
+                _ => false,
+            }
     }
 }
 
 impl LiveIndependentSet {
+    /// Whether `u` would be before `v` if it had this class.
+    fn is_before_with(&self, u: VertexId, class: u8, v: VertexId) -> bool {
+        match class.cmp(&self.classes[v as usize]) {
+            // Ties are not kept: they are computed where they matter.
+            Ordering::Equal => tie(self.seed, u) < tie(self.seed, v),
+            order => order.is_lt(),
+        }
+    }
+
     /// The bytes of the state of a graph with `n` vertices.
     pub fn bytes(n: usize) -> u64 {
         2 * n as u64

@@ -6,14 +6,19 @@ use super::version::{BoundedReader, Step, Version};
 
 /// The order of the vertices. It depends on their degrees.
 pub(super) trait Priorities {
+    /// What says how a vertex with some degree stands in the order.
+    type Key: Copy;
     /// Whether the value of `v` depends on that of its neighbour `u`, and not the other way round.
     fn is_before(&self, u: VertexId, v: VertexId) -> bool;
-    /// Gives `v` the priority that it has with this degree. Returns whether it is another.
-    fn give(&mut self, v: VertexId, degree: usize) -> bool;
+    /// Gives `v` the priority that it has with this degree. Returns the one before, if that was another.
+    fn give(&mut self, v: VertexId, degree: usize) -> Option<Self::Key>;
+    /// Whether the value of `u` may differ because its neighbour `v` has another priority than the `former` one, both values being those of the
+    /// version before.
+    fn concerns(&self, v: VertexId, former: Self::Key, u: VertexId) -> bool;
 }
 
-/// Gives the ends of changed edges their priorities, and returns the vertices to which the changes matter: the lower ends of changed edges, and
-/// the vertices that got another priority, with their neighbours. A vertex may be there several times.
+/// Gives the ends of changed edges their priorities, and returns the vertices to which the changes matter: the lower ends of changed edges,
+/// the vertices that got another priority, and those of their neighbours that this concerns. A vertex may be there several times.
 pub(super) fn first_turns<G: Version>(
     state: &mut impl Priorities,
     reader: &mut BoundedReader<'_, G>,
@@ -26,9 +31,14 @@ pub(super) fn first_turns<G: Version>(
     // An end that was lower has lost a higher neighbour, also if it is not the lower one any longer.
     let mut again = lower_ends(state, &changes.removed);
     for v in ends {
-        if state.give(v, reader.degree_around(v)?) {
+        if let Some(former) = state.give(v, reader.degree_around(v)?) {
             again.push(v);
-            reader.each_around(v, |u, _| again.push(u))?;
+            // A neighbour that gets another priority too is among those that do.
+            reader.each_around(v, |u, _| {
+                if state.concerns(v, former, u) {
+                    again.push(u);
+                }
+            })?;
         }
     }
     again.extend(lower_ends(state, &changes.added));
