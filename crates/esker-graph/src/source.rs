@@ -49,6 +49,11 @@ pub trait Source<W, E>: Send + Sync {
         ListAccess::Single
     }
 
+    /// Whether it reads single lists too; else it only scans.
+    fn has_lists(&self) -> bool {
+        true
+    }
+
     /// Verifies ahead of time what the first scan would verify.
     ///
     /// # Errors

@@ -81,6 +81,25 @@ fn edges_between_two_vertices_are_joined_as_the_kind_says() {
 }
 
 #[test]
+fn tiles_alone_without_in_edges_have_all_kinds_of_windows() {
+    let place = messages();
+    place.ok("import m.csv t.esker --duplicates keep --time sent --weight length --no-in-edges --encoding tiles --only");
+    for kind in ["all", "distinct", "weighted"] {
+        for algorithm in ["wcc", "sssp --source ann", "degrees"] {
+            let window = format!("--window 2d --at 2024-01-02 --kind {kind} --output -");
+            let expected = place.ok(&format!("run {algorithm} m.esker {window}"));
+            for encoding in ["", "--encoding lists"] {
+                let found = place.ok(&format!("run {algorithm} t.esker {window} {encoding}"));
+                assert_eq!(found, expected, "{algorithm} {kind} {encoding}");
+            }
+        }
+    }
+    // Ranks are pushed here, and pulled there. With `all` edges and no weights, tiles are scanned.
+    place.ok("run pagerank t.esker --window 2d --at 2024-01-02 --verify");
+    place.ok("run wcc t.esker --window 2d --at 2024-01-02 --kind all --encoding tiles --verify");
+}
+
+#[test]
 fn windows_follow_each_other_along_the_calendar() {
     let place = messages();
     let days = place.ok("window m.esker --length 1d --run wcc --format csv");

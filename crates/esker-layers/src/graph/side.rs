@@ -111,6 +111,14 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
         }
     }
 
+    /// Whether single lists can be read; else they are only scanned.
+    pub(super) fn has_lists(&self) -> bool {
+        match self {
+            Self::Plain(_) | Self::Compressed(_) | Self::Layered(_) | Self::Gathered(_) => true,
+            Self::Source(source) => source.has_lists(),
+        }
+    }
+
     /// Bytes that scans have read from the disk so far, past the page cache.
     pub(super) fn read_bytes(&self) -> u64 {
         match self {

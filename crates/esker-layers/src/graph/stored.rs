@@ -202,7 +202,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         let parts = Timed::of(times, weights);
         let side = |lists, direction| Side::source(WindowSide { lists, window, sums: index.sums(direction) });
         let (out, incoming) = (side(parts.out, Direction::Out), parts.incoming);
-        let incoming = incoming.map(|lists| side(lists, Direction::In));
+        let incoming = incoming.filter(|it| it.can_filter(&window)).map(|lists| side(lists, Direction::In));
         let Timed { num_vertices, directed, memory, .. } = parts;
         Self { num_vertices, num_arcs: index.num_arcs(), directed, out, incoming, _memory: memory }
     }
@@ -222,9 +222,10 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
             gather(&lists, index.window(), sums, index.remaining(), run).map(Side::Gathered)
         };
         let out = side(parts.out, Direction::Out)?;
-        let incoming = parts.incoming.map(|lists| side(lists, Direction::In)).transpose()?;
-        let num_vertices = index.remaining().map_or(parts.num_vertices, Remaining::len);
-        let directed = parts.directed;
+        let incoming = parts.incoming.filter(TimedLists::has_lists);
+        let incoming = incoming.map(|lists| side(lists, Direction::In)).transpose()?;
+        let (n, directed) = (parts.num_vertices, parts.directed);
+        let num_vertices = index.remaining().map_or(n, Remaining::len);
         Ok(Self { num_vertices, num_arcs: index.num_arcs(), directed, out, incoming, _memory: Some(memory) })
     }
 

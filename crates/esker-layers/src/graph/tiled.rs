@@ -32,6 +32,10 @@ impl<W: ColumnWeight> Source<W, Error> for TiledSide<'_, W> {
         if are_cheap { ListAccess::Scans } else { ListAccess::OnlyScans }
     }
 
+    fn has_lists(&self) -> bool {
+        self.points.is_some()
+    }
+
     /// The lists of a few vertices are read one by one, if they are stored, all others with their tiles.
     fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
         let num_edges = self.scan.tiles().shape().num_edges;

@@ -21,6 +21,10 @@ impl Source<i64, Error> for WidenedSide<'_> {
         self.0.list_access()
     }
 
+    fn has_lists(&self) -> bool {
+        self.0.has_lists()
+    }
+
     fn words_apart(&self) -> bool {
         !matches!(&self.0, Side::Source(source) if !source.words_apart())
     }

@@ -30,4 +30,14 @@ impl<W: ColumnWeight> TimedLists<'_, W> {
     pub(super) fn stream(&self, window: &TimeWindow) -> bool {
         window.copies == Copies::All && self.weights.is_none()
     }
+
+    /// Whether single lists can be read; else they are only scanned.
+    pub(crate) fn has_lists(&self) -> bool {
+        self.times.has_lists()
+    }
+
+    /// Whether the arcs in a window can be read, as they come or list by list.
+    pub(crate) fn can_filter(&self, window: &TimeWindow) -> bool {
+        self.stream(window) || self.has_lists()
+    }
 }
