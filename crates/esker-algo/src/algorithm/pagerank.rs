@@ -7,12 +7,12 @@
 //! How sums over neighbours are computed: see `primitive/neighbour_sum.rs`. Scores are bit-equal for any number of threads
 //! where lists come whole.
 //!
-//! Shares (what a vertex gives along each of its edges) are kept in single precision if the tolerance is at least 10^-6. That changes each
-//! score by at most damping / (1 - damping) times 2^-24 of itself, 3.4 * 10^-7 at 0.85. With a smaller tolerance, shares stay in single
-//! precision only while a round changes the scores by 10^-6 or more in all, and only for more than 32,768 vertices: fewer fit a cache in
-//! double precision. In those rounds the scores are much farther than that from the limit. Later rounds keep shares in double precision, and each leaves at
-//! most `damping` of what single precision changed. Sums and scores are always double. Over tiles shares are fixed-point, in multiples of
-//! 2^-62, and scores follow from them.
+//! Shares (what a vertex gives along each of its edges) are kept in single precision if the tolerance is at least 10^-6, and then four shares
+//! of a list of more than 32 neighbours are added in it. That changes each score by at most damping / (1 - damping) times 3 * 2^-24 of
+//! itself, 10^-6 at 0.85. With a smaller tolerance, shares stay in single precision only while a round changes the scores by 10^-6 or more in
+//! all, and only for more than 32,768 vertices: fewer fit a cache in double precision. In those rounds the scores are much farther than that
+//! from the limit. Later rounds keep shares in double precision, and each leaves at most `damping` of what single precision changed. Other sums
+//! and scores are always double. Over tiles shares are fixed-point, in multiples of 2^-62, and scores follow from them.
 //!
 //! Work O(n + m) a round. Memory: 32 bytes a vertex (score, sum twice, share, degree), 36 for a tolerance below 10^-6; 16 over tiles.
 //! Reads: all in-lists (else out-lists) once a round.

@@ -42,8 +42,8 @@ const RESIDUAL_SHARE: f64 = 0.8;
 const LEFT_SHARE: f64 = 0.5;
 /// The part of what residuals may take that may be uncertain by rounding.
 const DRIFT_SHARE: f64 = 0.02;
-/// The part of a share that rounding to single precision, and sums in fixed-point, change at most.
-const SINGLE_ROUNDING: f64 = 1.0 / (1 << 23) as f64;
+/// The part of a share that rounding to single precision, sums of four in it, and sums in fixed-point change at most.
+const SINGLE_ROUNDING: f64 = 1.0 / (1 << 22) as f64;
 /// Of undirected and of directed graphs: the part of the damping within which the spectrum of most of a graph lies.
 const REACH: [f64; 2] = [0.7, 0.4];
 /// Residuals may be that many times what steps p = r would have left.

@@ -24,15 +24,12 @@ use esker_graph::VertexId;
 
 use super::array::ArrayValue;
 use super::rank::Ranked;
-use super::share_sums::{Share, sum_over};
+use super::share_sums::{SHORT_MAX, Share, sum_over};
 
 /// Rows whose lists are read together if all of them are short.
 const ROWS: usize = 4;
 /// Elements of a row that are read together with other rows, at most.
-const SHORT_MAX: i64 = 4;
-
-/// Elements of a list that is gathered, at most: reads of a long list, one by one, follow each other as closely.
-const GATHERED_MAX: usize = 32;
+const FEW_MAX: i64 = 4;
 
 #[cold]
 #[inline(never)]
@@ -85,7 +82,8 @@ fn products<F: Ranked>(shares: __m512d, factors: &[F]) -> __m512d {
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,popcnt")]
 #[inline]
 pub(super) fn sum_of_list<S: Share, F: Ranked>(shares: &[S], list: &[VertexId], factors: &[F]) -> f64 {
-    if list.len() > GATHERED_MAX {
+    // Reads of a long list, one by one, follow each other as closely.
+    if list.len() > SHORT_MAX {
         return sum_over(shares, list, factors);
     }
     let mut lanes = _mm512_setzero_pd();
@@ -175,7 +173,7 @@ fn spread(bounds: &[u64; ROWS + 1]) -> Option<__mmask16> {
         (_mm256_loadu_si256(bounds.as_ptr().cast()), _mm256_loadu_si256(bounds.as_ptr().add(1).cast()))
     };
     let lengths = _mm256_sub_epi64(ends, begins);
-    if _mm256_cmpgt_epu64_mask(lengths, _mm256_set1_epi64x(SHORT_MAX)) != 0 {
+    if _mm256_cmpgt_epu64_mask(lengths, _mm256_set1_epi64x(FEW_MAX)) != 0 {
         return None;
     }
     let one = _mm256_set1_epi64x(1);
