@@ -86,9 +86,10 @@ pub(super) const REFUSALS: &[Refusal] = &[
         page: "docs/concepts/residency.md",
         sentence: "lists without in-lists (`--no-in-edges`) | they follow edges in both directions; tiles of one layer have both",
         applies: |cell| {
-            // Tiles of one layer are read by columns too.
+            // Tiles of one layer are read by columns too, but a window of them is copied list by list.
+            let is_open = cell.combination.window == Window::Open;
             let reads_tiles =
-                cell.reads(GraphEncoding::Tiles) || cell.combination.encoding == Encoding::Tiles;
+                cell.reads(GraphEncoding::Tiles) || cell.combination.encoding == Encoding::Tiles && is_open;
             let has_in_edges = reads_tiles && cell.combination.place == Place::Whole;
             cell.combination.directions == Directions::OutOnly
                 && !has_in_edges
