@@ -392,7 +392,7 @@ fn changes_that_do_not_fit_are_refused_with_a_remedy() {
         (1, "add f.esker missing.csv", "missing.csv"),
         (2, "add f.esker", "<FILE>"),
         (2, "add f.esker friends.csv --batch 0", "--batch"),
-        (1, "add nowhere.esker friends.csv", "not a database"),
+        (1, "add nowhere.esker friends.csv", "nowhere.esker does not exist"),
         (1, "delete f.esker missing.csv", "missing.csv"),
         (1, "log nowhere.esker", "does not exist"),
         (2, "retain f.esker some", "give all, last N or since TIME"),

@@ -42,6 +42,8 @@ impl WindowIndex {
         absent: Option<&[VertexId]>,
         run: &Run,
     ) -> Result<Self> {
+        // Copies are joined list by list.
+        let in_side = in_side.filter(|side| window.copies == Copies::All || side.has_lists());
         let bytes = Self::bytes(n as u64, in_side.is_some());
         let _memory: Reservation = run.budget().reserve("the degrees in a window", bytes)?;
         // Where in-lists are not kept, the targets tell which vertices have edges.

@@ -43,6 +43,7 @@ impl SharedLists {
         run: &Run,
     ) -> Result<Self> {
         let slots = Slots::of(windows)?;
+        let in_side = in_side.filter(|side| side.has_lists());
         let count = |side: &Side<'_, i64>| {
             let counts: Vec<AtomicU64> = (0..=num_vertices).map(|_| AtomicU64::new(0)).collect();
             side.scan(run, Select::All, &CountingWanted { slots: &slots, counts: &counts[1..] })?;
