@@ -385,6 +385,9 @@ impl RunArgs {
             return refuse("--histogram and --output - both go to standard output");
         }
         let spans_versions = self.spans_versions();
+        if spans_versions && self.access.explain {
+            return refuse("--explain says what was chosen for one graph: name one version with --at");
+        }
         if self.json && self.rows.is_some() && (spans_versions || !self.is_to_stdout()) {
             return refuse(match spans_versions {
                 true => "--json prints the rows of the versions as JSON: leave out --json or --format",

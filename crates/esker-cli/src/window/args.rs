@@ -127,6 +127,10 @@ impl WindowCommand {
                 "with --follow a file would never be complete: --output - prints all values as they come";
             return Err(Failure::Usage(message.to_owned()));
         }
+        if self.access.explain {
+            let message = "--explain says what was chosen for one graph, and windows are many: ask `esker run --window`, or `esker estimate`";
+            return Err(Failure::Usage(message.to_owned()));
+        }
         self.of_window.copies()?;
         Ok(())
     }

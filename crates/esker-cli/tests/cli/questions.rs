@@ -161,6 +161,7 @@ fn values_of_several_versions_make_one_file() {
         "leave out --json or --format",
     );
     place.fails(1, "run wcc w.esker --each-version --output bfs.csv", "exists already");
+    place.fails(2, "run wcc w.esker --each-version --explain", "name one version with --at");
 }
 
 #[test]

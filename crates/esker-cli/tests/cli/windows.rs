@@ -274,6 +274,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         (2, "window m.esker --length 1d --run pagerank -p damping", "NAME=VALUE"),
         (2, "window m.esker --length 1d --run triangles --top 3", "--top has no effect"),
         (2, "window m.esker --length 1d --run wcc --from yesterday", "is not a time"),
+        (2, "window m.esker --length 1d --run wcc --explain", "ask `esker run --window`"),
         (
             2,
             "window m.esker --length 1s --every 1s --run wcc --from 1970-01-01 --to 2024-03-01",

@@ -209,7 +209,7 @@ pub(super) struct MergeRequest<'a> {
     pub(super) encoding: Option<Encoding>,
     /// The second forms of a complete layer from now on; `None`: unchanged.
     pub(super) kept: Option<KeptForms>,
-    /// Heads of a complete layer in place of those of the kept length.
+    /// Heads to store for a complete layer; `None`: heads of the length that the database keeps, if it keeps any.
     pub(super) heads: Option<HeadedOptions>,
     /// The version to end with, if the merge undoes later ones.
     pub(super) end: Option<MergeEnd<'a>>,

@@ -82,7 +82,7 @@ pub struct Opt {
     pub repeatable: bool,
     /// The numbers that it takes, if it takes numbers.
     pub range: OptRange,
-    /// Whether it takes [`AUTO`] too, which is as if it were not given.
+    /// Whether it takes [`AUTO`] too, which means the same as leaving the option out.
     pub has_auto: bool,
     /// Another option and its value, without which this one would have no effect.
     pub only_with: Option<(&'static str, &'static str)>,
