@@ -7,12 +7,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use esker_format::Result;
-use esker_graph::{Run, VertexId, vertex};
+use esker_graph::{Direction, Run, VertexId, vertex};
 
 use super::arcs::{Arcs, seek};
 use super::layered::{Layered, OldestLists, with_joined};
 use super::weight::ColumnWeight;
 use crate::layer::Section;
+use crate::stack::Stack;
 
 /// Bytes of a fragment beside its arcs: vertex, offset, link.
 const FRAGMENT_BYTES: usize = size_of::<VertexId>() + 2 * size_of::<u64>();
@@ -25,12 +26,27 @@ struct LaterLayer<'a, W> {
     section: &'a Section,
     /// The edge property that the system is asked for ahead, with the targets; `None`: it reads ahead by itself.
     ahead: Option<u32>,
+    /// Whether none of its arcs is wanted; its fragments count nevertheless.
+    is_left_out: bool,
     vertices: &'a [VertexId],
     arcs: Arcs<'a, W>,
     /// Of each fragment, the next older one; 0: the fragment is the whole list.
     previous: &'a [u64],
     /// The vertices with tombstones, and the targets of these.
     dead: Arcs<'a, ()>,
+}
+
+/// The fragments of a range of vertices in one layer.
+pub(super) struct LayerFragments<'a, W> {
+    /// The place of the layer, from the newest.
+    pub(super) at: usize,
+    /// The slot of the first fragment.
+    pub(super) first_slot: usize,
+    pub(super) vertices: &'a [VertexId],
+    /// Of each fragment, the next older one; 0: the fragment is the whole list.
+    pub(super) previous: &'a [u64],
+    /// All arcs, with the offsets of these fragments; `None` if none is wanted.
+    pub(super) arcs: Option<Arcs<'a, W>>,
 }
 
 /// The later layers of a version, newest first.
@@ -91,15 +107,29 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
     /// `None` if the version sees a layer in part, or leaves one out. If the system does not read ahead, because pages are read at random, `ahead` is
     /// the edge property that is read.
     pub(super) fn new(of: &Layered<'a, W>, ahead: Option<u32>, run: &Run) -> Result<Option<Self>> {
-        let count = of.stack.layers().len();
-        if of.filter.is_some() || (0..count).any(|layer| of.stack.is_left_out(layer)) {
+        let leaves_out = (0..of.stack.layers().len()).any(|layer| of.stack.is_left_out(layer));
+        if leaves_out || of.filter.is_some() {
             return Ok(None);
         }
+        Self::over((of.stack, of.direction), ahead, |layer, _| Ok(of.layers[layer]), run)
+    }
+
+    /// Those of a version that sees its layers wholly. Scans may leave out some of these: their arcs are not handed over. `arcs` gives those
+    /// of the other layers.
+    pub(super) fn over(
+        (stack, direction): (&'a Stack, Direction),
+        ahead: Option<u32>,
+        arcs: impl Fn(usize, &'a Section) -> Result<Arcs<'a, W>>,
+        run: &Run,
+    ) -> Result<Option<Self>> {
+        let count = stack.layers().len();
         let mut layers = Vec::with_capacity(count - 1);
         for layer in (1..count).rev() {
-            let section = of.stack.section(layer, of.direction)?;
-            let arcs = of.layers[layer];
-            let (Some(vertices), Some((_, previous))) = (arcs.vertices, section.links(run)?) else {
+            let (section, is_left_out) = (stack.section(layer, direction)?, stack.is_left_out(layer));
+            let arcs = if is_left_out { Arcs::none() } else { arcs(layer, section)? };
+            // The directory of a layer that is left out is read nevertheless: its fragments may replace older ones.
+            let vertices = if is_left_out { section.main().vertices(run)? } else { arcs.vertices };
+            let (Some(vertices), Some((_, previous))) = (vertices, section.links(run)?) else {
                 return Ok(None);
             };
             let dead = section.dead().map(|dead| Arcs::new(&dead.lists, 0, run)).transpose()?;
@@ -107,7 +137,7 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
             if u32::try_from(vertices.len()).is_err() {
                 return Ok(None);
             }
-            layers.push(LaterLayer { section, ahead, vertices, arcs, previous, dead });
+            layers.push(LaterLayer { section, ahead, is_left_out, vertices, arcs, previous, dead });
         }
         Ok(Some(Self(layers)))
     }
@@ -134,7 +164,7 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
             for &(at, slot) in fragments {
                 let (at, slot) = (at as usize, slot as usize);
                 let layer = &self.0[at];
-                let arcs = layer.arcs.range(slot);
+                let arcs = if layer.is_left_out { 0..0 } else { layer.arcs.range(slot) };
                 *read_bytes += FRAGMENT_BYTES + arcs.len() * (size_of::<VertexId>() + size_of::<W>());
                 layer.fetch(&arcs, &mut fetched[at]);
                 copy_living(&layer.arcs, arcs, dead, into);
@@ -157,6 +187,48 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
             take(v, into, (!is_replaced).then_some(&**dead))?;
         }
         Ok(())
+    }
+
+    /// The fragments of a range of vertices, layer by layer, oldest first. Tombstones do not count.
+    pub(super) fn for_each_layer(&self, range: Range<usize>, mut take: impl FnMut(LayerFragments<'a, W>)) {
+        for (at, layer) in self.0.iter().enumerate().rev() {
+            let place = |v: usize| layer.vertices.partition_point(|&other| (other as usize) < v);
+            let slots = place(range.start)..place(range.end);
+            let arcs = (!layer.is_left_out)
+                .then(|| Arcs { offsets: &layer.arcs.offsets[slots.start..=slots.end], ..layer.arcs });
+            let (vertices, previous) = (&layer.vertices[slots.clone()], &layer.previous[slots.clone()]);
+            take(LayerFragments { at, first_slot: slots.start, vertices, previous, arcs });
+        }
+    }
+
+    /// Calls `take` with each vertex of a range and its fragments: layer and slot, newest first, without those that a newer one replaces; and
+    /// whether the complete layer's list is replaced too. Tombstones do not count.
+    pub(super) fn for_each_chain(
+        &self,
+        range: Range<usize>,
+        buffers: &mut ChainBuffers,
+        mut take: impl FnMut(usize, &[(u32, u32)], bool),
+    ) {
+        self.place(range.clone(), buffers);
+        let ChainBuffers { starts, fragments, .. } = buffers;
+        for (v, bounds) in range.zip(starts.windows(2)) {
+            let all = &fragments[bounds[0] as usize..bounds[1] as usize];
+            let replaces = |&(at, slot): &(u32, u32)| self.0[at as usize].previous[slot as usize] == 0;
+            match all.iter().position(replaces) {
+                Some(last) => take(v, &all[..=last], true),
+                None => take(v, all, false),
+            }
+        }
+    }
+
+    /// Number of layers.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether tombstones delete arcs.
+    pub(super) fn bury(&self) -> bool {
+        self.0.iter().any(|layer| layer.section.dead().is_some())
     }
 
     /// Calls `take` with each vertex of a range and its list, sorted, parallel arcs newest first. Returns `false`, and does nothing, if the
@@ -306,7 +378,7 @@ fn copy_living<W: ColumnWeight>(
 }
 
 /// Calls `take` with the ranges of a sorted list between the targets that are dead, which ascend.
-fn for_living(list: &[VertexId], dead: &[VertexId], mut take: impl FnMut(Range<usize>)) {
+pub(super) fn for_living(list: &[VertexId], dead: &[VertexId], mut take: impl FnMut(Range<usize>)) {
     let mut start = 0;
     for &target in dead {
         let end = start + list[start..].partition_point(|&other| other < target);

@@ -30,6 +30,7 @@ mod widened;
 pub mod window;
 mod induced;
 mod stored;
+mod windowed;
 mod opening;
 
 pub use beside::WEIGHTS_MAX;

@@ -49,7 +49,8 @@ pub trait StoredWeight: ColumnWeight {
         index: &'a WindowIndex,
     ) -> StoredGraph<'a, Self>;
 
-    /// As [`StoredWeight::windowed`], copied to memory and without the vertices that are not in the window.
+    /// As [`StoredWeight::windowed`], copied to memory and without the vertices that are not in the window. If `only` one direction is to be
+    /// read, its lists alone are copied; those of the other are filtered, if something reads them nevertheless.
     ///
     /// # Errors
     /// [`esker_graph::Stop::OverBudget`]; [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if a sum of weights is
@@ -57,15 +58,22 @@ pub trait StoredWeight: ColumnWeight {
     fn gathered<'a>(
         times: StoredGraph<'a, i64>,
         weights: Option<StoredGraph<'a, Self>>,
-        index: &WindowIndex,
+        index: &'a WindowIndex,
+        only: Option<Direction>,
         run: &Run,
     ) -> Result<StoredGraph<'a, Self>>;
 
-    /// As [`StoredWeight::gathered`], from lists that several windows share. All weights are 0.
+    /// As [`StoredWeight::gathered`], from lists that several windows share. All weights are 0. With `only`, the lists of the same version with
+    /// the times of the edges, of which those of the other direction are filtered.
     ///
     /// # Errors
     /// [`esker_graph::Stop::OverBudget`]; cancellation; [`esker_format::Error::Invalid`] for a window that does not share the lists.
-    fn shared<'a>(shared: &SharedLists, index: &WindowIndex, run: &Run) -> Result<StoredGraph<'a, Self>>;
+    fn shared<'a>(
+        shared: &SharedLists,
+        index: &'a WindowIndex,
+        only: Option<(Direction, StoredGraph<'a, i64>)>,
+        run: &Run,
+    ) -> Result<StoredGraph<'a, Self>>;
 
     /// The same graph with its lists copied to memory, or those of `only` one direction; the others stay as they are. They then are read as
     /// those of one plain layer, whatever they were read from. Reads each list once, on all threads of the run.
@@ -110,14 +118,20 @@ macro_rules! stored_weights {
             fn gathered<'a>(
                 times: StoredGraph<'a, i64>,
                 weights: Option<StoredGraph<'a, Self>>,
-                index: &WindowIndex,
+                index: &'a WindowIndex,
+                only: Option<Direction>,
                 run: &Run,
             ) -> Result<StoredGraph<'a, Self>> {
-                StoredGraph::build_gathered(times, weights, index, run)
+                StoredGraph::build_gathered(times, weights, index, only, run)
             }
 
-            fn shared<'a>(shared: &SharedLists, index: &WindowIndex, run: &Run) -> Result<StoredGraph<'a, Self>> {
-                StoredGraph::build_shared(shared, index, run)
+            fn shared<'a>(
+                shared: &SharedLists,
+                index: &'a WindowIndex,
+                only: Option<(Direction, StoredGraph<'a, i64>)>,
+                run: &Run,
+            ) -> Result<StoredGraph<'a, Self>> {
+                StoredGraph::build_shared(shared, index, only, run)
             }
 
             fn copied<'a>(

@@ -14,7 +14,7 @@ use super::layered::Layered;
 use super::points::tiles_alone;
 use super::sweep::sweep;
 use super::weight::ColumnWeight;
-use crate::layer::{Arrays, Body, Coded, Index, List, Section};
+use crate::layer::{Arrays, Body, Coded, Index, List, ListColumns, Section};
 use crate::stack::{Stack, Table};
 
 /// The lists of one direction.
@@ -27,8 +27,8 @@ pub(crate) enum Side<'a, W> {
     Layered(Box<LayeredSide<'a, W>>),
     /// Copied to memory.
     Gathered(GatheredSide<W>),
-    /// Anything else.
-    Source(Box<dyn Source<W, Error> + 'a>),
+    /// Anything else; and the side with 32-bit weights, if it hands over the lists of this with wider ones.
+    Source(Box<dyn Source<W, Error> + 'a>, Option<Arc<Side<'a, i32>>>),
 }
 
 pub(crate) struct PlainSide<'a, W> {
@@ -55,18 +55,29 @@ pub(crate) struct CompressedSide<'a, W> {
 pub(crate) struct LayeredSide<'a, W> {
     stack: &'a Stack,
     direction: Direction,
-    table: Arc<Table>,
+    /// Made at once, or by the first scan.
+    table: OnceLock<Arc<Table>>,
     property: u32,
     /// Set once all is verified.
     lists: OnceLock<Layered<'a, W>>,
 }
 
 impl<'a, W: ColumnWeight> Side<'a, W> {
-    /// Mapped lists. Those in tiles alone are none.
-    pub(super) fn mapped(stack: &'a Stack, direction: Direction, property: u32, run: &Run) -> Result<Self> {
+    /// Mapped lists. Those in tiles alone are none. Without `has_degrees`, the vertex table is made when a scan needs it; until then, a degree is
+    /// counted along the chain of the vertex.
+    pub(super) fn mapped(
+        stack: &'a Stack,
+        direction: Direction,
+        property: u32,
+        has_degrees: bool,
+        run: &Run,
+    ) -> Result<Self> {
         if !stack.is_plain() {
-            let table = stack.table(direction, run)?;
-            let side = LayeredSide { stack, direction, table, property, lists: OnceLock::new() };
+            let (table, lists) = (OnceLock::new(), OnceLock::new());
+            let side = LayeredSide { stack, direction, table, property, lists };
+            if has_degrees {
+                side.table(run)?;
+            }
             return Ok(Self::Layered(Box::new(side)));
         }
         let section = stack.section(0, direction)?;
@@ -84,7 +95,15 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
     }
 
     pub(super) fn source(source: impl Source<W, Error> + 'a) -> Self {
-        Self::Source(Box::new(source))
+        Self::Source(Box::new(source), None)
+    }
+
+    /// The side with 32-bit weights whose lists this hands over with wider ones, if it does.
+    pub(super) fn narrow(&self) -> Option<&Side<'a, i32>> {
+        match self {
+            Self::Source(_, narrow) => narrow.as_deref(),
+            _ => None,
+        }
     }
 
     #[inline(always)]
@@ -94,20 +113,20 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
                 (offsets[v as usize + 1] - offsets[v as usize]) as usize
             }
             Self::Compressed(side) => side.index.degree(v as usize),
-            Self::Layered(side) => side.table.degree(v),
+            Self::Layered(side) => side.degree(v),
             Self::Gathered(side) => side.rows().degree(v),
-            Self::Source(source) => source.degree(v),
+            Self::Source(source, _) => source.degree(v),
         }
     }
 
     pub(super) fn is_scattered(&self) -> bool {
-        matches!(self, Self::Source(source) if source.is_scattered())
+        matches!(self, Self::Source(source, _) if source.is_scattered())
     }
 
     pub(super) fn list_access(&self) -> ListAccess {
         match self {
             Self::Plain(_) | Self::Compressed(_) | Self::Layered(_) | Self::Gathered(_) => ListAccess::Single,
-            Self::Source(source) => source.list_access(),
+            Self::Source(source, _) => source.list_access(),
         }
     }
 
@@ -115,7 +134,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
     pub(super) fn has_lists(&self) -> bool {
         match self {
             Self::Plain(_) | Self::Compressed(_) | Self::Layered(_) | Self::Gathered(_) => true,
-            Self::Source(source) => source.has_lists(),
+            Self::Source(source, _) => source.has_lists(),
         }
     }
 
@@ -123,14 +142,14 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
     pub(super) fn read_bytes(&self) -> u64 {
         match self {
             Self::Plain(_) | Self::Compressed(_) | Self::Layered(_) | Self::Gathered(_) => 0,
-            Self::Source(source) => source.read_bytes(),
+            Self::Source(source, _) => source.read_bytes(),
         }
     }
 
     pub(super) fn point_reads(&self) -> (u64, u64) {
         match self {
             Self::Plain(_) | Self::Compressed(_) | Self::Layered(_) | Self::Gathered(_) => (0, 0),
-            Self::Source(source) => source.point_reads(),
+            Self::Source(source, _) => source.point_reads(),
         }
     }
 
@@ -140,7 +159,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
             Self::Compressed(side) => side.lists(run).map(drop),
             Self::Layered(side) => side.lists(run).map(drop),
             Self::Gathered(_) => Ok(()),
-            Self::Source(source) => source.prepare(run),
+            Self::Source(source, _) => source.prepare(run),
         }
     }
 
@@ -148,7 +167,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
     pub(super) fn rows(&self, run: &Run) -> Result<Option<Rows<'a, W>>> {
         match self {
             Self::Plain(side) => side.rows(run).map(|rows| Some(*rows)),
-            Self::Gathered(_) | Self::Compressed(_) | Self::Layered(_) | Self::Source(_) => Ok(None),
+            Self::Gathered(_) | Self::Compressed(_) | Self::Layered(_) | Self::Source(..) => Ok(None),
         }
     }
 
@@ -164,7 +183,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
             Self::Compressed(side) => Ok(side.lists(run)?.scan(run, select, visitor)?),
             Self::Layered(side) => collect(visitor, |visitor| sweep(side.lists(run)?, run, select, visitor)),
             Self::Gathered(side) => Ok(side.rows().scan(run, select, visitor)?),
-            Self::Source(source) => collect(visitor, |visitor| source.scan(run, select, visitor)),
+            Self::Source(source, _) => collect(visitor, |visitor| source.scan(run, select, visitor)),
         }
     }
 
@@ -175,7 +194,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
             Self::Compressed(side) => scan_compressed(side.lists(run)?, run, select, visitor),
             Self::Layered(side) => sweep(side.lists(run)?, run, select, visitor),
             Self::Gathered(side) => scan_rows(&side.rows(), run, select, visitor),
-            Self::Source(source) => source.scan(run, select, visitor),
+            Self::Source(source, _) => source.scan(run, select, visitor),
         }
     }
 
@@ -185,7 +204,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
         match self {
             Self::Plain(side) => side.rows.get().into_iter().for_each(|rows| rows.touch_targets(batch)),
             Self::Gathered(side) => side.rows().touch_targets(batch),
-            Self::Compressed(_) | Self::Layered(_) | Self::Source(_) => {}
+            Self::Compressed(_) | Self::Layered(_) | Self::Source(..) => {}
         }
     }
 
@@ -212,12 +231,17 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
                 let (targets, weights) = side.rows().list(v);
                 Ok(f(targets, weights))
             }
-            Self::Source(source) => take_once(f, |take| source.with_list(v, take)),
+            Self::Source(source, _) => take_once(f, |take| source.with_list(v, take)),
         }
     }
 }
 
 impl<'a, W: ColumnWeight> PlainSide<'a, W> {
+    /// The lists, and the number of the property that is the weight.
+    pub(super) fn columns(&self) -> (&'a ListColumns, u32) {
+        (self.section.main(), self.property)
+    }
+
     pub(super) fn rows(&self, run: &Run) -> Result<&Rows<'a, W>> {
         if let Some(rows) = self.rows.get() {
             return Ok(rows);
@@ -258,12 +282,35 @@ impl<'a, W: ColumnWeight> CompressedSide<'a, W> {
 }
 
 impl<'a, W: ColumnWeight> LayeredSide<'a, W> {
+    /// The layers, the direction, and the number of the property that is the weight.
+    pub(super) fn layers(&self) -> (&'a Stack, Direction, u32) {
+        (self.stack, self.direction, self.property)
+    }
+
+    fn table(&self, run: &Run) -> Result<&Arc<Table>> {
+        if let Some(table) = self.table.get() {
+            return Ok(table);
+        }
+        let table = self.stack.table(self.direction, run)?;
+        Ok(self.table.get_or_init(|| table))
+    }
+
+    #[inline(always)]
+    fn degree(&self, v: VertexId) -> usize {
+        match self.table.get() {
+            Some(table) => table.degree(v),
+            // What cannot be read is an error of the scan.
+            None => self.stack.degree(self.direction, v).unwrap_or(0),
+        }
+    }
+
     /// All lists, verified.
     pub(super) fn lists(&self, run: &Run) -> Result<&Layered<'a, W>> {
         if let Some(lists) = self.lists.get() {
             return Ok(lists);
         }
-        let lists = Layered::new(self.stack, self.direction, Arc::clone(&self.table), self.property, run)?;
+        let table = Arc::clone(self.table(run)?);
+        let lists = Layered::new(self.stack, self.direction, table, self.property, run)?;
         Ok(self.lists.get_or_init(|| lists))
     }
 }

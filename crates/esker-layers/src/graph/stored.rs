@@ -23,10 +23,6 @@ use super::symmetric::SymmetricSide;
 use super::tiled::TiledSide;
 use super::weight::ColumnWeight;
 use super::widened::WidenedSide;
-use super::window::{
-    SORTED_TIME_BYTES, SharedLists, TimeWindow, TimedEdge, TimedLists, WindowIndex, WindowSide, gather,
-    sorted_times, sources_within, time_range, timed_edges,
-};
 use crate::pool::PoolOptions;
 use crate::stack::Stack;
 use crate::tiles::{TileScan, Tiles};
@@ -36,14 +32,14 @@ use crate::tiles::{TileScan, Tiles};
 ///
 /// The first scan of a direction verifies all of its lists; [`StoredGraph::prepare`] does the same ahead of time.
 pub struct StoredGraph<'a, W> {
-    num_vertices: usize,
-    num_arcs: u64,
-    directed: bool,
-    out: Side<'a, W>,
+    pub(super) num_vertices: usize,
+    pub(super) num_arcs: u64,
+    pub(super) directed: bool,
+    pub(super) out: Side<'a, W>,
     /// `None`: not kept, or (undirected) the same as `out`.
-    incoming: Option<Side<'a, W>>,
+    pub(super) incoming: Option<Side<'a, W>>,
     /// Memory of a pool, of heads or of copied lists.
-    _memory: Option<Reservation>,
+    pub(super) _memory: Option<Reservation>,
 }
 
 /// What the lists of the complete layer of a version are read from. Those of later layers are mapped.
@@ -51,6 +47,8 @@ pub struct StoredGraph<'a, W> {
 pub enum CompleteLists<'a, 'o> {
     /// The lists, mapped; those that are kept in tiles alone are read from these.
     Mapped,
+    /// As `Mapped`, for a window, which counts degrees of its own: no vertex table is made unless a scan needs it.
+    Windowed,
     /// Tiles, mapped or in a pool. If the layer is the whole version, in-lists are at hand even if they are not stored, but for point reads.
     Tiled(&'a Tiles, Option<&'o PoolOptions>),
     /// The lists, in a fixed memory that the directions share equally.
@@ -88,15 +86,16 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
     ) -> Result<Self> {
         let layer = &stack.layers()[0];
         let lists = match (lists, layer.out().main().tiles()) {
-            (CompleteLists::Mapped, Some(tiles)) if !stack.leaves_out_oldest() => {
+            (CompleteLists::Mapped | CompleteLists::Windowed, Some(tiles)) if !stack.leaves_out_oldest() => {
                 CompleteLists::Tiled(tiles, None)
             }
             (lists, _) => lists,
         };
-        let mapped = |direction| Side::mapped(stack, direction, weight.0, run);
+        let has_degrees = !matches!(lists, CompleteLists::Windowed);
+        let mapped = |direction| Side::mapped(stack, direction, weight.0, has_degrees, run);
         let is_read = |direction| only.is_none_or(|only| only == direction);
         match lists {
-            CompleteLists::Mapped => Self::of_sides(stack, None, weight, mapped),
+            CompleteLists::Mapped | CompleteLists::Windowed => Self::of_sides(stack, None, weight, mapped),
             CompleteLists::Tiled(tiles, pool) => Self::tiled(stack, tiles, pool, weight, run),
             CompleteLists::Pooled(disk, options) => {
                 let memory = run.budget().reserve("a pool of lists", options.bytes)?;
@@ -191,56 +190,6 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         Ok(Self { num_arcs, directed: false, out: Side::source(side), incoming: None, ..self })
     }
 
-    /// [`super::StoredWeight::windowed`].
-    #[must_use]
-    pub(super) fn build_windowed(
-        times: StoredGraph<'a, i64>,
-        weights: Option<Self>,
-        index: &'a WindowIndex,
-    ) -> Self {
-        let window = *index.window();
-        let parts = Timed::of(times, weights);
-        let side = |lists, direction| Side::source(WindowSide { lists, window, sums: index.sums(direction) });
-        let (out, incoming) = (side(parts.out, Direction::Out), parts.incoming);
-        let incoming = incoming.filter(|it| it.can_filter(&window)).map(|lists| side(lists, Direction::In));
-        let Timed { num_vertices, directed, memory, .. } = parts;
-        Self { num_vertices, num_arcs: index.num_arcs(), directed, out, incoming, _memory: memory }
-    }
-
-    /// [`super::StoredWeight::gathered`].
-    pub(super) fn build_gathered(
-        times: StoredGraph<'a, i64>,
-        weights: Option<Self>,
-        index: &WindowIndex,
-        run: &Run,
-    ) -> Result<Self> {
-        let bytes = index.gathered_bytes(size_of::<W>() as u64);
-        let memory = run.budget().reserve("the edges of a window", bytes)?;
-        let parts = Timed::of(times, weights);
-        let side = |lists: TimedLists<'a, W>, direction| {
-            let sums = index.sums(direction);
-            gather(&lists, index.window(), sums, index.remaining(), run).map(Side::Gathered)
-        };
-        let out = side(parts.out, Direction::Out)?;
-        let incoming = parts.incoming.filter(TimedLists::has_lists);
-        let incoming = incoming.map(|lists| side(lists, Direction::In)).transpose()?;
-        let (n, directed) = (parts.num_vertices, parts.directed);
-        let num_vertices = index.remaining().map_or(n, Remaining::len);
-        Ok(Self { num_vertices, num_arcs: index.num_arcs(), directed, out, incoming, _memory: Some(memory) })
-    }
-
-    /// [`super::StoredWeight::shared`].
-    pub(super) fn build_shared(shared: &SharedLists, index: &WindowIndex, run: &Run) -> Result<Self> {
-        let bytes = index.gathered_bytes(size_of::<W>() as u64);
-        let memory = run.budget().reserve("the edges of a window", bytes)?;
-        let side = |direction| Ok::<_, Error>(shared.gather(direction, index, run)?.map(Side::Gathered));
-        let out = side(Direction::Out)?.ok_or_else(|| Error::Invalid("there are no out-lists".to_owned()))?;
-        let incoming = side(Direction::In)?;
-        let num_vertices = index.remaining().map_or(shared.num_vertices(), Remaining::len);
-        let directed = shared.is_directed();
-        Ok(Self { num_vertices, num_arcs: index.num_arcs(), directed, out, incoming, _memory: Some(memory) })
-    }
-
     /// [`super::StoredWeight::copied`].
     pub(super) fn build_copied(self, only: Option<Direction>, run: &Run) -> Result<Self> {
         let Self { num_vertices, num_arcs, directed, out, incoming, _memory: before } = self;
@@ -326,7 +275,7 @@ impl<'a> StoredGraph<'a, i32> {
     #[must_use]
     pub fn widened(self) -> StoredGraph<'a, i64> {
         let Self { num_vertices, num_arcs, directed, out, incoming, _memory } = self;
-        let side = |side| Side::source(WidenedSide(side));
+        let side = |side| WidenedSide::side(side);
         StoredGraph {
             num_vertices,
             num_arcs,
@@ -335,94 +284,6 @@ impl<'a> StoredGraph<'a, i32> {
             incoming: incoming.map(side),
             _memory,
         }
-    }
-}
-
-/// A graph whose weights are times.
-impl StoredGraph<'_, i64> {
-    /// What lies in a window. Reads all times once. `absent` are the vertices that are not in the graph, ascending; if `None`, those
-    /// without an edge in the window.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Io`]; cancellation; [`Stop::OverBudget`].
-    pub fn window(&self, window: TimeWindow, absent: Option<&[VertexId]>, run: &Run) -> Result<WindowIndex> {
-        let sides = (&self.out, self.incoming.as_ref());
-        WindowIndex::new(sides, (self.num_vertices, self.directed), window, absent, run)
-    }
-
-    /// The edges of several windows, copied to memory: see [`SharedLists`].
-    ///
-    /// # Errors
-    /// As [`StoredGraph::window`].
-    pub fn shared(&self, windows: &[TimeWindow], run: &Run) -> Result<SharedLists> {
-        let sides = (&self.out, self.incoming.as_ref());
-        SharedLists::new(sides, (self.num_vertices, self.directed), windows, run)
-    }
-
-    /// The least and the greatest time; `None` if there are no edges. Reads all times once.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Io`]; cancellation.
-    pub fn time_range(&self, run: &Run) -> Result<Option<(i64, i64)>> {
-        time_range(&self.out, run)
-    }
-
-    /// The vertices with an out-edge in a window, ascending. Reads all times once.
-    ///
-    /// # Errors
-    /// As [`StoredGraph::time_range`].
-    pub fn sources_within(&self, window: &TimeWindow, run: &Run) -> Result<Vec<VertexId>> {
-        sources_within(&self.out, window, run)
-    }
-
-    /// The edges in a range of times, ascending by time, and their memory; an undirected one from its end with the smaller number. `None` if
-    /// the budget of the run has no room for them. Reads all times once.
-    ///
-    /// # Errors
-    /// As [`StoredGraph::time_range`].
-    pub fn timed_edges(
-        &self,
-        range: &TimeWindow,
-        run: &Run,
-    ) -> Result<Option<(Vec<TimedEdge>, Reservation)>> {
-        timed_edges(&self.out, range, self.directed, run)
-    }
-
-    /// The times of the edges in a window, ascending, and their memory; copies of an edge count each. Reads all times once. Memory: 24 bytes
-    /// for each of `arcs`, the most that lie in the window.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Io`]; cancellation; [`Stop::OverBudget`].
-    pub fn sorted_times(&self, window: &TimeWindow, arcs: u64, run: &Run) -> Result<(Vec<i64>, Reservation)> {
-        let bytes = arcs.saturating_mul(SORTED_TIME_BYTES);
-        let memory = run.budget().reserve("the times of the edges", bytes)?;
-        Ok((sorted_times(&self.out, window, self.directed, run)?, memory))
-    }
-}
-
-/// A graph of times beside one of weights.
-struct Timed<'a, W> {
-    out: TimedLists<'a, W>,
-    incoming: Option<TimedLists<'a, W>>,
-    num_vertices: usize,
-    directed: bool,
-    memory: Option<Reservation>,
-}
-
-impl<'a, W> Timed<'a, W> {
-    fn of(times: StoredGraph<'a, i64>, weights: Option<StoredGraph<'a, W>>) -> Self {
-        let StoredGraph { num_vertices, directed, out, incoming, _memory: mut memory, .. } = times;
-        let (mut weights_out, mut weights_in) = (None, None);
-        if let Some(weights) = weights {
-            (weights_out, weights_in) = (Some(weights.out), weights.incoming);
-            match (&mut memory, weights._memory) {
-                (Some(memory), Some(other)) => memory.absorb(other),
-                (none, other) => *none = none.take().or(other),
-            }
-        }
-        let out = TimedLists { times: out, weights: weights_out };
-        let incoming = incoming.map(|times| TimedLists { times, weights: weights_in });
-        Self { out, incoming, num_vertices, directed, memory }
     }
 }
 
@@ -449,7 +310,8 @@ impl<W: ColumnWeight> Graph for StoredGraph<'_, W> {
     }
 
     fn words_apart(&self) -> bool {
-        !matches!(&self.out, Side::Source(source) if !source.words_apart())
+        let is_apart = |side: &Side<'_, W>| !matches!(side, Side::Source(source, _) if !source.words_apart());
+        is_apart(&self.out) && self.incoming.as_ref().is_none_or(is_apart)
     }
 
     fn num_arcs(&self) -> u64 {

@@ -1,12 +1,22 @@
 //! Lists whose weights are 32-bit integers, handed over with 64-bit ones.
 
+use std::sync::Arc;
+
 use esker_format::{Error, Result};
 use esker_graph::{AnyVisitor, ListAccess, Patch, Piece, Run, Select, Sink, Source, VertexId};
 
 use super::side::Side;
 
 /// One direction. Weights are copied piece by piece to a buffer of the worker.
-pub(super) struct WidenedSide<'a>(pub(super) Side<'a, i32>);
+pub(super) struct WidenedSide<'a>(Arc<Side<'a, i32>>);
+
+impl<'a> WidenedSide<'a> {
+    /// The lists of a side with wider weights.
+    pub(super) fn side(narrow: Side<'a, i32>) -> Side<'a, i64> {
+        let narrow = Arc::new(narrow);
+        Side::Source(Box::new(Self(Arc::clone(&narrow))), Some(narrow))
+    }
+}
 
 impl Source<i64, Error> for WidenedSide<'_> {
     fn degree(&self, v: VertexId) -> usize {
@@ -26,7 +36,7 @@ impl Source<i64, Error> for WidenedSide<'_> {
     }
 
     fn words_apart(&self) -> bool {
-        !matches!(&self.0, Side::Source(source) if !source.words_apart())
+        !matches!(&*self.0, Side::Source(source, _) if !source.words_apart())
     }
 
     fn prepare(&self, run: &Run) -> Result<()> {

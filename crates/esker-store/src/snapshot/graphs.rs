@@ -64,17 +64,26 @@ impl Snapshot {
 
     /// The same version, of whose graphs the lists of one direction alone are to be read. The other direction takes no part of the memory
     /// of pooled and headed lists; its lists are mapped, and verified if something reads them nevertheless. Degrees of both are at hand.
-    /// Has no effect where there is one direction only, on a graph that is read as undirected, and on a window.
+    /// Of a window, the lists of that direction alone are [gathered](Snapshot::gathered), and both are counted. Has no effect where there is
+    /// one direction only, and on a graph that is read as undirected.
     #[must_use]
     pub fn reading(mut self, only: Option<Direction>) -> Self {
         let two = self.is_directed() && self.has(Direction::In);
-        self.2.only = only.filter(|_| two && !self.2.undirected && self.2.window.is_none());
+        let only = only.filter(|_| two && !self.2.undirected);
+        let is_window = self.2.window.is_some();
+        self.2.only = only.filter(|_| !is_window);
+        self.2.gathers_only = only.filter(|_| is_window);
         self
     }
 
     /// The direction of [`Snapshot::reading`], where it has an effect.
     pub fn reads_only(&self) -> Option<Direction> {
-        self.2.only
+        self.2.only.or(self.gathers_only())
+    }
+
+    /// The direction whose lists alone are copied to memory where a window is: see [`Snapshot::gathered`].
+    pub fn gathers_only(&self) -> Option<Direction> {
+        self.2.gathers_only.filter(|_| self.2.window.is_some() && !self.2.undirected)
     }
 
     /// Whether analyses are to read the lists of a direction: see [`Snapshot::reading`].
@@ -193,11 +202,23 @@ impl Snapshot {
         access: &Access,
         run: &Run,
     ) -> Result<StoredGraph<'a, W>> {
+        self.lists_from(stack, property, access, CompleteLists::Mapped, run)
+    }
+
+    /// As [`Snapshot::lists`]; `mapped` says what mapped lists are for.
+    pub(super) fn lists_from<'a, W: StoredWeight>(
+        &'a self,
+        stack: &'a Stack,
+        property: Option<&PropertyRecord>,
+        access: &Access,
+        mapped: CompleteLists<'a, '_>,
+        run: &Run,
+    ) -> Result<StoredGraph<'a, W>> {
         let disk = self.state().disk();
         let weight = (check_weight::<W>(property)?, self.version().num_arcs);
         let lists = match access {
-            _ if stack.leaves_out_oldest() => CompleteLists::Mapped,
-            Access::Mapped(GraphEncoding::Lists) | Access::Memory => CompleteLists::Mapped,
+            _ if stack.leaves_out_oldest() => mapped,
+            Access::Mapped(GraphEncoding::Lists) | Access::Memory => mapped,
             Access::Mapped(GraphEncoding::Tiles) => CompleteLists::Tiled(self.tiles_with(property)?, None),
             Access::Pooled(GraphEncoding::Tiles, pool) => {
                 CompleteLists::Tiled(self.tiles_with(property)?, Some(pool))

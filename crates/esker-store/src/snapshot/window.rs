@@ -5,8 +5,8 @@ use std::sync::Arc;
 use esker_format::{ElementType, Error, PropertyRecord, Result};
 use esker_graph::{Direction, Flow, Reservation, Run, VertexId};
 use esker_layers::graph::window::{Copies, SharedLists, TimeWindow, TimedEdge, WindowIndex};
-use esker_layers::graph::{Access, StoredGraph, StoredWeight};
-use esker_layers::layer::ListColumns;
+use esker_layers::graph::{Access, CompleteLists, GraphEncoding, StoredGraph, StoredWeight};
+use esker_layers::layer::{Body, ListColumns};
 use esker_layers::pool::PoolOptions;
 use esker_layers::stack::Stack;
 
@@ -179,6 +179,12 @@ impl Snapshot {
         Ok(self)
     }
 
+    /// Whether all layers are read as arrays, so that a window is counted and its lists are copied at the speed of memory.
+    pub fn reads_arrays(&self) -> bool {
+        let is_plain = matches!(self.complete_layer().out().main().body(), Body::Arrays(_));
+        self.1 == Access::Mapped(GraphEncoding::Lists) && self.stack().rank().is_none() && is_plain
+    }
+
     /// The least and the greatest time of all edges; `None` if there are none. Reads the times of the layers that state the least and the
     /// greatest, or of all where that does not suffice: edges were deleted, or a layer is older than such statements.
     ///
@@ -343,10 +349,12 @@ impl Snapshot {
         run: &Run,
     ) -> Result<StoredGraph<'a, W>> {
         if let Some(shared) = part.shared().filter(|_| W::ELEMENT.is_none()) {
-            return W::shared(shared, part.index(), run);
+            let times = |only| Ok::<_, Error>((only, self.timed::<W>(part, run)?.0));
+            let only = self.gathers_only().map(times).transpose()?;
+            return W::shared(shared, part.index(), only, run);
         }
         let (times, weights) = self.timed(part, run)?;
-        W::gathered(times, weights, part.index(), run)
+        W::gathered(times, weights, part.index(), self.gathers_only(), run)
     }
 
     /// The lists of the version with the times of their edges: see [`Snapshot::lists`].
@@ -358,8 +366,10 @@ impl Snapshot {
         run: &Run,
     ) -> Result<StoredGraph<'a, i64>> {
         match time.element {
-            ElementType::I32 => Ok(self.lists::<i32>(stack, Some(time), access, run)?.widened()),
-            _ => self.lists(stack, Some(time), access, run),
+            ElementType::I32 => {
+                Ok(self.lists_from::<i32>(stack, Some(time), access, CompleteLists::Windowed, run)?.widened())
+            }
+            _ => self.lists_from(stack, Some(time), access, CompleteLists::Windowed, run),
         }
     }
 

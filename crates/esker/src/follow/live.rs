@@ -192,8 +192,9 @@ pub(super) fn recompute(live: &mut dyn Live, at: At<'_>) -> Result<()> {
 
 /// A window whose edges are copied to memory, if half of what is free suffices.
 pub(super) fn copied(At { snapshot, run }: At<'_>) -> Result<Option<Snapshot>> {
-    let fits =
-        |index: &WindowIndex| index.gathered_bytes(size_of::<u64>() as u64) <= run.budget().free_bytes() / 2;
+    let fits = |index: &WindowIndex| {
+        index.gathered_bytes(size_of::<u64>() as u64, None) <= run.budget().free_bytes() / 2
+    };
     let index = snapshot.window_index().filter(|index| fits(index));
     Ok(index.map(|_| snapshot.clone().resident(Access::Memory)).transpose()?)
 }

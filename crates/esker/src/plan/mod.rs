@@ -38,7 +38,7 @@ pub struct Plan {
     pub reason: Reason,
     /// Whether the whole graph fits in memory.
     pub fits: bool,
-    /// The direction whose lists alone the algorithm reads; `None`: all.
+    /// The direction whose lists alone the algorithm reads, or copies of a window; `None`: all.
     pub only: Option<Direction>,
     /// The needs of the algorithm itself, and of a window that is copied to memory.
     pub estimate: Estimate,

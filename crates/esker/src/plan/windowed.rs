@@ -9,7 +9,8 @@ use crate::catalogue::Entry;
 pub(super) fn gathered_bytes(snapshot: &Snapshot, entry: &Entry) -> Option<u64> {
     let weight = snapshot.weight_type().filter(|_| entry.reads_weights(snapshot));
     let weight_bytes = weight.map_or(0, |element| element.bytes() as u64);
-    snapshot.window_index().map(|index| index.gathered_bytes(weight_bytes))
+    let only = entry.reading(snapshot).gathers_only();
+    snapshot.window_index().map(|index| index.gathered_bytes(weight_bytes, only))
 }
 
 /// Whether a window is read list by list: copies of an edge are joined, or weights are read beside the times.

@@ -53,6 +53,10 @@ struct Stream {
 
 const COMMITS: usize = 4;
 
+/// Whether lists are copied to memory, and those of which direction alone. The others are read nevertheless.
+const GATHERED: [(bool, Option<Direction>); 4] =
+    [(false, None), (true, None), (true, Some(Direction::Out)), (true, Some(Direction::In))];
+
 fn streams() -> impl Strategy<Value = Stream> {
     // Where each commit is later than the one before, windows leave layers out.
     let later = prop_oneof![Just(0), Just(500)];
@@ -341,10 +345,10 @@ proptest! {
                 let lists = [Direction::Out, Direction::In].map(|one| stream.lists(window, commits, one));
                 let expected = [&lists[0][..], &lists[1][..]];
                 let shown = snapshot.clone().window("time", *window, *all_vertices, &run).expect("a window");
-                for gathers in [false, true] {
-                    let shown = shown.clone().gathered(gathers);
+                for (gathers, only) in GATHERED {
+                    let shown = shown.clone().gathered(gathers).reading(only);
                     let checked = check::<()>(&shown, expected, &run).and_then(|()| check::<i64>(&shown, expected, &run));
-                    checked.map_err(|error| TestCaseError::fail(format!("{name}, {gathers}, {window:?}: {error}")))?;
+                    checked.map_err(|error| TestCaseError::fail(format!("{name}, {gathers}, {only:?}, {window:?}: {error}")))?;
                 }
             }
         }
@@ -380,11 +384,11 @@ proptest! {
                 };
                 prop_assert_eq!(&shown.0, window);
                 let lists = [Direction::Out, Direction::In].map(|one| stream.lists(window, *commits, one));
-                for gathers in [true, false] {
-                    let shown = shown.1.clone().gathered(gathers);
+                for (gathers, only) in GATHERED {
+                    let shown = shown.1.clone().gathered(gathers).reading(only);
                     let checked = check::<()>(&shown, [&lists[0][..], &lists[1][..]], &run)
                         .and_then(|()| check::<i64>(&shown, [&lists[0][..], &lists[1][..]], &run));
-                    checked.map_err(|error| TestCaseError::fail(format!("{name}, {gathers}, {window:?}: {error}")))?;
+                    checked.map_err(|error| TestCaseError::fail(format!("{name}, {gathers}, {only:?}, {window:?}: {error}")))?;
                 }
             }
         }

@@ -1,19 +1,14 @@
 //! What lies in a window, counted.
 
-use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-use esker_format::{Error, Result};
+use esker_format::Result;
 use esker_graph::{
     Bitmap, Direction, Flow, Piece, Remaining, Reservation, Run, Select, VertexId, Visitor, vertex,
 };
 use rayon::slice::ParallelSliceMut;
 
-use super::copies::{Copies, Selected, TimeWindow};
+use super::copies::{Copies, TimeWindow};
+use super::count::{CountAlso, Counted, count};
 use crate::graph::side::Side;
-
-/// Vertices whose lists one unit of work counts.
-pub(super) const GRAIN: usize = 1 << 12;
 
 /// The number of arcs of each vertex in a window, and the vertices that have any.
 ///
@@ -48,8 +43,10 @@ impl WindowIndex {
         let _memory: Reservation = run.budget().reserve("the degrees in a window", bytes)?;
         // Where in-lists are not kept, the targets tell which vertices have edges.
         let targets = (directed && in_side.is_none()).then(|| Bitmap::new(n));
-        let counted = count(out_side, &window, n, targets.as_ref(), run)?;
-        let incoming = in_side.map(|side| count(side, &window, n, None, run)).transpose()?;
+        let also = CountAlso { targets: targets.as_ref(), loops: !directed };
+        let counted = count(out_side, &window, n, also, run)?;
+        let also = CountAlso { targets: None, loops: false };
+        let incoming = in_side.map(|side| count(side, &window, n, also, run)).transpose()?;
         Self::of_counted((counted, incoming), targets.as_ref(), directed, window, absent)
     }
 
@@ -117,14 +114,19 @@ impl WindowIndex {
         &self.absent
     }
 
-    /// Bytes of all lists in the window with weights of `weight_bytes` each, gathered.
-    pub fn gathered_bytes(&self, weight_bytes: u64) -> u64 {
+    /// Bytes of all lists in the window with weights of `weight_bytes` each, gathered; or of those of `only` one direction.
+    pub fn gathered_bytes(&self, weight_bytes: u64, only: Option<Direction>) -> u64 {
         let present = self.remaining.as_ref().map_or(self.out.len() - 1, Remaining::len) as u64;
         let of = |sums: &[u64]| {
             let arcs = sums.last().copied().unwrap_or(0);
             (present + 1) * size_of::<u64>() as u64 + arcs * (size_of::<VertexId>() as u64 + weight_bytes)
         };
-        of(&self.out) + self.incoming.as_deref().map_or(0, of)
+        let incoming = self.incoming.as_deref().map_or(0, of);
+        match only.filter(|_| self.has_incoming()) {
+            Some(Direction::Out) => of(&self.out),
+            Some(Direction::In) => incoming,
+            None => of(&self.out) + incoming,
+        }
     }
 
     /// Where the gathered lists of a direction begin, and the end of the last.
@@ -151,98 +153,6 @@ pub(super) fn offsets(sums: &[u64], remaining: Option<&Remaining>) -> Vec<u64> {
     let Some(remaining) = remaining else { return sums.to_vec() };
     let starts = remaining.origins().iter().map(|&v| sums[v as usize]);
     starts.chain(sums.last().copied()).collect()
-}
-
-/// Arcs of one direction.
-pub(super) struct Counted {
-    /// Before each vertex, and in all.
-    pub(super) sums: Vec<u64>,
-    /// From a vertex to itself.
-    pub(super) loops: u64,
-}
-
-impl Counted {
-    /// Adds up the arcs of each vertex, which stand after a place that is left empty.
-    pub(super) fn of(counts: Vec<AtomicU64>, loops: u64) -> Self {
-        let mut sum = 0;
-        let sums = counts.into_iter().map(|count| {
-            sum += count.into_inner();
-            sum
-        });
-        Self { sums: sums.collect(), loops }
-    }
-}
-
-/// Counts the arcs of each vertex that lie in a window, and marks their targets.
-fn count(
-    side: &Side<'_, i64>,
-    window: &TimeWindow,
-    num_vertices: usize,
-    targets: Option<&Bitmap>,
-    run: &Run,
-) -> Result<Counted> {
-    let counts: Vec<AtomicU64> = (0..=num_vertices).map(|_| AtomicU64::new(0)).collect();
-    let counting = Counting { window, counts: &counts[1..], targets };
-    let loops: Vec<u64> = if window.copies == Copies::All {
-        side.scan(run, Select::All, &counting)?
-    } else {
-        side.prepare(run)?;
-        let new = || (0, Selected::<()>::new());
-        let states =
-            run.share_ranges(num_vertices, GRAIN, new, |(loops, selected), range: Range<usize>| {
-                for v in range.into_iter().map(vertex) {
-                    selected.clear();
-                    side.with_list(v, |list, times| window.select((list, times, None), selected))??;
-                    counting.count(loops, v, &selected.targets, selected.targets.len());
-                }
-                Ok::<_, Error>(())
-            })?;
-        states.into_iter().map(|(loops, _)| loops).collect()
-    };
-    Ok(Counted::of(counts, loops.into_iter().sum()))
-}
-
-/// Counts arcs in a window.
-struct Counting<'c> {
-    window: &'c TimeWindow,
-    counts: &'c [AtomicU64],
-    targets: Option<&'c Bitmap>,
-}
-
-impl Counting<'_> {
-    /// Adds `count` arcs of `v`, whose targets are given.
-    fn count(&self, loops: &mut u64, v: VertexId, targets: &[VertexId], count: usize) {
-        self.counts[v as usize].fetch_add(count as u64, Relaxed);
-        *loops += targets.iter().filter(|&&target| target == v).count() as u64;
-        if let Some(marked) = self.targets {
-            targets.iter().for_each(|&target| {
-                marked.insert(target);
-            });
-        }
-    }
-}
-
-impl Visitor<i64> for Counting<'_> {
-    /// Arcs from a vertex to itself.
-    type State = u64;
-
-    const STOPS: bool = false;
-
-    fn new_state(&self) -> u64 {
-        0
-    }
-
-    fn visit(&self, loops: &mut u64, v: VertexId, piece: Piece<'_, i64>) -> Flow {
-        let count = self.window.count(piece.weights);
-        if count == piece.targets.len() {
-            self.count(loops, v, piece.targets, count);
-        } else if count > 0 {
-            let inside = piece.targets.iter().zip(piece.weights).filter(|arc| self.window.contains(*arc.1));
-            let inside: Vec<_> = inside.map(|arc| *arc.0).collect();
-            self.count(loops, v, &inside, count);
-        }
-        Flow::More
-    }
 }
 
 /// A time in a vector that has grown to at most twice its length, and the copy beside it while those of the threads are put together.

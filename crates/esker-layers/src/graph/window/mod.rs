@@ -4,7 +4,11 @@
 //! whatever the encoding and the residency, or gathered in memory once, for algorithms that read them often.
 
 mod copies;
+mod vector;
+mod times;
+mod arrays;
 mod lists;
+mod count;
 mod index;
 mod moved;
 mod shared;

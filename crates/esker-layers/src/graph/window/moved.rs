@@ -8,7 +8,8 @@ use esker_graph::{Budget, Direction, Flow, Piece, Reservation, Run, Select, Vert
 use rayon::slice::ParallelSliceMut;
 
 use super::copies::{Copies, TimeWindow};
-use super::index::{Counted, WindowIndex};
+use super::count::Counted;
+use super::index::WindowIndex;
 use crate::graph::side::Side;
 
 /// An edge with its time, its source and its target.

@@ -13,14 +13,20 @@ use esker_graph::{
     Bitmap, Direction, Flow, Piece, Reservation, Rows, Run, Select, VertexId, Visitor, vertex,
 };
 
+use super::arrays::{ListBuffers, ListStep, TimedArrays};
 use super::copies::{Copies, TimeWindow};
-use super::index::{Counted, GRAIN, WindowIndex};
+use super::count::{Counted, GRAIN, count_arrays};
+use super::index::WindowIndex;
+use super::times::{Time, TimeBounds, mark};
 use crate::graph::gathered::{GatheredSide, Unit};
 use crate::graph::side::Side;
 use crate::graph::weight::ColumnWeight;
 
 /// The number of windows that can share lists.
 pub const SHARED_WINDOWS_MAX: usize = 64;
+
+/// Comparing a time with so many ends takes less time than searching among them.
+const FEW_ENDS: usize = 8;
 
 /// The edges of several windows of one version, in memory.
 ///
@@ -45,11 +51,26 @@ impl SharedLists {
         let slots = Slots::of(windows)?;
         let in_side = in_side.filter(|side| side.has_lists());
         let count = |side: &Side<'_, i64>| {
+            let counted = match side.narrow() {
+                Some(narrow) => count_wanted(narrow, &slots, num_vertices, run)?,
+                None => count_wanted(side, &slots, num_vertices, run)?,
+            };
+            if let Some(counted) = counted {
+                return Ok(counted.sums);
+            }
             let counts: Vec<AtomicU64> = (0..=num_vertices).map(|_| AtomicU64::new(0)).collect();
             side.scan(run, Select::All, &CountingWanted { slots: &slots, counts: &counts[1..] })?;
+            let counts = counts.into_iter().map(AtomicU64::into_inner).collect();
             Ok::<_, Error>(Counted::of(counts, 0).sums)
         };
-        let fill = |side: &Side<'_, i64>, sums| {
+        let fill = |side: &Side<'_, i64>, sums: Vec<u64>| {
+            let filled = match side.narrow() {
+                Some(narrow) => copy_arrays(narrow, &slots, &sums, run)?,
+                None => copy_arrays(side, &slots, &sums, run)?,
+            };
+            if let Some(filled) = filled {
+                return Ok(filled);
+            }
             side.prepare(run)?;
             copy_lists(sums, run, |v, room| {
                 side.with_list(v, |targets, times| {
@@ -135,6 +156,11 @@ impl SharedLists {
                 .for_each(|bits| *bits |= 1 << i);
         }
         Ok(members)
+    }
+
+    /// Whether in-lists are kept.
+    pub(crate) fn has_incoming(&self) -> bool {
+        self.incoming.is_some()
     }
 
     /// Whether out-lists and in-lists differ.
@@ -224,7 +250,20 @@ impl Slots {
     /// The slot of a time.
     #[inline(always)]
     fn of_time(&self, time: i64) -> u16 {
+        if self.ends.len() <= FEW_ENDS {
+            return self.ends.iter().map(|&end| u16::from(end < time)).sum();
+        }
         self.ends.partition_point(|&end| end < time) as u16
+    }
+
+    /// The times that are wanted, if they are one range.
+    fn all(&self) -> Option<TimeWindow> {
+        let first = self.wanted.iter().position(|&wanted| wanted)?;
+        let end = self.wanted.iter().rposition(|&wanted| wanted)? + 1;
+        // The times before the first end and after the last are in no window.
+        let is_whole = self.wanted[first..end].iter().all(|&wanted| wanted);
+        let (after, until) = (*self.ends.get(first.checked_sub(1)?)?, *self.ends.get(end - 1)?);
+        is_whole.then_some(TimeWindow { after, until, copies: Copies::All })
     }
 
     /// The slots of the times of a window.
@@ -293,6 +332,7 @@ fn count(
             Ok::<_, Error>(())
         },
     )?;
+    let counts = counts.into_iter().map(AtomicU64::into_inner).collect();
     Ok(Counted::of(counts, loops.into_iter().sum()))
 }
 
@@ -332,6 +372,55 @@ fn copied<S>(
     let out = fill(out, out_sums)?;
     let incoming = incoming.zip(in_sums).map(|(side, sums)| fill(side, sums)).transpose()?;
     Ok((out, incoming, memory))
+}
+
+/// As [`count`], of lists that lie in arrays; `None` if they do not.
+fn count_wanted<T: Time>(
+    side: &Side<'_, T>,
+    slots: &Slots,
+    num_vertices: usize,
+    run: &Run,
+) -> Result<Option<Counted>> {
+    let is_wanted = |time: T| slots.wanted[usize::from(slots.of_time(time.wide()))];
+    match slots.all() {
+        // Where the windows overlap, as they mostly do, they are one.
+        Some(window) => {
+            let bounds = TimeBounds::of(&window);
+            count_arrays(side, |times, words| bounds.mark(times, words), num_vertices, false, run)
+        }
+        None => count_arrays(side, |times, words| mark(times, is_wanted, words), num_vertices, false, run),
+    }
+}
+
+/// As [`copy_lists`], from lists that lie in arrays; `None` if they do not.
+fn copy_arrays<T: Time>(
+    side: &Side<'_, T>,
+    slots: &Slots,
+    sums: &[u64],
+    run: &Run,
+) -> Result<Option<GatheredSide<u16>>> {
+    let Some(lists) = TimedArrays::of(side, true, run)? else { return Ok(None) };
+    let new = || (ListBuffers::new(), Vec::new());
+    let copied = GatheredSide::fill(sums.to_vec(), run, new, |(buffers, list), unit: Unit<'_, u16>| {
+        let mut room = Room(unit.targets.iter_mut().zip(unit.weights));
+        list.clear();
+        lists.for_each(unit.places, buffers, |step| match step {
+            ListStep::Piece(_, targets, times) => {
+                let arcs = targets.iter().zip(times.iter().map(|time| slots.of_time(time.wide())));
+                list.extend(
+                    arcs.filter(|arc| slots.wanted[usize::from(arc.1)]).map(|(&target, slot)| (target, slot)),
+                );
+            }
+            ListStep::End { is_sorted } => {
+                if !is_sorted {
+                    // A stable sort merges runs.
+                    list.sort_by_key(|arc| arc.0);
+                }
+                list.drain(..).for_each(|(target, slot)| room.push(target, slot));
+            }
+        })
+    })?;
+    Ok(Some(copied))
 }
 
 /// Where the arcs of successive lists go.

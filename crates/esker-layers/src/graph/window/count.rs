@@ -1,0 +1,158 @@
+//! Counts the arcs of each vertex that lie in a window.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use esker_format::{Error, Result};
+use esker_graph::{Bitmap, Flow, Piece, Run, Select, VertexId, Visitor, vertex};
+
+use super::arrays::{CountUnit, ListBuffers, TimedArrays};
+use super::copies::{Copies, Selected, TimeWindow};
+use super::times::{Time, TimeBounds};
+use crate::graph::side::Side;
+
+/// Vertices whose lists one unit of work counts.
+pub(super) const GRAIN: usize = 1 << 12;
+
+/// Arcs of one direction.
+pub(super) struct Counted {
+    /// Before each vertex, and in all.
+    pub(super) sums: Vec<u64>,
+    /// From a vertex to itself.
+    pub(super) loops: u64,
+}
+
+impl Counted {
+    /// Adds up the arcs of each vertex, which stand after a place that is left empty.
+    pub(super) fn of(mut counts: Vec<u64>, loops: u64) -> Self {
+        let mut sum = 0;
+        for count in &mut counts {
+            sum += *count;
+            *count = sum;
+        }
+        Self { sums: counts, loops }
+    }
+}
+
+/// What is counted beside the arcs.
+#[derive(Clone, Copy)]
+pub(super) struct CountAlso<'c> {
+    /// Marks the targets of the arcs.
+    pub(super) targets: Option<&'c Bitmap>,
+    /// Whether to count those from a vertex to itself.
+    pub(super) loops: bool,
+}
+
+/// Counts the arcs of each vertex that lie in a window.
+pub(super) fn count(
+    side: &Side<'_, i64>,
+    window: &TimeWindow,
+    num_vertices: usize,
+    also: CountAlso<'_>,
+    run: &Run,
+) -> Result<Counted> {
+    if window.copies == Copies::All && also.targets.is_none() {
+        let found = match side.narrow() {
+            Some(narrow) => {
+                let bounds = TimeBounds::of(window);
+                count_arrays(narrow, |times, words| bounds.mark(times, words), num_vertices, also.loops, run)?
+            }
+            None => {
+                let bounds = TimeBounds::of(window);
+                count_arrays(side, |times, words| bounds.mark(times, words), num_vertices, also.loops, run)?
+            }
+        };
+        if let Some(counted) = found {
+            return Ok(counted);
+        }
+    }
+    let counts: Vec<AtomicU64> = (0..=num_vertices).map(|_| AtomicU64::new(0)).collect();
+    let counting = Counting { window, counts: &counts[1..], targets: also.targets };
+    let loops: Vec<u64> = if window.copies == Copies::All {
+        side.scan(run, Select::All, &counting)?
+    } else {
+        side.prepare(run)?;
+        let new = || (0, Selected::<()>::new());
+        let states =
+            run.share_ranges(num_vertices, GRAIN, new, |(loops, selected), range: Range<usize>| {
+                for v in range.into_iter().map(vertex) {
+                    selected.clear();
+                    side.with_list(v, |list, times| window.select((list, times, None), selected))??;
+                    counting.count(loops, v, &selected.targets, selected.targets.len());
+                }
+                Ok::<_, Error>(())
+            })?;
+        states.into_iter().map(|(loops, _)| loops).collect()
+    };
+    Ok(Counted::of(counts.into_iter().map(AtomicU64::into_inner).collect(), loops.into_iter().sum()))
+}
+
+/// Counts the arcs of lists that lie in arrays: those that `mark` marks by their times, reading these alone. `None` if the lists do not lie so.
+pub(super) fn count_arrays<T: Time>(
+    side: &Side<'_, T>,
+    mark: impl Fn(&[T], &mut [u64]) + Sync,
+    num_vertices: usize,
+    counts_loops: bool,
+    run: &Run,
+) -> Result<Option<Counted>> {
+    let Some(lists) = TimedArrays::of(side, counts_loops, run)? else { return Ok(None) };
+    let mut counts = vec![0; num_vertices + 1];
+    let units: Vec<_> = counts[1..].chunks_mut(GRAIN).map(|unit| Mutex::new(Some(unit))).collect();
+    let loops = run.share(
+        units.len(),
+        || (0, ListBuffers::new()),
+        |(loops, buffers), i| {
+            let unit = units[i].lock().unwrap_or_else(PoisonError::into_inner).take();
+            let Some(counts) = unit else { return Ok(()) };
+            let vertices = i * GRAIN..i * GRAIN + counts.len();
+            let unit = CountUnit { vertices, counts };
+            lists.count(&mark, unit, buffers, loops)
+        },
+    )?;
+    drop(units);
+    Ok(Some(Counted::of(counts, loops.into_iter().map(|(loops, _)| loops).sum())))
+}
+
+/// Counts arcs in a window.
+struct Counting<'c> {
+    window: &'c TimeWindow,
+    counts: &'c [AtomicU64],
+    targets: Option<&'c Bitmap>,
+}
+
+impl Counting<'_> {
+    /// Adds `count` arcs of `v`, whose targets are given.
+    fn count(&self, loops: &mut u64, v: VertexId, targets: &[VertexId], count: usize) {
+        self.counts[v as usize].fetch_add(count as u64, Relaxed);
+        *loops += targets.iter().filter(|&&target| target == v).count() as u64;
+        if let Some(marked) = self.targets {
+            targets.iter().for_each(|&target| {
+                marked.insert(target);
+            });
+        }
+    }
+}
+
+impl Visitor<i64> for Counting<'_> {
+    /// Arcs from a vertex to itself.
+    type State = u64;
+
+    const STOPS: bool = false;
+
+    fn new_state(&self) -> u64 {
+        0
+    }
+
+    fn visit(&self, loops: &mut u64, v: VertexId, piece: Piece<'_, i64>) -> Flow {
+        let count = self.window.count(piece.weights);
+        if count == piece.targets.len() {
+            self.count(loops, v, piece.targets, count);
+        } else if count > 0 {
+            let inside = piece.targets.iter().zip(piece.weights).filter(|arc| self.window.contains(*arc.1));
+            let inside: Vec<_> = inside.map(|arc| *arc.0).collect();
+            self.count(loops, v, &inside, count);
+        }
+        Flow::More
+    }
+}
