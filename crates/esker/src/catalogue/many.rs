@@ -73,6 +73,15 @@ impl Many {
         !matches!(self, Self::Components | Self::Degrees(DegreeOf::Out))
     }
 
+    /// Whether computing so many graphs at once may pay: if not, [`Many::pays`] says no.
+    pub(crate) fn may_pay(&self, num_graphs: usize) -> bool {
+        match self {
+            // No arc is in more graphs than there are.
+            Self::PageRank(_) => num_graphs as f64 >= PAGERANK_OVERLAP_MIN,
+            Self::Components | Self::Cores | Self::Degrees(_) | Self::Search { .. } => true,
+        }
+    }
+
     /// Whether computing these graphs of versions of `snapshot` at once is possible, and faster than one by one. `present` says for each vertex
     /// in which graphs it is.
     pub(crate) fn pays(

@@ -19,6 +19,10 @@ use crate::plan::{Request, plan};
 /// than its own, if it overlaps with its neighbours.
 const FAN_OUT: usize = 4;
 
+/// Fewer windows are read from the layers one by one where these are arrays: counting a window and copying its lists of one direction take
+/// less time than copying the lists of both directions with the slot of each time. Measured for three windows.
+const SHARED_MIN: usize = 8;
+
 /// What is computed on each window, and how.
 #[derive(Debug, Clone, Copy)]
 pub struct WindowJob<'j> {
@@ -108,9 +112,12 @@ impl<'s> WindowSeries<'s> {
         let counts = windows.iter().any(|window| matches!(window.copies, Copies::Weighted(_)));
         let may_read = job.entry.reads.weights != WeightReads::Never;
         let reads_weights = job.entry.reads_weights(snapshot) || counts && may_read;
-        let shares = job.request.is_free() && !reads_weights;
-        let many =
-            Many::of(job.entry, job.params)?.filter(|_| shares && !joins && !snapshot.drops_directions());
+        let may_share = job.request.is_free() && !reads_weights;
+        let suits =
+            |many: &Many| may_share && !joins && !snapshot.drops_directions() && many.may_pay(windows.len());
+        let many = Many::of(job.entry, job.params)?.filter(suits);
+        let are_few = windows.len() < SHARED_MIN && !joins && snapshot.reads_arrays();
+        let shares = may_share && (many.is_some() || !are_few);
         let named = match job.all_vertices {
             true => NamedVertices::default(),
             false => NamedVertices::of(job.entry, job.params, snapshot, run)?,
