@@ -8,7 +8,7 @@
 //! where lists come whole.
 //!
 //! Shares (what a vertex gives along each of its edges) are kept in single precision if the tolerance is at least 10^-6, and then four shares
-//! of a list of more than 32 neighbours are added in it. That changes each score by at most damping / (1 - damping) times 3 * 2^-24 of
+//! at a time are added in it. That changes each score by at most damping / (1 - damping) times 3 * 2^-24 of
 //! itself, 10^-6 at 0.85. With a smaller tolerance, shares stay in single precision only while a round changes the scores by 10^-6 or more in
 //! all, and only for more than 32,768 vertices: fewer fit a cache in double precision. In those rounds the scores are much farther than that
 //! from the limit. Later rounds keep shares in double precision, and each leaves at most `damping` of what single precision changed. Other sums

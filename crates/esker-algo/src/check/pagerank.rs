@@ -9,7 +9,7 @@ use crate::primitive::Ranked;
 const SINGLE_TOLERANCE_MIN: f64 = 1e-6;
 
 /// Checks that `scores` add up to 1 and that one more iteration along `out` changes them by at most `tolerance` in
-/// total (L1 norm), up to rounding: in single precision, each round may change a value by 2^-24 of itself, of which
+/// total (L1 norm), up to rounding: in single precision, each round may change a value by 3 * 2^-24 of itself, of which
 /// `damping` passes to the next round, so the sum by damping / (1 - damping) times that. `teleport` adds up to 1;
 /// `None` means uniform. The score of a vertex passes along its arcs in equal parts, whatever their weights.
 ///
@@ -52,7 +52,7 @@ fn ranks<W: Weight>(
         return Ok(());
     }
     let total: f64 = scores.iter().sum();
-    let of_a_round = if tolerance >= SINGLE_TOLERANCE_MIN { damping / f64::from(1 << 24) } else { 0.0 };
+    let of_a_round = if tolerance >= SINGLE_TOLERANCE_MIN { 3.0 * damping / f64::from(1 << 24) } else { 0.0 };
     let of_all = (of_a_round / (1.0 - damping)).min(tolerance);
     ensure((total - 1.0).abs() < of_all.max((tolerance / 10.0).clamp(1e-9, 1e-7)), || {
         format!("the scores add up to {total}")

@@ -5,9 +5,6 @@ mod array;
 mod flows;
 mod rank;
 mod share_sums;
-#[cfg(all(target_arch = "x86_64", not(feature = "id64")))]
-mod x86_sums;
-mod gathers;
 mod shares;
 mod neighbour_sum;
 mod frontier;

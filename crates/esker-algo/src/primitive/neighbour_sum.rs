@@ -21,7 +21,6 @@ use esker_graph::{
 
 use super::array::{ArrayValue, VertexValues};
 use super::flows::{FlowWorker, Flows, from_signed, to_signed};
-use super::gathers::Gathers;
 use super::rank::Ranked;
 use super::share_sums::{Alike, ByWeight, Weighing};
 use super::shares::{Precision, Shares};
@@ -154,13 +153,11 @@ impl<'g, G: Graph, K: Weighing<G::Weight>> NeighbourSum<'g, G, K> {
                 graph.scan(run, Direction::Out, Select::All, &PushPaired(flows))?;
             }
             Memory::Apart(apart) if pulls => {
-                let gathers = Gathers::new(graph.num_vertices());
                 let some_open = apart.parts.get().is_some();
                 let pull = SharePull::<G, K> {
                     graph,
                     apart,
                     shares: &apart.shares,
-                    gathers,
                     some_open,
                     weighing: PhantomData,
                 };
@@ -282,7 +279,6 @@ struct SharePull<'a, G, K> {
     graph: &'a G,
     apart: &'a Apart,
     shares: &'a Shares,
-    gathers: Option<Gathers>,
     /// Whether some vertex was open before this scan.
     some_open: bool,
     weighing: PhantomData<K>,
@@ -372,13 +368,13 @@ impl<G: Graph, K: Weighing<G::Weight>> Visitor<G::Weight> for SharePull<'_, G, K
         }
         let sums = &self.apart.sums.cells()[first as usize..];
         let factors = K::factors(weights, targets.len());
-        self.shares.sum_rows(self.gathers, offsets, (targets, factors), sums);
+        self.shares.sum_rows(offsets, (targets, factors), sums);
     }
 
     #[inline(always)]
     fn visit(&self, block: &mut Block, v: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
         let len = piece.targets.len();
-        let sum = self.shares.sum_over(self.gathers, piece.targets, K::factors(piece.weights, len));
+        let sum = self.shares.sum_over(piece.targets, K::factors(piece.weights, len));
         if !piece.exclusive || self.some_open && self.apart.open.get(v) || len > LEN_MAX {
             self.apart.leave_open(v, sum);
         } else if len == self.graph.degree(Direction::In, v) {

@@ -3,12 +3,8 @@
 use esker_graph::VertexId;
 
 use super::array::ArrayValue;
-use super::gathers::Gathers;
 use super::rank::Ranked;
 use super::share_sums::{sum_over, sum_rows};
-
-/// Shorter lists are not worth the call of a function of other instructions.
-const GATHERED_MIN: usize = 12;
 
 /// How precisely shares are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,17 +54,10 @@ impl Shares {
 
     /// The sum of the shares of `vertices`, each times its factor.
     #[inline(always)]
-    pub(super) fn sum_over<F: Ranked>(
-        &self,
-        gathers: Option<Gathers>,
-        vertices: &[VertexId],
-        factors: &[F],
-    ) -> f64 {
-        match (gathers.filter(|_| vertices.len() >= GATHERED_MIN), self) {
-            (None, Self::Single(shares)) => sum_over(shares, vertices, factors),
-            (None, Self::Double(shares)) => sum_over(shares, vertices, factors),
-            (Some(gathers), Self::Single(shares)) => gathers.sum_over(shares, vertices, factors),
-            (Some(gathers), Self::Double(shares)) => gathers.sum_over(shares, vertices, factors),
+    pub(super) fn sum_over<F: Ranked>(&self, vertices: &[VertexId], factors: &[F]) -> f64 {
+        match self {
+            Self::Single(shares) => sum_over(shares, vertices, factors),
+            Self::Double(shares) => sum_over(shares, vertices, factors),
         }
     }
 
@@ -76,16 +65,13 @@ impl Shares {
     #[inline(always)]
     pub(super) fn sum_rows<F: Ranked>(
         &self,
-        gathers: Option<Gathers>,
         offsets: &[u64],
         lists: (&[VertexId], &[F]),
         sums: &[<f64 as ArrayValue>::Atomic],
     ) {
-        match (gathers, self) {
-            (None, Self::Single(shares)) => sum_rows(shares, offsets, lists, sums),
-            (None, Self::Double(shares)) => sum_rows(shares, offsets, lists, sums),
-            (Some(gathers), Self::Single(shares)) => gathers.sum_rows(shares, offsets, lists, sums),
-            (Some(gathers), Self::Double(shares)) => gathers.sum_rows(shares, offsets, lists, sums),
+        match self {
+            Self::Single(shares) => sum_rows(shares, offsets, lists, sums),
+            Self::Double(shares) => sum_rows(shares, offsets, lists, sums),
         }
     }
 }
