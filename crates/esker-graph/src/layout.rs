@@ -115,6 +115,8 @@ impl<W, L: Layout<W>, V: Visitor<W>> ScanWorker<Stop> for LayoutWorker<'_, W, L,
         let Self { layout, visitor, state: Some(state), buffer, .. } = self else { return Ok(()) };
         for first in vertices.clone().step_by(64) {
             let wanted = match bits {
+                // Such a visitor wants every vertex.
+                None if V::ROWS && L::ROWS => u64::MAX >> (64 - (vertices.end - first).min(64)),
                 None => {
                     let block = first..vertices.end.min(first + 64);
                     let mut wanted = 0;
@@ -122,7 +124,7 @@ impl<W, L: Layout<W>, V: Visitor<W>> ScanWorker<Stop> for LayoutWorker<'_, W, L,
                         wanted |= u64::from(visitor.wants(vertex(v))) << i;
                     }
                     // Where little is wanted, the index of the lists is not read for the others.
-                    if wanted.count_ones() >= FEW_WANTED && !(V::ROWS && L::ROWS) {
+                    if wanted.count_ones() >= FEW_WANTED {
                         let mut has_arcs = 0;
                         for (i, v) in block.enumerate() {
                             has_arcs |= u64::from(layout.may_have_arcs(v)) << i;

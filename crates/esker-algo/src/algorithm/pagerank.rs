@@ -269,39 +269,41 @@ impl<P: Parting, J: Fn(usize) -> f64> VectorLoop for Damp<'_, P, J> {
     /// The sum of the changes, and the sum of the scores of vertices without out-edges.
     type Output = (f64, f64);
 
-    /// Adds up eight sums at a time, whose order does not depend on the instructions.
+    /// A loop for each step, so that the compiler turns each into vector instructions.
     #[inline(always)]
     fn run(self) -> (f64, f64) {
         let Self { damping, dangling, jumps, outs, scores, flows } = self;
-        let rest = 1.0 - damping;
-        let step = |i: usize, score: &mut f64, flow: &mut f64, out: P::Out| {
+        let (mut new, mut parts) = ([0.0; CHUNK_LEN], [0.0; CHUNK_LEN]);
+        let (new, parts) = (&mut new[..scores.len()], &mut parts[..scores.len()]);
+        for (i, (new, &flow)) in new.iter_mut().zip(&*flows).enumerate() {
             let jump = jumps(i);
-            let new = rest * jump + damping * (*flow + dangling * jump);
-            let change = (new - *score).abs();
-            let (share, kept) = P::part(out, new);
-            (*score, *flow) = (new, share);
-            (change, kept)
-        };
-        let (mut changes, mut idle) = ([0.0; 8], [0.0; 8]);
-        let whole = scores.len() / 8 * 8;
-        let (scores, scores_left) = scores.split_at_mut(whole);
-        let (flows, flows_left) = flows.split_at_mut(whole);
-        let (outs, outs_left) = outs.split_at(whole);
-        let eights = scores.as_chunks_mut::<8>().0.iter_mut().zip(flows.as_chunks_mut::<8>().0);
-        for (at, ((scores, flows), outs)) in eights.zip(outs.as_chunks::<8>().0).enumerate() {
-            for i in 0..8 {
-                let (change, kept) = step(8 * at + i, &mut scores[i], &mut flows[i], outs[i]);
-                changes[i] += change;
-                idle[i] += kept;
-            }
+            *new = (1.0 - damping) * jump + damping * (flow + dangling * jump);
         }
-        for (i, ((score, flow), &out)) in scores_left.iter_mut().zip(flows_left).zip(outs_left).enumerate() {
-            let (change, kept) = step(whole + i, score, flow, out);
-            changes[i] += change;
-            idle[i] += kept;
+        for ((part, &new), &score) in parts.iter_mut().zip(&*new).zip(&*scores) {
+            *part = (new - score).abs();
         }
-        (changes.iter().sum(), idle.iter().sum())
+        let change = sum_by_eights(parts);
+        for ((part, &new), &out) in parts.iter_mut().zip(&*new).zip(outs) {
+            *part = P::part(out, new).1;
+        }
+        for ((flow, &new), &out) in flows.iter_mut().zip(&*new).zip(outs) {
+            *flow = P::part(out, new).0;
+        }
+        scores.copy_from_slice(new);
+        (change, sum_by_eights(parts))
     }
+}
+
+/// Adds up eight sums at a time, in an order that does not depend on the instructions.
+#[inline(always)]
+fn sum_by_eights(numbers: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (eights, left) = numbers.as_chunks::<8>();
+    for eight in eights {
+        sums.iter_mut().zip(eight).for_each(|(sum, number)| *sum += number);
+    }
+    sums.iter_mut().zip(left).for_each(|(sum, number)| *sum += number);
+    sums.iter().sum()
 }
 
 /// Repeats `round`, which takes the sum of the scores of vertices without out-edges and the last residual, until the options end it. `totals` are those of the

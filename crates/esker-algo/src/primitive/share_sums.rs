@@ -125,29 +125,29 @@ fn sum_of_four<S: Share, F: Ranked>(
 pub(super) fn sum_rows<S: Share, F: Ranked>(
     shares: &[S],
     offsets: &[u64],
-    (mut targets, mut factors): (&[VertexId], &[F]),
+    (targets, factors): (&[VertexId], &[F]),
     sums: &[<f64 as ArrayValue>::Atomic],
 ) {
-    for (ends, sum) in offsets.windows(2).zip(sums) {
-        let mut left = (ends[1] - ends[0]) as usize;
-        if left >= LONG_MIN {
-            f64::store(sum, sum_over(shares, &targets[..left], &factors[..left]));
-            (targets, factors) = (&targets[left..], &factors[left..]);
+    let factors = &factors[..targets.len()];
+    let first = offsets.first().copied().unwrap_or(0);
+    for (bounds, sum) in offsets.windows(2).zip(sums) {
+        let (mut at, end) = ((bounds[0] - first) as usize, (bounds[1] - first) as usize);
+        if end - at >= LONG_MIN {
+            f64::store(sum, sum_over(shares, &targets[at..end], &factors[at..end]));
             continue;
         }
         let mut total = 0.0;
-        while let (true, Some((four, targets_after)), Some((of_four, factors_after))) =
-            (left > 4, targets.split_first_chunk::<4>(), factors.split_first_chunk::<4>())
+        while let (true, Some(four), Some(of_four)) =
+            (end - at > 4, targets[at..].first_chunk(), factors[at..].first_chunk())
         {
             total += sum_of_four(shares, four, of_four, &COUNTED[4]);
-            (left, targets, factors) = (left - 4, targets_after, factors_after);
+            at += 4;
         }
-        total += match (targets.first_chunk::<4>(), factors.first_chunk::<4>(), COUNTED.get(left)) {
-            (Some(four), Some(of_four), Some(masks)) => sum_of_four(shares, four, of_four, masks),
-            _ => sum_over(shares, &targets[..left], &factors[..left]),
+        total += match (targets[at..].first_chunk(), factors[at..].first_chunk()) {
+            (Some(four), Some(of_four)) => sum_of_four(shares, four, of_four, &COUNTED[end - at]),
+            _ => sum_over(shares, &targets[at..end], &factors[at..end]),
         };
         f64::store(sum, total);
-        (targets, factors) = (&targets[left..], &factors[left..]);
     }
 }
 
