@@ -116,6 +116,8 @@ impl<W: ColumnWeight> Extents for Compressed<'_, W> {
 impl<W: ColumnWeight> Layout<W> for Compressed<'_, W> {
     type Buffer = Buffer;
 
+    const ROWS: bool = true;
+
     fn new_buffer(&self, stops: bool, deterministic: bool) -> Buffer {
         Buffer { decoded: Decoded::new(stops, deterministic), places: ListPlaces::default() }
     }

@@ -14,6 +14,13 @@ const FIRST_LEN: usize = 17;
 /// Arcs that are decoded next for such a visitor; then four times as many. Of whole blocks.
 const SECOND_LEN: usize = 4 * BLOCK_LEN;
 
+/// Whether the bits that are one follow each other, and there is one.
+#[inline(always)]
+fn is_run(bits: u64) -> bool {
+    let shifted = bits >> bits.trailing_zeros().min(63);
+    bits != 0 && shifted & shifted.wrapping_add(1) == 0
+}
+
 /// A worker's buffer for decoded targets, and how much to decode at a time: whole lists, or few arcs first. Few arcs first pay only for
 /// visitors that often stop early, so the answers of the visitor decide how the next list begins.
 #[derive(Debug)]
@@ -97,6 +104,14 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
         (wanted, longest): (u64, usize),
     ) -> u64 {
         let done = self.lists.decode_group(first, places, (wanted, longest), &mut decoded.targets);
+        if V::ROWS && is_run(done) {
+            let index = done.trailing_zeros() as usize;
+            let bounds = places.bounds(index, done.count_ones() as usize);
+            let (begin, end) = (bounds[0] as usize, bounds[bounds.len() - 1] as usize);
+            let lists = (&decoded.targets[..end - begin], self.weights(begin, end - begin));
+            visitor.visit_rows(state, vertex(first + index), bounds, lists);
+            return done;
+        }
         let (mut left, mut start) = (done, 0);
         while left != 0 {
             let index = left.trailing_zeros() as usize;

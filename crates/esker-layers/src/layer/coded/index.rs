@@ -193,6 +193,12 @@ impl ListPlaces {
         ListPlace { arc, byte: self.bytes[index] as usize, degree: end - arc }
     }
 
+    /// The first arcs of `len` lists from `index` on, and the end of the last.
+    #[inline(always)]
+    pub(crate) fn bounds(&self, index: usize, len: usize) -> &[u64] {
+        &self.arcs[index..=index + len]
+    }
+
     /// The end of the bytes of a list.
     #[inline(always)]
     pub(crate) fn end_byte(&self, index: usize) -> usize {
