@@ -208,15 +208,33 @@ pub(crate) fn as_time(found: PropertyType) -> PropertyType {
 pub fn sniff<'v>(values: impl Iterator<Item = &'v [u8]> + Clone) -> Option<LogicalType> {
     let mut given = values.filter(|value| !value.is_empty()).map(std::str::from_utf8).peekable();
     given.peek()?;
-    let times = [TimeUnit::Micro, TimeUnit::Nano]
+    std::iter::once(LogicalType::Boolean)
+        .chain(times())
+        .find(|logical| given.clone().all(|text| text.is_ok_and(|text| fits(logical, text))))
+}
+
+/// Guesses the logical type of a sample of times: the one that most of the texts fit, and more than half of them.
+pub(crate) fn sniff_most<'v>(values: &(impl Iterator<Item = &'v [u8]> + Clone)) -> Option<LogicalType> {
+    let given = || values.clone().filter(|value| !value.is_empty()).map(std::str::from_utf8);
+    let count =
+        |logical: &LogicalType| given().filter(|text| text.is_ok_and(|text| fits(logical, text))).count();
+    // Of two that fit as many, the first.
+    let counts = times().map(|logical| (count(&logical), logical)).rev();
+    let (count, logical) = counts.max_by_key(|(count, _)| *count)?;
+    (2 * count > given().count()).then_some(logical)
+}
+
+/// The types that times may have, beside numbers.
+fn times() -> impl DoubleEndedIterator<Item = LogicalType> {
+    let timestamps = [TimeUnit::Micro, TimeUnit::Nano]
         .into_iter()
         .flat_map(|unit| ["", "UTC"].map(|zone| LogicalType::Timestamp { unit, zone: zone.to_owned() }));
-    [LogicalType::Boolean, LogicalType::Date].into_iter().chain(times).find(|logical| {
-        let is_number = |text: &str| text.parse::<f64>().is_ok();
-        given.clone().all(|text| {
-            text.is_ok_and(|text| !is_number(text) && PropertyValue::parse_logical(logical, text).is_ok())
-        })
-    })
+    std::iter::once(LogicalType::Date).chain(timestamps)
+}
+
+/// Whether a text is a value of a type, and no number.
+fn fits(logical: &LogicalType, text: &str) -> bool {
+    text.parse::<f64>().is_err() && PropertyValue::parse_logical(logical, text).is_ok()
 }
 
 /// Whether values are integers from 0 to 2^64 - 1, which no other type of a property holds.

@@ -113,8 +113,7 @@ fn columns_between(
     }
     if let Some(column) = time {
         taken.push(column);
-        // A time that is a text is a bad line, not a category.
-        let property_type = sniffed(shape, column).filter(|found| !found.logical.is_text());
+        let property_type = sniffed_time(shape, column);
         let property_type = match &options.time {
             Pick::Column(_) => property_type.map(as_time),
             _ => property_type,
@@ -191,7 +190,17 @@ fn ends(shape: &Shape, options: &ReadOptions) -> Result<(usize, usize), Unfit> {
             "the column {name:?} cannot be both ends of the edges; name two columns with --src and --dst"
         )));
     }
-    let other = |taken: Option<usize>| (0..).find(|column| Some(*column) != taken);
+    // A column that is named as the time or the weight is no end, unless no other is left.
+    let named = |pick: &Pick| match pick {
+        Pick::Column(name) => find(shape, name).ok(),
+        _ => None,
+    };
+    let named = [named(&options.time), named(&options.weight)];
+    let other = |taken: Option<usize>| {
+        let mut free = (0..shape.columns).filter(|column| Some(*column) != taken);
+        let unnamed = free.clone().find(|column| !named.contains(&Some(*column)));
+        unnamed.or_else(|| free.next())
+    };
     let source = source
         .filter(|s| options.source.is_some() || Some(*s) != target)
         .or_else(|| other(target))
@@ -279,6 +288,16 @@ fn sniffed(shape: &Shape, column: usize) -> Option<PropertyType> {
         return None;
     }
     Some(typed::sniff(fields()).map_or_else(PropertyType::text, PropertyType::from))
+}
+
+/// As [`sniffed`], of a time: a text among times is a bad line, not a category.
+fn sniffed_time(shape: &Shape, column: usize) -> Option<PropertyType> {
+    let found = sniffed(shape, column)?;
+    if !found.logical.is_text() {
+        return Some(found);
+    }
+    let fields = shape.rows.iter().filter_map(|row| row.get(column)).map(Vec::as_slice);
+    typed::sniff_most(&fields).map(PropertyType::from)
 }
 
 fn name_of(shape: &Shape, column: usize, otherwise: &str) -> String {
