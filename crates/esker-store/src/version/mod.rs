@@ -33,6 +33,6 @@ pub(crate) use staging::remove_dead_stagings;
 pub use staging::{Staging, StagingOptions, lock_writer};
 pub use strays::Strays;
 pub(crate) use strays::{remove_strays, strays};
-pub use time::{check_event_time, format_time, parse_nanoseconds, parse_time};
+pub use time::{check_event_time, format_signed_time, format_time, parse_nanoseconds, parse_time};
 pub use versions::Versions;
 pub(crate) use writer::ManifestWriter;

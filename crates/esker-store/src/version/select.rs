@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use esker_format::{Error, Result, VersionRecord};
 
-use super::time::{MS_NANOSECONDS, format_time, looks_like_time, parse_nanoseconds};
+use super::time::{MS_NANOSECONDS, format_time, looks_like_time, parse_nanoseconds, parse_time};
 
 /// Maximum number of versions or tags in an error message.
 const LISTED_MAX: usize = 12;
@@ -35,6 +35,7 @@ impl FromStr for VersionSelector {
             return Ok(Self::Latest);
         }
         if looks_like_time(text) {
+            parse_time(text).map_err(Error::Invalid)?;
             return parse_nanoseconds(text).map(|range| Self::Time(*range.end())).map_err(Error::Invalid);
         }
         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -31,11 +31,14 @@ pub fn check_event_time(time_ms: u64) -> Result<()> {
 /// A message that shows the accepted forms.
 pub fn parse_time(text: &str) -> std::result::Result<RangeInclusive<u64>, String> {
     let range = parse_nanoseconds(text)?;
+    if *range.start() < 0 {
+        return Err(format!("{text:?} is before 1970"));
+    }
     // A time of the year 9999 fits, and `@` takes no more than 64 bits.
     Ok((range.start() / MS_NANOSECONDS) as u64..=(range.end() / MS_NANOSECONDS) as u64)
 }
 
-/// As [`parse_time`], in nanoseconds since 1970: of a fraction of a second with one to three digits, those of a millisecond, with four
+/// As [`parse_time`], in nanoseconds since 1970, or before: of a fraction of a second with one to three digits, those of a millisecond, with four
 /// to six, of a microsecond, with more, of a nanosecond.
 ///
 /// # Errors
@@ -46,17 +49,13 @@ pub fn parse_nanoseconds(text: &str) -> std::result::Result<RangeInclusive<i128>
             "{text:?} is not a time: write 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since 1970"
         )
     };
-    let range = match text.strip_prefix('@') {
+    match text.strip_prefix('@') {
         Some(milliseconds) => {
             let ms: u64 = milliseconds.parse().map_err(|_| wrong())?;
             let first = i128::from(ms) * MS_NANOSECONDS;
-            first..=first + MS_NANOSECONDS - 1
+            Ok(first..=first + MS_NANOSECONDS - 1)
         }
-        None => civil(text).ok_or_else(wrong)?,
-    };
-    match *range.start() {
-        ..0 => Err(format!("{text:?} is before 1970")),
-        0.. => Ok(range),
+        None => civil(text).ok_or_else(wrong),
     }
 }
 
@@ -69,13 +68,19 @@ pub(super) fn looks_like_time(text: &str) -> bool {
 
 /// Formats a time as `2026-11-21T10:00:00.123Z`, without the fraction if it is 0.
 pub fn format_time(ms: u64) -> String {
-    let (days, of_day) = ((ms / DAY_MS as u64) as i64, ms % DAY_MS as u64);
+    format_signed_time(i64::try_from(ms).unwrap_or(i64::MAX))
+}
+
+/// As [`format_time`], of milliseconds since 1970, or before if they are negative.
+pub fn format_signed_time(ms: i64) -> String {
+    let (days, of_day) = (ms.div_euclid(DAY_MS), ms.rem_euclid(DAY_MS));
     let (year, month, day) = date_of(days);
     let (hour, minute, second) = (of_day / 3_600_000, of_day / 60_000 % 60, of_day / 1000 % 60);
     let mut text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
-    if !ms.is_multiple_of(1000) {
+    let fraction = ms.rem_euclid(1000);
+    if fraction != 0 {
         // Writing to a string does not fail.
-        let _ = write!(text, ".{:03}", ms % 1000);
+        let _ = write!(text, ".{fraction:03}");
     }
     text + "Z"
 }

@@ -4,11 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use esker_store::format::{LogicalType, PropertyRecord, TimeUnit as StoredUnit};
-use esker_store::version::{format_time, parse_nanoseconds};
+use esker_store::version::{format_signed_time, parse_nanoseconds};
 
 use crate::error::{Error, Result};
 
 pub(super) const DAY_SECONDS: u64 = 86_400;
+/// The beginning of the year 0, before which years have a sign.
+const YEAR_0_MS: i64 = -62_167_219_200_000;
 /// Units of lengths, and their nanoseconds.
 const UNITS: [(&str, u64); 8] = [
     ("ns", 1),
@@ -196,18 +198,18 @@ impl TimeUnit {
         i64::try_from(i128::from(ms) * 1_000_000 / self.nanoseconds()).unwrap_or(i64::MAX)
     }
 
-    /// A time as text: RFC 3339, UTC, as far as the unit goes; the number itself if it is before 1970.
+    /// A time as text: RFC 3339, UTC, as far as the unit goes; the number itself if it is before the year 0.
     pub fn format(self, time: i64) -> String {
-        let Ok(time) = u64::try_from(time) else { return time.to_string() };
-        let nanoseconds = u128::from(time) * self.nanoseconds() as u128;
-        let (ms, rest) = (nanoseconds / 1_000_000, nanoseconds % 1_000_000);
-        let Ok(ms) = u64::try_from(ms) else { return time.to_string() };
-        let text = format_time(ms);
+        let nanoseconds = i128::from(time) * self.nanoseconds();
+        let (ms, rest) = (nanoseconds.div_euclid(1_000_000), nanoseconds.rem_euclid(1_000_000));
+        let ms = i64::try_from(ms).ok().filter(|&ms| ms >= YEAR_0_MS);
+        let Some(ms) = ms else { return time.to_string() };
+        let text = format_signed_time(ms);
         if rest == 0 {
             return text;
         }
         let seconds = text.trim_end_matches('Z').split('.').next().unwrap_or("");
-        let digits = format!("{:03}{rest:06}", ms % 1000);
+        let digits = format!("{:03}{rest:06}", ms.rem_euclid(1000));
         let len = if self == Self::Microseconds { 6 } else { 9 };
         format!("{seconds}.{}Z", &digits[..len])
     }
@@ -237,8 +239,8 @@ impl TimePoint {
 
     /// Nanoseconds since 1970, UTC.
     pub fn of_nanoseconds(time: i128) -> Self {
-        let (seconds, rest) = (time / 1_000_000_000, time % 1_000_000_000);
-        let text = format_time(seconds as u64 * 1000);
+        let (seconds, rest) = (time.div_euclid(1_000_000_000), time.rem_euclid(1_000_000_000));
+        let text = format_signed_time(i64::try_from(seconds * 1000).unwrap_or(i64::MAX));
         Self(format!("{}.{rest:09}Z", text.trim_end_matches('Z')))
     }
 
@@ -313,11 +315,19 @@ mod tests {
             (1_795_255_200_007_001, TimeUnit::Microseconds, "2026-11-21T10:00:00.007001Z"),
             (1_795_255_200_000_000_002, TimeUnit::Nanoseconds, "2026-11-21T10:00:00.000000002Z"),
             (40, TimeUnit::Seconds, "1970-01-01T00:00:40Z"),
-            (-5, TimeUnit::Seconds, "-5"),
+            (-5, TimeUnit::Seconds, "1969-12-31T23:59:55Z"),
         ] {
             assert_eq!(TimeUnit::guess(latest), unit);
             assert_eq!(unit.format(latest), text);
         }
+        assert_eq!(TimeUnit::Nanoseconds.format(-1), "1969-12-31T23:59:59.999999999Z");
+        assert_eq!(TimeUnit::Milliseconds.format(-619_919_999_900), "1950-05-11T00:00:00.100Z");
+        assert_eq!(TimeUnit::Seconds.format(-62_167_219_200), "0000-01-01T00:00:00Z");
+        assert_eq!(TimeUnit::Seconds.format(-62_167_219_201), "-62167219201");
+        let early: TimePoint = "1950-05-11".parse().unwrap();
+        assert_eq!(early.last(TimeUnit::Seconds).unwrap(), -619_920_000 + 86_399);
+        assert_eq!(early.before(TimeUnit::Seconds).unwrap(), -619_920_001);
+        assert_eq!(TimePoint::of_nanoseconds(-1).last(TimeUnit::Nanoseconds).unwrap(), -1);
     }
 
     #[test]
