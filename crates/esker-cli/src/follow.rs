@@ -52,7 +52,7 @@ const KEEP_PARTS: u32 = 50;
 /// vertices were removed.
 ///
 /// With --window, the answer is that of the edges of one length of time until the latest edge, and moves with each version; with --every, it
-/// moves when the latest edge passes the end of a step. Edges that age are taken out as edges that come are taken in.
+/// moves when the latest edge passes the end of a step; a version that passes several moves it to the last. Edges that age are taken out as edges that come are taken in.
 #[derive(Debug, Args)]
 #[command(mut_args(needs_window))]
 #[command(after_help = "Examples:

@@ -28,4 +28,12 @@ impl Snapshot {
         }
         Ok(v)
     }
+
+    /// As [`Snapshot::find_vertex`], also if the vertex has no edge in the window.
+    ///
+    /// # Errors
+    /// As [`Snapshot::find_vertex`] without a window.
+    pub fn find_beyond_window(&self, text: &str, run: &Run) -> Result<VertexId> {
+        self.clone().without_window().find_vertex(text, run)
+    }
 }

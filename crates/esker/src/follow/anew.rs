@@ -11,6 +11,7 @@ use crate::catalogue::{Entry, Job, Params, Resources};
 use crate::error::{Error, Result};
 use crate::plan::{Request, plan};
 use crate::rates::Known;
+use crate::window::absent::{NamedVertices, OfWindow};
 
 /// The answer of an algorithm on the newest step.
 pub(super) struct Anew {
@@ -57,10 +58,22 @@ impl Live for Anew {
             mapped_bytes: u64::MAX,
             rates: Known::of_user().rates,
         };
-        let plan = plan(at.snapshot, self.entry, &self.params, &Request::default(), &resources);
+        let removed = at.snapshot.removed(at.run)?;
+        let named = match at.snapshot.window_index() {
+            Some(_) => NamedVertices::of(self.entry, &self.params, at.snapshot, at.run)?,
+            None => NamedVertices::default(),
+        };
+        let OfWindow { params, lacks } = named.in_window(&self.params, |v| !removed.is_removed(v));
+        if lacks.is_some() {
+            self.facts = Vec::new();
+            self.values =
+                self.entry.has_rows().then(|| Values::Float(vec![f64::NAN; at.snapshot.num_vertices()]));
+            return Ok(());
+        }
+        let plan = plan(at.snapshot, self.entry, &params, &Request::default(), &resources);
         let plan = plan.map_err(|error| error.of_whole_limit(at.run.budget()))?;
         let snapshot = plan.apply(at.snapshot)?;
-        let job = Job { snapshot: &snapshot, run: at.run, params: &self.params, verify: false };
+        let job = Job { snapshot: &snapshot, run: at.run, params: &params, verify: false };
         let Answer { vertices, columns, facts, .. } = self.entry.run(&job)?;
         self.facts = facts;
         if let Some(column) = columns.into_iter().next() {

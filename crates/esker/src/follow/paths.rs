@@ -24,8 +24,9 @@ type Compute<W, L> = fn(&StoredGraph<'_, W>, &Run, &[VertexId]) -> Result<(Vec<L
 
 /// A search by a rule.
 struct Paths<W: LiveWeight, R: PathRule<W>> {
-    /// The ids of the sources, as a user wrote them.
+    /// The ids of the sources, as a user wrote them, each once.
     sources: Vec<String>,
+    /// Those of them that the version or window has.
     found: Vec<VertexId>,
     state: Option<LivePaths<W, R>>,
     compute: Compute<W, R::Label>,
@@ -45,18 +46,29 @@ impl<W: LiveWeight, R: PathRule<W, Label: StateWord>> Live for Paths<W, R> {
     }
 
     fn recompute(&mut self, at: At<'_>) -> Result<()> {
-        let find = |source: &String| at.snapshot.find_vertex(source, at.run);
+        let find = |source: &String| match at.snapshot.window_index() {
+            Some(_) => at.snapshot.find_beyond_window(source, at.run),
+            None => at.snapshot.find_vertex(source, at.run),
+        };
         self.found = self.sources.iter().map(find).collect::<esker_store::Result<_>>()?;
+        let removed = at.snapshot.removed(at.run)?;
+        self.found.retain(|&source| !removed.is_removed(source));
         self.found.sort_unstable();
         self.found.dedup();
-        let (labels, parents) = (self.compute)(&at.snapshot.graph::<W>(at.run)?, at.run, &self.found)?;
+        let (labels, parents) = match self.found.is_empty() {
+            true => {
+                (vec![R::unreached(); at.snapshot.num_vertices()], vec![NONE; at.snapshot.num_vertices()])
+            }
+            false => (self.compute)(&at.snapshot.graph::<W>(at.run)?, at.run, &self.found)?,
+        };
         self.state = Some(LivePaths::new(labels, parents));
         Ok(())
     }
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated> {
-        if change.left.iter().any(|v| self.found.contains(v)) {
-            return Ok(Updated::Stopped); // A search anew says which source was removed.
+        // A search anew says which source was removed, or finds those that are in the window again.
+        if self.found.len() < self.sources.len() || change.left.iter().any(|v| self.found.contains(v)) {
+            return Ok(Updated::Stopped);
         }
         updated::<_, W>(&mut self.state, at, change, deadline, LivePaths::update)
     }
@@ -121,7 +133,9 @@ impl<W: LiveWeight, R: PathRule<W>> Paths<W, R> {
 
 /// The sources that were named.
 fn sources(params: &Params) -> Result<Vec<String>> {
-    let sources = params.all("source").to_vec();
+    let mut sources = params.all("source").to_vec();
+    sources.sort_unstable();
+    sources.dedup();
     if sources.is_empty() { Err(Error::Usage("--source is missing".to_owned())) } else { Ok(sources) }
 }
 

@@ -13,25 +13,25 @@ const TARGET: &str = "target";
 
 /// The vertices that options name, by option.
 #[derive(Debug, Default)]
-pub(super) struct NamedVertices<'p>(Vec<(&'static str, Vec<(&'p str, VertexId)>)>);
+pub(crate) struct NamedVertices<'p>(Vec<(&'static str, Vec<(&'p str, VertexId)>)>);
 
 /// What options come to in a window.
-pub(super) struct OfWindow<'p> {
+pub(crate) struct OfWindow<'p> {
     /// The options without vertices that are not in the window.
-    pub(super) params: Cow<'p, Params>,
+    pub(crate) params: Cow<'p, Params>,
     /// A vertex without which there is no answer: all that its option names are not in the window.
-    pub(super) lacks: Option<&'p str>,
+    pub(crate) lacks: Option<&'p str>,
 }
 
 impl<'p> NamedVertices<'p> {
     /// Finds them in the whole version.
     ///
     /// # Errors
-    /// As [`Snapshot::find_vertex`].
-    pub(super) fn of(entry: &Entry, params: &'p Params, snapshot: &Snapshot, run: &Run) -> Result<Self> {
+    /// As [`Snapshot::find_beyond_window`].
+    pub(crate) fn of(entry: &Entry, params: &'p Params, snapshot: &Snapshot, run: &Run) -> Result<Self> {
         let mut named = Vec::new();
         for option in entry.options.iter().filter(|option| matches!(option.kind, OptKind::Vertex)) {
-            let find = |text: &'p String| Ok((text.as_str(), snapshot.find_vertex(text, run)?));
+            let find = |text: &'p String| Ok((text.as_str(), snapshot.find_beyond_window(text, run)?));
             let vertices: Vec<_> = params.all(option.name).iter().map(find).collect::<Result<_>>()?;
             if !vertices.is_empty() {
                 named.push((option.name, vertices));
@@ -41,12 +41,12 @@ impl<'p> NamedVertices<'p> {
     }
 
     /// Whether no option names a vertex.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The options without the vertices that the window lacks.
-    pub(super) fn in_window(&self, params: &'p Params, is_there: impl Fn(VertexId) -> bool) -> OfWindow<'p> {
+    pub(crate) fn in_window(&self, params: &'p Params, is_there: impl Fn(VertexId) -> bool) -> OfWindow<'p> {
         let (mut params, mut lacks) = (Cow::Borrowed(params), None);
         for (option, vertices) in &self.0 {
             let is_absent = |&&(_, v): &&(&'p str, VertexId)| !is_there(v);

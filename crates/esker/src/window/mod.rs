@@ -3,7 +3,7 @@
 //! A time is a timestamp, whose unit is known, or a whole number in an edge property. The unit of a number is guessed from the latest time unless it is given: seconds, milliseconds,
 //! microseconds or nanoseconds since 1970. A window of length `l` that ends at `t` has the edges later than `t - l`, until `t` and with it.
 
-mod absent;
+pub(crate) mod absent;
 mod series;
 mod units;
 mod declared;

@@ -336,6 +336,44 @@ fn windows_are_counted_and_gathered_from_any_layers() {
 }
 
 #[test]
+fn a_search_goes_on_where_a_window_lacks_its_source() {
+    let params = Params::default().with("source", "36");
+    let kinds =
+        [("bfs", Copies::All), ("sssp", Copies::All), ("widest", Copies::All), ("bfs", Copies::Distinct)];
+    for (algorithm, copies) in kinds {
+        let (mut with, mut without) = (0, 0);
+        for seed in 0..6 {
+            let run = Arc::new(Run::with_threads(1).unwrap());
+            let mut stream = Stream::new(seed);
+            let window = |stream: &Stream| {
+                let window = TimeWindow { after: stream.now - LENGTH, until: stream.now, copies };
+                stream.newest().window("sent", window, false, &run).unwrap()
+            };
+            let (first, entry) = (window(&stream), find(algorithm).unwrap());
+            let mut follow = Follow::start(first, entry, &params, Arc::clone(&run)).unwrap();
+            let mut given = values_of(&follow);
+            for step in 0..30 {
+                stream.step(&run);
+                let (next, at) = (window(&stream), format!("{algorithm}, seed {seed}, step {step}"));
+                let lacks = next.removed(&run).unwrap().is_removed(36);
+                for changed in follow.advance(next).unwrap().changed {
+                    let before = given.insert(changed.vertex, changed.new).unwrap_or(Value::Missing);
+                    assert_eq!(before, changed.old, "{}: {at}", changed.vertex);
+                }
+                if lacks {
+                    without += 1;
+                    assert!(given.values().all(|&value| value == Value::Missing), "{at}");
+                } else {
+                    with += 1;
+                    agree(&follow, &run, &params, &given, &at);
+                }
+            }
+        }
+        assert!(with > 20 && without > 20, "{algorithm}: {with} windows with the source, {without} without");
+    }
+}
+
+#[test]
 fn what_a_window_gained_counts_against_the_budget() {
     let window = TimeWindow { after: 0, until: 4 * LENGTH, copies: Copies::All };
     let edges = 3000_u64;
