@@ -103,8 +103,9 @@ impl InfoCommand {
             }
             Err(problem) => rows.push(("tiles".to_owned(), format!("UNREADABLE: {problem}"))),
         }
-        if let Some(heads) = snapshot.stored_heads()? {
-            rows.push(heads_row(heads));
+        match snapshot.stored_heads() {
+            Ok(heads) => rows.extend(heads.map(heads_row)),
+            Err(problem) => rows.push(("heads".to_owned(), format!("UNREADABLE: {problem}"))),
         }
         if let Some(length) = store.manifest().missing_heads() {
             let words = format!("none: {}", missing_heads(length, &self.database));

@@ -252,3 +252,23 @@ fn options_of_an_algorithm_are_named_as_a_command_takes_them() {
         fails(&place, 2, &format!("{line} -p damping=2"), &["it takes -p "]);
     }
 }
+
+/// Lists, tiles and answers do not depend on stored heads.
+#[test]
+fn heads_whose_files_are_gone_hinder_only_what_reads_them() {
+    let place = Place::new();
+    place.ok("generate kron --scale 7 --degree 8 g.esker --encoding tiles");
+    place.ok("compact g.esker --heads 3");
+    let layers = std::fs::read_dir(place.path().join("g.esker/layers")).unwrap();
+    let heads = layers.map(|layer| layer.unwrap().path().join("heads.columns")).find(|path| path.exists());
+    std::fs::remove_file(heads.unwrap()).unwrap();
+    for way in ["", "--encoding lists --residency mapped", "--encoding tiles", "--residency pooled"] {
+        place.ok(&format!("run wcc g.esker --memory 200MiB {way}"));
+    }
+    let remedy = "`esker compact --heads LENGTH` makes the heads anew";
+    fails(&place, 1, "run wcc g.esker --residency headed --memory 200MiB", &["heads.columns", remedy]);
+    fails(&place, 1, "compact g.esker", &["heads.columns", remedy]);
+    assert!(place.ok("info g.esker").contains("UNREADABLE"));
+    place.ok("compact g.esker --heads 3");
+    place.ok("run wcc g.esker --residency headed --memory 200MiB");
+}

@@ -59,7 +59,14 @@ impl BesideLists for StoredHeads {
 
     fn open(files: &BesideFiles<'_>, record: &HeadsRecord) -> Result<Self> {
         let &BesideFiles { disk, directory, database, layer } = files;
-        Self::open(disk, directory, database, record, layer.in_edges)
+        Self::open(disk, directory, database, record, layer.in_edges).map_err(|error| {
+            match error.is_not_found() {
+                true => {
+                    Error::Invalid(format!("{error}: `esker compact --heads LENGTH` makes the heads anew"))
+                }
+                false => error,
+            }
+        })
     }
 }
 

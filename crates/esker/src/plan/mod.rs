@@ -21,7 +21,7 @@ use esker_store::pool::PoolOptions;
 use esker_store::{Access, GraphEncoding, HeadedOptions, Residency, Snapshot};
 use serde_json::{Value, json};
 
-use crate::catalogue::{Entry, Params, Resources};
+use crate::catalogue::{Entry, ListReads, Params, Resources};
 use crate::error::{Error, Result};
 
 pub use candidate::{Candidate, Reason, Request, encoding_name, name, residency_name};
@@ -172,6 +172,12 @@ fn refusal(
             let nearest = candidates.iter().find(lists).or(candidates.first());
             let obstacle = nearest.and_then(|one| one.obstacle.clone()).unwrap_or_default();
             Error::Store(esker_store::Error::Invalid(obstacle))
+        }
+        // No limit would suffice.
+        Some(_) if entry.reads.lists == ListReads::BothNeeded && !snapshot.has(Direction::In) => {
+            let name = entry.name;
+            let reason = format!("{name} needs in-edges: import the graph with in-edges, or as undirected");
+            Stop::Unsuitable(reason).into()
         }
         Some(one) => Stop::OverBudget {
             what: match one.residency {

@@ -327,15 +327,15 @@ fn costs<'a>(
             Stored::of(snapshot, one.graph_bytes, weight_bytes / 2, &["tiles".to_owned()])
         }),
         offset_bytes,
-        head_bytes: head_bytes(snapshot, sections)?,
+        head_bytes: head_bytes(snapshot, sections),
     })
 }
 
-/// Bytes of all stored heads, at most; `None` if there are none.
-fn head_bytes(snapshot: &Snapshot, sections: u64) -> Result<Option<u64>> {
-    let Some(heads) = snapshot.stored_heads()? else { return Ok(None) };
+/// Bytes of all stored heads, at most; `None` if there are none, or they cannot be read, which hinders only what reads them.
+fn head_bytes(snapshot: &Snapshot, sections: u64) -> Option<u64> {
+    let heads = snapshot.stored_heads().ok().flatten()?;
     let (lists, arcs) = (snapshot.num_vertices() as u64 * sections, snapshot.version().num_arcs * sections);
-    Ok(Some(head_bytes_max(heads.head_len() as u64, lists, arcs)))
+    Some(head_bytes_max(heads.head_len() as u64, lists, arcs))
 }
 
 /// Bytes of the heads of some lists, at most. The manifest may name any length.

@@ -18,13 +18,16 @@ use crate::catalogue::{Job, find};
 use crate::rates::{Rate, Rates};
 
 fn database(scale: u32, encoding: Encoding, tiles: bool) -> (tempfile::TempDir, Snapshot) {
+    database_of(scale, &ImportOptions { encoding, directed: Some(false), ..ImportOptions::default() }, tiles)
+}
+
+fn database_of(scale: u32, options: &ImportOptions, tiles: bool) -> (tempfile::TempDir, Snapshot) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("g.esker");
     let model = Model::RMat(RMat::kronecker(scale, 16));
     let generator = Generator::new(&model, Weighting::Unit, 5).unwrap();
-    let options = ImportOptions { encoding, directed: Some(false), ..ImportOptions::default() };
     let (disk, reader) = (Arc::new(RealDisk) as Arc<_>, Box::new(GeneratorReader::new(generator)));
-    import(&disk, reader, &path, &options, StagingOptions::default()).unwrap();
+    import(&disk, reader, &path, options, StagingOptions::default()).unwrap();
     if tiles {
         let database = Database::open(&path, DatabaseOptions::default()).unwrap();
         database.make_tiles(&ConvertOptions::default(), &Run::with_threads(2).unwrap()).unwrap();
@@ -272,6 +275,15 @@ fn a_memory_that_no_limit_was_set_for_holds_more_mapped_files() {
     let planned =
         plan(&snapshot, find("wcc").unwrap(), &Params::default(), &Request::default(), &resources).unwrap();
     assert_eq!((choice(&planned), planned.fits), (LISTS, true));
+}
+
+#[test]
+fn no_limit_is_named_where_none_suffices() {
+    let options = ImportOptions { directed: Some(true), in_edges: false, ..ImportOptions::default() };
+    let (_directory, snapshot) = database_of(6, &options, false);
+    let request = Request { residency: Some(Residency::Pooled), ..Request::default() };
+    let refused = choose(&snapshot, "triangles", &request, 1000).unwrap_err().to_string();
+    assert!(refused.contains("triangles needs in-edges"), "{refused}");
 }
 
 #[test]
