@@ -213,7 +213,7 @@ pub fn sniff<'v>(values: impl Iterator<Item = &'v [u8]> + Clone) -> Option<Logic
         .find(|logical| given.clone().all(|text| text.is_ok_and(|text| fits(logical, text))))
 }
 
-/// Guesses the logical type of a sample of times: the one that most of the texts fit, and more than half of them.
+/// Guesses the logical type of a sample of times: the one that most of them fit, unless more of them are numbers.
 pub(crate) fn sniff_most<'v>(values: &(impl Iterator<Item = &'v [u8]> + Clone)) -> Option<LogicalType> {
     let given = || values.clone().filter(|value| !value.is_empty()).map(std::str::from_utf8);
     let count =
@@ -221,7 +221,8 @@ pub(crate) fn sniff_most<'v>(values: &(impl Iterator<Item = &'v [u8]> + Clone)) 
     // Of two that fit as many, the first.
     let counts = times().map(|logical| (count(&logical), logical)).rev();
     let (count, logical) = counts.max_by_key(|(count, _)| *count)?;
-    (2 * count > given().count()).then_some(logical)
+    let numbers = given().filter(|text| text.is_ok_and(is_number)).count();
+    (count > numbers).then_some(logical)
 }
 
 /// The types that times may have, beside numbers.
@@ -232,9 +233,13 @@ fn times() -> impl DoubleEndedIterator<Item = LogicalType> {
     std::iter::once(LogicalType::Date).chain(timestamps)
 }
 
+fn is_number(text: &str) -> bool {
+    text.parse::<f64>().is_ok()
+}
+
 /// Whether a text is a value of a type, and no number.
 fn fits(logical: &LogicalType, text: &str) -> bool {
-    text.parse::<f64>().is_err() && PropertyValue::parse_logical(logical, text).is_ok()
+    !is_number(text) && PropertyValue::parse_logical(logical, text).is_ok()
 }
 
 /// Whether values are integers from 0 to 2^64 - 1, which no other type of a property holds.

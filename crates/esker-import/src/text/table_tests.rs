@@ -127,7 +127,7 @@ fn lines_that_are_rejected_say_why() {
     let of_time = ReadOptions { time: Pick::Column("time".into()), ..default() };
     assert_eq!(
         reason(&of_time),
-        "3: \"a,c,soon\": time is not a whole number, as most of the first times are; correct it"
+        "3: \"a,c,soon\": time is not a whole number, and no more of the first times are dates; correct it"
     );
     // The type of times is that of most of them, and a column that is named as the time is no end.
     let dated =
@@ -135,7 +135,8 @@ fn lines_that_are_rejected_say_why() {
     let read =
         read_text("a.csv", dated, &ReadOptions { time: Pick::Column("at".into()), ..default() }).unwrap();
     assert_eq!((read.rejected.len(), read.edges.len()), (2, 2), "{:?}", read.rejected);
-    assert!(read.rejected[0].starts_with("2: \"N/A,a,b\": at is no"), "{:?}", read.rejected);
+    let expected = "2: \"N/A,a,b\": at, of type timestamp[us, UTC], is not a time such as";
+    assert!(read.rejected[0].starts_with(expected), "{:?}", read.rejected);
     let of_database = ReadOptions {
         weight: Pick::Column("time".into()),
         time: Pick::Skip,
