@@ -224,7 +224,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
             },
             Self::Layered(side) => match side.lists.get() {
                 Some(lists) => lists.with_list(v, f),
-                // There is no run here, and one thread of its own verifies all lists.
+                // There is no run here, and one thread of its own makes the vertex table.
                 None => side.lists(&Run::with_threads(1)?)?.with_list(v, f),
             },
             Self::Gathered(side) => {

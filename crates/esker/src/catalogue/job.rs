@@ -30,7 +30,8 @@ impl<'a> Job<'a> {
     pub(super) fn graph<W: StoredWeight>(&self) -> Result<StoredGraph<'a, W>> {
         let graph = self.snapshot.present_graph::<W>(self.run)?;
         for direction in [Direction::Out, Direction::In] {
-            let is_read = !self.snapshot.has(direction) || self.snapshot.reads(direction);
+            let only = self.snapshot.reads_only().filter(|_| self.snapshot.has(direction));
+            let is_read = only.is_none_or(|only| only == direction);
             if graph.has(direction) && is_read {
                 graph.prepare(self.run, direction)?;
             }

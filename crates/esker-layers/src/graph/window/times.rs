@@ -115,7 +115,7 @@ const MARKED_LEN: usize = if cfg!(test) { 1 << 5 } else { 1 << 16 };
 /// Which arcs of successive lists are wanted. Lists are short, so their arcs are marked as they lie, and marks are counted at the ends of the
 /// lists: no loop is as long as a list, and mispredicts its end.
 ///
-/// Memory: a bit for each arc that is selected, and 8 bytes a list.
+/// Memory: two bits for each arc that is looked at, and 8 bytes a list.
 #[derive(Debug, Default)]
 pub(super) struct WantedRanks {
     words: Vec<u64>,
@@ -165,7 +165,7 @@ impl WantedRanks {
         mark: impl Fn(&[T], &mut [u64]),
     ) -> u64 {
         self.words.clear();
-        // The last word has no marks: its sum is that of all.
+        // One word more than times may fill, so that an offset at their end has a word.
         self.words.resize(times.len() / WORD_BITS + 1, 0);
         mark(times, &mut self.words);
         let ranked = self.ranks.len();
