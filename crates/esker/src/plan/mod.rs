@@ -165,6 +165,8 @@ fn refusal(
     (resources, snapshot): (&Resources, &Snapshot),
 ) -> Result<Error> {
     let possible = candidates.iter().filter(|one| one.obstacle.is_none()).min_by_key(|one| one.least_bytes);
+    let lacks_in_lists = entry.reads.lists == ListReads::BothNeeded && !snapshot.has(Direction::In);
+    let is_tiled = |one: &&Candidate| one.encoding == GraphEncoding::Tiles && one.obstacle.is_none();
     Ok(match possible {
         None => {
             // Every database has lists, so what hinders them is nearer to what the user asks for than the lack of tiles.
@@ -173,8 +175,8 @@ fn refusal(
             let obstacle = nearest.and_then(|one| one.obstacle.clone()).unwrap_or_default();
             Error::Store(esker_store::Error::Invalid(obstacle))
         }
-        // No limit would suffice.
-        Some(_) if entry.reads.lists == ListReads::BothNeeded && !snapshot.has(Direction::In) => {
+        // No limit would suffice. Tiles have in-edges.
+        Some(_) if lacks_in_lists && !candidates.iter().any(is_tiled) => {
             let name = entry.name;
             let reason = format!("{name} needs in-edges: import the graph with in-edges, or as undirected");
             Stop::Unsuitable(reason).into()
