@@ -73,8 +73,8 @@ const COUNTED: [[u64; 4]; 5] = {
     masks
 };
 
-/// The neighbours of a long list, at least. It is summed without looking at what lies behind it; which way a list goes, the processor foresees
-/// best if most lists go the same.
+/// Lists of at least so many neighbours are summed by a loop of their own. The processor foresees which loop comes next if most lists of a graph
+/// take the same one, so the bound is below the usual length of lists of graphs with many edges.
 const LONG_MIN: usize = 17;
 
 /// The sum of the shares of `vertices`, each times its factor, in an order that depends only on their number.

@@ -48,7 +48,9 @@ impl RefusedColumn<'_> {
         let (name, reason) = (self.name, why.reason());
         match why {
             NotNumber::Other if self.is_time => {
-                format!("{name} is not a whole number, and no more of the first times are dates; correct it")
+                format!(
+                    "{name} is not a whole number; times are whole numbers unless most of the first are dates; correct it"
+                )
             }
             NotNumber::TooLong if self.may_be_text() => {
                 format!("{name} {reason}, or declare {name}:u64 (to 2^64 - 1) or {name}:text with --schema")

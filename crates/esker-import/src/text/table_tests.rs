@@ -127,7 +127,7 @@ fn lines_that_are_rejected_say_why() {
     let of_time = ReadOptions { time: Pick::Column("time".into()), ..default() };
     assert_eq!(
         reason(&of_time),
-        "3: \"a,c,soon\": time is not a whole number, and no more of the first times are dates; correct it"
+        "3: \"a,c,soon\": time is not a whole number; times are whole numbers unless most of the first are dates; correct it"
     );
     // The type of times is that of most of them, and a column that is named as the time is no end.
     let dated =

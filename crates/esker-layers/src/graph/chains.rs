@@ -189,7 +189,7 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         Ok(())
     }
 
-    /// The fragments of a range of vertices, layer by layer, oldest first. Tombstones do not count.
+    /// The fragments of a range of vertices, layer by layer, oldest first. Tombstones are passed over.
     pub(super) fn for_each_layer(&self, range: Range<usize>, mut take: impl FnMut(LayerFragments<'a, W>)) {
         for (at, layer) in self.0.iter().enumerate().rev() {
             let place = |v: usize| layer.vertices.partition_point(|&other| (other as usize) < v);
@@ -202,7 +202,7 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
     }
 
     /// Calls `take` with each vertex of a range and its fragments: layer and slot, newest first, without those that a newer one replaces; and
-    /// whether the complete layer's list is replaced too. Tombstones do not count.
+    /// whether the complete layer's list is replaced too. Tombstones are passed over.
     pub(super) fn for_each_chain(
         &self,
         range: Range<usize>,

@@ -14,7 +14,7 @@ const FIRST_LEN: usize = 17;
 /// Arcs that are decoded next for such a visitor; then four times as many. Of whole blocks.
 const SECOND_LEN: usize = 4 * BLOCK_LEN;
 
-/// Whether the bits that are one follow each other, and there is one.
+/// Whether some bits are one, and all of these are neighbours.
 #[inline(always)]
 fn is_run(bits: u64) -> bool {
     let shifted = bits >> bits.trailing_zeros().min(63);

@@ -27,7 +27,7 @@ pub(crate) enum Side<'a, W> {
     Layered(Box<LayeredSide<'a, W>>),
     /// Copied to memory.
     Gathered(GatheredSide<W>),
-    /// Anything else; and the side with 32-bit weights, if it hands over the lists of this with wider ones.
+    /// Lists from any other source. Some sources widen the weights of another side from 32 bits: then that side, too.
     Source(Box<dyn Source<W, Error> + 'a>, Option<Arc<Side<'a, i32>>>),
 }
 

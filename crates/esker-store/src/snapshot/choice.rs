@@ -27,7 +27,7 @@ pub(super) struct GraphChoice {
     pub(super) gathers: bool,
     /// The direction whose lists alone are read; `None`: all.
     pub(super) only: Option<Direction>,
-    /// The direction of a window whose lists alone are copied to memory; `None`: both.
+    /// Of a window: the one direction whose lists are copied to memory; `None`: both directions are.
     pub(super) gathers_only: Option<Direction>,
     /// Whether removed vertices may stay, as vertices without edges.
     pub(super) keeps_removed: bool,

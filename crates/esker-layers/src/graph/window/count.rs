@@ -54,16 +54,10 @@ pub(super) fn count(
 ) -> Result<Counted> {
     if window.copies == Copies::All && also.targets.is_none() {
         let found = match side.narrow() {
-            Some(narrow) => {
-                let bounds = TimeBounds::of(window);
-                count_arrays(narrow, |times, words| bounds.mark(times, words), num_vertices, also.loops, run)?
-            }
-            None => {
-                let bounds = TimeBounds::of(window);
-                count_arrays(side, |times, words| bounds.mark(times, words), num_vertices, also.loops, run)?
-            }
+            Some(narrow) => count_inside(narrow, window, num_vertices, also.loops, run),
+            None => count_inside(side, window, num_vertices, also.loops, run),
         };
-        if let Some(counted) = found {
+        if let Some(counted) = found? {
             return Ok(counted);
         }
     }
@@ -86,6 +80,18 @@ pub(super) fn count(
         states.into_iter().map(|(loops, _)| loops).collect()
     };
     Ok(Counted::of(counts.into_iter().map(AtomicU64::into_inner).collect(), loops.into_iter().sum()))
+}
+
+/// Counts the arcs inside a window, if the lists lie in arrays.
+fn count_inside<T: Time>(
+    side: &Side<'_, T>,
+    window: &TimeWindow,
+    num_vertices: usize,
+    counts_loops: bool,
+    run: &Run,
+) -> Result<Option<Counted>> {
+    let bounds = TimeBounds::of(window);
+    count_arrays(side, |times, words| bounds.mark(times, words), num_vertices, counts_loops, run)
 }
 
 /// Counts the arcs of lists that lie in arrays: those that `mark` marks by their times, reading these alone. `None` if the lists do not lie so.
