@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use esker_format::Result;
+use esker_format::{Error, Result};
 use esker_graph::{Direction, Run, VertexId};
 
 use super::times::{Time, WantedRanks};
@@ -195,8 +195,12 @@ impl<'a, T: Time> TimedArrays<'a, T> {
             false => of_section(stack.section(0, direction)?)?,
         };
         let Some(base) = base else { return Ok(None) };
-        // Later layers are plain.
-        let arcs = |_: usize, section| Ok(of_section(section)?.unwrap_or_else(Arcs::none));
+        let arcs = |layer: usize, section| {
+            of_section(section)?.ok_or_else(|| {
+                let path = stack.layers()[layer].directory();
+                Error::corrupt(path, 0, "the lists of a layer above the complete one are not plain arrays")
+            })
+        };
         let later = LaterLayers::over((stack, direction), None, arcs, run)?;
         Ok(later.map(|later| Self { base, later: Some(later), has_targets }))
     }

@@ -64,12 +64,17 @@ impl SharedLists {
             Ok::<_, Error>(Counted::of(counts, 0).sums)
         };
         let fill = |side: &Side<'_, i64>, sums: Vec<u64>| {
-            let filled = match side.narrow() {
-                Some(narrow) => copy_arrays(narrow, &slots, &sums, run)?,
-                None => copy_arrays(side, &slots, &sums, run)?,
-            };
-            if let Some(filled) = filled {
-                return Ok(filled);
+            match side.narrow() {
+                Some(narrow) => {
+                    if let Some(lists) = TimedArrays::of(narrow, true, run)? {
+                        return copy_arrays(&lists, &slots, sums, run);
+                    }
+                }
+                None => {
+                    if let Some(lists) = TimedArrays::of(side, true, run)? {
+                        return copy_arrays(&lists, &slots, sums, run);
+                    }
+                }
             }
             side.prepare(run)?;
             copy_lists(sums, run, |v, room| {
@@ -392,16 +397,15 @@ fn count_wanted<T: Time>(
     }
 }
 
-/// As [`copy_lists`], from lists that lie in arrays; `None` if they do not.
+/// As [`copy_lists`], from lists that lie in arrays.
 fn copy_arrays<T: Time>(
-    side: &Side<'_, T>,
+    lists: &TimedArrays<'_, T>,
     slots: &Slots,
-    sums: &[u64],
+    sums: Vec<u64>,
     run: &Run,
-) -> Result<Option<GatheredSide<u16>>> {
-    let Some(lists) = TimedArrays::of(side, true, run)? else { return Ok(None) };
+) -> Result<GatheredSide<u16>> {
     let new = || (ListBuffers::new(), Vec::new());
-    let copied = GatheredSide::fill(sums.to_vec(), run, new, |(buffers, list), unit: Unit<'_, u16>| {
+    GatheredSide::fill(sums, run, new, |(buffers, list), unit: Unit<'_, u16>| {
         let mut room = Room(unit.targets.iter_mut().zip(unit.weights));
         list.clear();
         lists.for_each(unit.places, buffers, |step| match step {
@@ -419,8 +423,7 @@ fn copy_arrays<T: Time>(
                 list.drain(..).for_each(|(target, slot)| room.push(target, slot));
             }
         })
-    })?;
-    Ok(Some(copied))
+    })
 }
 
 /// Where the arcs of successive lists go.
