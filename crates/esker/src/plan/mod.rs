@@ -131,9 +131,9 @@ pub fn plan(
     let reading = entry.reading(snapshot);
     let access = chosen.access(&reading, request, resources)?;
     let mut estimate = needs::estimate_as(chosen.encoding, snapshot, entry, params, resources)?;
-    let gathered = windowed::gathered_bytes(snapshot, entry)
-        .filter(|bytes| chosen.is_mapped_lists() && estimate.memory_bytes + bytes <= resources.memory_bytes);
-    estimate.memory_bytes += gathered.unwrap_or(0);
+    let gathered = windowed::copied_bytes(snapshot, entry, estimate.memory_bytes)
+        .filter(|&bytes| chosen.is_mapped_lists() && bytes <= resources.memory_bytes);
+    estimate.memory_bytes = gathered.unwrap_or(estimate.memory_bytes);
     let (only, gathers) = (reading.reads_only(), gathered.is_some());
     Ok(Plan { access, reason, fits, only, estimate, gathers, candidates })
 }

@@ -13,7 +13,7 @@ use esker_store::{
 
 use super::candidate::{Candidate, absent};
 use super::price::{Costs, Price, Stored, skew};
-use super::windowed::{reads_weights_beside, reads_whole_lists};
+use super::windowed::{copied_or_not, reads_weights_beside, reads_whole_lists};
 use crate::catalogue::{Entry, Params, ReadPattern, Resources, Workload};
 use crate::error::Result;
 use crate::rates::{Rate, Rates};
@@ -228,6 +228,7 @@ pub(super) fn candidates(
     let base = arrays_bytes + PROCESS_BYTES + if snapshot.keeps_only_tiles() { from_tiles } else { 0 };
     let mapped = (GraphEncoding::Lists, Residency::Mapped);
     let lists = mapped_lists(&common, mapped, base, entry.reads.pattern);
+    let lists = copied_or_not(lists, snapshot, entry);
     let stacked = StackedNeeds::of(snapshot.stack(), snapshot.version().num_arcs, weight_bytes)?;
     // What needs memory while changes are gathered is gone when the algorithm takes its own.
     let own_bytes = arrays_bytes.saturating_sub(snapshot.stack().table_bytes());

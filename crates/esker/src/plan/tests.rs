@@ -415,6 +415,42 @@ fn a_window_does_not_change_how_unequal_degrees_are() {
 }
 
 #[test]
+fn windows_of_layers_that_are_copied_need_no_vertex_tables() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("g.esker");
+    let model = Model::RMat(RMat::kronecker(10, 1));
+    let reader = GeneratorReader::new(Generator::new(&model, Weighting::Int { max: 100 }, 5).unwrap());
+    let options = ImportOptions { directed: Some(false), ..ImportOptions::default() };
+    let disk = Arc::new(RealDisk) as Arc<_>;
+    import(&disk, Box::new(reader), &path, &options, StagingOptions::default()).unwrap();
+    let run = Run::with_threads(2).unwrap();
+    let database = Database::open(&path, DatabaseOptions::default()).unwrap();
+    let mut batch = database.batch();
+    batch.add_edge(1_u64, 2_u64, &[PropertyValue::from(95_i64)]).unwrap();
+    database.commit(batch, "").unwrap();
+    database.freeze(&run).unwrap();
+    database.close().unwrap();
+
+    let window = TimeWindow { after: 90, until: 100, copies: Copies::All };
+    let open = || Store::open(&path).unwrap().snapshot().unwrap();
+    let shown = open().window("weight", window, true, &run).unwrap();
+    let tables = shown.stack().table_bytes();
+    let edges = shown.window_index().unwrap().gathered_bytes(0, None);
+    assert!(edges < tables, "{edges} {tables}");
+    let least = candidate(&free(&shown, "wcc", 1 << 30), LISTS).least_bytes;
+    let planned = choose(&shown, "wcc", &Request::default(), least).unwrap();
+    assert!(planned.gathers && choice(&planned) == LISTS);
+    assert!(choose(&shown, "wcc", &Request::default(), least - 1).is_err());
+    // The window itself stays in memory.
+    let budget = Budget::new(planned.estimate.memory_bytes);
+    let run = Run::new(RunOptions { threads: 2, budget, ..RunOptions::default() }).unwrap();
+    let shown = planned.apply(&shown).unwrap();
+    let job = Job { snapshot: &shown, run: &run, params: &Params::default(), verify: false };
+    find("wcc").unwrap().run(&job).unwrap();
+    assert!(shown.stack().table_if_made(Direction::Out).is_none());
+}
+
+#[test]
 fn a_run_without_rounds_and_a_pool_of_many_scans_have_prices() {
     let (_directory, snapshot) = database(14, Encoding::Plain, false);
     let priced = |algorithm, params: Params, threads, memory_bytes| {
