@@ -4,13 +4,13 @@ use std::sync::{Arc, OnceLock};
 
 use esker_format::{Error, Result};
 use esker_graph::{
-    AnyVisitor, Direction, ListAccess, Rows, Run, Select, Source, VertexId, Visitor, collect, take_once,
+    AnyVisitor, Direction, Flow, ListAccess, Rows, Run, Select, Source, VertexId, Visitor, collect, take_once,
 };
 
 use super::batches::{scan_compressed, scan_rows};
 use super::compressed::Compressed;
 use super::gathered::GatheredSide;
-use super::layered::Layered;
+use super::layered::{Layered, with_joined};
 use super::points::tiles_alone;
 use super::sweep::sweep;
 use super::weight::ColumnWeight;
@@ -224,8 +224,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
             },
             Self::Layered(side) => match side.lists.get() {
                 Some(lists) => lists.with_list(v, f),
-                // There is no run here, and one thread of its own makes the vertex table.
-                None => side.lists(&Run::with_threads(1)?)?.with_list(v, f),
+                None => side.with_list(v, f),
             },
             Self::Gathered(side) => {
                 let (targets, weights) = side.rows().list(v);
@@ -302,6 +301,21 @@ impl<'a, W: ColumnWeight> LayeredSide<'a, W> {
             // What cannot be read is an error of the scan.
             None => self.stack.degree(self.direction, v).unwrap_or(0),
         }
+    }
+
+    /// Calls `f` with a list before everything was verified. There is no run here whose budget could hold a vertex table, so the list is
+    /// found by a search in each layer.
+    #[cold]
+    fn with_list<R>(&self, v: VertexId, f: impl FnOnce(&[VertexId], &[W]) -> R) -> Result<R> {
+        let mut stretches = Vec::new();
+        self.stack.visit(self.direction, v, |stretch| {
+            if !self.stack.is_left_out(stretch.layer) {
+                let arcs = stretch.start..stretch.start + stretch.targets.len();
+                stretches.push((stretch.targets, W::some(stretch.lists, self.property, arcs)?));
+            }
+            Ok(Flow::More)
+        })?;
+        Ok(with_joined(stretches, f))
     }
 
     /// All lists, verified.

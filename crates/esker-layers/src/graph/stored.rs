@@ -263,6 +263,14 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         }
     }
 
+    /// The side whose lists scans read: the in-lists where these alone were copied to memory.
+    fn leading(&self) -> &Side<'a, W> {
+        match &self.incoming {
+            Some(incoming @ Side::Gathered(_)) => incoming,
+            _ => &self.out,
+        }
+    }
+
     #[inline(always)]
     fn side(&self, direction: Direction) -> Result<&Side<'a, W>> {
         self.kept(direction)
@@ -302,11 +310,11 @@ impl<W: ColumnWeight> Graph for StoredGraph<'_, W> {
     }
 
     fn is_scattered(&self) -> bool {
-        self.out.is_scattered()
+        self.leading().is_scattered()
     }
 
     fn is_at_hand(&self) -> bool {
-        matches!(self.out, Side::Plain(_) | Side::Compressed(_) | Side::Gathered(_))
+        matches!(self.leading(), Side::Plain(_) | Side::Compressed(_) | Side::Gathered(_))
     }
 
     fn words_apart(&self) -> bool {

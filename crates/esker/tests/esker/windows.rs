@@ -755,3 +755,40 @@ fn a_layer_whose_copied_lists_have_older_edges_is_read() {
         }
     }
 }
+
+#[test]
+fn a_window_in_memory_is_not_scattered_whatever_holds_the_lists_of_the_other_direction() {
+    let run = Run::with_threads(1).expect("a run");
+    let stream = path_of_edges(true);
+    let disk = Arc::new(MemoryDisk::new());
+    let database = stream.imported(disk, Path::new("/g.esker"), Encoding::Tiles, CopyPolicy::Chain);
+    let window = TimeWindow { after: i64::MIN, until: i64::MAX, copies: Copies::All };
+    let newest = database.snapshot().expect("a version");
+    let shown = newest.window("time", window, false, &run).expect("a window");
+    let is_scattered = |gathers, only| {
+        let shown = shown.clone().gathered(gathers).reading(only);
+        shown.present_graph::<()>(&run).expect("a graph").is_scattered()
+    };
+    assert!(is_scattered(false, None), "lists in tiles alone");
+    for only in [Some(Direction::Out), Some(Direction::In)] {
+        assert!(!is_scattered(true, only), "{only:?}");
+    }
+}
+
+#[test]
+fn single_lists_of_layers_make_no_vertex_table() {
+    let run = Run::with_threads(1).expect("a run");
+    let stream = path_of_edges(true);
+    let database = stream.database(Encoding::Plain, CopyPolicy::Chain, &run);
+    let window = TimeWindow { after: i64::MIN, until: i64::MAX, copies: Copies::All };
+    let newest = database.snapshot().expect("a version");
+    let shown = newest.window("time", window, true, &run).expect("a window");
+    let graph = shown.present_graph::<()>(&run).expect("a graph");
+    for v in 0..stream.num_vertices {
+        let expected: Vec<_> =
+            stream.edges.iter().filter(|edge| edge.0 == v).map(|edge| vertex(edge.1 as usize)).collect();
+        let found = graph.with_list(Direction::Out, vertex(v as usize), |targets, _| targets.to_vec());
+        assert_eq!(found.expect("a list"), expected);
+    }
+    assert!(shown.stack().table_if_made(Direction::Out).is_none(), "nobody reserved the memory of a table");
+}
