@@ -33,6 +33,18 @@ pub trait Extents: Sync {
 
     /// Length of the list of `v`.
     fn degree(&self, v: VertexId) -> usize;
+
+    /// The vertices of `list` and the lengths of their lists, or a lesser number once that is more than `most`.
+    fn entries_of(&self, list: &[VertexId], most: usize) -> usize {
+        let mut entries = list.len();
+        for &v in list {
+            entries += self.degree(v);
+            if entries > most {
+                break;
+            }
+        }
+        entries
+    }
 }
 
 /// How the driver cuts a scan.
@@ -150,14 +162,11 @@ impl<'w, E: From<Stop> + Send> Drive<'_, 'w, E> {
 
     /// The entries of the lists, if they are few and there are several threads.
     fn few_entries(&self, list: &[VertexId]) -> Option<usize> {
-        let mut entries = list.len();
-        let are_few = self.run.threads() > 1
-            && entries <= FEW_ENTRIES_MAX
-            && list.iter().all(|&v| {
-                entries += self.extents.degree(v);
-                entries <= FEW_ENTRIES_MAX
-            });
-        are_few.then_some(entries)
+        if self.run.threads() == 1 || list.len() > FEW_ENTRIES_MAX {
+            return None;
+        }
+        let entries = self.extents.entries_of(list, FEW_ENTRIES_MAX);
+        (entries <= FEW_ENTRIES_MAX).then_some(entries)
     }
 
     /// The first vertex with at least `entry` entries before it.

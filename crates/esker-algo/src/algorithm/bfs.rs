@@ -1,7 +1,7 @@
 //! Breadth-first search: a parent and a depth for every vertex reachable from the sources.
 //!
 //! Direction-optimising [1]: `edge_map` pushes along out-edges while the frontier is small and pulls along in-edges
-//! once many of the remaining arcs leave it; thresholds decide when, if they are given. Threads race to claim a vertex, so which vertex of the previous level
+//! once many of the remaining arcs leave it. Estimated costs decide when, or thresholds, if they are given. Threads race to claim a vertex, so which vertex of the previous level
 //! becomes its parent may vary between runs. A `deterministic` run picks the least, by reading the lists once more.
 //! Depths never vary.
 //!
@@ -30,7 +30,7 @@ pub struct BfsOptions {
     pub depth_max: Option<VertexId>,
     /// The search stops at the depth of this vertex; vertices farther away count as unreached. `None`: no target.
     pub target: Option<VertexId>,
-    /// When the search turns from push to pull and back. `None`: each round goes the way that [`Way::choose`] finds cheaper.
+    /// When the search turns from push to pull and back. `None`: each round goes the way that [`Way::choose_stopping`] finds cheaper.
     pub turns: Option<Turns>,
 }
 
@@ -261,7 +261,7 @@ fn search<G: Graph>(
         }
         let remaining = graph.num_arcs() - arcs;
         let way = match options.turns {
-            None => Way::choose(graph, &frontier, remaining),
+            None => Way::choose_stopping(graph, &frontier, n - reached, remaining, last.0),
             Some(turns) => turns.choose(graph, &frontier, remaining, last),
         };
         last = (way, frontier.len());

@@ -22,6 +22,12 @@ use super::vertex_map::Found;
 /// A round pulls if the frontier and the arcs that leave it are more than this fraction of the arcs before it and of all
 /// vertices, each of which a pull looks at.
 const PULL_FRACTION: u64 = 20;
+/// An arc of a push of a search costs as much as this number of arcs that a pull looks at.
+const PUSH_COST: u64 = 3;
+/// After a pull a search pulls again if the frontier and its arcs are more than this fraction of the arcs before it and of all vertices.
+const PULL_AGAIN_FRACTION: u64 = 8;
+/// A pull skips this number of vertices in the time of one arc.
+const SKIPS: u64 = 4;
 /// Where lists come in parts all over a scan, a round with a larger load pulls: it would go through most parts anyway, and a pull leaves out
 /// those of which neither end matters.
 const SCATTERED_PUSH_MAX: u64 = 1 << 16;
@@ -86,6 +92,31 @@ impl Way {
         let push_max = pull_load / PULL_FRACTION;
         let push_max = if graph.is_scattered() { push_max.min(SCATTERED_PUSH_MAX) } else { push_max };
         if load > push_max && graph.has(Direction::In) { Self::Pull } else { Self::Push }
+    }
+
+    /// The cheaper way of a round of a search after one that went the `last` way. In a pull each of the `unreached` vertices looks at its list up to
+    /// the first member of the frontier.
+    ///
+    /// If one in `k` of the remaining arcs leaves the frontier, a pull looks at `k` arcs of such a list, or at all. How many arcs lead to vertices
+    /// that cannot be reached is unknown, so once a search pulls, it does so until the frontier and its arcs are few.
+    pub fn choose_stopping<G: Graph>(
+        graph: &G,
+        frontier: &Frontier,
+        unreached: usize,
+        remaining_arcs: u64,
+        last: Self,
+    ) -> Self {
+        if !graph.has(Direction::In) {
+            return Self::Push;
+        }
+        let (load, pull_load) = loads(graph, frontier, remaining_arcs);
+        if last == Self::Pull || graph.is_scattered() && load > SCATTERED_PUSH_MAX {
+            return if load > pull_load / PULL_AGAIN_FRACTION { Self::Pull } else { Self::Push };
+        }
+        let looks = unreached as f64 * remaining_arcs as f64 / frontier.arcs().max(1) as f64;
+        let pull_arcs = looks.min(remaining_arcs as f64) + remaining_arcs.min(unreached as u64) as f64;
+        let skips = (graph.num_vertices() as u64 / SKIPS) as f64;
+        if (load * PUSH_COST) as f64 > pull_arcs + skips { Self::Pull } else { Self::Push }
     }
 }
 
@@ -172,13 +203,14 @@ fn push<G: Graph, O: EdgeOp<G::Weight>>(
     let room = frontier.len().min(ROOM_MAX);
     let load = frontier.arcs() + frontier.len() as u64;
     let is_short = load <= ALONE_ARCS_MAX || load <= ASLEEP_ARCS_MAX && !run.short_step();
-    let found = if run.threads() == 1 || is_short {
+    let mut found = if run.threads() == 1 || is_short {
         let visitor = Push::<G, O, true> { graph, op, seen, room };
         graph.scan(run.alone(), Direction::Out, frontier.select(), &visitor)?
     } else {
         let visitor = Push::<G, O, false> { graph, op, seen, room };
         graph.scan(run, Direction::Out, frontier.select(), &visitor)?
     };
+    found.iter_mut().for_each(|found| found.count(graph));
     let mut next = Found::join(n, found);
     if O::REPEATS && few {
         let mut list = next.list().into_owned();
@@ -203,7 +235,7 @@ impl<G: Graph, O: EdgeOp<G::Weight>, const ALONE: bool> Visitor<G::Weight> for P
     const BOXED: bool = O::BOXED;
 
     fn new_state(&self) -> Found {
-        Found { list: Vec::with_capacity(self.room), arcs: 0 }
+        Found::with_room(self.room)
     }
 
     #[inline(always)]
@@ -215,9 +247,10 @@ impl<G: Graph, O: EdgeOp<G::Weight>, const ALONE: bool> Visitor<G::Weight> for P
             let joins =
                 if ALONE { self.op.push_alone(src, dst, weight) } else { self.op.push(src, dst, weight) };
             if joins && self.seen.is_none_or(|seen| seen.insert(dst)) {
-                found.push(dst, self.graph.degree(Direction::Out, dst));
+                found.add(dst);
             }
         }
+        found.count_many(self.graph);
         Flow::More
     }
 

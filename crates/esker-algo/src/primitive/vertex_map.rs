@@ -76,15 +76,49 @@ pub fn vertex_filter<G: Graph>(
 /// take O(n) memory however many arcs they follow.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    pub(super) list: Vec<VertexId>,
-    pub(super) arcs: u64,
+    list: Vec<VertexId>,
+    /// Sum of the out-degrees of the first `counted` vertices of the list.
+    arcs: u64,
+    counted: usize,
 }
 
+/// Vertices whose degrees are read together.
+const COUNT_LEN: usize = 64;
+
 impl Found {
+    /// Nothing, with room for some vertices.
+    pub(super) fn with_room(room: usize) -> Self {
+        Self { list: Vec::with_capacity(room), ..Self::default() }
+    }
+
+    /// Adds a vertex without its degree: see [`Found::count`].
+    #[inline(always)]
+    pub(super) fn add(&mut self, v: VertexId) {
+        self.list.push(v);
+    }
+
+    /// Adds up the degrees of the vertices added since, if there are many. Degrees lie anywhere: read one after another, at once, their misses
+    /// overlap, where each would wait for the atomic update that claims the next vertex.
+    #[inline(always)]
+    pub(super) fn count_many<G: Graph>(&mut self, graph: &G) {
+        if self.list.len() - self.counted >= COUNT_LEN {
+            self.count(graph);
+        }
+    }
+
+    /// As [`Found::count_many`], however few they are.
+    pub(super) fn count<G: Graph>(&mut self, graph: &G) {
+        let degrees = self.list[self.counted..].iter().map(|&v| graph.degree(Direction::Out, v) as u64);
+        self.arcs += degrees.sum::<u64>();
+        self.counted = self.list.len();
+    }
+
+    /// Adds a vertex and its degree.
     #[inline(always)]
     pub(super) fn push(&mut self, v: VertexId, degree: usize) {
         self.list.push(v);
         self.arcs += degree as u64;
+        self.counted = self.list.len();
     }
 
     /// Joins the lists of all workers into a frontier. Copies nothing if only one worker found any.
