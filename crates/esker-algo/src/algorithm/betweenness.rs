@@ -3,10 +3,10 @@
 //! Brandes' algorithm [1] from some or all sources. The forward pass is a breadth-first search that counts shortest
 //! paths and pushes or pulls as `edge_map` does. The backward pass goes level by level from the farthest, and each
 //! vertex adds up the dependencies of its successors: either it pulls along its out-edges, or the successors push along
-//! their in-edges, whichever level has fewer arcs. The contributions of the levels that are finished are in an array that is zero
-//! elsewhere, and no edge leads more than one level down, so both sums run over whole lists without a test per edge. Vertices of a small
-//! level whose lists come whole are finished at once: there may be thousands of levels. Parallel edges count as separate paths;
-//! self-loops have no effect.
+//! their in-edges, whichever level has fewer arcs. One array has the number of paths of each vertex, with a minus sign, and once its level is
+//! finished its contribution, with a plus sign. No edge leads more than one level down, so a sum runs over the positive values of a whole list
+//! without a branch per edge. Vertices of a level that is not large, whose lists come whole, need no array for their dependencies: there may be
+//! thousands of levels. Parallel edges count as separate paths; self-loops have no effect.
 //!
 //! Pulled sums follow the order of the list. Pushed path counts are integers, exact up to 2^53. Pushed dependencies are
 //! added in the order in which threads arrive, so a `deterministic` run does not push them.
@@ -15,9 +15,9 @@
 //! so those of later levels, are divided by 2^900, which changes no digit. Dependencies need only the ratio of the numbers of two neighbours,
 //! and on the way back the factor between their levels is known. That fails where a number of such a level was divided before and is less
 //! than 1: levels whose numbers differ by more than 2^900. From the first source for which that happens, the logarithms of these numbers
-//! are kept instead, in the same arrays: the ratios are as exact, up to 2^-52 times the logarithm.
+//! are kept instead, and contributions apart: the ratios are as exact, up to 2^-52 times the logarithm.
 //!
-//! Work: O(n + m) per source. Memory per vertex: 32 bytes (path counts, dependencies, contributions, scores) and up to
+//! Work: O(n + m) per source. Memory per vertex: 24 bytes (path counts or contributions, dependencies, scores), 32 with logarithms, and up to
 //! four ids for levels. Reads per source: the lists of reached vertices about once forward and at most once backward.
 //!
 //! [1] U. Brandes, "A Faster Algorithm for Betweenness Centrality", Journal of Mathematical Sociology 25(2), 2001.
@@ -30,33 +30,10 @@ use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Stop, VertexId, Vi
 
 use super::bfs_levels::{BfsLevel, BfsLevels, LARGE_LEN_MIN};
 use super::path_numbers::{COUNT_MAX, COUNT_SCALE, Counts, Logarithms, PathNumber};
-use super::sample::sample;
+pub use super::sample::Sources;
+use super::sample::resolve;
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{
-    EdgeOp, Frontier, VertexValues, Way, each_vertex, edge_map_way, need_source, vertex_map,
-};
-
-/// The vertices from which shortest paths are counted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sources {
-    /// Every vertex: exact.
-    All,
-    /// This many distinct vertices, sampled with the seed of the run; all vertices if there are no more.
-    Sample(usize),
-    /// These vertices; a repeated one counts repeatedly.
-    These(Vec<VertexId>),
-}
-
-impl Sources {
-    /// The number of sources in a graph of `num_vertices` vertices.
-    pub(super) fn count(&self, num_vertices: u64) -> u64 {
-        match self {
-            Self::All => num_vertices,
-            Self::Sample(count) => num_vertices.min(*count as u64),
-            Self::These(list) => list.len() as u64,
-        }
-    }
-}
+use crate::primitive::{EdgeOp, Frontier, VertexValues, Way, each_vertex, edge_map_way, vertex_map};
 
 /// How scores are normalized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,18 +85,6 @@ pub fn estimate(shape: Shape, options: &BetweennessOptions) -> Estimate {
     }
 }
 
-/// The list of sources.
-pub(super) fn resolve(n: usize, seed: u64, sources: &Sources) -> Result<Vec<VertexId>, Stop> {
-    match sources {
-        Sources::Sample(count) if *count < n => Ok(sample(n, *count, seed)),
-        Sources::These(list) => {
-            list.iter().try_for_each(|&source| need_source(source, n))?;
-            Ok(list.clone())
-        }
-        _ => Ok((0..n).map(vertex).collect()),
-    }
-}
-
 /// The factor that normalizes sums of dependencies over `sources` sources in a graph of `n` vertices.
 pub fn factor(n: usize, directed: bool, sources: usize, scale: Scale) -> f64 {
     let all = n as f64 / sources.max(1) as f64;
@@ -133,10 +98,10 @@ pub fn factor(n: usize, directed: bool, sources: usize, scale: Scale) -> f64 {
 
 /// The arrays of Brandes' algorithm.
 struct Brandes<P> {
-    /// Number of shortest paths from the source to each vertex.
+    /// The value of the number of shortest paths from the source to each vertex.
     paths: VertexValues<f64>,
-    /// The contributions of the levels that are finished; none for all other vertices.
-    contribution: VertexValues<f64>,
+    /// The contributions of the levels that are finished; none for all other vertices. `None`: they are in `paths`.
+    apart: Option<VertexValues<f64>>,
     /// Dependency of the source on each vertex of a level that is being finished, where it is added up in parts. Made when it is needed.
     dependency: OnceLock<VertexValues<f64>>,
     /// Sum of dependencies over sources.
@@ -151,12 +116,18 @@ impl<P: PathNumber> Brandes<P> {
     fn new(run: &Run, n: usize, scores: VertexValues<f64>) -> Self {
         Self {
             paths: VertexValues::filled(run, n, P::NONE),
-            contribution: VertexValues::filled(run, n, P::NONE),
+            apart: P::APART.then(|| VertexValues::filled(run, n, P::NONE)),
             dependency: OnceLock::new(),
             scores,
             visited: Bitmap::new(n),
             numbers: PhantomData,
         }
+    }
+
+    /// The contributions.
+    #[inline(always)]
+    fn contribution(&self) -> &VertexValues<f64> {
+        if P::APART { self.apart.as_ref().unwrap_or(&self.paths) } else { &self.paths }
     }
 
     /// Counts shortest paths and returns the vertices at each distance; `None` if the counts of a level are too large and too different.
@@ -178,7 +149,7 @@ impl<P: PathNumber> Brandes<P> {
             let is_small = level.len() < LARGE_LEN_MIN;
             let level_run = if is_small { run.alone() } else { run };
             vertex_map(level_run, &level, |v| {
-                let paths = self.paths.get(v);
+                let paths = P::number(self.paths.get(v));
                 if paths > COUNT_MAX {
                     too_large.store(true, Ordering::Relaxed);
                 } else if paths < 1.0 {
@@ -221,9 +192,12 @@ impl<P: PathNumber> Brandes<P> {
             }
             run.round(level.len())?;
             let far = levels.get(distance + 1);
-            let load = || level.len() as u64 + level.arcs(graph);
-            if graph.is_at_hand() && level.len() < LARGE_LEN_MIN && load() < ALONE_LOAD_MAX {
-                self.finish_whole(graph, run, &level, scale)?;
+            let is_small =
+                level.len() < LARGE_LEN_MIN && level.len() as u64 + level.arcs(graph) < ALONE_LOAD_MAX;
+            let whole_len_max = WHOLE_LEN_MAX.min(graph.num_vertices() / WHOLE_FRACTION);
+            let pulls_whole = || level.len() < whole_len_max && !Self::pushes(graph, run, &level, &far);
+            if graph.is_at_hand() && (is_small || pulls_whole()) {
+                self.finish_whole(graph, if is_small { run.alone() } else { run }, &level, scale)?;
             } else {
                 self.accumulate(graph, run, &level, &far)?;
                 level.each(run, |v| self.finish_parts(v, scale))?;
@@ -236,7 +210,7 @@ impl<P: PathNumber> Brandes<P> {
     fn reset(&mut self, run: &Run, levels: &BfsLevels) -> Result<(), Stop> {
         for distance in 0..levels.len() {
             levels.get(distance).each(run, |v| {
-                self.contribution.set(v, P::NONE);
+                self.contribution().set(v, P::NONE);
                 self.paths.set(v, P::NONE);
             })?;
         }
@@ -253,6 +227,13 @@ impl<P: PathNumber> Brandes<P> {
         self.dependency.get_or_init(|| vec![0.0; self.visited.len()].into())
     }
 
+    /// Whether level `far` pushes its contributions to the level before it.
+    fn pushes<G: Graph>(graph: &G, run: &Run, near: &BfsLevel<'_>, far: &BfsLevel<'_>) -> bool {
+        graph.has(Direction::In)
+            && !run.deterministic()
+            && far.arcs(graph).saturating_mul(PUSH_COST) < near.arcs(graph)
+    }
+
     /// Adds the contributions of level `far` to the dependencies of the level before it.
     fn accumulate<G: Graph>(
         &self,
@@ -262,8 +243,7 @@ impl<P: PathNumber> Brandes<P> {
         far: &BfsLevel<'_>,
     ) -> Result<(), G::Error> {
         let sums = self.dependency_made(run);
-        let push = far.arcs(graph).saturating_mul(PUSH_COST) < near.arcs(graph);
-        if push && graph.has(Direction::In) && !run.deterministic() {
+        if Self::pushes(graph, run, near, far) {
             graph.scan(run, Direction::In, far.select(), &PushDependencies(self, sums))?;
         } else {
             graph.scan(run, Direction::Out, near.select(), &PullDependencies(self, sums))?;
@@ -275,17 +255,17 @@ impl<P: PathNumber> Brandes<P> {
     /// of the previous level were not.
     #[inline(always)]
     fn finish(&self, v: VertexId, parts: f64, scale: f64) {
-        let paths = self.paths.get(v);
+        let paths = P::number(self.paths.get(v));
         let dependency = P::dependency(parts, paths);
         self.scores.add_alone(v, dependency);
-        self.contribution.set(v, P::contribution(dependency, paths) * scale);
+        self.contribution().set(v, P::contribution(dependency, paths) * scale);
     }
 
     fn finish_parts(&self, v: VertexId, scale: f64) {
         self.finish(v, self.dependency().get(v), scale);
     }
 
-    /// Adds up the dependencies of a level from those of the level after it, and finishes the level, on this thread. Contributions of a level must not be
+    /// Adds up the dependencies of a level from those of the level after it, and finishes the level. Contributions of a level must not be
     /// seen by the rest of the level, so they wait until all lists are read.
     fn finish_whole<G: Graph>(
         &self,
@@ -295,18 +275,24 @@ impl<P: PathNumber> Brandes<P> {
         scale: f64,
     ) -> Result<(), G::Error> {
         let visitor = WholeDependencies { brandes: self, graph };
-        let found = graph.scan(run.alone(), Direction::Out, level.select(), &visitor)?;
+        let found = graph.scan(run, Direction::Out, level.select(), &visitor)?;
         let whole: usize = found.iter().map(|found| found.whole.len()).sum();
-        for &(v, parts) in found.iter().flat_map(|found| &found.whole) {
-            self.finish(v, parts, scale);
-        }
+        let by = if whole < LARGE_LEN_MIN { run.alone() } else { run };
+        by.share::<(), Stop>(
+            found.len(),
+            || (),
+            |(), worker| {
+                found[worker].whole.iter().for_each(|&(v, parts)| self.finish(v, parts, scale));
+                Ok(())
+            },
+        )?;
         if whole < level.len() {
-            let is_rest = |v| {
-                let degree = graph.degree(Direction::Out, v);
-                degree == 0 || found.iter().any(|found| found.parts.contains(&v))
-            };
+            let mut in_parts: Vec<_> = found.iter().flat_map(|found| found.parts.iter().copied()).collect();
+            in_parts.sort_unstable();
             level.each(run.alone(), |v| {
-                if is_rest(v) {
+                if graph.degree(Direction::Out, v) == 0 {
+                    self.finish(v, 0.0, scale);
+                } else if in_parts.binary_search(&v).is_ok() {
                     self.finish_parts(v, scale);
                 }
             })?;
@@ -314,6 +300,11 @@ impl<P: PathNumber> Brandes<P> {
         Ok(())
     }
 }
+
+/// Levels with fewer vertices are finished without an array of all dependencies, which saves the first touch of its pages.
+const WHOLE_LEN_MAX: usize = 1 << 13;
+/// The same for levels of less than this fraction of all vertices: the sums of a level take 16 bytes a vertex, or twice that while a list grows.
+const WHOLE_FRACTION: usize = 8;
 
 /// Levels with fewer vertices and out-arcs stay on the calling thread, forward and backward. What one thread writes of a level another would
 /// read of the next, and that takes longer than the work that it saves.
@@ -367,7 +358,7 @@ impl<W: Weight, P: PathNumber> Visitor<W> for PullDependencies<'_, P> {
 
     #[inline(always)]
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let sum = P::parts(&self.0.contribution, piece.targets, self.0.paths.get(v));
+        let sum = P::parts(self.0.contribution(), piece.targets, P::number(self.0.paths.get(v)));
         if piece.exclusive {
             self.1.add_alone(v, sum);
         } else {
@@ -403,8 +394,8 @@ impl<P: PathNumber, G: Graph> Visitor<G::Weight> for WholeDependencies<'_, P, G>
 
     #[inline(always)]
     fn visit(&self, found: &mut FoundDependencies, v: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
-        let Brandes { contribution, paths, .. } = self.brandes;
-        let sum = P::parts(contribution, piece.targets, paths.get(v));
+        let paths = P::number(self.brandes.paths.get(v));
+        let sum = P::parts(self.brandes.contribution(), piece.targets, paths);
         if piece.targets.len() == self.graph.degree(Direction::Out, v) {
             found.whole.push((v, sum));
         } else {
@@ -428,10 +419,10 @@ impl<W: Weight, P: PathNumber> Visitor<W> for PushDependencies<'_, P> {
 
     #[inline(always)]
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let contribution = self.0.contribution.get(v);
+        let contribution = self.0.contribution().get(v);
         for &u in piece.targets {
             if self.0.visited.get(u) {
-                self.1.add(u, P::part(contribution, self.0.paths.get(u)));
+                self.1.add(u, P::part(contribution, P::number(self.0.paths.get(u))));
             }
         }
         Flow::More

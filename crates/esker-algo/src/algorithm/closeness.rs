@@ -17,7 +17,7 @@
 
 use esker_graph::{Graph, Run, VertexId, Weight};
 
-use super::betweenness::{Sources, resolve};
+use super::sample::{Sources, resolve};
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{EdgeOp, Frontier, VertexValues, each_vertex, edge_map, vertex_map};
 

@@ -10,19 +10,24 @@ pub(super) trait PathNumber: Sync {
     const NONE: f64;
     /// Stands for one path.
     const ONE: f64;
+    /// Whether contributions need an array of their own. If not, each takes the place of the number of its vertex, which is needed no more.
+    const APART: bool;
     /// As [`esker_graph::Visitor::BOXED`].
     const BOXED: bool;
 
-    /// The sum of two numbers; `a` may be none.
+    /// The number, or its logarithm, that a value stands for.
+    fn number(value: f64) -> f64;
+
+    /// The sum of two values; `a` may be none.
     fn plus(a: f64, b: f64) -> f64;
 
     /// What a vertex contributes to its predecessors: (1 + dependency) / paths.
     fn contribution(dependency: f64, paths: f64) -> f64;
 
-    /// The part of a dependency that comes from one contribution, before [`PathNumber::dependency`]. `paths`: of the predecessor.
+    /// The part of a dependency that comes from one contribution, before [`PathNumber::dependency`]. `paths`: the number of the predecessor.
     fn part(contribution: f64, paths: f64) -> f64;
 
-    /// The sum of such parts.
+    /// The sum of such parts over those neighbours that have a contribution.
     fn parts(contributions: &VertexValues<f64>, of: &[VertexId], paths: f64) -> f64;
 
     /// The dependency of a vertex from the sum of its parts.
@@ -39,7 +44,8 @@ pub(super) trait PathNumber: Sync {
     }
 }
 
-/// The numbers themselves, scaled by level.
+/// The numbers themselves, scaled by level. They are kept with a minus sign, contributions with a plus sign, in one array: random reads of
+/// one array miss the caches less often than those of two.
 pub(super) struct Counts;
 
 /// The greatest number of paths that is kept as it is: its inverse, too, is kept to full precision.
@@ -50,8 +56,14 @@ pub(super) const COUNT_SCALE: f64 = f64::from_bits((1023 - 900) << 52);
 
 impl PathNumber for Counts {
     const NONE: f64 = 0.0;
-    const ONE: f64 = 1.0;
+    const ONE: f64 = -1.0;
+    const APART: bool = false;
     const BOXED: bool = false;
+
+    #[inline(always)]
+    fn number(value: f64) -> f64 {
+        -value
+    }
 
     #[inline(always)]
     fn plus(a: f64, b: f64) -> f64 {
@@ -70,7 +82,17 @@ impl PathNumber for Counts {
 
     #[inline(always)]
     fn parts(contributions: &VertexValues<f64>, of: &[VertexId], _paths: f64) -> f64 {
-        contributions.sum_over(of)
+        let part = |v| {
+            let value = contributions.get(v);
+            if value > 0.0 { value } else { 0.0 }
+        };
+        let (fours, rest) = of.as_chunks::<4>();
+        let mut sum = 0.0;
+        for &[a, b, c, d] in fours {
+            sum += (part(a) + part(b)) + (part(c) + part(d));
+        }
+        rest.iter().for_each(|&v| sum += part(v));
+        sum
     }
 
     #[inline(always)]
@@ -85,7 +107,12 @@ pub(super) struct Logarithms;
 impl PathNumber for Logarithms {
     const NONE: f64 = f64::NEG_INFINITY;
     const ONE: f64 = 0.0;
+    const APART: bool = true;
     const BOXED: bool = true;
+
+    fn number(value: f64) -> f64 {
+        value
+    }
 
     fn plus(a: f64, b: f64) -> f64 {
         if a == Self::NONE { b } else { a.max(b) + (-(a - b).abs()).exp().ln_1p() }

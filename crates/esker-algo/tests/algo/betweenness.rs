@@ -63,6 +63,30 @@ fn a_star_whose_leaves_are_sources_is_pulled_and_pushed() {
     }
 }
 
+/// Twelve layers of 1,400 vertices, each joined to two of the next layer: levels that threads share, but for which no array of all dependencies is
+/// made.
+#[test]
+fn levels_of_some_thousand_vertices() {
+    let (layers, width) = (12, 1400);
+    let at = |layer: VertexId, i: VertexId| 1 + layer * width + i % width;
+    let within = |layer| {
+        (0..width)
+            .flat_map(move |i| [(at(layer, i), at(layer + 1, i)), (at(layer, i), at(layer + 1, 3 * i + 1))])
+    };
+    let edges = (0..width).map(|i| (0, at(0, i))).chain((0..layers - 1).flat_map(within));
+    let edges: Vec<_> = edges.map(|(u, v)| (u, v, ())).collect();
+    let n = at(layers, 0) as usize;
+    for csr in [Csr::undirected(n, &edges), Csr::directed(n, &edges)].map(Result::unwrap) {
+        let sources = Sources::These(vec![0, at(5, 7)]);
+        for run in common::runs(false) {
+            checked(&csr.graph(), &csr, &run, &sources);
+        }
+        let answers: Vec<_> =
+            common::runs(true).iter().map(|run| checked(&csr.graph(), &csr, run, &sources)).collect();
+        assert!(answers.iter().all(|answer| answer == &answers[0]));
+    }
+}
+
 #[test]
 fn more_paths_than_a_double_can_count() {
     // The second scaling meets numbers below 1, those of the single path after the first one, so logarithms take over.
