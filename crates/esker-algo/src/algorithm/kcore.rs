@@ -10,7 +10,7 @@
 //! The order within a round varies; in a `deterministic` run it ascends.
 //!
 //! State: one number per vertex, first its remaining degree, then its coreness. Work: O(n + m), plus O(log degree)
-//! moves per vertex. Memory per vertex: ids for coreness, order, 5 for buckets, up to 3 for the changes of a round; and
+//! moves per vertex. Memory per vertex: ids for coreness, order, 4 for buckets, up to 3 for the changes of a round; and
 //! one bit. Reads: all lists once to find self-loops, and each list once when its vertex is removed.
 //!
 //! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient

@@ -14,7 +14,7 @@
 //!
 //! Priorities come from the seed, so if lists come whole the cover does not depend on threads. State: the uncovered
 //! elements of each set, and the owner of each element. Work: O(m) expected each time all sets are examined, O(log)
-//! times. Memory per vertex: ids for counts, wins, owners, 5 for buckets, 3 for lists of a round; and two bits. Reads
+//! times. Memory per vertex: ids for counts, wins, owners, 4 for buckets, 3 for lists of a round; and two bits. Reads
 //! per round: up to four times the lists of the sets in the bucket.
 //!
 //! [1] G. Blelloch, R. Peng, K. Tangwongsan, "Linear-Work Greedy Parallel Approximate Set Cover and Variants", SPAA 2011.

@@ -6,7 +6,7 @@
 //!
 //! Lengths of 32-bit integers are added in 32 bits. If that overflows, or 63 bits do, delta-stepping answers instead. Distances do not
 //! depend on threads or timing. State: a distance per vertex, which is also its bucket. Work: O(n + m), in one round per distance
-//! that occurs. Memory per vertex: 4 to 8 bytes for distances, 8 for the result, 5 ids for buckets, 3 ids for rounds,
+//! that occurs. Memory per vertex: 4 to 8 bytes for distances, 8 for the result, 4 ids for buckets, 3 ids for rounds,
 //! and one bit. Reads: the list of each reached vertex once.
 //!
 //! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient

@@ -7,7 +7,7 @@
 //!
 //! A width is one of the weights, so nothing overflows, and widths do not depend on threads or timing. State: a width
 //! per vertex in reversed order, so that relaxation lowers it. Work: by buckets, O(n + m) and one round per width; by
-//! rounds, O(n m) at worst. Memory per vertex: one weight for widths, up to 2.25 ids for frontiers; 5 ids for buckets.
+//! rounds, O(n m) at worst. Memory per vertex: one weight for widths, up to 2.25 ids for frontiers; 4 ids for buckets.
 //! Reads: by buckets, the list of each reached vertex once, or a few times if buckets hold several widths; by rounds,
 //! the lists of vertices whose width changed.
 //!

@@ -63,7 +63,10 @@ const SERIAL_LEN_MAX: usize = 1 << 15;
 /// Entries per unit of parallel work.
 const GRAIN: usize = 1 << 13;
 
-/// Vertices grouped by priority. Memory: at most two entries (ids) per vertex, in vectors that may be half full.
+/// A vector grows by this part of its length: more would leave more of it empty, and less would move it more often.
+const GROWTH: usize = 4;
+
+/// Vertices grouped by priority. Memory: at most two entries (ids) per vertex, in vectors of which a fifth may be empty.
 pub struct Buckets<const BITS: u32> {
     layout: BucketLayout<BITS>,
     slots: Vec<Vec<VertexId>>,
@@ -74,7 +77,8 @@ pub struct Buckets<const BITS: u32> {
 impl<const BITS: u32> Buckets<BITS> {
     /// The most bytes that buckets of `n` vertices take, including growing vectors and entries being moved.
     pub const fn bytes_max(n: u64) -> u64 {
-        5 * n * size_of::<VertexId>() as u64
+        // Two entries with half an entry of room, and one that is moved with its room.
+        4 * n * size_of::<VertexId>() as u64
     }
 
     /// Inserts each vertex of `0..n` for which `priority` returns one.
@@ -167,7 +171,7 @@ impl<const BITS: u32> Buckets<BITS> {
         let layout = self.layout;
         if len < SERIAL_LEN_MAX || run.threads() == 1 {
             for (v, priority) in (0..len).filter_map(item) {
-                self.slots[layout.slot(priority)].push(v);
+                push(&mut self.slots[layout.slot(priority)], v);
                 self.entries += 1;
             }
             return Ok(());
@@ -179,7 +183,7 @@ impl<const BITS: u32> Buckets<BITS> {
             || vec![Vec::new(); num_slots],
             |slots, range| {
                 for (v, priority) in range.filter_map(&item) {
-                    slots[layout.slot(priority)].push(v);
+                    push(&mut slots[layout.slot(priority)], v);
                 }
                 Ok(())
             },
@@ -190,6 +194,9 @@ impl<const BITS: u32> Buckets<BITS> {
                 if slot.is_empty() {
                     *slot = list;
                 } else {
+                    if slot.capacity() - slot.len() < list.len() {
+                        slot.reserve_exact(list.len().max(slot.len() / GROWTH));
+                    }
                     slot.append(&mut list);
                 }
             }
@@ -203,9 +210,19 @@ impl<const BITS: u32> Buckets<BITS> {
         self.entries = 0;
         for (slot, list) in self.slots.iter_mut().enumerate() {
             list.retain(|&v| priority(v).is_some_and(|priority| layout.slot(priority) == slot));
+            list.shrink_to(list.len() + list.len() / GROWTH);
             self.entries += list.len();
         }
     }
+}
+
+/// Appends to a vector that grows in small steps.
+#[inline(always)]
+fn push(list: &mut Vec<VertexId>, v: VertexId) {
+    if list.len() == list.capacity() {
+        list.reserve_exact((list.len() / GROWTH).max(8));
+    }
+    list.push(v);
 }
 
 /// The members of `list` for which `keep` is true.
@@ -219,7 +236,7 @@ fn retain(
         return Ok(list);
     }
     let kept = run.share_ranges::<Vec<VertexId>, Stop>(list.len(), GRAIN, Vec::new, |kept, range| {
-        kept.extend(list[range].iter().copied().filter(|&v| keep(v)));
+        list[range].iter().copied().filter(|&v| keep(v)).for_each(|v| push(kept, v));
         Ok(())
     })?;
     drop(list);
