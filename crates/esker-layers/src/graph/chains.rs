@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use esker_format::Result;
+use esker_format::{Error, Result};
 use esker_graph::{Direction, Run, VertexId, vertex};
 
 use super::arcs::{Arcs, seek};
-use super::layered::{Layered, OldestLists, with_joined};
+use super::layered::{Layered, OldestLists, arcs_apart, with_joined};
 use super::weight::ColumnWeight;
 use crate::layer::Section;
 use crate::stack::Stack;
@@ -114,6 +114,23 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         Self::over((of.stack, of.direction), ahead, |layer, _| Ok(of.layers[layer]), run)
     }
 
+    /// Those of a version whose degrees [suffice](Stack::suffices_degrees), each verified and given back to the system before the next.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; cancellation.
+    pub(super) fn apart(
+        (stack, direction): (&'a Stack, Direction),
+        property: u32,
+        run: &Run,
+    ) -> Result<Self> {
+        let arcs = |layer, _: &Section| arcs_apart(stack, layer, direction, property, run);
+        let layers = Self::over((stack, direction), Some(property), arcs, run)?;
+        layers.ok_or_else(|| {
+            let path = stack.layers()[0].directory();
+            Error::corrupt(path, 0, "a layer above the complete one has no directory of vertices")
+        })
+    }
+
     /// Those of a version that sees its layers wholly. Scans may leave out some of these: their arcs are not handed over. `arcs` gives those
     /// of the other layers.
     pub(super) fn over(
@@ -192,8 +209,7 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
     /// The fragments of a range of vertices, layer by layer, oldest first. Tombstones are passed over.
     pub(super) fn for_each_layer(&self, range: Range<usize>, mut take: impl FnMut(LayerFragments<'a, W>)) {
         for (at, layer) in self.0.iter().enumerate().rev() {
-            let place = |v: usize| layer.vertices.partition_point(|&other| (other as usize) < v);
-            let slots = place(range.start)..place(range.end);
+            let slots = layer.slots(&range);
             let arcs = (!layer.is_left_out)
                 .then(|| Arcs { offsets: &layer.arcs.offsets[slots.start..=slots.end], ..layer.arcs });
             let (vertices, previous) = (&layer.vertices[slots.clone()], &layer.previous[slots.clone()]);
@@ -219,6 +235,15 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
                 None => take(v, all, false),
             }
         }
+    }
+
+    /// Arcs of the fragments of a range of vertices, which are more than those of the lists where a fragment replaces others.
+    pub(super) fn num_arcs(&self, range: &Range<usize>) -> usize {
+        let of_layer = |layer: &LaterLayer<'a, W>| {
+            let slots = layer.slots(range);
+            (layer.arcs.offsets[slots.end] - layer.arcs.offsets[slots.start]) as usize
+        };
+        self.0.iter().filter(|layer| !layer.is_left_out).map(of_layer).sum()
     }
 
     /// Number of layers.
@@ -291,14 +316,7 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
     /// Finds the fragments of each vertex of a range.
     fn place(&self, range: Range<usize>, buffers: &mut ChainBuffers) {
         let ChainBuffers { starts, fragments, dead_at, fetched, .. } = buffers;
-        let slots: Vec<Range<usize>> = self
-            .0
-            .iter()
-            .map(|layer| {
-                let place = |v: usize| layer.vertices.partition_point(|&other| (other as usize) < v);
-                place(range.start)..place(range.end)
-            })
-            .collect();
+        let slots: Vec<Range<usize>> = self.0.iter().map(|layer| layer.slots(&range)).collect();
         self.0.iter().zip(&slots).for_each(|(layer, slots)| layer.fetch_slots(&range, slots));
         dead_at.clear();
         dead_at.resize(self.0.len(), 0);
@@ -333,6 +351,12 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
 }
 
 impl<W: ColumnWeight> LaterLayer<'_, W> {
+    /// The slots of a range of vertices.
+    fn slots(&self, range: &Range<usize>) -> Range<usize> {
+        let place = |v: usize| self.vertices.partition_point(|&other| (other as usize) < v);
+        place(range.start)..place(range.end)
+    }
+
     /// Has the system fetch what says where the fragments and the tombstones of a range of vertices are, and these tombstones.
     fn fetch_slots(&self, range: &Range<usize>, slots: &Range<usize>) {
         if slots.is_empty() || self.ahead.is_none() {

@@ -85,20 +85,11 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
         let count = stack.layers().len();
         let mut layers = vec![Arcs::none(); floor];
         for layer in floor..count {
-            let section = stack.section(layer, direction)?;
-            layers.push(match stack.is_left_out(layer) {
-                true => Arcs::none(),
-                false => Arcs::new(section.main(), property, run)?,
+            layers.push(if floor > 0 {
+                arcs_apart(stack, layer, direction, property, run)?
+            } else {
+                arcs_of(stack, layer, direction, property, run)?
             });
-            if let Some(dead) = section.dead() {
-                dead.lists.all(run)?;
-            }
-            if floor > 0 {
-                // Verified now, and read later: never all at once.
-                section.links(run)?;
-                section.dead().map(|dead| dead.lists.vertices(run)).transpose()?;
-                section.release();
-            }
         }
         let newest = stack.section(count - 1, direction)?;
         let filter = match (stack.rank(), newest.born()) {
@@ -160,6 +151,41 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
         })?;
         Ok(with_joined(stretches, f))
     }
+}
+
+/// The arcs of a layer; none if scans leave it out. Verifies its tombstones too.
+fn arcs_of<'a, W: ColumnWeight>(
+    stack: &'a Stack,
+    layer: usize,
+    direction: Direction,
+    property: u32,
+    run: &Run,
+) -> Result<Arcs<'a, W>> {
+    let section = stack.section(layer, direction)?;
+    let arcs = match stack.is_left_out(layer) {
+        true => Arcs::none(),
+        false => Arcs::new(section.main(), property, run)?,
+    };
+    if let Some(dead) = section.dead() {
+        dead.lists.all(run)?;
+    }
+    Ok(arcs)
+}
+
+/// The same of a later layer, all of which is verified now, and read later: never all layers are in memory at once.
+pub(super) fn arcs_apart<'a, W: ColumnWeight>(
+    stack: &'a Stack,
+    layer: usize,
+    direction: Direction,
+    property: u32,
+    run: &Run,
+) -> Result<Arcs<'a, W>> {
+    let arcs = arcs_of(stack, layer, direction, property, run)?;
+    let section = stack.section(layer, direction)?;
+    section.links(run)?;
+    section.dead().map(|dead| dead.lists.vertices(run)).transpose()?;
+    section.release();
+    Ok(arcs)
 }
 
 /// Calls `f` with the arcs of some stretches of one list, sorted. Parallel arcs stay in the order of the stretches.

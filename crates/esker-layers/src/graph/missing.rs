@@ -2,13 +2,11 @@
 
 use esker_graph::{VertexId, vertex};
 
-/// Vertices of a unit, which is made by one thread.
-pub(super) const UNIT_LEN: usize = 1 << 13;
-const UNIT_WORDS: usize = UNIT_LEN / 64;
+use super::unit::{UNIT_LEN, UnitLists};
 
 /// A sorted list of targets for each of some vertices.
 ///
-/// Memory: 16 bytes for each 64 vertices of the graph, 4 bytes for each vertex with a list, and the targets.
+/// Memory: that of [`UnitLists`], and the targets.
 #[derive(Debug, Default)]
 pub(crate) struct Missing {
     units: Vec<MissingUnit>,
@@ -18,39 +16,14 @@ pub(crate) struct Missing {
 /// The lists of [`UNIT_LEN`] vertices.
 #[derive(Debug, Default)]
 pub(super) struct MissingUnit {
-    /// Of each 64 vertices, those with lists, and the number of lists before them. Empty if there are no lists.
-    words: Box<[(u64, u16)]>,
-    /// Where the list of each ends.
-    ends: Box<[u32]>,
+    lists: UnitLists,
     targets: Box<[VertexId]>,
 }
 
 impl MissingUnit {
     /// From the vertices with lists, ascending, where the list of each ends, and all targets.
-    pub(super) fn new(lists: &[(VertexId, u32)], targets: &[VertexId]) -> Self {
-        if lists.is_empty() {
-            return Self::default();
-        }
-        let mut words = vec![(0, 0); UNIT_WORDS].into_boxed_slice();
-        for &(v, _) in lists {
-            words[v as usize % UNIT_LEN / 64].0 |= 1_u64 << (v % 64);
-        }
-        let mut count = 0;
-        for (word, before) in &mut words {
-            *before = count;
-            count += word.count_ones() as u16;
-        }
-        Self { words, ends: lists.iter().map(|list| list.1).collect(), targets: targets.into() }
-    }
-
-    #[inline(always)]
-    fn has(&self, within: usize) -> bool {
-        self.words.get(within / 64).is_some_and(|(word, _)| word >> (within % 64) & 1 == 1)
-    }
-
-    fn list(&self, at: usize) -> &[VertexId] {
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
-        &self.targets[start..self.ends[at] as usize]
+    pub(super) fn new(lists: &[(VertexId, u32)], targets: Vec<VertexId>) -> Self {
+        Self { lists: UnitLists::new(lists), targets: targets.into() }
     }
 }
 
@@ -72,22 +45,21 @@ impl Missing {
                 end += list.len() as u32;
                 lists.push((list[0].0, end));
             }
-            units.push(MissingUnit::new(&lists, &own.iter().map(|arc| arc.1).collect::<Vec<_>>()));
+            units.push(MissingUnit::new(&lists, own.iter().map(|arc| arc.1).collect()));
         }
         Self::new(units)
     }
 
     /// Bytes for `num_lists` lists of `num_arcs` arcs together, in a graph of `num_vertices` vertices.
     pub(super) fn bytes(num_vertices: u64, num_lists: u64, num_arcs: u64) -> u64 {
-        let words = num_vertices.div_ceil(UNIT_LEN as u64) * (UNIT_WORDS * size_of::<(u64, u16)>()) as u64;
-        words + num_lists * size_of::<u32>() as u64 + num_arcs * size_of::<VertexId>() as u64
+        UnitLists::bytes(num_vertices, num_lists, num_arcs) + num_arcs * size_of::<VertexId>() as u64
     }
 
     /// Whether `v` has a list.
     #[inline(always)]
     pub(super) fn has(&self, v: VertexId) -> bool {
         let v = v as usize;
-        self.units.get(v / UNIT_LEN).is_some_and(|unit| unit.has(v % UNIT_LEN))
+        self.units.get(v / UNIT_LEN).is_some_and(|unit| unit.lists.has(v % UNIT_LEN))
     }
 
     /// Each vertex with a list, and the list.
@@ -97,9 +69,9 @@ impl Missing {
 
     /// The same of a unit.
     pub(super) fn iter_unit(&self, unit: usize) -> impl Iterator<Item = (VertexId, &[VertexId])> {
-        let lists = &self.units[unit];
-        let own = (0..UNIT_LEN).filter(|&within| lists.has(within));
-        own.enumerate().map(move |(at, within)| (vertex(unit * UNIT_LEN + within), lists.list(at)))
+        let MissingUnit { lists, targets } = &self.units[unit];
+        let own = lists.iter_words(0..lists.num_words());
+        own.map(move |(within, list)| (vertex(unit * UNIT_LEN + within), &targets[list]))
     }
 
     /// Whether no vertex has a list.
@@ -121,12 +93,7 @@ impl Missing {
     #[inline]
     pub(super) fn of(&self, v: VertexId) -> &[VertexId] {
         let Some(unit) = self.units.get(v as usize / UNIT_LEN) else { return &[] };
-        let Some(&(word, before)) = unit.words.get(v as usize % UNIT_LEN / 64) else { return &[] };
-        if word >> (v % 64) & 1 == 0 {
-            return &[];
-        }
-        let below = (word & ((1 << (v % 64)) - 1)).count_ones();
-        unit.list(usize::from(before) + below as usize)
+        &unit.targets[unit.lists.of(v as usize % UNIT_LEN)]
     }
 }
 

@@ -13,6 +13,7 @@ mod list_by_list;
 mod compressed_tests;
 mod arcs;
 mod keep;
+mod unit;
 mod missing;
 mod living;
 mod layered;

@@ -9,6 +9,7 @@ mod marks;
 mod chain;
 mod copies;
 mod table;
+mod degrees;
 
 use std::ops::{Deref, RangeInclusive};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,11 +17,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use esker_format::{Error, Result, united};
 use esker_graph::{Direction, Flow, Reservation, Run, VertexId};
 
-use crate::layer::{ListColumns, PlainLayer};
+use crate::layer::{ListColumns, PlainLayer, Section};
 
 pub(crate) use chain::Area;
 pub use chain::Chains;
 pub use chain::{Stretch, TakeStretch};
+pub use degrees::Degrees;
 pub(crate) use marks::Marks;
 pub use table::Table;
 
@@ -28,16 +30,42 @@ pub use table::Table;
 #[derive(Debug)]
 pub struct Stack {
     chains: Chains,
-    /// One for each direction, built when first needed.
-    tables: Arc<[Mutex<TableSlot>; 2]>,
+    /// Those of each direction, built when first needed.
+    tables: Arc<[Mutex<VertexTables>; 2]>,
+}
+
+/// What was built of one direction.
+#[derive(Debug, Default)]
+struct VertexTables {
+    table: TableSlot<Table>,
+    degrees: TableSlot<Degrees>,
 }
 
 /// A vertex table, or the older table to build it from.
-#[derive(Debug, Default)]
-struct TableSlot {
-    made: Option<Arc<Table>>,
+#[derive(Debug)]
+struct TableSlot<T> {
+    made: Option<Arc<T>>,
     /// The table of an older stack, with the number of layers that it covers.
-    base: Option<(usize, Arc<Table>)>,
+    base: Option<(usize, Arc<T>)>,
+}
+
+impl<T> Default for TableSlot<T> {
+    fn default() -> Self {
+        Self { made: None, base: None }
+    }
+}
+
+impl<T> TableSlot<T> {
+    /// Takes over what an older stack of so many layers has made.
+    fn inherit(&mut self, layers: usize, made: Option<Arc<T>>) {
+        self.base = made.map(|made| (layers, made)).or(self.base.take());
+    }
+
+    /// Keeps what was made. Another thread may have made the same meanwhile: keeps one.
+    fn keep(&mut self, made: T) -> Arc<T> {
+        self.base = None;
+        Arc::clone(self.made.get_or_insert_with(|| Arc::new(made)))
+    }
 }
 
 impl Deref for Stack {
@@ -121,11 +149,34 @@ impl Stack {
     /// The most bytes that the vertex tables for an analysis take if there are few fragments; 0 if the stack
     /// is one complete layer.
     pub fn table_bytes(&self) -> u64 {
-        if self.is_plain() {
-            return 0;
+        if self.is_plain() { 0 } else { self.num_tables() * Table::bytes_for(self.num_vertices) as u64 }
+    }
+
+    /// As [`Stack::table_bytes`], of an analysis that reads the complete layer from elsewhere, and so needs no more than [`Degrees`] if the
+    /// version sees its later layers wholly.
+    pub fn degrees_bytes(&self) -> u64 {
+        match self.suffices_degrees() {
+            true => self.num_tables() * Degrees::bytes_for(self.num_vertices) as u64,
+            false => self.table_bytes(),
         }
-        let directions = if self.layers[0].is_directed() && self.has(Direction::In) { 2 } else { 1 };
-        (directions * Table::bytes_for(self.num_vertices)) as u64
+    }
+
+    /// Whether later layers can be read without following chains: there are some, the version sees them wholly, and scans leave none out.
+    pub(crate) fn suffices_degrees(&self) -> bool {
+        let (count, rank) = (self.layers.len(), self.rank);
+        let is_countable = |section: Option<&Section>| {
+            section.is_none_or(|section| u32::try_from(section.main().num_lists()).is_ok())
+        };
+        count > 1
+            && rank.is_none()
+            && (0..count).all(|layer| !self.is_left_out(layer))
+            && self.layers[1..]
+                .iter()
+                .all(|layer| is_countable(Some(layer.out())) && is_countable(layer.incoming()))
+    }
+
+    fn num_tables(&self) -> u64 {
+        if self.layers[0].is_directed() && self.has(Direction::In) { 2 } else { 1 }
     }
 
     /// Calls `take` with the pieces of the list of `v`, those of newer layers first, until it returns
@@ -167,11 +218,14 @@ impl Stack {
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Invalid`] if the version has no vertex `v`.
     pub fn newest_fragment(&self, direction: Direction, v: VertexId) -> Result<Option<(usize, usize)>> {
-        match self.table_if_made(direction) {
-            Some(table) => match table.head(v) {
+        if let Some(table) = self.table_if_made(direction) {
+            return match table.head(v) {
                 Some(address) => self.place(self.layers.len(), address, direction, v),
                 None => Ok(None),
-            },
+            };
+        }
+        match self.degrees_if_made(direction) {
+            Some(degrees) => degrees.newest_fragment(self, direction, v),
             None => self.search(self.layers.len(), direction, v),
         }
     }
@@ -184,6 +238,9 @@ impl Stack {
         self.expect_vertex(v)?;
         if let Some(table) = self.table_if_made(direction) {
             return Ok(table.degree(v));
+        }
+        if let Some(degrees) = self.degrees_if_made(direction) {
+            return Ok(degrees.degree(v));
         }
         self.chains.degree_along(direction, v)
     }
@@ -200,10 +257,12 @@ impl Stack {
         if self.rank.is_some() && self.layers.len() == older.layers.len() {
             return;
         }
+        let layers = older.layers.len();
         for direction in [Direction::Out, Direction::In] {
-            if let Some(table) = older.table_if_made(direction) {
-                self.slot(direction).base = Some((older.layers.len(), table));
-            }
+            let (table, degrees) = (older.table_if_made(direction), older.degrees_if_made(direction));
+            let mut tables = self.slot(direction);
+            tables.table.inherit(layers, table);
+            tables.degrees.inherit(layers, degrees);
         }
     }
 
@@ -236,31 +295,56 @@ impl Stack {
     }
 
     fn build_table(&self, direction: Direction, run: &Run, memory: Reservation) -> Result<Arc<Table>> {
-        let base = self.slot(direction).base.clone();
+        let base = self.slot(direction).table.base.clone();
         let mut table = match base {
             Some((layers, table)) => table.extended(self, layers, direction, run)?,
             None => Table::new(self, direction, run)?,
         };
         table.memory = Some(Arc::new(memory));
-        let mut slot = self.slot(direction);
-        slot.base = None;
-        // Another thread may have built the same table meanwhile: keep one.
-        Ok(Arc::clone(slot.made.get_or_insert_with(|| Arc::new(table))))
+        Ok(self.slot(direction).table.keep(table))
     }
 
     /// The vertex table of a direction, if it is already built.
     pub fn table_if_made(&self, direction: Direction) -> Option<Arc<Table>> {
-        self.slot(direction).made.clone()
+        self.slot(direction).table.made.clone()
+    }
+
+    /// The degrees of a direction, which must [suffice](Stack::suffices_degrees). The first call reads them from the layers; their memory is
+    /// reserved from the budget of that run.
+    ///
+    /// # Errors
+    /// As [`Stack::table`].
+    pub(crate) fn degrees(&self, direction: Direction, run: &Run) -> Result<Arc<Degrees>> {
+        if let Some(degrees) = self.degrees_if_made(direction) {
+            return Ok(degrees);
+        }
+        let bytes = Degrees::bytes_for(self.num_vertices()) as u64;
+        let memory = match run.budget().reserve("the degrees of a version", bytes) {
+            Ok(memory) => memory,
+            // Another thread may have read them meanwhile, and hold the memory.
+            Err(refused) => return self.degrees_if_made(direction).ok_or_else(|| refused.into()),
+        };
+        let base = self.slot(direction).degrees.base.clone();
+        let mut degrees = match base {
+            Some((layers, degrees)) => degrees.extended(self, layers, direction, run)?,
+            None => Degrees::new(self, direction, run)?,
+        };
+        degrees.memory = Some(Arc::new(memory));
+        Ok(self.slot(direction).degrees.keep(degrees))
+    }
+
+    fn degrees_if_made(&self, direction: Direction) -> Option<Arc<Degrees>> {
+        self.slot(direction).degrees.made.clone()
     }
 
     /// Drops the vertex tables, which then give back their memory; scans that use them keep them as long.
     pub fn drop_tables(&self) {
         for direction in [Direction::Out, Direction::In] {
-            *self.slot(direction) = TableSlot::default();
+            *self.slot(direction) = VertexTables::default();
         }
     }
 
-    fn slot(&self, direction: Direction) -> MutexGuard<'_, TableSlot> {
+    fn slot(&self, direction: Direction) -> MutexGuard<'_, VertexTables> {
         let directed = self.layers[0].is_directed();
         let index = usize::from(directed && direction == Direction::In);
         self.tables[index].lock().unwrap_or_else(PoisonError::into_inner)

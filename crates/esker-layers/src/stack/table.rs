@@ -151,15 +151,8 @@ impl Table {
                 false => Ok(degrees[slot]),
             }
         };
-        if vertices.len() < self.heads.num_pages().max(UNIT_LEN) {
-            for (slot, &v) in vertices.iter().enumerate() {
-                self.heads.set(v as usize, Address::new(number, slot).0);
-                self.degrees.set(v as usize, degree(slot)?);
-            }
-        } else {
-            edit(&mut self.heads, vertices, run, |slot| Ok(Address::new(number, slot).0))?;
-            edit(&mut self.degrees, vertices, run, degree)?;
-        }
+        edit(&mut self.heads, vertices, run, |slot| Ok(Address::new(number, slot).0))?;
+        edit(&mut self.degrees, vertices, run, degree)?;
         // What was read of the layer is mapped. The next reader may not need it, and then it must not be in memory.
         section.release();
         Ok(())
@@ -285,13 +278,19 @@ impl LayerStep<'_> {
     }
 }
 
-/// Writes a value for each of some ascending vertices, found by the index of the vertex among them.
-fn edit<T: Paged>(
+/// Writes a value for each of some ascending vertices, found by the index of the vertex among them. Few are written one by one.
+pub(super) fn edit<T: Paged>(
     array: &mut Lama<T>,
     vertices: &[VertexId],
     run: &Run,
     value: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<()> {
+    if vertices.len() < array.num_pages().max(UNIT_LEN) {
+        return vertices.iter().enumerate().try_for_each(|(slot, &v)| {
+            array.set(v as usize, value(slot)?);
+            Ok(())
+        });
+    }
     let slots = |range: Range<usize>| {
         let from = vertices.partition_point(|&v| (v as usize) < range.start);
         from..from + vertices[from..].partition_point(|&v| (v as usize) < range.end)

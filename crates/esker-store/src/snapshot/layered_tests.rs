@@ -5,9 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::{Disk, FaultyDisk};
-use esker_format::{ArchiveWriter, ElementType, IdMapKind, VersionRecord};
-use esker_graph::{Bitmap, Direction, Graph, Lists, Run, Select, VertexId, vertex};
+use esker_format::{ArchiveWriter, ElementType, Error, IdMapKind, VersionRecord};
+use esker_graph::{Bitmap, Budget, Direction, Graph, Lists, Run, RunOptions, Select, Stop, VertexId, vertex};
+use esker_layers::graph::{Access, GraphEncoding};
 use esker_layers::layer::PlainWriter;
+use esker_layers::pool::PoolOptions;
 use esker_layers::stack::Stack;
 use proptest::prelude::*;
 
@@ -313,4 +315,62 @@ fn layers_with_changes_of_many_thousand_vertices_are_what_their_commits_made() {
         history.freeze(&[removed, added], policy, &run);
     }
     history.verify(&run);
+    // Of so many threads each gathers few arcs of the later layers at a time.
+    let (newest, many) = (history.versions.len(), Run::with_threads(128).unwrap());
+    let pool =
+        Access::Pooled(GraphEncoding::Lists, PoolOptions { bytes: 1 << 28, ..PoolOptions::of_lists() });
+    let snapshot = history.snapshot(newest as u64).resident(pool).unwrap();
+    history.verify_scans(&snapshot, newest, Direction::Out, &many);
+}
+
+/// The layer of a vertex's newest fragment is kept in a byte.
+#[test]
+fn lists_in_more_layers_than_a_byte_counts_are_found() {
+    let run = Run::with_threads(1).unwrap();
+    let mut history = History::new(40, 200, true, false, 3);
+    for layer in 0..280 {
+        let edge = (vertex(layer % 40), vertex((7 * layer + 1) % 40), Some(layer as i32));
+        history.freeze(&[vec![edge]], CopyPolicy::Chain, &run);
+    }
+    let newest = history.versions.len();
+    let pool = Access::Pooled(GraphEncoding::Lists, PoolOptions::of_lists());
+    let snapshot = history.snapshot(newest as u64).resident(pool).unwrap();
+    assert!(snapshot.stack().layers().len() > usize::from(u8::MAX));
+    history.verify_scans(&snapshot, newest, Direction::Out, &run);
+    history.verify_scans(&snapshot, newest, Direction::In, &run);
+    assert!(snapshot.stack().table_if_made(Direction::Out).is_none());
+}
+
+/// With little memory, later layers stay mapped and are swept in each scan, which takes a vertex table.
+#[test]
+fn later_layers_are_read_with_any_memory_that_suffices() {
+    let run = Run::with_threads(1).unwrap();
+    let mut history = History::new(10, 30, true, true, 3);
+    let edge = |i: usize| (vertex(i % 10), vertex(i * 7 % 9), Some(i as i32));
+    history.freeze(&[(0..500).map(edge).collect()], CopyPolicy::Chain, &run);
+    history.freeze(&[vec![(vertex(1), vertex(7), None)]], CopyPolicy::Chain, &run);
+    let newest = history.versions.len();
+    let options = PoolOptions { bytes: 2 << 20, extent_blocks: 2, ..PoolOptions::default() };
+    let (mut refused, mut with_table) = (0, Vec::new());
+    for bytes in (0..32 << 10).step_by(256) {
+        let budget = Budget::new(options.bytes + bytes);
+        let limited = Run::new(RunOptions { threads: 1, budget, ..RunOptions::default() }).unwrap();
+        let snapshot = history.snapshot(newest as u64);
+        let snapshot = snapshot.resident(Access::Pooled(GraphEncoding::Lists, options)).unwrap();
+        let prepared = snapshot.graph::<i32>(&limited).and_then(|graph| {
+            graph.prepare(&limited, Direction::Out)?;
+            graph.prepare(&limited, Direction::In)
+        });
+        match prepared {
+            Ok(()) => {
+                history.verify_scans(&snapshot, newest, Direction::Out, &limited);
+                history.verify_scans(&snapshot, newest, Direction::In, &limited);
+                with_table.push(snapshot.stack().table_if_made(Direction::In).is_some());
+            }
+            Err(Error::Stop(Stop::OverBudget { .. })) => refused += 1,
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert!(refused > 0, "{refused}");
+    assert_eq!((with_table.first(), with_table.last()), (Some(&true), Some(&false)), "{with_table:?}");
 }

@@ -130,7 +130,8 @@ pub fn plan(
     };
     let reading = entry.reading(snapshot);
     let access = chosen.access(&reading, request, resources)?;
-    let mut estimate = needs::estimate_as(chosen.encoding, snapshot, entry, params, resources)?;
+    let mut estimate =
+        needs::estimate_as((chosen.encoding, chosen.residency), snapshot, entry, params, resources)?;
     let gathered = windowed::copied_bytes(snapshot, entry, estimate.memory_bytes)
         .filter(|&bytes| chosen.is_mapped_lists() && bytes <= resources.memory_bytes);
     estimate.memory_bytes = gathered.unwrap_or(estimate.memory_bytes);

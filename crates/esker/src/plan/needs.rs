@@ -63,12 +63,12 @@ pub fn estimate_on(
     params: &Params,
     resources: &Resources,
 ) -> Result<Estimate> {
-    estimate_as(GraphEncoding::Lists, snapshot, entry, params, resources)
+    estimate_as((GraphEncoding::Lists, Residency::Mapped), snapshot, entry, params, resources)
 }
 
-/// The same, with the given encoding.
+/// The same, with the given encoding and residency.
 pub(super) fn estimate_as(
-    encoding: GraphEncoding,
+    (encoding, residency): (GraphEncoding, Residency),
     snapshot: &Snapshot,
     entry: &Entry,
     params: &Params,
@@ -88,7 +88,12 @@ pub(super) fn estimate_as(
         // The vertices of the rows; before, where PageRank may jump to.
         estimate.memory_bytes += Remaining::bytes(numbers, 0).max(numbers * size_of::<f64>() as u64);
     }
-    estimate.memory_bytes += snapshot.stack().table_bytes();
+    // Beside tiles, pools and heads, later layers are gathered, unless a window leaves some of them out.
+    estimate.memory_bytes += match (encoding, residency) {
+        (GraphEncoding::Lists, Residency::Mapped | Residency::Memory) => snapshot.stack().table_bytes(),
+        _ if snapshot.window_index().is_some() => snapshot.stack().table_bytes(),
+        _ => snapshot.stack().degrees_bytes(),
+    };
     if entry.reads.ids && snapshot.state().has_text_ids() {
         // The vertex of each rank of a text.
         estimate.memory_bytes += shape.num_vertices * size_of::<VertexId>() as u64;
@@ -197,8 +202,9 @@ pub(super) fn candidates(
     resources: &Resources,
 ) -> Result<Vec<Candidate>> {
     let snapshot = &entry.reading(snapshot);
-    let estimate = |encoding| estimate_as(encoding, snapshot, entry, params, resources);
-    let on_lists = estimate(GraphEncoding::Lists)?;
+    let estimate =
+        |encoding, residency| estimate_as((encoding, residency), snapshot, entry, params, resources);
+    let on_lists = estimate(GraphEncoding::Lists, Residency::Mapped)?;
     let arrays_bytes = on_lists.memory_bytes;
     let shape = shape_of(snapshot, entry.reads_weights(snapshot))?;
     let two = [Direction::Out, Direction::In].iter().all(|&direction| snapshot.reads(direction));
@@ -226,18 +232,18 @@ pub(super) fn candidates(
     let [collecting, from_tiles] = [false, true].map(|tiles| collecting_bytes(snapshot, &shape, tiles));
     // Lists that are kept in tiles alone are decoded from these, whichever way they are read.
     let base = arrays_bytes + PROCESS_BYTES + if snapshot.keeps_only_tiles() { from_tiles } else { 0 };
-    let mapped = (GraphEncoding::Lists, Residency::Mapped);
-    let lists = mapped_lists(&common, mapped, base, entry.reads.pattern);
-    let lists = copied_or_not(lists, snapshot, entry);
+    let lists = copied_or_not(mapped_lists(&common, base, entry.reads.pattern), snapshot, entry);
     let stacked = StackedNeeds::of(snapshot.stack(), snapshot.version().num_arcs, weight_bytes)?;
     // What needs memory while changes are gathered is gone when the algorithm takes its own.
     let own_bytes = arrays_bytes.saturating_sub(snapshot.stack().table_bytes());
-    let changes = stacked.mapped_bytes + stacked.gathering_bytes.saturating_sub(own_bytes);
-    let on_tiles = estimate(GraphEncoding::Tiles)?.memory_bytes;
-    let [tiles, pooled_tiles] = tiles(&common, on_tiles, stacked.tiles_bytes + changes + from_tiles);
-    let changes = stacked.rows_bytes + changes;
-    let headed = headed(&common, base + changes + collecting);
-    let pooled_lists = pooled_lists(&common, base + changes + collecting);
+    let changes = |gathering: u64| stacked.mapped_bytes + gathering.saturating_sub(own_bytes);
+    let on_tiles = estimate(GraphEncoding::Tiles, Residency::Pooled)?.memory_bytes;
+    let beside = stacked.tiles_bytes + changes(stacked.tiles_gathering_bytes) + from_tiles;
+    let [tiles, pooled_tiles] = tiles(&common, on_tiles, beside);
+    let saved = arrays_bytes - estimate(GraphEncoding::Lists, Residency::Pooled)?.memory_bytes;
+    let beside = stacked.rows_bytes + changes(stacked.rows_gathering_bytes) + collecting;
+    let headed = headed(&common, base - saved + beside);
+    let pooled_lists = pooled_lists(&common, base - saved + beside);
     let others = match entry.reads.pattern {
         // Both lists of a vertex are read whole: heads save nothing, and tiles are decoded twice or more, by rows and by columns.
         _ if snapshot.drops_directions() => [pooled_lists, tiles, pooled_tiles, headed],
@@ -345,12 +351,8 @@ pub(super) fn head_bytes_max(head_len: u64, num_lists: u64, num_arcs: u64) -> u6
 }
 
 /// Mapped lists. Of a database that keeps tiles alone, single lists are decoded from these, and scans are better asked to read tiles.
-fn mapped_lists(
-    common: &Common<'_>,
-    which: (GraphEncoding, Residency),
-    base: u64,
-    pattern: ReadPattern,
-) -> Candidate {
+fn mapped_lists(common: &Common<'_>, base: u64, pattern: ReadPattern) -> Candidate {
+    let which = (GraphEncoding::Lists, Residency::Mapped);
     let is_alone = common.snapshot.keeps_only_tiles();
     let base = base + common.snapshot.decoded_bytes_max();
     let candidate = common.candidate(which, common.list_bytes, base, base + common.list_bytes);

@@ -3,28 +3,43 @@
 use std::sync::Arc;
 
 use esker_format::Result;
-use esker_graph::{Direction, Reservation, Run};
+use esker_graph::{Direction, Reservation, Run, VertexId};
 
 use super::gather::ChangeGatherer;
 use super::later::LaterRows;
 use super::needs::Bounds;
-use super::overlay::Overlay;
+use super::overlay::{FoundChanges, Overlay, WHAT};
 use crate::graph::layered::Layered;
 use crate::graph::weight::ColumnWeight;
-use crate::stack::{Stack, Table};
+use crate::stack::{Degrees, Stack, Table};
 use crate::tiles::TileEdges;
 
 /// The lists of one direction of a version.
 pub(super) struct VersionSide<'a> {
     pub(super) stack: &'a Stack,
     pub(super) direction: Direction,
-    pub(super) table: Arc<Table>,
+    table: VersionTable,
     pub(super) property: u32,
     /// Arcs of the version.
     pub(super) num_arcs: u64,
     /// Whether its complete layer is read from tiles.
     from_tiles: bool,
     bounds: Bounds,
+}
+
+/// What is known of all vertices.
+enum VersionTable {
+    /// Chains may have to be followed.
+    Whole(Arc<Table>),
+    /// Later layers are gathered vertex by vertex, in memory that is reserved.
+    Degrees(Arc<Degrees>),
+}
+
+/// The memory of what changed since the complete layer.
+pub(super) struct ChangeMemory {
+    left_out: Reservation,
+    /// For what later layers add; `None`: there is no room, or nothing is added.
+    added: Option<Reservation>,
 }
 
 /// What changed since the complete layer.
@@ -46,56 +61,112 @@ pub(super) enum Later<'a, W> {
 }
 
 impl<'a> VersionSide<'a> {
-    pub(super) fn new(
+    /// With the memory for what changed. What later layers add is gathered if there is room for it.
+    pub(super) fn new<W: ColumnWeight>(
         stack: &'a Stack,
         direction: Direction,
         (property, num_arcs): (u32, u64),
         from_tiles: bool,
         run: &Run,
-    ) -> Result<Self> {
-        let table = stack.table(direction, run)?;
+    ) -> Result<(Self, ChangeMemory)> {
         let bounds = Bounds::of(stack, direction, num_arcs)?;
-        Ok(Self { stack, direction, table, property, num_arcs, from_tiles, bounds })
+        let memory = ChangeMemory::reserve::<W>(stack, &bounds, from_tiles, run)?;
+        let table = if memory.added.is_some() && stack.suffices_degrees() {
+            VersionTable::Degrees(stack.degrees(direction, run)?)
+        } else {
+            VersionTable::Whole(stack.table(direction, run)?)
+        };
+        Ok((Self { stack, direction, table, property, num_arcs, from_tiles, bounds }, memory))
     }
 
-    /// The memory for what is left out of the complete layer.
-    pub(super) fn reserve<W: ColumnWeight>(&self, run: &Run) -> Result<Reservation> {
-        Overlay::<W>::reserve(&self.bounds, self.from_tiles, run)
+    #[inline(always)]
+    pub(super) fn degree(&self, v: VertexId) -> usize {
+        match &self.table {
+            VersionTable::Whole(table) => table.degree(v),
+            VersionTable::Degrees(degrees) => degrees.degree(v),
+        }
     }
 
-    /// Follows the chains of all lists that changed. `memory` is that of [`VersionSide::reserve`].
-    pub(super) fn changes<W: ColumnWeight>(&self, memory: Reservation, run: &Run) -> Result<Changes<'a, W>> {
-        let Self { stack, direction, property, bounds, .. } = *self;
-        let layers = Layered::above(1, stack, direction, Arc::clone(&self.table), property, run)?;
-        let with_tiles = self.from_tiles;
+    /// Reads all lists that changed. `memory` is that of [`VersionSide::new`]; `None` if an earlier call failed with it.
+    pub(super) fn changes<W: ColumnWeight>(
+        &self,
+        memory: Option<ChangeMemory>,
+        run: &Run,
+    ) -> Result<Changes<'a, W>> {
+        let Self { stack, direction, property, bounds, from_tiles, .. } = *self;
+        let reserve = || ChangeMemory::reserve::<W>(stack, &bounds, from_tiles, run);
+        let ChangeMemory { left_out, added } = memory.map_or_else(reserve, Ok)?;
+        match &self.table {
+            VersionTable::Degrees(_) => {
+                let bytes = bounds.added_bytes(from_tiles, size_of::<W>() as u64);
+                let added = added.map_or_else(|| run.budget().reserve(WHAT, bytes), Ok)?;
+                let gatherer = ChangeGatherer::apart((stack, direction), property, run)?;
+                self.gathered(&gatherer, left_out, added, run)
+            }
+            VersionTable::Whole(table) => {
+                let layers = Layered::above(1, stack, direction, Arc::clone(table), property, run)?;
+                match added {
+                    Some(added) => {
+                        let gatherer = ChangeGatherer::new(&layers, property, run)?;
+                        self.gathered(&gatherer, left_out, added, run)
+                    }
+                    None => self.swept(layers, left_out, run),
+                }
+            }
+        }
+    }
+
+    /// In memory.
+    fn gathered<W: ColumnWeight>(
+        &self,
+        gatherer: &ChangeGatherer<'_, 'a, W>,
+        left_out: Reservation,
+        added: Reservation,
+        run: &Run,
+    ) -> Result<Changes<'a, W>> {
+        if self.from_tiles && self.bounds.compares {
+            let (edges, dead) = gatherer.tiles(run)?;
+            let overlay = Overlay::of_tiles(dead, vec![left_out, added]);
+            return Ok(Changes { overlay, later: Later::Tiles(edges) });
+        }
+        let (rows, found) = gatherer.rows(added, run)?;
+        let (of, found) = ((self.stack, self.direction), FoundChanges::Ranges(found));
+        let overlay = Overlay::new(of, self.property, found, self.from_tiles, left_out, run)?;
+        Ok(Changes { overlay, later: Later::Rows(rows) })
+    }
+
+    /// Mapped. Lists then say what is left out of them, which takes more memory.
+    fn swept<W: ColumnWeight>(
+        &self,
+        layers: Layered<'a, W>,
+        left_out: Reservation,
+        run: &Run,
+    ) -> Result<Changes<'a, W>> {
+        let Self { stack, direction, property, bounds, from_tiles, .. } = *self;
+        let memory = if bounds.compares {
+            drop(left_out);
+            Overlay::<W>::reserve(&bounds.swept(), from_tiles, run)?
+        } else {
+            left_out
+        };
+        let found = match stack.rank().filter(|_| stack.layers().len() == 1) {
+            Some(rank) => FoundChanges::Births(rank),
+            None => FoundChanges::Chains(&layers.table),
+        };
+        let overlay = Overlay::new((stack, direction), property, found, from_tiles, memory, run)?;
+        Ok(Changes { overlay, later: Later::Swept(Box::new(layers)) })
+    }
+}
+
+impl ChangeMemory {
+    fn reserve<W: ColumnWeight>(stack: &Stack, bounds: &Bounds, from_tiles: bool, run: &Run) -> Result<Self> {
+        let left_out = Overlay::<W>::reserve(bounds, from_tiles, run)?;
         // The past of the complete layer is not on chains.
         let added = if stack.layers().len() > 1 {
-            let bytes = bounds.added_bytes(with_tiles, size_of::<W>() as u64);
-            run.budget().try_reserve(bytes)
+            run.budget().try_reserve(bounds.added_bytes(from_tiles, size_of::<W>() as u64))
         } else {
             None
         };
-        let memory = if added.is_none() && bounds.compares {
-            // Swept, lists say what is left out of them; that takes more.
-            drop(memory);
-            Overlay::<W>::reserve(&bounds.swept(), with_tiles, run)?
-        } else {
-            memory
-        };
-        let (later, found) = match added {
-            Some(added) if with_tiles && bounds.compares => {
-                let (edges, dead) = ChangeGatherer::new(&layers, property, run)?.tiles(run)?;
-                let overlay = Overlay::of_tiles(dead, vec![memory, added]);
-                return Ok(Changes { overlay, later: Later::Tiles(edges) });
-            }
-            Some(added) => {
-                let (rows, found) = ChangeGatherer::new(&layers, property, run)?.rows(added, run)?;
-                (Later::Rows(rows), Some(found))
-            }
-            None => (Later::Swept(Box::new(layers)), None),
-        };
-        let of = (stack, &*self.table, direction);
-        let overlay = Overlay::new(of, property, found, with_tiles, memory, run)?;
-        Ok(Changes { overlay, later })
+        Ok(Self { left_out, added })
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use esker_graph::{AnyVisitor, Bitmap, Flow, Patch, Piece, Sink, VertexId};
 
-use super::later::{LaterRows, RowCursor};
+use super::later::LaterRows;
 use crate::graph::weight::ColumnWeight;
 
 /// A visitor of lists whose first pieces are their heads.
@@ -21,7 +21,6 @@ struct FollowingSink<'f, W> {
     sink: Box<dyn Sink<W> + 'f>,
     rows: &'f LaterRows<W>,
     done: &'f Bitmap,
-    cursor: RowCursor,
 }
 
 impl<W: ColumnWeight> AnyVisitor<W> for Following<'_, W> {
@@ -46,8 +45,7 @@ impl<W: ColumnWeight> AnyVisitor<W> for Following<'_, W> {
     }
 
     fn sink(&self) -> Box<dyn Sink<W> + '_> {
-        let (sink, cursor) = (self.visitor.sink(), RowCursor::default());
-        Box::new(FollowingSink { sink, rows: self.rows, done: self.done, cursor })
+        Box::new(FollowingSink { sink: self.visitor.sink(), rows: self.rows, done: self.done })
     }
 }
 
@@ -60,9 +58,7 @@ impl<W: ColumnWeight> Sink<W> for FollowingSink<'_, W> {
                 continue;
             }
             self.done.insert(v);
-            if enough >> i & 1 == 0
-                && self.rows.hand_over_list(&mut *self.sink, v, &mut self.cursor) == Flow::Enough
-            {
+            if enough >> i & 1 == 0 && self.rows.hand_over_list(&mut *self.sink, v) == Flow::Enough {
                 enough |= 1 << i;
             }
         }

@@ -14,26 +14,40 @@ use esker_format::{Error, PageHint, Result};
 use esker_graph::{Direction, Flow, Reservation, Run, STRIP_LEN, VertexId, vertex};
 
 use super::difference::keep_difference;
+use super::growing::GrowingArcs;
 use super::later::{LaterRows, LaterUnit};
-use super::needs::{MAPPED_BYTES, compares};
+use super::needs::{MAPPED_BYTES, PARTS_ARCS, compares};
 use super::overlay::{RangeChanges, RangeMaker, too_many};
 use crate::graph::chains::{ChainArcs, ChainBuffers, LaterLayers};
 use crate::graph::layered::Layered;
-use crate::graph::missing::UNIT_LEN;
 use crate::graph::points::PointReads;
+use crate::graph::unit::UNIT_LEN;
 use crate::graph::weight::ColumnWeight;
 use crate::stack::Stack;
 use crate::tiles::{StripEdges, StripMaker, TileEdges};
 
+/// A thread reads so many arcs at a time even if there are many threads.
+const PART_ARCS_MIN: usize = 1 << 14;
+/// To read fewer vertices at a time saves less memory than it takes time.
+const PART_LEN_MIN: usize = 8;
+
 /// What gathers.
 pub(super) struct ChangeGatherer<'g, 'a, W> {
-    of: &'g Layered<'a, W>,
-    /// `None`: chains are followed one by one.
-    chains: Option<LaterLayers<'a, W>>,
+    stack: &'a Stack,
+    direction: Direction,
+    chains: ReadChains<'g, 'a, W>,
     /// The lists of the complete layer. `None`: lists that were copied are not compared with them.
     base: Option<PointReads<'a>>,
     /// Mapped bytes that were read since the later layers were released last.
     touched: AtomicU64,
+}
+
+/// How the chains of later layers are read.
+enum ReadChains<'g, 'a, W> {
+    /// Vertex by vertex, as ranges of the layers' directories.
+    Ranges(LaterLayers<'a, W>),
+    /// One by one, from fragment to fragment.
+    Followed(&'g Layered<'a, W>),
 }
 
 /// What a thread keeps from one range of vertices to the next.
@@ -46,11 +60,9 @@ struct Worker<W> {
     block: usize,
 }
 
-/// What changed of one list.
+/// What changed of one list, beside what was added.
 enum ListChange<'w> {
-    /// Nothing but what was added.
-    Added,
-    /// The targets are left out, with all their copies.
+    /// The targets are left out, with all their copies; there may be none.
     Dead(&'w [VertexId]),
     /// The whole list is left out.
     Gone,
@@ -60,13 +72,27 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
     /// Of the layers above the complete one.
     pub(super) fn new(of: &'g Layered<'a, W>, property: u32, run: &Run) -> Result<Self> {
         let chains = LaterLayers::new(of, Some(property), run)?;
-        let base = if compares(of.stack) {
-            let lists = of.stack.section(0, of.direction)?.main();
+        let chains = chains.map_or(ReadChains::Followed(of), ReadChains::Ranges);
+        Self::of_chains((of.stack, of.direction), chains, property)
+    }
+
+    /// Of the layers above the complete one, where degrees [suffice](Stack::suffices_degrees).
+    pub(super) fn apart(of: (&'a Stack, Direction), property: u32, run: &Run) -> Result<Self> {
+        Self::of_chains(of, ReadChains::Ranges(LaterLayers::apart(of, property, run)?), property)
+    }
+
+    fn of_chains(
+        (stack, direction): (&'a Stack, Direction),
+        chains: ReadChains<'g, 'a, W>,
+        property: u32,
+    ) -> Result<Self> {
+        let base = if compares(stack) {
+            let lists = stack.section(0, direction)?.main();
             Some(PointReads::new(lists, property, true))
         } else {
             None
         };
-        let gathering = Self { of, chains, base, touched: AtomicU64::new(0) };
+        let gathering = Self { stack, direction, chains, base, touched: AtomicU64::new(0) };
         gathering.read_at_random(true)?;
         gathering.release()?;
         Ok(gathering)
@@ -78,25 +104,29 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
         memory: Reservation,
         run: &Run,
     ) -> Result<(LaterRows<W>, Vec<RangeChanges<W>>)> {
-        let n = self.of.stack.num_vertices();
+        let n = self.stack.num_vertices();
+        let part_arcs = (PARTS_ARCS as usize / run.threads()).max(PART_ARCS_MIN);
         let workers = run.share(n.div_ceil(UNIT_LEN), Default::default, |into, unit| {
             let (worker, units): &mut (Worker<W>, Vec<_>) = into;
             let first = unit * UNIT_LEN;
             let (mut lists, mut left_out) = (Vec::new(), RangeMaker::default());
-            self.for_each(worker, first..n.min(first + UNIT_LEN), |v, arcs, start, change| {
-                match change {
-                    ListChange::Added => {}
-                    ListChange::Dead(dead) => left_out.add(v, dead)?,
-                    ListChange::Gone => left_out.add_gone(v),
-                }
-                let end = u32::try_from(arcs.targets.len());
-                let end = end.map_err(|_| too_many(v))?;
-                if end as usize > start {
-                    lists.push((v, end));
-                }
-                Ok(())
-            })?;
-            units.push((unit, LaterUnit::new(first, &lists, &worker.arcs), left_out.finish()));
+            let mut all = GrowingArcs::default();
+            for part in self.parts(first..n.min(first + UNIT_LEN), part_arcs) {
+                let before = all.len();
+                self.for_each(worker, part, |v, arcs, start, change| {
+                    match change {
+                        ListChange::Dead(dead) => left_out.add(v, dead)?,
+                        ListChange::Gone => left_out.add_gone(v),
+                    }
+                    let end = u32::try_from(before + arcs.targets.len()).map_err(|_| too_many(v))?;
+                    if arcs.targets.len() > start {
+                        lists.push((v, end));
+                    }
+                    Ok(())
+                })?;
+                all.append(&worker.arcs.targets, &worker.arcs.weights);
+            }
+            units.push((unit, LaterUnit::new(first, &lists, all), left_out.finish()));
             Ok::<_, Error>(())
         })?;
         self.release()?;
@@ -106,12 +136,27 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
         Ok((LaterRows::new(units, memory), left_out))
     }
 
+    /// Cuts a range of vertices whose fragments have many arcs into ranges with at most `arcs_max`, or few vertices.
+    fn parts(&self, range: Range<usize>, arcs_max: usize) -> Vec<Range<usize>> {
+        let ReadChains::Ranges(layers) = &self.chains else { return vec![range] };
+        let (mut parts, mut rest) = (Vec::new(), vec![range]);
+        while let Some(range) = rest.pop() {
+            if range.len() <= PART_LEN_MIN || layers.num_arcs(&range) <= arcs_max {
+                parts.push(range);
+                continue;
+            }
+            let middle = range.start + range.len() / 2;
+            rest.extend([middle..range.end, range.start..middle]);
+        }
+        parts
+    }
+
     /// The edges that were added, and those that are left out, in the order of tiles. Only where copied lists are compared: no list is left out as a whole.
     ///
     /// Of an undirected edge, the lesser end says what changed: the list of the other may say that it was deleted and added again.
     pub(super) fn tiles(&self, run: &Run) -> Result<(TileEdges<W>, TileEdges<()>)> {
-        let (n, directed) = (self.of.stack.num_vertices(), self.of.stack.layers()[0].is_directed());
-        let by_columns = directed && self.of.direction == Direction::In;
+        let (n, directed) = (self.stack.num_vertices(), self.stack.layers()[0].is_directed());
+        let by_columns = directed && self.direction == Direction::In;
         let edge = |v: VertexId, target: VertexId| match by_columns {
             _ if !directed && target < v => None,
             true => Some((target, v)),
@@ -159,18 +204,18 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
             start = arcs.targets.len();
             Ok(())
         };
-        if let Some(layers) = &self.chains {
-            layers.for_each(vertices, chains, arcs, end_list)?;
-        } else {
-            let of = self.of;
-            for v in of.table.chained().iter_range(vertices.start, vertices.end).map(vertex) {
-                let tombstones = of.visit_chain(v, |stretch, some| {
-                    chains.read_bytes += stretch.targets.len() * (size_of::<VertexId>() + size_of::<W>());
-                    arcs.targets.extend_from_slice(&stretch.targets);
-                    arcs.weights.extend_from_slice(some);
-                    Ok(Flow::More)
-                })?;
-                end_list(v, arcs, tombstones.as_deref())?;
+        match &self.chains {
+            ReadChains::Ranges(layers) => layers.for_each(vertices, chains, arcs, end_list)?,
+            ReadChains::Followed(of) => {
+                for v in of.table.chained().iter_range(vertices.start, vertices.end).map(vertex) {
+                    let tombstones = of.visit_chain(v, |stretch, some| {
+                        chains.read_bytes += stretch.targets.len() * (size_of::<VertexId>() + size_of::<W>());
+                        arcs.targets.extend_from_slice(&stretch.targets);
+                        arcs.weights.extend_from_slice(some);
+                        Ok(Flow::More)
+                    })?;
+                    end_list(v, arcs, tombstones.as_deref())?;
+                }
             }
         }
         let bytes = std::mem::take(&mut chains.read_bytes) as u64;
@@ -180,7 +225,8 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
         Ok(())
     }
 
-    /// What changed of the complete layer's list of `v`. Keeps of the arcs from `start` on those that it lacks.
+    /// What changed of the complete layer's list of `v`, of which tombstones delete some targets; `None`: later layers replace it. Keeps of
+    /// the arcs from `start` on those that it lacks.
     fn change<'w>(
         &self,
         v: VertexId,
@@ -188,18 +234,19 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
         tombstones: Option<&[VertexId]>,
         (left_out, block): (&'w mut Vec<VertexId>, &mut usize),
     ) -> Result<ListChange<'w>> {
-        let table = &self.of.table;
-        if !table.skipped(0).has(v as usize) {
-            return Ok(ListChange::Added);
-        }
         left_out.clear();
-        if let Some(dead) = tombstones.filter(|_| table.special().has(v as usize)) {
+        if let Some(dead) = tombstones {
             left_out.extend(dead.chunk_by(|a, b| a == b).map(|same| same[0]));
             return Ok(ListChange::Dead(left_out));
         }
-        let Some(base) = &self.base else { return Ok(ListChange::Gone) };
+        let Some(base) = &self.base else {
+            let is_listed = (v as usize) < self.stack.section(0, self.direction)?.main().num_lists();
+            return Ok(if is_listed { ListChange::Gone } else { ListChange::Dead(left_out) });
+        };
         base.with_next_list(v, block, |targets, weights| {
-            keep_difference(arcs, start, (targets, weights), left_out);
+            if !targets.is_empty() {
+                keep_difference(arcs, start, (targets, weights), left_out);
+            }
         })?;
         Ok(ListChange::Dead(left_out))
     }
@@ -207,7 +254,7 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
     /// Gives up the memory of the mapped later layers.
     fn release(&self) -> Result<()> {
         self.touched.store(0, Relaxed);
-        release_later(self.of.stack, self.of.direction)
+        release_later(self.stack, self.direction)
     }
 }
 
@@ -215,12 +262,12 @@ impl<W> ChangeGatherer<'_, '_, W> {
     /// Turns the read-ahead of the system off, or on again, for all layers that are gathered. Where chains are followed one by one, nothing
     /// else reads ahead, so it stays on.
     fn read_at_random(&self, at_random: bool) -> Result<()> {
-        if self.chains.is_none() {
+        if let ReadChains::Followed(_) = &self.chains {
             return Ok(());
         }
         let first = usize::from(self.base.is_none());
-        (first..self.of.stack.layers().len()).try_for_each(|layer| {
-            self.of.stack.section(layer, self.of.direction)?.hint(PageHint::AtRandom(at_random));
+        (first..self.stack.layers().len()).try_for_each(|layer| {
+            self.stack.section(layer, self.direction)?.hint(PageHint::AtRandom(at_random));
             Ok(())
         })
     }

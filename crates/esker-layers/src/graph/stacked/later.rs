@@ -9,10 +9,9 @@ use esker_graph::{
     AnyVisitor, Bitmap, Flow, Piece, Reservation, Run, SINK_BATCH_MAX, Select, Sink, VertexId, vertex,
 };
 
-use crate::graph::chains::ChainArcs;
-use crate::graph::missing::UNIT_LEN;
+use super::growing::GrowingArcs;
+use crate::graph::unit::{UNIT_LEN, UnitLists};
 use crate::graph::weight::ColumnWeight;
-use crate::tiles::reach;
 
 /// Arcs that a thread takes of a scan at a time, or more by the last 64 vertices.
 const STRETCH_ARCS: usize = 1 << 15;
@@ -26,7 +25,7 @@ const LIST_LEN: usize = 1 << 10;
 pub(super) struct LaterRows<W> {
     /// One for each [`UNIT_LEN`] vertices.
     units: Vec<LaterUnit<W>>,
-    /// Units of work for threads: a unit and a range of its lists. No two share a group of 64 vertices, so their bitmap words are apart.
+    /// Units of work for threads: a unit and a range of its groups of 64 vertices, so that their bitmap words are apart.
     stretches: Vec<(usize, Range<usize>)>,
     _memory: Reservation,
 }
@@ -36,10 +35,7 @@ pub(super) struct LaterRows<W> {
 pub(super) struct LaterUnit<W> {
     /// The first vertex.
     first: usize,
-    /// Those with lists, ascending, less the first.
-    vertices: Box<[u16]>,
-    /// Where the list of each ends.
-    ends: Box<[u32]>,
+    lists: UnitLists,
     targets: Box<[VertexId]>,
     weights: Box<[W]>,
 }
@@ -47,7 +43,7 @@ pub(super) struct LaterUnit<W> {
 impl<W: ColumnWeight> LaterRows<W> {
     /// Bytes of `num_arcs` arcs of `num_vertices` vertices, at most.
     pub(super) fn bytes(num_vertices: u64, num_arcs: u64) -> u64 {
-        let lists = num_arcs.min(num_vertices) * (size_of::<u16>() + size_of::<u32>()) as u64;
+        let lists = UnitLists::bytes(num_vertices, num_arcs.min(num_vertices), num_arcs);
         lists + num_arcs * (size_of::<VertexId>() + size_of::<W>()) as u64
     }
 
@@ -99,9 +95,8 @@ impl<W: ColumnWeight> LaterRows<W> {
             chunks.len(),
             || visitor.sink(),
             |sink, at| {
-                let mut cursor = RowCursor::default();
                 for &v in chunks[at].iter().filter(|&&v| is_wanted(v)) {
-                    self.hand_over_list(&mut **sink, v, &mut cursor);
+                    self.hand_over_list(&mut **sink, v);
                 }
                 Ok::<_, Error>(())
             },
@@ -109,65 +104,32 @@ impl<W: ColumnWeight> LaterRows<W> {
         Ok(())
     }
 
-    /// Hands over the list of a vertex, if it has one. Fast if the vertex is not far behind that of `cursor`.
-    pub(super) fn hand_over_list(&self, sink: &mut dyn Sink<W>, v: VertexId, cursor: &mut RowCursor) -> Flow {
-        let (unit, within) = (v as usize / UNIT_LEN, (v as usize % UNIT_LEN) as u16);
-        let Some(lists) = self.units.get(unit) else { return Flow::More };
-        let is_ahead = cursor.unit == unit && cursor.within <= within;
-        let from = if is_ahead { cursor.slot } else { 0 };
-        let slot = from + reach(&lists.vertices[from..], |other| other < within);
-        *cursor = RowCursor { unit, within, slot };
-        match lists.vertices.get(slot) {
-            Some(&other) if other == within => lists.hand_over_one(sink, slot),
-            _ => Flow::More,
-        }
+    /// Hands over the list of a vertex, if it has one.
+    pub(super) fn hand_over_list(&self, sink: &mut dyn Sink<W>, v: VertexId) -> Flow {
+        let Some(unit) = self.units.get(v as usize / UNIT_LEN) else { return Flow::More };
+        let list = unit.lists.of(v as usize % UNIT_LEN);
+        if list.is_empty() { Flow::More } else { unit.hand_over_one(sink, v, list) }
     }
-}
-
-/// Where the list of a vertex was sought last.
-#[derive(Debug, Default)]
-pub(super) struct RowCursor {
-    unit: usize,
-    /// The vertex in the unit.
-    within: u16,
-    /// The first list that is not of a vertex before it.
-    slot: usize,
 }
 
 impl<W: ColumnWeight> LaterUnit<W> {
     /// The lists of some vertices from `first` on, and where each ends.
-    pub(super) fn new(first: usize, lists: &[(VertexId, u32)], arcs: &ChainArcs<W>) -> Self {
-        Self {
-            first,
-            vertices: lists.iter().map(|list| (list.0 as usize - first) as u16).collect(),
-            ends: lists.iter().map(|list| list.1).collect(),
-            targets: arcs.targets.as_slice().into(),
-            weights: arcs.weights.as_slice().into(),
-        }
+    pub(super) fn new(first: usize, lists: &[(VertexId, u32)], arcs: GrowingArcs<W>) -> Self {
+        let (targets, weights) = arcs.into_boxes();
+        Self { first, lists: UnitLists::new(lists), targets, weights }
     }
 
-    fn vertex(&self, slot: usize) -> VertexId {
-        vertex(self.first + usize::from(self.vertices[slot]))
-    }
-
-    fn list(&self, slot: usize) -> Range<usize> {
-        let start = if slot == 0 { 0 } else { self.ends[slot - 1] as usize };
-        start..self.ends[slot] as usize
-    }
-
-    /// Ranges of lists with about [`STRETCH_ARCS`] arcs each.
+    /// Ranges of groups of 64 vertices whose lists have about [`STRETCH_ARCS`] arcs each.
     fn stretches(&self) -> Vec<Range<usize>> {
-        let (mut all, mut start, mut arcs) = (Vec::new(), 0, 0);
-        for slot in 0..self.vertices.len() {
-            let is_other_word = |before: usize| self.vertices[before] / 64 != self.vertices[slot] / 64;
-            if arcs >= STRETCH_ARCS && is_other_word(slot - 1) {
-                all.push(start..slot);
-                (start, arcs) = (slot, 0);
+        let (mut all, mut start) = (Vec::new(), 0);
+        for word in 0..self.lists.num_words() {
+            if self.lists.of_words(start..word + 1).len() >= STRETCH_ARCS {
+                all.push(start..word + 1);
+                start = word + 1;
             }
-            arcs += self.list(slot).len();
         }
-        if start < self.vertices.len() {
-            all.push(start..self.vertices.len());
+        if !self.lists.of_words(start..self.lists.num_words()).is_empty() {
+            all.push(start..self.lists.num_words());
         }
         all
     }
@@ -176,8 +138,7 @@ impl<W: ColumnWeight> LaterUnit<W> {
         Piece { targets: &self.targets[range.clone()], weights: &self.weights[range], exclusive: true }
     }
 
-    fn hand_over_one(&self, sink: &mut dyn Sink<W>, slot: usize) -> Flow {
-        let (v, list) = (self.vertex(slot), self.list(slot));
+    fn hand_over_one(&self, sink: &mut dyn Sink<W>, v: VertexId, list: Range<usize>) -> Flow {
         for start in list.clone().step_by(PIECE_LEN_MAX) {
             if sink.visit_one(v, self.piece(start..list.end.min(start + PIECE_LEN_MAX))) == Flow::Enough {
                 return Flow::Enough;
@@ -186,15 +147,15 @@ impl<W: ColumnWeight> LaterUnit<W> {
         Flow::More
     }
 
-    fn hand_over(&self, sink: &mut dyn Sink<W>, slots: Range<usize>, is_selected: impl Fn(VertexId) -> bool) {
+    fn hand_over(&self, sink: &mut dyn Sink<W>, words: Range<usize>, is_selected: impl Fn(VertexId) -> bool) {
         let mut batch = Vec::with_capacity(SINK_BATCH_MAX);
-        for slot in slots {
-            let (v, list) = (self.vertex(slot), self.list(slot));
+        for (within, list) in self.lists.iter_words(words) {
+            let v = vertex(self.first + within);
             if !is_selected(v) {
                 continue;
             }
             if list.len() > PIECE_LEN_MAX {
-                self.hand_over_one(sink, slot);
+                self.hand_over_one(sink, v, list);
                 continue;
             }
             batch.push((v, self.piece(list)));
@@ -215,21 +176,24 @@ mod tests {
 
     #[test]
     fn stretches_cover_all_lists_and_share_no_word_of_vertices() {
-        let lengths = (0..3000_usize).map(|slot| if slot == 700 { 3 * STRETCH_ARCS } else { slot % 200 });
+        let lengths = (0..3000_usize).map(|list| if list == 700 { 3 * STRETCH_ARCS } else { list % 200 });
         let ends = lengths.scan(0, |end, len| {
             *end += len as u32 + 1;
             Some(*end)
         });
-        let lists: Vec<_> = (0..3000).map(|slot| vertex(2 * slot + slot / 5)).zip(ends).collect();
+        let lists: Vec<_> = (0..3000).map(|list| vertex(2 * list + list / 5)).zip(ends).collect();
         let num_arcs = lists[lists.len() - 1].1 as usize;
-        let arcs = ChainArcs { targets: vec![0; num_arcs], weights: vec![(); num_arcs] };
-        let unit = LaterUnit::new(0, &lists, &arcs);
+        let mut arcs = GrowingArcs::default();
+        arcs.append(&vec![0; num_arcs], &vec![(); num_arcs]);
+        let unit = LaterUnit::new(0, &lists, arcs);
         let stretches = unit.stretches();
         assert!(stretches.len() > 5, "{} stretches", stretches.len());
-        assert_eq!((stretches[0].start, stretches[stretches.len() - 1].end), (0, 3000));
-        for pair in stretches.windows(2) {
-            assert_eq!(pair[0].end, pair[1].start);
-            assert!(unit.vertices[pair[0].end - 1] / 64 < unit.vertices[pair[1].start] / 64);
-        }
+        let found: Vec<_> = stretches
+            .iter()
+            .flat_map(|words| unit.lists.iter_words(words.clone()))
+            .map(|list| vertex(list.0))
+            .collect();
+        assert!(found.iter().eq(lists.iter().map(|list| &list.0)));
+        assert!(stretches.windows(2).all(|pair| pair[0].end == pair[1].start));
     }
 }

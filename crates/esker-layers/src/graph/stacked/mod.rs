@@ -15,6 +15,7 @@ mod gone;
 mod dead;
 mod difference;
 mod patches;
+mod growing;
 mod later;
 mod needs;
 mod overlay;

@@ -1,9 +1,10 @@
 //! The memory that the changes since a complete layer need.
 
 use esker_format::{Column, Result};
-use esker_graph::{Direction, STRIP_LEN};
+use esker_graph::{Direction, STRIP_LEN, VertexId};
 
 use super::gone::Gone;
+use super::growing::GROWTH;
 use super::later::LaterRows;
 use crate::graph::missing::Missing;
 use crate::graph::points::PointReads;
@@ -12,6 +13,8 @@ use crate::stack::Stack;
 
 /// Mapped bytes of later layers that are read before they are released, so that they and what is gathered are not in memory together.
 pub(super) const MAPPED_BYTES: u64 = 16 << 20;
+/// Arcs of later layers that all threads together read at a time while lists are gathered, about.
+pub(super) const PARTS_ARCS: u64 = 1 << 21;
 /// Bytes of a tile with edges in memory: an entry in its strip, and a chunk for scans.
 const TILE_BYTES: u64 = 48;
 
@@ -23,8 +26,10 @@ pub struct StackedNeeds {
     pub rows_bytes: u64,
     /// The same where the complete layer is read from tiles.
     pub tiles_bytes: u64,
-    /// Bytes that are needed beside these until all is gathered.
-    pub gathering_bytes: u64,
+    /// Bytes that are needed beside `rows_bytes` until all is gathered.
+    pub rows_gathering_bytes: u64,
+    /// The same beside `tiles_bytes`.
+    pub tiles_gathering_bytes: u64,
     /// Bytes of the later layers, all of which are read once, and of the codes that tell when arcs were born.
     pub later_bytes: u64,
     /// Mapped bytes of these codes and of past arcs in the middle of a layer that is the only one: a scan touches all of them.
@@ -125,6 +130,14 @@ impl Bounds {
         }
     }
 
+    /// Bytes of what is gathered in parts before it is stored, in vectors that are half full, and of what the lists of few vertices with many of
+    /// the changes take too much while they grow.
+    fn parts_bytes(&self, weight_bytes: u64) -> u64 {
+        let id_bytes = size_of::<VertexId>() as u64;
+        let all = self.added_arcs * (id_bytes + weight_bytes) + self.dead_arcs * id_bytes;
+        2 * all.min(PARTS_ARCS * (id_bytes + weight_bytes)) + all / (2 * GROWTH as u64)
+    }
+
     /// Bytes of what is gathered by a thread, before it is stored: of few vertices with many of the changes.
     fn buffer_bytes(&self, weight_bytes: u64) -> u64 {
         let edge_bytes = 2 * size_of::<u32>() as u64;
@@ -182,8 +195,15 @@ impl StackedNeeds {
             needs.tiles_bytes += fixed + of_kind(true);
             if count > 1 {
                 // A layer is verified at a time. Directions are gathered one after another.
-                let gathering = largest.max(mapped + bounds.buffer_bytes(weight_bytes));
-                needs.gathering_bytes = needs.gathering_bytes.max(gathering);
+                let of_buffers = |bytes| largest.max(mapped + bytes);
+                let tiles = of_buffers(bounds.buffer_bytes(weight_bytes));
+                let rows = if stack.suffices_degrees() {
+                    of_buffers(bounds.parts_bytes(weight_bytes))
+                } else {
+                    tiles
+                };
+                needs.tiles_gathering_bytes = needs.tiles_gathering_bytes.max(tiles);
+                needs.rows_gathering_bytes = needs.rows_gathering_bytes.max(rows);
             }
         }
         Ok(needs)

@@ -1,20 +1,24 @@
 //! What a version leaves out of its complete layer.
 
+use std::ops::Range;
+
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Flow, Reservation, Run, VertexId, vertex};
 
 use super::dead::dead_tiles;
 use super::gone::Gone;
+use super::growing::append;
 use super::needs::Bounds;
-use crate::graph::missing::{Missing, MissingUnit, UNIT_LEN};
+use crate::graph::missing::{Missing, MissingUnit};
 use crate::graph::points::PointReads;
+use crate::graph::unit::UNIT_LEN;
 use crate::graph::weight::ColumnWeight;
 use crate::layer::Section;
 use crate::stack::{Stack, Table};
 use crate::tiles::TileEdges;
 
 /// What the memory is for.
-const WHAT: &str = "arcs that changed since the complete layer";
+pub(super) const WHAT: &str = "arcs that changed since the complete layer";
 
 /// What a version leaves out of the lists of its complete layer, of one direction.
 #[derive(Debug)]
@@ -61,10 +65,19 @@ pub(super) struct RangeMaker<W> {
     kept: Vec<(VertexId, VertexId, W)>,
 }
 
+/// How what a version leaves out is known.
+pub(super) enum FoundChanges<'t, W> {
+    /// Of consecutive ranges of vertices, found while their later lists were gathered.
+    Ranges(Vec<RangeChanges<W>>),
+    /// In the middle of the complete layer, which is the only one: by when its arcs were born.
+    Births(u32),
+    /// By the tombstones, along the chains that begin in a table.
+    Chains(&'t Table),
+}
+
 /// What parts are made from.
 struct Maker<'a> {
     stack: &'a Stack,
-    table: &'a Table,
     direction: Direction,
     section: &'a Section,
     points: PointReads<'a>,
@@ -90,13 +103,12 @@ impl<W: ColumnWeight> Overlay<W> {
         }
     }
 
-    /// Of a version over its complete layer: what was found of consecutive ranges of its vertices while their later lists were gathered.
-    /// Without that, reads the tombstones; in the middle of the layer, when its arcs were born, and the lists with arcs that were born
-    /// later.
+    /// Of a version over its complete layer. Reads what was not found: the tombstones; in the middle of the layer, when its arcs were born, and
+    /// the lists with arcs that were born later.
     pub(super) fn new(
-        (stack, table, direction): (&Stack, &Table, Direction),
+        (stack, direction): (&Stack, Direction),
         property: u32,
-        found: Option<Vec<RangeChanges<W>>>,
+        found: FoundChanges<'_, W>,
         with_tiles: bool,
         memory: Reservation,
         run: &Run,
@@ -104,9 +116,13 @@ impl<W: ColumnWeight> Overlay<W> {
         let section = stack.section(0, direction)?;
         let n = section.main().num_lists();
         let points = PointReads::new(section.main(), property, true);
-        let maker = Maker { stack, table, direction, section, points, run };
-        let is_found = found.is_some();
-        let parts = found.map_or_else(|| maker.parts(), Ok)?;
+        let maker = Maker { stack, direction, section, points, run };
+        let is_found = matches!(found, FoundChanges::Ranges(_));
+        let parts = match found {
+            FoundChanges::Ranges(parts) => parts,
+            FoundChanges::Births(rank) => maker.parts(|part, range| maker.unborn(rank, range, part))?,
+            FoundChanges::Chains(table) => maker.parts(|part, range| maker.replaced(table, range, part))?,
+        };
         let (mut gone, mut units, mut kept) = (Gone::new(n), Vec::new(), Vec::new());
         if is_found {
             (stack.num_vertices()..n).for_each(|v| gone.insert(vertex(v)));
@@ -173,11 +189,18 @@ impl<W: ColumnWeight> Overlay<W> {
 
 impl Maker<'_> {
     /// The parts of all vertices, in order.
-    fn parts<W: ColumnWeight>(&self) -> Result<Vec<RangeChanges<W>>> {
-        let n = self.section.main().num_lists();
+    fn parts<W: ColumnWeight>(
+        &self,
+        find: impl Fn(&mut RangeMaker<W>, Range<usize>) -> Result<()> + Sync,
+    ) -> Result<Vec<RangeChanges<W>>> {
+        let (n, num_vertices) = (self.section.main().num_lists(), self.stack.num_vertices());
         let parts = self.run.share(n.div_ceil(UNIT_LEN), Vec::new, |parts, unit| {
             let first = unit * UNIT_LEN;
-            parts.push((first, self.part::<W>(first, n.min(first + UNIT_LEN))?));
+            let end = n.min(first + UNIT_LEN);
+            let gone = (first.max(num_vertices)..end).map(vertex).collect();
+            let mut part = RangeMaker { gone, ..RangeMaker::default() };
+            find(&mut part, first..end.min(num_vertices))?;
+            parts.push((first, part.finish()));
             Ok::<_, Error>(())
         })?;
         self.points.release();
@@ -185,18 +208,6 @@ impl Maker<'_> {
         let mut parts: Vec<_> = parts.into_iter().flatten().collect();
         parts.sort_unstable_by_key(|part| part.0);
         Ok(parts.into_iter().map(|part| part.1).collect())
-    }
-
-    fn part<W: ColumnWeight>(&self, first: usize, end: usize) -> Result<RangeChanges<W>> {
-        let n = self.stack.num_vertices();
-        let mut part =
-            RangeMaker { gone: (first.max(n)..end).map(vertex).collect(), ..RangeMaker::default() };
-        let end = end.min(n);
-        match self.stack.rank().filter(|_| self.stack.layers().len() == 1) {
-            Some(rank) => self.unborn(rank, first..end, &mut part)?,
-            None => self.replaced(first, end, &mut part)?,
-        }
-        Ok(part.finish())
     }
 
     /// Of a version in the middle of the complete layer: the dead arcs, with those that only the list of their other end leaves out. A
@@ -264,10 +275,10 @@ impl Maker<'_> {
     }
 
     /// What later layers replaced or deleted.
-    fn replaced<W>(&self, first: usize, end: usize, part: &mut RangeMaker<W>) -> Result<()> {
+    fn replaced<W>(&self, table: &Table, vertices: Range<usize>, part: &mut RangeMaker<W>) -> Result<()> {
         let layers = self.stack.layers().len();
-        for v in self.table.skipped(0).iter_range(first, end).map(vertex) {
-            let head = self.table.head(v).filter(|_| self.table.special().has(v as usize));
+        for v in table.skipped(0).iter_range(vertices.start, vertices.end).map(vertex) {
+            let head = table.head(v).filter(|_| table.special().has(v as usize));
             let dead = match head {
                 Some(head) => {
                     let place = self.stack.place(layers, head, self.direction, v)?;
@@ -290,7 +301,7 @@ impl Maker<'_> {
     fn unborn<W: ColumnWeight>(
         &self,
         rank: u32,
-        vertices: std::ops::Range<usize>,
+        vertices: Range<usize>,
         part: &mut RangeMaker<W>,
     ) -> Result<()> {
         let extents = self.section.main().extents(self.run)?;
@@ -342,7 +353,7 @@ impl<W> RangeMaker<W> {
     /// [`Error::Invalid`] if there are more than 2^32 of one range.
     pub(super) fn add(&mut self, v: VertexId, dead: &[VertexId]) -> Result<()> {
         if !dead.is_empty() {
-            self.dead.extend_from_slice(dead);
+            append(&mut self.dead, dead);
             let end = u32::try_from(self.dead.len());
             self.lists.push((v, end.map_err(|_| too_many(v))?));
         }
@@ -350,7 +361,7 @@ impl<W> RangeMaker<W> {
     }
 
     pub(super) fn finish(self) -> RangeChanges<W> {
-        RangeChanges { gone: self.gone, dead: MissingUnit::new(&self.lists, &self.dead), kept: self.kept }
+        RangeChanges { gone: self.gone, dead: MissingUnit::new(&self.lists, self.dead), kept: self.kept }
     }
 }
 

@@ -5,11 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use esker_format::{BLOCK_BYTES, Error, Result};
-use esker_graph::{
-    AnyVisitor, Bitmap, Direction, Flow, ListAccess, Piece, Reservation, Run, Select, Source, VertexId,
-};
+use esker_graph::{AnyVisitor, Bitmap, Direction, Flow, ListAccess, Piece, Run, Select, Source, VertexId};
 
-use super::changes::{Changes, Later, VersionSide};
+use super::changes::{ChangeMemory, Changes, Later, VersionSide};
 use super::filter::{Filtering, Reusing};
 use super::following::Following;
 use super::gather::release_later;
@@ -35,8 +33,8 @@ pub(crate) struct StackedSide<'a, W> {
     points: PointReads<'a>,
     /// Bytes of later layers that point reads brought to memory, about, since they were given up last.
     later_touched: AtomicU64,
-    /// The memory for what is left out of the complete layer, until that is known.
-    memory: Mutex<Option<Reservation>>,
+    /// The memory for what changed, until that is known.
+    memory: Mutex<Option<ChangeMemory>>,
     /// Known once the later layers are verified.
     changes: OnceLock<Changes<'a, W>>,
 }
@@ -50,9 +48,8 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         weight: (u32, u64),
         run: &Run,
     ) -> Result<Self> {
-        let of = VersionSide::new(stack, direction, weight, base.is_scattered(), run)?;
-        let memory = Some(of.reserve::<W>(run)?);
-        Self::with(base, of, memory, OnceLock::new())
+        let (of, memory) = VersionSide::new::<W>(stack, direction, weight, base.is_scattered(), run)?;
+        Self::with(base, of, Some(memory), OnceLock::new())
     }
 
     /// The lists of a version over those of its complete layer, whose heads lie in memory. Without weights, follows the chains of all lists
@@ -70,8 +67,8 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         if HeadedSource::<'_, W>::HAS_WEIGHTS {
             return Ok(Side::source(Self::new(Side::source(base), stack, direction, weight, run)?));
         }
-        let of = VersionSide::new(stack, direction, weight, false, run)?;
-        let mut changes = of.changes::<W>(of.reserve::<W>(run)?, run)?;
+        let (of, memory) = VersionSide::new::<W>(stack, direction, weight, false, run)?;
+        let mut changes = of.changes::<W>(Some(memory), run)?;
         base.leave_out(changes.overlay.hand_over_dead(), run)?;
         Ok(Side::source(Self::with(Side::source(base), of, None, OnceLock::from(changes))?))
     }
@@ -79,7 +76,7 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
     fn with(
         base: Side<'a, W>,
         of: VersionSide<'a>,
-        memory: Option<Reservation>,
+        memory: Option<ChangeMemory>,
         changes: OnceLock<Changes<'a, W>>,
     ) -> Result<Self> {
         let points = PointReads::new(of.stack.section(0, of.direction)?.main(), of.property, true);
@@ -93,7 +90,6 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
             return Ok(changes);
         }
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let memory = memory.map_or_else(|| self.of.reserve::<W>(run), Ok)?;
         let changes = self.of.changes(memory, run)?;
         Ok(self.changes.get_or_init(|| changes))
     }
@@ -212,7 +208,7 @@ fn bits_of(num_vertices: usize, list: impl Iterator<Item = VertexId>) -> Bitmap 
 
 impl<W: ColumnWeight> Source<W, Error> for StackedSide<'_, W> {
     fn degree(&self, v: VertexId) -> usize {
-        self.of.table.degree(v)
+        self.of.degree(v)
     }
 
     fn is_scattered(&self) -> bool {
