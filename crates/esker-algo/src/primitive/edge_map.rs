@@ -98,7 +98,8 @@ impl Way {
     /// the first member of the frontier.
     ///
     /// If one in `k` of the remaining arcs leaves the frontier, a pull looks at `k` arcs of such a list, or at all. How many arcs lead to vertices
-    /// that cannot be reached is unknown, so once a search pulls, it does so until the frontier and its arcs are few.
+    /// that cannot be reached is unknown, so once a search pulls, it does so until the frontier and its arcs are few. Where few lists cannot be read
+    /// by themselves at once, as from a disk, [`Way::choose`] decides.
     pub fn choose_stopping<G: Graph>(
         graph: &G,
         frontier: &Frontier,
@@ -108,6 +109,9 @@ impl Way {
     ) -> Self {
         if !graph.has(Direction::In) {
             return Self::Push;
+        }
+        if !graph.is_at_hand() {
+            return Self::choose(graph, frontier, remaining_arcs);
         }
         let (load, pull_load) = loads(graph, frontier, remaining_arcs);
         if last == Self::Pull || graph.is_scattered() && load > SCATTERED_PUSH_MAX {

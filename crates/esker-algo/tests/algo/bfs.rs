@@ -3,7 +3,7 @@
 use esker_algo::algorithm::bfs::{Bfs, BfsOptions, bfs};
 use esker_algo::check;
 use esker_algo::primitive::Turns;
-use esker_graph::{Csr, Direction, Graph, NONE, Run, Stop, VertexId};
+use esker_graph::{Csr, Direction, Graph, Induced, NONE, Remaining, Run, Stop, VertexId};
 use proptest::prelude::*;
 
 use crate::common;
@@ -135,6 +135,11 @@ fn thresholds_say_when_a_search_turns() {
     // By cost: 640 vertices and arcs of level 3 are pushed, since three times as many are fewer than the 2,260 arcs and 587 vertices before
     // them. Of the 1,536 of level 4, a pull looks at 123 arcs of 75 vertices; of the 640 of level 5, at fewer.
     assert_eq!(pulls(None), 2);
+    // Where lists are not at hand, one in twenty decides.
+    let (view, remaining) = (csr.graph(), Remaining::new(begin as usize + 1, &[]).unwrap());
+    let wrapped = Induced::new(&view, &remaining);
+    assert!(view.is_at_hand() && !wrapped.is_at_hand());
+    assert_eq!(bfs(&wrapped, &run, &[0], &BfsOptions::default()).unwrap().pulls, 4);
     assert_eq!(pulls(Some((1e-6, 1.0))), 0); // Never pulls.
     assert_eq!(pulls(Some((1e6, 1e6))), 10); // Never pushes.
     // As NETALX: pulls at once. Levels 1 to 4 would be pushed by the second threshold, but they do not shrink; level 6 is.
