@@ -291,6 +291,9 @@ mod tests {
             buckets.insert(&run, &moved, |v| priorities[v as usize]).expect("not cancelled");
             most = most.max(buckets.len());
             assert!(buckets.len() <= 2 * n);
+            // Each bucket may begin with room for a few.
+            let room: usize = buckets.slots.iter().map(Vec::capacity).sum();
+            assert!(room <= buckets.len() + buckets.len() / GROWTH + 8 * buckets.slots.len());
         }
         assert_eq!(priorities, vec![None; n]);
         assert!(most > n / 4 || spread < 9, "{most} entries of {n} vertices");
