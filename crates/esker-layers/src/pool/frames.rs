@@ -285,9 +285,7 @@ impl<P: PagedFile> Pool<P> {
                 continue;
             }
             let Some(frame) = self.free_frame(state, needed) else { break };
-            let Range { start, end } = self.bytes_of(extent);
-            let (skip, bytes) = (self.skip as u64, self.skip + (end - start) as usize);
-            reads.push(Read { tag: extent, frame, offset: self.data.start - skip + start, bytes });
+            reads.push(self.read_of(extent, frame));
             state.slots[extent] = Slot::UnderWay;
             state.next = extent + 1;
             open(state, extent as u32);
@@ -295,10 +293,21 @@ impl<P: PagedFile> Pool<P> {
         reads
     }
 
+    fn read_of(&self, extent: usize, frame: Frame) -> Read {
+        let Range { start, end } = self.bytes_of(extent);
+        let (skip, bytes) = (self.skip as u64, self.skip + (end - start) as usize);
+        Read { tag: extent, frame, offset: self.data.start - skip + start, bytes }
+    }
+
     /// Counts an extent that a scan wants and that is still in memory.
     fn count_kept(&self, extent: usize) {
         let Range { start, end } = self.bytes_of(extent);
-        self.count.add_kept(end - start);
+        self.count_found(end - start);
+    }
+
+    /// Counts bytes that are wanted and that are still in memory.
+    pub(crate) fn count_found(&self, bytes: u64) {
+        self.count.add_kept(bytes);
     }
 
     /// The next extent to read or, if the policy keeps the order of the file, to give out.
@@ -367,6 +376,39 @@ impl<P: PagedFile> Pool<P> {
         }
         found.append(&mut unwanted);
         found
+    }
+
+    /// Reads an extent, for single reads, into a frame that holds none; returns whether it is in memory now. Drops no other extent for it, and does
+    /// nothing while a scan or another such read is under way.
+    ///
+    /// # Errors
+    /// That of the read.
+    pub(crate) fn load(&self, number: usize) -> Result<bool> {
+        let Some(_scanning) = if_free(&self.scanning) else { return Ok(false) };
+        let mut reads = locked(&self.reads);
+        if reads.under_way() > 0 {
+            // A failed scan left them behind; the next one waits for them.
+            return Ok(false);
+        }
+        let frame = {
+            let mut state = locked(&self.state);
+            match (&state.slots[number], state.free.is_empty()) {
+                (Slot::Present(_), _) => return Ok(true),
+                (Slot::UnderWay, _) | (Slot::Absent, true) => return Ok(false),
+                (Slot::Absent, false) => {
+                    state.slots[number] = Slot::UnderWay;
+                    state.free.pop()
+                }
+            }
+        };
+        let Some(frame) = frame else { return Ok(false) };
+        reads.begin(&mut vec![self.read_of(number, frame)])?;
+        let mut done = Done::new();
+        while reads.under_way() > 0 {
+            reads.finish(true, &mut done)?;
+        }
+        drop(reads);
+        self.arrive(&mut locked(&self.state), done).map(|()| true)
     }
 
     /// Holds a range, relative to the start of the data, of an extent of which a unit was given out. Verifies its blocks.

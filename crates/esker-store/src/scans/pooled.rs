@@ -137,33 +137,63 @@ fn only_what_is_wanted_is_read() {
     assert_eq!(graph.point_reads(), (1, 1));
 }
 
+/// Reads every 97th list in each direction by itself.
+fn compare_single_lists(graph: &StoredGraph<'_, i32>, sample: &Sample) {
+    let model = sample.model();
+    for direction in [Direction::Out, Direction::In] {
+        for v in (0..sample.num_vertices).step_by(97).map(vertex) {
+            let list = |targets: &[VertexId], weights: &[i32]| (targets.to_vec(), weights.to_vec());
+            let found = graph.with_list(direction, v, list).unwrap();
+            assert_eq!(found, model.graph().with_list(direction, v, list).unwrap(), "{v}");
+        }
+    }
+}
+
 #[test]
 fn single_lists_come_from_the_pool_where_they_are_in_it() {
     for encoding in ENCODINGS {
         let sample = across(encoding, true);
         let (_, _, snapshot) = stored(&sample);
-        let (run, model) = (Run::with_threads(2).unwrap(), sample.model());
+        let run = Run::with_threads(2).unwrap();
         let graph = pooled(&snapshot, &PoolOptions { bytes: 1 << 30, ..little(2) }, &run).unwrap();
-        let compare_all = || {
-            for direction in [Direction::Out, Direction::In] {
-                for v in (0..sample.num_vertices).step_by(97).map(vertex) {
-                    let list = |targets: &[VertexId], weights: &[i32]| (targets.to_vec(), weights.to_vec());
-                    let found = graph.with_list(direction, v, list).unwrap();
-                    assert_eq!(found, model.graph().with_list(direction, v, list).unwrap(), "{v}");
-                }
-            }
-        };
-        compare_all();
-        let (from_pool, mapped) = graph.point_reads();
-        assert_eq!(from_pool, 0, "nothing is in the pool yet");
         for direction in [Direction::Out, Direction::In] {
             graph.scan(&run, direction, Select::All, &Collect { most: usize::MAX }).unwrap();
         }
-        compare_all();
-        let (from_pool, others) = graph.point_reads();
-        assert_eq!(from_pool + others, 2 * mapped);
+        let read = graph.read_bytes();
+        compare_single_lists(&graph, &sample);
+        let (from_pool, mapped) = graph.point_reads();
         // Those that lie in two extents are not there in one piece.
-        assert!(from_pool > mapped * 9 / 10, "{from_pool} of {mapped}");
+        assert!(mapped < from_pool / 9, "{from_pool} and {mapped}");
+        assert_eq!(graph.read_bytes(), read, "{encoding:?}");
+    }
+}
+
+#[test]
+fn single_lists_fill_the_room_of_the_pool_and_drop_nothing_from_it() {
+    for encoding in ENCODINGS {
+        let sample = across(encoding, true);
+        let (_, _, snapshot) = stored(&sample);
+        let run = Run::with_threads(2).unwrap();
+        let list_bytes = PooledNeeds::of(snapshot.complete_layer(), 2).unwrap().list_bytes;
+        // Room for all.
+        let graph = pooled(&snapshot, &PoolOptions { bytes: 1 << 30, ..little(2) }, &run).unwrap();
+        compare_single_lists(&graph, &sample);
+        let (from_pool, mapped) = graph.point_reads();
+        assert!(0 < mapped && mapped < from_pool, "{encoding:?}: {from_pool} and {mapped}");
+        assert!((list_bytes / 2..2 * list_bytes).contains(&graph.read_bytes()), "{encoding:?}");
+        compare_single_lists(&graph, &sample);
+        let (again, others) = graph.point_reads();
+        assert!(again - from_pool > 9 * (others - mapped), "{encoding:?}: {again} and {others}");
+        // Room for four extents a direction: they are read once.
+        let graph = pooled(&snapshot, &little(2), &run).unwrap();
+        (0..3).for_each(|_| compare_single_lists(&graph, &sample));
+        assert!(graph.point_reads().0 > 0, "{encoding:?}");
+        // Reads begin at whole pages.
+        let most = little(2).bytes + 8 * 4096;
+        assert!((1..=most).contains(&graph.read_bytes()), "{encoding:?}: {} of {most}", graph.read_bytes());
+        // Scans take the frames back.
+        let found = sorted(&graph.scan(&run, Direction::In, Select::All, &Whole).unwrap());
+        assert!(found == expected(&sample, Direction::In), "{encoding:?}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use esker_format::BLOCK_BYTES;
 use esker_format::io::Disk;
@@ -25,6 +25,10 @@ use crate::pool::{Held, Pool, PoolOptions};
 /// Lists per group of compressed lists.
 const GROUP_LEN: usize = 64;
 
+/// Reads of single lists from the map after which their extent is read into the pool, if there is room. By then they have brought as many bytes to
+/// memory as an extent has ([`PointReads::LIST_BYTES`] each), so that reading it costs at most as much again.
+const READS_BEFORE_LOADING: u32 = 8;
+
 /// One direction.
 pub(crate) struct PooledSide<'a, W: ColumnWeight> {
     pool: Pool<ListPages<'a>>,
@@ -38,6 +42,8 @@ pub(crate) struct PooledSide<'a, W: ColumnWeight> {
     first_slots: Vec<usize>,
     /// Whether the targets of each extent were checked to be vertices. Later reads have the same checksums, so once is enough.
     sound: Vec<AtomicBool>,
+    /// How often a single list of each extent was not in the pool.
+    missed: Vec<AtomicU32>,
 }
 
 /// An extent in memory.
@@ -76,25 +82,64 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
         let starts = (0..num_extents).map(|extent| kept.slot_at_byte(pool.bytes_of(extent).start));
         let first_slots = starts.chain([kept.num_lists()]).collect();
         let sound = (0..num_extents).map(|_| AtomicBool::new(false)).collect();
+        let missed = (0..num_extents).map(|_| AtomicU32::new(0)).collect();
         let points = PointReads::new(lists, property, true);
         let weights = WeightsBeside::new(lists, property)?;
         let (pool_reads, mapped_reads) = Default::default();
-        Ok(Self { pool, lists, weights, points, pool_reads, mapped_reads, first_slots, sound })
+        Ok(Self { pool, lists, weights, points, pool_reads, mapped_reads, first_slots, sound, missed })
     }
 
     fn slots(&self, extent: usize) -> Range<usize> {
         self.first_slots[extent]..self.first_slots[extent + 1]
     }
 
+    /// An extent for a single list, of which all lists were found to be of vertices; `None` if it is not in memory. After some reads of its lists
+    /// it comes to memory if a frame is free: runs that read single lists alone fill the pool too, and what scans brought stays.
+    fn held_for_one(&self, extent: usize) -> Result<Option<Held>> {
+        let bytes = self.pool.bytes_of(extent);
+        let is_sound = self.sound[extent].load(Relaxed);
+        if is_sound && let Some(held) = self.pool.hold_if_there(extent, bytes.clone())? {
+            return Ok(Some(held));
+        }
+        let missed = self.missed[extent].fetch_add(1, Relaxed).wrapping_add(1);
+        if !missed.is_multiple_of(READS_BEFORE_LOADING) || !self.pool.load(extent)? {
+            return Ok(None);
+        }
+        let Some(held) = self.pool.hold_if_there(extent, bytes.clone())? else { return Ok(None) };
+        if !is_sound {
+            let slots = self.slots(extent);
+            let hand = InHand::<W> { held: &held, bytes, slots, weights: &[], first_arc: 0 };
+            self.check_targets(&hand, &mut ListPlaces::default(), &mut Vec::new())?;
+            self.sound[extent].store(true, Relaxed);
+        }
+        Ok(Some(held))
+    }
+
+    /// Checks that the targets of an extent are vertices.
+    fn check_targets(
+        &self,
+        hand: &InHand<'_, W>,
+        places: &mut ListPlaces,
+        buffer: &mut Vec<VertexId>,
+    ) -> Result<()> {
+        match self.pool.paged().kept {
+            DenseLists::Arrays { arrays, .. } => {
+                let first = hand.bytes.start as usize / size_of::<VertexId>();
+                arrays.check_targets(bytemuck::cast_slice(hand.held), first)
+            }
+            DenseLists::Coded { coded, index } => check((coded, index), hand, places, buffer),
+        }
+    }
+
     /// Calls `take` with a list if all of it is in memory, and was found to be one of vertices.
     fn take_from_pool(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<bool> {
         let slot = v as usize;
         let extent = self.first_slots.partition_point(|&first| first <= slot).saturating_sub(1);
-        if self.sound.get(extent).is_none_or(|sound| !sound.load(Relaxed)) {
+        if extent >= self.sound.len() {
             return Ok(false);
         }
+        let Some(held) = self.held_for_one(extent)? else { return Ok(false) };
         let bytes = self.pool.bytes_of(extent);
-        let Some(held) = self.pool.hold_if_there(extent, bytes.clone())? else { return Ok(false) };
         let weights = |arcs: Range<usize>| self.weights.get(arcs, &mut LastBlock::default());
         let kept = self.pool.paged().kept;
         match kept {
@@ -104,6 +149,7 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
                 let Some(targets) = held.get(in_hand(arcs.start)..in_hand(arcs.end)) else {
                     return Ok(false);
                 };
+                self.pool.count_found(targets.len() as u64);
                 take(bytemuck::cast_slice(targets), weights(arcs.start as usize..arcs.end as usize)?);
             }
             DenseLists::Coded { coded, index } => {
@@ -113,6 +159,7 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
                 let length = places.end_byte(slot - group) - place.byte;
                 let start = place.byte - bytes.start as usize;
                 let Some(code) = held.get(start..start + length + AHEAD_BYTES) else { return Ok(false) };
+                self.pool.count_found(length as u64);
                 let (mut list, mut buffer) = (Vec::with_capacity(place.degree), Vec::new());
                 coded.visit_list((slot, place, length), Some(code), &mut buffer, |_, targets| {
                     list.extend_from_slice(targets);
@@ -138,19 +185,14 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
         let arcs = kept.before(slots.start)..kept.before(slots.end);
         let weights = self.weights.get(arcs.clone(), &mut LastBlock::default())?;
         let hand = InHand { held: &held, bytes, slots, weights, first_arc: arcs.start };
-        let is_sound = self.sound[extent].load(Relaxed);
+        if !self.sound[extent].load(Relaxed) {
+            self.check_targets(&hand, &mut worker.places, &mut worker.buffer)?;
+        }
         match kept {
             DenseLists::Arrays { arrays, offsets } => {
-                if !is_sound {
-                    let first = hand.bytes.start as usize / size_of::<VertexId>();
-                    arrays.check_targets(bytemuck::cast_slice(hand.held), first)?;
-                }
                 self.offer_arrays(run, (arrays, offsets), &hand, bits, worker)?;
             }
             DenseLists::Coded { coded, index } => {
-                if !is_sound {
-                    check(coded, index, &hand, worker)?;
-                }
                 self.offer_coded(run, (coded, index), &hand, bits, worker)?;
             }
         }
@@ -332,14 +374,13 @@ fn whole<'h, W>(hand: &InHand<'h, W>, place: ListPlace, length: usize) -> Option
 
 /// Verifies the lists that lie wholly in an extent.
 fn check<W>(
-    coded: &Coded,
-    index: Index<'_>,
+    (coded, index): (&Coded, Index<'_>),
     hand: &InHand<'_, W>,
-    worker: &mut PooledWorker<'_, W>,
+    places: &mut ListPlaces,
+    buffer: &mut Vec<VertexId>,
 ) -> Result<()> {
     let lists = coded.some(index, hand.bytes.start as usize, hand.held);
-    let PooledWorker { places, buffer, .. } = worker;
-    let Range { start, end } = hand.slots;
+    let Range { start, end } = hand.slots.clone();
     for first in (start / GROUP_LEN * GROUP_LEN..end).step_by(GROUP_LEN) {
         lists.places(first, places);
         for i in first.max(start) - first..GROUP_LEN.min(end - first) {
