@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use esker::doctor::{Effort, measure};
 use esker::rates::{Known, Rate, Rates, cache_directory, file};
+use esker::store::format::return_large_blocks;
 use esker::store::version::format_time;
 use serde_json::json;
 
@@ -78,6 +79,8 @@ impl DoctorCommand {
             (None, None) => std::env::temp_dir(),
         };
         let directory = std::path::absolute(&directory)?;
+        // A run copies lists to memory that is new to the process. Else the trials would use the same memory again and again.
+        return_large_blocks();
         let bar = Bar::spinner(false);
         let run = self.resources.run(&cancel, 0, false, Some(bar.on_round("measuring")))?;
         let measured = measure(&directory, &Effort::default(), &run);

@@ -136,7 +136,7 @@ impl Default for Rates {
     fn default() -> Self {
         Self {
             threads: 2,
-            per_second: [2.5e4, 1.3e9, 2.6e4, 1e10, 1e8, 1.2e10, 2e9, 1.6e9, 6.9e8, 7e8, 6e8, 1.87e8],
+            per_second: [2e4, 1.3e9, 2e4, 4.2e10, 1.9e8, 1.1e10, 3e9, 2.5e9, 1.1e9, 9.6e8, 6e8, 2e8],
         }
     }
 }

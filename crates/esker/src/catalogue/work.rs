@@ -18,16 +18,24 @@ const VERTEX_ARCS: f64 = 4.0;
 /// docs/performance.md names (docs/notebook.md has the figures).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Workload {
-    /// How often it reads all lists of the directions that its entry names, each arc counted: 2.5 means five halves of them.
+    /// How often it reads all lists of the directions that its entry names, each arc counted: 2.5 means five halves of them. On a graph with
+    /// hubs, which searches reach after few arcs.
     pub scans: f64,
-    /// How often it reads the tails of lists whose heads are in memory, with heads of half of all arcs.
+    /// How often it reads the tails of lists whose heads are in memory, with heads of half of all arcs, on a graph with hubs.
     pub tails: f64,
+    /// Scans, and tails, on a graph whose degrees are nearly equal.
+    pub even_scans: f64,
+    /// See [`Workload::even_scans`].
+    pub even_tails: f64,
     /// What it takes longer over tiles than over plain lists, in scans: of few vertices, whole tiles are decoded.
     pub tiles: f64,
     /// What it takes longer over several layers than over one, in scans: single lists are found along their chains.
     pub layers: f64,
-    /// Whether it reads single lists at random from a pool, and not by scans.
-    pub reads_points: bool,
+    /// Nanoseconds that a thread takes for each arc to read single lists at random, beyond those of mapped lists, from a pool that holds half of
+    /// them, on a graph whose degrees are nearly equal; 0: it reads by scans.
+    pub even_point_ns: f64,
+    /// The same, on a graph with hubs: their lists, which are in the pool, are read most.
+    pub skewed_point_ns: f64,
     /// Nanoseconds for each arc of these directions, in all rounds together, on a graph of 2^18 vertices whose degrees are nearly equal.
     /// A vertex counts as 4 arcs.
     pub even_ns: f64,
@@ -44,8 +52,26 @@ impl Workload {
     /// So many scans, and nanoseconds an arc: on an even graph, on a skewed one.
     pub(super) const fn new(scans: f64, even_ns: f64, skewed_ns: f64) -> Self {
         let (tails, tiles, layers, (even_growth, skewed_growth)) = (scans, scans, scans, GROWTH);
-        let reads_points = false;
-        Self { scans, tails, tiles, layers, reads_points, even_ns, skewed_ns, even_growth, skewed_growth }
+        let (even_scans, even_tails) = (scans, scans);
+        Self {
+            scans,
+            tails,
+            even_scans,
+            even_tails,
+            tiles,
+            layers,
+            even_point_ns: 0.0,
+            skewed_point_ns: 0.0,
+            even_ns,
+            skewed_ns,
+            even_growth,
+            skewed_growth,
+        }
+    }
+
+    /// And other numbers of scans and of tails on a graph whose degrees are nearly equal.
+    pub(super) const fn evenly(self, even_scans: f64, even_tails: f64) -> Self {
+        Self { even_scans, even_tails, ..self }
     }
 
     /// And other numbers of tails than of scans, and of what it takes longer over tiles and over layers.
@@ -53,9 +79,9 @@ impl Workload {
         Self { tails, tiles, layers, ..self }
     }
 
-    /// And by point reads.
-    pub(super) const fn points(self) -> Self {
-        Self { reads_points: true, ..self }
+    /// And by point reads, which take so long an arc, on an even graph and on a skewed one.
+    pub(super) const fn points(self, even_point_ns: f64, skewed_point_ns: f64) -> Self {
+        Self { even_point_ns, skewed_point_ns, ..self }
     }
 
     /// And growth beyond linear, on even and on skewed graphs.
@@ -67,8 +93,32 @@ impl Workload {
     pub(super) fn times(self, count: f64) -> Self {
         let [scans, tails, tiles, layers] =
             [self.scans, self.tails, self.tiles, self.layers].map(|one| one * count);
-        let [even_ns, skewed_ns] = [self.even_ns, self.skewed_ns].map(|one| one * count);
-        Self { scans, tails, tiles, layers, even_ns, skewed_ns, ..self }
+        let [even_scans, even_tails, even_ns, skewed_ns] =
+            [self.even_scans, self.even_tails, self.even_ns, self.skewed_ns].map(|one| one * count);
+        let [even_point_ns, skewed_point_ns] =
+            [self.even_point_ns, self.skewed_point_ns].map(|one| one * count);
+        let times = Self { scans, tails, even_scans, even_tails, tiles, layers, even_ns, skewed_ns, ..self };
+        Self { even_point_ns, skewed_point_ns, ..times }
+    }
+
+    /// How often it reads all lists of a graph of this skew, which [`Workload::nanoseconds`] explains.
+    pub fn scans_on(&self, skew: f64) -> f64 {
+        between(self.even_scans, self.scans, skew)
+    }
+
+    /// How often it reads all tails of a graph of this skew.
+    pub fn tails_on(&self, skew: f64) -> f64 {
+        between(self.even_tails, self.tails, skew)
+    }
+
+    /// Whether it reads single lists at random from a pool, and not by scans.
+    pub fn reads_points(&self) -> bool {
+        self.even_point_ns > 0.0
+    }
+
+    /// Nanoseconds an arc of point reads on a graph of this skew.
+    pub fn point_ns_on(&self, skew: f64) -> f64 {
+        between(self.even_point_ns, self.skewed_point_ns, skew)
     }
 
     /// Nanoseconds on a graph of so many vertices and arcs. `skew` is 0 where degrees are nearly equal, 1 where most arcs are those of hubs.
@@ -78,11 +128,20 @@ impl Workload {
             return 0.0;
         }
         let skew = skew.clamp(0.0, 1.0);
-        let arc_ns = self.even_ns * (self.skewed_ns / self.even_ns).powf(skew);
+        let arc_ns = between(self.even_ns, self.skewed_ns, skew);
         let growth = self.even_growth + (self.skewed_growth - self.even_growth) * skew;
         let vertices = (num_vertices.max(1) as f64).min(GROWTH_ENDS_AT);
         let linear = arc_ns * (num_arcs as f64 + VERTEX_ARCS * num_vertices as f64);
         linear * (vertices / GROWTH_VERTICES).powf(growth)
+    }
+}
+
+/// From `even` at a skew of 0 to `skewed` at 1: by equal factors, or where one of them is 0, by equal steps.
+fn between(even: f64, skewed: f64, skew: f64) -> f64 {
+    let skew = skew.clamp(0.0, 1.0);
+    match even > 0.0 && skewed > 0.0 {
+        true => even * (skewed / even).powf(skew),
+        false => even + (skewed - even) * skew,
     }
 }
 
@@ -113,6 +172,9 @@ mod tests {
         assert_eq!(work.nanoseconds(n, m, 1.0), 4.0 * once);
         assert_eq!(work.times(5.0).nanoseconds(n, m, 0.0), 5.0 * once);
         assert_eq!(work.times(5.0).scans, 10.0);
+        let searched = work.over(0.0, 1.0, 1.0).evenly(8.0, 4.0).times(2.0);
+        assert_eq!([0.0, 0.5, 1.0].map(|skew| searched.scans_on(skew)), [16.0, 8.0, 4.0]);
+        assert_eq!([0.0, 0.5, 1.0].map(|skew| searched.tails_on(skew)), [8.0, 4.0, 0.0]);
         assert_eq!(work.times(0.0).nanoseconds(n, m, 0.5), 0.0);
         // Four times the vertices and arcs: four times, and twice for the growth.
         assert_eq!(work.nanoseconds(4 * n, 4 * m, 0.0), 8.0 * once);

@@ -12,7 +12,7 @@ use esker_store::{
 };
 
 use super::candidate::{Candidate, absent};
-use super::price::{Costs, Price, Stored, skew};
+use super::price::{Costs, Degrees, Price, Stored};
 use super::windowed::{copied_or_not, reads_weights_beside, reads_whole_lists};
 use crate::catalogue::{Entry, Params, ReadPattern, Resources, Workload};
 use crate::error::Result;
@@ -270,7 +270,8 @@ pub(super) fn candidates(
 /// The work of an algorithm, with the scan that counts degrees where a directed graph is read as undirected.
 fn work_on(snapshot: &Snapshot, mut work: Workload) -> Workload {
     if snapshot.drops_directions() {
-        for scans in [&mut work.scans, &mut work.tails, &mut work.tiles, &mut work.layers] {
+        let Workload { scans, tails, even_scans, even_tails, tiles, layers, .. } = &mut work;
+        for scans in [scans, tails, even_scans, even_tails, tiles, layers] {
             *scans += 1.0;
         }
     }
@@ -323,7 +324,7 @@ fn costs<'a>(
         threads: resources.threads,
         num_vertices: shape.num_vertices,
         num_arcs: snapshot.num_arcs() * sections,
-        skew: skew(snapshot)?,
+        degrees: Degrees::of(snapshot)?,
         num_layers: snapshot.stack().layers().len(),
         later_bytes: 0,
         decodes_tiles: snapshot.keeps_only_tiles(),
@@ -414,7 +415,7 @@ fn scans_that_pay(snapshot: &Snapshot, shape: &Shape, pattern: ReadPattern, rate
     }
 }
 
-/// The number of scans of lists in many layers from which on a copy to memory pays; 9 by the constants. The copy takes as long as
+/// The number of scans of lists in many layers from which on a copy to memory pays; 11 by the constants. The copy takes as long as
 /// these scans lose against scans of one plain layer, with a margin.
 fn copy_in_scans(rates: &Rates) -> f64 {
     let seconds = |rate| 1.0 / rates.of(rate);
@@ -423,7 +424,7 @@ fn copy_in_scans(rates: &Rates) -> f64 {
     (even * COPY_MARGIN).clamp(COPY_IN_SCANS.0, COPY_IN_SCANS.1)
 }
 
-/// By how much more scans a copy paid than the rates alone say: 9 rather than 5.8, where both were measured.
+/// By how much more scans a copy paid than the rates alone say: 9 rather than 5.8, where both were measured (with rates of that time).
 const COPY_MARGIN: f64 = 1.56;
 /// The bounds of what rates can say of a copy: they scatter.
 const COPY_IN_SCANS: (f64, f64) = (4.0, 24.0);

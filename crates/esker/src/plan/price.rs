@@ -60,8 +60,7 @@ pub(super) struct Costs<'a> {
     pub(super) num_vertices: u64,
     /// Arcs of the directions that are read.
     pub(super) num_arcs: u64,
-    /// How unequal degrees are: see [`Workload::nanoseconds`].
-    pub(super) skew: f64,
+    pub(super) degrees: Degrees,
     pub(super) num_layers: usize,
     /// Bytes of the layers above the complete one, and of the codes of births of a layer that is read in part.
     pub(super) later_bytes: u64,
@@ -105,22 +104,39 @@ impl Stored {
 const DEGREE_SAMPLES: u64 = 256;
 /// The ratio of the average degree to the middle one at which a graph counts as wholly skewed.
 const SKEWED_RATIO: f64 = 4.0;
+/// Degrees descend if at most one in so many is lower than another half of all vertices behind it.
+const ASCENTS_SHARE: usize = 16;
 
-/// How unequal degrees are, from those of 256 vertices: 0 if a vertex in the middle has as many arcs as the average, 1 if it has a quarter or less.
-///
-/// # Errors
-/// [`esker_store::Error::Corrupt`]; [`esker_store::Error::Io`].
-pub(super) fn skew(snapshot: &Snapshot) -> Result<f64> {
-    let n = snapshot.stack().num_vertices() as u64;
-    let direction = if snapshot.reads(Direction::Out) { Direction::Out } else { Direction::In };
-    let count = DEGREE_SAMPLES.min(n);
-    let degree = |i: u64| snapshot.degree(direction, vertex((n / count * i) as usize));
-    let mut degrees = (0..count).map(degree).collect::<std::result::Result<Vec<_>, _>>()?;
-    degrees.sort_unstable();
-    let middle = degrees.get(degrees.len() / 2).map_or(1.0, |&degree| degree.max(1) as f64);
-    // Of the whole version, as the degrees are, also where a window leaves few arcs.
-    let average = snapshot.version().num_arcs as f64 / n.max(1) as f64;
-    Ok((average / middle).max(1.0).log(SKEWED_RATIO).min(1.0))
+/// What is known of the degrees of a graph, from those of 256 vertices.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Degrees {
+    /// How unequal they are: 0 if a vertex in the middle has as many arcs as the average, 1 if it has a quarter or less. See
+    /// [`Workload::nanoseconds`].
+    pub(super) skew: f64,
+    /// Whether vertices are numbered by descending degree, with few exceptions.
+    pub(super) descend: bool,
+}
+
+impl Degrees {
+    /// Those of the graph of a snapshot.
+    ///
+    /// # Errors
+    /// [`esker_store::Error::Corrupt`]; [`esker_store::Error::Io`].
+    pub(super) fn of(snapshot: &Snapshot) -> Result<Self> {
+        let n = snapshot.stack().num_vertices() as u64;
+        let direction = if snapshot.reads(Direction::Out) { Direction::Out } else { Direction::In };
+        let count = DEGREE_SAMPLES.min(n);
+        let degree = |i: u64| snapshot.degree(direction, vertex((n / count * i) as usize));
+        let mut degrees = (0..count).map(degree).collect::<std::result::Result<Vec<_>, _>>()?;
+        let (former, latter) = degrees.split_at(degrees.len() / 2);
+        let ascents = former.iter().zip(latter).filter(|(first, later)| first < later).count();
+        let descend = ascents * ASCENTS_SHARE <= former.len();
+        degrees.sort_unstable();
+        let middle = degrees.get(degrees.len() / 2).map_or(1.0, |&degree| degree.max(1) as f64);
+        // Of the whole version, as the degrees are, also where a window leaves few arcs.
+        let average = snapshot.version().num_arcs as f64 / n.max(1) as f64;
+        Ok(Self { skew: (average / middle).max(1.0).log(SKEWED_RATIO).min(1.0), descend })
+    }
 }
 
 /// The share of files, by bytes, that the page cache does not hold; 0 if the system does not say.
@@ -141,10 +157,11 @@ fn share_on_disk(directory: &Path, prefixes: &[String]) -> f64 {
 const TAIL_BYTES: f64 = 1.4;
 /// The part of the rate of long reads at which tails arrive: their reads are short.
 const TAIL_PACE: f64 = 0.7;
-/// Nanoseconds an arc that all point reads of a run over pooled lists take together, beyond those of mapped lists.
-const POOLED_POINTS_NS: f64 = 36.0;
-/// Bytes that these reads read for each byte of lists.
-const POOLED_POINTS_BYTES: f64 = 1.5;
+/// Nanoseconds an arc of one thread that chooses heads by degree.
+const CHOSEN_NS: f64 = 24.0;
+/// What point reads over heads take of the time that they take over a pool: on a graph with hubs, whose lists are in the page cache after the first
+/// reads, and on an even graph.
+const HEADED_POINTS: (f64, f64) = (0.12, 0.75);
 
 /// Bytes of later layers whose lists are found in a second, by two threads.
 const LATER_FOUND: f64 = 1.0e9;
@@ -180,14 +197,14 @@ impl Costs<'_> {
             }
             Residency::Pooled => {
                 let is_twice = encoding == GraphEncoding::Tiles && self.reads_tiles_twice;
-                let scans = self.work.scans.max(0.0) * if is_twice { 2.0 } else { 1.0 };
+                let scans = self.work.scans_on(self.degrees.skew).max(0.0) * if is_twice { 2.0 } else { 1.0 };
                 price.disk_bytes = self.pooled_bytes(stored.bytes - stored.weight_bytes, memory_bytes, scans);
                 price.verifying = self.verifying(self.offset_bytes.saturating_add(price.disk_bytes));
                 price.reading = self.seconds(price.disk_bytes, Rate::ReadBytes);
-                if self.work.reads_points {
-                    let points = self.machine() * self.num_arcs as f64 * POOLED_POINTS_NS * 1e-9;
-                    price.computing += self.threaded(points);
-                }
+                // The system makes the pages of a pool, as it does for a copy.
+                let bytes_copied = self.rates.of(Rate::Copy) * size_of::<VertexId>() as f64;
+                price.gathering = stored.bytes.min(memory_bytes) as f64 / bytes_copied;
+                price.computing += self.points(1.0 - memory_bytes as f64 / stored.bytes.max(1) as f64);
             }
             Residency::Headed => self.headed(&mut price, memory_bytes),
         }
@@ -205,10 +222,18 @@ impl Costs<'_> {
     /// unless they are among those decoded last.
     fn decoding(&self, residency: Residency) -> f64 {
         let (arcs, kept) = (self.num_arcs as f64, TiledLists::KEPT_ARCS_MAX as f64);
-        let in_order = if residency == Residency::Memory { 1.0 } else { self.work.scans.max(1.0) };
-        let at_random = self.work.reads_points && residency == Residency::Mapped;
+        let in_order =
+            if residency == Residency::Memory { 1.0 } else { self.work.scans_on(self.degrees.skew).max(1.0) };
+        let at_random = self.work.reads_points() && residency == Residency::Mapped;
         let missed = if at_random { arcs * (1.0 - kept / arcs.max(1.0)).max(0.0) } else { 0.0 };
         (in_order * arcs + missed * (kept / PARTS_KEPT).min(arcs)) / DECODED
+    }
+
+    /// Seconds that point reads take, with such a part of the lists outside of the pool.
+    fn points(&self, outside: f64) -> f64 {
+        // They were measured with half of them outside.
+        let ns = self.work.point_ns_on(self.degrees.skew) * 2.0 * outside.max(0.0);
+        self.threaded(self.machine() * self.num_arcs as f64 * ns * 1e-9)
     }
 
     /// Seconds that later layers take, at so many bytes a second by two threads.
@@ -222,18 +247,30 @@ impl Costs<'_> {
         let ids = self.num_arcs.saturating_mul(size_of::<VertexId>() as u64).max(1) as f64;
         let share = (memory_bytes as f64 / ids).min(1.0);
         let gathered = self.head_bytes.map_or(all, |bytes| bytes as f64);
-        let from_disk = gathered * self.lists.uncached_bytes as f64 / self.lists.bytes.max(1) as f64;
         price.verifying = self.verifying(self.offset_bytes.saturating_add(gathered as u64));
         price.gathering = self.threaded(self.num_arcs as f64 * share / self.rates.of(Rate::Copy));
-        let tails = all * (1.0 - share) * TAIL_BYTES * self.work.tails;
-        price.reading = (from_disk + tails / TAIL_PACE) / self.rates.of(Rate::ReadBytes);
-        price.disk_bytes = (from_disk + tails) as u64;
+        if self.head_bytes.is_none() && !self.degrees.descend {
+            price.gathering += self.threaded(self.machine() * self.num_arcs as f64 * CHOSEN_NS * 1e-9);
+        }
+        // Where all lists are short, the tails of a page are in as many pages as the lists.
+        let skew = self.degrees.skew;
+        let read = (1.0 - share) * TAIL_BYTES * skew + (2.0 * (1.0 - share)).min(1.0) * (1.0 - skew);
+        let mut tails = all * read * self.work.tails_on(skew);
+        if self.work.reads_points() {
+            // Single lists are mapped.
+            let part = HEADED_POINTS.1 + (HEADED_POINTS.0 - HEADED_POINTS.1) * skew;
+            price.computing += part * self.points(1.0 - share);
+            tails = self.lists.uncached_bytes as f64;
+        }
+        // Heads are read past the page cache, as tails are.
+        price.reading = (gathered + tails / TAIL_PACE) / self.rates.of(Rate::ReadBytes);
+        price.disk_bytes = (gathered + tails) as u64;
     }
 
     /// Bytes that a pool reads: each scan those that are not in memory from the one before.
     fn pooled_bytes(&self, bytes: u64, memory_bytes: u64, scans: f64) -> u64 {
-        if self.work.reads_points {
-            return (bytes as f64 * POOLED_POINTS_BYTES) as u64;
+        if self.work.reads_points() {
+            return bytes.min(memory_bytes);
         }
         let beyond = bytes.saturating_sub(memory_bytes) as f64;
         (bytes as f64 * scans.min(1.0) + beyond * (scans - 1.0).max(0.0)) as u64
@@ -241,12 +278,16 @@ impl Costs<'_> {
 
     /// The algorithm's own time: over plain lists, and what each scan of another source takes beyond that.
     fn computing(&self, encoding: GraphEncoding, residency: Residency) -> f64 {
-        let own = self.work.nanoseconds(self.num_vertices, self.num_arcs, self.skew) * 1e-9 * self.machine();
+        let own = self.work.nanoseconds(self.num_vertices, self.num_arcs, self.degrees.skew)
+            * 1e-9
+            * self.machine();
         let (rate, scans) = match encoding {
             GraphEncoding::Tiles => (Rate::ScanTiles, self.work.tiles),
             GraphEncoding::Lists if residency == Residency::Memory => (Rate::ScanPlain, 0.0),
             GraphEncoding::Lists if self.num_layers > 1 => (Rate::ScanLayers, self.work.layers),
-            GraphEncoding::Lists if self.is_compressed => (Rate::ScanCompressed, self.work.scans),
+            GraphEncoding::Lists if self.is_compressed => {
+                (Rate::ScanCompressed, self.work.scans_on(self.degrees.skew))
+            }
             GraphEncoding::Lists => (Rate::ScanPlain, 0.0),
         };
         let more = (1.0 / self.rates.of(rate) - 1.0 / self.rates.of(Rate::ScanPlain)).max(0.0);

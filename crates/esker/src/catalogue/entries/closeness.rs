@@ -25,7 +25,10 @@ pub(super) const CLOSENESS: Entry = Entry {
     ],
     reads: GraphReads::few(ListReads::Both),
     work: |params, shape| {
-        Ok(Workload::new(0.2, 0.33, 0.38).over(0.31, 0.34, 0.15).times(num_sources(params, shape)?))
+        Ok(Workload::new(0.2, 0.22, 0.25)
+            .over(0.31, 0.34, 0.15)
+            .evenly(0.2, 0.13)
+            .times(num_sources(params, shape)?))
     },
     undirected: false,
     columns: &["closeness"],

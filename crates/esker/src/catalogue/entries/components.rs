@@ -31,7 +31,7 @@ pub(super) const WCC: Entry = Entry {
             .or("0.2"),
     ],
     reads: GraphReads::few(ListReads::Both).ignoring_isolated(),
-    work: |_, _| Ok(Workload::new(1.1, 0.85, 0.34).over(0.0, 0.85, 0.61)),
+    work: |_, _| Ok(Workload::new(1.1, 0.85, 0.34).over(0.0, 0.85, 0.61).evenly(1.1, 0.0)),
     undirected: false,
     columns: &["component"],
     figures: &["components"],
@@ -84,7 +84,7 @@ pub(super) const CDLP: Entry = Entry {
     work: |params, _| {
         Ok(Workload::new(1.0, 2.1, 1.7)
             .over(1.4, 1.0, 5.1)
-            .points()
+            .points(20.0, 12.0)
             .times(cdlp_options(params)?.iterations as f64))
     },
     undirected: false,
@@ -157,7 +157,7 @@ pub(super) const SCC: Entry = Entry {
     summary: "Strongly connected components: vertices that reach each other",
     options: &[],
     reads: GraphReads::points(ListReads::Both),
-    work: |_, _| Ok(Workload::new(0.96, 1.5, 2.1).over(0.0096, 0.96, 0.89)),
+    work: |_, _| Ok(Workload::new(0.96, 1.7, 1.3).over(0.0096, 0.96, 0.89).evenly(2.1, 1.1)),
     undirected: false,
     columns: &["component"],
     figures: &["components", "largest"],

@@ -23,7 +23,7 @@ pub(super) const DEGREES: Entry = Entry {
     .in_lists(&["in", "both"])],
     reads: GraphReads::scans(ListReads::Both).ignoring_isolated().counting_copies(),
     // The lengths of lists are read, and no list.
-    work: |_, _| Ok(Workload::new(0.001, 0.03, 0.03).growing(0.0, 0.0)),
+    work: |_, _| Ok(Workload::new(0.001, 0.1, 0.1).growing(0.0, 0.0)),
     undirected: false,
     columns: &["degree"],
     figures: &["largest"],

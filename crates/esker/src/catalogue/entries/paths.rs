@@ -63,7 +63,7 @@ pub(super) const BELLMAN_FORD: Entry = Entry {
     reads: GraphReads::scans(ListReads::Both).weighted().ignoring_isolated().counting_copies(),
     work: |_, shape| {
         Ok(if shape.weight_bytes == 0 {
-            Workload::new(3.0, 2.7, 2.7)
+            Workload::new(3.0, 3.7, 1.8)
         } else {
             Workload::new(10.0, 28.0, 11.0).over(8.5, 10.0, 41.0).times(one_way(shape))
         })
@@ -118,7 +118,7 @@ pub(super) const WIDEST: Entry = Entry {
     reads: GraphReads::few(ListReads::Both).weighted().ignoring_isolated().counting_copies(),
     work: |_, shape| {
         Ok(if shape.weight_bytes == 0 {
-            Workload::new(3.0, 2.2, 2.2)
+            Workload::new(3.0, 3.2, 1.6)
         } else {
             Workload::new(4.4, 9.8, 5.3).over(3.2, 10.0, 19.0).times(one_way(shape))
         })

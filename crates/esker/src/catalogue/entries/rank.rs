@@ -35,7 +35,7 @@ pub(super) const PAGERANK: Entry = Entry {
     ],
     reads: GraphReads::scans(ListReads::In).weighted_if_chosen().ignoring_isolated().counting_copies(),
     work: |params, shape| {
-        Ok(Workload::new(1.0, 0.55, 0.43)
+        Ok(Workload::new(1.0, 0.48, 0.43)
             .over(1.0, 1.0, 0.88)
             .times(expected_rounds(params)? * if shape.directed { DIRECTED_TIMES } else { 1.0 }))
     },
@@ -150,7 +150,10 @@ pub(super) const BETWEENNESS: Entry = Entry {
     ],
     reads: GraphReads::few(ListReads::Both).counting_copies(),
     work: |params, shape| {
-        Ok(Workload::new(1.5, 2.5, 2.3).over(2.0, 3.8, 1.3).times(num_sources(params, shape)?))
+        Ok(Workload::new(1.5, 2.5, 2.3)
+            .over(2.0, 3.8, 1.3)
+            .evenly(4.2, 4.0)
+            .times(num_sources(params, shape)?))
     },
     undirected: false,
     columns: &["betweenness"],

@@ -20,7 +20,7 @@ use crate::error::Result;
 pub(super) const PARENTS: Opt = Opt::flag("parents", "Also give the previous vertex on each path");
 
 /// The work of a search by steps.
-pub(super) const SEARCH: Workload = Workload::new(0.75, 0.82, 0.42).over(0.0098, 1.4, 1.2);
+pub(super) const SEARCH: Workload = Workload::new(0.75, 0.65, 0.33).over(0.0098, 1.4, 1.2).evenly(2.1, 1.2);
 
 pub(super) const BFS: Entry = Entry {
     name: "bfs",

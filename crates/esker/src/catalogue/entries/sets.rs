@@ -27,7 +27,7 @@ pub(super) const MIS: Entry = Entry {
         "Order in which vertices are taken: by ascending degree, or at random",
     )],
     reads: GraphReads::scans(ListReads::BothNeeded).counting_copies(),
-    work: |_, _| Ok(Workload::new(1.1, 1.6, 0.92).over(0.55, 3.2, 2.4)),
+    work: |_, _| Ok(Workload::new(1.1, 1.6, 0.92).over(0.55, 3.2, 2.4).evenly(8.5, 6.9)),
     undirected: false,
     columns: &["member"],
     figures: &["size"],
@@ -84,8 +84,9 @@ pub(super) const COLOURING: Entry = Entry {
     ],
     reads: GraphReads::scans(ListReads::BothNeeded).counting_copies(),
     work: |params, _| {
-        Ok(Workload::new(11.0, 7.4, 5.6)
+        Ok(Workload::new(11.0, 7.4, 4.4)
             .over(10.0, 40.0, 13.0)
+            .evenly(98.0, 130.0)
             .times(f64::from(colouring_options(params)?.passes.get())))
     },
     undirected: false,
@@ -141,7 +142,7 @@ pub(super) const MATCHING: Entry = Entry {
     )
     .otherwise("claims; priorities if --deterministic")],
     reads: GraphReads::points(ListReads::Out),
-    work: |_, _| Ok(Workload::new(0.51, 0.91, 0.52).over(0.031, 0.51, 0.53)),
+    work: |_, _| Ok(Workload::new(0.51, 0.91, 0.35).over(0.031, 0.51, 0.53).evenly(1.1, 0.75)),
     undirected: true,
     columns: &["mate"],
     figures: &["edges"],
@@ -190,7 +191,7 @@ pub(super) const SETCOVER: Entry = Entry {
     .within(OptRange::Above(0.0))
     .or("0.01")],
     reads: GraphReads::scans(ListReads::Out).counting_copies(),
-    work: |_, _| Ok(Workload::new(11.0, 26.0, 9.4).over(28.0, 170.0, 26.0)),
+    work: |_, _| Ok(Workload::new(11.0, 26.0, 9.4).over(28.0, 170.0, 26.0).evenly(69.0, 80.0)),
     undirected: false,
     columns: &["gain", "owner"],
     figures: &["sets", "covered"],

@@ -30,7 +30,7 @@ pub(super) const FOREST: Entry = Entry {
     )
     .otherwise("union-find; search if --deterministic")],
     reads: GraphReads::scans(ListReads::Out),
-    work: |_, _| Ok(Workload::new(1.1, 1.0, 0.6).over(0.0, 2.9, 1.0)),
+    work: |_, _| Ok(Workload::new(1.1, 1.0, 0.6).over(0.0, 2.9, 1.0).evenly(1.1, 0.0)),
     undirected: true,
     columns: &[],
     figures: &["trees", "edges"],
@@ -79,7 +79,7 @@ pub(super) const MSF: Entry = Entry {
     reads: GraphReads::scans(ListReads::Out).weighted().counting_copies(),
     work: |_, shape| {
         Ok(if shape.weight_bytes == 0 {
-            Workload::new(3.0, 4.3, 4.3)
+            Workload::new(3.0, 4.3, 2.4).over(3.0, 6.0, 3.0).evenly(5.3, 4.9)
         } else {
             Workload::new(5.3, 8.1, 4.4).over(5.4, 37.0, 2.2)
         })
@@ -126,7 +126,7 @@ pub(super) const SPANNER: Entry = Entry {
         .within(OptRange::From(1.0))
         .otherwise("the logarithm of n")],
     reads: GraphReads::scans(ListReads::Out),
-    work: |_, _| Ok(Workload::new(0.75, 1.1, 1.2).over(0.0063, 1.5, 0.89)),
+    work: |_, _| Ok(Workload::new(0.75, 1.1, 1.2).over(0.0063, 1.5, 0.89).evenly(2.3, 1.2)),
     undirected: true,
     columns: &[],
     figures: &["edges", "k", "stretch_bound", "radius"],
@@ -174,7 +174,7 @@ pub(super) const LDD: Entry = Entry {
     .within(RATES)
     .or("0.2")],
     reads: GraphReads::scans(ListReads::Out),
-    work: |_, _| Ok(Workload::new(0.75, 1.1, 0.91).over(0.006, 0.57, 1.0)),
+    work: |_, _| Ok(Workload::new(0.75, 1.1, 0.55).over(0.006, 0.57, 1.0).evenly(2.1, 1.2)),
     undirected: true,
     columns: &["cluster"],
     figures: &["clusters", "radius"],
@@ -220,7 +220,7 @@ pub(super) const BICONNECTIVITY: Entry = Entry {
     summary: "Biconnected components, articulation points and bridges",
     options: &[Opt::flag("bridges", "Answer with the bridges instead of the vertices")],
     reads: GraphReads::scans(ListReads::Out),
-    work: |_, _| Ok(Workload::new(4.2, 3.8, 2.9).over(1.7, 7.0, 2.2)),
+    work: |_, _| Ok(Workload::new(4.2, 3.8, 2.9).over(1.7, 7.0, 2.2).evenly(5.3, 2.3)),
     undirected: true,
     columns: &["block", "articulation_point"],
     figures: &["blocks", "articulation_points", "bridges", "components"],
