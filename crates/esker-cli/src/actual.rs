@@ -9,8 +9,11 @@ use esker::plan::{PROCESS_BYTES, Plan, Price};
 use esker::store::Snapshot;
 use serde_json::{Value, json};
 
-use crate::resources::{bytes_read, peak_memory_bytes};
+use crate::resources::{bytes_read, mapped_files, peak_memory_bytes};
 use crate::size::{bytes, seconds};
+
+/// Rows of mapped files that are shown one by one.
+const MAPPED_ROWS: usize = 6;
 
 /// What a run took.
 #[derive(Debug)]
@@ -100,6 +103,7 @@ pub(crate) fn actual_rows(
     let unknown = || "unknown".to_owned();
     let price = &plan.chosen().price;
     let mut rows: Vec<_> = run.reads().all().iter().map(|reads| source_row(reads, snapshot)).collect();
+    rows.extend(mapped_rows(&mapped_files(snapshot.path())));
     if let Some(mapped) = mapped_bytes(run, actual) {
         let value = format!("{} read by the system, the rest was in the page cache", bytes(mapped));
         rows.push(("mapped files".to_owned(), value));
@@ -131,6 +135,19 @@ pub(crate) fn actual_rows(
 fn mapped_bytes(run: &Run, actual: &Actual) -> Option<u64> {
     let past_the_cache: u64 = run.reads().all().iter().map(|reads| reads.read_bytes).sum();
     Some(actual.disk_bytes?.saturating_sub(past_the_cache))
+}
+
+/// Rows of the mapped files that were looked at most; a version of many layers has hundreds, so the others are one row.
+fn mapped_rows(files: &[(String, u64)]) -> Vec<(String, String)> {
+    let (shown, others) = files.split_at(files.len().min(MAPPED_ROWS));
+    let value = |looked_at| format!("{} looked at", bytes(looked_at));
+    let mut rows: Vec<_> =
+        shown.iter().map(|(file, looked_at)| (format!("{file}, mapped"), value(*looked_at))).collect();
+    if !others.is_empty() {
+        let sum = others.iter().map(|file| file.1).sum();
+        rows.push((format!("{} other files, mapped", others.len()), value(sum)));
+    }
+    rows
 }
 
 /// `layers/1/tiles.data, pool` and `12 MiB read, 30 MiB found in memory`.
@@ -175,10 +192,12 @@ pub(crate) fn actual_json(
             "kept_bytes": reads.kept_bytes,
         })
     };
+    let of_mapped = |(file, looked_at): &(String, u64)| json!({ "file": file, "bytes_looked_at": looked_at });
     let price = &plan.chosen().price;
     json!({
         "reads": run.reads().all().iter().map(of_source).collect::<Vec<_>>(),
         "mapped_bytes": mapped_bytes(run, actual),
+        "mapped_files": mapped_files(snapshot.path()).iter().map(of_mapped).collect::<Vec<_>>(),
         "seconds": actual.seconds(),
         "parts": actual.parts().into_iter().collect::<std::collections::BTreeMap<_, _>>(),
         "predicted_seconds": predicted_seconds(price, actual),

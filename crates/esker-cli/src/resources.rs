@@ -1,5 +1,8 @@
 //! Options for threads and memory, and measurements of memory and reads.
 
+use std::collections::HashMap;
+use std::path::Path;
+
 use clap::Args;
 use esker::catalogue::Resources;
 use esker::graph::{Budget, Cancel, OnProgress, Run, RunOptions};
@@ -94,4 +97,61 @@ pub(crate) fn peak_memory_bytes() -> Option<u64> {
 pub(crate) fn bytes_read() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/io").ok()?;
     text.lines().find_map(|line| line.strip_prefix("read_bytes:"))?.trim().parse().ok()
+}
+
+/// Bytes of each file below `directory` that this process has mapped and looked at, by path in the directory, the most first. Pages that the
+/// system took back meanwhile do not count; pages around those that were looked at do. Empty where the system does not say.
+///
+/// Takes some milliseconds for each GiB.
+#[allow(clippy::disallowed_methods)]
+pub(crate) fn mapped_files(directory: &Path) -> Vec<(String, u64)> {
+    let Ok(directory) = directory.canonicalize() else { return Vec::new() };
+    resident_files(&std::fs::read_to_string("/proc/self/smaps").unwrap_or_default(), &directory)
+}
+
+/// The same, from the text in which the system describes each mapping: a line of six fields that ends in the path, and lines such as `Rss: 4 kB`.
+fn resident_files(mappings: &str, directory: &Path) -> Vec<(String, u64)> {
+    let mut sums: HashMap<String, u64> = HashMap::new();
+    let mut file: Option<String> = None;
+    for line in mappings.lines() {
+        if let Some(kib) = line.strip_prefix("Rss:") {
+            let kib = kib.trim().strip_suffix("kB").and_then(|kib| kib.trim().parse::<u64>().ok());
+            if let (Some(file), Some(kib)) = (file.take(), kib.filter(|kib| *kib > 0)) {
+                *sums.entry(file).or_default() += kib << 10;
+            }
+        } else if let Some(start) = line.find('/') {
+            let inside = Path::new(&line[start..]).strip_prefix(directory).ok();
+            file = inside.map(|inside| inside.display().to_string());
+        }
+    }
+    let mut files: Vec<_> = sums.into_iter().collect();
+    files.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mapped_files_are_summed_by_path() {
+        let text = "\
+7f00-7f01 r--s 00000000 fe:00 12   /data/my graph.esker/layers/1/out.lists
+Size:                 64 kB
+Rss:                  12 kB
+7f01-7f02 r--s 00004000 fe:00 12   /data/my graph.esker/layers/1/out.lists
+Rss:                   4 kB
+7f02-7f03 r--s 00000000 fe:00 13   /data/my graph.esker/layers/1/in.lists
+Rss:                   0 kB
+7f03-7f04 r--s 00000000 fe:00 14   /data/my graph.esker/ids
+Rss:                 128 kB
+7f04-7f05 r-xp 00000000 fe:00 15   /usr/bin/esker
+Rss:                9000 kB
+7f05-7f06 rw-p 00000000 00:00 0
+Rss:                9000 kB
+";
+        let found = resident_files(text, Path::new("/data/my graph.esker"));
+        let expected = [("ids".to_owned(), 128 << 10), ("layers/1/out.lists".to_owned(), 16 << 10)];
+        assert_eq!(found, expected);
+    }
 }

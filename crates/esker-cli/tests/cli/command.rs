@@ -355,6 +355,8 @@ fn after_a_run_explain_says_what_was_read_and_how() {
         "layers/1/tiles.data, pool  ",
         " found in memory (",
         "mapped files  ",
+        ", mapped  ",
+        " looked at",
         " from the disk; predicted: ",
         " at the peak; predicted: ",
     ] {
@@ -378,6 +380,12 @@ fn after_a_run_explain_says_what_was_read_and_how() {
     let mapped = actual("run bfs g.esker --source 1");
     assert_eq!(mapped["reads"], serde_json::json!([]));
     assert_eq!(mapped["mapped_bytes"], mapped["disk_bytes"], "nothing is read past the page cache");
+    let files = mapped["mapped_files"].as_array().unwrap();
+    let looked_at = |name: &str| {
+        files.iter().find(|file| file["file"] == name).map(|file| file["bytes_looked_at"].as_u64().unwrap())
+    };
+    let lists = std::fs::metadata(place.path().join("g.esker/layers/1.columns")).unwrap().len();
+    assert!(looked_at("layers/1.columns").is_some_and(|bytes| bytes >= lists / 2), "{files:?}");
     assert!(mapped["predicted_memory_bytes"].as_u64().unwrap() > 0, "{mapped}");
 }
 
