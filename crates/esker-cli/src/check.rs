@@ -77,6 +77,7 @@ impl CheckCommand {
                 "bytes": report.bytes,
                 "checks": report.sound,
                 "problems": problems,
+                "remedies": report.remedies,
                 "unfinished": sizes_json(&unfinished),
                 "left": sizes_json(&left),
                 "foreign": foreign.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
@@ -98,6 +99,12 @@ impl CheckCommand {
             }
             for problem in &problems {
                 text::line(&format!("PROBLEM: {problem}"))?;
+            }
+            for command in &report.remedies {
+                let path = self.database.display();
+                text::line(&format!(
+                    "remedy: `{command} {path}` makes them anew from the lists, which are sound"
+                ))?;
             }
         }
         if problems.is_empty() {

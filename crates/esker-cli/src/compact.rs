@@ -142,15 +142,22 @@ impl CompactCommand {
                 "seconds": taken,
             }));
         }
-        text::line(&format!(
-            "{}: merged {} ({}) into {} ({}, {} written)",
-            self.database.display(),
+        let path = self.database.display();
+        let before = format!(
+            "{} ({})",
             counted(report.layers_before as u64, "layer", "layers"),
-            bytes(report.bytes_before),
-            report.layers,
-            bytes(report.bytes),
-            bytes(report.written.all())
-        ))?;
+            bytes(report.bytes_before)
+        );
+        text::line(&match report.written.all() {
+            0 if report.bytes == report.bytes_before => {
+                format!("{path}: nothing to merge or write: {before}")
+            }
+            written => {
+                let after =
+                    format!("{} ({}, {} written)", report.layers, bytes(report.bytes), bytes(written));
+                format!("{path}: merged {before} into {after}")
+            }
+        })?;
         if expired > 0 {
             text::line(&format!("expired: {}", counted(expired, "edge", "edges")))?;
         }

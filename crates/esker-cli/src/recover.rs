@@ -72,7 +72,9 @@ impl RecoverCommand {
     fn print(&self, report: &RecoveryReport) -> Outcome {
         let path = self.database.display();
         let Some(problem) = &report.problem else {
-            return text::line(&format!("{path}: nothing is missing"));
+            return text::line(&format!(
+                "{path}: no version is missing; `esker check` compares all files, those of tiles and heads too"
+            ));
         };
         text::line(problem)?;
         let (is, would_be) = if self.accept_loss { ("is", "are") } else { ("would be", "would be") };

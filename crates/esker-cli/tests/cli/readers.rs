@@ -97,10 +97,34 @@ fn damaged_tiles_are_not_hidden() {
     assert!(!output.status.success() && report["tiles_problem"].as_str().unwrap().contains("tiles.data"));
     // The lists still answer, and the tiles can be made anew.
     place.ok("run wcc g.esker");
-    assert_eq!(place.run("check g.esker").status.code(), Some(1));
+    // A plain compaction finds one layer, and nothing to merge.
+    assert!(place.ok("compact g.esker").contains("nothing to merge or write: 1 layer"));
+    let output = place.run("check g.esker");
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("\nremedy: `esker compact --encoding tiles g.esker` "), "{said}");
     place.ok("compact g.esker --encoding tiles");
     place.ok("info g.esker");
+    let sound = place.ok("check g.esker");
+    assert!(!sound.contains("remedy"), "{sound}");
+    place.ok("compact g.esker --heads 2");
+    std::fs::remove_file(place.path().join("g.esker/layers/1/heads.columns")).unwrap();
+    let output = place.run("check g.esker --json");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["remedies"], serde_json::json!(["esker compact --heads LENGTH"]), "{report}");
+    place.ok("compact g.esker --heads 2");
     place.ok("check g.esker");
+    // Lists with damage are no source.
+    let path = place.path().join("g.esker/layers/1.columns");
+    let mut content = std::fs::read(&path).unwrap();
+    let middle = content.len() / 2;
+    content[middle..middle + 64].iter_mut().for_each(|byte| *byte ^= 1);
+    std::fs::write(&path, &content).unwrap();
+    std::fs::remove_file(place.path().join("g.esker/layers/1/tiles.data")).unwrap();
+    let output = place.run("check g.esker --json");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(report["problems"].as_array().unwrap().len() >= 2, "{report}");
+    assert_eq!(report["remedies"], serde_json::json!([]), "{report}");
 }
 
 #[test]

@@ -450,7 +450,10 @@ fn a_lost_log_is_refused_by_every_command_until_its_loss_is_accepted() {
     place.ok("add f.esker more.csv");
     place.ok("tag f.esker 2 more");
     place.ok("add f.esker more.csv -m again");
-    assert_eq!(place.ok("recover f.esker"), "f.esker: nothing is missing\n");
+    assert_eq!(
+        place.ok("recover f.esker"),
+        "f.esker: no version is missing; `esker check` compares all files, those of tiles and heads too\n"
+    );
     let segments = std::fs::read_dir(place.path().join("f.esker/log")).unwrap();
     let segment = segments.map(|entry| entry.unwrap().path()).max().unwrap();
     std::fs::OpenOptions::new().write(true).open(&segment).unwrap().set_len(100).unwrap();

@@ -50,8 +50,14 @@ pub(super) fn check_layers(state: &State, run: &Run, report: &mut Report) -> Res
 }
 
 /// Verifies the tiles of all layers that have any, and that they contain the edges of the lists of their layer with their properties.
-pub(super) fn check_tiles(state: &State, run: &Run, report: &mut Report) -> Result<()> {
+pub(super) fn check_tiles(
+    state: &State,
+    are_lists_sound: bool,
+    run: &Run,
+    report: &mut Report,
+) -> Result<()> {
     for layer in state.layers() {
+        let known = report.problems.len();
         match state.tiles_of(layer.record().number) {
             Ok(None) => {}
             Ok(Some(tiles)) => check_tiles_of(state, layer, tiles, run, report)?,
@@ -59,13 +65,23 @@ pub(super) fn check_tiles(state: &State, run: &Run, report: &mut Report) -> Resu
                 report.note(Err(problem))?;
             }
         }
+        let has_lists = layer.lists().out().main().tiles().is_none();
+        if report.problems.len() > known && are_lists_sound && has_lists {
+            report.remedy("esker compact --encoding tiles");
+        }
     }
     Ok(())
 }
 
 /// Verifies the stored heads of all layers that have any, and that they are those of the lists of their layer.
-pub(super) fn check_heads(state: &State, run: &Run, report: &mut Report) -> Result<()> {
+pub(super) fn check_heads(
+    state: &State,
+    are_lists_sound: bool,
+    run: &Run,
+    report: &mut Report,
+) -> Result<()> {
     for layer in state.layers() {
+        let known = report.problems.len();
         let number = layer.record().number;
         match state.heads_of(number) {
             Ok(None) => {}
@@ -78,6 +94,9 @@ pub(super) fn check_heads(state: &State, run: &Run, report: &mut Report) -> Resu
             Err(problem) => {
                 report.note(Err(problem))?;
             }
+        }
+        if report.problems.len() > known && are_lists_sound {
+            report.remedy("esker compact --heads LENGTH");
         }
     }
     Ok(())

@@ -16,6 +16,8 @@ pub struct Report {
     pub sound: Vec<String>,
     /// The problems found; the database is sound if there are none.
     pub problems: Vec<Error>,
+    /// Commands that mend what is wrong, where the files that are sound hold all that is needed.
+    pub remedies: Vec<String>,
     /// The columns that were verified.
     verified: HashSet<ColumnPlace>,
 }
@@ -65,6 +67,13 @@ impl Report {
                 }
                 Ok(false)
             }
+        }
+    }
+
+    /// Records a command that mends a problem, once.
+    pub(super) fn remedy(&mut self, command: &str) {
+        if !self.remedies.iter().any(|known| known == command) {
+            self.remedies.push(command.to_owned());
         }
     }
 
