@@ -43,7 +43,7 @@ fn a_run_sees_the_edges_of_a_window_alone() {
     place.fails(
         1,
         "run bfs m.esker --window 1d --at 2024-01-01 --source dan",
-        "\"dan\" has no edge with a time after",
+        "\"dan\" has no edge in the window: name another, or keep all vertices",
     );
     let estimate = report("estimate wcc m.esker --window 1d --at 2024-01-01");
     // Three arcs in either direction, of four bytes.

@@ -2,7 +2,6 @@
 
 use esker_format::{Error, Result};
 use esker_graph::{Run, VertexId};
-use esker_layers::graph::window::TimeWindow;
 
 use super::state::Snapshot;
 
@@ -14,11 +13,9 @@ impl Snapshot {
     pub fn find_vertex(&self, text: &str, run: &Run) -> Result<VertexId> {
         let v = self.ids().find(text)?;
         if self.removed(run)?.is_removed(v) {
-            if let Some(index) = self.window_index() {
-                let TimeWindow { after, until, .. } = index.window();
+            if self.window_index().is_some() {
                 return Err(Error::Invalid(format!(
-                    "the vertex {text:?} has no edge with a time after {after} and until {until}: name another, or keep all vertices in \
-                     the window"
+                    "the vertex {text:?} has no edge in the window: name another, or keep all vertices in it"
                 )));
             }
             return Err(Error::Invalid(format!(
