@@ -495,8 +495,8 @@ mod tests {
         let come = ChangedEdges { added: edges, ..ChangedEdges::default() };
         live.update(&mut BoundedReader::new(&star.graph(), &come, 10 * n as u64)).unwrap();
         assert!(live.cores().iter().all(|&core| core == 1));
-        // Half a second on a slow machine; searches take a minute.
-        assert!(begin.elapsed().as_secs() < 5, "{:?}", begin.elapsed());
+        // Half a second on a slow machine, some seconds on one that compiles meanwhile; searches take a minute at least.
+        assert!(begin.elapsed().as_secs() < 30, "{:?}", begin.elapsed());
     }
 
     #[test]
