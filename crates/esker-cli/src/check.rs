@@ -97,21 +97,26 @@ impl CheckCommand {
             for path in &foreign {
                 text::line(&format!("note: {} is not part of the database", path.display()))?;
             }
-            for problem in &problems {
-                text::line(&format!("PROBLEM: {problem}"))?;
-            }
-            for command in &report.remedies {
-                let path = self.database.display();
-                text::line(&format!(
-                    "remedy: `{command} {path}` makes them anew from the lists, which are sound"
-                ))?;
-            }
+            self.print_problems(&problems, &report.remedies)?;
         }
         if problems.is_empty() {
             return Ok(());
         }
         let found = counted(problems.len() as u64, "problem", "problems");
         Err(Failure::Failed(format!("{} has {found}", self.database.display())))
+    }
+
+    fn print_problems(&self, problems: &[String], remedies: &[String]) -> Outcome {
+        for problem in problems {
+            text::line(&format!("PROBLEM: {problem}"))?;
+        }
+        for command in remedies {
+            let path = self.database.display();
+            text::line(&format!(
+                "remedy: `{command} {path}` makes them anew from the lists, which are sound"
+            ))?;
+        }
+        Ok(())
     }
 }
 

@@ -17,7 +17,7 @@ const POSITION_MAX: usize = u8::MAX as usize;
 ///
 /// Memory: a vertex id and a byte for each vertex, minus the pages shared with other versions.
 #[derive(Debug, Clone)]
-pub struct Degrees {
+pub struct NewestDegrees {
     degrees: Lama<VertexId>,
     /// Positions in the stack, at most [`POSITION_MAX`]; 0: the vertex is in no later layer.
     newest: Lama<u8>,
@@ -25,7 +25,7 @@ pub struct Degrees {
     pub(super) memory: Option<Arc<Reservation>>,
 }
 
-impl Degrees {
+impl NewestDegrees {
     /// The most bytes that the degrees of `num_vertices` vertices take.
     pub(crate) fn bytes_for(num_vertices: usize) -> usize {
         num_vertices.saturating_mul(size_of::<VertexId>() + size_of::<u8>())

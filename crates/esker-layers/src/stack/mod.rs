@@ -22,7 +22,7 @@ use crate::layer::{ListColumns, PlainLayer, Section};
 pub(crate) use chain::Area;
 pub use chain::Chains;
 pub use chain::{Stretch, TakeStretch};
-pub use degrees::Degrees;
+pub use degrees::NewestDegrees;
 pub(crate) use marks::Marks;
 pub use table::Table;
 
@@ -38,7 +38,7 @@ pub struct Stack {
 #[derive(Debug, Default)]
 struct VertexTables {
     table: TableSlot<Table>,
-    degrees: TableSlot<Degrees>,
+    degrees: TableSlot<NewestDegrees>,
 }
 
 /// A vertex table, or the older table to build it from.
@@ -152,11 +152,11 @@ impl Stack {
         if self.is_plain() { 0 } else { self.num_tables() * Table::bytes_for(self.num_vertices) as u64 }
     }
 
-    /// As [`Stack::table_bytes`], of an analysis that reads the complete layer from elsewhere, and so needs no more than [`Degrees`] if the
+    /// As [`Stack::table_bytes`], of an analysis that reads the complete layer from elsewhere, and so needs no more than [`NewestDegrees`] if the
     /// version sees its later layers wholly.
     pub fn degrees_bytes(&self) -> u64 {
         match self.suffices_degrees() {
-            true => self.num_tables() * Degrees::bytes_for(self.num_vertices) as u64,
+            true => self.num_tables() * NewestDegrees::bytes_for(self.num_vertices) as u64,
             false => self.table_bytes(),
         }
     }
@@ -314,11 +314,11 @@ impl Stack {
     ///
     /// # Errors
     /// As [`Stack::table`].
-    pub(crate) fn degrees(&self, direction: Direction, run: &Run) -> Result<Arc<Degrees>> {
+    pub(crate) fn degrees(&self, direction: Direction, run: &Run) -> Result<Arc<NewestDegrees>> {
         if let Some(degrees) = self.degrees_if_made(direction) {
             return Ok(degrees);
         }
-        let bytes = Degrees::bytes_for(self.num_vertices()) as u64;
+        let bytes = NewestDegrees::bytes_for(self.num_vertices()) as u64;
         let memory = match run.budget().reserve("the degrees of a version", bytes) {
             Ok(memory) => memory,
             // Another thread may have read them meanwhile, and hold the memory.
@@ -327,13 +327,13 @@ impl Stack {
         let base = self.slot(direction).degrees.base.clone();
         let mut degrees = match base {
             Some((layers, degrees)) => degrees.extended(self, layers, direction, run)?,
-            None => Degrees::new(self, direction, run)?,
+            None => NewestDegrees::new(self, direction, run)?,
         };
         degrees.memory = Some(Arc::new(memory));
         Ok(self.slot(direction).degrees.keep(degrees))
     }
 
-    fn degrees_if_made(&self, direction: Direction) -> Option<Arc<Degrees>> {
+    fn degrees_if_made(&self, direction: Direction) -> Option<Arc<NewestDegrees>> {
         self.slot(direction).degrees.made.clone()
     }
 

@@ -12,7 +12,7 @@ use esker_store::{
 };
 
 use super::candidate::{Candidate, absent};
-use super::price::{Costs, Degrees, Price, Stored};
+use super::price::{Costs, DegreeSample, Price, Stored};
 use super::windowed::{copied_or_not, reads_weights_beside, reads_whole_lists};
 use crate::catalogue::{Entry, Params, ReadPattern, Resources, Workload};
 use crate::error::Result;
@@ -257,9 +257,7 @@ pub(super) fn candidates(
     let work = work_on(snapshot, entry.work(&shape, params)?);
     let costs = Costs { later_bytes: stacked.later_bytes, ..costs(&common, work, &shape, resources, &all)? };
     for one in all.iter_mut().filter(|one| one.obstacle.is_none()) {
-        let left = resources.memory_bytes.saturating_sub(one.least_bytes);
-        let left = left.saturating_add(PoolOptions::default().bytes_min());
-        one.price = costs.price((one.encoding, one.residency), left);
+        one.price = costs.price((one.encoding, one.residency), one.least_bytes, resources.memory_bytes);
     }
     if snapshot.keeps_only_tiles() && !points {
         prefer_cheaper_copy(&mut all);
@@ -324,7 +322,7 @@ fn costs<'a>(
         threads: resources.threads,
         num_vertices: shape.num_vertices,
         num_arcs: snapshot.num_arcs() * sections,
-        degrees: Degrees::of(snapshot)?,
+        degrees: DegreeSample::of(snapshot)?,
         num_layers: snapshot.stack().layers().len(),
         later_bytes: 0,
         decodes_tiles: snapshot.keeps_only_tiles(),

@@ -10,6 +10,7 @@ use std::path::Path;
 use esker_graph::{Direction, VertexId, vertex};
 use esker_store::io::{Disk, RealDisk, cached_share};
 use esker_store::layer::TiledLists;
+use esker_store::pool::PoolOptions;
 use esker_store::{GraphEncoding, Residency, Snapshot};
 
 use crate::catalogue::Workload;
@@ -60,7 +61,7 @@ pub(super) struct Costs<'a> {
     pub(super) num_vertices: u64,
     /// Arcs of the directions that are read.
     pub(super) num_arcs: u64,
-    pub(super) degrees: Degrees,
+    pub(super) degrees: DegreeSample,
     pub(super) num_layers: usize,
     /// Bytes of the layers above the complete one, and of the codes of births of a layer that is read in part.
     pub(super) later_bytes: u64,
@@ -109,7 +110,7 @@ const ASCENTS_SHARE: usize = 16;
 
 /// What is known of the degrees of a graph, from those of 256 vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Degrees {
+pub(super) struct DegreeSample {
     /// How unequal they are: 0 if a vertex in the middle has as many arcs as the average, 1 if it has a quarter or less. See
     /// [`Workload::nanoseconds`].
     pub(super) skew: f64,
@@ -117,7 +118,7 @@ pub(super) struct Degrees {
     pub(super) descend: bool,
 }
 
-impl Degrees {
+impl DegreeSample {
     /// Those of the graph of a snapshot.
     ///
     /// # Errors
@@ -174,12 +175,16 @@ const DECODED: f64 = 3.0e8;
 const PARTS_KEPT: f64 = 4.0;
 
 impl Costs<'_> {
-    /// The price of an encoding and residency, with so many bytes of memory for the graph.
+    /// The price of an encoding and residency that needs `least_bytes` in all, with so many bytes of memory. The rest is for the graph, beside
+    /// what the least counts for a pool.
     pub(super) fn price(
         &self,
         (encoding, residency): (GraphEncoding, Residency),
+        least_bytes: u64,
         memory_bytes: u64,
     ) -> Price {
+        let left = memory_bytes.saturating_sub(least_bytes);
+        let memory_bytes = left.saturating_add(PoolOptions::default().bytes_min());
         let mut price = Price {
             opening: self.num_layers as f64 / self.rates.of(Rate::OpenLayers) + self.of_later(LATER_FOUND),
             computing: self.computing(encoding, residency),

@@ -412,10 +412,10 @@ fn the_price_of_heads_counts_the_lists_that_are_read_for_them() {
     let (price, list_bytes) = priced("wcc", &snapshot);
     assert!(price.disk_bytes > list_bytes / 2 && price.reading > 0.0 && price.gathering > 0.0, "{price:?}");
     // Vertices of this graph are in order of degree; where they are not, heads are chosen.
-    assert!(price::Degrees::of(&snapshot).unwrap().descend);
+    assert!(price::DegreeSample::of(&snapshot).unwrap().descend);
     let even =
         generated(&Model::Uniform(Uniform { num_vertices: 1 << 14, num_edges: 1 << 18, directed: false }));
-    assert!(!price::Degrees::of(&even.1).unwrap().descend);
+    assert!(!price::DegreeSample::of(&even.1).unwrap().descend);
     let seconds_an_arc = |price: Price, snapshot: &Snapshot| price.gathering / snapshot.num_arcs() as f64;
     let chosen = priced("wcc", &even.1).0;
     assert!(seconds_an_arc(chosen, &even.1) > 2.0 * seconds_an_arc(price, &snapshot), "{chosen:?} {price:?}");
@@ -426,8 +426,8 @@ fn the_price_of_heads_counts_the_lists_that_are_read_for_them() {
 #[test]
 fn graphs_with_hubs_are_known_by_their_degrees() {
     let (_directory, skewed) = database(12, Encoding::Plain, false);
-    assert!(price::Degrees::of(&skewed).unwrap().skew > 0.8);
-    assert_eq!(price::Degrees::of(&generated(&Model::Path(5000)).1).unwrap().skew, 0.0);
+    assert!(price::DegreeSample::of(&skewed).unwrap().skew > 0.8);
+    assert_eq!(price::DegreeSample::of(&generated(&Model::Path(5000)).1).unwrap().skew, 0.0);
 }
 
 #[test]
@@ -444,7 +444,7 @@ fn a_window_does_not_change_how_unequal_degrees_are() {
     let few = whole.clone().window("weight", window, true, &Run::with_threads(2).unwrap()).unwrap();
     assert!(few.num_arcs() < whole.num_arcs() / 5);
     // Degrees are those of the whole version.
-    assert_eq!(price::Degrees::of(&few).unwrap(), price::Degrees::of(&whole).unwrap());
+    assert_eq!(price::DegreeSample::of(&few).unwrap(), price::DegreeSample::of(&whole).unwrap());
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::needs::Bounds;
 use super::overlay::{FoundChanges, Overlay, WHAT};
 use crate::graph::layered::Layered;
 use crate::graph::weight::ColumnWeight;
-use crate::stack::{Degrees, Stack, Table};
+use crate::stack::{NewestDegrees, Stack, Table};
 use crate::tiles::TileEdges;
 
 /// The lists of one direction of a version.
@@ -32,7 +32,7 @@ enum VersionTable {
     /// Chains may have to be followed.
     Whole(Arc<Table>),
     /// Later layers are gathered vertex by vertex, in memory that is reserved.
-    Degrees(Arc<Degrees>),
+    Degrees(Arc<NewestDegrees>),
 }
 
 /// The memory of what changed since the complete layer.
