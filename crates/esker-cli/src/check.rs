@@ -113,7 +113,7 @@ impl CheckCommand {
         for command in remedies {
             let path = self.database.display();
             text::line(&format!(
-                "remedy: `{command} {path}` makes them anew from the lists, which are sound"
+                "remedy: `{command} {path}` makes these files anew from the lists, which are sound"
             ))?;
         }
         Ok(())

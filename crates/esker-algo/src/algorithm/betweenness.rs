@@ -8,8 +8,8 @@
 //! without a branch per edge. Vertices of a level that is not large, whose lists come whole, need no array for their dependencies: there may be
 //! thousands of levels. Parallel edges count as separate paths; self-loops have no effect.
 //!
-//! Pulled sums follow the order of the list. Pushed path counts are integers, exact up to 2^53. Pushed dependencies are
-//! added in the order in which threads arrive, so a `deterministic` run does not push them.
+//! Pulled sums follow the order of the list. Pushed path counts are integers, exact up to 2^53; a `deterministic` run that meets greater ones counts
+//! the paths of that source again on one thread. Pushed dependencies are added in the order in which threads arrive, so such a run does not push them.
 //!
 //! Numbers of paths beyond 10^290 do not fit: on a grid, they double with each step. A level that has one is scaled: all of its numbers, and
 //! so those of later levels, are divided by 2^900, which changes no digit. Dependencies need only the ratio of the numbers of two neighbours,
@@ -29,23 +29,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Stop, VertexId, Visitor, Weight, vertex};
 
 use super::bfs_levels::{BfsLevel, BfsLevels, LARGE_LEN_MIN};
-use super::path_numbers::{COUNT_MAX, COUNT_SCALE, Counts, Logarithms, PathNumber};
+use super::path_numbers::{COUNT_MAX, COUNT_SCALE, Counted, Counts, EXACT_MAX, Logarithms, PathNumber};
 pub use super::sample::Sources;
 use super::sample::resolve;
+pub use super::scale::{Scale, factor};
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{EdgeOp, Frontier, VertexValues, Way, each_vertex, edge_map_way, vertex_map};
-
-/// How scores are normalized.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scale {
-    /// The sum of dependencies over the sources used; an undirected pair counts from both ends.
-    Sum,
-    /// The number of pairs whose paths pass through the vertex: each undirected pair counts once, and sampled sources
-    /// are scaled up to all vertices. NetworkX's `normalized=False`.
-    Pairs,
-    /// `Pairs` as a fraction of all pairs of other vertices. NetworkX's `normalized=True`.
-    Fraction,
-}
 
 /// Options of [`betweenness`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,20 +68,11 @@ pub fn estimate(shape: Shape, options: &BetweennessOptions) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     // Growing lists may have capacity for twice their length.
     let levels = shape.num_vertices * 4 * id_bytes + shape.num_vertices.div_ceil(64) * 8 * 3;
+    // Dependencies of the vertices of a level that is finished whole.
+    let whole = (WHOLE_LEN_MAX as u64).min(shape.num_vertices / WHOLE_FRACTION as u64) * 32;
     Estimate {
-        memory_bytes: shape.num_vertices * 32 + levels + sources * id_bytes,
+        memory_bytes: shape.num_vertices * 32 + levels + whole + sources * id_bytes,
         read_bytes: shape.list_bytes().saturating_mul(2 * sources),
-    }
-}
-
-/// The factor that normalizes sums of dependencies over `sources` sources in a graph of `n` vertices.
-pub fn factor(n: usize, directed: bool, sources: usize, scale: Scale) -> f64 {
-    let all = n as f64 / sources.max(1) as f64;
-    match scale {
-        Scale::Sum => 1.0,
-        Scale::Pairs => all * if directed { 1.0 } else { 0.5 },
-        Scale::Fraction if n > 2 => all / ((n - 1) as f64 * (n - 2) as f64),
-        Scale::Fraction => all,
     }
 }
 
@@ -130,14 +110,16 @@ impl<P: PathNumber> Brandes<P> {
         if P::APART { self.apart.as_ref().unwrap_or(&self.paths) } else { &self.paths }
     }
 
-    /// Counts shortest paths and returns the vertices at each distance; `None` if the counts of a level are too large and too different.
+    /// Counts shortest paths. Leaves the vertices at each distance in `levels`, which are empty before; if it stops, all that it wrote to.
     fn forward<G: Graph>(
         &self,
         graph: &G,
         run: &Run,
         source: VertexId,
-    ) -> Result<Option<BfsLevels>, G::Error> {
-        let mut levels = BfsLevels::default();
+        levels: &mut BfsLevels,
+    ) -> Result<Counted, G::Error> {
+        let in_any_order = !(run.deterministic() && run.threads() > 1) || P::APART;
+        let inexact = AtomicBool::new(false);
         let mut level = Frontier::one(graph, source);
         let mut remaining = graph.num_arcs();
         let (too_large, too_small) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -150,6 +132,9 @@ impl<P: PathNumber> Brandes<P> {
             let level_run = if is_small { run.alone() } else { run };
             vertex_map(level_run, &level, |v| {
                 let paths = P::number(self.paths.get(v));
+                if paths > EXACT_MAX && !in_any_order {
+                    inexact.store(true, Ordering::Relaxed);
+                }
                 if paths > COUNT_MAX {
                     too_large.store(true, Ordering::Relaxed);
                 } else if paths < 1.0 {
@@ -165,10 +150,14 @@ impl<P: PathNumber> Brandes<P> {
                     dependency.set(v, 0.0);
                 }
             })?;
+            if inexact.load(Ordering::Relaxed) {
+                levels.push(level);
+                return Ok(Counted::Inexact);
+            }
             let is_small_somewhere = too_small.swap(false, Ordering::Relaxed);
             if too_large.swap(false, Ordering::Relaxed) {
                 if is_small_somewhere {
-                    return Ok(None);
+                    return Ok(Counted::TooDifferent);
                 }
                 vertex_map(level_run, &level, |v| self.paths.set(v, self.paths.get(v) * COUNT_SCALE))?;
                 levels.scaled.push(vertex(levels.len()));
@@ -179,7 +168,7 @@ impl<P: PathNumber> Brandes<P> {
             levels.push(level);
             level = next;
         }
-        Ok(Some(levels))
+        Ok(Counted::All)
     }
 
     /// Adds up dependencies from the last level to the second. The source itself needs none.
@@ -479,7 +468,16 @@ fn add_dependencies<G: Graph, P: PathNumber>(
 ) -> Result<(VertexValues<f64>, usize), G::Error> {
     for (done, &source) in sources.iter().enumerate().skip(first) {
         run.set_done(done as u64, sources.len() as u64);
-        let Some(levels) = brandes.forward(graph, run, source)? else { return Ok((brandes.scores, done)) };
+        let mut levels = BfsLevels::default();
+        let mut counted = brandes.forward(graph, run, source, &mut levels)?;
+        if counted == Counted::Inexact {
+            brandes.reset(run, &levels)?;
+            levels = BfsLevels::default();
+            counted = brandes.forward(graph, run.alone(), source, &mut levels)?;
+        }
+        if counted == Counted::TooDifferent {
+            return Ok((brandes.scores, done));
+        }
         brandes.backward(graph, run, &levels)?;
         if done + 1 < sources.len() {
             brandes.reset(run, &levels)?;

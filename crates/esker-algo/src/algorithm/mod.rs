@@ -1,6 +1,7 @@
 //! The algorithms, one per file.
 
 mod sample;
+mod scale;
 mod path_numbers;
 mod bfs_levels;
 pub mod degrees;

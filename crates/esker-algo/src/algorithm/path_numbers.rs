@@ -51,6 +51,20 @@ pub(super) struct Counts;
 /// The greatest number of paths that is kept as it is: its inverse, too, is kept to full precision.
 pub(super) const COUNT_MAX: f64 = 1e290;
 
+/// Path counts up to here are exact, so they do not depend on the order in which they are added up.
+pub(super) const EXACT_MAX: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
+
+/// How the counting of paths ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Counted {
+    /// All are counted.
+    All,
+    /// The counts of a level are too large and too different.
+    TooDifferent,
+    /// Threads added up counts that are rounded, and the run is to be `deterministic`.
+    Inexact,
+}
+
 /// Levels with greater numbers are scaled by this power of two, 2^-900.
 pub(super) const COUNT_SCALE: f64 = f64::from_bits((1023 - 900) << 52);
 

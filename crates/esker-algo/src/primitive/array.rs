@@ -228,45 +228,6 @@ impl VertexValues<u64> {
     }
 }
 
-/// A floating-point [`ArrayValue`].
-pub trait Real: ArrayValue + Into<f64> {
-    /// The value nearest to `number`.
-    fn nearest(number: f64) -> Self;
-}
-
-impl Real for f32 {
-    #[inline(always)]
-    fn nearest(number: f64) -> Self {
-        number as Self
-    }
-}
-
-impl Real for f64 {
-    #[inline(always)]
-    fn nearest(number: f64) -> Self {
-        number
-    }
-}
-
-impl<T: Real> VertexValues<T> {
-    /// The sum of the values of `vertices`, in an order that depends only on their count.
-    ///
-    /// Groups of four are added in the precision of `T`, the groups in double precision. This shortens the chain of
-    /// dependent additions, and few instructions per element let the processor run ahead to values outside its caches.
-    #[inline(always)]
-    pub fn sum_over(&self, vertices: &[VertexId]) -> f64 {
-        let (fours, rest) = vertices.as_chunks::<4>();
-        let mut sum = 0.0;
-        for &[a, b, c, d] in fours {
-            sum += (self.get(a).plus(self.get(b))).plus(self.get(c).plus(self.get(d))).into();
-        }
-        for &v in rest {
-            sum += self.get(v).into();
-        }
-        sum
-    }
-}
-
 impl<T: ArrayValue> From<Vec<T>> for VertexValues<T> {
     fn from(values: Vec<T>) -> Self {
         Self { cells: values.into_iter().map(T::wrap).collect() }

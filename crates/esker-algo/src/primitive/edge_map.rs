@@ -114,7 +114,7 @@ impl Way {
             return Self::choose(graph, frontier, remaining_arcs);
         }
         let (load, pull_load) = loads(graph, frontier, remaining_arcs);
-        if last == Self::Pull || graph.is_scattered() && load > SCATTERED_PUSH_MAX {
+        if last == Self::Pull {
             return if load > pull_load / PULL_AGAIN_FRACTION { Self::Pull } else { Self::Push };
         }
         let looks = unreached as f64 * remaining_arcs as f64 / frontier.arcs().max(1) as f64;

@@ -97,8 +97,8 @@ impl Found {
         self.list.push(v);
     }
 
-    /// Adds up the degrees of the vertices added since, if there are many. Degrees lie anywhere: read one after another, at once, their misses
-    /// overlap, where each would wait for the atomic update that claims the next vertex.
+    /// Adds up the degrees of the vertices added since, if there are many. They lie anywhere. Reads of many together miss the caches at the same
+    /// time; a read after each claim would wait for it, since claims are atomic updates.
     #[inline(always)]
     pub(super) fn count_many<G: Graph>(&mut self, graph: &G) {
         if self.list.len() - self.counted >= COUNT_LEN {
@@ -116,6 +116,7 @@ impl Found {
     /// Adds a vertex and its degree.
     #[inline(always)]
     pub(super) fn push(&mut self, v: VertexId, degree: usize) {
+        debug_assert_eq!(self.counted, self.list.len(), "all before it are counted");
         self.list.push(v);
         self.arcs += degree as u64;
         self.counted = self.list.len();

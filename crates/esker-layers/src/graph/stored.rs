@@ -263,7 +263,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         }
     }
 
-    /// The side whose lists scans read: the in-lists where these alone were copied to memory.
+    /// The side that says how lists are read: the in-lists where they were copied to memory, since the out-lists may not have been.
     fn leading(&self) -> &Side<'a, W> {
         match &self.incoming {
             Some(incoming @ Side::Gathered(_)) => incoming,

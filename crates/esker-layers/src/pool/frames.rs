@@ -392,16 +392,15 @@ impl<P: PagedFile> Pool<P> {
         }
         let frame = {
             let mut state = locked(&self.state);
-            match (&state.slots[number], state.free.is_empty()) {
-                (Slot::Present(_), _) => return Ok(true),
-                (Slot::UnderWay, _) | (Slot::Absent, true) => return Ok(false),
-                (Slot::Absent, false) => {
-                    state.slots[number] = Slot::UnderWay;
-                    state.free.pop()
-                }
+            match state.slots[number] {
+                Slot::Present(_) => return Ok(true),
+                Slot::UnderWay => return Ok(false),
+                Slot::Absent => {}
             }
+            let Some(frame) = state.free.pop() else { return Ok(false) };
+            state.slots[number] = Slot::UnderWay;
+            frame
         };
-        let Some(frame) = frame else { return Ok(false) };
         reads.begin(&mut vec![self.read_of(number, frame)])?;
         let mut done = Done::new();
         while reads.under_way() > 0 {
@@ -457,12 +456,11 @@ impl<P: PagedFile> Pool<P> {
 
     fn forget(&self, extent: usize) {
         let mut state = locked(&self.state);
-        if let Slot::Present(there) = std::mem::replace(&mut state.slots[extent], Slot::Absent) {
-            match Arc::try_unwrap(there) {
-                Ok(extent) => state.free.push(extent.frame),
-                // Another thread holds a unit of it.
-                Err(there) => state.slots[extent] = Slot::Present(there),
-            }
+        // Nothing is taken if another thread holds a unit of it, or reads it again.
+        if is_idle(&state.slots[extent])
+            && let Some(frame) = take(&mut state.slots[extent])
+        {
+            state.free.push(frame);
         }
     }
 

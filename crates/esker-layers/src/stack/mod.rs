@@ -152,12 +152,19 @@ impl Stack {
         if self.is_plain() { 0 } else { self.num_tables() * Table::bytes_for(self.num_vertices) as u64 }
     }
 
-    /// As [`Stack::table_bytes`], of an analysis that reads the complete layer from elsewhere, and so needs no more than [`NewestDegrees`] if the
-    /// version sees its later layers wholly.
-    pub fn degrees_bytes(&self) -> u64 {
-        match self.suffices_degrees() {
-            true => self.num_tables() * NewestDegrees::bytes_for(self.num_vertices) as u64,
-            false => self.table_bytes(),
+    /// As [`Stack::table_bytes`], of an analysis that reads the complete layer from elsewhere, and so needs no more than [`NewestDegrees`] of the
+    /// directions that it reads, if the version sees its later layers wholly. Another direction has its vertex table.
+    pub fn degrees_bytes(&self, is_read: impl Fn(Direction) -> bool) -> u64 {
+        let of_direction = |direction| match self.suffices_degrees() && is_read(direction) {
+            true => NewestDegrees::bytes_for(self.num_vertices),
+            false => Table::bytes_for(self.num_vertices),
+        };
+        let two = [Direction::Out, Direction::In];
+        match self.num_tables() {
+            _ if self.is_plain() => 0,
+            2 => two.map(of_direction).iter().map(|&bytes| bytes as u64).sum(),
+            // The lists of one direction are those of both.
+            _ => two.map(of_direction).into_iter().min().unwrap_or(0) as u64,
         }
     }
 
@@ -309,20 +316,23 @@ impl Stack {
         self.slot(direction).table.made.clone()
     }
 
-    /// The degrees of a direction, which must [suffice](Stack::suffices_degrees). The first call reads them from the layers; their memory is
-    /// reserved from the budget of that run.
+    /// The degrees of a direction, which must [suffice](Stack::suffices_degrees); `None` if the budget has no room for them. The first call
+    /// reads them from the layers; their memory is reserved from the budget of that run.
     ///
     /// # Errors
-    /// As [`Stack::table`].
-    pub(crate) fn degrees(&self, direction: Direction, run: &Run) -> Result<Arc<NewestDegrees>> {
+    /// [`Error::Corrupt`]; cancellation.
+    pub(crate) fn degrees_if_room(
+        &self,
+        direction: Direction,
+        run: &Run,
+    ) -> Result<Option<Arc<NewestDegrees>>> {
         if let Some(degrees) = self.degrees_if_made(direction) {
-            return Ok(degrees);
+            return Ok(Some(degrees));
         }
         let bytes = NewestDegrees::bytes_for(self.num_vertices()) as u64;
-        let memory = match run.budget().reserve("the degrees of a version", bytes) {
-            Ok(memory) => memory,
+        let Some(memory) = run.budget().try_reserve(bytes) else {
             // Another thread may have read them meanwhile, and hold the memory.
-            Err(refused) => return self.degrees_if_made(direction).ok_or_else(|| refused.into()),
+            return Ok(self.degrees_if_made(direction));
         };
         let base = self.slot(direction).degrees.base.clone();
         let mut degrees = match base {
@@ -330,7 +340,7 @@ impl Stack {
             None => NewestDegrees::new(self, direction, run)?,
         };
         degrees.memory = Some(Arc::new(memory));
-        Ok(self.slot(direction).degrees.keep(degrees))
+        Ok(Some(self.slot(direction).degrees.keep(degrees)))
     }
 
     fn degrees_if_made(&self, direction: Direction) -> Option<Arc<NewestDegrees>> {

@@ -50,12 +50,7 @@ pub(super) fn check_layers(state: &State, run: &Run, report: &mut Report) -> Res
 }
 
 /// Verifies the tiles of all layers that have any, and that they contain the edges of the lists of their layer with their properties.
-pub(super) fn check_tiles(
-    state: &State,
-    are_lists_sound: bool,
-    run: &Run,
-    report: &mut Report,
-) -> Result<()> {
+pub(super) fn check_tiles(state: &State, run: &Run, report: &mut Report) -> Result<()> {
     for layer in state.layers() {
         let known = report.problems.len();
         match state.tiles_of(layer.record().number) {
@@ -65,21 +60,15 @@ pub(super) fn check_tiles(
                 report.note(Err(problem))?;
             }
         }
-        let has_lists = layer.lists().out().main().tiles().is_none();
-        if report.problems.len() > known && are_lists_sound && has_lists {
-            report.remedy("esker compact --encoding tiles");
+        if layer.lists().out().main().tiles().is_none() {
+            report.remedy("esker compact --encoding tiles", known);
         }
     }
     Ok(())
 }
 
 /// Verifies the stored heads of all layers that have any, and that they are those of the lists of their layer.
-pub(super) fn check_heads(
-    state: &State,
-    are_lists_sound: bool,
-    run: &Run,
-    report: &mut Report,
-) -> Result<()> {
+pub(super) fn check_heads(state: &State, run: &Run, report: &mut Report) -> Result<()> {
     for layer in state.layers() {
         let known = report.problems.len();
         let number = layer.record().number;
@@ -95,9 +84,7 @@ pub(super) fn check_heads(
                 report.note(Err(problem))?;
             }
         }
-        if report.problems.len() > known && are_lists_sound {
-            report.remedy("esker compact --heads LENGTH");
-        }
+        report.remedy("esker compact --heads LENGTH", known);
     }
     Ok(())
 }

@@ -18,6 +18,8 @@ pub struct Report {
     pub problems: Vec<Error>,
     /// Commands that mend what is wrong, where the files that are sound hold all that is needed.
     pub remedies: Vec<String>,
+    /// Problems that these commands mend.
+    mended: usize,
     /// The columns that were verified.
     verified: HashSet<ColumnPlace>,
 }
@@ -70,11 +72,20 @@ impl Report {
         }
     }
 
-    /// Records a command that mends a problem, once.
-    pub(super) fn remedy(&mut self, command: &str) {
-        if !self.remedies.iter().any(|known| known == command) {
+    /// Records a command that mends all problems but the `known` first ones, which another check found before.
+    pub(super) fn remedy(&mut self, command: &str, known: usize) {
+        self.mended += self.problems.len() - known;
+        if self.problems.len() > known && !self.remedies.iter().any(|said| said == command) {
             self.remedies.push(command.to_owned());
         }
+    }
+
+    /// Forgets the remedies unless they mend all problems: what they read must be sound.
+    pub(super) fn conclude(mut self) -> Self {
+        if self.mended < self.problems.len() {
+            self.remedies.clear();
+        }
+        self
     }
 
     /// Records the outcome of verifying a column; returns whether it passed.

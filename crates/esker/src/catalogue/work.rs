@@ -76,7 +76,7 @@ impl Workload {
 
     /// And other numbers of tails than of scans, and of what it takes longer over tiles and over layers.
     pub(super) const fn over(self, tails: f64, tiles: f64, layers: f64) -> Self {
-        Self { tails, tiles, layers, ..self }
+        Self { tails, even_tails: tails, tiles, layers, ..self }
     }
 
     /// And by point reads, which take so long an arc, on an even graph and on a skewed one.

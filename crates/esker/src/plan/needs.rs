@@ -92,7 +92,8 @@ pub(super) fn estimate_as(
     estimate.memory_bytes += match (encoding, residency) {
         (GraphEncoding::Lists, Residency::Mapped | Residency::Memory) => snapshot.stack().table_bytes(),
         _ if snapshot.window_index().is_some() => snapshot.stack().table_bytes(),
-        _ => snapshot.stack().degrees_bytes(),
+        (GraphEncoding::Tiles, _) => snapshot.stack().degrees_bytes(|_| true),
+        (GraphEncoding::Lists, _) => snapshot.stack().degrees_bytes(|direction| snapshot.reads(direction)),
     };
     if entry.reads.ids && snapshot.state().has_text_ids() {
         // The vertex of each rank of a text.

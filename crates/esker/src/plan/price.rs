@@ -105,7 +105,7 @@ impl Stored {
 const DEGREE_SAMPLES: u64 = 256;
 /// The ratio of the average degree to the middle one at which a graph counts as wholly skewed.
 const SKEWED_RATIO: f64 = 4.0;
-/// Degrees descend if at most one in so many is lower than another half of all vertices behind it.
+/// Of the samples of the former half, at most one in so many may have a lower degree than its counterpart in the latter half, if degrees descend.
 const ASCENTS_SHARE: usize = 16;
 
 /// What is known of the degrees of a graph, from those of 256 vertices.
@@ -275,7 +275,9 @@ impl Costs<'_> {
     /// Bytes that a pool reads: each scan those that are not in memory from the one before.
     fn pooled_bytes(&self, bytes: u64, memory_bytes: u64, scans: f64) -> u64 {
         if self.work.reads_points() {
-            return bytes.min(memory_bytes);
+            // What the pool has no room for is mapped.
+            let outside = bytes.saturating_sub(memory_bytes).min(self.lists.uncached_bytes);
+            return bytes.min(memory_bytes) + outside;
         }
         let beyond = bytes.saturating_sub(memory_bytes) as f64;
         (bytes as f64 * scans.min(1.0) + beyond * (scans - 1.0).max(0.0)) as u64

@@ -559,3 +559,26 @@ fn a_refusal_says_what_later_layers_take_part_in_it() {
         "{refused}"
     );
 }
+
+#[test]
+fn a_direction_that_is_not_read_keeps_its_vertex_table_in_the_plan() {
+    let options = ImportOptions { directed: Some(true), in_edges: true, ..ImportOptions::default() };
+    let (_directory, snapshot) = database_of(10, &options, true);
+    let database = Database::open(snapshot.path(), DatabaseOptions::default()).unwrap();
+    let mut batch = database.batch();
+    batch.add_edge(1_u64, 2_u64, &[PropertyValue::from(1_i64)]).unwrap();
+    database.commit(batch, "one more").unwrap();
+    let snapshot = database.snapshot().unwrap();
+    let estimated = |algorithm, which| {
+        let (entry, params) = (find(algorithm).unwrap(), Params::default());
+        needs::estimate_as(which, &snapshot, entry, &params, &resources(1 << 30)).unwrap().memory_bytes
+    };
+    // A table has eight bytes a vertex more than degrees have.
+    let saved = 8 * snapshot.num_vertices() as u64;
+    let saves = |algorithm, which| estimated(algorithm, LISTS) - estimated(algorithm, which);
+    // PageRank reads in-lists, and asks for out-degrees.
+    for which in [POOLED_LISTS, HEADED] {
+        assert_eq!([saves("pagerank", which), saves("wcc", which)], [saved, 2 * saved], "{which:?}");
+    }
+    assert_eq!(saves("wcc", POOLED_TILES), 2 * saved);
+}

@@ -26,7 +26,7 @@ use crate::pool::{Held, Pool, PoolOptions};
 const GROUP_LEN: usize = 64;
 
 /// Reads of single lists from the map after which their extent is read into the pool, if there is room. By then they have brought as many bytes to
-/// memory as an extent has ([`PointReads::LIST_BYTES`] each), so that reading it costs at most as much again.
+/// memory as an extent of usual size has ([`PointReads::LIST_BYTES`] each), so that reading it costs at most as much again.
 const READS_BEFORE_LOADING: u32 = 8;
 
 /// One direction.
@@ -115,6 +115,16 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
         Ok(Some(held))
     }
 
+    /// Whether a list that begins in an extent ends there too, as far as that is known without reading it.
+    fn is_in_one_extent(&self, slot: usize, extent: usize) -> bool {
+        match self.pool.paged().kept {
+            DenseLists::Arrays { offsets, .. } => {
+                offsets[slot + 1] * size_of::<VertexId>() as u64 <= self.pool.bytes_of(extent).end
+            }
+            DenseLists::Coded { .. } => true,
+        }
+    }
+
     /// Checks that the targets of an extent are vertices.
     fn check_targets(
         &self,
@@ -135,7 +145,7 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
     fn take_from_pool(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<bool> {
         let slot = v as usize;
         let extent = self.first_slots.partition_point(|&first| first <= slot).saturating_sub(1);
-        if extent >= self.sound.len() {
+        if extent >= self.sound.len() || !self.is_in_one_extent(slot, extent) {
             return Ok(false);
         }
         let Some(held) = self.held_for_one(extent)? else { return Ok(false) };

@@ -70,11 +70,18 @@ impl<'a> VersionSide<'a> {
         run: &Run,
     ) -> Result<(Self, ChangeMemory)> {
         let bounds = Bounds::of(stack, direction, num_arcs)?;
-        let memory = ChangeMemory::reserve::<W>(stack, &bounds, from_tiles, run)?;
-        let table = if memory.added.is_some() && stack.suffices_degrees() {
-            VersionTable::Degrees(stack.degrees(direction, run)?)
-        } else {
-            VersionTable::Whole(stack.table(direction, run)?)
+        let mut memory = ChangeMemory::reserve::<W>(stack, &bounds, from_tiles, run)?;
+        let degrees = match memory.added.is_some() && stack.suffices_degrees() {
+            true => stack.degrees_if_room(direction, run)?,
+            false => None,
+        };
+        let table = match degrees {
+            Some(degrees) => VersionTable::Degrees(degrees),
+            None => VersionTable::Whole(stack.table(direction, run).or_else(|refused| {
+                // Sweeping needs no memory for what is added.
+                memory.added.take().ok_or(refused)?;
+                stack.table(direction, run)
+            })?),
         };
         Ok((Self { stack, direction, table, property, num_arcs, from_tiles, bounds }, memory))
     }

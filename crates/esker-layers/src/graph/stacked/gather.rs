@@ -124,7 +124,12 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
                     }
                     Ok(())
                 })?;
-                all.append(&worker.arcs.targets, &worker.arcs.weights);
+                let ChainArcs { targets, weights } = &mut worker.arcs;
+                if targets.len() > part_arcs.max(all.len()) {
+                    all.take(targets, weights);
+                } else {
+                    all.append(targets, weights);
+                }
             }
             units.push((unit, LaterUnit::new(first, &lists, all), left_out.finish()));
             Ok::<_, Error>(())

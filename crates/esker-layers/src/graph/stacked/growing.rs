@@ -19,6 +19,12 @@ impl<W: Copy> GrowingArcs<W> {
         append(&mut self.weights, weights);
     }
 
+    /// Takes the vectors of a list that is longer than all before it, with these in front: a hub is not in memory twice.
+    pub(super) fn take(&mut self, targets: &mut Vec<VertexId>, weights: &mut Vec<W>) {
+        take(&mut self.targets, targets);
+        take(&mut self.weights, weights);
+    }
+
     /// Number of arcs.
     pub(super) fn len(&self) -> usize {
         self.targets.len()
@@ -28,6 +34,14 @@ impl<W: Copy> GrowingArcs<W> {
     pub(super) fn into_boxes(self) -> (Box<[VertexId]>, Box<[W]>) {
         (self.targets.into(), self.weights.into())
     }
+}
+
+/// Puts `more` behind `all`, in its own memory.
+fn take<T: Copy>(all: &mut Vec<T>, more: &mut Vec<T>) {
+    let before = std::mem::replace(all, std::mem::take(more));
+    all.reserve_exact(before.len());
+    all.splice(0..0, before);
+    all.shrink_to(all.len() + all.len() / GROWTH);
 }
 
 /// Appends to a vector that grows in small steps.
