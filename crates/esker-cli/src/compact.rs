@@ -65,8 +65,8 @@ enum RenumberChoice {
 /// What was done.
 struct Compacted {
     report: CompactReport,
-    /// The bytes of the stored heads.
-    head_bytes: Option<u64>,
+    /// The bytes of the stored heads, or why they cannot be opened.
+    head_bytes: Result<Option<u64>, String>,
     /// Edges that were removed because they were too old.
     expired: u64,
 }
@@ -75,7 +75,11 @@ impl CompactCommand {
     fn compact(&self, database: &Database, run: &Run) -> Result<Compacted, Failure> {
         let expired = expire_as_declared(database, run)?.map_or(0, |report| report.edges);
         let report = database.compact_with(self.options(), run)?;
-        let head_bytes = database.snapshot()?.stored_heads()?.map(StoredHeads::file_bytes);
+        // Heads that were not asked for may be damaged. What was done is done all the same.
+        let head_bytes = match database.snapshot()?.stored_heads() {
+            Ok(heads) => Ok(heads.map(StoredHeads::file_bytes)),
+            Err(problem) => Err(problem.to_string()),
+        };
         Ok(Compacted { report, head_bytes, expired })
     }
 
@@ -115,7 +119,7 @@ impl CompactCommand {
     }
 
     fn report(&self, compacted: &Compacted, taken: f64) -> Outcome {
-        let Compacted { report, head_bytes, expired } = *compacted;
+        let Compacted { report, ref head_bytes, expired } = *compacted;
         let FormReport { tiles, heads, heads_left_out, .. } = report.forms;
         if self.json {
             return text::json(&json!({
@@ -135,7 +139,8 @@ impl CompactCommand {
                 "tile_bytes_rebuilt": tiles.map(|tiles| tiles.rebuilt_bytes()),
                 "tile_groups_rebuilt": tiles.map(|tiles| tiles.groups_rebuilt),
                 "head_length": heads.map(|heads| heads.length),
-                "head_bytes": head_bytes,
+                "head_bytes": head_bytes.as_ref().ok(),
+                "heads_problem": head_bytes.as_ref().err(),
                 "expired": expired,
                 "vertices_left_out": report.vertices_left_out,
                 "heads_left_out": heads_left_out.map(|reason| reason.to_string()),
@@ -173,6 +178,9 @@ impl CompactCommand {
         }
         if let Some(reason) = heads_left_out {
             text::line(&format!("heads: {reason}"))?;
+        }
+        if let Err(problem) = head_bytes {
+            text::line(&format!("heads: {problem}"))?;
         }
         text::remark(&format!("Finished in {}", seconds(taken)));
         Ok(())

@@ -104,7 +104,8 @@ impl Writing {
 
 /// Says so if a merge in the background left out the heads that the database had.
 pub(crate) fn remark_on_heads(database: &Database, before: &Target, path: &Path) -> Result<(), Failure> {
-    if before.newest.stored_heads()?.is_none() {
+    // Heads that cannot be opened concern no writer.
+    if !matches!(before.newest.stored_heads(), Ok(Some(_))) {
         return Ok(());
     }
     database.wait_for_background()?;

@@ -112,6 +112,14 @@ fn damaged_tiles_are_not_hidden() {
     let output = place.run("check g.esker --json");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["remedies"], serde_json::json!(["esker compact --heads LENGTH"]), "{report}");
+    // Other work is done, and says that heads are still missing.
+    assert!(place.ok("compact g.esker").contains("heads: cannot open g.esker/layers/1/heads.columns"));
+    std::fs::remove_file(place.path().join("g.esker/layers/1/tiles.data")).unwrap();
+    let output = place.run("check g.esker --json");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let both = ["esker compact --encoding tiles", "esker compact --heads LENGTH"];
+    assert_eq!(report["remedies"], serde_json::json!(both), "{report}");
+    place.ok("compact g.esker --encoding tiles");
     place.ok("compact g.esker --heads 2");
     place.ok("check g.esker");
     // Lists with damage are no source.
@@ -125,6 +133,23 @@ fn damaged_tiles_are_not_hidden() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(report["problems"].as_array().unwrap().len() >= 2, "{report}");
     assert_eq!(report["remedies"], serde_json::json!([]), "{report}");
+}
+
+#[test]
+fn a_merge_makes_lost_tiles_and_heads_anew() {
+    for compact in ["compact t.esker", "compact t.esker --encoding tiles"] {
+        let place = Place::new();
+        place.ok("generate kron --scale 8 --degree 4 --undirected t.esker --encoding tiles --merge never");
+        place.ok("compact t.esker --heads 2");
+        place.file("more.el", "1 2\n3 4\n");
+        std::fs::remove_file(place.path().join("t.esker/layers/1/heads.columns")).unwrap();
+        place.ok("add t.esker more.el --freeze");
+        std::fs::remove_file(place.path().join("t.esker/layers/1/tiles.data")).unwrap();
+        assert_eq!(place.run("check t.esker").status.code(), Some(1));
+        place.ok(compact);
+        let sound = place.ok("check t.esker");
+        assert!(sound.contains("the tiles of layer ") && sound.contains("the heads of layer "), "{sound}");
+    }
 }
 
 #[test]

@@ -121,10 +121,12 @@ fn old_tiles<'a>(
     let layers: Vec<_> =
         state.layers()[..replaced.num_layers].iter().map(|layer| Arc::clone(layer.lists())).collect();
     let Some(base) = layers.first().filter(|_| replaced.is_recorded) else { return Ok(None) };
-    let Some(tiles) = state.tiles_of(base.record().number)?.filter(|tiles| tiles.group() == options.group)
-    else {
-        return Ok(None);
+    let tiles = match state.tiles_of(base.record().number) {
+        // Their file may be gone; the lists are what counts.
+        Err(Error::Io { .. }) => return Ok(None),
+        tiles => tiles?.filter(|tiles| tiles.group() == options.group),
     };
+    let Some(tiles) = tiles else { return Ok(None) };
     if !weights_of(properties).all(|property| tiles.has_property(property.number, property.element)) {
         return Ok(None);
     }
