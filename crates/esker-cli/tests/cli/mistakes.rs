@@ -267,7 +267,8 @@ fn heads_whose_files_are_gone_hinder_only_what_reads_them() {
     }
     let remedy = "`esker compact --heads LENGTH` makes the heads anew";
     fails(&place, 1, "run wcc g.esker --residency headed --memory 200MiB", &["heads.columns", remedy]);
-    fails(&place, 1, "compact g.esker", &["heads.columns", remedy]);
+    let compacted = place.ok("compact g.esker");
+    assert!(compacted.contains("\nheads: cannot open ") && compacted.contains(remedy), "{compacted}");
     assert!(place.ok("info g.esker").contains("UNREADABLE"));
     place.ok("compact g.esker --heads 3");
     place.ok("run wcc g.esker --residency headed --memory 200MiB");
