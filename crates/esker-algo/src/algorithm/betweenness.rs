@@ -8,8 +8,9 @@
 //! without a branch per edge. Vertices of a level that is not large, whose lists come whole, need no array for their dependencies: there may be
 //! thousands of levels. Parallel edges count as separate paths; self-loops have no effect.
 //!
-//! Pulled sums follow the order of the list. Pushed path counts are integers, exact up to 2^53; a `deterministic` run that meets greater ones counts
-//! the paths of that source again on one thread. Pushed dependencies are added in the order in which threads arrive, so such a run does not push them.
+//! Pulled sums follow the order of the list. Pushed path counts are integers, exact up to 2^53. If a `deterministic` run finds a
+//! greater one, it counts the paths of that source again on one thread. Pushed dependencies are added in the order in which threads arrive, so a
+//! `deterministic` run does not push dependencies.
 //!
 //! Numbers of paths beyond 10^290 do not fit: on a grid, they double with each step. A level that has one is scaled: all of its numbers, and
 //! so those of later levels, are divided by 2^900, which changes no digit. Dependencies need only the ratio of the numbers of two neighbours,

@@ -10,7 +10,8 @@ pub(super) trait PathNumber: Sync {
     const NONE: f64;
     /// Stands for one path.
     const ONE: f64;
-    /// Whether contributions need an array of their own. If not, each takes the place of the number of its vertex, which is needed no more.
+    /// Whether contributions are kept in an array of their own. If not, the contribution of a vertex overwrites its number of paths, which nobody
+    /// reads after that.
     const APART: bool;
     /// As [`esker_graph::Visitor::BOXED`].
     const BOXED: bool;

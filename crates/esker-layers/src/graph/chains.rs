@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use esker_format::{Error, Result};
+use esker_format::Result;
 use esker_graph::{Direction, Run, VertexId, vertex};
 
 use super::arcs::{Arcs, seek};
@@ -126,8 +126,11 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         let arcs = |layer, _: &Section| arcs_apart(stack, layer, direction, property, run);
         let layers = Self::over((stack, direction), Some(property), arcs, run)?;
         layers.ok_or_else(|| {
-            let path = stack.layers()[0].directory();
-            Error::corrupt(path, 0, "a layer above the complete one has no directory of vertices")
+            let has_directory = |&layer: &usize| {
+                let section = stack.section(layer, direction);
+                section.is_ok_and(|section| section.main().vertices_column().is_some())
+            };
+            stack.no_directory((1..stack.layers().len()).find(|layer| !has_directory(layer)).unwrap_or(1))
         })
     }
 

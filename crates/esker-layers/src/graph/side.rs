@@ -27,7 +27,7 @@ pub(crate) enum Side<'a, W> {
     Layered(Box<LayeredSide<'a, W>>),
     /// Copied to memory.
     Gathered(GatheredSide<W>),
-    /// Lists from any other source. Some sources widen the weights of another side from 32 bits: then that side, too.
+    /// Lists from any other source. If the source reads a side with 32-bit weights and widens these, the second field is that side.
     Source(Box<dyn Source<W, Error> + 'a>, Option<Arc<Side<'a, i32>>>),
 }
 

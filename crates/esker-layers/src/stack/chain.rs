@@ -74,6 +74,12 @@ impl Chains {
             && self.num_vertices == self.layers[0].out().main().num_lists()
     }
 
+    /// The error of a layer above the complete one that does not say which vertices it has lists of.
+    pub(crate) fn no_directory(&self, layer: usize) -> Error {
+        let path = self.layers[layer].directory();
+        Error::corrupt(path, 0, "a layer above the complete one has no directory of vertices")
+    }
+
     /// Whether scans leave out the arcs of a layer: see [`Stack::within`](super::Stack::within).
     pub(crate) fn is_left_out(&self, layer: usize) -> bool {
         self.left_out.get(layer).is_some_and(|&left_out| left_out)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use esker_format::{Error, Result};
+use esker_format::Result;
 use esker_graph::{Direction, Reservation, Run, VertexId};
 
 use super::chain::Chains;
@@ -62,12 +62,8 @@ impl NewestDegrees {
         for layer in from..stack.layers().len() {
             run.check()?;
             let section = stack.section(layer, direction)?;
-            let wrong = || {
-                let path = stack.layers()[layer].directory();
-                Error::corrupt(path, 0, "a layer above the complete one has no directory of vertices")
-            };
-            let vertices = section.main().vertices(run)?.ok_or_else(wrong)?;
-            let (degrees, _) = section.links(run)?.ok_or_else(wrong)?;
+            let vertices = section.main().vertices(run)?.ok_or_else(|| stack.no_directory(layer))?;
+            let (degrees, _) = section.links(run)?.ok_or_else(|| stack.no_directory(layer))?;
             let vertices = &vertices[..vertices.partition_point(|&v| (v as usize) < n)];
             let position = layer.min(POSITION_MAX) as u8;
             edit(&mut all.degrees, vertices, run, |slot| Ok(degrees[slot]))?;

@@ -117,12 +117,8 @@ impl Table {
     fn apply(&mut self, stack: &Chains, layer: usize, direction: Direction, run: &Run) -> Result<()> {
         let section = stack.section(layer, direction)?;
         let partial = stack.rank().is_some() && layer + 1 == stack.layers().len();
-        let wrong = || {
-            let path = stack.layers()[layer].directory();
-            Error::corrupt(path, 0, "a layer above the complete one has no directory of vertices")
-        };
-        let vertices = section.main().vertices(run)?.ok_or_else(wrong)?;
-        let (degrees, previous) = section.links(run)?.ok_or_else(wrong)?;
+        let vertices = section.main().vertices(run)?.ok_or_else(|| stack.no_directory(layer))?;
+        let (degrees, previous) = section.links(run)?.ok_or_else(|| stack.no_directory(layer))?;
         let number = stack.layers()[layer].record().number;
         self.skipped.push(Arc::new(Marks::new(vertices.len())));
         // Later versions in a partial layer's range added the vertices beyond the table.

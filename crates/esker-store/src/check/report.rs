@@ -18,7 +18,7 @@ pub struct Report {
     pub problems: Vec<Error>,
     /// Commands that mend what is wrong, where the files that are sound hold all that is needed.
     pub remedies: Vec<String>,
-    /// Problems that these commands mend.
+    /// How many of the problems these commands mend.
     mended: usize,
     /// The columns that were verified.
     verified: HashSet<ColumnPlace>,

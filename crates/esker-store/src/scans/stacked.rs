@@ -82,7 +82,7 @@ fn compare_version(
     let (whole, stack) = (new_stack(), new_stack());
     let weight = (0, history.counts(version).1);
     let opened = |lists| i32::open(&stack, weight, lists, None, run).unwrap();
-    // Makes the whole vertex table, which the others must do without.
+    // Of a stack of its own: this makes a vertex table, and the graphs below are to be read without one.
     let mapped = i32::open(&whole, weight, CompleteLists::Mapped, None, run).unwrap();
     let pool = PoolOptions { bytes: 2 << 20, extent_blocks: 2, ..PoolOptions::default() };
     let mut graphs = vec![

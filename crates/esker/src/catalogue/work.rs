@@ -31,8 +31,8 @@ pub struct Workload {
     pub tiles: f64,
     /// What it takes longer over several layers than over one, in scans: single lists are found along their chains.
     pub layers: f64,
-    /// Nanoseconds that a thread takes for each arc to read single lists at random, beyond those of mapped lists, from a pool that holds half of
-    /// them, on a graph whose degrees are nearly equal; 0: it reads by scans.
+    /// What reading single lists from a pool costs, on a graph whose degrees are nearly equal: nanoseconds of a thread for each arc of the graph,
+    /// more than the same run takes with mapped lists, if the pool holds half of all lists. 0: the algorithm reads by scans.
     pub even_point_ns: f64,
     /// The same, on a graph with hubs: their lists, which are in the pool, are read most.
     pub skewed_point_ns: f64,
@@ -69,7 +69,7 @@ impl Workload {
         }
     }
 
-    /// And other numbers of scans and of tails on a graph whose degrees are nearly equal.
+    /// The same, with other numbers of scans and of tails on a graph whose degrees are nearly equal.
     pub(super) const fn evenly(self, even_scans: f64, even_tails: f64) -> Self {
         Self { even_scans, even_tails, ..self }
     }
@@ -79,7 +79,7 @@ impl Workload {
         Self { tails, even_tails: tails, tiles, layers, ..self }
     }
 
-    /// And by point reads, which take so long an arc, on an even graph and on a skewed one.
+    /// The same for an algorithm that reads single lists: see [`Workload::even_point_ns`] and [`Workload::skewed_point_ns`].
     pub(super) const fn points(self, even_point_ns: f64, skewed_point_ns: f64) -> Self {
         Self { even_point_ns, skewed_point_ns, ..self }
     }

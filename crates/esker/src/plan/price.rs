@@ -105,7 +105,7 @@ impl Stored {
 const DEGREE_SAMPLES: u64 = 256;
 /// The ratio of the average degree to the middle one at which a graph counts as wholly skewed.
 const SKEWED_RATIO: f64 = 4.0;
-/// Of the samples of the former half, at most one in so many may have a lower degree than its counterpart in the latter half, if degrees descend.
+/// Each sample of the first half of the vertices is compared with one of the second half. Degrees descend if at most one in so many is the lower one.
 const ASCENTS_SHARE: usize = 16;
 
 /// What is known of the degrees of a graph, from those of 256 vertices.
@@ -160,9 +160,8 @@ const TAIL_BYTES: f64 = 1.4;
 const TAIL_PACE: f64 = 0.7;
 /// Nanoseconds an arc of one thread that chooses heads by degree.
 const CHOSEN_NS: f64 = 24.0;
-/// What point reads over heads take of the time that they take over a pool: on a graph with hubs, whose lists are in the page cache after the first
-/// reads, and on an even graph.
-const HEADED_POINTS: (f64, f64) = (0.12, 0.75);
+/// The time of point reads over heads, by that of the same reads over a pool: on a graph with hubs, and on a graph with equal degrees.
+const HEADED_POINTS: (f64, f64) = (0.1, 0.5);
 
 /// Bytes of later layers whose lists are found in a second, by two threads.
 const LATER_FOUND: f64 = 1.0e9;
@@ -175,8 +174,8 @@ const DECODED: f64 = 3.0e8;
 const PARTS_KEPT: f64 = 4.0;
 
 impl Costs<'_> {
-    /// The price of an encoding and residency that needs `least_bytes` in all, with so many bytes of memory. The rest is for the graph, beside
-    /// what the least counts for a pool.
+    /// The price of an encoding and residency that needs at least `least_bytes`, in `memory_bytes`. The graph gets what is more than the least, and
+    /// the smallest pool, which the least includes.
     pub(super) fn price(
         &self,
         (encoding, residency): (GraphEncoding, Residency),
@@ -234,9 +233,9 @@ impl Costs<'_> {
         (in_order * arcs + missed * (kept / PARTS_KEPT).min(arcs)) / DECODED
     }
 
-    /// Seconds that point reads take, with such a part of the lists outside of the pool.
+    /// Seconds that point reads take if this part of the lists (0 to 1) is not in the pool.
     fn points(&self, outside: f64) -> f64 {
-        // They were measured with half of them outside.
+        // The figures were measured with half of the lists outside.
         let ns = self.work.point_ns_on(self.degrees.skew) * 2.0 * outside.max(0.0);
         self.threaded(self.machine() * self.num_arcs as f64 * ns * 1e-9)
     }
@@ -257,7 +256,7 @@ impl Costs<'_> {
         if self.head_bytes.is_none() && !self.degrees.descend {
             price.gathering += self.threaded(self.machine() * self.num_arcs as f64 * CHOSEN_NS * 1e-9);
         }
-        // Where all lists are short, the tails of a page are in as many pages as the lists.
+        // Where all lists are short, each page has some tail, so all pages are read.
         let skew = self.degrees.skew;
         let read = (1.0 - share) * TAIL_BYTES * skew + (2.0 * (1.0 - share)).min(1.0) * (1.0 - skew);
         let mut tails = all * read * self.work.tails_on(skew);

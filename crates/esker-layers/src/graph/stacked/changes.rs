@@ -142,7 +142,7 @@ impl<'a> VersionSide<'a> {
         Ok(Changes { overlay, later: Later::Rows(rows) })
     }
 
-    /// Mapped. Lists then say what is left out of them, which takes more memory.
+    /// Swept in each scan, from mapped files. What is left out of the complete layer then takes more memory: whole lists that were replaced.
     fn swept<W: ColumnWeight>(
         &self,
         layers: Layered<'a, W>,

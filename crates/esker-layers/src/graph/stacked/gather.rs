@@ -28,7 +28,7 @@ use crate::tiles::{StripEdges, StripMaker, TileEdges};
 
 /// A thread reads so many arcs at a time even if there are many threads.
 const PART_ARCS_MIN: usize = 1 << 14;
-/// To read fewer vertices at a time saves less memory than it takes time.
+/// A part has at least so many vertices: smaller parts cost more time than the memory that they save is worth.
 const PART_LEN_MIN: usize = 8;
 
 /// What gathers.
@@ -44,9 +44,9 @@ pub(super) struct ChangeGatherer<'g, 'a, W> {
 
 /// How the chains of later layers are read.
 enum ReadChains<'g, 'a, W> {
-    /// Vertex by vertex, as ranges of the layers' directories.
+    /// For a range of vertices, each layer's fragments are found together in its directory, which is sorted by vertex.
     Ranges(LaterLayers<'a, W>),
-    /// One by one, from fragment to fragment.
+    /// Each chain by itself: every fragment says where the previous one lies.
     Followed(&'g Layered<'a, W>),
 }
 

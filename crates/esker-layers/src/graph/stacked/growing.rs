@@ -5,7 +5,7 @@ use esker_graph::VertexId;
 /// How much of its length a vector grows at a time.
 pub(super) const GROWTH: usize = 8;
 
-/// Some arcs. Memory: at most one part in [`GROWTH`] more than these take, and nothing more where all come at once.
+/// Some arcs. Memory: what the arcs take, and at most an eighth of that more; nothing more if all are appended at once.
 #[derive(Debug, Default)]
 pub(super) struct GrowingArcs<W> {
     targets: Vec<VertexId>,
@@ -19,7 +19,8 @@ impl<W: Copy> GrowingArcs<W> {
         append(&mut self.weights, weights);
     }
 
-    /// Takes the vectors of a list that is longer than all before it, with these in front: a hub is not in memory twice.
+    /// Appends a list that is longer than all arcs before it by taking over its vectors and putting those arcs in front. So a hub is not in memory
+    /// twice.
     pub(super) fn take(&mut self, targets: &mut Vec<VertexId>, weights: &mut Vec<W>) {
         take(&mut self.targets, targets);
         take(&mut self.weights, weights);
@@ -36,7 +37,7 @@ impl<W: Copy> GrowingArcs<W> {
     }
 }
 
-/// Puts `more` behind `all`, in its own memory.
+/// Puts what `all` holds before what `more` holds, in the memory of `more`, which becomes `all`.
 fn take<T: Copy>(all: &mut Vec<T>, more: &mut Vec<T>) {
     let before = std::mem::replace(all, std::mem::take(more));
     all.reserve_exact(before.len());

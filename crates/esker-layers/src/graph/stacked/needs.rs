@@ -130,8 +130,9 @@ impl Bounds {
         }
     }
 
-    /// Bytes of what is gathered in parts before it is stored, in vectors that are half full, and of the room that growing lists have left. Not
-    /// counted is a list that is longer than a part, but not than all before it in its unit of vertices: it is in memory twice for a moment.
+    /// Bytes of what is gathered in parts before it is stored, in vectors that are half full, and of the room that growing lists have left. A
+    /// list that is longer than a part, and shorter than all lists before it in its unit of vertices, is in memory twice for a moment; that is not
+    /// counted.
     fn parts_bytes(&self, weight_bytes: u64) -> u64 {
         let id_bytes = size_of::<VertexId>() as u64;
         let all = self.added_arcs * (id_bytes + weight_bytes) + self.dead_arcs * id_bytes;

@@ -39,7 +39,7 @@ pub(super) const TRIANGLES: Entry = Entry {
                 Workload::new(0.1, 0.1, 0.1).times(options.samples as f64 / 1e6)
             }
             ClusteringMethod::Lists | ClusteringMethod::Filter => {
-                Workload::new(1.0, 12.0, 9.2).over(6.5, 1.0, 80.0).points(1200.0, 150.0).growing(0.0, 0.45)
+                Workload::new(1.0, 12.0, 9.2).over(6.5, 1.0, 80.0).points(900.0, 150.0).growing(0.0, 0.45)
             }
         })
     },
@@ -125,7 +125,7 @@ pub(super) const LCC: Entry = Entry {
     options: &[],
     reads: GraphReads::points(ListReads::BothNeeded),
     work: |_, _| {
-        Ok(Workload::new(1.0, 41.0, 23.0).over(9.6, 1.0, 85.0).points(1100.0, 170.0).growing(0.0, 0.45))
+        Ok(Workload::new(1.0, 41.0, 23.0).over(9.6, 1.0, 85.0).points(900.0, 135.0).growing(0.0, 0.45))
     },
     undirected: false,
     columns: &["coefficient"],

@@ -84,7 +84,7 @@ pub(super) const CDLP: Entry = Entry {
     work: |params, _| {
         Ok(Workload::new(1.0, 2.1, 1.7)
             .over(1.4, 1.0, 5.1)
-            .points(20.0, 12.0)
+            .points(11.0, 7.0)
             .times(cdlp_options(params)?.iterations as f64))
     },
     undirected: false,
