@@ -5,6 +5,7 @@ use esker::store::format::{CopyPolicy, Encoding};
 use esker::store::windows::{Combine, Copies, TimeWindow};
 use esker::store::{GraphEncoding, Residency};
 
+use super::covering::Partial;
 use crate::forms::Weights;
 
 /// Which lists of a graph there are, and how they are read.
@@ -17,6 +18,20 @@ pub(super) enum Directions {
     OutOnly,
     /// Directed, and read as undirected.
     Dropped,
+    /// Directed, with out-lists alone, and read as undirected.
+    DroppedOutOnly,
+}
+
+impl Directions {
+    /// Whether a directed graph is read as undirected.
+    pub(super) fn are_dropped(self) -> bool {
+        matches!(self, Self::Dropped | Self::DroppedOutOnly)
+    }
+
+    /// Whether a directed graph has out-lists alone.
+    pub(super) fn lack_in_lists(self) -> bool {
+        matches!(self, Self::OutOnly | Self::DroppedOutOnly)
+    }
 }
 
 /// How many vertices were removed.
@@ -70,21 +85,26 @@ pub(super) enum Window {
     Distinct,
     /// One edge between two vertices, whose weight is their number.
     Count,
-    /// One edge between two vertices, with the greatest of their weights.
+    /// One edge between two vertices, with the sum of their weights.
+    Sum,
+    /// With the least of their weights.
+    Least,
+    /// With the greatest of their weights.
     Greatest,
+    /// With the weight of the last one.
+    Latest,
 }
 
 impl Window {
-    /// Half of the combinations have a window.
     const ALL: [Self; 8] = [
         Self::Open,
         Self::All,
-        Self::Open,
         Self::Distinct,
-        Self::Open,
         Self::Count,
-        Self::Open,
+        Self::Sum,
+        Self::Least,
         Self::Greatest,
+        Self::Latest,
     ];
 
     pub(super) fn range(self) -> Option<TimeWindow> {
@@ -93,7 +113,10 @@ impl Window {
             Self::All => Copies::All,
             Self::Distinct => Copies::Distinct,
             Self::Count => Copies::Weighted(Combine::Count),
+            Self::Sum => Copies::Weighted(Combine::Sum),
+            Self::Least => Copies::Weighted(Combine::Min),
             Self::Greatest => Copies::Weighted(Combine::Max),
+            Self::Latest => Copies::Weighted(Combine::Last),
         };
         Some(TimeWindow { after: 100, until: 200, copies })
     }
@@ -105,7 +128,12 @@ impl Window {
 
     /// Whether the weights are made of those of several edges.
     pub(super) fn makes_weights(self) -> bool {
-        matches!(self, Self::Count | Self::Greatest)
+        self.joins() && self != Self::Distinct
+    }
+
+    /// Whether these are made of the weights of several edges, so there have to be some.
+    fn needs_weights(self) -> bool {
+        self.makes_weights() && self != Self::Count
     }
 }
 
@@ -124,15 +152,18 @@ pub(super) struct Combination {
     pub(super) ids: Ids,
     pub(super) encoding: Encoding,
     pub(super) place: Place,
-    /// What is no axis of its own, but varies from one combination to the next.
     pub(super) policy: CopyPolicy,
     pub(super) by_degree: bool,
-    /// The same for all combinations of one graph.
     pub(super) window: Window,
 }
 
-const DIRECTIONS: [Directions; 4] =
-    [Directions::Undirected, Directions::Both, Directions::OutOnly, Directions::Dropped];
+const DIRECTIONS: [Directions; 5] = [
+    Directions::Undirected,
+    Directions::Both,
+    Directions::OutOnly,
+    Directions::Dropped,
+    Directions::DroppedOutOnly,
+];
 const REMOVED: [Removed; 3] = [Removed::None, Removed::Few, Removed::Many];
 const IDS: [Ids; 3] = [Ids::Dense, Ids::Sparse, Ids::Text];
 const ENCODINGS: [Encoding; 3] = [Encoding::Plain, Encoding::Compressed, Encoding::Tiles];
@@ -147,47 +178,55 @@ const PLACES: [Place; 8] = [
     Place::BuriedBelow,
 ];
 
-/// The number of combinations.
-pub(super) const COMBINATIONS: usize =
-    2 * DIRECTIONS.len() * Weights::ALL.len() * REMOVED.len() * IDS.len() * ENCODINGS.len() * PLACES.len();
+/// The values of each axis, in the order of a row. Those of the graph come first, so that rows of one graph follow each other when they are sorted.
+pub(super) const SIZES: [usize; 10] = [
+    DIRECTIONS.len(),
+    Weights::ALL.len(),
+    2,
+    REMOVED.len(),
+    Window::ALL.len(),
+    IDS.len(),
+    ENCODINGS.len(),
+    PLACES.len(),
+    CopyPolicy::ALL.len(),
+    2,
+];
+const DIRECTIONS_AXIS: usize = 0;
+const WEIGHTS_AXIS: usize = 1;
+const REMOVED_AXIS: usize = 3;
+const WINDOW_AXIS: usize = 4;
+
+/// Whether there is such a database: to remove a vertex takes in-lists, and a weight is made of weights. Of a row in the making, whether what it has
+/// may stand together.
+pub(super) fn allows(row: &Partial) -> bool {
+    let value = |axis: usize| row.get(axis).copied().flatten();
+    let lacks_in_lists = value(DIRECTIONS_AXIS).is_some_and(|value| DIRECTIONS[value].lack_in_lists());
+    let has_removed = value(REMOVED_AXIS).is_some_and(|value| REMOVED[value] != Removed::None);
+    let has_no_weights = value(WEIGHTS_AXIS).is_some_and(|value| Weights::ALL[value] == Weights::None);
+    let needs_weights = value(WINDOW_AXIS).is_some_and(|value| Window::ALL[value].needs_weights());
+    !(lacks_in_lists && has_removed || has_no_weights && needs_weights)
+}
 
 impl Combination {
-    pub(super) fn of(number: usize) -> Self {
-        let mut rest = number;
-        let mut digit = |base: usize| {
-            let digit = rest % base;
-            rest /= base;
-            digit
+    /// That of a row of [`SIZES`].
+    pub(super) fn of(row: &[usize]) -> Self {
+        let [directions, weights, parallel, removed, window, ids, encoding, place, policy, by_degree] =
+            row[..SIZES.len()]
+        else {
+            panic!("a row has a value of each axis");
         };
-        // Combinations of one graph follow each other, so that its reference is made once.
-        let (place, encoding) = (PLACES[digit(PLACES.len())], ENCODINGS[digit(ENCODINGS.len())]);
-        let graph = number / (PLACES.len() * ENCODINGS.len());
-        let window = Window::ALL[(graph as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> 40 & 7];
-        let seed = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
         Self {
-            ids: IDS[digit(IDS.len())],
-            removed: REMOVED[digit(REMOVED.len())],
-            directions: DIRECTIONS[digit(DIRECTIONS.len())],
-            weights: Weights::ALL[digit(Weights::ALL.len())],
-            parallel: digit(2) == 1,
-            encoding,
-            place,
-            policy: CopyPolicy::ALL[seed as usize % 3],
-            by_degree: seed & 8 == 0,
-            window,
+            directions: DIRECTIONS[directions],
+            weights: Weights::ALL[weights],
+            parallel: parallel == 1,
+            removed: REMOVED[removed],
+            window: Window::ALL[window],
+            ids: IDS[ids],
+            encoding: ENCODINGS[encoding],
+            place: PLACES[place],
+            policy: CopyPolicy::ALL[policy],
+            by_degree: by_degree == 1,
         }
-        .without_missing_weights()
-    }
-
-    /// Where there are no weights, none is the greatest.
-    fn without_missing_weights(self) -> Self {
-        let is_missing = self.weights == Weights::None && self.window == Window::Greatest;
-        Self { window: if is_missing { Window::Count } else { self.window }, ..self }
-    }
-
-    /// Whether there is such a database: to remove a vertex takes in-lists.
-    pub(super) fn is_possible(self) -> bool {
-        self.directions != Directions::OutOnly || self.removed == Removed::None
     }
 
     pub(super) fn is_directed(self) -> bool {
@@ -196,7 +235,7 @@ impl Combination {
 }
 
 /// The encodings and residencies that a run may ask for. Heads of two neighbours are stored.
-pub(super) const READINGS: [(&str, Reading); 7] = [
+pub(super) const READINGS: [(&str, Reading); 8] = [
     ("mapped lists", of(GraphEncoding::Lists, Residency::Mapped, None)),
     ("lists in memory", of(GraphEncoding::Lists, Residency::Memory, None)),
     ("pooled lists", of(GraphEncoding::Lists, Residency::Pooled, None)),
@@ -204,7 +243,11 @@ pub(super) const READINGS: [(&str, Reading); 7] = [
     ("gathered heads", of(GraphEncoding::Lists, Residency::Headed, Some(3))),
     ("mapped tiles", of(GraphEncoding::Tiles, Residency::Mapped, None)),
     ("pooled tiles", of(GraphEncoding::Tiles, Residency::Pooled, None)),
+    ("what the plan chooses", Reading { encoding: None, residency: None, head_len: None }),
 ];
+
+/// Memory beyond the least limit that a plan names: pools and heads then hold more, or everything.
+pub(super) const SPARE_BYTES: [u64; 3] = [0, 100_000, 1 << 28];
 
 const fn of(encoding: GraphEncoding, residency: Residency, head_len: Option<usize>) -> Reading {
     Reading { encoding: Some(encoding), residency: Some(residency), head_len }

@@ -44,7 +44,14 @@ impl Cell<'_> {
     }
 
     fn is_directed(&self) -> bool {
-        self.combination.is_directed() && self.combination.directions != Directions::Dropped
+        self.combination.is_directed() && !self.combination.directions.are_dropped()
+    }
+
+    /// Whether tiles have the in-edges. Tiles of one layer are read by columns too, but a window of them is copied list by list.
+    fn has_in_edges_of_tiles(&self) -> bool {
+        let Combination { window, encoding, place, .. } = self.combination;
+        let are_alone = encoding == Encoding::Tiles && window == Window::Open;
+        (self.reads(GraphEncoding::Tiles) || are_alone) && place == Place::Whole
     }
 
     /// Whether the catalogue says that the algorithm, with these options, refuses what is called so.
@@ -81,18 +88,24 @@ pub(super) const REFUSALS: &[Refusal] = &[
         applies: |cell| cell.refuses("directed graphs") && cell.is_directed(),
     },
     Refusal {
+        reason: "a directed graph without in-lists, read as undirected",
+        message: "in-edges",
+        page: "docs/algorithms.md",
+        sentence: "The database must store in-edges, unless it is read from tiles, which have both.",
+        applies: |cell| {
+            let is_open = cell.combination.window == Window::Open;
+            cell.combination.directions == Directions::DroppedOutOnly
+                && !(cell.has_in_edges_of_tiles() && is_open)
+        },
+    },
+    Refusal {
         reason: "an algorithm that reads in-lists, without them",
         message: "needs in-edges",
         page: "docs/concepts/residency.md",
         sentence: "lists without in-lists (`--no-in-edges`) | they follow edges in both directions; tiles of one layer have both",
         applies: |cell| {
-            // Tiles of one layer are read by columns too, but a window of them is copied list by list.
-            let is_open = cell.combination.window == Window::Open;
-            let reads_tiles =
-                cell.reads(GraphEncoding::Tiles) || cell.combination.encoding == Encoding::Tiles && is_open;
-            let has_in_edges = reads_tiles && cell.combination.place == Place::Whole;
             cell.combination.directions == Directions::OutOnly
-                && !has_in_edges
+                && !cell.has_in_edges_of_tiles()
                 && cell.refuses("directed graphs without in-lists")
         },
     },

@@ -131,8 +131,10 @@ impl World {
             let latest = (0..copies.len()).max_by_key(|&copy| self.time_of(ends, copy)).unwrap_or(0);
             let copies = match self.combination.window {
                 Window::Open | Window::All => copies.clone(),
-                Window::Distinct => vec![copies[latest]],
+                Window::Distinct | Window::Latest => vec![copies[latest]],
                 Window::Count => vec![copies.len() as f64],
+                Window::Sum => vec![copies.iter().sum()],
+                Window::Least => vec![copies.iter().copied().fold(f64::INFINITY, f64::min)],
                 Window::Greatest => vec![copies.iter().copied().fold(f64::NEG_INFINITY, f64::max)],
             };
             (ends, copies)
@@ -271,7 +273,7 @@ impl World {
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
         let options = ImportOptions {
             directed: Some(self.combination.is_directed()),
-            in_edges: as_left || directions != Directions::OutOnly,
+            in_edges: as_left || !directions.lack_in_lists(),
             order: if by_degree && !as_left { VertexOrder::Degree } else { VertexOrder::Keep },
             encoding,
             duplicates: if parallel { Duplicates::Keep } else { Duplicates::default() },
@@ -295,7 +297,7 @@ impl World {
     pub(super) fn reference(&self) -> Snapshot {
         let mut edges = self.seen();
         let mut directions = self.combination.directions;
-        if directions == Directions::Dropped {
+        if directions.are_dropped() {
             directions = Directions::Undirected;
             let directed = std::mem::take(&mut edges);
             for ((u, v), weights) in directed {
@@ -378,7 +380,7 @@ impl World {
             Some(window) => snapshot.window("time", window, true, run).expect("a window"),
             None => snapshot,
         };
-        if self.combination.directions == Directions::Dropped { snapshot.as_undirected() } else { snapshot }
+        if self.combination.directions.are_dropped() { snapshot.as_undirected() } else { snapshot }
     }
 
     /// From the first layer to the version, in commits that add and delete edges and remove vertices.

@@ -1,0 +1,122 @@
+"""Requests that may be refused: each exception with a part of its message, the reason, and when it applies."""
+
+from dataclasses import dataclass
+from typing import Callable
+
+from questions import READS_WEIGHTS
+
+# Algorithms that are defined for undirected graphs only, some with an option.
+UNDIRECTED = {"matching", "biconnectivity", "forest", "msf", "spanner", "ldd"}
+# Algorithms that read single lists, of which tiles hold none.
+POINTS = {"scc", "cdlp", "triangles", "lcc", "truss", "cliques", "matching"}
+# Algorithms that follow edges in both directions.
+BOTH_WAYS = {"cdlp", "triangles", "lcc", "kcore", "truss", "cliques", "densest", "mis", "colouring"}
+
+
+@dataclass
+class Case:
+    """A request with what it is about."""
+
+    world: object
+    question: object
+    graph: object
+
+    @property
+    def is_directed(self):
+        return self.world.directed and not self.question.view.as_undirected
+
+    @property
+    def reads_weights(self):
+        return self.question.algorithm in READS_WEIGHTS or "by weight" in self.question.options
+
+    @property
+    def encoding(self):
+        reading = self.question.reading
+        return reading[1] if reading else None
+
+    @property
+    def residency(self):
+        reading = self.question.reading
+        return reading[3] if reading else None
+
+    def named_vertices(self):
+        options = self.question.options
+        for name in ("source", "target", "teleport-to"):
+            value = options.get(name, [])
+            yield from value if isinstance(value, list) else [value]
+
+    def needs_undirected(self):
+        name, method = self.question.algorithm, self.question.options.get("method")
+        return name in UNDIRECTED or (name, method) in {("wcc", "contraction"), ("triangles", "filter"), ("triangles", "sample")}
+
+    def needs_both_ways(self):
+        name = self.question.algorithm
+        return name in BOTH_WAYS or name == "degrees" and self.question.options["direction"] != "out"
+
+
+@dataclass
+class Refusal:
+    reason: str
+    message: str
+    applies: Callable
+    must: bool = False  # Whether an answer would be wrong.
+
+
+REFUSALS = [
+    Refusal(
+        "a vertex that is not in the view", "", must=True,
+        applies=lambda case: case.graph is not None and any(v not in case.graph.vertices for v in case.named_vertices()),
+    ),
+    Refusal(
+        "a window of a view without edges", "", must=False,
+        applies=lambda case: case.graph is None,
+    ),
+    Refusal(
+        "an algorithm for undirected graphs on a directed one", "undirected", must=True,
+        applies=lambda case: case.is_directed and case.needs_undirected(),
+    ),
+    Refusal(
+        "negative lengths or weights", "negative",
+        applies=lambda case: case.question.algorithm in ("sssp", "wbfs", "pagerank") and case.reads_weights
+        and any(w < 0 for _, _, w in case.graph.edges),
+    ),
+    Refusal(
+        "weights that are no integers, where small integers are lengths", "integer",
+        applies=lambda case: case.question.algorithm == "wbfs" and any(isinstance(w, float) for _, _, w in case.graph.edges)
+        or case.question.algorithm == "wbfs" and case.world.axes["weights"] in ("halves", "extreme"),
+    ),
+    Refusal(
+        "a sum that overflows", "too long",
+        applies=lambda case: case.reads_weights,
+    ),
+    Refusal(
+        "in-edges that are not stored", "in-edges",
+        applies=lambda case: case.world.axes["directions"] == "no in-edges"
+        and (case.needs_both_ways() or case.question.view.as_undirected or case.question.view.reverse),
+    ),
+    Refusal(
+        "an algorithm that reads single lists, on tiles", "tiles hold no lists",
+        applies=lambda case: case.encoding == "tiles" and case.question.algorithm in POINTS,
+    ),
+    Refusal(
+        "a window whose edges are joined or weighed, on tiles", "tiles hold no lists",
+        applies=lambda case: case.encoding == "tiles" and (case.question.view.joins() or case.question.view.window and case.reads_weights),
+    ),
+    Refusal(
+        "a window, copied to memory", "a window is copied to memory",
+        applies=lambda case: case.question.view.window is not None and case.residency == "memory",
+    ),
+    Refusal(
+        "pooled or headed lists of tiles alone", "kept as tiles only",
+        applies=lambda case: case.world.axes["encoding"] == "tiles only" and case.residency in ("pooled", "headed"),
+    ),
+]
+
+
+def reason_of(case, text):
+    """The listed exception that a refusal is; `None` if it is not listed."""
+    return next((r.reason for r in REFUSALS if r.message in text and r.applies(case)), None)
+
+
+def must_refuse(case):
+    return next((r.reason for r in REFUSALS if r.must and r.applies(case)), None)
