@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 
 import refusals
@@ -48,14 +49,24 @@ def run(esker, args):
 
 def parse(world, done, algorithm):
     """The answer of `esker run ... --output - --json`."""
-    answer = Answer()
     printed = done.stdout if algorithm in FIGURES else done.stderr
     report = json.loads(printed[printed.index("{"):])
-    answer.facts = report["answers"] | {f"graph {name}": report[name] for name in ("vertices", "edges") if name in report}
+    facts = report["answers"] | {f"graph {name}": report[name] for name in ("vertices", "edges") if name in report}
     lines = list(csv.reader(done.stdout.splitlines())) if algorithm not in FIGURES else []
-    if not lines:
-        return answer
-    header, rows = lines[0], lines[1:]
+    return answer_of(world, lines[0], lines[1:], facts) if lines else Answer(facts=facts)
+
+
+def parse_tables(world, done, keys):
+    """The answers of a table of several, by their first columns."""
+    lines = list(csv.reader(done.stdout.splitlines()))
+    tables = {}
+    for row in lines[1:]:
+        tables.setdefault(tuple(row[:keys]), []).append(row[keys:])
+    return {key: answer_of(world, lines[0][keys:], rows, None) for key, rows in tables.items()}
+
+
+def answer_of(world, header, rows, facts):
+    answer = Answer(facts=facts)
     field = lambda text: text if text != "" else None
     if header[:2] == ["source", "target"]:
         answer.columns = header[2:]
@@ -78,6 +89,20 @@ def least_memory(text):
     return found and found.group(1) + found.group(2)
 
 
+def seconds_of(time):
+    """A time such as 1970-01-01T00:02:29Z."""
+    return int(datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp())
+
+
+def within(options, graph):
+    """Options with the named vertices that a window has; `None` if it has none of those with which a search begins."""
+    lists = {name: [v for v in value if v in graph.vertices] for name, value in options.items() if isinstance(value, list)}
+    if not all(lists.values()):
+        return None
+    gone = "target" in options and options["target"] not in graph.vertices
+    return {name: value for name, value in {**options, **lists}.items() if not (gone and name == "target")}
+
+
 class Asked:
     """A request that was asked."""
 
@@ -96,7 +121,7 @@ class Asked:
             reason = refusals.reason_of(self.case, text)
             return ("refused", f"{reason}: {text}") if reason else ("unlisted", text)
         must = refusals.must_refuse(self.case)
-        if must:
+        if must and self.asked.door != "windows":
             return "wrong", f"ran in spite of {must}"
         if self.graph is None:
             return "right", ""
@@ -121,18 +146,37 @@ class Asked:
         return done, tries
 
     def _compare(self, done):
-        answer = parse(self.world, done, self.asked.algorithm)
-        expect_fact(answer, "graph vertices", len(self.graph.vertices))
-        if "graph edges" in answer.facts:
-            expect_fact(answer, "graph edges", len(self.graph.edges))
-        CHECKS[self.asked.algorithm](self.graph, self.asked.options, answer, self.world.vertex)
+        world, asked, check = self.world, self.asked, CHECKS[self.asked.algorithm]
+        if asked.door == "versions":
+            tables = parse_tables(world, done, 1)
+            for number in range(asked.version, asked.last + 1):
+                graph = views.graph_of(world, world.versions[number], asked.view)
+                check(graph, asked.options, tables.get((str(number),), Answer(facts=None)), world.vertex)
+        elif asked.door == "windows":
+            tables = {seconds_of(key[0]): answer for key, answer in parse_tables(world, done, 2).items()}
+            version = world.versions[asked.version]
+            for until in views.ends_of_windows(version, asked.every):
+                graph = views.graph_of(world, version, asked.view, until)
+                options = within(asked.options, graph)
+                if options is not None:
+                    check(graph, options, tables.pop(until, Answer(facts=None)), world.vertex)
+            if tables:
+                raise Wrong(f"windows that there are not: {list(tables)}")
+        else:
+            answer = parse(world, done, asked.algorithm)
+            expect_fact(answer, "graph vertices", len(self.graph.vertices))
+            if "graph edges" in answer.facts:
+                expect_fact(answer, "graph edges", len(self.graph.edges))
+            check(self.graph, asked.options, answer, world.vertex)
 
     def args(self, database):
+        if self.asked.door != "run":
+            return self.asked.args(database) + ["--output", "-"]
         rows = [] if self.asked.algorithm in FIGURES else ["--output", "-"]
         return self.asked.args(database) + rows + ["--json"]
 
     def record(self, index):
-        return {"index": index, "world": self.world.number, "args": self.args("g.esker")[1:], "status": self.status, "detail": self.detail}
+        return {"index": index, "world": self.world.number, "args": self.args("g.esker"), "status": self.status, "detail": self.detail}
 
 
 def sentence(text):

@@ -100,6 +100,10 @@ WINDOWS = [(None, None)] * 6 + [
     ("weighted", "count"), ("weighted", "sum"), ("weighted", "min"), ("weighted", "max"), ("weighted", "last"),
 ]
 LIMITS = [None, "1GiB", "least"]
+# Commands that answer on one graph, on several versions, on windows that follow each other.
+DOORS = ["run"] * 6 + ["versions", "windows"]
+# Algorithms with figures alone, whose answers cannot be checked without their figures, or that may answer with a cycle.
+RUN_ONLY = {"triangles", "cliques", "ldd", "spanner", "densest", "colouring", "bellman-ford"}
 
 
 @dataclass
@@ -113,16 +117,31 @@ class Question:
     threads: int
     deterministic: bool
     named: bool
+    door: str = "run"
+    last: int = None  # The last of several versions.
+    every: int = None  # From one window to the next.
+
+    def given(self):
+        """The options of the algorithm, each with its value."""
+        for name, value in self.options.items():
+            if name != "by weight":
+                for one in value if isinstance(value, list) else [value]:
+                    yield name, one
 
     def args(self, database):
-        args = ["run", self.algorithm, database]
-        for name, value in self.options.items():
-            if name == "by weight":
-                continue
-            for one in value if isinstance(value, list) else [value]:
+        if self.door == "windows":
+            args = ["window", database, "--run", self.algorithm, "--length", f"{self.view.window}s", "--every", f"{self.every}s"]
+            args += [part for name, one in self.given() for part in ("-p", f"{name}={'true' if one is True else one}")]
+            args += self.view.args()[2:]
+        else:
+            args = ["run", self.algorithm, database]
+            for name, one in self.given():
                 args += [f"--{name}"] if one is True else [f"--{name}", str(one)]
-        args += self.view.args() + self.reading
-        args += ["--at", str(self.version)] if self.named else []
+            args += self.view.args() + self.reading
+        if self.door == "versions":
+            args += ["--versions", f"{self.version}..{self.last}"]
+        else:
+            args += ["--at", str(self.version)] if self.named else []
         args += ["--memory", self.limit] if self.limit else []
         args += ["-j", str(self.threads)] + ["--deterministic"] * self.deterministic
         return args
@@ -158,7 +177,15 @@ def question(world, rng):
         options["by weight"] = True
     has_tiles = axes["encoding"].startswith("tiles")
     readings = [reading for reading in READINGS if has_tiles or "tiles" not in reading]
-    return Question(
+    asked = Question(
         name, options, view, version, rng.choice(readings), rng.choice(LIMITS), rng.choice([1, 2]), rng.random() < 0.3,
         version != max(world.versions) or rng.random() < 0.3,
     )
+    door = rng.choice(DOORS)
+    if name not in RUN_ONLY and door == "versions" and view.window is None:
+        asked.door, asked.last = door, rng.choice([v for v in world.versions if v >= version])
+    elif name not in RUN_ONLY and door == "windows" and view.window is not None:
+        # A series has neither conditions nor a residency.
+        asked.door, asked.every, asked.reading = door, rng.choice([50, 60, 100]), []
+        view.where, view.reverse = [], False
+    return asked

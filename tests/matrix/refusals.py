@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from questions import READS_WEIGHTS
+from views import graph_of
 
 # Algorithms that are defined for undirected graphs only, some with an option.
 UNDIRECTED = {"matching", "biconnectivity", "forest", "msf", "spanner", "ldd"}
@@ -39,6 +40,14 @@ class Case:
         reading = self.question.reading
         return reading[3] if reading else None
 
+    def graphs(self):
+        """The graph, or those of all versions."""
+        asked = self.question
+        if asked.door == "versions":
+            versions = [self.world.versions[number] for number in range(asked.version, asked.last + 1)]
+            return [graph_of(self.world, version, asked.view) for version in versions]
+        return [self.graph] if self.graph is not None else []
+
     def named_vertices(self):
         options = self.question.options
         for name in ("source", "target", "teleport-to"):
@@ -65,7 +74,7 @@ class Refusal:
 REFUSALS = [
     Refusal(
         "a vertex that is not in the view", "", must=True,
-        applies=lambda case: case.graph is not None and any(v not in case.graph.vertices for v in case.named_vertices()),
+        applies=lambda case: any(v not in graph.vertices for graph in case.graphs() for v in case.named_vertices()),
     ),
     Refusal(
         "a window of a view without edges", "", must=False,
@@ -78,7 +87,7 @@ REFUSALS = [
     Refusal(
         "negative lengths or weights", "negative",
         applies=lambda case: case.question.algorithm in ("sssp", "wbfs", "pagerank") and case.reads_weights
-        and any(w < 0 for _, _, w in case.graph.edges),
+        and any(w < 0 for graph in case.graphs() for _, _, w in graph.edges),
     ),
     Refusal(
         "weights that are no integers, where small integers are lengths", "integer",
@@ -103,8 +112,8 @@ REFUSALS = [
         applies=lambda case: case.encoding == "tiles" and (case.question.view.joins() or case.question.view.window and case.reads_weights),
     ),
     Refusal(
-        "a window, copied to memory", "a window is copied to memory",
-        applies=lambda case: case.question.view.window is not None and case.residency == "memory",
+        "conditions, on a pool, heads or tiles", "list by list",
+        applies=lambda case: case.question.view.where and (case.residency in ("pooled", "headed") or case.encoding == "tiles"),
     ),
     Refusal(
         "pooled or headed lists of tiles alone", "kept as tiles only",

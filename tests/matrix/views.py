@@ -25,7 +25,7 @@ class View:
         args += ["--reverse"] * self.reverse + ["--as-undirected"] * self.as_undirected
         args += ["--weight", self.weight] if self.weight else []
         if self.window is not None:
-            args += ["--window", f"{self.window}s", "--time", "time", "--time-unit", "s", "--kind", self.kind]
+            args = ["--window", f"{self.window}s", *args, "--time", "time", "--time-unit", "s", "--kind", self.kind]
             args += ["--combine", self.combine] if self.kind == "weighted" else []
         args += ["--all-vertices"] * self.all_vertices
         return args
@@ -54,8 +54,14 @@ def joined(edges, rule, directed):
         yield u, v, rules[rule](), None
 
 
-def graph_of(world, version, view):
-    """The graph that a view of a version shows; `None` if a window has no time to end with.
+def ends_of_windows(version, every):
+    """The times with which windows end: before the multiples of a length, from the step of the first edge to that of the last."""
+    times = [edge.time for edge in version.edges]
+    return range(min(times) // every * every + every - 1, max(times) // every * every + every, every) if times else []
+
+
+def graph_of(world, version, view, until=None):
+    """The graph that a view of a version shows, in a window that ends at a time or with the latest edge; `None` if there is no such time.
 
     First the window and the conditions leave out edges, and vertices that have none then; then edges are turned round; then directions are
     dropped; then edges between the same two vertices are joined.
@@ -65,7 +71,7 @@ def graph_of(world, version, view):
     if view.window is not None:
         if not edges:
             return None
-        until = max(edge.time for edge in edges)
+        until = max(edge.time for edge in edges) if until is None else until
         edges = [edge for edge in edges if until - view.window < edge.time <= until]
     tests = [(name, OPERATORS[sign], value) for name, sign, value in view.where]
     edges = [e for e in edges if all(test(e.value(name), value) for name, test, value in tests)]

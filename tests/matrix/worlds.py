@@ -15,7 +15,7 @@ AXES = {
     "order": ["keep", "degree"],
     "encoding": ["plain", "compressed", "tiles", "tiles only"],
     "heads": [False, True],
-    "history": ["whole", "layers", "many layers", "log", "log alone", "over merged", "merged", "log over merged"],
+    "history": ["whole", "layers", "many layers", "log", "log alone", "over merged", "merged", "log over merged", "renumbered"],
     "removed": ["none", "few", "many"],
     "copy": ["mixed", "chain", "copy"],
     "properties": [True, False],
@@ -122,7 +122,7 @@ class World:
 
     def _draw(self):
         rng = self.rng
-        self.places = rng.choice([3, 5, 8, 13, 20, 30, 40])
+        self.places = rng.choice([3, 5, 8, 13, 20, 30, 40, 40, 100])
         self.imported = [self.any_edge() for _ in range(int(self.places * rng.choice([0.5, 1, 2, 3, 5])))]
         if self.imported and rng.random() < 0.6:
             self.imported += [self.edge(e.u, e.v) for e in rng.choices(self.imported, k=1 + len(self.imported) // 6)]
@@ -141,6 +141,8 @@ class World:
         for number in range(2, 2 + commits):
             self.scripts.append(self.change(version, number))
             self.versions[number] = self.copy(version)
+        if self.axes["history"] == "renumbered":
+            self.versions = {number: self.versions[number]}
 
     @staticmethod
     def copy(version):
@@ -239,6 +241,9 @@ class World:
             half = history in ("over merged", "log over merged") and i == last // 2
             if half or history == "merged" and i == last:
                 commands.append((["compact", db], None))
+        if self.axes["history"] == "renumbered":
+            # No older version needs the removed vertices, so they are left out for good.
+            commands += [(["retain", db, "last", "1"], None), (["compact", db, "--renumber", "always"], None)]
         return files, commands
 
     def make(self, esker, folder):
