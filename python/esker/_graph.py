@@ -481,14 +481,15 @@ class Graph(Algorithms):
         radius = min(int(radius), self._facts["vertex_numbers"])  # no path is longer
         return _views.part(self, self._native.within(self.vertex(vertex), radius, direction))
 
-    def filter(self, where: _views.Where) -> Graph:
-        """The graph of all vertices and of the edges that are wanted.
+    def filter(self, where: _views.Where, *, all_vertices: bool = False) -> Graph:
+        """The graph of the edges that are wanted, and of the vertices that have one.
 
         Args:
             where: Values of edge properties, ``{"kind": "depends"}`` or ``{"kind": ["depends", "suggests"]}``; or a function that takes the
                 edges, an :class:`EdgeTable`, and returns ``True`` or ``False`` for each; or these flags themselves.
+            all_vertices: Keeps the vertices that are left without an edge.
         """
-        return _views.chosen(self, where)
+        return _views.chosen(self, where, all_vertices)
 
     # -- other libraries
 

@@ -99,8 +99,8 @@ def part(graph: Graph, numbers: Any) -> Graph:
     return of_edges(graph, EdgeTable(graph, *found), numbers)
 
 
-def chosen(graph: Graph, where: Where) -> Graph:
-    """The graph of all vertices and of the chosen edges."""
+def chosen(graph: Graph, where: Where, all_vertices: bool) -> Graph:
+    """The graph of the chosen edges, and of the vertices that have one, or of all vertices."""
     import numpy
 
     table = graph.edges()
@@ -120,7 +120,10 @@ def chosen(graph: Graph, where: Where) -> Graph:
         raise MistypedError(f"where must be values by property, such as {{'kind': 'depends'}}, or True or False for each edge; got {where!r:.60}")
     if len(keep) != len(table):
         raise InvalidError(f"where gives {counted(len(keep), 'value')} for {counted(len(table), 'edge')}")
-    return of_edges(graph, table._only(keep))
+    table = table._only(keep)
+    if all_vertices:
+        return of_edges(graph, table)
+    return of_edges(graph, table, numpy.unique(numpy.concatenate([table.source, table.target])))
 
 
 def _expect_comparable(wanted: Any, name: str, kind: str) -> None:

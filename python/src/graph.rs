@@ -63,8 +63,9 @@ impl Graph {
         let resources = settings.resources();
         let (run, cancel, listener) = settings.run(name)?;
         let mut snapshot = choice.of(&self.snapshot)?;
-        // A window is gathered in memory if it fits there.
-        if !request.is_free() || snapshot.window_index().is_some() {
+        // A window is gathered in memory if it fits there, and in-lists that are not kept are made there.
+        let lacks_in_lists = snapshot.is_directed() && !snapshot.has(Direction::In);
+        if !request.is_free() || snapshot.window_index().is_some() || lacks_in_lists {
             snapshot = plan(&snapshot, entry, &params, &request, &resources)?.apply(&snapshot)?;
         }
         let answer = watched(py, &cancel, listener.as_ref(), || {

@@ -299,7 +299,7 @@ def test_parts_are_graphs(varied):
     assert graph.subgraph([]).num_vertices == 0
 
 
-def test_filters_keep_all_vertices(varied):
+def test_filters_leave_out_vertices_without_an_edge_unless_all_are_kept(varied):
     graph, _ = varied
     if graph.weight is None:
         with pytest.raises(KeyError, match="kind"):
@@ -313,8 +313,11 @@ def test_filters_keep_all_vertices(varied):
         (graph.edges().properties["weight"] > 9, lambda weight, kind: False),
     ):
         found = graph.filter(where)
-        assert _edges(found) == [edge for edge in _edges(graph) if wants(*edge[2:])] and set(found) == set(graph)
-        assert found.pagerank().to_dict().keys() == set(graph)
+        wanted = [edge for edge in _edges(graph) if wants(*edge[2:])]
+        assert _edges(found) == wanted and set(found) == {end for edge in wanted for end in edge[:2]}
+        whole = graph.filter(where, all_vertices=True)
+        assert _edges(whole) == wanted and set(whole) == set(graph)
+        assert whole.pagerank().to_dict().keys() == set(graph)
     for wrong, error in (([True], ValueError), (lambda edges: edges.source, TypeError), (3, TypeError)):
         with pytest.raises(error):
             graph.filter(wrong)

@@ -1,4 +1,6 @@
 //! Which graph of a version a run computes on.
+//!
+//! The order of the choices is that of docs/views.md: window, conditions, direction, joining of copies.
 
 use clap::{Arg, Args};
 use esker::graph::Run;
@@ -8,11 +10,18 @@ use esker::window::{Span, TimePoint, Times};
 
 use crate::at::AtArgs;
 use crate::failure::Failure;
+use crate::selecting::WhereArgs;
+use crate::text;
 use crate::window_args::WindowArgs;
 
 /// Choices beside the version.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ChoiceArgs {
+    #[command(flatten)]
+    selected: WhereArgs,
+    /// Turn all edges of a directed graph round
+    #[arg(long)]
+    reverse: bool,
     /// Read a directed graph as undirected: `a -> b` and `b -> a` become one edge with the smaller weight; if parallel edges are kept,
     /// each stays an edge
     #[arg(long)]
@@ -70,11 +79,51 @@ impl ChoiceArgs {
             Some(name) => snapshot.weighted_by(name)?,
             None => snapshot,
         };
+        let all_vertices = self.of_window.all_vertices;
+        self.selected.check_all_vertices(all_vertices, self.has_window())?;
+        if self.reverse && !snapshot.is_directed() {
+            return Err(Failure::Usage("--reverse has no effect: the graph is undirected".to_owned()));
+        }
+        let conditions = self.selected.on(&snapshot)?;
+        let snapshot = if self.reverse { snapshot.reversed() } else { snapshot };
         let snapshot = if self.as_undirected { snapshot.as_undirected() } else { snapshot };
-        let Some(length) = self.window else { return Ok(Chosen { snapshot, times: None }) };
-        let times = self.of_window.times_ending(&snapshot, time, run)?;
-        let window = times.window(length, until, self.of_window.copies()?)?;
-        let snapshot = snapshot.window(&times.property, window, self.of_window.all_vertices, run)?;
-        Ok(Chosen { snapshot, times: Some(times) })
+        let times = match self.window {
+            Some(_) => Some(self.of_window.times_ending(&snapshot, time, run)?),
+            None => None,
+        };
+        let window = match (&times, self.window) {
+            (Some(times), Some(length)) => {
+                let window = times.window(length, until, self.of_window.copies()?)?;
+                Some((times.property.as_str(), window))
+            }
+            _ => None,
+        };
+        let snapshot = match (conditions, window) {
+            (Some(conditions), window) => snapshot.filtered(conditions, window, all_vertices, run)?,
+            (None, Some((time, window))) => snapshot.window(time, window, all_vertices, run)?,
+            (None, None) => snapshot,
+        };
+        if let Some(note) = empty_note(&snapshot, times.as_ref(), run)? {
+            text::remark(&note);
+        }
+        Ok(Chosen { snapshot, times })
     }
+}
+
+/// Why a view has no edges, if it has none.
+fn empty_note(snapshot: &Snapshot, times: Option<&Times>, run: &Run) -> Result<Option<String>, Failure> {
+    let Some(index) = snapshot.window_index().filter(|index| index.num_edges() == 0) else {
+        return Ok(None);
+    };
+    let Some(times) = times else { return Ok(Some("No edge meets the conditions".to_owned())) };
+    let format = |time| times.unit.format(time);
+    let (after, until) = (format(index.window().after), format(index.window().until));
+    let conditions = if snapshot.is_filtered() { " and meets the conditions" } else { "" };
+    let range = match snapshot.time_range(&times.property, run)? {
+        Some((first, last)) => {
+            format!("the times in {:?} are {} to {}", times.property, format(first), format(last))
+        }
+        None => "the graph has no edges".to_owned(),
+    };
+    Ok(Some(format!("No edge is later than {after}, not later than {until}{conditions}: {range}")))
 }

@@ -10,7 +10,6 @@ use serde_json::json;
 
 use crate::at::AtArgs;
 use crate::failure::Outcome;
-use crate::importing::PolicyArgs;
 use crate::interrupt::cancel_on_signals;
 use crate::opening::open_store_with;
 use crate::progress::Bar;
@@ -50,6 +49,9 @@ pub(crate) struct ExportCommand {
     ids: OutputIds,
     #[command(flatten)]
     part: WhereArgs,
+    /// Keep the vertices without an edge that meets the conditions
+    #[arg(long)]
+    all_vertices: bool,
     /// Omit weights and other properties
     #[arg(long)]
     no_properties: bool,
@@ -95,8 +97,7 @@ impl ExportCommand {
             Some(path) => Some(vertex_properties(&snapshot, path, &options, &run)?),
             None => None,
         };
-        let policy = PolicyArgs::default();
-        let selected = self.part.select(&snapshot, false, &policy, &self.resources, &cancel)?;
+        let selected = self.part.copy(&snapshot, self.all_vertices, &self.resources, &cancel)?;
         let snapshot = selected.as_ref().map_or(&snapshot, |selected| &selected.snapshot);
         let graph = StoredExport::new(snapshot, &run)?;
         let report = export(&graph, &self.output, &options);

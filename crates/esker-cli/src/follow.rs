@@ -54,7 +54,7 @@ const KEEP_PARTS: u32 = 50;
 /// With --window, the answer is that of the edges of one length of time until the latest edge, and moves with each version; with --every, it
 /// moves when the latest edge passes the end of a step; a version that passes several moves it to the last. Edges that age are taken out as edges that come are taken in.
 #[derive(Debug, Args)]
-#[command(mut_args(needs_window))]
+#[command(mut_args(needs_window), mut_arg("all_vertices", |kept| kept.requires("window")))]
 #[command(after_help = "Examples:
   esker follow web.esker wcc   # until Ctrl-C
   esker follow web.esker wcc --top 3 --format csv

@@ -7,11 +7,12 @@ use esker::graph::Run;
 use esker::plan::{Candidate, PROCESS_BYTES, Plan, Request, name, plan, shape_of};
 use esker::rates::Known;
 use esker::store::version::format_time;
+use esker::store::windows::TimeWindow;
 use esker::store::{GraphEncoding, Residency, Snapshot};
 
 use crate::actual::price_rows;
 use crate::failure::Failure;
-use crate::size::{bytes, seconds};
+use crate::size::{bytes, counted, seconds};
 
 /// `--encoding` of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -154,11 +155,28 @@ pub(crate) fn explain(
         let chosen = if plan.is_choice(one) { "chosen; " } else { "" };
         rows.push((one.name(), format!("{chosen}{}", describe(one, resources))));
     }
+    rows.extend(view(plan, snapshot).map(|view| ("view".to_owned(), view)));
     rows.push(("a run reads".to_owned(), summary(plan, snapshot)?));
     rows.extend(price_rows(&plan.chosen().price));
     rows.push(("rates".to_owned(), source_of_rates(&Known::of_user())));
     rows.push(("because".to_owned(), plan.reason.to_string()));
     Ok(rows)
+}
+
+/// How the graph differs from the version, and what of it is copied to memory; `None` if neither.
+fn view(plan: &Plan, snapshot: &Snapshot) -> Option<String> {
+    let is_window = snapshot.window_index().is_some_and(|index| *index.window() != TimeWindow::WHOLE);
+    let edges = snapshot.num_edges();
+    let parts = [
+        is_window.then(|| "the edges of a window".to_owned()),
+        snapshot.is_filtered().then(|| "edges that meet conditions".to_owned()),
+        snapshot.is_reversed().then(|| "edges turned round".to_owned()),
+        snapshot.drops_directions().then(|| "read as undirected".to_owned()),
+        plan.gathers.then(|| format!("{} copied to memory", counted(edges, "edge", "edges"))),
+        plan.makes_in_lists.then(|| "in-edges made in memory".to_owned()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Where the rates come from that times are predicted from.

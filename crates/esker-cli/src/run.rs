@@ -33,7 +33,6 @@ use crate::reading::ReadArgs;
 use crate::residency::{AccessArgs, explain};
 use crate::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
 use crate::rows::{RowFormat, bars};
-use crate::selecting::WhereArgs;
 use crate::shown::{STANDARD_OUTPUT, ShownRows, ShownVersions};
 use crate::size::{bytes, counted, rate, seconds};
 use crate::text;
@@ -89,16 +88,11 @@ struct RunArgs {
     histogram: bool,
     /// Run on these versions, both included, and show the figures of each in one table; with --top, its first rows. --output then writes the
     /// values of all versions, after the column version; `-` prints them instead of figures
-    #[arg(long, value_name = "FIRST..LAST", value_parser = parse_range, conflicts_with_all = ["at", "histogram", "conditions", "reverse"])]
+    #[arg(long, value_name = "FIRST..LAST", value_parser = parse_range, conflicts_with_all = ["at", "histogram"])]
     versions: Option<VersionRange>,
     /// Run on all versions
-    #[arg(long, conflicts_with_all = ["at", "versions", "histogram", "conditions", "reverse"])]
+    #[arg(long, conflicts_with_all = ["at", "versions", "histogram"])]
     each_version: bool,
-    #[command(flatten)]
-    selected: WhereArgs,
-    /// Turn all edges of a directed graph round, in a temporary database
-    #[arg(long)]
-    reverse: bool,
     /// Form of the rows on standard output [default: a table; with `--output -`, CSV]
     #[arg(long = "format", value_enum, value_name = "FORM")]
     rows: Option<RowFormat>,
@@ -162,9 +156,7 @@ impl RunArgs {
         let opened = open_graph(&graph, &cancel)?;
         let opening = Some(begin.elapsed().as_secs_f64()).filter(|_| !opened.is_imported);
         let version = opened.snapshot.version().number;
-        let selected =
-            self.selected.select(&opened.snapshot, self.reverse, &self.policy, &self.resources, &cancel)?;
-        let snapshot = selected.as_ref().map_or(&opened.snapshot, |selected| &selected.snapshot);
+        let snapshot = &opened.snapshot;
         let imported = opened.snapshot.weight_property().filter(|_| opened.is_imported);
         // The property may have another name than the column that was asked for, such as a number.
         let weight = self.read.weight.as_deref().map(|name| imported.map_or(name, |property| &property.name));
@@ -252,7 +244,8 @@ impl RunArgs {
         let mut done = 0;
         if let (Some(&first), true) = (numbers.first(), self.trials == 1 && !self.verify) {
             let snapshot = open(first)?;
-            let is_whole = snapshot.window_index().is_none() && !snapshot.drops_directions();
+            let is_whole =
+                snapshot.window_index().is_none() && !snapshot.drops_directions() && !snapshot.is_reversed();
             if is_whole && self.access.request().is_free() && !entry.reads_weights(&snapshot) {
                 drop(snapshot);
                 let versions = (numbers.len(), |i: usize| open(numbers[i]));
@@ -443,6 +436,8 @@ impl RunArgs {
             "vertices": answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len()),
             edges_name(snapshot): snapshot.num_edges(),
             "as_undirected": snapshot.drops_directions(),
+            "reversed": snapshot.is_reversed(),
+            "filtered": snapshot.is_filtered(),
             "window": window_json(snapshot, times),
             "weight": snapshot.weight_property().filter(|_| entry.reads_weights(snapshot)).map(|property| &property.name),
             "seconds": answer.seconds,

@@ -72,7 +72,7 @@ pub(crate) struct WindowArgs {
     /// Weight of edges that become one, with --kind weighted [default: count]
     #[arg(long, value_enum, value_name = "RULE")]
     combine: Option<CombineArg>,
-    /// Keep the vertices without an edge in the window
+    /// Keep the vertices that are left without an edge
     #[arg(long)]
     pub(crate) all_vertices: bool,
 }
@@ -82,8 +82,8 @@ pub(crate) const TIME_HELP: &str = "Edge property that holds the times, whole nu
      only one that can]";
 
 impl WindowArgs {
-    /// The options, for `mut_arg`.
-    pub(crate) const NAMES: [&str; 4] = ["time_unit", "kind", "combine", "all_vertices"];
+    /// The options that mean nothing without a window, for `mut_arg`.
+    pub(crate) const NAMES: [&str; 3] = ["time_unit", "kind", "combine"];
 
     /// What becomes of several edges.
     ///

@@ -103,6 +103,7 @@ impl<'a> Move<'a> {
         let (before, record) = (*lists.index.window(), lists.time);
         let property = newer.edge_property(time).ok()?;
         let is_same_kind = (before.copies, after.copies) == (Copies::All, Copies::All)
+            && !(former.is_filtered() || newer.is_filtered())
             && lists.all_vertices == all_vertices
             && (record.number, record.element) == (property.number, property.element);
         let is_ahead =

@@ -1,7 +1,7 @@
-//! A part of a version, or its reverse, as an input of an import: so every algorithm and every format can have it.
+//! Conditions on the properties of edges: a filter of a version's graphs, and of what is exported.
 //!
-//! All vertices stay; edges that do not meet every condition are left out. An import makes a database of the rest, at some million edges
-//! a second and within its memory limit.
+//! Vertices without an edge that meets every condition are left out, unless all are kept. What is exported is imported to a database first, at some
+//! million edges a second and within its memory limit, so every format can have it.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -14,8 +14,10 @@ use esker_import::source::{
 use esker_store::Snapshot;
 use esker_store::format::PropertyRecord;
 use esker_store::ids::ExternalId;
+use esker_store::layer::ListColumns;
 use esker_store::property::{PropertyValue, RemovedVertices};
 use esker_store::snapshot::VertexEdges;
+use esker_store::windows::ArcFilter;
 
 use crate::error::{Error, Result};
 
@@ -24,15 +26,6 @@ const BLOCK_VERTICES: usize = 1 << 12;
 
 /// Bytes that stand for an arc in progress.
 const ARC_BYTES: u64 = 16;
-
-/// What is selected.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Selection {
-    /// Conditions on edge properties; an edge meets all of them.
-    pub conditions: Vec<Condition>,
-    /// Whether each edge leads the other way.
-    pub reverse: bool,
-}
 
 /// A condition on an edge property, such as `kind=depends` or `since>=2011`.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,6 +116,61 @@ impl Test {
     }
 }
 
+/// Conditions on properties of a database; an edge meets all of them.
+#[derive(Debug)]
+pub struct Conditions {
+    tests: Vec<Test>,
+    /// Has the texts.
+    snapshot: Snapshot,
+}
+
+impl Conditions {
+    /// Conditions on the edges of a version; `None` if there are none.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for conditions that the properties do not fit, and for an unknown property.
+    pub fn of(conditions: &[Condition], snapshot: &Snapshot) -> Result<Option<Arc<Self>>> {
+        let tests = conditions.iter().map(|condition| Test::new(condition, snapshot));
+        let tests = tests.collect::<Result<Vec<_>>>()?;
+        let (has_any, snapshot) = (!tests.is_empty(), snapshot.clone());
+        Ok(has_any.then(|| Arc::new(Self { tests, snapshot })))
+    }
+
+    /// Whether an edge meets all, the bits of whose properties `bits` reads.
+    fn are_met(&self, bits: impl Fn(u32) -> esker_store::Result<u64>) -> esker_store::Result<bool> {
+        for test in &self.tests {
+            if !test.is_met(&value_of(&self.snapshot, &test.property, bits(test.property.number)?)?) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl ArcFilter for Conditions {
+    fn keeps(&self, lists: &ListColumns, index: usize) -> esker_store::Result<bool> {
+        self.are_met(|number| {
+            let column = lists.property(number as usize);
+            let column = column.ok_or_else(|| {
+                esker_store::Error::Invalid(format!("there is no edge property number {number}"))
+            })?;
+            column.bits_at(index)
+        })
+    }
+}
+
+/// The value of an edge property with some bits.
+fn value_of<'a>(
+    snapshot: &'a Snapshot,
+    property: &PropertyRecord,
+    bits: u64,
+) -> esker_store::Result<PropertyValue<'a>> {
+    Ok(match snapshot.dictionary(property.number) {
+        Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
+        None => PropertyValue::of(property, bits),
+    })
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Number {
     Whole(i128),
@@ -165,23 +213,25 @@ pub struct SelectionReader {
 
 struct SelectionParser {
     snapshot: Snapshot,
-    removed: RemovedVertices,
+    /// The vertices that are left out.
+    left_out: RemovedVertices,
     properties: Vec<PropertyRecord>,
-    tests: Vec<Test>,
-    reverse: bool,
+    conditions: Arc<Conditions>,
 }
 
 impl SelectionReader {
-    /// A selection of `snapshot`.
+    /// The edges of `snapshot` that meet conditions, with the vertices that have one, or with `all_vertices`.
     ///
     /// # Errors
-    /// [`Error::Usage`] for conditions that the properties do not fit, and for the reverse of an undirected graph;
-    /// [`esker_store::Error::Invalid`] for an unknown property.
-    pub fn new(snapshot: &Snapshot, selection: &Selection, run: &Run) -> Result<Self> {
-        if selection.reverse && !snapshot.is_directed() {
-            return Err(Error::Usage("--reverse has no effect: the graph is undirected".to_owned()));
-        }
-        let tests = selection.conditions.iter().map(|condition| Test::new(condition, snapshot));
+    /// As [`Snapshot::filtered`].
+    pub fn new(
+        snapshot: &Snapshot,
+        conditions: &Arc<Conditions>,
+        all_vertices: bool,
+        run: &Run,
+    ) -> Result<Self> {
+        let filter = Arc::clone(conditions);
+        let filtered = snapshot.clone().filtered(filter, None, all_vertices, run)?;
         let properties: Vec<PropertyRecord> = snapshot.edge_properties().cloned().collect();
         let schema = Schema {
             format: "selection",
@@ -195,9 +245,8 @@ impl SelectionReader {
             input_bytes: Some(snapshot.num_arcs() * ARC_BYTES),
         };
         let parser = SelectionParser {
-            removed: snapshot.removed(run)?.clone(),
-            tests: tests.collect::<Result<_>>()?,
-            reverse: selection.reverse,
+            left_out: filtered.removed(run)?.clone(),
+            conditions: Arc::clone(conditions),
             snapshot: snapshot.clone(),
             properties,
         };
@@ -230,7 +279,7 @@ impl BlockParser for SelectionParser {
         let first = number % self.num_blocks() * BLOCK_VERTICES;
         let end = self.snapshot.num_vertices().min(first + BLOCK_VERTICES);
         let present: Vec<VertexId> =
-            (first..end).map(vertex).filter(|&v| !self.removed.is_removed(v)).collect();
+            (first..end).map(vertex).filter(|&v| !self.left_out.is_removed(v)).collect();
         let (mut sources, mut targets) = (Vec::new(), Vec::new());
         let mut columns: Vec<Column<'_>> =
             self.properties.iter().map(|property| self.column(property)).collect();
@@ -244,8 +293,7 @@ impl BlockParser for SelectionParser {
                 if is_other_end || !self.is_selected(&edges, index)? {
                     continue;
                 }
-                let (source, target) = if self.reverse { (target, v) } else { (v, target) };
-                sources.push(source);
+                sources.push(v);
                 targets.push(target);
                 for (column, property) in columns.iter_mut().zip(&self.properties) {
                     column.push(&self.value(&edges, property, index)?);
@@ -276,20 +324,11 @@ impl SelectionParser {
         property: &PropertyRecord,
         index: usize,
     ) -> esker_store::Result<PropertyValue<'_>> {
-        let bits = edges.bits(property.number, index)?;
-        Ok(match self.snapshot.dictionary(property.number) {
-            Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
-            None => PropertyValue::of(property, bits),
-        })
+        value_of(&self.snapshot, property, edges.bits(property.number, index)?)
     }
 
     fn is_selected(&self, edges: &VertexEdges<'_>, index: usize) -> esker_store::Result<bool> {
-        for test in &self.tests {
-            if !test.is_met(&self.value(edges, &test.property, index)?) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        self.conditions.are_met(|number| edges.bits(number, index))
     }
 
     fn column(&self, property: &PropertyRecord) -> Column<'_> {

@@ -19,6 +19,7 @@ mod streams;
 mod expiries;
 mod kills;
 mod windows;
+mod views;
 mod examples;
 mod graphalytics;
 mod versions;

@@ -1,4 +1,4 @@
-//! `--where` and `--reverse`: runs on a part of a graph and on its reverse.
+//! `--where` and `--reverse`: runs on a part of a graph and on its reverse. See also `views`.
 
 use esker::catalogue::CATALOGUE;
 
@@ -20,10 +20,11 @@ fn layered() -> Place {
 }
 
 #[test]
-fn conditions_select_edges_and_keep_vertices() {
+fn conditions_select_edges_and_can_keep_all_vertices() {
     let place = layered();
     let edges = |options: &str| {
-        let report = place.json(&format!("run wcc w.esker --json {options}"));
+        let kept = if options.is_empty() { "" } else { "--all-vertices" };
+        let report = place.json(&format!("run wcc w.esker --json {options} {kept}"));
         assert_eq!((&report["vertices"], &report["version"]), (&5.into(), &3.into()), "{options}");
         report["edges"].as_u64().unwrap()
     };
@@ -40,7 +41,7 @@ fn conditions_select_edges_and_keep_vertices() {
     for (options, expected) in cases {
         assert_eq!(edges(options), expected, "{options}");
     }
-    let distances = place.ok("run sssp w.esker --source a --where kind=road -q -o -");
+    let distances = place.ok("run sssp w.esker --source a --where kind=road --all-vertices -q -o -");
     assert_eq!(distances, "vertex,value\na,0\nb,3\nc,9\nd,10\ne,\n");
     let bad = [
         ("--where kind", "not a condition"),

@@ -4,10 +4,12 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use esker_format::Result;
-use esker_graph::{Rows, Run, VertexId, Weight};
+use esker_graph::{Rows, Run, VertexId, Weight, vertex};
 
 /// Vertices and arcs that one unit of work copies.
 const UNIT_ENTRIES: u64 = 1 << 16;
+/// Lists between two checks for cancellation.
+const CHECK_LISTS: usize = 1 << 14;
 
 /// Sorted lists of one direction.
 pub(crate) struct GatheredSide<W> {
@@ -44,6 +46,36 @@ impl<W: Weight> GatheredSide<W> {
         })?;
         drop(units);
         Ok(Self { offsets, targets, weights })
+    }
+
+    /// The lists of the other direction of a directed graph, sorted. The caller has reserved the memory.
+    pub(super) fn transposed(&self, run: &Run) -> Result<Self> {
+        let n = self.offsets.len() - 1;
+        // Where the next arc of each list goes: the start of the next list, once all are placed.
+        let mut next = vec![0; n + 1];
+        for &target in &self.targets {
+            next[target as usize + 1] += 1;
+        }
+        for v in 0..n {
+            next[v + 1] += next[v];
+        }
+        let (mut targets, mut weights) =
+            (vec![0; self.targets.len()], vec![W::default(); self.targets.len()]);
+        let rows = self.rows();
+        for v in 0..n {
+            if v % CHECK_LISTS == 0 {
+                run.check()?;
+            }
+            let (list, list_weights) = rows.list(vertex(v));
+            for (&target, &weight) in list.iter().zip(list_weights) {
+                let at = &mut next[target as usize];
+                (targets[*at as usize], weights[*at as usize]) = (vertex(v), weight);
+                *at += 1;
+            }
+        }
+        next.rotate_right(1);
+        next[0] = 0;
+        Ok(Self { offsets: next, targets, weights })
     }
 
     /// The lists.

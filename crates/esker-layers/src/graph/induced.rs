@@ -31,6 +31,10 @@ impl<W: ColumnWeight> Source<W, Error> for InducedSide<'_, W> {
         self.inner.list_access()
     }
 
+    fn has_lists(&self) -> bool {
+        self.inner.has_lists()
+    }
+
     /// The inner lists keep the words of their own vertices apart, and those are other words.
     fn words_apart(&self) -> bool {
         false

@@ -8,7 +8,8 @@ use esker_graph::{Direction, Remaining, Run};
 
 use super::stored::{CompleteLists, StoredGraph};
 use super::weight::ColumnWeight;
-use super::window::{SharedLists, WindowIndex};
+use super::window::{SharedLists, TimeWindow, WindowIndex};
+use super::windowed::ArcsInTime;
 use crate::stack::Stack;
 
 /// A type of weight with which stored graphs can be opened.
@@ -41,13 +42,33 @@ pub trait StoredWeight: ColumnWeight {
         run: &Run,
     ) -> Result<StoredGraph<'a, Self>>;
 
-    /// The edges of a window, filtered as they are read. The weights of `times`, the same version, are the times of the edges; `weights`
-    /// has the weights of the edges, unless they are not read, or are numbers of edges.
-    fn windowed<'a>(
-        times: StoredGraph<'a, i64>,
-        weights: Option<StoredGraph<'a, Self>>,
-        index: &'a WindowIndex,
-    ) -> StoredGraph<'a, Self>;
+    /// The edges of a window, filtered as they are read.
+    fn windowed<'a>(arcs: ArcsInTime<'a, Self>, index: &'a WindowIndex) -> StoredGraph<'a, Self>;
+
+    /// The edges of a window of a directed graph, without their directions: all copies of an edge, whichever way they lead, are joined by the rule
+    /// of the window. Reads all lists once to count them.
+    ///
+    /// # Errors
+    /// As [`StoredWeight::undirected`]; [`esker_format::Error::Invalid`] if a sum of weights is beyond their type.
+    fn joined<'a>(arcs: ArcsInTime<'a, Self>, window: TimeWindow, run: &Run)
+    -> Result<StoredGraph<'a, Self>>;
+
+    /// The same directed graph with in-lists: where it has none, its out-lists are copied to memory, and turned round there. Others stay as they
+    /// are; with `reads_single`, if single lists can be read, which of tiles without in-lists are only scanned. Reads each list once.
+    ///
+    /// # Errors
+    /// As [`StoredWeight::copied`].
+    fn with_in_lists<'a>(
+        graph: StoredGraph<'a, Self>,
+        reads_single: bool,
+        run: &Run,
+    ) -> Result<StoredGraph<'a, Self>>;
+
+    /// The same graph with each edge turned round; an undirected one stays as it is.
+    ///
+    /// # Errors
+    /// [`esker_graph::Stop::Unsuitable`] if in-edges are not kept.
+    fn reversed<'a>(graph: StoredGraph<'a, Self>) -> Result<StoredGraph<'a, Self>>;
 
     /// As [`StoredWeight::windowed`], copied to memory and without the vertices that are not in the window. If `only` one direction is to be
     /// read, its lists alone are copied; those of the other are filtered, if something reads them nevertheless.
@@ -56,8 +77,7 @@ pub trait StoredWeight: ColumnWeight {
     /// [`esker_graph::Stop::OverBudget`]; [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if a sum of weights is
     /// beyond their type; cancellation.
     fn gathered<'a>(
-        times: StoredGraph<'a, i64>,
-        weights: Option<StoredGraph<'a, Self>>,
+        arcs: ArcsInTime<'a, Self>,
         index: &'a WindowIndex,
         only: Option<Direction>,
         run: &Run,
@@ -107,22 +127,37 @@ macro_rules! stored_weights {
                 graph.build_undirected(multigraph, run)
             }
 
-            fn windowed<'a>(
-                times: StoredGraph<'a, i64>,
-                weights: Option<StoredGraph<'a, Self>>,
-                index: &'a WindowIndex,
-            ) -> StoredGraph<'a, Self> {
-                StoredGraph::build_windowed(times, weights, index)
+            fn windowed<'a>(arcs: ArcsInTime<'a, Self>, index: &'a WindowIndex) -> StoredGraph<'a, Self> {
+                StoredGraph::build_windowed(arcs, index)
+            }
+
+            fn joined<'a>(
+                arcs: ArcsInTime<'a, Self>,
+                window: TimeWindow,
+                run: &Run,
+            ) -> Result<StoredGraph<'a, Self>> {
+                StoredGraph::build_joined(arcs, window, run)
+            }
+
+            fn with_in_lists<'a>(
+                graph: StoredGraph<'a, Self>,
+                reads_single: bool,
+                run: &Run,
+            ) -> Result<StoredGraph<'a, Self>> {
+                graph.build_with_in_lists(reads_single, run)
+            }
+
+            fn reversed<'a>(graph: StoredGraph<'a, Self>) -> Result<StoredGraph<'a, Self>> {
+                graph.build_reversed()
             }
 
             fn gathered<'a>(
-                times: StoredGraph<'a, i64>,
-                weights: Option<StoredGraph<'a, Self>>,
+                arcs: ArcsInTime<'a, Self>,
                 index: &'a WindowIndex,
                 only: Option<Direction>,
                 run: &Run,
             ) -> Result<StoredGraph<'a, Self>> {
-                StoredGraph::build_gathered(times, weights, index, only, run)
+                StoredGraph::build_gathered(arcs, index, only, run)
             }
 
             fn shared<'a>(

@@ -174,16 +174,43 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         Ok(Self { num_vertices, num_arcs, directed, out, incoming, _memory: memory })
     }
 
+    /// [`super::StoredWeight::with_in_lists`].
+    pub(super) fn build_with_in_lists(self, reads_single: bool, run: &Run) -> Result<Self> {
+        let Self { num_vertices, num_arcs, directed, out, incoming, _memory: before } = self;
+        let suffices = |side: &Side<'_, W>| !reads_single || side.has_lists();
+        if !directed || incoming.as_ref().is_some_and(suffices) {
+            return Ok(Self { num_vertices, num_arcs, directed, out, incoming, _memory: before });
+        }
+        let sides = if matches!(out, Side::Gathered(_)) { 1 } else { 2 };
+        let bytes = sides * copied_bytes(num_vertices as u64, num_arcs, size_of::<W>() as u64);
+        let mut memory = run.budget().reserve("lists in memory", bytes)?;
+        let out = match out {
+            Side::Gathered(lists) => lists,
+            other => copy(&other, num_vertices, run)?,
+        };
+        let incoming = Some(Side::Gathered(out.transposed(run)?));
+        if let Some(before) = before {
+            memory.absorb(before);
+        }
+        let out = Side::Gathered(out);
+        Ok(Self { num_vertices, num_arcs, directed, out, incoming, _memory: Some(memory) })
+    }
+
+    /// [`super::StoredWeight::reversed`].
+    pub(super) fn build_reversed(self) -> Result<Self> {
+        if !self.directed {
+            return Ok(self);
+        }
+        let out = self.incoming.ok_or_else(no_in_edges)?;
+        Ok(Self { out, incoming: Some(self.out), ..self })
+    }
+
     /// [`super::StoredWeight::undirected`].
     pub(super) fn build_undirected(self, multigraph: bool, run: &Run) -> Result<Self> {
         if !self.directed {
             return Ok(self);
         }
-        let incoming = self.incoming.ok_or_else(|| {
-            let message = "a directed graph can be read as undirected only if its in-edges are stored: import \
-                           it again with in-edges, or as undirected";
-            Stop::Unsuitable(message.to_owned())
-        })?;
+        let incoming = self.incoming.ok_or_else(no_in_edges)?;
         let size = (self.num_vertices, self.num_arcs);
         let side = SymmetricSide::new([self.out, incoming], size, multigraph, run)?;
         let num_arcs = side.num_arcs();
@@ -199,7 +226,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         let bytes = sides * copied_bytes(num_vertices as u64, num_arcs, size_of::<W>() as u64);
         let mut memory = run.budget().reserve("lists in memory", bytes)?;
         let side = |side: Side<'a, W>, direction| {
-            if !is_read(direction) {
+            if !is_read(direction) || matches!(side, Side::Gathered(_)) {
                 return Ok(side);
             }
             copy(&side, num_vertices, run).map(Side::Gathered)
@@ -242,6 +269,11 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         self.side(direction)?.prepare(run)
     }
 
+    /// Whether single lists of a direction can be read; else they are only scanned, as those that only tiles have.
+    pub fn has_lists(&self, direction: Direction) -> bool {
+        self.kept(direction).is_some_and(Side::has_lists)
+    }
+
     /// The same graph over plain slices, after verifying all of it; `None` if its lists do not lie in one piece each.
     ///
     /// # Errors
@@ -276,6 +308,12 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         self.kept(direction)
             .ok_or_else(|| Stop::Unsuitable("the graph is stored without its in-edges".to_owned()).into())
     }
+}
+
+/// The error of a view that needs in-lists which are not kept.
+pub(super) fn no_in_edges() -> Error {
+    let message = "the graph is stored without its in-edges, which this view needs: import it again with in-edges, or as undirected";
+    Stop::Unsuitable(message.to_owned()).into()
 }
 
 impl<'a> StoredGraph<'a, i32> {

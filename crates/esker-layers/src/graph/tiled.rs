@@ -48,7 +48,9 @@ impl<W: ColumnWeight> Source<W, Error> for TiledSide<'_, W> {
 
     fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
         let points = self.points.as_ref().ok_or_else(|| {
-            Error::Invalid("the graph is stored without its in-edges, which this needs as lists".to_owned())
+            let message = "single in-lists are read, which tiles do not hold, and the graph is stored without its in-edges: copy its \
+                           lists to memory, or import it with in-edges";
+            Error::Invalid(message.to_owned())
         })?;
         points.with_list(v, take)
     }

@@ -5,23 +5,33 @@ use esker_graph::{Direction, Remaining, Reservation, Run, VertexId};
 
 use super::induced::InducedSide;
 use super::side::Side;
-use super::stored::StoredGraph;
+use super::stored::{StoredGraph, no_in_edges};
 use super::weight::ColumnWeight;
 use super::window::{
-    SORTED_TIME_BYTES, SharedLists, TimeWindow, TimedEdge, TimedLists, WindowIndex, WindowSide, gather,
-    sorted_times, sources_within, time_range, timed_edges,
+    FilteredArcs, JoinedSide, SORTED_TIME_BYTES, SharedLists, TimeWindow, TimedEdge, TimedLists, WindowIndex,
+    WindowSide, gather, sorted_times, sources_within, time_range, timed_edges,
 };
+
+/// Where the arcs are read of which a window selects some.
+pub enum ArcsInTime<'a, W> {
+    /// From a graph whose weights are the times of the edges, and the same version with the weights of the edges, unless these are not read or
+    /// are numbers of edges.
+    Columns {
+        /// The times.
+        times: StoredGraph<'a, i64>,
+        /// The weights.
+        weights: Option<StoredGraph<'a, W>>,
+    },
+    /// Those alone that a filter keeps.
+    Filtered(FilteredArcs<'a>),
+}
 
 impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
     /// [`super::StoredWeight::windowed`].
     #[must_use]
-    pub(super) fn build_windowed(
-        times: StoredGraph<'a, i64>,
-        weights: Option<Self>,
-        index: &'a WindowIndex,
-    ) -> Self {
+    pub(super) fn build_windowed(arcs: ArcsInTime<'a, W>, index: &'a WindowIndex) -> Self {
         let window = *index.window();
-        let parts = Timed::of(times, weights);
+        let parts = Timed::of(arcs);
         let side = |lists, direction| Side::source(WindowSide { lists, window, sums: index.sums(direction) });
         let (out, incoming) = (side(parts.out, Direction::Out), parts.incoming);
         let incoming = incoming.filter(|it| it.can_filter(&window)).map(|lists| side(lists, Direction::In));
@@ -29,15 +39,23 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         Self { num_vertices, num_arcs: index.num_arcs(), directed, out, incoming, _memory: memory }
     }
 
+    /// [`super::StoredWeight::joined`].
+    pub(super) fn build_joined(arcs: ArcsInTime<'a, W>, window: TimeWindow, run: &Run) -> Result<Self> {
+        let Timed { num_vertices, out, incoming, memory, .. } = Timed::of(arcs);
+        let incoming = incoming.filter(TimedLists::has_lists).ok_or_else(no_in_edges)?;
+        let side = JoinedSide::new([out, incoming], window, num_vertices, run)?;
+        let (num_arcs, out) = (side.num_arcs(), Side::source(side));
+        Ok(Self { num_vertices, num_arcs, directed: false, out, incoming: None, _memory: memory })
+    }
+
     /// [`super::StoredWeight::gathered`].
     pub(super) fn build_gathered(
-        times: StoredGraph<'a, i64>,
-        weights: Option<Self>,
+        arcs: ArcsInTime<'a, W>,
         index: &'a WindowIndex,
         only: Option<Direction>,
         run: &Run,
     ) -> Result<Self> {
-        let parts = Timed::of(times, weights);
+        let parts = Timed::of(arcs);
         let (n, directed) = (parts.num_vertices, parts.directed);
         let incoming = parts.incoming.filter(TimedLists::has_lists);
         let only = only.filter(|_| directed && incoming.is_some());
@@ -81,7 +99,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         let memory = run.budget().reserve("the edges of a window", bytes)?;
         let side = |direction| Ok::<_, Error>(shared.gather(direction, index, run)?.map(Side::Gathered));
         let filtered =
-            |times, direction| Self::filtered(TimedLists { times, weights: None }, index, direction);
+            |times, direction| Self::filtered(TimedLists::Columns { times, weights: None }, index, direction);
         let (out, incoming) = match only {
             None => (side(Direction::Out)?, side(Direction::In)?),
             Some((Direction::Out, times)) => {
@@ -158,7 +176,7 @@ impl StoredGraph<'_, i64> {
     }
 }
 
-/// A graph of times beside one of weights.
+/// The arcs of both directions with their times.
 struct Timed<'a, W> {
     out: TimedLists<'a, W>,
     incoming: Option<TimedLists<'a, W>>,
@@ -168,7 +186,20 @@ struct Timed<'a, W> {
 }
 
 impl<'a, W> Timed<'a, W> {
-    fn of(times: StoredGraph<'a, i64>, weights: Option<StoredGraph<'a, W>>) -> Self {
+    fn of(arcs: ArcsInTime<'a, W>) -> Self {
+        match arcs {
+            ArcsInTime::Columns { times, weights } => Self::of_columns(times, weights),
+            ArcsInTime::Filtered(arcs) => Self {
+                out: TimedLists::Filtered(arcs.out()),
+                incoming: arcs.incoming().map(TimedLists::Filtered),
+                num_vertices: arcs.stack.num_vertices(),
+                directed: arcs.is_directed(),
+                memory: None,
+            },
+        }
+    }
+
+    fn of_columns(times: StoredGraph<'a, i64>, weights: Option<StoredGraph<'a, W>>) -> Self {
         let StoredGraph { num_vertices, directed, out, incoming, _memory: mut memory, .. } = times;
         let (mut weights_out, mut weights_in) = (None, None);
         if let Some(weights) = weights {
@@ -178,8 +209,8 @@ impl<'a, W> Timed<'a, W> {
                 (none, other) => *none = none.take().or(other),
             }
         }
-        let out = TimedLists { times: out, weights: weights_out };
-        let incoming = incoming.map(|times| TimedLists { times, weights: weights_in });
+        let out = TimedLists::Columns { times: out, weights: weights_out };
+        let incoming = incoming.map(|times| TimedLists::Columns { times, weights: weights_in });
         Self { out, incoming, num_vertices, directed, memory }
     }
 }

@@ -119,6 +119,13 @@ impl Stack {
         Self { chains: Chains { left_out, ..self.chains.clone() }, tables: Arc::clone(&self.tables) }
     }
 
+    /// The same version, of which scans leave nothing out. Shares its vertex tables.
+    #[must_use]
+    pub fn whole(&self) -> Self {
+        let chains = Chains { left_out: Box::default(), ..self.chains.clone() };
+        Self { chains, tables: Arc::clone(&self.tables) }
+    }
+
     /// Arcs of the layers that scans do not leave out: at least those of the version there.
     pub fn arcs_scanned(&self) -> u64 {
         let scanned = self.layers.iter().enumerate().filter(|(layer, _)| !self.is_left_out(*layer));

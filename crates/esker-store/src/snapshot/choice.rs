@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use esker_format::ElementType;
 use esker_graph::Direction;
-use esker_layers::graph::window::{Combine, Copies, SharedLists, WindowIndex};
+use esker_layers::graph::window::{ArcFilter, Combine, Copies, SharedLists, WindowIndex};
 use esker_layers::property::RemovedVertices;
 use esker_layers::stack::Stack;
 
@@ -17,11 +17,15 @@ pub(super) const WEIGHT_ELEMENTS: [ElementType; 4] =
 /// What graphs of a version are made of.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GraphChoice {
+    /// What keeps edges by their properties; `None`: all are kept.
+    pub(super) filter: Option<Arc<dyn ArcFilter>>,
+    /// Whether the edges of a directed graph are turned round.
+    pub(super) reversed: bool,
     /// Whether a directed graph is read as undirected.
     pub(super) undirected: bool,
     /// The number of the edge property that is the weight; `None`: that of the import.
     pub(super) weight: Option<u32>,
-    /// The window; `None`: all edges.
+    /// What the window and the filter leave of the edges; `None`: all edges.
     pub(super) window: Option<Arc<WindowPart>>,
     /// Whether graphs of a window are copied to memory.
     pub(super) gathers: bool,
@@ -31,13 +35,15 @@ pub(super) struct GraphChoice {
     pub(super) gathers_only: Option<Direction>,
     /// Whether removed vertices may stay, as vertices without edges.
     pub(super) keeps_removed: bool,
+    /// Whether in-lists that are not kept are made in memory.
+    pub(super) makes_in_lists: bool,
 }
 
-/// A window of a version, counted.
+/// What a window and a filter leave of a version, counted.
 #[derive(Debug)]
 pub(super) struct WindowPart {
-    /// The number of the property that holds the times.
-    time: u32,
+    /// The number of the property that holds the times; `None`: there is a filter alone.
+    time: Option<u32>,
     index: WindowIndex,
     /// The vertices that are not in the window.
     removed: RemovedVertices,
@@ -54,7 +60,7 @@ pub(super) struct WindowPart {
 }
 
 impl WindowPart {
-    pub(super) fn new(time: u32, index: WindowIndex, stack: Stack, all_vertices: bool) -> Self {
+    pub(super) fn new(time: Option<u32>, index: WindowIndex, stack: Stack, all_vertices: bool) -> Self {
         let removed = RemovedVertices::of(index.absent());
         Self { time, index, removed, stack, shared: None, all_vertices, moved: None, aging: None }
     }
@@ -87,7 +93,7 @@ impl WindowPart {
         &self.stack
     }
 
-    pub(super) fn time(&self) -> u32 {
+    pub(super) fn time(&self) -> Option<u32> {
         self.time
     }
 
@@ -97,6 +103,11 @@ impl WindowPart {
 
     pub(super) fn removed(&self) -> &RemovedVertices {
         &self.removed
+    }
+
+    /// Whether copies of an edge are joined.
+    pub(super) fn joins(&self) -> bool {
+        self.index.window().copies != Copies::All
     }
 
     /// Whether the weights of its edges are numbers of edges.

@@ -14,8 +14,9 @@ impl Snapshot {
         let v = self.ids().find(text)?;
         if self.removed(run)?.is_removed(v) {
             if self.window_index().is_some() {
+                let view = if self.is_filtered() { "view" } else { "window" };
                 return Err(Error::Invalid(format!(
-                    "the vertex {text:?} has no edge in the window: name another, or keep all vertices in it"
+                    "the vertex {text:?} has no edge in the {view}: name another, or keep all vertices in it"
                 )));
             }
             return Err(Error::Invalid(format!(

@@ -57,6 +57,40 @@ impl Snapshot {
         self
     }
 
+    /// The same version, whose graphs have each edge turned round. Everything else, point reads among it, stays as it was. An undirected graph
+    /// stays as it is.
+    #[must_use]
+    pub fn reversed(mut self) -> Self {
+        self.2.reversed = self.is_directed() && !self.2.reversed;
+        self
+    }
+
+    /// Whether [`Snapshot::reversed`] turns edges round.
+    pub fn is_reversed(&self) -> bool {
+        self.2.reversed
+    }
+
+    /// The same version, whose graphs have in-lists even where these are not kept: out-lists are then copied to memory, and turned round there.
+    #[must_use]
+    pub fn making_in_lists(mut self, makes: bool) -> Self {
+        self.2.makes_in_lists = makes && self.is_directed() && !self.has(Direction::In);
+        self
+    }
+
+    /// Whether [`Snapshot::making_in_lists`] has an effect.
+    pub fn makes_in_lists(&self) -> bool {
+        self.2.makes_in_lists
+    }
+
+    /// A direction of the graphs, as the lists of the version are kept; and the reverse.
+    fn as_kept(&self, direction: Direction) -> Direction {
+        match (self.2.reversed, direction) {
+            (true, Direction::Out) => Direction::In,
+            (true, Direction::In) => Direction::Out,
+            (false, kept) => kept,
+        }
+    }
+
     /// Whether [`Snapshot::as_undirected`] takes the directions away.
     pub fn drops_directions(&self) -> bool {
         self.2.undirected
@@ -69,7 +103,7 @@ impl Snapshot {
     #[must_use]
     pub fn reading(mut self, only: Option<Direction>) -> Self {
         let two = self.is_directed() && self.has(Direction::In);
-        let only = only.filter(|_| two && !self.2.undirected);
+        let only = only.filter(|_| two && !self.2.undirected).map(|only| self.as_kept(only));
         let is_window = self.2.window.is_some();
         self.2.only = only.filter(|_| !is_window);
         self.2.gathers_only = only.filter(|_| is_window);
@@ -78,15 +112,15 @@ impl Snapshot {
 
     /// The direction of [`Snapshot::reading`], where it has an effect.
     pub fn reads_only(&self) -> Option<Direction> {
-        self.2.only.or(self.gathers_only())
+        self.2.only.or(self.gathers_only()).map(|only| self.as_kept(only))
     }
 
-    /// The direction whose lists alone are copied to memory where a window is: see [`Snapshot::gathered`].
+    /// The kept lists of one direction that alone are copied to memory where a window is: see [`Snapshot::gathered`].
     pub fn gathers_only(&self) -> Option<Direction> {
         self.2.gathers_only.filter(|_| self.2.window.is_some() && !self.2.undirected)
     }
 
-    /// Whether analyses are to read the lists of a direction: see [`Snapshot::reading`].
+    /// Whether analyses are to read the kept lists of a direction: see [`Snapshot::reading`].
     pub fn reads(&self, direction: Direction) -> bool {
         self.has(direction) && self.2.only.is_none_or(|only| only == direction)
     }
@@ -102,36 +136,55 @@ impl Snapshot {
     /// [`Error::Corrupt`]; [`Error::Invalid`] if there are no weights, or of another type (see
     /// [`Snapshot::weight_type`]); cancellation.
     pub fn graph<W: StoredWeight>(&self, run: &Run) -> Result<StoredGraph<'_, W>> {
-        self.copied_or_not(self.stored_graph(run)?, run)
+        self.view(None, run)
     }
 
-    /// [`Snapshot::graph`], not copied to memory.
-    fn stored_graph<W: StoredWeight>(&self, run: &Run) -> Result<StoredGraph<'_, W>> {
-        let graph = match &self.2.window {
+    /// The graph that was chosen, over the remaining vertices alone if they are given. What a choice means is independent of the others: first the
+    /// window and the filter leave edges out, then they are turned round, then directions are dropped and copies joined.
+    fn view<'a, W: StoredWeight>(
+        &'a self,
+        mut remaining: Option<&'a Remaining>,
+        run: &Run,
+    ) -> Result<StoredGraph<'a, W>> {
+        let mut graph = match &self.2.window {
             None => self.lists(self.stack(), self.weight_of::<W>()?, &self.1, run)?,
             Some(part) => self.windowed(part, run)?,
         };
-        self.directed_or_not(graph, run)
-    }
-
-    fn copied_or_not<'a, W: StoredWeight>(
-        &self,
-        graph: StoredGraph<'a, W>,
-        run: &Run,
-    ) -> Result<StoredGraph<'a, W>> {
-        if self.1 == Access::Memory { W::copied(graph, self.2.only, run) } else { Ok(graph) }
-    }
-
-    fn directed_or_not<'a, W: StoredWeight>(
-        &self,
-        graph: StoredGraph<'a, W>,
-        run: &Run,
-    ) -> Result<StoredGraph<'a, W>> {
-        if !self.2.undirected {
-            return Ok(graph);
+        if self.2.makes_in_lists {
+            // What is made in memory is not renumbered in each scan.
+            graph = remaining.take().into_iter().fold(graph, W::induced);
         }
-        let joins = self.window_index().is_some_and(|index| index.window().copies != Copies::All);
-        W::undirected(graph, self.layer().multigraph && !joins, run)
+        graph = self.turned(graph, run)?;
+        graph = remaining.into_iter().fold(graph, W::induced);
+        match self.1 {
+            Access::Memory if !(self.2.makes_in_lists && self.2.undirected) => {
+                W::copied(graph, self.2.only.map(|only| self.as_kept(only)), run)
+            }
+            _ => Ok(graph),
+        }
+    }
+
+    /// A graph with its edges turned round, or without their directions.
+    fn turned<'a, W: StoredWeight>(
+        &self,
+        mut graph: StoredGraph<'a, W>,
+        run: &Run,
+    ) -> Result<StoredGraph<'a, W>> {
+        if self.2.makes_in_lists {
+            graph = W::with_in_lists(graph, self.1 == Access::Memory, run)?;
+        }
+        if self.2.undirected {
+            // Copies that a window joins are one edge whichever way they lead.
+            let joins = self.2.window.as_ref().is_some_and(|part| part.joins());
+            return W::undirected(graph, self.layer().multigraph && !joins, run);
+        }
+        if self.2.reversed { W::reversed(graph) } else { Ok(graph) }
+    }
+
+    /// Whether the copies of an edge in both directions are joined by the rule of a window, which needs both lists of a vertex at once.
+    pub(super) fn joins_directions<W: StoredWeight>(&self) -> bool {
+        let joins = self.2.window.as_ref().is_some_and(|part| part.joins());
+        joins && self.2.undirected && W::ELEMENT.is_some()
     }
 
     /// The same version, in whose graphs removed vertices may stay, as vertices without edges. Lists are then read as they are stored, where
@@ -168,15 +221,13 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::graph`] and [`Snapshot::remaining`].
     pub fn present_graph<W: StoredWeight>(&self, run: &Run) -> Result<StoredGraph<'_, W>> {
-        if let Some(part) = self.2.window.as_ref().filter(|_| self.2.gathers) {
-            return self.directed_or_not(self.gathered_window(part, run)?, run);
+        match self.2.window.as_ref().filter(|_| self.2.gathers) {
+            Some(_) if self.joins_directions::<W>() => {
+                W::copied(self.view(self.renumbering(run)?, run)?, None, run)
+            }
+            Some(part) => self.turned(self.gathered_window(part, run)?, run),
+            None => self.view(self.renumbering(run)?, run),
         }
-        let graph = self.stored_graph(run)?;
-        let graph = match self.renumbering(run)? {
-            Some(remaining) => W::induced(graph, remaining),
-            None => graph,
-        };
-        self.copied_or_not(graph, run)
     }
 
     /// The property that stands beside the neighbours of a graph with weights of type `W`; `None` without weights.

@@ -4,8 +4,12 @@ use std::sync::Arc;
 
 use esker_format::{ElementType, Error, PropertyRecord, Result};
 use esker_graph::{Direction, Flow, Reservation, Run, VertexId};
-use esker_layers::graph::window::{Copies, SharedLists, TimeWindow, TimedEdge, WindowIndex};
-use esker_layers::graph::{Access, CompleteLists, GraphEncoding, StoredGraph, StoredWeight};
+use esker_layers::graph::window::{
+    ArcFilter, Copies, FilteredArcs, SharedLists, TimeWindow, TimedEdge, WindowIndex,
+};
+use esker_layers::graph::{
+    Access, ArcsInTime, CompleteLists, GraphEncoding, StoredGraph, StoredWeight, check_weight,
+};
 use esker_layers::layer::{Body, ListColumns};
 use esker_layers::pool::PoolOptions;
 use esker_layers::stack::Stack;
@@ -27,6 +31,7 @@ pub struct WindowLists<'a> {
     /// Whether vertices without an edge in the window are kept.
     pub all_vertices: bool,
     stack: &'a Stack,
+    filter: Option<&'a dyn ArcFilter>,
 }
 
 impl WindowLists<'_> {
@@ -63,7 +68,8 @@ impl WindowLists<'_> {
             let times = stretch.lists.property(self.time.number as usize);
             for (index, &target) in (stretch.start..).zip(stretch.targets.iter()) {
                 let time = times.map_or(Ok(0), |times| times.bits_at(index))?;
-                if range.contains(self.time_of(time)) {
+                let is_kept = || self.filter.map_or(Ok(true), |filter| filter.keeps(stretch.lists, index));
+                if range.contains(self.time_of(time)) && is_kept()? {
                     take(target, stretch.lists, index)?;
                 }
             }
@@ -83,23 +89,71 @@ impl Snapshot {
     /// # Errors
     /// [`Error::Usage`] if there is no such property, or it holds no integers of 32 or 64 bits; [`Error::Corrupt`]; cancellation;
     /// [`Error::Stop`] if the memory exceeds that of the run.
-    pub fn window(mut self, time: &str, window: TimeWindow, all_vertices: bool, run: &Run) -> Result<Self> {
-        self.2.window = None;
-        let record = self.time_property(time)?.clone();
-        let absent = self.removed(run)?.clone();
-        let stack = self.stack().within(record.number, window.after.saturating_add(1)..=window.until);
-        let index = {
-            let times = self.times(&stack, &record, &self.1, run)?;
-            let absent: Option<&[VertexId]> = all_vertices.then(|| absent.list());
-            times.window(window, absent, run)?
+    pub fn window(self, time: &str, window: TimeWindow, all_vertices: bool, run: &Run) -> Result<Self> {
+        let filter = self.2.filter.clone();
+        self.selected(filter, Some((time, window)), all_vertices, run)
+    }
+
+    /// The same version, of which the graphs, and their numbers of edges and vertices, are those of the edges that a filter keeps, and that lie in a
+    /// window if there is one: see [`Snapshot::window`]. Vertices without such an edge are not in the graphs, unless `all_vertices`.
+    ///
+    /// # Errors
+    /// As [`Snapshot::window`]; what the filter returns.
+    pub fn filtered(
+        self,
+        filter: Arc<dyn ArcFilter>,
+        window: Option<(&str, TimeWindow)>,
+        all_vertices: bool,
+        run: &Run,
+    ) -> Result<Self> {
+        self.selected(Some(filter), window, all_vertices, run)
+    }
+
+    fn selected(
+        mut self,
+        filter: Option<Arc<dyn ArcFilter>>,
+        window: Option<(&str, TimeWindow)>,
+        all_vertices: bool,
+        run: &Run,
+    ) -> Result<Self> {
+        (self.2.window, self.2.filter) = (None, filter);
+        let time = window.map(|(time, _)| self.time_property(time).cloned()).transpose()?;
+        let window = window.map_or(TimeWindow::WHOLE, |(_, window)| window);
+        let removed = self.removed(run)?.clone();
+        let absent: Option<&[VertexId]> = all_vertices.then(|| removed.list());
+        let stack = match &time {
+            Some(time) => self.stack().within(time.number, window.after.saturating_add(1)..=window.until),
+            None => self.stack().whole(),
         };
-        self.2.window = Some(Arc::new(WindowPart::new(record.number, index, stack, all_vertices)));
+        let number = time.as_ref().map(|time| time.number);
+        let index = match (self.filtered_arcs(&stack, number, None), &time) {
+            (Some(arcs), _) => WindowIndex::filtered(&arcs, window, absent, run)?,
+            (None, Some(time)) => self.times(&stack, time, &self.1, run)?.window(window, absent, run)?,
+            (None, None) => return Ok(self),
+        };
+        self.2.window = Some(Arc::new(WindowPart::new(number, index, stack, all_vertices)));
         Ok(self)
     }
 
-    /// The same version without a window.
+    /// Whether a filter leaves edges out by their properties. Then lists are read one by one, from mapped layers.
+    pub fn is_filtered(&self) -> bool {
+        self.2.filter.is_some()
+    }
+
+    /// The edges that the filter keeps, with these properties; `None` without a filter.
+    fn filtered_arcs<'a>(
+        &'a self,
+        stack: &'a Stack,
+        time: Option<u32>,
+        weight: Option<u32>,
+    ) -> Option<FilteredArcs<'a>> {
+        let filter = self.2.filter.as_deref()?;
+        Some(FilteredArcs { stack, filter, time, weight })
+    }
+
+    /// The same version with all its edges.
     pub(crate) fn without_window(mut self) -> Self {
-        self.2.window = None;
+        (self.2.window, self.2.filter) = (None, None);
         self
     }
 
@@ -116,7 +170,7 @@ impl Snapshot {
         let number = self.time_property(time)?.number;
         let absent = self.removed(run)?;
         let (n, directed) = (self.num_vertices(), self.is_directed());
-        let bytes = WindowIndex::bytes(n as u64, directed && self.has(Direction::In));
+        let bytes = WindowIndex::bytes(n as u64, directed);
         let _memory: Reservation = run.budget().reserve("the degrees in a window", bytes)?;
         let changes = [&moved.removed[..], &moved.added[..]];
         let bytes = WindowIndex::change_bytes(moved.removed.len() + moved.added.len());
@@ -124,7 +178,7 @@ impl Snapshot {
         let absent = all_vertices.then(|| absent.list());
         let Some(index) = before.moved(window, changes, (n, directed), absent)? else { return Ok(None) };
         let stack = self.stack().within(number, window.after.saturating_add(1)..=window.until);
-        let part = WindowPart::new(number, index, stack, all_vertices).with_move(moved, aging);
+        let part = WindowPart::new(Some(number), index, stack, all_vertices).with_move(moved, aging);
         self.2.window = Some(Arc::new(part));
         Ok(Some(self))
     }
@@ -145,10 +199,13 @@ impl Snapshot {
     /// They take memory of the budget of `run`.
     ///
     /// # Errors
-    /// As [`Snapshot::window`]; [`Error::Invalid`] for more than [`SHARED_WINDOWS_MAX`] windows.
+    /// As [`Snapshot::window`]; [`Error::Invalid`] for more than [`SHARED_WINDOWS_MAX`] windows, and for a filtered version.
     ///
     /// [`SHARED_WINDOWS_MAX`]: esker_layers::graph::window::SHARED_WINDOWS_MAX
     pub fn share_windows(&self, time: &str, windows: &[TimeWindow], run: &Run) -> Result<SharedLists> {
+        if self.is_filtered() {
+            return Err(Error::Invalid("windows of a filtered version share no lists".to_owned()));
+        }
         let record = self.time_property(time)?;
         let after = windows.iter().map(|window| window.after).min().unwrap_or(0);
         let until = windows.iter().map(|window| window.until).max().unwrap_or(0);
@@ -174,7 +231,7 @@ impl Snapshot {
         let absent = self.removed(run)?.clone();
         let stack = self.stack().within(number, window.after.saturating_add(1)..=window.until);
         let index = shared.window(window, all_vertices.then(|| absent.list()), run)?;
-        let part = WindowPart::new(number, index, stack, all_vertices).with_shared(shared);
+        let part = WindowPart::new(Some(number), index, stack, all_vertices).with_shared(shared);
         self.2.window = Some(Arc::new(part));
         Ok(self)
     }
@@ -301,9 +358,9 @@ impl Snapshot {
     /// The lists of the window that [`Snapshot::window`] chose, for reading them one by one.
     pub fn window_lists(&self) -> Option<WindowLists<'_>> {
         let part = self.2.window.as_deref()?;
-        let time = self.edge_properties().find(|property| property.number == part.time())?;
+        let time = self.edge_properties().find(|property| Some(property.number) == part.time())?;
         let (index, stack, all_vertices) = (part.index(), self.stack(), part.all_vertices());
-        Some(WindowLists { index, time, all_vertices, stack })
+        Some(WindowLists { index, time, all_vertices, stack, filter: self.2.filter.as_deref() })
     }
 
     /// Whether graphs of a window are copied to memory when they are made: faster for algorithms that read them more than once.
@@ -338,8 +395,11 @@ impl Snapshot {
         part: &'a WindowPart,
         run: &Run,
     ) -> Result<StoredGraph<'a, W>> {
-        let (times, weights) = self.timed(part, run)?;
-        Ok(W::windowed(times, weights, part.index()))
+        let arcs = self.timed(part, run)?;
+        if self.joins_directions::<W>() {
+            return W::joined(arcs, *part.index().window(), run);
+        }
+        Ok(W::windowed(arcs, part.index()))
     }
 
     /// The graph of a window, copied to memory, without the vertices that are not in it.
@@ -349,12 +409,11 @@ impl Snapshot {
         run: &Run,
     ) -> Result<StoredGraph<'a, W>> {
         if let Some(shared) = part.shared().filter(|_| W::ELEMENT.is_none()) {
-            let times = |only| Ok::<_, Error>((only, self.timed::<W>(part, run)?.0));
+            let times = |only| Ok::<_, Error>((only, self.times_of(part, &self.1, run)?));
             let only = self.gathers_only().map(times).transpose()?;
             return W::shared(shared, part.index(), only, run);
         }
-        let (times, weights) = self.timed(part, run)?;
-        W::gathered(times, weights, part.index(), self.gathers_only(), run)
+        W::gathered(self.timed(part, run)?, part.index(), self.gathers_only(), run)
     }
 
     /// The lists of the version with the times of their edges: see [`Snapshot::lists`].
@@ -373,15 +432,28 @@ impl Snapshot {
         }
     }
 
-    /// The lists with the times of their edges, and with their weights if these are read.
-    fn timed<'a, W: StoredWeight>(
+    /// The lists with the times of their edges.
+    fn times_of<'a>(
         &'a self,
         part: &'a WindowPart,
+        access: &Access,
         run: &Run,
-    ) -> Result<(StoredGraph<'a, i64>, Option<StoredGraph<'a, W>>)> {
+    ) -> Result<StoredGraph<'a, i64>> {
+        let record = self.edge_properties().find(|property| Some(property.number) == part.time());
+        let record = record.ok_or_else(|| Error::Invalid("the window has no times".to_owned()))?;
+        self.times(part.stack(), record, access, run)
+    }
+
+    /// The lists with the times of their edges, and with their weights if these are read.
+    fn timed<'a, W: StoredWeight>(&'a self, part: &'a WindowPart, run: &Run) -> Result<ArcsInTime<'a, W>> {
         let reads_weights = W::ELEMENT.is_some() && !part.counts();
         if part.counts() && W::ELEMENT.is_some_and(|element| element != ElementType::I64) {
             return Err(Error::Invalid("numbers of edges are 64-bit integers".to_owned()));
+        }
+        let weight = if reads_weights { self.weight_of::<W>()? } else { None };
+        let number = weight.map(|weight| check_weight::<W>(Some(weight))).transpose()?;
+        if let Some(arcs) = self.filtered_arcs(part.stack(), part.time(), number) {
+            return Ok(ArcsInTime::Filtered(arcs));
         }
         // Both share the pool.
         let access = match &self.1 {
@@ -390,13 +462,8 @@ impl Snapshot {
             }
             access => *access,
         };
-        let record = self.edge_properties().find(|property| property.number == part.time());
-        let record = record.ok_or_else(|| Error::Invalid("the window has no times".to_owned()))?;
-        let times = self.times(part.stack(), record, &access, run)?;
-        let weights = match reads_weights {
-            true => Some(self.lists(part.stack(), self.weight_of::<W>()?, &access, run)?),
-            false => None,
-        };
-        Ok((times, weights))
+        let times = self.times_of(part, &access, run)?;
+        let weights = weight.map(|weight| self.lists(part.stack(), Some(weight), &access, run));
+        Ok(ArcsInTime::Columns { times, weights: weights.transpose()? })
     }
 }

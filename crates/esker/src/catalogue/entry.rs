@@ -77,7 +77,7 @@ pub enum ListReads {
     In,
     /// Out-lists, and in-lists where they are stored.
     Both,
-    /// Out-lists and in-lists: a directed graph whose in-lists are not stored is refused, but for tiles of one layer, which hold both.
+    /// Out-lists and in-lists. Where in-lists are not stored, they are made in memory, or read from tiles of one layer, which hold both.
     BothNeeded,
 }
 
@@ -238,6 +238,14 @@ impl Entry {
             ListReads::In | ListReads::Both | ListReads::BothNeeded => None,
         };
         snapshot.clone().reading(only).keeping_removed(self.reads.ignores_isolated)
+    }
+
+    /// Whether a run needs the in-lists of a directed graph: a graph without them is refused.
+    pub fn needs_in_lists(&self, params: &Params) -> bool {
+        let asks = |option: &Opt| {
+            params.all(option.name).iter().any(|value| option.in_lists.contains(&value.as_str()))
+        };
+        self.reads.lists == ListReads::BothNeeded || self.options.iter().any(asks)
     }
 
     /// Refuses a choice of weights if the algorithm does not read any.

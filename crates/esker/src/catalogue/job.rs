@@ -6,7 +6,7 @@ use std::time::Instant;
 use esker_algo::check::Wrong;
 use esker_graph::{Csr, Direction, Graph, Remaining, Rows, Run, VertexId, vertex};
 use esker_store::ids::ExternalId;
-use esker_store::{Snapshot, StoredGraph, StoredWeight};
+use esker_store::{Access, Snapshot, StoredGraph, StoredWeight};
 
 use super::params::Params;
 use crate::error::{Error, Result};
@@ -124,6 +124,12 @@ impl<'a> Job<'a> {
         self.vertices(option)?.first().copied().ok_or_else(missing)
     }
 
+    /// Whether a view is made of in-lists that only tiles have, where single lists cannot be read.
+    fn scans_in_lists(&self) -> bool {
+        let is_made_of_them = self.snapshot.is_reversed() || self.snapshot.drops_directions();
+        is_made_of_them && !self.snapshot.has(Direction::In) && !self.snapshot.makes_in_lists()
+    }
+
     /// Hands the out-lists, and the in-lists if they are kept, to a verifier, if verification is asked for, and turns what
     /// it finds into an error. A version of several layers, or with removed vertices, is copied to memory for that.
     pub(super) fn verify<W: StoredWeight>(
@@ -138,8 +144,13 @@ impl<'a> Job<'a> {
         let copy;
         let csr = match graph.csr(self.run)? {
             Some(csr) => csr,
+            None if self.scans_in_lists() => {
+                let lists = self.snapshot.clone().resident(Access::Memory)?.making_in_lists(true);
+                copy = Csr::copy_with(&lists.present_graph::<W>(self.run)?, true)?;
+                copy.graph()
+            }
             None => {
-                copy = Csr::copy_with(graph, self.snapshot.has(Direction::In))?;
+                copy = Csr::copy_with(graph, graph.has_lists(Direction::In))?;
                 copy.graph()
             }
         };

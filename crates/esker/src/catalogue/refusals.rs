@@ -37,8 +37,8 @@ const DIRECTED: Refusal = Refusal::of(
     "it is defined for undirected ones; --as-undirected reads a directed graph as one",
 );
 const WITHOUT_IN_LISTS: Refusal = Refusal::of(
-    "directed graphs without in-lists",
-    "it follows edges in both directions; tiles of a version in one layer have both",
+    "directed graphs without in-lists, unless they are copied to memory",
+    "it follows edges in both directions; a copy, and tiles of a version in one layer, have both",
 );
 const TILES: Refusal = Refusal::of("tiles", "it reads single lists at random, and tiles hold no lists");
 const JOINED: Refusal =
@@ -49,13 +49,10 @@ const WEIGHED: Refusal = Refusal::of(
 );
 
 /// What is refused whichever the algorithm is.
-pub const REFUSED_BY_ALL: [Refusal; 2] = [
-    Refusal::of(
-        "pooled and headed lists of a database that keeps tiles only",
-        "there are no lists that a pool could cache or heads could be of",
-    ),
-    Refusal::of("a window, copied to memory", "it is copied without being asked, where it fits"),
-];
+pub const REFUSED_BY_ALL: [Refusal; 1] = [Refusal::of(
+    "pooled and headed lists of a database that keeps tiles only",
+    "there are no lists that a pool could cache or heads could be of",
+)];
 
 impl Entry {
     /// What this algorithm refuses, besides [`REFUSED_BY_ALL`].

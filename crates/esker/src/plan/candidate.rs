@@ -37,14 +37,20 @@ impl Candidate {
         name(self.encoding, self.residency)
     }
 
+    /// The same, which may be chosen without being asked for.
+    pub(super) fn suited(self) -> Self {
+        Self { unsuited: None, ..self }
+    }
+
     /// Whether the page cache decides what stays in memory.
     pub fn is_mapped(&self) -> bool {
         self.residency == Residency::Mapped
     }
 
-    /// Whether it is the lists, mapped.
-    pub(super) fn is_mapped_lists(&self) -> bool {
-        self.is_mapped() && self.encoding == GraphEncoding::Lists
+    /// Whether it is lists that are copied to memory, or may be.
+    pub(super) fn can_be_copied(&self) -> bool {
+        let residencies = [Residency::Mapped, Residency::Memory];
+        self.encoding == GraphEncoding::Lists && residencies.contains(&self.residency)
     }
 }
 
@@ -93,6 +99,8 @@ pub enum Reason {
     Bounded,
     /// Mapped lists are read slowly, as those of several layers, and the run reads them so often that a copy in memory pays.
     Copied,
+    /// In-edges are needed and not kept: a copy in memory has them.
+    InEdges,
     /// Neither: the page cache keeps what it can.
     PageCache,
 }
@@ -106,6 +114,7 @@ impl fmt::Display for Reason {
             Self::Copied => {
                 "mapped lists of this version are slow to read, and the run reads them so often that a copy pays"
             }
+            Self::InEdges => "the graph is stored without in-edges, which the run needs: the copy in memory has them",
             Self::PageCache => "nothing else fits or suits; the page cache keeps what it can",
         })
     }

@@ -9,6 +9,7 @@ mod memory;
 mod price;
 mod candidate;
 mod windowed;
+mod common;
 mod needs;
 mod report;
 #[cfg(test)]
@@ -21,7 +22,7 @@ use esker_store::pool::PoolOptions;
 use esker_store::{Access, GraphEncoding, HeadedOptions, Residency, Snapshot};
 use serde_json::{Value, json};
 
-use crate::catalogue::{Entry, ListReads, Params, Resources};
+use crate::catalogue::{Entry, Params, Resources};
 use crate::error::{Error, Result};
 
 pub use candidate::{Candidate, Reason, Request, encoding_name, name, residency_name};
@@ -44,6 +45,8 @@ pub struct Plan {
     pub estimate: Estimate,
     /// Whether the edges of a window are copied to memory.
     pub gathers: bool,
+    /// Whether in-lists that are not kept are made in memory, from the copy.
+    pub makes_in_lists: bool,
     /// All candidates, in order of preference.
     pub candidates: Vec<Candidate>,
 }
@@ -103,6 +106,7 @@ pub fn plan(
     resources: &Resources,
 ) -> Result<Plan> {
     request.check()?;
+    let snapshot = &needs::with_in_lists(snapshot, entry, params);
     let candidates = needs::candidates(snapshot, entry, params, resources)?;
     let possible = || {
         let is_possible = |one: &&Candidate| {
@@ -125,6 +129,9 @@ pub fn plan(
         (false, _) => Reason::Asked,
         (true, true) if fits => Reason::Fits,
         (true, true) => Reason::PageCache,
+        (true, false) if chosen.residency == Residency::Memory && snapshot.makes_in_lists() => {
+            Reason::InEdges
+        }
         (true, false) if chosen.residency == Residency::Memory => Reason::Copied,
         (true, false) => Reason::Bounded,
     };
@@ -133,10 +140,11 @@ pub fn plan(
     let mut estimate =
         needs::estimate_as((chosen.encoding, chosen.residency), snapshot, entry, params, resources)?;
     let gathered = windowed::copied_bytes(snapshot, entry, estimate.memory_bytes)
-        .filter(|&bytes| chosen.is_mapped_lists() && bytes <= resources.memory_bytes);
+        .filter(|&bytes| chosen.can_be_copied() && bytes <= resources.memory_bytes);
     estimate.memory_bytes = gathered.unwrap_or(estimate.memory_bytes);
     let (only, gathers) = (reading.reads_only(), gathered.is_some());
-    Ok(Plan { access, reason, fits, only, estimate, gathers, candidates })
+    let makes_in_lists = snapshot.makes_in_lists() && chosen.can_be_copied();
+    Ok(Plan { access, reason, fits, only, estimate, gathers, makes_in_lists, candidates })
 }
 
 /// The least memory limit with which an algorithm runs on a version, in an encoding and residency that the request allows.
@@ -150,6 +158,7 @@ pub fn least_bytes(
     request: &Request,
     resources: &Resources,
 ) -> Result<u64> {
+    let snapshot = &needs::with_in_lists(snapshot, entry, params);
     let candidates = needs::candidates(snapshot, entry, params, resources)?;
     let possible = candidates.iter().filter(|one| request.allows(one) && one.obstacle.is_none());
     match possible.min_by_key(|one| one.least_bytes) {
@@ -166,8 +175,6 @@ fn refusal(
     (resources, snapshot): (&Resources, &Snapshot),
 ) -> Result<Error> {
     let possible = candidates.iter().filter(|one| one.obstacle.is_none()).min_by_key(|one| one.least_bytes);
-    let lacks_in_lists = entry.reads.lists == ListReads::BothNeeded && !snapshot.has(Direction::In);
-    let is_tiled = |one: &&Candidate| one.encoding == GraphEncoding::Tiles && one.obstacle.is_none();
     Ok(match possible {
         None => {
             // Every database has lists, so what hinders them is nearer to what the user asks for than the lack of tiles.
@@ -175,12 +182,6 @@ fn refusal(
             let nearest = candidates.iter().find(lists).or(candidates.first());
             let obstacle = nearest.and_then(|one| one.obstacle.clone()).unwrap_or_default();
             Error::Store(esker_store::Error::Invalid(obstacle))
-        }
-        // No limit would suffice. Tiles have in-edges.
-        Some(_) if lacks_in_lists && !candidates.iter().any(is_tiled) => {
-            let name = entry.name;
-            let reason = format!("{name} needs in-edges: import the graph with in-edges, or as undirected");
-            Stop::Unsuitable(reason).into()
         }
         Some(one) => Stop::OverBudget {
             what: match one.residency {
@@ -284,7 +285,8 @@ impl Plan {
     /// # Errors
     /// As [`Snapshot::resident`].
     pub fn apply(&self, snapshot: &Snapshot) -> Result<Snapshot> {
-        Ok(snapshot.clone().resident(self.access)?.gathered(self.gathers).reading(self.only))
+        let resident = snapshot.clone().resident(self.access)?.gathered(self.gathers);
+        Ok(resident.making_in_lists(self.makes_in_lists).reading(self.only))
     }
 
     /// The heads that lie in memory; `None` unless lists are headed. Reads where lists begin.

@@ -2,18 +2,19 @@
 
 use esker_algo::{Estimate, Shape};
 use esker_graph::{Direction, Remaining, Run, STRIP_LEN, VertexId};
-use esker_store::layer::{Body, PlainLayer, Section};
+use esker_store::layer::{Body, PlainLayer};
 use esker_store::pool::PoolOptions;
 use esker_store::stacked::StackedNeeds;
 use esker_store::tiles::MAPPED_WEIGHTS_MAX;
 use esker_store::windows::WindowIndex;
 use esker_store::{
-    GraphEncoding, Residency, Snapshot, WEIGHTS_MAX, copied_bytes, undirected_block_bytes, undirected_bytes,
+    GraphEncoding, Residency, Snapshot, copied_bytes, undirected_block_bytes, undirected_bytes,
 };
 
 use super::candidate::{Candidate, absent};
-use super::price::{Costs, DegreeSample, Price, Stored};
-use super::windowed::{copied_or_not, reads_weights_beside, reads_whole_lists};
+use super::common::{Common, read_sections};
+use super::price::{Costs, DegreeSample, Stored};
+use super::windowed::{copied_or_not, copied_window, reads_weights_beside, reads_whole_lists};
 use crate::catalogue::{Entry, Params, ReadPattern, Resources, Workload};
 use crate::error::Result;
 use crate::rates::{Rate, Rates};
@@ -44,7 +45,7 @@ pub fn shape_of(snapshot: &Snapshot, weighted: bool) -> Result<Shape> {
         // Without directions there are fewer where edges go both ways; to count them takes a scan.
         num_arcs: snapshot.num_arcs() * if undirected { 2 } else { 1 },
         directed: snapshot.is_directed() && !undirected,
-        in_edges: snapshot.has(Direction::In),
+        in_edges: snapshot.has(Direction::In) || snapshot.makes_in_lists(),
         weight_bytes: match snapshot.weight_type() {
             Some(element) if weighted => element.bytes() as u64,
             _ => 0,
@@ -100,7 +101,7 @@ pub(super) fn estimate_as(
         estimate.memory_bytes += shape.num_vertices * size_of::<VertexId>() as u64;
     }
     if snapshot.window_index().is_some() {
-        estimate.memory_bytes += WindowIndex::bytes(numbers, shape.directed && shape.in_edges);
+        estimate.memory_bytes += WindowIndex::bytes(numbers, snapshot.is_directed());
     }
     if snapshot.drops_directions() {
         estimate.memory_bytes += undirected_bytes(numbers);
@@ -123,75 +124,19 @@ fn collecting_bytes(snapshot: &Snapshot, shape: &Shape, from_tiles: bool) -> u64
     undirected_block_bytes(n, arcs, shape.weight_bytes, from_tiles)
 }
 
-/// What all candidates depend on.
-struct Common<'a> {
-    snapshot: &'a Snapshot,
-    threads: usize,
-    /// Bytes of a weight; 0 if the algorithm does not read weights.
-    weight_bytes: u64,
-    /// See [`Candidate::columns`].
-    columns: u64,
-    /// Bytes of all lists and weights.
-    list_bytes: u64,
-    /// Bytes that the run reads of uncompressed lists, and the bytes of these.
-    reads: (u64, u64),
-    /// Why the algorithm is for mapped lists only.
-    unsuited: Option<String>,
+/// The version, whose in-lists are made where a run needs them and they are not kept.
+pub(super) fn with_in_lists(snapshot: &Snapshot, entry: &Entry, params: &Params) -> Snapshot {
+    let needs = snapshot.drops_directions() || snapshot.is_reversed() || entry.needs_in_lists(params);
+    snapshot.clone().making_in_lists(needs)
 }
 
-impl Common<'_> {
-    /// Why neither a pool nor heads nor tiles as they are do: single lists are read, and they are kept as tiles only.
-    fn only_mapped(&self, why: &str) -> Option<esker_store::Error> {
-        let reason = self.unsuited.as_ref().filter(|_| self.snapshot.keeps_only_tiles())?;
-        Some(esker_store::Error::Invalid(format!(
-            "{reason}, and {why}: run it with --residency mapped, which decodes the lists that are read, or \
-             make lists with `esker compact --encoding plain`"
-        )))
-    }
-
-    /// The reads of a run from an encoding of this size.
-    fn read_bytes(&self, graph_bytes: u64) -> u64 {
-        let (read_bytes, uncompressed) = self.reads;
-        let bytes = u128::from(read_bytes) * u128::from(graph_bytes) / u128::from(uncompressed.max(1));
-        u64::try_from(bytes).unwrap_or(u64::MAX)
-    }
-
-    /// Memory of the weights beside pooled or headed lists.
-    fn weights_beside(&self) -> u64 {
-        let layer = self.snapshot.complete_layer();
-        // The times of a window are a column of their own.
-        let times = self.snapshot.window_index().map_or(0, |_| size_of::<i64>() as u64);
-        let of_side = |section: &Section| {
-            let arcs = section.main().num_arcs() as u64;
-            [times, self.weight_bytes - times]
-                .map(|bytes| (arcs * bytes).min(WEIGHTS_MAX))
-                .iter()
-                .sum::<u64>()
-        };
-        read_sections(self.snapshot, layer).map(of_side).sum()
-    }
-
-    /// A candidate with the needs of an encoding of `graph_bytes`.
-    fn candidate(
-        &self,
-        (encoding, residency): (GraphEncoding, Residency),
-        graph_bytes: u64,
-        least_bytes: u64,
-        whole_bytes: u64,
-    ) -> Candidate {
-        let only_mapped_lists = (encoding, residency) != (GraphEncoding::Lists, Residency::Mapped);
-        Candidate {
-            encoding,
-            residency,
-            graph_bytes,
-            read_bytes: self.read_bytes(graph_bytes),
-            least_bytes,
-            whole_bytes,
-            columns: self.columns,
-            price: Price::default(),
-            obstacle: None,
-            unsuited: self.unsuited.clone().filter(|_| only_mapped_lists),
-        }
+/// Why lists are read one by one, if they are.
+fn list_by_list(entry: &Entry, snapshot: &Snapshot, weighted: bool) -> Option<String> {
+    match entry.reads.pattern {
+        ReadPattern::Points => Some(format!("{} reads single lists at random", entry.name)),
+        _ if snapshot.is_filtered() => Some("edges are filtered list by list".to_owned()),
+        _ if reads_whole_lists(snapshot, weighted) => Some("the window is read list by list".to_owned()),
+        ReadPattern::Scans | ReadPattern::Few => None,
     }
 }
 
@@ -202,7 +147,7 @@ pub(super) fn candidates(
     params: &Params,
     resources: &Resources,
 ) -> Result<Vec<Candidate>> {
-    let snapshot = &entry.reading(snapshot);
+    let snapshot = &with_in_lists(&entry.reading(snapshot), entry, params);
     let estimate =
         |encoding, residency| estimate_as((encoding, residency), snapshot, entry, params, resources);
     let on_lists = estimate(GraphEncoding::Lists, Residency::Mapped)?;
@@ -214,26 +159,22 @@ pub(super) fn candidates(
     let points = entry.reads.pattern == ReadPattern::Points;
     // The times stand beside the weights.
     let weight_bytes = shape.weight_bytes + index.map_or(0, |_| size_of::<i64>() as u64);
-    let joins = index.is_some_and(|index| reads_whole_lists(index, shape.weight_bytes > 0));
+    let weighted = shape.weight_bytes > 0;
     let common = Common {
         snapshot,
+        algorithm: entry.name,
         threads: resources.threads,
         weight_bytes,
-        columns: 1 + u64::from(
-            index.is_some_and(|index| reads_weights_beside(index, shape.weight_bytes > 0)),
-        ),
+        columns: 1 + u64::from(reads_weights_beside(snapshot, weighted)),
         list_bytes: list_bytes(snapshot, weight_bytes),
         reads: (on_lists.read_bytes, shape.weighted_list_bytes() * sections),
-        unsuited: if points {
-            Some(format!("{} reads single lists at random", entry.name))
-        } else {
-            joins.then(|| "the window is read list by list".to_owned())
-        },
+        unsuited: list_by_list(entry, snapshot, weighted),
     };
     let [collecting, from_tiles] = [false, true].map(|tiles| collecting_bytes(snapshot, &shape, tiles));
     // Lists that are kept in tiles alone are decoded from these, whichever way they are read.
     let base = arrays_bytes + PROCESS_BYTES + if snapshot.keeps_only_tiles() { from_tiles } else { 0 };
-    let lists = copied_or_not(mapped_lists(&common, base, entry.reads.pattern), snapshot, entry);
+    let lists = mapped_lists(&common, base, entry.reads.pattern);
+    let lists = copied_or_not(lists, (snapshot, entry), weighted);
     let stacked = StackedNeeds::of(snapshot.stack(), snapshot.version().num_arcs, weight_bytes)?;
     // What needs memory while changes are gathered is gone when the algorithm takes its own.
     let own_bytes = arrays_bytes.saturating_sub(snapshot.stack().table_bytes());
@@ -251,7 +192,10 @@ pub(super) fn candidates(
         ReadPattern::Few => [headed, tiles, pooled_tiles, pooled_lists],
         ReadPattern::Scans | ReadPattern::Points => [tiles, pooled_tiles, headed, pooled_lists],
     };
-    let copy = copied(&common, &shape, entry.reads.pattern, base, &resources.rates);
+    let copy = match copied_window(&lists, snapshot, entry, base) {
+        Some(copy) => copy,
+        None => copied(&common, &shape, entry.reads.pattern, base, &resources.rates),
+    };
     let is_copy_first = copy.obstacle.is_none() && copy.unsuited.is_none();
     let mut all: Vec<_> = [lists].into_iter().chain(others).collect();
     all.insert(if is_copy_first { 0 } else { all.len() }, copy);
@@ -353,6 +297,9 @@ pub(super) fn head_bytes_max(head_len: u64, num_lists: u64, num_arcs: u64) -> u6
 /// Mapped lists. Of a database that keeps tiles alone, single lists are decoded from these, and scans are better asked to read tiles.
 fn mapped_lists(common: &Common<'_>, base: u64, pattern: ReadPattern) -> Candidate {
     let which = (GraphEncoding::Lists, Residency::Mapped);
+    if let Some(reason) = common.without_in_lists().filter(|_| !common.reads_in_lists_mapped(pattern)) {
+        return absent(which, &reason);
+    }
     let is_alone = common.snapshot.keeps_only_tiles();
     let base = base + common.snapshot.decoded_bytes_max();
     let candidate = common.candidate(which, common.list_bytes, base, base + common.list_bytes);
@@ -364,12 +311,14 @@ fn mapped_lists(common: &Common<'_>, base: u64, pattern: ReadPattern) -> Candida
 /// Tiles, mapped and pooled. The version needs `changes` bytes for what is not in the tiles.
 fn tiles(common: &Common<'_>, arrays_bytes: u64, changes: u64) -> [Candidate; 2] {
     let both = [Residency::Mapped, Residency::Pooled].map(|residency| (GraphEncoding::Tiles, residency));
-    if let Some(reason) = common.only_mapped("tiles hold no lists") {
+    if let Some(reason) = &common.unsuited {
+        let residency = if common.snapshot.keeps_only_tiles() { " --residency mapped" } else { "" };
+        let message = format!("{reason}, and tiles hold no lists: run it with --encoding lists{residency}");
+        let reason = esker_store::Error::Invalid(message);
         return both.map(|which| absent(which, &reason));
     }
-    if let Some(reason) = &common.unsuited {
-        let message = format!("{reason}, and tiles hold no lists: run it with --encoding lists");
-        let reason = esker_store::Error::Invalid(message);
+    // Tiles of one layer have in-edges; what later layers changed has not.
+    if let Some(reason) = common.without_in_lists().filter(|_| !common.snapshot.stack().is_plain()) {
         return both.map(|which| absent(which, &reason));
     }
     let time = common.snapshot.window_lists().map(|lists| lists.time);
@@ -432,9 +381,9 @@ const COPY_IN_SCANS: (f64, f64) = (4.0, 24.0);
 fn copied(common: &Common<'_>, shape: &Shape, pattern: ReadPattern, base: u64, rates: &Rates) -> Candidate {
     let which = (GraphEncoding::Lists, Residency::Memory);
     let snapshot = common.snapshot;
-    if snapshot.window_index().is_some() {
-        let message = "a window is copied to memory without being asked: run it with --residency mapped";
-        return absent(which, &esker_store::Error::Invalid(message.to_owned()));
+    if snapshot.makes_in_lists() {
+        let sides = 2 * copied_bytes(shape.num_vertices, snapshot.num_arcs(), shape.weight_bytes);
+        return common.candidate(which, sides, base + sides, base + sides).suited();
     }
     let read = [Direction::Out, Direction::In].map(|direction| snapshot.reads(direction));
     let sides = if shape.directed { read.into_iter().filter(|&reads| reads).count() as u64 } else { 1 };
@@ -454,7 +403,7 @@ fn copied(common: &Common<'_>, shape: &Shape, pattern: ReadPattern, base: u64, r
 /// Headed lists.
 fn headed(common: &Common<'_>, base: u64) -> Candidate {
     let which = (GraphEncoding::Lists, Residency::Headed);
-    if let Some(reason) = common.only_mapped("the lists are kept as tiles only") {
+    if let Some(reason) = common.only_mapped() {
         return absent(which, &reason);
     }
     let needs = match common.snapshot.headed_needs(common.threads) {
@@ -469,7 +418,7 @@ fn headed(common: &Common<'_>, base: u64) -> Candidate {
 /// Pooled lists.
 fn pooled_lists(common: &Common<'_>, base: u64) -> Candidate {
     let which = (GraphEncoding::Lists, Residency::Pooled);
-    if let Some(reason) = common.only_mapped("the lists are kept as tiles only") {
+    if let Some(reason) = common.only_mapped() {
         return absent(which, &reason);
     }
     let needs = match common.snapshot.pooled_needs(common.threads) {
@@ -479,13 +428,6 @@ fn pooled_lists(common: &Common<'_>, base: u64) -> Candidate {
     let fixed = base + needs.fixed_bytes * common.columns + needs.mapped_bytes + common.weights_beside();
     let whole_bytes = fixed + needs.list_bytes.max(needs.least_bytes) * common.columns;
     common.candidate(which, common.list_bytes, fixed + needs.least_bytes * common.columns, whole_bytes)
-}
-
-/// The lists of a layer in the directions that a run reads.
-fn read_sections<'a>(snapshot: &Snapshot, layer: &'a PlainLayer) -> impl Iterator<Item = &'a Section> {
-    let out = Some(layer.out()).filter(|_| snapshot.reads(Direction::Out));
-    let incoming = layer.incoming().filter(|_| snapshot.reads(Direction::In));
-    out.into_iter().chain(incoming)
 }
 
 /// Bytes of all lists that a run on a version reads, and of the weights beside them.

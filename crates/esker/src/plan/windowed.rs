@@ -1,9 +1,9 @@
 //! The needs of windows.
 
-use esker_store::Snapshot;
-use esker_store::windows::{Combine, Copies, WindowIndex};
+use esker_store::windows::{Combine, Copies};
+use esker_store::{Residency, Snapshot};
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, absent};
 use crate::catalogue::Entry;
 
 /// The memory of a run that copies the edges of a window, if without the copy it takes `bytes`, vertex tables among them; `None` without a
@@ -14,25 +14,64 @@ pub(super) fn copied_bytes(snapshot: &Snapshot, entry: &Entry, bytes: u64) -> Op
     let index = snapshot.window_index()?;
     let weight = snapshot.weight_type().filter(|_| entry.reads_weights(snapshot));
     let weight_bytes = weight.map_or(0, |element| element.bytes() as u64);
-    let copies_arrays = snapshot.reads_arrays() && !reads_whole_lists(index, weight.is_some());
+    let copies_arrays = snapshot.reads_arrays() && !reads_whole_lists(snapshot, weight.is_some());
     let tables = if copies_arrays { snapshot.stack().table_bytes() } else { 0 };
     let only = entry.reading(snapshot).gathers_only();
-    Some(bytes.saturating_sub(tables) + index.gathered_bytes(weight_bytes, only))
+    let made = if snapshot.makes_in_lists() { index.made_bytes(weight_bytes) } else { 0 };
+    Some(bytes.saturating_sub(tables) + index.gathered_bytes(weight_bytes, only) + made)
 }
 
-/// Mapped lists, with the least memory of a run that copies the edges of a window, if that is less.
-pub(super) fn copied_or_not(lists: Candidate, snapshot: &Snapshot, entry: &Entry) -> Candidate {
+/// The edges of a window in memory, if there is one: what `mapped` lists, as [`copied_or_not`] returned them, are copied to where that fits.
+pub(super) fn copied_window(
+    mapped: &Candidate,
+    snapshot: &Snapshot,
+    entry: &Entry,
+    base: u64,
+) -> Option<Candidate> {
+    let bytes = copied_bytes(snapshot, entry, base)?;
+    let unsuited = "the edges of a window are copied without being asked, where they fit";
+    Some(Candidate {
+        residency: Residency::Memory,
+        graph_bytes: bytes.saturating_sub(base),
+        least_bytes: bytes,
+        whole_bytes: bytes,
+        unsuited: Some(unsuited.to_owned()),
+        ..mapped.clone()
+    })
+}
+
+/// Mapped lists, with the least memory of a run that copies the edges of a window, if that is less, or if in-lists are made from the copy.
+pub(super) fn copied_or_not(
+    lists: Candidate,
+    (snapshot, entry): (&Snapshot, &Entry),
+    weighted: bool,
+) -> Candidate {
+    let joins_directions = snapshot.drops_directions() && weighted && joins(snapshot);
+    if snapshot.makes_in_lists() && joins_directions {
+        let message = "edges of both directions are joined list by list, and the graph is stored without in-edges: \
+                       import it with in-edges";
+        return absent((lists.encoding, lists.residency), &esker_store::Error::Invalid(message.to_owned()));
+    }
     let least_bytes = lists.least_bytes;
     let copied = copied_bytes(snapshot, entry, least_bytes).unwrap_or(least_bytes);
-    Candidate { least_bytes: least_bytes.min(copied), ..lists }
+    let least_bytes = if snapshot.makes_in_lists() { copied } else { least_bytes.min(copied) };
+    Candidate { least_bytes, ..lists }
 }
 
-/// Whether a window is read list by list: copies of an edge are joined, or weights are read beside the times.
-pub(super) fn reads_whole_lists(index: &WindowIndex, weighted: bool) -> bool {
-    weighted || index.window().copies != Copies::All
+/// Whether copies of an edge of a window are joined.
+fn joins(snapshot: &Snapshot) -> bool {
+    snapshot.window_index().is_some_and(|index| index.window().copies != Copies::All)
 }
 
-/// Whether weights are read beside the times of a window.
-pub(super) fn reads_weights_beside(index: &WindowIndex, weighted: bool) -> bool {
-    weighted && index.window().copies != Copies::Weighted(Combine::Count)
+/// Whether a window is read list by list: edges are filtered by other properties than their times, copies of an edge are joined, or weights are
+/// read beside the times.
+pub(super) fn reads_whole_lists(snapshot: &Snapshot, weighted: bool) -> bool {
+    snapshot.window_index().is_some() && (weighted || snapshot.is_filtered() || joins(snapshot))
+}
+
+/// Whether weights are read from a second graph, beside the times of a window.
+pub(super) fn reads_weights_beside(snapshot: &Snapshot, weighted: bool) -> bool {
+    let counts = |copies: Copies| matches!(copies, Copies::Weighted(Combine::Count));
+    let reads = |copies| weighted && !snapshot.is_filtered() && !counts(copies);
+    snapshot.window_index().is_some_and(|index| reads(index.window().copies))
 }

@@ -112,7 +112,8 @@ impl<'s> WindowSeries<'s> {
         let counts = windows.iter().any(|window| matches!(window.copies, Copies::Weighted(_)));
         let may_read = job.entry.reads.weights != WeightReads::Never;
         let reads_weights = job.entry.reads_weights(snapshot) || counts && may_read;
-        let may_share = job.request.is_free() && !reads_weights;
+        let is_plain = !snapshot.is_filtered() && !snapshot.is_reversed();
+        let may_share = job.request.is_free() && !reads_weights && is_plain;
         let suits =
             |many: &Many| may_share && !joins && !snapshot.drops_directions() && many.may_pay(windows.len());
         let many = Many::of(job.entry, job.params)?.filter(suits);

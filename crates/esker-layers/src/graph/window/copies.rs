@@ -46,6 +46,9 @@ pub enum Combine {
 }
 
 impl TimeWindow {
+    /// All arcs, each an edge.
+    pub const WHOLE: Self = Self { after: i64::MIN, until: i64::MAX, copies: Copies::All };
+
     /// Whether a time lies in the window.
     #[inline(always)]
     pub fn contains(&self, time: i64) -> bool {
@@ -132,11 +135,88 @@ pub(crate) struct Selected<W> {
     pub(crate) targets: Vec<VertexId>,
     pub(crate) weights: Vec<W>,
     copies: Vec<(i64, W)>,
+    arcs: TimedArcs<W>,
+}
+
+/// Arcs of a list with their times, before copies of an edge are joined.
+#[derive(Debug, Default)]
+pub(crate) struct TimedArcs<W> {
+    pub(super) targets: Vec<VertexId>,
+    times: Vec<i64>,
+    weights: Vec<W>,
+}
+
+impl<W: ColumnWeight> TimedArcs<W> {
+    fn new() -> Self {
+        Self { targets: Vec::new(), times: Vec::new(), weights: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, target: VertexId, time: i64, weight: W) {
+        self.targets.push(target);
+        self.times.push(time);
+        self.weights.push(weight);
+    }
+
+    fn clear(&mut self) {
+        self.targets.clear();
+        self.times.clear();
+        self.weights.clear();
+    }
+
+    /// Sorts the arcs from a place on by target. Copies of an edge keep their order.
+    pub(super) fn sort_from(&mut self, start: usize) {
+        if self.targets[start..].is_sorted() {
+            return;
+        }
+        let order = |i: usize| (self.targets[i], self.times[i], self.weights[i]);
+        let mut arcs: Vec<(VertexId, i64, W)> = (start..self.targets.len()).map(order).collect();
+        arcs.sort_by_key(|arc| arc.0);
+        self.truncate(start);
+        arcs.into_iter().for_each(|(target, time, weight)| self.push(target, time, weight));
+    }
+
+    /// Drops the arcs from a place on that lead to a target.
+    pub(super) fn drop_target_from(&mut self, start: usize, target: VertexId) {
+        let mut end = start;
+        for i in start..self.targets.len() {
+            if self.targets[i] != target {
+                self.targets[end] = self.targets[i];
+                self.times[end] = self.times[i];
+                self.weights[end] = self.weights[i];
+                end += 1;
+            }
+        }
+        self.truncate(end);
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.targets.truncate(len);
+        self.times.truncate(len);
+        self.weights.truncate(len);
+    }
 }
 
 impl<W: ColumnWeight> Selected<W> {
     pub(super) fn new() -> Self {
-        Self { targets: Vec::new(), weights: Vec::new(), copies: Vec::new() }
+        let arcs = TimedArcs::new();
+        Self { targets: Vec::new(), weights: Vec::new(), copies: Vec::new(), arcs }
+    }
+
+    /// Appends what a window selects of the arcs that `read` reads, all of which lie in it.
+    pub(super) fn with_arcs(
+        &mut self,
+        window: &TimeWindow,
+        read: impl FnOnce(&mut TimedArcs<W>) -> Result<()>,
+    ) -> Result<()> {
+        let mut arcs = std::mem::replace(&mut self.arcs, TimedArcs::new());
+        arcs.clear();
+        let read = read(&mut arcs);
+        // Arcs without times lie in any window.
+        let whole = TimeWindow { copies: window.copies, ..TimeWindow::WHOLE };
+        let selected =
+            read.and_then(|()| whole.select((&arcs.targets, &arcs.times, Some(&arcs.weights)), self));
+        self.arcs = arcs;
+        selected
     }
 
     pub(super) fn clear(&mut self) {

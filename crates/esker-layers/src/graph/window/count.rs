@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use esker_format::{Error, Result};
-use esker_graph::{Bitmap, Flow, Piece, Run, Select, VertexId, Visitor, vertex};
+use esker_graph::{Flow, Piece, Run, Select, VertexId, Visitor, vertex};
 
 use super::arrays::{CountUnit, ListBuffers, TimedArrays};
 use super::copies::{Copies, Selected, TimeWindow};
+use super::filter::FilteredLists;
 use super::times::{Time, TimeBounds};
 use crate::graph::side::Side;
+use crate::graph::weight::ColumnWeight;
 
 /// Vertices whose lists one unit of work counts.
 pub(super) const GRAIN: usize = 1 << 12;
@@ -38,10 +40,63 @@ impl Counted {
 /// What is counted beside the arcs.
 #[derive(Clone, Copy)]
 pub(super) struct CountAlso<'c> {
-    /// Marks the targets of the arcs.
-    pub(super) targets: Option<&'c Bitmap>,
+    /// The number of arcs to each target.
+    pub(super) targets: Option<&'c TargetCounts>,
     /// Whether to count those from a vertex to itself.
     pub(super) loops: bool,
+}
+
+/// The number of arcs to each vertex, counted in the out-lists where in-lists are not kept.
+pub(super) struct TargetCounts(Vec<AtomicU64>);
+
+impl TargetCounts {
+    pub(super) fn new(num_vertices: usize) -> Self {
+        Self((0..=num_vertices).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    pub(super) fn add(&self, target: VertexId) {
+        self.0[target as usize + 1].fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn finish(self) -> Counted {
+        Counted::of(self.0.into_iter().map(AtomicU64::into_inner).collect(), 0)
+    }
+}
+
+/// Counts the arcs of each vertex that lie in a window and that a filter keeps.
+pub(super) fn count_filtered(
+    lists: &FilteredLists<'_>,
+    window: &TimeWindow,
+    num_vertices: usize,
+    also: CountAlso<'_>,
+    run: &Run,
+) -> Result<Counted> {
+    count_lists(num_vertices, window, also, run, |v, selected: &mut Selected<()>| {
+        lists.select(window, v, selected)
+    })
+}
+
+/// Counts the arcs that `select` selects of the list of each vertex.
+pub(super) fn count_lists<W: ColumnWeight>(
+    num_vertices: usize,
+    window: &TimeWindow,
+    also: CountAlso<'_>,
+    run: &Run,
+    select: impl Fn(VertexId, &mut Selected<W>) -> Result<()> + Sync,
+) -> Result<Counted> {
+    let counts: Vec<AtomicU64> = (0..=num_vertices).map(|_| AtomicU64::new(0)).collect();
+    let counting = Counting { window, counts: &counts[1..], targets: also.targets };
+    let new = || (0, Selected::new());
+    let states = run.share_ranges(num_vertices, GRAIN, new, |(loops, selected), range: Range<usize>| {
+        for v in range.into_iter().map(vertex) {
+            selected.clear();
+            select(v, selected)?;
+            counting.count(loops, v, &selected.targets, selected.targets.len());
+        }
+        Ok::<_, Error>(())
+    })?;
+    let loops = states.into_iter().map(|(loops, _)| loops).sum();
+    Ok(Counted::of(counts.into_iter().map(AtomicU64::into_inner).collect(), loops))
 }
 
 /// Counts the arcs of each vertex that lie in a window.
@@ -61,24 +116,15 @@ pub(super) fn count(
             return Ok(counted);
         }
     }
+    if window.copies != Copies::All {
+        side.prepare(run)?;
+        return count_lists(num_vertices, window, also, run, |v, selected: &mut Selected<()>| {
+            side.with_list(v, |list, times| window.select((list, times, None), selected))?
+        });
+    }
     let counts: Vec<AtomicU64> = (0..=num_vertices).map(|_| AtomicU64::new(0)).collect();
     let counting = Counting { window, counts: &counts[1..], targets: also.targets };
-    let loops: Vec<u64> = if window.copies == Copies::All {
-        side.scan(run, Select::All, &counting)?
-    } else {
-        side.prepare(run)?;
-        let new = || (0, Selected::<()>::new());
-        let states =
-            run.share_ranges(num_vertices, GRAIN, new, |(loops, selected), range: Range<usize>| {
-                for v in range.into_iter().map(vertex) {
-                    selected.clear();
-                    side.with_list(v, |list, times| window.select((list, times, None), selected))??;
-                    counting.count(loops, v, &selected.targets, selected.targets.len());
-                }
-                Ok::<_, Error>(())
-            })?;
-        states.into_iter().map(|(loops, _)| loops).collect()
-    };
+    let loops: Vec<u64> = side.scan(run, Select::All, &counting)?;
     Ok(Counted::of(counts.into_iter().map(AtomicU64::into_inner).collect(), loops.into_iter().sum()))
 }
 
@@ -124,7 +170,7 @@ pub(super) fn count_arrays<T: Time>(
 struct Counting<'c> {
     window: &'c TimeWindow,
     counts: &'c [AtomicU64],
-    targets: Option<&'c Bitmap>,
+    targets: Option<&'c TargetCounts>,
 }
 
 impl Counting<'_> {
@@ -132,10 +178,8 @@ impl Counting<'_> {
     fn count(&self, loops: &mut u64, v: VertexId, targets: &[VertexId], count: usize) {
         self.counts[v as usize].fetch_add(count as u64, Relaxed);
         *loops += targets.iter().filter(|&&target| target == v).count() as u64;
-        if let Some(marked) = self.targets {
-            targets.iter().for_each(|&target| {
-                marked.insert(target);
-            });
+        if let Some(counts) = self.targets {
+            targets.iter().for_each(|&target| counts.add(target));
         }
     }
 }

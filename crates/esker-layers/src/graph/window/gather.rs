@@ -23,19 +23,16 @@ pub(crate) fn gather<W: ColumnWeight>(
     remaining: Option<&Remaining>,
     run: &Run,
 ) -> Result<GatheredSide<W>> {
-    if lists.stream(window) {
-        let found = match lists.times.narrow() {
+    if let Some(times) = lists.streamed(window) {
+        let found = match times.narrow() {
             Some(narrow) => gather_arrays(narrow, window, sums, remaining, run)?,
-            None => gather_arrays(&lists.times, window, sums, remaining, run)?,
+            None => gather_arrays(times, window, sums, remaining, run)?,
         };
         if let Some(gathered) = found {
             return Ok(gathered);
         }
     }
-    lists.times.prepare(run)?;
-    if let Some(weights) = &lists.weights {
-        weights.prepare(run)?;
-    }
+    lists.prepare(run)?;
     let offsets = offsets(sums, remaining);
     GatheredSide::fill(offsets, run, Selected::new, |selected, unit| {
         selected.clear();

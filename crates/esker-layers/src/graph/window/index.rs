@@ -1,13 +1,12 @@
 //! What lies in a window, counted.
 
 use esker_format::Result;
-use esker_graph::{
-    Bitmap, Direction, Flow, Piece, Remaining, Reservation, Run, Select, VertexId, Visitor, vertex,
-};
+use esker_graph::{Direction, Flow, Piece, Remaining, Reservation, Run, Select, VertexId, Visitor, vertex};
 use rayon::slice::ParallelSliceMut;
 
 use super::copies::{Copies, TimeWindow};
-use super::count::{CountAlso, Counted, count};
+use super::count::{CountAlso, Counted, TargetCounts, count, count_filtered};
+use super::filter::{FilteredArcs, FilteredLists};
 use crate::graph::side::Side;
 
 /// The number of arcs of each vertex in a window, and the vertices that have any.
@@ -18,7 +17,10 @@ pub struct WindowIndex {
     window: TimeWindow,
     /// Arcs before each vertex, and in all.
     out: Vec<u64>,
+    /// Of a directed graph, whether its in-lists are kept or not.
     incoming: Option<Vec<u64>>,
+    /// Whether in-lists are kept, which [`WindowIndex::gathered_bytes`] counts.
+    keeps_incoming: bool,
     /// `None` if all are.
     remaining: Option<Remaining>,
     /// Ascending.
@@ -39,21 +41,43 @@ impl WindowIndex {
     ) -> Result<Self> {
         // Copies are joined list by list.
         let in_side = in_side.filter(|side| window.copies == Copies::All || side.has_lists());
-        let bytes = Self::bytes(n as u64, in_side.is_some());
-        let _memory: Reservation = run.budget().reserve("the degrees in a window", bytes)?;
-        // Where in-lists are not kept, the targets tell which vertices have edges.
-        let targets = (directed && in_side.is_none()).then(|| Bitmap::new(n));
-        let also = CountAlso { targets: targets.as_ref(), loops: !directed };
-        let counted = count(out_side, &window, n, also, run)?;
-        let also = CountAlso { targets: None, loops: false };
-        let incoming = in_side.map(|side| count(side, &window, n, also, run)).transpose()?;
-        Self::of_counted((counted, incoming), targets.as_ref(), directed, window, absent)
+        let counting = Counting { n, directed, has_in_lists: in_side.is_some(), window, absent };
+        counting.index(
+            |also| count(out_side, &window, n, also, run),
+            |also| in_side.map(|side| count(side, &window, n, also, run)).transpose(),
+            run,
+        )
     }
 
-    /// The index of counted lists. `targets`: those of all arcs, where in-lists are not kept.
+    /// What lies in a window of the arcs that a filter keeps: see [`StoredGraph::window`]. Reads each list once, along its chain.
+    ///
+    /// [`StoredGraph::window`]: crate::StoredGraph::window
+    ///
+    /// # Errors
+    /// [`esker_format::Error::Corrupt`]; cancellation; [`esker_graph::Stop::OverBudget`].
+    pub fn filtered(
+        arcs: &FilteredArcs<'_>,
+        window: TimeWindow,
+        absent: Option<&[VertexId]>,
+        run: &Run,
+    ) -> Result<Self> {
+        let arcs = FilteredArcs { weight: None, ..*arcs };
+        let (n, directed, in_lists) = (arcs.stack.num_vertices(), arcs.is_directed(), arcs.incoming());
+        let count = |lists: &FilteredLists<'_>, also: CountAlso<'_>| {
+            lists.prepare(run)?;
+            count_filtered(lists, &window, n, also, run)
+        };
+        let counting = Counting { n, directed, has_in_lists: in_lists.is_some(), window, absent };
+        counting.index(
+            |also| count(&arcs.out(), also),
+            |also| in_lists.as_ref().map(|lists| count(lists, also)).transpose(),
+            run,
+        )
+    }
+
+    /// The index of counted lists. A directed graph has counts of arcs to each vertex, whether or not it keeps in-lists.
     pub(super) fn of_counted(
-        (counted, incoming): (Counted, Option<Counted>),
-        targets: Option<&Bitmap>,
+        (counted, incoming, keeps_incoming): (Counted, Option<Counted>, bool),
         directed: bool,
         window: TimeWindow,
         absent: Option<&[VertexId]>,
@@ -61,9 +85,8 @@ impl WindowIndex {
         let n = counted.sums.len() - 1;
         let degree = |sums: &[u64], v: usize| sums[v + 1] - sums[v];
         let is_absent = |v: &VertexId| {
-            let (v, at) = (*v, *v as usize);
+            let at = *v as usize;
             degree(&counted.sums, at) == 0
-                && targets.as_ref().is_none_or(|targets| !targets.get(v))
                 && incoming.as_ref().is_none_or(|incoming| degree(&incoming.sums, at) == 0)
         };
         let absent = match absent {
@@ -74,12 +97,12 @@ impl WindowIndex {
         let arcs = counted.sums.last().copied().unwrap_or(0);
         let num_edges = if directed { arcs } else { (arcs + counted.loops) / 2 };
         let (out, incoming) = (counted.sums, incoming.map(|incoming| incoming.sums));
-        Ok(Self { window, out, incoming, remaining, absent, num_edges })
+        Ok(Self { window, out, incoming, keeps_incoming, remaining, absent, num_edges })
     }
 
-    /// Memory for a number of vertices, with lists of two directions or of one.
-    pub fn bytes(num_vertices: u64, two: bool) -> u64 {
-        let sums = (num_vertices + 1) * size_of::<u64>() as u64 * if two { 2 } else { 1 };
+    /// Memory for a number of vertices of a directed graph or of an undirected one.
+    pub fn bytes(num_vertices: u64, directed: bool) -> u64 {
+        let sums = (num_vertices + 1) * size_of::<u64>() as u64 * if directed { 2 } else { 1 };
         sums + Remaining::bytes(num_vertices, 0) + num_vertices * size_of::<VertexId>() as u64
     }
 
@@ -98,7 +121,7 @@ impl WindowIndex {
         self.out.last().copied().unwrap_or(0)
     }
 
-    /// Number of arcs of a vertex in the window, in lists of a direction that the graph has.
+    /// Number of arcs of a vertex in the window, in a direction.
     pub fn degree(&self, direction: Direction, v: VertexId) -> usize {
         let sums = self.sums(direction);
         (sums[v as usize + 1] - sums[v as usize]) as usize
@@ -121,8 +144,8 @@ impl WindowIndex {
             let arcs = sums.last().copied().unwrap_or(0);
             (present + 1) * size_of::<u64>() as u64 + arcs * (size_of::<VertexId>() as u64 + weight_bytes)
         };
-        let incoming = self.incoming.as_deref().map_or(0, of);
-        match only.filter(|_| self.has_incoming()) {
+        let incoming = self.incoming.as_deref().filter(|_| self.keeps_incoming).map_or(0, of);
+        match only.filter(|_| self.keeps_incoming) {
             Some(Direction::Out) => of(&self.out),
             Some(Direction::In) => incoming,
             None => of(&self.out) + incoming,
@@ -134,9 +157,16 @@ impl WindowIndex {
         offsets(self.sums(direction), self.remaining())
     }
 
-    /// Whether it has counts of in-lists that differ from the out-lists.
-    pub(super) fn has_incoming(&self) -> bool {
-        self.incoming.is_some()
+    /// Bytes of all in-lists without weights, gathered, where they are not kept: see `StoredGraph::with_in_lists`.
+    pub fn made_bytes(&self, weight_bytes: u64) -> u64 {
+        let present = self.remaining.as_ref().map_or(self.out.len() - 1, Remaining::len) as u64;
+        (present + 1) * size_of::<u64>() as u64
+            + self.num_arcs() * (size_of::<VertexId>() as u64 + weight_bytes)
+    }
+
+    /// Whether in-lists are kept.
+    pub(super) fn keeps_incoming(&self) -> bool {
+        self.keeps_incoming
     }
 
     /// Arcs before each vertex in lists of a direction, and in all.
@@ -145,6 +175,37 @@ impl WindowIndex {
             (Direction::In, Some(incoming)) => incoming,
             _ => &self.out,
         }
+    }
+}
+
+/// What an index is made of.
+struct Counting<'c> {
+    n: usize,
+    directed: bool,
+    has_in_lists: bool,
+    window: TimeWindow,
+    absent: Option<&'c [VertexId]>,
+}
+
+impl Counting<'_> {
+    /// The index, from what counts the out-lists and the in-lists.
+    fn index(
+        &self,
+        out: impl FnOnce(CountAlso<'_>) -> Result<Counted>,
+        incoming: impl FnOnce(CountAlso<'_>) -> Result<Option<Counted>>,
+        run: &Run,
+    ) -> Result<WindowIndex> {
+        let Self { n, directed, has_in_lists, window, absent } = *self;
+        let bytes = WindowIndex::bytes(n as u64, directed);
+        let _memory: Reservation = run.budget().reserve("the degrees in a window", bytes)?;
+        // Where in-lists are not kept, the out-lists tell how many arcs lead to a vertex.
+        let targets = (directed && !has_in_lists).then(|| TargetCounts::new(n));
+        let counted = out(CountAlso { targets: targets.as_ref(), loops: !directed })?;
+        let incoming = match targets {
+            Some(targets) => Some(targets.finish()),
+            None => incoming(CountAlso { targets: None, loops: false })?,
+        };
+        WindowIndex::of_counted((counted, incoming, has_in_lists), directed, window, absent)
     }
 }
 

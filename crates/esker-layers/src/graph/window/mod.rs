@@ -1,5 +1,7 @@
 //! Windows over a stream of edges (LLAMA thesis, chapter 7): the edges whose time lies in a range.
 //!
+//! A filter of arcs by their other properties is the same with another test, and the two combine: an arc is in the view if both keep it.
+//!
 //! A window is not stored. [`WindowIndex`] counts what lies in the range; after that, the edges are either filtered as they are read,
 //! whatever the encoding and the residency, or gathered in memory once, for algorithms that read them often.
 
@@ -7,18 +9,22 @@ mod copies;
 mod vector;
 mod times;
 mod arrays;
+mod filter;
 mod lists;
 mod count;
 mod index;
 mod moved;
 mod shared;
 mod streamed;
+mod joined;
 mod gather;
 
 pub use copies::{Combine, Copies, TimeWindow};
+pub use filter::{ArcFilter, FilteredArcs};
 pub(super) use gather::gather;
 pub use index::WindowIndex;
 pub(super) use index::{SORTED_TIME_BYTES, sorted_times, sources_within, time_range};
+pub(super) use joined::JoinedSide;
 pub(super) use lists::TimedLists;
 pub use moved::TimedEdge;
 pub(super) use moved::timed_edges;

@@ -29,8 +29,7 @@ impl WindowIndex {
     }
 
     /// The index of a window of the same kind that has the edges of this one, without those `removed` and with those `added`. Undirected edges are
-    /// given once. `absent`: see [`StoredGraph::window`]. `None` if edges are to be removed that are not in the window; or if in-lists are not
-    /// kept, and which vertices have edges must be counted.
+    /// given once. `absent`: see [`StoredGraph::window`]. `None` if edges are to be removed that are not in the window.
     ///
     /// Takes time linear in the number of vertices and of these edges, and memory of [`WindowIndex::change_bytes`] while it does.
     ///
@@ -45,8 +44,7 @@ impl WindowIndex {
         (num_vertices, directed): (usize, bool),
         absent: Option<&[VertexId]>,
     ) -> Result<Option<Self>> {
-        let counts_targets = directed && !self.has_incoming() && absent.is_none();
-        if counts_targets || (self.window().copies, window.copies) != (Copies::All, Copies::All) {
+        if (self.window().copies, window.copies) != (Copies::All, Copies::All) {
             return Ok(None);
         }
         let num_edges = self.num_edges() + added.len() as u64;
@@ -64,7 +62,7 @@ impl WindowIndex {
         };
         let Some(out) = shifted(self.sums(Direction::Out), num_vertices, out) else { return Ok(None) };
         let mut incoming = None;
-        if self.has_incoming() {
+        if directed {
             let changes = changes(|&(_, target)| [Some(target), None])?;
             let Some(sums) = shifted(self.sums(Direction::In), num_vertices, changes) else {
                 return Ok(None);
@@ -73,7 +71,8 @@ impl WindowIndex {
         }
         let arcs = out.last().copied().unwrap_or(0);
         let loops = if directed { 0 } else { (2 * num_edges).saturating_sub(arcs) };
-        Self::of_counted((Counted { sums: out, loops }, incoming), None, directed, window, absent).map(Some)
+        let counted = (Counted { sums: out, loops }, incoming, self.keeps_incoming());
+        Self::of_counted(counted, directed, window, absent).map(Some)
     }
 }
 

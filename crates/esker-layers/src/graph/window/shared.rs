@@ -9,13 +9,11 @@ use std::slice::IterMut;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use esker_format::{Error, Result};
-use esker_graph::{
-    Bitmap, Direction, Flow, Piece, Reservation, Rows, Run, Select, VertexId, Visitor, vertex,
-};
+use esker_graph::{Direction, Flow, Piece, Reservation, Rows, Run, Select, VertexId, Visitor, vertex};
 
 use super::arrays::{ListBuffers, ListStep, TimedArrays};
 use super::copies::{Copies, TimeWindow};
-use super::count::{Counted, GRAIN, count_arrays};
+use super::count::{Counted, GRAIN, TargetCounts, count_arrays};
 use super::index::WindowIndex;
 use super::times::{Time, TimeBounds, mark};
 use crate::graph::gathered::{GatheredSide, Unit};
@@ -131,16 +129,17 @@ impl SharedLists {
     /// [`StoredGraph::window`]: crate::StoredGraph::window
     pub fn window(&self, window: TimeWindow, absent: Option<&[VertexId]>, run: &Run) -> Result<WindowIndex> {
         let n = self.num_vertices;
-        let bytes = WindowIndex::bytes(n as u64, self.incoming.is_some());
+        let bytes = WindowIndex::bytes(n as u64, self.directed);
         let _memory: Reservation = run.budget().reserve("the degrees in a window", bytes)?;
         let (range, joins) = (self.slots.of_window(&window)?, window.copies != Copies::All);
         let is_inside = |slot: u16| range.contains(&slot);
-        // Where in-lists are not kept, the targets tell which vertices have edges.
-        let targets = (self.directed && self.incoming.is_none()).then(|| Bitmap::new(n));
+        // Where in-lists are not kept, the out-lists tell how many arcs lead to a vertex.
+        let targets = (self.directed && self.incoming.is_none()).then(|| TargetCounts::new(n));
         let out = count(&self.out.rows(), (is_inside, joins), targets.as_ref(), run)?;
         let incoming = self.incoming.as_ref();
         let incoming = incoming.map(|side| count(&side.rows(), (is_inside, joins), None, run)).transpose()?;
-        WindowIndex::of_counted((out, incoming), targets.as_ref(), self.directed, window, absent)
+        let incoming = incoming.or(targets.map(TargetCounts::finish));
+        WindowIndex::of_counted((out, incoming, self.incoming.is_some()), self.directed, window, absent)
     }
 
     /// The lists of both directions, and the slot of each arc; no in-lists if the graph is undirected, or does not keep them.
@@ -313,7 +312,7 @@ fn select(
 fn count(
     rows: &Rows<'_, u16>,
     (is_wanted, joins): (impl Fn(u16) -> bool + Sync, bool),
-    targets: Option<&Bitmap>,
+    targets: Option<&TargetCounts>,
     run: &Run,
 ) -> Result<Counted> {
     let n = rows.num_vertices();
@@ -328,8 +327,8 @@ fn count(
                 select(rows.list(v), &is_wanted, joins, |target| {
                     count += 1;
                     *loops += u64::from(target == v);
-                    if let Some(marked) = targets {
-                        marked.insert(target);
+                    if let Some(counts) = targets {
+                        counts.add(target);
                     }
                 });
                 counts[v as usize + 1].store(count, Relaxed);

@@ -43,41 +43,32 @@ impl<W: ColumnWeight> Source<W, Error> for WindowSide<'_, W> {
     }
 
     fn is_scattered(&self) -> bool {
-        self.lists.stream(&self.window) && self.lists.times.is_scattered()
+        self.lists.streamed(&self.window).is_some_and(Side::is_scattered)
     }
 
     /// Where edges are joined or weighted, scans read whole lists too.
     fn list_access(&self) -> ListAccess {
-        if self.lists.stream(&self.window) { self.lists.times.list_access() } else { ListAccess::Single }
+        self.lists.streamed(&self.window).map_or(ListAccess::Single, Side::list_access)
+    }
+
+    fn has_lists(&self) -> bool {
+        self.lists.has_lists()
     }
 
     fn prepare(&self, run: &Run) -> Result<()> {
-        self.lists.times.prepare(run)?;
-        self.lists.weights.as_ref().map_or(Ok(()), |weights| weights.prepare(run))
+        self.lists.prepare(run)
     }
 
     fn read_bytes(&self) -> u64 {
-        self.lists.times.read_bytes() + self.lists.weights.as_ref().map_or(0, Side::read_bytes)
+        self.lists.read_bytes()
     }
 
     fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
-        if self.lists.stream(&self.window) {
-            return self.lists.times.scan_any(run, select, &WindowVisitor { visitor, side: self });
+        if let Some(lists) = self.lists.streamed(&self.window) {
+            return lists.scan_any(run, select, &WindowVisitor { visitor, side: self });
         }
         self.prepare(run)?;
-        // Reads whole lists and hands over what the window selects.
-        drive(run, self, Units::default(), select, &|| {
-            let mut selected = Selected::new();
-            ListByList::boxed(visitor, move |v, sink| {
-                if Extents::degree(self, v) > 0 {
-                    selected.clear();
-                    self.lists.select(&self.window, v, &mut selected)?;
-                    let Selected { targets, weights, .. } = &selected;
-                    sink.visit_one(v, Piece { targets, weights, exclusive: true });
-                }
-                Ok(())
-            })
-        })
+        scan_lists(run, self, select, visitor, |v, selected| self.lists.select(&self.window, v, selected))
     }
 
     fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
@@ -86,6 +77,29 @@ impl<W: ColumnWeight> Source<W, Error> for WindowSide<'_, W> {
         take(&selected.targets, &selected.weights);
         Ok(())
     }
+}
+
+/// Reads whole lists and hands over what `take` selects of them.
+pub(super) fn scan_lists<W: ColumnWeight>(
+    run: &Run,
+    extents: &dyn Extents,
+    select: Select<'_>,
+    visitor: &dyn AnyVisitor<W>,
+    take: impl Fn(VertexId, &mut Selected<W>) -> Result<()> + Sync,
+) -> Result<()> {
+    let take = &take;
+    drive(run, extents, Units::default(), select, &|| {
+        let mut selected = Selected::new();
+        ListByList::boxed(visitor, move |v, sink| {
+            if extents.degree(v) > 0 {
+                selected.clear();
+                take(v, &mut selected)?;
+                let Selected { targets, weights, .. } = &selected;
+                sink.visit_one(v, Piece { targets, weights, exclusive: true });
+            }
+            Ok(())
+        })
+    })
 }
 
 /// A visitor of all arcs that hands on those in the window.

@@ -47,11 +47,23 @@ impl Cell<'_> {
         self.combination.is_directed() && !self.combination.directions.are_dropped()
     }
 
-    /// Whether tiles have the in-edges. Tiles of one layer are read by columns too, but a window of them is copied list by list.
-    fn has_in_edges_of_tiles(&self) -> bool {
-        let Combination { window, encoding, place, .. } = self.combination;
-        let are_alone = encoding == Encoding::Tiles && window == Window::Open;
-        (self.reads(GraphEncoding::Tiles) || are_alone) && place == Place::Whole
+    /// Whether a run has in-edges that are not stored: made in memory from a copy, or those of tiles of one layer, which are scanned by columns too.
+    fn has_in_edges(&self) -> bool {
+        let Combination { window, encoding, place, directions, .. } = self.combination;
+        let is_one_layer = place == Place::Whole;
+        let scans_tiles = encoding == Encoding::Tiles && !self.refuses("tiles");
+        // Weights of both directions are joined list by list.
+        let joins_both = directions.are_dropped()
+            && window.joins()
+            && (self.reads_weights_stored() || self.reads_weights && window.makes_weights());
+        match (self.reading.encoding, self.reading.residency) {
+            (Some(GraphEncoding::Tiles), _) => is_one_layer,
+            (_, Some(Residency::Memory)) => !joins_both,
+            (_, Some(Residency::Mapped)) => {
+                !joins_both && (window != Window::Open || is_one_layer && scans_tiles)
+            }
+            _ => false,
+        }
     }
 
     /// Whether the catalogue says that the algorithm, with these options, refuses what is called so.
@@ -91,22 +103,18 @@ pub(super) const REFUSALS: &[Refusal] = &[
         reason: "a directed graph without in-lists, read as undirected",
         message: "in-edges",
         page: "docs/algorithms.md",
-        sentence: "The database must store in-edges, unless it is read from tiles, which have both.",
-        applies: |cell| {
-            let is_open = cell.combination.window == Window::Open;
-            cell.combination.directions == Directions::DroppedOutOnly
-                && !(cell.has_in_edges_of_tiles() && is_open)
-        },
+        sentence: "A database without in-edges has both in tiles of one layer, or in a copy in memory.",
+        applies: |cell| cell.combination.directions == Directions::DroppedOutOnly && !cell.has_in_edges(),
     },
     Refusal {
         reason: "an algorithm that reads in-lists, without them",
         message: "needs in-edges",
         page: "docs/concepts/residency.md",
-        sentence: "lists without in-lists (`--no-in-edges`) | they follow edges in both directions; tiles of one layer have both",
+        sentence: "without in-lists (`--no-in-edges`) | pooled, headed; mapped, but for a window; tiles of several layers",
         applies: |cell| {
             cell.combination.directions == Directions::OutOnly
-                && !cell.has_in_edges_of_tiles()
-                && cell.refuses("directed graphs without in-lists")
+                && !cell.has_in_edges()
+                && cell.refuses("directed graphs without in-lists, unless they are copied to memory")
         },
     },
     Refusal {
@@ -125,15 +133,6 @@ pub(super) const REFUSALS: &[Refusal] = &[
             let window = cell.combination.window;
             cell.reads(GraphEncoding::Tiles)
                 && (window.joins() || window == Window::All && cell.reads_weights_stored())
-        },
-    },
-    Refusal {
-        reason: "a window, copied to memory",
-        message: "a window is copied to memory without being asked",
-        page: "docs/memory.md",
-        sentence: "A window is copied to memory where it fits, without `--residency memory`",
-        applies: |cell| {
-            cell.combination.window != Window::Open && cell.reading.residency == Some(Residency::Memory)
         },
     },
     Refusal {

@@ -1,0 +1,119 @@
+//! What all candidates of a plan depend on, and what hinders some of them.
+
+use esker_graph::Direction;
+use esker_store::layer::{PlainLayer, Section};
+use esker_store::{GraphEncoding, Residency, Snapshot, WEIGHTS_MAX};
+
+use super::candidate::Candidate;
+use super::price::Price;
+use crate::catalogue::ReadPattern;
+
+/// What all candidates depend on.
+pub(super) struct Common<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    /// The name of the algorithm.
+    pub(super) algorithm: &'a str,
+    pub(super) threads: usize,
+    /// Bytes of a weight; 0 if the algorithm does not read weights.
+    pub(super) weight_bytes: u64,
+    /// See [`Candidate::columns`].
+    pub(super) columns: u64,
+    /// Bytes of all lists and weights.
+    pub(super) list_bytes: u64,
+    /// Bytes that the run reads of uncompressed lists, and the bytes of these.
+    pub(super) reads: (u64, u64),
+    /// Why the algorithm is for mapped lists only.
+    pub(super) unsuited: Option<String>,
+}
+
+impl Common<'_> {
+    /// Why lists can be neither in a pool nor headed.
+    pub(super) fn only_mapped(&self) -> Option<esker_store::Error> {
+        if let Some(reason) = self.without_in_lists() {
+            return Some(reason);
+        }
+        if self.snapshot.is_filtered() {
+            let message =
+                "edges are filtered list by list as they lie in mapped files: run it with --residency mapped";
+            return Some(esker_store::Error::Invalid(message.to_owned()));
+        }
+        let reason = self.unsuited.as_ref().filter(|_| self.snapshot.keeps_only_tiles())?;
+        Some(esker_store::Error::Invalid(format!(
+            "{reason}, and the lists are kept as tiles only: run it with --residency mapped, which decodes the lists \
+             that are read, or make lists with `esker compact --encoding plain`"
+        )))
+    }
+
+    /// Why lists are read with a copy in memory alone: in-lists are needed, and not kept.
+    pub(super) fn without_in_lists(&self) -> Option<esker_store::Error> {
+        if !self.snapshot.makes_in_lists() {
+            return None;
+        }
+        Some(esker_store::Error::Invalid(format!(
+            "{} needs in-edges, and the graph is stored without them: run it with --encoding lists --residency \
+             memory, which makes them there, or import the graph with in-edges",
+            self.algorithm
+        )))
+    }
+
+    /// Whether mapped lists do though in-lists are needed and not kept: those of a window are made in memory; scans read tiles.
+    pub(super) fn reads_in_lists_mapped(&self, pattern: ReadPattern) -> bool {
+        let scans_tiles = self.snapshot.keeps_only_tiles() && self.snapshot.stack().is_plain();
+        self.snapshot.window_index().is_some() || scans_tiles && pattern != ReadPattern::Points
+    }
+
+    /// The reads of a run from an encoding of this size.
+    pub(super) fn read_bytes(&self, graph_bytes: u64) -> u64 {
+        let (read_bytes, uncompressed) = self.reads;
+        let bytes = u128::from(read_bytes) * u128::from(graph_bytes) / u128::from(uncompressed.max(1));
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    }
+
+    /// Memory of the weights beside pooled or headed lists.
+    pub(super) fn weights_beside(&self) -> u64 {
+        let layer = self.snapshot.complete_layer();
+        // The times of a window are a column of their own.
+        let times = self.snapshot.window_index().map_or(0, |_| size_of::<i64>() as u64);
+        let of_side = |section: &Section| {
+            let arcs = section.main().num_arcs() as u64;
+            [times, self.weight_bytes - times]
+                .map(|bytes| (arcs * bytes).min(WEIGHTS_MAX))
+                .iter()
+                .sum::<u64>()
+        };
+        read_sections(self.snapshot, layer).map(of_side).sum()
+    }
+
+    /// A candidate with the needs of an encoding of `graph_bytes`.
+    pub(super) fn candidate(
+        &self,
+        (encoding, residency): (GraphEncoding, Residency),
+        graph_bytes: u64,
+        least_bytes: u64,
+        whole_bytes: u64,
+    ) -> Candidate {
+        let only_mapped_lists = (encoding, residency) != (GraphEncoding::Lists, Residency::Mapped);
+        Candidate {
+            encoding,
+            residency,
+            graph_bytes,
+            read_bytes: self.read_bytes(graph_bytes),
+            least_bytes,
+            whole_bytes,
+            columns: self.columns,
+            price: Price::default(),
+            obstacle: None,
+            unsuited: self.unsuited.clone().filter(|_| only_mapped_lists),
+        }
+    }
+}
+
+/// The lists of a layer in the directions that a run reads.
+pub(super) fn read_sections<'a>(
+    snapshot: &Snapshot,
+    layer: &'a PlainLayer,
+) -> impl Iterator<Item = &'a Section> {
+    let out = Some(layer.out()).filter(|_| snapshot.reads(Direction::Out));
+    let incoming = layer.incoming().filter(|_| snapshot.reads(Direction::In));
+    out.into_iter().chain(incoming)
+}
