@@ -190,7 +190,7 @@ class Algorithms:
 
         Args:
             damping: Probability of following an edge [default: 0.85].
-            tolerance: Stop once a round changes the scores by less in total; 0: never [default: 1e-6].
+            tolerance: Stop once the scores differ from the exact ones by less in total; 0: never [default: 5e-6].
             rounds: Greatest number of rounds [default: 100].
             teleport_to: Jump to this vertex (personal PageRank); one or several [default: any vertex].
             threads: Worker threads; one a processor if not given.
@@ -206,7 +206,7 @@ class Algorithms:
             weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
         Returns:
-            A :class:`esker.Result` with column ``rank`` and figures ``residual, converged``.
+            A :class:`esker.Result` with column ``rank`` and figures ``error, converged``.
 
         The header of ``pagerank`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -836,7 +836,7 @@ class Estimates:
 
         Args:
             damping: Probability of following an edge [default: 0.85].
-            tolerance: Stop once a round changes the scores by less in total; 0: never [default: 1e-6].
+            tolerance: Stop once the scores differ from the exact ones by less in total; 0: never [default: 5e-6].
             rounds: Greatest number of rounds [default: 100].
             teleport_to: Jump to this vertex (personal PageRank); one or several [default: any vertex].
             threads: Worker threads; one a processor if not given.

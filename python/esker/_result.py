@@ -508,13 +508,14 @@ class _Kept:
 
         column = result.column()
         values, missing = column._raw(), column.is_missing(dense=True)
-        if column.ranking == "groups":
+        if column.ranking in ("groups", "blocks"):
             groups, sizes = numpy.unique(values[~missing], return_counts=True)
             order = numpy.argsort(-sizes, kind="stable")[:count]
             labels = groups[order].tolist()
             if column.kind == "vertex":
                 labels = [result.graph._native.id_of(label) for label in labels]
-            return list(zip(labels, sizes[order].tolist()))
+            # The head of a block is in it too, but listed in another one.
+            return list(zip(labels, (sizes[order] + (column.ranking == "blocks")).tolist()))
         rows = numpy.flatnonzero(~missing)
         rows = rows[numpy.argsort(-values[rows].astype(numpy.float64), kind="stable")][:count]
         if result._has_edges:

@@ -356,7 +356,7 @@ def _rows(result: Result, top: int | None) -> pyarrow.Table:
         return pyarrow.table(result)
     column = result.column()
     keys, values = zip(*result.top(top)) if top else ((), ())
-    names = (column.name, "vertices") if column.ranking == "groups" else ("edge" if result._has_edges else "vertex", column.name)
+    names = (column.name, "vertices") if column.ranking != "largest" else ("edge" if result._has_edges else "vertex", column.name)
     return pyarrow.table(dict(zip(names, (list(keys), list(values)))))
 
 

@@ -147,6 +147,7 @@ fn ranking(ranking: Ranking) -> &'static str {
     match ranking {
         Ranking::Largest => "largest",
         Ranking::Groups => "groups",
+        Ranking::Blocks => "blocks",
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::Array as _;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use esker::algo::algorithm::pagerank::{PageRankOptions, pagerank};
+use esker::algo::algorithm::pagerank::{Criterion, PageRankOptions, pagerank};
 use esker::catalogue::{Entry, Job, Params, Resources, find};
 use esker::graph::{Bitmap, Cancel, Direction, NONE, Rows, Run, Stop, VertexId, vertex};
 use esker::import::source::{id_at, integer_ids};
@@ -75,7 +75,8 @@ impl Graph {
         Ok(Answer { answer: Arc::new(answer), snapshot: self.snapshot.clone() })
     }
 
-    /// PageRank with a teleport weight for each vertex; returns the scores and whether they converged.
+    /// PageRank with a teleport weight for each vertex, until a round changes the scores by less than the tolerance in all, as NetworkX has
+    /// it; returns the scores and whether they converged.
     fn pagerank(
         &self,
         py: Python<'_>,
@@ -96,7 +97,8 @@ impl Graph {
                 _ => return invalid("teleport must have one float per vertex"),
             },
         };
-        let options = PageRankOptions { damping, tolerance, rounds_max, teleport };
+        let options =
+            PageRankOptions { damping, tolerance, criterion: Criterion::Change, rounds_max, teleport };
         let found = watched(py, &cancel, listener.as_ref(), || {
             Ok(pagerank(&self.snapshot.graph::<()>(&run)?, &run, &options)?)
         })?;

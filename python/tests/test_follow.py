@@ -105,7 +105,7 @@ def test_searches_and_ranks_take_their_options():
     assert {vertex for vertex, _, _ in next(ranks).changed} >= {"a", "e"}
     expected = db.graph().pagerank(damping=0.5, tolerance=1e-9)
     assert [vertex for vertex, _ in ranks.top(2)] == [vertex for vertex, _ in expected.top(2)]
-    assert ranks.top(1)[0][1] == pytest.approx(expected.top(1)[0][1], abs=1e-6) and ranks.figures["error"] <= 1e-6
+    assert ranks.top(1)[0][1] == pytest.approx(expected.top(1)[0][1], abs=1e-5) and ranks.figures["error"] <= 5e-6
     with pytest.raises(esker.MistypedError, match="bfs needs source"):
         db.follow("bfs")
 

@@ -69,7 +69,8 @@ macro_rules! float_width {
             const UNREACHED: $weight = <$weight>::NEG_INFINITY;
             #[inline(always)]
             fn width(self) -> Option<$weight> {
-                (self > Self::UNREACHED).then_some(self)
+                // Adding zero turns -0 into 0, which is as wide.
+                (self > Self::UNREACHED).then_some(self + 0.0)
             }
             #[inline(always)]
             fn reverse(width: $weight) -> $weight {

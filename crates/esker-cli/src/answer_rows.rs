@@ -1,6 +1,6 @@
 //! The rows of an answer, with external ids.
 
-use esker::answer::{Answer, AnswerColumn, Fact, Ranking, Value};
+use esker::answer::{Answer, AnswerColumn, Fact, Value};
 use esker::store::Snapshot;
 use esker::store::ids::ExternalId;
 use esker::top::{TopVertex, top};
@@ -45,7 +45,7 @@ pub(crate) fn ranked_rows(
     format: RowFormat,
 ) -> Result<Rows, Failure> {
     match answer.columns.first() {
-        Some(column) if column.ranking == Ranking::Groups && answer.edges.is_none() => {
+        Some(column) if column.ranking.is_of_groups() && answer.edges.is_none() => {
             groups(snapshot, column, ranked)
         }
         _ => rows(snapshot, answer, ranked.iter().filter_map(|ranked| ranked.row), format),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use esker::answer::{Answer, Fact, Ranking, Value};
+use esker::answer::{Answer, Fact, Value};
 use esker::catalogue::{Entry, Job, Params, WeightReads};
 use esker::export::ExportOptions;
 use esker::graph::{Cancel, Run};
@@ -311,7 +311,7 @@ impl RunArgs {
             && let (Some(found), Some(column)) =
                 (Histogram::of_answer(answer, interrupt::token())?, answer.columns.first())
         {
-            let is_group = column.ranking == Ranking::Groups;
+            let is_group = column.ranking.is_of_groups();
             bars(if is_group { "vertices" } else { column.name }, &found).print(self.row_format())?;
         } else if is_shown {
             answer_rows(snapshot, answer, Some(self.top.unwrap_or(SHOWN)), self.row_format())?

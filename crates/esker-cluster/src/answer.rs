@@ -40,7 +40,8 @@ impl Cell {
     pub fn cmp_as_value(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Count(a), Self::Count(b)) => a.cmp(b),
-            (Self::Float(a), Self::Float(b)) => a.total_cmp(b),
+            // -0 is 0.
+            (Self::Float(a), Self::Float(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
             (Self::Missing, Self::Missing) => Ordering::Equal,
             (Self::Missing, _) => Ordering::Less,
             (_, Self::Missing) => Ordering::Greater,

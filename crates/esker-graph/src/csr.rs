@@ -5,7 +5,7 @@
 use crate::graph::{Direction, Graph, Lists, Select, Visitor, Weight};
 use crate::id::{VertexId, vertex};
 use crate::rows::Rows;
-use crate::run::Run;
+use crate::run::{Cancel, Run};
 use crate::stop::Stop;
 
 /// A graph over borrowed rows.
@@ -150,17 +150,22 @@ impl<W: Weight> Csr<W> {
     /// # Errors
     /// The first list that cannot be read.
     pub fn copy_of<G: Lists<Weight = W>>(graph: &G) -> Result<Self, G::Error> {
-        Self::copy_with(graph, graph.has(Direction::In))
+        Self::copy_with(graph, graph.has(Direction::In), &Cancel::default())
     }
 
     /// A copy of any graph, with in-lists if it is directed and they are wanted. Tiles have in-edges, but no in-lists to read one by one.
     ///
     /// # Errors
-    /// The first list that cannot be read.
-    pub fn copy_with<G: Lists<Weight = W>>(graph: &G, in_lists: bool) -> Result<Self, G::Error> {
+    /// The first list that cannot be read; [`Stop::Cancelled`].
+    pub fn copy_with<G: Lists<Weight = W>>(
+        graph: &G,
+        in_lists: bool,
+        cancel: &Cancel,
+    ) -> Result<Self, G::Error> {
         let copy = |direction| -> Result<OwnedRows<W>, G::Error> {
             let mut rows = OwnedRows { offsets: vec![0], targets: Vec::new(), weights: Vec::new() };
             for v in (0..graph.num_vertices()).map(vertex) {
+                cancel.check()?;
                 graph.with_list(direction, v, |targets, weights| {
                     rows.targets.extend_from_slice(targets);
                     rows.weights.extend_from_slice(weights);

@@ -132,6 +132,24 @@ pub enum Ranking {
     Largest,
     /// The values are labels: vertices with the same label form a group, and the largest groups come first.
     Groups,
+    /// As groups, each of which has one more vertex, that another group lists: a block of biconnectivity and its head.
+    Blocks,
+}
+
+impl Ranking {
+    /// The vertices of each group that its label is not listed for; `None` if values are no labels.
+    pub fn unlisted(self) -> Option<u64> {
+        match self {
+            Self::Largest => None,
+            Self::Groups => Some(0),
+            Self::Blocks => Some(1),
+        }
+    }
+
+    /// Whether values are labels of groups.
+    pub fn is_of_groups(self) -> bool {
+        self.unlisted().is_some()
+    }
 }
 
 /// A fact about the whole graph or about the run.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use esker_graph::{Cancel, Stop};
 
-use crate::answer::{Answer, Ranking, Value};
+use crate::answer::{Answer, Value};
 use crate::top::top;
 
 /// With no more distinct integers than this, each has a bin of its own.
@@ -75,7 +75,7 @@ impl Histogram {
     /// [`Stop::Cancelled`].
     pub fn of_answer(answer: &Answer, cancel: &Cancel) -> Result<Option<Self>, Stop> {
         let Some(column) = answer.columns.first() else { return Ok(None) };
-        if column.ranking == Ranking::Groups {
+        if column.ranking.is_of_groups() {
             let sizes = top(answer, usize::MAX, cancel)?.into_iter();
             return Ok(Some(Self::of_counts(sizes.map(|group| match group.value {
                 Value::Count(size) => size,

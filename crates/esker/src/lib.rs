@@ -11,7 +11,7 @@
 //! let params = Params::default().with("damping", "0.9");
 //! let job = Job { snapshot: &snapshot, run: &run, params: &params, verify: false };
 //! let answer = find("pagerank")?.run(&job)?;
-//! println!("{:?}", answer.facts); // residual, converged
+//! println!("{:?}", answer.facts); // error, converged
 //! for ranked in esker::top::top(&answer, 10, run.cancel())? {
 //!     println!("{ranked:?}"); // vertices by number
 //! }

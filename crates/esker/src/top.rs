@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use esker_graph::{Cancel, NONE, Stop, VertexId, vertex};
 
-use crate::answer::{Answer, Ranking, Value, Values};
+use crate::answer::{Answer, Value, Values};
 
 /// One entry of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,14 +29,14 @@ pub struct TopVertex {
 /// [`Stop::Cancelled`].
 pub fn top(answer: &Answer, count: usize, cancel: &Cancel) -> Result<Vec<TopVertex>, Stop> {
     let Some(column) = answer.columns.first() else { return Ok(Vec::new()) };
-    match column.ranking {
-        Ranking::Largest => {
+    match column.ranking.unlisted() {
+        None => {
             let values = (0..column.values.len()).map(|i| (column.values.get(i), i));
             let found = values.filter(|(value, _)| *value != Value::Missing);
             let item = |(value, i)| Item { value, tie: i as u64, key: answer.key(i), row: Some(i) };
             first(found.map(item), count, cancel)
         }
-        Ranking::Groups => {
+        Some(unlisted) => {
             let groups = match &column.values {
                 Values::Vertex(labels) => dense_groups(labels, WINDOW, Value::Vertex, cancel),
                 #[allow(clippy::useless_conversion)] // vertex ids may be 64 bits wide
@@ -46,7 +46,7 @@ pub fn top(answer: &Answer, count: usize, cancel: &Cancel) -> Result<Vec<TopVert
                 _ => None,
             };
             if let Some(groups) = groups {
-                return first(groups, count, cancel);
+                return first(groups.map(|group| group.with(unlisted)), count, cancel);
             }
             let mut sizes: HashMap<u64, (Value, u64)> = HashMap::new();
             for i in 0..column.values.len() {
@@ -59,11 +59,8 @@ pub fn top(answer: &Answer, count: usize, cancel: &Cancel) -> Result<Vec<TopVert
                 }
             }
             let groups = sizes.into_iter();
-            first(
-                groups.map(|(tie, (key, size))| Item { value: Value::Count(size), tie, key, row: None }),
-                count,
-                cancel,
-            )
+            let item = |(tie, (key, size))| Item { value: Value::Count(size), tie, key, row: None };
+            first(groups.map(|group| item(group).with(unlisted)), count, cancel)
         }
     }
 }
@@ -125,6 +122,14 @@ struct Item {
 }
 
 impl Item {
+    /// A group with so many more vertices.
+    fn with(self, more: u64) -> Self {
+        match self.value {
+            Value::Count(size) => Self { value: Value::Count(size + more), ..self },
+            _ => self,
+        }
+    }
+
     fn rank(&self, other: &Self) -> Ordering {
         compare(self.value, other.value).then(other.tie.cmp(&self.tie))
     }
@@ -135,7 +140,8 @@ fn compare(a: Value, b: Value) -> Ordering {
     match (a, b) {
         (Value::Integer(a), Value::Integer(b)) => a.cmp(&b),
         (Value::Count(a), Value::Count(b)) => a.cmp(&b),
-        (Value::Float(a), Value::Float(b)) => a.total_cmp(&b),
+        // -0 is 0, and ties go by vertex.
+        (Value::Float(a), Value::Float(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
         (Value::Vertex(a), Value::Vertex(b)) => a.cmp(&b),
         _ => Ordering::Equal,
     }
@@ -199,6 +205,16 @@ mod tests {
 
     fn answer(column: AnswerColumn) -> Answer {
         Answer { columns: vec![column], ..Answer::default() }
+    }
+
+    #[test]
+    fn a_block_counts_its_head_too() {
+        let labels = Values::Vertex(vec![NONE, 1, 1, 3]);
+        let block = AnswerColumn { name: "block", values: labels, ranking: Ranking::Blocks };
+        let found =
+            top(&Answer { columns: vec![block], ..Answer::default() }, 9, &Cancel::default()).unwrap();
+        let sizes: Vec<_> = found.iter().map(|group| (group.key, group.value)).collect();
+        assert_eq!(sizes, [(Value::Vertex(1), Value::Count(3)), (Value::Vertex(3), Value::Count(2))]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Biconnectivity: the blocks, articulation points and bridges of an undirected graph.
 //!
 //! Two edges are in the same block if a simple cycle contains both. An articulation point is a vertex in several
-//! blocks: removing it disconnects its component. A bridge is a block of one edge. Self-loops are in no block; parallel
-//! edges count as one edge.
+//! blocks: removing it disconnects its component. A bridge is a block of one edge. Self-loops are in no block. Parallel
+//! edges are in one block, so neither of them is a bridge.
 //!
 //! Tarjan and Vishkin's algorithm [1] on breadth-first search trees, after GBBS and [2]. The vertices of a tree are
 //! numbered in preorder. The edge from `v` up to its parent `p` is a *fence* if no edge leads from the subtree of `v`
@@ -16,8 +16,8 @@
 //! have their whole lists read.
 //!
 //! Work: O(n + m). Memory: at most 10 ids per vertex and n/4 bytes. Reads: every list at most twice for components and
-//! search, once for the neighbours' numbers, and the lists outside the largest set once more. The result does not
-//! depend on threads: each tree is rooted at the least vertex of its component.
+//! search, once for the neighbours' numbers, the lists outside the largest set once more, and those of the vertices below bridges
+//! again, for edges parallel to them. The result does not depend on threads: each tree is rooted at the least vertex of its component.
 //!
 //! [1] R. Tarjan, U. Vishkin, "An Efficient Parallel Biconnectivity Algorithm", SIAM J. Computing 14, 1985.
 //! [2] X. Dong, L. Wang, Y. Gu, Y. Sun, "Provably Fast and Space-Efficient Parallel Biconnectivity", PPoPP 2023.
@@ -64,8 +64,8 @@ impl Biconnectivity {
 pub fn estimate(shape: Shape) -> Estimate {
     let n = shape.num_vertices;
     Estimate {
-        memory_bytes: n * 10 * size_of::<VertexId>() as u64 + n.div_ceil(64) * 8 * 2,
-        read_bytes: shape.list_bytes() * 4,
+        memory_bytes: n * 10 * size_of::<VertexId>() as u64 + n.div_ceil(64) * 8 * 3,
+        read_bytes: shape.list_bytes() * 5,
     }
 }
 
@@ -242,8 +242,8 @@ impl BlockBuilder<'_> {
         (count, several.iter().collect())
     }
 
-    /// The blocks that have a single vertex below their head.
-    fn bridges(&self, run: &Run, heads: &[VertexId]) -> Result<Vec<(VertexId, VertexId)>, Stop> {
+    /// The blocks that have a single vertex below their head: bridges, unless parallel edges join the two.
+    fn pairs(&self, run: &Run, heads: &[VertexId]) -> Result<Vec<(VertexId, VertexId)>, Stop> {
         let larger = Bitmap::new(heads.len());
         each_vertex(run, heads.len(), |v| {
             let block = self.sets.above(v);
@@ -253,6 +253,50 @@ impl BlockBuilder<'_> {
         })?;
         let named = heads.iter().enumerate().map(|(v, &head)| (head, vertex(v)));
         Ok(named.filter(|&(head, v)| head != NONE && !larger.get(v)).collect())
+    }
+}
+
+/// The vertices below some tree edges that further edges join to their parents.
+fn parallel_edges<G: Graph>(
+    graph: &G,
+    run: &Run,
+    parents: &VertexArray,
+    edges: &[(VertexId, VertexId)],
+) -> Result<Bitmap, G::Error> {
+    let n = graph.num_vertices();
+    let (below, copies) = (Bitmap::new(n), Copies { parents, once: Bitmap::new(n), again: Bitmap::new(n) });
+    if !edges.is_empty() {
+        edges.iter().for_each(|&(_, v)| below.insert_alone(v));
+        graph.scan(run, Direction::Out, Select::Bits(&below), &copies)?;
+    }
+    Ok(copies.again)
+}
+
+/// Finds the vertices that have an edge to their parent, and those that have several.
+struct Copies<'a> {
+    parents: &'a VertexArray,
+    once: Bitmap,
+    again: Bitmap,
+}
+
+impl<W: Weight> Visitor<W> for Copies<'_> {
+    type State = ();
+
+    const BOXED: bool = true;
+
+    const STOPS: bool = false;
+
+    fn new_state(&self) {}
+
+    fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
+        let parent = self.parents.get(v);
+        for _ in piece.targets.iter().filter(|&&u| u == parent) {
+            // Pieces of a list may come to several threads.
+            if !self.once.insert(v) {
+                self.again.insert(v);
+            }
+        }
+        Flow::More
     }
 }
 
@@ -283,6 +327,8 @@ fn find<G: Graph>(graph: &G, run: &Run) -> Result<Biconnectivity, G::Error> {
     let builder = BlockBuilder { trees: &trees, fences: &fences, sets: &sets };
     let (blocks, heads) = builder.blocks(run)?;
     let (count, articulation_points) = builder.articulation_points(&heads);
-    let bridges = builder.bridges(run, &heads)?;
+    let mut bridges = builder.pairs(run, &heads)?;
+    let parallel = parallel_edges(graph, run, &trees.parents, &bridges)?;
+    bridges.retain(|&(_, v)| !parallel.get(v));
     Ok(Biconnectivity { blocks, heads, count, articulation_points, bridges, components, levels })
 }

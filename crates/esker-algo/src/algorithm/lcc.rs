@@ -467,6 +467,7 @@ pub fn lcc<G: Lists>(graph: &G, run: &Run, options: &LccOptions) -> Result<Lcc, 
     } else {
         compute::<G, _, false>(graph, &InPlaceLists(graph), run, hubs)?
     };
-    let average = coefficients.iter().sum::<f64>() / coefficients.len().max(1) as f64;
+    // A sum of nothing would be -0.
+    let average = coefficients.iter().fold(0.0, |sum, one| sum + one) / coefficients.len().max(1) as f64;
     Ok(Lcc { coefficients, average, triangles, renumbered: renumber })
 }

@@ -9,6 +9,7 @@ pub mod betweenness;
 pub mod closeness;
 pub mod bfs;
 pub mod cdlp;
+pub(crate) mod convergence;
 pub mod pagerank;
 pub mod pagerank_weighted;
 pub mod scc;

@@ -246,6 +246,10 @@ fn find<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>
         left = search.reopen(run, &mut open, skip)?;
     }
     edges.par_sort_unstable_by_key(|&(u, v, _)| (u, v));
-    let weight = edges.iter().map(|edge: &WeightedEdge<G::Weight>| edge.2.as_f64()).sum();
+    // A sum of nothing would be -0.
+    let weight = edges
+        .iter()
+        .map(|edge: &WeightedEdge<G::Weight>| edge.2.as_f64())
+        .fold(0.0, |sum, weight| sum + weight);
     Ok(Msf { weight, trees: n - edges.len(), edges, rounds: run.rounds() })
 }

@@ -7,20 +7,27 @@
 //! How sums over neighbours are computed: see `primitive/neighbour_sum.rs`. Scores are bit-equal for any number of threads
 //! where lists come whole.
 //!
-//! Shares (what a vertex gives along each of its edges) are kept in single precision if the tolerance is at least 10^-6, and then four shares
-//! at a time are added in it. That changes each score by at most damping / (1 - damping) times 3 * 2^-24 of
-//! itself, 10^-6 at 0.85. With a smaller tolerance, shares stay in single precision only while a round changes the scores by 10^-6 or more in
+//! The tolerance bounds the error: the sum of the differences of all scores from the exact ones. `convergence.rs` says how it follows from
+//! the change of a round.
+//!
+//! Shares (what a vertex gives along each of its edges) are kept in single precision if the rounding of all rounds together then takes at most
+//! a quarter of the tolerance, and then four shares at a time are added in it. A round changes each score by at most damping times 3 * 2^-24
+//! of itself, and all rounds by 1 / (1 - damping) times that, 10^-6 at 0.85. With a smaller tolerance, shares stay in single precision only
+//! while a round changes the scores by 10^-6 or more in
 //! all, and only for more than 32,768 vertices: fewer fit a cache in double precision. In those rounds the scores are much farther than that
 //! from the limit. Later rounds keep shares in double precision, and each leaves at most `damping` of what single precision changed. Other sums
 //! and scores are always double. Over tiles shares are fixed-point, in multiples of 2^-62, and scores follow from them.
 //!
-//! Work O(n + m) a round. Memory: 32 bytes a vertex (score, sum twice, share, degree), 36 for a tolerance below 10^-6; 16 over tiles.
+//! Work O(n + m) a round. Memory: 32 bytes a vertex (score, sum twice, share, degree), 36 for a tolerance that single precision does not
+//! allow; 16 over tiles.
 //! Reads: all in-lists (else out-lists) once a round.
 //!
 //! S. Brin, L. Page, "The Anatomy of a Large-Scale Hypertextual Web Search Engine", WWW 1998.
 
 use esker_graph::{Direction, Graph, Run, Stop, VertexId, vertex};
 
+pub use super::convergence::{Criterion, error_bound};
+use super::convergence::{SINGLE_ROUNDING, rounding};
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
     CHUNK_LEN, Chunk, NeighbourSum, Precision, VectorLoop, VertexArray, VertexValues, Weighing, from_fixed,
@@ -32,8 +39,10 @@ use crate::primitive::{
 pub struct PageRankOptions {
     /// The chance that the surfer follows an edge rather than jumps; in 0..=1.
     pub damping: f64,
-    /// Iteration ends once the scores of all vertices together change by less than this (L1 norm) in a round; 0: never.
+    /// Iteration ends once what the criterion measures is below this; 0: never.
     pub tolerance: f64,
+    /// What the tolerance bounds.
+    pub criterion: Criterion,
     /// The most rounds.
     pub rounds_max: usize,
     /// Where the surfer jumps to, a weight for each vertex; `None`: anywhere alike. Weights are not negative, and are
@@ -43,9 +52,19 @@ pub struct PageRankOptions {
 
 impl Default for PageRankOptions {
     fn default() -> Self {
-        Self { damping: 0.85, tolerance: 1e-6, rounds_max: 100, teleport: None }
+        Self {
+            damping: 0.85,
+            tolerance: TOLERANCE,
+            criterion: Criterion::Error,
+            rounds_max: 100,
+            teleport: None,
+        }
     }
 }
+
+/// The default tolerance. Runs take about as many rounds as until a round changes the scores by 10^-6, the default of other programs, and
+/// the rounding of single precision takes a fifth of it.
+const TOLERANCE: f64 = 5e-6;
 
 /// The scores and how good they are.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,30 +75,50 @@ pub struct PageRank {
     pub rounds: usize,
     /// The change of all scores together (L1 norm) in the last round; infinite if there was none.
     pub residual: f64,
-    /// Whether the residual is below the tolerance.
+    /// A bound for the sum of the differences of all scores from the exact ones; infinite if there was no round, or with a damping of 1.
+    pub error: f64,
+    /// Whether what the criterion measures, the error or the residual, is below the tolerance.
     pub converged: bool,
 }
 
-/// The least tolerance, and the least residual, for which shares are kept in single precision.
-const SINGLE_TOLERANCE_MIN: f64 = 1e-6;
+/// The least residual for which shares are kept in single precision, and the least tolerance of residuals.
+const SINGLE_RESIDUAL_MIN: f64 = 1e-6;
+/// The part of a tolerance of errors that the rounding of single precision may take.
+const SINGLE_SHARE_MAX: f64 = 0.25;
 /// The number of shares that fit a second-level cache in double precision too.
 const DOUBLE_LEN_MAX: usize = 1 << 15;
 
 impl PageRankOptions {
     /// The precision of the shares of `n` vertices after a round that left this residual: see the head of the file.
     pub(super) fn precision(&self, n: usize, residual: f64) -> Precision {
-        let early = n > DOUBLE_LEN_MAX && residual >= SINGLE_TOLERANCE_MIN;
+        let early = n > DOUBLE_LEN_MAX && residual >= SINGLE_RESIDUAL_MIN;
         if self.is_single() || early { Precision::Single } else { Precision::Double }
     }
 
     /// Whether shares are kept in single precision in every round.
     pub(crate) fn is_single(&self) -> bool {
-        self.tolerance >= SINGLE_TOLERANCE_MIN
+        match self.criterion {
+            Criterion::Error => {
+                error_bound(self.damping, 0.0, SINGLE_ROUNDING) <= self.tolerance * SINGLE_SHARE_MAX
+            }
+            Criterion::Change => self.tolerance >= SINGLE_RESIDUAL_MIN,
+        }
     }
 
-    /// The rounds that will be done by estimate: each leaves at most `damping` of the change of the round before.
-    fn rounds_in_all(&self, rounds: usize, residual: f64) -> u64 {
-        let left = ((self.tolerance / residual.min(2.0)).ln() / self.damping.ln()).ceil();
+    /// What the criterion measures.
+    pub(crate) fn measured(&self, residual: f64, error: f64) -> f64 {
+        match self.criterion {
+            Criterion::Error => error,
+            Criterion::Change => residual,
+        }
+    }
+
+    /// The rounds that will be done by estimate: each leaves at most `damping` of the change of the round before. `measured` is what the
+    /// criterion measured after the last round.
+    fn rounds_in_all(&self, rounds: usize, measured: f64) -> u64 {
+        // No round changes the scores by more than 2.
+        let most = self.measured(2.0, error_bound(self.damping, 2.0, 0.0));
+        let left = ((self.tolerance / measured.min(most)).ln() / self.damping.ln()).ceil();
         // No number of rounds is enough for a damping of 1 or a tolerance of 0.
         let left = if left.is_finite() { left.max(1.0) as usize } else { usize::MAX };
         rounds.saturating_add(left).min(self.rounds_max) as u64
@@ -156,8 +195,11 @@ pub(super) fn iterate<G: Graph, K: Weighing<G::Weight>, P: Parting>(
             });
         },
     )?;
-    let found = until_converged(n, run, options, totals, |dangling, residual| {
-        sums.round(run, precision(residual), &mut scores, |totals: &mut Totals, chunk| {
+    let num_arcs = sums.graph().num_arcs();
+    let measures =
+        Measures { n, options, precision: &precision, rounding: |shares| rounding(shares, num_arcs) };
+    let found = until_converged(run, measures, totals, |dangling, precision| {
+        sums.round(run, precision, &mut scores, |totals: &mut Totals, chunk| {
             let Chunk { first, values: scores, flows } = chunk;
             let damping = options.damping;
             let (change, kept) = parting.with(first, flows.len(), |outs| {
@@ -306,25 +348,38 @@ fn sum_by_eights(numbers: &[f64]) -> f64 {
     sums.iter().sum()
 }
 
-/// Repeats `round`, which takes the sum of the scores of vertices without out-edges and the last residual, until the options end it. `totals` are those of the
-/// first scores. The answer has no scores yet.
-fn until_converged<E: From<Stop>>(
+/// What decides when the iteration ends, and how precisely shares are kept until then.
+struct Measures<'a, P, R> {
     n: usize,
+    options: &'a PageRankOptions,
+    /// The precision of shares after a round that left this residual.
+    precision: P,
+    /// By how much a round may change the scores in all by rounding, with shares of this precision.
+    rounding: R,
+}
+
+/// Repeats `round`, which takes the sum of the scores of vertices without out-edges and the precision of the shares that it leaves, until the
+/// options end it. `totals` are those of the first scores. The answer has no scores yet.
+fn until_converged<E: From<Stop>>(
     run: &Run,
-    options: &PageRankOptions,
+    measures: Measures<'_, impl Fn(f64) -> Precision, impl Fn(Precision) -> f64>,
     mut totals: Vec<Totals>,
-    mut round: impl FnMut(f64, f64) -> Result<Vec<Totals>, E>,
+    mut round: impl FnMut(f64, Precision) -> Result<Vec<Totals>, E>,
 ) -> Result<PageRank, E> {
+    let Measures { n, options, precision, rounding } = measures;
     let (mut rounds, mut residual) = (0, if n == 0 { 0.0 } else { f64::INFINITY });
-    while rounds < options.rounds_max && n > 0 && residual >= options.tolerance {
+    let (mut error, mut next_shares) = (residual, precision(f64::INFINITY));
+    let is_reached = |residual, error| n == 0 || options.measured(residual, error) < options.tolerance;
+    while rounds < options.rounds_max && !is_reached(residual, error) {
         run.round(n)?;
-        run.set_done(rounds as u64, options.rounds_in_all(rounds, residual));
-        totals = round(from_fixed(totals.iter().map(|worker| worker.dangling).sum()), residual)?;
+        run.set_done(rounds as u64, options.rounds_in_all(rounds, options.measured(residual, error)));
+        let shares = std::mem::replace(&mut next_shares, precision(residual));
+        totals = round(from_fixed(totals.iter().map(|worker| worker.dangling).sum()), next_shares)?;
         residual = from_fixed(totals.iter().map(|worker| worker.change).sum());
+        error = error_bound(options.damping, residual, rounding(shares));
         rounds += 1;
     }
-    let converged = n == 0 || residual < options.tolerance;
-    Ok(PageRank { scores: Vec::new(), rounds, residual, converged })
+    Ok(PageRank { scores: Vec::new(), rounds, residual, error, converged: is_reached(residual, error) })
 }
 
 /// Where the surfer jumps to.

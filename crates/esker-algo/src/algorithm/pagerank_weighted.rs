@@ -8,7 +8,7 @@
 //! single precision cannot express them.
 //!
 //! Work O(n + m) a round, and two scans of the out-lists before. Memory: 36 bytes a vertex (score, inverse of the strength, share, sum twice),
-//! 40 for a tolerance below 10^-6. Reads: all in-lists (else out-lists) with their weights once a round.
+//! 40 for a tolerance that single precision does not allow. Reads: all in-lists (else out-lists) with their weights once a round.
 //!
 //! W. Xing, A. Ghorbani, "Weighted PageRank Algorithm", CNSR 2004.
 

@@ -1,8 +1,8 @@
 //! Verifies betweenness centrality.
 
-use esker_graph::{Rows, VertexId, Weight, vertex};
+use esker_graph::{VertexId, Weight, vertex};
 
-use super::wrong::{Wrong, ensure};
+use super::watched::{Failure, WatchedRows};
 
 /// Checks that `scores` are `factor` times the dependencies of `sources` on each vertex, up to a relative error of
 /// `tolerance`. Recomputes the dependency of s on v for each source s: the sum over t of the fraction of shortest s-t
@@ -10,24 +10,25 @@ use super::wrong::{Wrong, ensure};
 ///
 /// # Errors
 /// The first violated property.
-pub fn betweenness<W: Weight>(
-    out: &Rows<'_, W>,
+pub fn betweenness<'a, W: Weight>(
+    out: impl Into<WatchedRows<'a, W>>,
     sources: &[VertexId],
     factor: f64,
     scores: &[f64],
     tolerance: f64,
-) -> Result<(), Wrong> {
+) -> Result<(), Failure> {
+    let out = out.into();
     let n = out.num_vertices();
-    ensure(scores.len() == n, || format!("{} scores for {n} vertices", scores.len()))?;
+    out.ensure(scores.len() == n, || format!("{} scores for {n} vertices", scores.len()))?;
     let mut totals = vec![0.0; n];
     for &source in sources {
-        ensure((source as usize) < n, || format!("source {source} is not one of {n} vertices"))?;
-        add_dependencies(out, source as usize, &mut totals);
+        out.ensure((source as usize) < n, || format!("source {source} is not one of {n} vertices"))?;
+        add_dependencies(out, source as usize, &mut totals)?;
     }
     for (v, (&score, total)) in scores.iter().zip(totals).enumerate() {
         let wanted = total * factor;
         let close = (score - wanted).abs() <= tolerance * wanted.abs().max(f64::MIN_POSITIVE);
-        ensure(close, || format!("vertex {v} has score {score} but should have {wanted}"))?;
+        out.ensure(close, || format!("vertex {v} has score {score} but should have {wanted}"))?;
     }
     Ok(())
 }
@@ -63,7 +64,11 @@ impl PathCount {
 }
 
 /// Adds the dependency of `source` on each vertex to `totals`, as in Brandes' paper.
-fn add_dependencies<W: Weight>(out: &Rows<'_, W>, source: usize, totals: &mut [f64]) {
+fn add_dependencies<W: Weight>(
+    out: WatchedRows<'_, W>,
+    source: usize,
+    totals: &mut [f64],
+) -> Result<(), Failure> {
     let n = totals.len();
     let (mut depth, mut paths) = (vec![usize::MAX; n], vec![PathCount::ZERO; n]);
     (depth[source], paths[source]) = (0, PathCount::ONE);
@@ -72,7 +77,7 @@ fn add_dependencies<W: Weight>(out: &Rows<'_, W>, source: usize, totals: &mut [f
     while next < order.len() {
         let u = order[next];
         next += 1;
-        for &v in out.list(vertex(u)).0 {
+        for &v in out.list(vertex(u))?.0 {
             let v = v as usize;
             if depth[v] == usize::MAX {
                 depth[v] = depth[u] + 1;
@@ -85,7 +90,7 @@ fn add_dependencies<W: Weight>(out: &Rows<'_, W>, source: usize, totals: &mut [f
     }
     let mut dependency = vec![0.0; n];
     for &u in order[1..].iter().rev() {
-        for &v in out.list(vertex(u)).0 {
+        for &v in out.list(vertex(u))?.0 {
             let v = v as usize;
             if depth[v] == depth[u] + 1 {
                 dependency[u] += paths[u].part_of(paths[v]) * (1.0 + dependency[v]);
@@ -93,4 +98,5 @@ fn add_dependencies<W: Weight>(out: &Rows<'_, W>, source: usize, totals: &mut [f
         }
         totals[u] += dependency[u];
     }
+    Ok(())
 }

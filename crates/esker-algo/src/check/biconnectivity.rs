@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use esker_graph::{Rows, VertexId, Weight, vertex};
+use esker_graph::{VertexId, Weight, vertex};
 
 use super::neighbourhood::neighbourhoods;
-use super::wrong::{Wrong, ensure};
+use super::watched::{Failure, WatchedRows};
 
 /// Checks that `block` names the block of each edge of the undirected graph `out`, and that `articulation_points` and
 /// `bridges` (ascending by their second ends) follow from the blocks and are complete.
@@ -16,33 +16,36 @@ use super::wrong::{Wrong, ensure};
 ///
 /// # Errors
 /// The first violated property.
-pub fn biconnectivity<W: Weight>(
-    out: &Rows<'_, W>,
+pub fn biconnectivity<'a, W: Weight>(
+    out: impl Into<WatchedRows<'a, W>>,
     block: impl Fn(VertexId, VertexId) -> VertexId,
     articulation_points: &[VertexId],
     bridges: &[(VertexId, VertexId)],
     count: usize,
-) -> Result<(), Wrong> {
-    let lists = neighbourhoods(out);
-    let blocks = blocks(&lists);
+) -> Result<(), Failure> {
+    let out = out.into();
+    let lists = neighbourhoods(out)?;
+    let blocks = blocks(out, &lists)?;
     let mut names = HashMap::new();
     let mut homes = vec![Vec::new(); lists.len()];
     for (i, edges) in blocks.iter().enumerate() {
         let name = block(edges[0].0, edges[0].1);
-        ensure(names.insert(name, i).is_none(), || format!("two blocks have the name {name}"))?;
+        out.ensure(names.insert(name, i).is_none(), || format!("two blocks have the name {name}"))?;
         for &(u, v) in edges {
             let (there, back) = (block(u, v), block(v, u));
-            ensure(there == name && back == name, || {
+            out.ensure(there == name && back == name, || {
                 format!("edge {u} - {v} is in blocks {there} and {back} but its block is {name}")
             })?;
             homes[u as usize].push(i);
             homes[v as usize].push(i);
         }
     }
-    ensure(count == blocks.len(), || format!("the count is {count} but there are {} blocks", blocks.len()))?;
+    out.ensure(count == blocks.len(), || {
+        format!("the count is {count} but there are {} blocks", blocks.len())
+    })?;
     let in_several = |v: &VertexId| homes[*v as usize].iter().any(|&home| home != homes[*v as usize][0]);
     let points: Vec<VertexId> = (0..lists.len()).map(vertex).filter(in_several).collect();
-    ensure(points == articulation_points, || {
+    out.ensure(points == articulation_points, || {
         format!("the articulation points are {points:?}, not {articulation_points:?}")
     })?;
     let sorted = |mut edges: Vec<(VertexId, VertexId)>| {
@@ -50,13 +53,21 @@ pub fn biconnectivity<W: Weight>(
         edges.sort_unstable();
         edges
     };
-    let single = sorted(blocks.iter().filter(|edges| edges.len() == 1).map(|edges| edges[0]).collect());
-    ensure(single == sorted(bridges.to_vec()), || format!("the bridges are {single:?}, not {bridges:?}"))?;
-    ensure(bridges.is_sorted_by_key(|edge| edge.1), || "the bridges are not ascending".to_owned())
+    let is_single = |edges: &&Vec<(VertexId, VertexId)>| {
+        edges.len() == 1 && out.between(edges[0].0, edges[0].1).len() == 1
+    };
+    let single = sorted(blocks.iter().filter(is_single).map(|edges| edges[0]).collect());
+    out.ensure(single == sorted(bridges.to_vec()), || {
+        format!("the bridges are {single:?}, not {bridges:?}")
+    })?;
+    out.ensure(bridges.is_sorted_by_key(|edge| edge.1), || "the bridges are not ascending".to_owned())
 }
 
 /// The edges of each block of an undirected simple graph.
-fn blocks(lists: &[Vec<VertexId>]) -> Vec<Vec<(VertexId, VertexId)>> {
+fn blocks<W: Weight>(
+    out: WatchedRows<'_, W>,
+    lists: &[Vec<VertexId>],
+) -> Result<Vec<Vec<(VertexId, VertexId)>>, Failure> {
     let n = lists.len();
     let (mut found, mut low, mut time) = (vec![0usize; n], vec![0usize; n], 0);
     let (mut edges, mut blocks) = (Vec::new(), Vec::new());
@@ -69,6 +80,7 @@ fn blocks(lists: &[Vec<VertexId>]) -> Vec<Vec<(VertexId, VertexId)>> {
         // A vertex, its parent, and the number of its neighbours visited so far.
         let mut path = vec![(root, root, 0)];
         while let Some((v, parent, next)) = path.last_mut() {
+            out.check()?;
             let (v, parent) = (*v, *parent);
             if let Some(&u) = lists[v].get(*next) {
                 *next += 1;
@@ -98,5 +110,5 @@ fn blocks(lists: &[Vec<VertexId>]) -> Vec<Vec<(VertexId, VertexId)>> {
             }
         }
     }
-    blocks
+    Ok(blocks)
 }

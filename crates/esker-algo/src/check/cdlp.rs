@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use esker_graph::{Rows, Weight, vertex};
 
-use super::wrong::{Wrong, ensure};
+use super::watched::{Failure, WatchedRows};
 
 /// Checks that `labels` result from `iterations` synchronous rounds of label propagation from `initial`: in each, every
 /// vertex takes the most frequent label among its neighbours, the smallest one on ties. `incoming` has the in-lists of
@@ -12,20 +12,22 @@ use super::wrong::{Wrong, ensure};
 ///
 /// # Errors
 /// The first vertex with a wrong label.
-pub fn cdlp<W: Weight>(
-    out: &Rows<'_, W>,
-    incoming: Option<&Rows<'_, W>>,
+pub fn cdlp<'a, W: Weight>(
+    out: impl Into<WatchedRows<'a, W>>,
+    incoming: Option<&'a Rows<'a, W>>,
     initial: &[u64],
     iterations: usize,
     labels: &[u64],
-) -> Result<(), Wrong> {
+) -> Result<(), Failure> {
+    let out = out.into();
+    let incoming = incoming.map(|rows| out.beside(rows));
     let mut current = initial.to_vec();
     for _ in 0..iterations {
         let mut next = current.clone();
         for (v, mode) in next.iter_mut().enumerate() {
             let mut counts = BTreeMap::new();
-            for list in [Some(out), incoming].into_iter().flatten().map(|rows| rows.list(vertex(v)).0) {
-                for &u in list {
+            for lists in [Some(out), incoming].into_iter().flatten() {
+                for &u in lists.list(vertex(v))?.0 {
                     *counts.entry(current[u as usize]).or_insert(0) += 1;
                 }
             }
@@ -39,11 +41,13 @@ pub fn cdlp<W: Weight>(
         }
         current = next;
     }
-    ensure(labels.len() == current.len(), || {
+    out.ensure(labels.len() == current.len(), || {
         format!("{} labels for {} vertices", labels.len(), current.len())
     })?;
     match (0..labels.len()).find(|&v| labels[v] != current[v]) {
-        Some(v) => Err(Wrong(format!("vertex {v} has label {} but should have {}", labels[v], current[v]))),
+        Some(v) => {
+            Err(Failure::Wrong(format!("vertex {v} has label {} but should have {}", labels[v], current[v])))
+        }
         None => Ok(()),
     }
 }

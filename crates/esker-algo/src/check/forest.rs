@@ -1,35 +1,37 @@
 //! Verifies a spanning forest.
 
-use esker_graph::{Rows, VertexId, Weight, vertex};
+use esker_graph::{VertexId, Weight, vertex};
 
-use super::wrong::{Wrong, ensure};
+use super::watched::{Failure, WatchedRows};
 
 /// Checks that `edges` are edges of the undirected graph `out`, form no cycle, and connect all vertices that the graph
 /// connects; and that `trees` is the number of trees they form.
 ///
 /// # Errors
 /// The first violated property.
-pub fn forest<W: Weight>(
-    out: &Rows<'_, W>,
+pub fn forest<'a, W: Weight>(
+    out: impl Into<WatchedRows<'a, W>>,
     edges: &[(VertexId, VertexId)],
     trees: usize,
-) -> Result<(), Wrong> {
+) -> Result<(), Failure> {
+    let out = out.into();
     let n = out.num_vertices();
     let mut sets = DisjointSets::new(n);
     for &(u, v) in edges {
-        ensure((u.max(v) as usize) < n, || {
+        out.ensure((u.max(v) as usize) < n, || {
             format!("edge {u} - {v} has an end that is not one of {n} vertices")
         })?;
-        ensure(out.list(u).0.binary_search(&v).is_ok(), || format!("{u} - {v} is not an edge of the graph"))?;
-        ensure(sets.unite(u, v), || format!("edge {u} - {v} closes a cycle"))?;
+        let is_edge = out.list(u)?.0.binary_search(&v).is_ok();
+        out.ensure(is_edge, || format!("{u} - {v} is not an edge of the graph"))?;
+        out.ensure(sets.unite(u, v), || format!("edge {u} - {v} closes a cycle"))?;
     }
     for u in (0..n).map(vertex) {
-        for &v in out.list(u).0 {
-            ensure(!sets.unite(u, v), || format!("edge {u} - {v} of the graph connects two trees"))?;
+        for &v in out.list(u)?.0 {
+            out.ensure(!sets.unite(u, v), || format!("edge {u} - {v} of the graph connects two trees"))?;
         }
     }
     let left = n - edges.len();
-    ensure(trees == left, || format!("there are {left} trees, not {trees}"))
+    out.ensure(trees == left, || format!("there are {left} trees, not {trees}"))
 }
 
 /// Disjoint sets of vertices.

@@ -1,8 +1,8 @@
 //! Verifies a core decomposition.
 
-use esker_graph::{Rows, VertexId, Weight, vertex};
+use esker_graph::{VertexId, Weight, vertex};
 
-use super::wrong::{Wrong, ensure};
+use super::watched::{Failure, WatchedRows};
 
 /// Checks that `coreness` is correct and `order` is a degeneracy order.
 ///
@@ -13,23 +13,25 @@ use super::wrong::{Wrong, ensure};
 ///
 /// # Errors
 /// The first violated property.
-pub fn kcore<W: Weight>(
-    out: &Rows<'_, W>,
+pub fn kcore<'a, W: Weight>(
+    out: impl Into<WatchedRows<'a, W>>,
     directed: bool,
     coreness: &[VertexId],
     order: &[VertexId],
-) -> Result<(), Wrong> {
+) -> Result<(), Failure> {
+    let out = out.into();
     let n = out.num_vertices();
-    ensure(coreness.len() == n, || format!("{} values for {n} vertices", coreness.len()))?;
-    ensure(order.len() == n, || format!("{} vertices of {n} in order", order.len()))?;
+    out.ensure(coreness.len() == n, || format!("{} values for {n} vertices", coreness.len()))?;
+    out.ensure(order.len() == n, || format!("{} vertices of {n} in order", order.len()))?;
     let mut places = vec![usize::MAX; n];
     for (place, &v) in order.iter().enumerate() {
         let first = places.get_mut(v as usize).filter(|place| **place == usize::MAX);
-        *first.ok_or_else(|| Wrong(format!("{v} is in the order twice or is not a vertex")))? = place;
+        *first.ok_or_else(|| Failure::Wrong(format!("{v} is in the order twice or is not a vertex")))? =
+            place;
     }
     for pair in order.windows(2) {
         let (before, after) = (coreness[pair[0] as usize], coreness[pair[1] as usize]);
-        ensure(before <= after, || {
+        out.ensure(before <= after, || {
             format!("{} of coreness {before} precedes {} of coreness {after}", pair[0], pair[1])
         })?;
     }
@@ -39,7 +41,7 @@ pub fn kcore<W: Weight>(
         later[u] += u64::from(places[v] > places[u]);
     };
     for u in 0..n {
-        for v in out.list(vertex(u)).0.iter().map(|&v| v as usize).filter(|&v| v != u) {
+        for v in out.list(vertex(u))?.0.iter().map(|&v| v as usize).filter(|&v| v != u) {
             count(u, v);
             if directed {
                 count(v, u);
@@ -49,8 +51,10 @@ pub fn kcore<W: Weight>(
     for v in 0..n {
         let k = u64::from(coreness[v]);
         let (high, later) = (as_high[v], later[v]);
-        ensure(high >= k, || format!("vertex {v} has coreness {k} but {high} neighbours of that or more"))?;
-        ensure(later <= k, || format!("vertex {v} has coreness {k} but {later} later neighbours"))?;
+        out.ensure(high >= k, || {
+            format!("vertex {v} has coreness {k} but {high} neighbours of that or more")
+        })?;
+        out.ensure(later <= k, || format!("vertex {v} has coreness {k} but {later} later neighbours"))?;
     }
     Ok(())
 }

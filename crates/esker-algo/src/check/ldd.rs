@@ -1,8 +1,8 @@
 //! Verifies a low-diameter decomposition.
 
-use esker_graph::{NONE, Rows, VertexId, Weight, vertex};
+use esker_graph::{NONE, VertexId, Weight, vertex};
 
-use super::wrong::{Wrong, ensure};
+use super::watched::{Failure, WatchedRows};
 
 /// Checks that `clusters` divides the undirected graph `out` into connected clusters, each named by its centre, and
 /// that no vertex is more than `radius` edges from its centre within its cluster. Returns the number of arcs between
@@ -10,18 +10,23 @@ use super::wrong::{Wrong, ensure};
 ///
 /// # Errors
 /// The first violated property.
-pub fn ldd<W: Weight>(out: &Rows<'_, W>, clusters: &[VertexId], radius: usize) -> Result<u64, Wrong> {
+pub fn ldd<'a, W: Weight>(
+    out: impl Into<WatchedRows<'a, W>>,
+    clusters: &[VertexId],
+    radius: usize,
+) -> Result<u64, Failure> {
+    let out = out.into();
     let depths = depths(out, clusters)?;
     for (v, &depth) in depths.iter().enumerate() {
-        ensure(depth as usize <= radius, || {
+        out.ensure(depth as usize <= radius, || {
             format!("vertex {v} is {depth} edges from its centre {}, more than {radius}", clusters[v])
         })?;
     }
-    let between = |v: &VertexId| {
-        let (own, list) = (clusters[*v as usize], out.list(*v).0);
-        list.iter().filter(|&&u| clusters[u as usize] != own).count() as u64
-    };
-    Ok((0..clusters.len()).map(vertex).map(|v| between(&v)).sum())
+    let mut between = 0;
+    for (v, own) in clusters.iter().enumerate() {
+        between += out.list(vertex(v))?.0.iter().filter(|&&u| clusters[u as usize] != *own).count() as u64;
+    }
+    Ok(between)
 }
 
 /// Checks the trees of a decomposition: a centre is its own parent at depth 0, and any other vertex is one level below
@@ -29,25 +34,28 @@ pub fn ldd<W: Weight>(out: &Rows<'_, W>, clusters: &[VertexId], radius: usize) -
 ///
 /// # Errors
 /// The first violated property.
-pub fn ldd_trees<W: Weight>(
-    out: &Rows<'_, W>,
+pub fn ldd_trees<'a, W: Weight>(
+    out: impl Into<WatchedRows<'a, W>>,
     clusters: &[VertexId],
     parents: &[VertexId],
     depths: &[VertexId],
-) -> Result<(), Wrong> {
+) -> Result<(), Failure> {
+    let out = out.into();
     let n = out.num_vertices();
     let fit = [clusters.len(), parents.len(), depths.len()] == [n; 3];
-    ensure(fit, || format!("the arrays do not have one value for each of {n} vertices"))?;
+    out.ensure(fit, || format!("the arrays do not have one value for each of {n} vertices"))?;
     for v in (0..n).map(vertex) {
         let (cluster, parent, depth) = (clusters[v as usize], parents[v as usize], depths[v as usize]);
         if cluster == v {
             let root = parent == v && depth == 0;
-            ensure(root, || format!("centre {v} has parent {parent} and depth {depth}"))?;
+            out.ensure(root, || format!("centre {v} has parent {parent} and depth {depth}"))?;
             continue;
         }
-        ensure(!out.between(v, parent).is_empty(), || format!("no edge from {v} to its parent {parent}"))?;
+        out.ensure(!out.between(v, parent).is_empty(), || {
+            format!("no edge from {v} to its parent {parent}")
+        })?;
         let above = (clusters[parent as usize], depths[parent as usize]);
-        ensure(depth > 0 && above == (cluster, depth - 1), || {
+        out.ensure(depth > 0 && above == (cluster, depth - 1), || {
             format!(
                 "vertex {v} of cluster {cluster} at depth {depth} has parent {parent} of cluster {} at depth {}",
                 above.0, above.1
@@ -58,15 +66,18 @@ pub fn ldd_trees<W: Weight>(
 }
 
 /// The number of edges to each vertex from its centre, within its cluster.
-pub(super) fn depths<W: Weight>(out: &Rows<'_, W>, clusters: &[VertexId]) -> Result<Vec<VertexId>, Wrong> {
+pub(super) fn depths<W: Weight>(
+    out: WatchedRows<'_, W>,
+    clusters: &[VertexId],
+) -> Result<Vec<VertexId>, Failure> {
     let n = out.num_vertices();
-    ensure(clusters.len() == n, || format!("{} clusters for {n} vertices", clusters.len()))?;
+    out.ensure(clusters.len() == n, || format!("{} clusters for {n} vertices", clusters.len()))?;
     let centres: Vec<VertexId> = (0..n).map(vertex).filter(|&v| clusters[v as usize] == v).collect();
     let mut depths = vec![NONE; n];
     centres.iter().for_each(|&v| depths[v as usize] = 0);
     let mut queue = std::collections::VecDeque::from(centres);
     while let Some(v) = queue.pop_front() {
-        for &u in out.list(v).0 {
+        for &u in out.list(v)?.0 {
             if clusters[u as usize] == clusters[v as usize] && depths[u as usize] == NONE {
                 depths[u as usize] = depths[v as usize] + 1;
                 queue.push_back(u);
@@ -74,7 +85,7 @@ pub(super) fn depths<W: Weight>(out: &Rows<'_, W>, clusters: &[VertexId]) -> Res
         }
     }
     if let Some(v) = depths.iter().position(|&depth| depth == NONE) {
-        return Err(Wrong(format!("vertex {v} is not connected to its centre within its cluster")));
+        return Err(Failure::Wrong(format!("vertex {v} is not connected to its centre within its cluster")));
     }
     Ok(depths)
 }

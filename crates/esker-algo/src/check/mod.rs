@@ -3,7 +3,7 @@
 //! Each verifier tests the properties that define a correct result, so it accepts every correct result, whichever way
 //! ties were broken. Verifiers take time O(n + m) or slightly more. They are written to be obviously correct, not fast.
 
-mod wrong;
+mod watched;
 mod degrees;
 mod betweenness;
 mod closeness;
@@ -53,5 +53,5 @@ pub use spanner::spanner;
 pub use sssp::{bellman_ford, negative_cycle, sssp, sssp_to, widest};
 pub use triangles::{triangles, triangles_sampled};
 pub use truss::truss;
+pub use watched::{Failure, WatchedRows};
 pub use wcc::wcc;
-pub use wrong::Wrong;

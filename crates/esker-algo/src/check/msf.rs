@@ -1,9 +1,12 @@
 //! Verifies a minimum spanning forest.
 
-use esker_graph::{Rows, VertexId, Weight, vertex};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use esker_graph::{VertexId, Weight, vertex};
 
 use super::forest::{DisjointSets, forest};
-use super::wrong::{Wrong, ensure};
+use super::watched::{Failure, WatchedRows};
 
 /// Checks that `edges` are a spanning forest of the undirected graph `out` with `trees` trees, that their weights are
 /// those of the graph, and that no spanning forest is lighter: all minimum spanning forests have the same weights,
@@ -11,37 +14,83 @@ use super::wrong::{Wrong, ensure};
 ///
 /// # Errors
 /// The first violated property.
-pub fn msf<W: Weight + PartialOrd>(
-    out: &Rows<'_, W>,
+pub fn msf<'a, W: Weight + PartialOrd>(
+    out: impl Into<WatchedRows<'a, W>>,
     edges: &[(VertexId, VertexId, W)],
     trees: usize,
-) -> Result<(), Wrong> {
+) -> Result<(), Failure> {
+    let out = out.into();
     let ends: Vec<_> = edges.iter().map(|&(u, v, _)| (u, v)).collect();
     forest(out, &ends, trees)?;
     for &(u, v, weight) in edges {
         let is_one = out.between(u, v).contains(&weight);
-        ensure(is_one, || format!("the graph has no edge {u} - {v} of weight {weight:?}"))?;
+        out.ensure(is_one, || format!("the graph has no edge {u} - {v} of weight {weight:?}"))?;
     }
     let mut found: Vec<W> = edges.iter().map(|edge| edge.2).collect();
-    sort(&mut found, |&weight| weight);
-    for (i, (found, least)) in found.iter().zip(kruskal(out)).enumerate() {
-        ensure(*found == least, || format!("weight number {i} is {found:?} but could be {least:?}"))?;
+    found.sort_by(ascending);
+    for (i, (found, least)) in found.iter().zip(kruskal(out)?).enumerate() {
+        out.ensure(*found == least, || format!("weight number {i} is {found:?} but could be {least:?}"))?;
     }
     Ok(())
 }
 
+/// Edges that are sorted between two looks at the token.
+const SORTED_LEN: usize = 1 << 16;
+
 /// The weights of a minimum spanning forest, ascending.
-fn kruskal<W: Weight + PartialOrd>(out: &Rows<'_, W>) -> Vec<W> {
+fn kruskal<W: Weight + PartialOrd>(out: WatchedRows<'_, W>) -> Result<Vec<W>, Failure> {
     let mut all = Vec::new();
     for u in (0..out.num_vertices()).map(vertex) {
-        let (targets, weights) = out.list(u);
+        let (targets, weights) = out.list(u)?;
         all.extend(targets.iter().zip(weights).filter(|(v, _)| u < **v).map(|(&v, &w)| (u, v, w)));
     }
-    sort(&mut all, |edge| edge.2);
-    let mut sets = DisjointSets::new(out.num_vertices());
-    all.into_iter().filter(|&(u, v, _)| sets.unite(u, v)).map(|edge| edge.2).collect()
+    // Sorted in pieces, which are merged then.
+    let mut heads = BinaryHeap::new();
+    for piece in all.chunks_mut(SORTED_LEN) {
+        out.check()?;
+        piece.sort_by(|a, b| ascending(&a.2, &b.2));
+        heads.push(Head(piece));
+    }
+    let (mut sets, mut weights) = (DisjointSets::new(out.num_vertices()), Vec::new());
+    while let Some(Head(piece)) = heads.pop() {
+        out.check()?;
+        let Some((&(u, v, weight), rest)) = piece.split_first() else { continue };
+        if !rest.is_empty() {
+            heads.push(Head(rest));
+        }
+        if sets.unite(u, v) {
+            weights.push(weight);
+        }
+    }
+    Ok(weights)
 }
 
-fn sort<T, W: PartialOrd>(items: &mut [T], weight: impl Fn(&T) -> W) {
-    items.sort_by(|a, b| weight(a).partial_cmp(&weight(b)).unwrap_or(std::cmp::Ordering::Equal));
+fn ascending<W: PartialOrd>(a: &W, b: &W) -> Ordering {
+    a.partial_cmp(b).unwrap_or(Ordering::Equal)
 }
+
+/// A piece of sorted edges; the greatest one begins with the least weight.
+struct Head<'a, W>(&'a [(VertexId, VertexId, W)]);
+
+impl<W: PartialOrd> Ord for Head<'_, W> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self.0.first(), other.0.first()) {
+            (Some(a), Some(b)) => ascending(&b.2, &a.2),
+            _ => Ordering::Equal,
+        }
+    }
+}
+
+impl<W: PartialOrd> PartialOrd for Head<'_, W> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<W: PartialOrd> PartialEq for Head<'_, W> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<W: PartialOrd> Eq for Head<'_, W> {}

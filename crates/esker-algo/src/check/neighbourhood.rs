@@ -1,21 +1,24 @@
 //! The undirected simple graph that underlies a graph.
 
-use esker_graph::{Rows, VertexId, Weight, vertex};
+use esker_graph::{VertexId, Weight, vertex};
+
+use super::watched::{Failure, WatchedRows};
 
 /// The distinct neighbours of each vertex in either direction, excluding itself, ascending.
-pub(super) fn neighbourhoods<W: Weight>(out: &Rows<'_, W>) -> Vec<Vec<VertexId>> {
+pub(super) fn neighbourhoods<W: Weight>(out: WatchedRows<'_, W>) -> Result<Vec<Vec<VertexId>>, Failure> {
     let mut lists = vec![Vec::new(); out.num_vertices()];
     for u in (0..out.num_vertices()).map(vertex) {
-        for &v in out.list(u).0.iter().filter(|&&v| v != u) {
+        for &v in out.list(u)?.0.iter().filter(|&&v| v != u) {
             lists[u as usize].push(v);
             lists[v as usize].push(u);
         }
     }
     for list in &mut lists {
+        out.check()?;
         list.sort_unstable();
         list.dedup();
     }
-    lists
+    Ok(lists)
 }
 
 /// The size of the intersection of two ascending lists without repetitions.

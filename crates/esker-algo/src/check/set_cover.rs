@@ -1,8 +1,8 @@
 //! Verifies an approximate set cover.
 
-use esker_graph::{NONE, Rows, VertexId, Weight, vertex};
+use esker_graph::{NONE, VertexId, Weight, vertex};
 
-use super::wrong::{Wrong, ensure};
+use super::watched::{Failure, WatchedRows};
 
 /// Checks that every element of an out-list has an owner among the `sets` whose list contains it; that the `gains` are
 /// the numbers of elements owned; and that the cover is close to the smallest.
@@ -12,20 +12,21 @@ use super::wrong::{Wrong, ensure};
 ///
 /// # Errors
 /// The first violated property.
-pub fn set_cover<W: Weight>(
-    out: &Rows<'_, W>,
+pub fn set_cover<'a, W: Weight>(
+    out: impl Into<WatchedRows<'a, W>>,
     sets: &[VertexId],
     gains: &[VertexId],
     owners: &[VertexId],
     factor: f64,
-) -> Result<(), Wrong> {
+) -> Result<(), Failure> {
+    let out = out.into();
     let n = out.num_vertices();
-    ensure(owners.len() == n, || format!("{} owners for {n} vertices", owners.len()))?;
-    ensure(gains.len() == sets.len(), || format!("{} gains for {} sets", gains.len(), sets.len()))?;
+    out.ensure(owners.len() == n, || format!("{} owners for {n} vertices", owners.len()))?;
+    out.ensure(gains.len() == sets.len(), || format!("{} gains for {} sets", gains.len(), sets.len()))?;
     let mut gain_of = vec![0; n];
     for (&set, &gain) in sets.iter().zip(gains) {
-        ensure((set as usize) < n, || format!("set {set} is not one of {n} vertices"))?;
-        ensure(gain > 0 && gain_of[set as usize] == 0, || {
+        out.ensure((set as usize) < n, || format!("set {set} is not one of {n} vertices"))?;
+        out.ensure(gain > 0 && gain_of[set as usize] == 0, || {
             format!("set {set} is chosen twice or gains nothing")
         })?;
         gain_of[set as usize] = gain;
@@ -34,26 +35,26 @@ pub fn set_cover<W: Weight>(
     for u in (0..n).map(vertex) {
         let owner = owners[u as usize];
         if owner != NONE {
-            ensure((owner as usize) < n && gain_of[owner as usize] > 0, || {
+            out.ensure((owner as usize) < n && gain_of[owner as usize] > 0, || {
                 format!("element {u} has owner {owner}, which is not chosen")
             })?;
             let has = !out.between(owner, u).is_empty();
-            ensure(has, || format!("element {u} has owner {owner}, whose list does not contain it"))?;
+            out.ensure(has, || format!("element {u} has owner {owner}, whose list does not contain it"))?;
             owned[owner as usize] += 1;
         }
     }
-    ensure(owned == gain_of, || "the gains are not the numbers of elements owned".to_owned())?;
+    out.ensure(owned == gain_of, || "the gains are not the numbers of elements owned".to_owned())?;
     for v in (0..n).map(vertex) {
-        let mut elements = out.list(v).0.to_vec();
+        let mut elements = out.list(v)?.0.to_vec();
         elements.sort_unstable();
         elements.dedup();
         let (mut paid, mut harmonic) = (0.0, 0.0);
         for (i, &u) in elements.iter().enumerate() {
-            ensure(owners[u as usize] != NONE, || format!("element {u} of set {v} is not covered"))?;
+            out.ensure(owners[u as usize] != NONE, || format!("element {u} of set {v} is not covered"))?;
             paid += 1.0 / f64::from(gain_of[owners[u as usize] as usize] as u32);
             harmonic += 1.0 / (i + 1) as f64;
         }
-        ensure(paid <= factor * harmonic * (1.0 + 1e-9), || {
+        out.ensure(paid <= factor * harmonic * (1.0 + 1e-9), || {
             format!("the elements of set {v} are charged {paid}, more than {factor} times {harmonic}")
         })?;
     }

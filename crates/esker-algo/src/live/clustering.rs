@@ -95,7 +95,7 @@ impl LiveClustering {
     /// The mean coefficient of all vertices but `removed` ones, which have none.
     pub fn average(&self, removed: usize) -> f64 {
         let n = self.linked.len();
-        let sum: f64 = (0..n).map(|v| self.coefficient(vertex(v))).sum();
+        let sum: f64 = (0..n).map(|v| self.coefficient(vertex(v))).fold(0.0, |sum, one| sum + one);
         sum / (n - removed).max(1) as f64
     }
 

@@ -15,7 +15,7 @@
 //!
 //! The sum of the differences of all ranks from the exact ones is at most [`LivePageRank::error`], at most the tolerance: from |r| follows
 //! |y - y*| <= |r| / (1 - d), and twice that for the ranks, for their sum is uncertain too. So a verifier that does one more round finds a
-//! change of no more than the tolerance. Scans carry p in single precision, which changes r by at most d 2^-23 |p|: that is added up,
+//! change of at most 1 - d times the tolerance. Scans carry p in single precision, which changes r by at most d 2^-23 |p|: that is added up,
 //! counted in the error, and ended by computing r anew. Other rounding is not counted: it is below 1e-12.
 //!
 //! Work: pushes of all residuals together at most |r| / (1 - d) / (the least that is pushed). Reads: the out-lists of pushed vertices; a

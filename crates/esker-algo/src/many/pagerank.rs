@@ -9,10 +9,9 @@
 //! These shrink faster than by the damping because they add up to 0. Rounding disturbs that; so after each round the scores of a graph are
 //! scaled until they add up to 1 again, which changes its residuals by a known amount.
 //!
-//! The answer is the scores with their residuals: the next step of the power iteration. The sum of the residuals is the change in that step,
-//! and below the tolerance in the end. So the error is that of the power iteration of one graph, but the scores are others: both are off by
-//! `damping / (1 - damping)` times the residual at most, and by rounding, 2^-24 of each score about. They do not depend on the number of
-//! threads.
+//! The answer is the scores with their residuals: the next step of the power iteration. The sum of the residuals is the change in that step, and
+//! bounds the error as that of one graph (`algorithm/convergence.rs`); that of rounding to single precision is counted as much as it is there, and
+//! 2^-23 of each score more. So both are within the tolerance, but the scores are others. They do not depend on the number of threads.
 //!
 //! Work O(n + m) a round, for all graphs together. Memory: 912 bytes a vertex.
 
@@ -24,7 +23,8 @@ use super::lanes::{
     masked, to_signed,
 };
 use super::series::{GraphSeries, members_of};
-use crate::algorithm::pagerank::{PageRank, PageRankOptions};
+use crate::algorithm::convergence::SINGLE_ROUNDING;
+use crate::algorithm::pagerank::{PageRank, PageRankOptions, error_bound};
 use crate::primitive::{VectorLoop, from_fixed, prefetch, with_vectors};
 
 /// Vertices in one unit of work.
@@ -35,6 +35,8 @@ const AHEAD: usize = 16;
 const BLOCK: usize = 32;
 /// Near 1, scores would be scaled by numbers that rounding decides.
 const DAMPING_MAX: f64 = 0.99;
+/// The part of a score that rounding to single precision, of the score and of its residual, changes.
+const SCORE_ROUNDING: f64 = 1.0 / (1 << 23) as f64;
 /// Bytes a vertex: a score, a residual, a degree and two bytes for each graph, two factors, and the graphs in which it is a sink.
 const VERTEX_BYTES: u64 =
     (LANES * (3 * size_of::<f32>() + 2) + 2 * size_of::<f32>() + size_of::<u64>()) as u64;
@@ -63,7 +65,8 @@ impl SeriesPageRank {
 }
 
 fn empty() -> PageRank {
-    PageRank { scores: Vec::new(), rounds: 0, residual: f64::INFINITY, converged: false }
+    let unknown = f64::INFINITY;
+    PageRank { scores: Vec::new(), rounds: 0, residual: unknown, error: unknown, converged: false }
 }
 
 /// Computes the scores of up to [`LANES`] graphs. `present` says for each vertex in which graphs it is.
@@ -88,8 +91,9 @@ pub fn pagerank(
     let (mut state, mut totals) = State::new(series, present, options.damping, run);
     let mut answers: Vec<PageRank> = (0..series.len()).map(|_| empty()).collect();
     let mut rounds = 0;
+    let is_reached = |one: &PageRank| options.measured(one.residual, one.error) < options.tolerance;
     loop {
-        let goes_on = |answer: &PageRank| rounds < options.rounds_max && answer.residual >= options.tolerance;
+        let goes_on = |answer: &PageRank| rounds < options.rounds_max && !is_reached(answer);
         let active = (0..series.len()).filter(|&i| state.sizes[i] > 0 && goes_on(&answers[i]));
         let active = active.fold(0_u64, |bits, i| bits | 1 << i);
         if active == 0 {
@@ -100,11 +104,12 @@ pub fn pagerank(
         rounds += 1;
         for (i, answer) in answers.iter_mut().enumerate().filter(|one| active >> one.0 & 1 == 1) {
             answer.residual = from_fixed(totals.residual[i]);
+            answer.error = error_bound(options.damping, answer.residual, SINGLE_ROUNDING) + SCORE_ROUNDING;
             answer.rounds = rounds;
         }
     }
     for (answer, size) in answers.iter_mut().zip(state.sizes) {
-        answer.converged = size == 0 || answer.residual < options.tolerance;
+        answer.converged = size == 0 || is_reached(answer);
     }
     let State { scores, residuals, .. } = state;
     Ok(SeriesPageRank { scores, residuals, answers })

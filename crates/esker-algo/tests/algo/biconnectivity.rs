@@ -39,8 +39,49 @@ fn points_by_removal(sample: &common::Sample) -> Vec<VertexId> {
     (0..n).map(vertex).filter(is_point).collect()
 }
 
+/// The edges whose removal adds a component, found by removing each edge, and not those parallel to it. Lesser ends first, ascending.
+fn bridges_by_removal(sample: &common::Sample) -> Vec<(VertexId, VertexId)> {
+    let run = common::run(1, false);
+    let components = |edges: &[(VertexId, VertexId, ())]| {
+        let csr = Csr::undirected(sample.num_vertices, edges).unwrap();
+        wcc(&csr.graph(), &run, &WccOptions::default()).unwrap().components
+    };
+    let edges: Vec<_> = sample.edges.iter().map(|&(u, v)| (u, v, ())).collect();
+    let whole = components(&edges);
+    let is_bridge = |i: &usize| {
+        let mut rest = edges.clone();
+        rest.remove(*i);
+        components(&rest) > whole
+    };
+    let mut bridges: Vec<_> = (0..edges.len()).filter(is_bridge).map(|i| in_order(sample.edges[i])).collect();
+    bridges.sort_unstable();
+    bridges
+}
+
+fn in_order((u, v): (VertexId, VertexId)) -> (VertexId, VertexId) {
+    (u.min(v), u.max(v))
+}
+
 proptest! {
     #![proptest_config(common::cases(250))]
+    #[test]
+    fn bridges_of_multigraphs_are_the_edges_whose_removal_disconnects(sample in undirected(), copied in any::<u64>()) {
+        // About half of the edges of sparse graphs get copies.
+        let mut sample = sample;
+        sample.edges.truncate(80);
+        for i in (0..sample.edges.len()).filter(|i| copied >> (i % 64) & 1 == 1) {
+            sample.edges.push(sample.edges[i]);
+        }
+        let csr = sample.csr(|_| ());
+        let expected = bridges_by_removal(&sample);
+        let run = common::run(2, false);
+        each_form!(csr, sample.seed, |graph| {
+            let mut bridges: Vec<_> = checked(graph, &csr, &run).bridges.into_iter().map(in_order).collect();
+            bridges.sort_unstable();
+            prop_assert_eq!(&bridges, &expected);
+        });
+    }
+
     #[test]
     fn right_on_every_kind_of_graph(sample in undirected()) {
         let csr = sample.csr(|_| ());
@@ -84,6 +125,15 @@ fn a_path_of_triangles_is_named_by_its_least_vertices() {
     assert_eq!(found.articulation_points, [2, 4]);
     assert_eq!(found.bridges, [(4, 5)]);
     assert_eq!([found.block(0, 1), found.block(2, 4), found.block(5, 4)], [1, 3, 5]);
+}
+
+#[test]
+fn a_doubled_edge_is_no_bridge() {
+    let edges = [(0, 1, ()), (1, 2, ()), (2, 1, ()), (2, 3, ())];
+    let csr = Csr::<()>::undirected(4, &edges).unwrap();
+    let found = biconnectivity(&csr.graph(), &common::run(2, false)).unwrap();
+    assert_eq!((found.bridges, found.count), (vec![(0, 1), (2, 3)], 3));
+    assert_eq!(found.articulation_points, [1, 2]);
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn pagerank_by_rounds() {
     let csr = Csr::directed(6, &EDGES).unwrap();
     let run = common::run(2, true);
     let after = |rounds_max| {
-        let options = PageRankOptions { damping: 0.85, tolerance: 0.0, rounds_max, teleport: None };
+        let options = PageRankOptions { tolerance: 0.0, rounds_max, ..PageRankOptions::default() };
         pagerank(&csr.graph(), &run, &options).unwrap().scores
     };
     // Each vertex gets (1 - d)/n, and d/n of the sum of the dangling 3 and 5.

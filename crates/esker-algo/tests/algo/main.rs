@@ -29,4 +29,5 @@ mod spanner;
 mod sssp;
 mod triangles;
 mod truss;
+mod verifiers;
 mod wcc;

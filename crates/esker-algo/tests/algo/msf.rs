@@ -35,6 +35,16 @@ fn on_all<W: Ranked>(csr: &Csr<W>, seed: u64) {
     assert_eq!(checked(&pieces, csr, &common::run(7, true)), settled[0]);
 }
 
+#[test]
+fn nothing_weighs_zero() {
+    let run = common::run(2, false);
+    for edges in [&[][..], &[(1, 1, 3.0)], &[(0, 1, -0.0)]] {
+        let csr = Csr::<f64>::undirected(2, edges).unwrap();
+        let weight = msf(&csr.graph(), &run).unwrap().weight;
+        assert_eq!(weight.to_bits(), 0, "{weight} of {edges:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(common::cases(150))]
     #[test]

@@ -1,6 +1,6 @@
 //! PageRank on random graphs of many kinds.
 
-use esker_algo::algorithm::pagerank::{PageRank, PageRankOptions, pagerank};
+use esker_algo::algorithm::pagerank::{Criterion, PageRank, PageRankOptions, pagerank};
 use esker_algo::algorithm::pagerank_weighted::pagerank_weighted;
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop, VertexId};
@@ -11,7 +11,7 @@ use crate::common::shapes::each_form;
 
 fn checked<G: Graph<Error = Stop>>(graph: &G, csr: &Csr, run: &Run, options: &PageRankOptions) -> PageRank {
     let found = pagerank(graph, run, options).expect("scores");
-    assert!(found.converged && found.residual < options.tolerance && found.rounds > 0);
+    assert!(found.converged && found.error < options.tolerance && found.rounds > 0);
     let teleport = options.teleport.as_ref().map(|weights| {
         let total: f64 = weights.iter().sum();
         weights.iter().map(|w| w / total).collect::<Vec<_>>()
@@ -23,8 +23,67 @@ fn checked<G: Graph<Error = Stop>>(graph: &G, csr: &Csr, run: &Run, options: &Pa
     found
 }
 
+/// The scores after so many rounds, serially, that doubles change no more; of arcs, each with its chance to be followed from its source.
+fn exact(csr: &Csr<f64>, weigh: impl Fn(f64) -> f64, damping: f64, teleport: Option<&[f64]>) -> Vec<f64> {
+    let view = csr.graph();
+    let out = view.rows(Direction::Out).unwrap();
+    let n = view.num_vertices();
+    let total = teleport.map_or(1.0, |weights| weights.iter().sum());
+    let jump = |v: usize| teleport.map_or(1.0 / n as f64, |weights| weights[v] / total);
+    let mut scores: Vec<f64> = (0..n).map(jump).collect();
+    for _ in 0..if damping < 0.9 { 400 } else { 3000 } {
+        let (mut next, mut idle) = (vec![0.0; n], 0.0);
+        for (u, score) in scores.iter().enumerate() {
+            let (targets, weights) = out.list(u as VertexId);
+            let strength: f64 = weights.iter().map(|&weight| weigh(weight)).sum();
+            match strength > 0.0 {
+                false => idle += score,
+                true => targets.iter().zip(weights).for_each(|(&v, &weight)| {
+                    next[v as usize] += score * (weigh(weight) / strength);
+                }),
+            }
+        }
+        scores = (0..n).map(|v| (1.0 - damping) * jump(v) + damping * (next[v] + idle * jump(v))).collect();
+    }
+    scores
+}
+
+/// Checks what an answer claims: the sum of the differences from the exact scores is at most the error, and below the tolerance if it converged.
+fn keeps_its_word(found: &PageRank, exact: &[f64], options: &PageRankOptions) -> Result<(), TestCaseError> {
+    let off: f64 = found.scores.iter().zip(exact).map(|(score, exact)| (score - exact).abs()).sum();
+    prop_assert!(off <= found.error + 1e-13, "{} off, but an error of {}: {:?}", off, found.error, options);
+    prop_assert_eq!(found.converged, found.error < options.tolerance);
+    prop_assert!(found.converged || found.rounds == options.rounds_max);
+    Ok(())
+}
+
 proptest! {
-    #![proptest_config(common::cases(200))]
+    #![proptest_config(common::cases(150))]
+    #[test]
+    fn the_error_is_below_the_tolerance(
+        sample in common::samples(),
+        personal in any::<bool>(),
+        damping in prop_oneof![Just(0.0), Just(0.5), Just(0.85), Just(0.97)],
+        tolerance in prop_oneof![Just(0.3), Just(1e-2), Just(PageRankOptions::default().tolerance), Just(1e-9)],
+        rounds_max in prop_oneof![3 => Just(3000), 1 => 0..5_usize],
+    ) {
+        let csr = sample.csr(|i| f64::from(i % 5));
+        let teleport = (personal && sample.num_vertices > 1)
+            .then(|| (0..sample.num_vertices).map(|v| (v % 3) as f64).collect::<Vec<_>>());
+        let options = PageRankOptions { damping, tolerance, rounds_max, teleport, ..PageRankOptions::default() };
+        let alike = exact(&csr, |_| 1.0, damping, options.teleport.as_deref());
+        let weighted = exact(&csr, |weight| weight, damping, options.teleport.as_deref());
+        let run = common::run(2, false);
+        keeps_its_word(&pagerank(&csr.graph(), &run, &options).unwrap(), &alike, &options)?;
+        keeps_its_word(&pagerank_weighted(&csr.graph(), &run, &options).unwrap(), &weighted, &options)?;
+        each_form!(csr, sample.seed, |form| {
+            keeps_its_word(&pagerank(form, &run, &options).unwrap(), &alike, &options)?;
+            keeps_its_word(&pagerank_weighted(form, &run, &options).unwrap(), &weighted, &options)?;
+        });
+        let pushed = pagerank(&common::without_in_edges(&csr.graph()), &run, &options).unwrap();
+        keeps_its_word(&pushed, &alike, &options)?;
+    }
+
     #[test]
     fn right_on_every_kind_of_graph(sample in common::samples(), personal in any::<bool>()) {
         let csr = sample.csr(|_| ());
@@ -81,6 +140,34 @@ fn a_small_tolerance_ends_in_double_precision() {
         checked(&csr.graph(), &csr, &run, &options);
         checked(&common::without_in_edges(&csr.graph()), &csr, &run, &options);
     }
+}
+
+/// The change of a round says nothing of the error where each round leaves nearly all of it.
+#[test]
+fn a_small_change_is_no_small_error() {
+    let csr = many_vertices();
+    let change = PageRankOptions {
+        damping: 0.99,
+        tolerance: 1e-3,
+        criterion: Criterion::Change,
+        rounds_max: 10_000,
+        ..PageRankOptions::default()
+    };
+    let run = common::run(2, false);
+    let by_change = pagerank(&csr.graph(), &run, &change).unwrap();
+    assert!(by_change.converged && by_change.residual < 1e-3);
+    let by_error = PageRankOptions { criterion: Criterion::Error, ..change };
+    let by_error = pagerank(&csr.graph(), &run, &by_error).unwrap();
+    assert!(by_error.converged && by_error.error < 1e-3 && by_error.rounds > by_change.rounds);
+}
+
+#[test]
+fn a_damping_of_one_never_converges() {
+    let csr = Csr::<()>::undirected(3, &[(0, 1, ()), (1, 2, ()), (0, 2, ())]).unwrap();
+    let options = PageRankOptions { damping: 1.0, tolerance: 0.5, ..PageRankOptions::default() };
+    let found = pagerank(&csr.graph(), &common::run(1, false), &options).unwrap();
+    assert_eq!((found.rounds, found.residual, found.converged), (100, 0.0, false));
+    assert!(found.error.is_infinite());
 }
 
 #[test]

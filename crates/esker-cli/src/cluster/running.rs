@@ -53,7 +53,7 @@ pub(crate) struct ClusterRunCommand {
     /// pagerank: the chance to follow an edge [default: 0.85]
     #[arg(long, value_name = "D")]
     damping: Option<String>,
-    /// pagerank: ends once all scores together change by less [default: 0.000001]
+    /// pagerank: ends once all scores together differ from the exact ones by less [default: 5e-6]
     #[arg(long, value_name = "T")]
     tolerance: Option<String>,
     /// pagerank: the greatest number of rounds [default: 100]
@@ -160,7 +160,7 @@ impl ClusterRunCommand {
     fn facts(&self, answer: &ClusterAnswer, taken: f64) -> Vec<(String, String)> {
         let figure = |name: &str, value: f64| match name {
             "bytes sent" => bytes(value as u64),
-            "residual" => format!("{value:.2e}"),
+            "error" => format!("{value:.2e}"),
             "converged" => if value == 0.0 { "no" } else { "yes" }.to_owned(),
             _ => count(value as u64),
         };

@@ -116,7 +116,7 @@ fn standard_output_has_the_rows_and_standard_error_the_facts() {
     let lines: Vec<&str> = rows.lines().collect();
     assert_eq!(lines.len(), 3, "{rows}");
     assert!(lines[0].starts_with("vertex  ") && lines[0].ends_with("  rank"), "{rows}");
-    for name in ["residual", "converged", "weight", "rounds", "time", "memory"] {
+    for name in ["error", "converged", "weight", "rounds", "time", "memory"] {
         assert!(facts.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}: {facts}");
     }
     assert!(facts.contains("weight, which pagerank reads only with --weight weight"), "{facts}");
@@ -243,5 +243,5 @@ fn a_graph_without_edges_has_no_shares_of_edges() {
     place.ok("import a.csv g.esker");
     let info = place.ok("info g.esker");
     assert!(!info.contains("bytes/arc"), "{info}");
-    assert_eq!(place.json("run pagerank g.esker --json")["answers"]["residual"], 0.0);
+    assert_eq!(place.json("run pagerank g.esker --json")["answers"]["error"], 0.0);
 }

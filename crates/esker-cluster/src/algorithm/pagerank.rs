@@ -5,13 +5,15 @@
 //! those of delegates, which their owners tell it; what comes to ghosts goes to their owners.
 //!
 //! Sums are fixed-point, in multiples of 2^-62. Shares are so too, or short: multiples of 2^-52 in single precision. They are short in all rounds if
-//! the tolerance is at least 10^-6. With a smaller tolerance they are short until a round changes all scores together by less than 10^-6. Sums of short shares are exact in double
-//! precision, whatever the order. So scores are bit-equal for any number of processes and threads. Short shares change each score by at most
-//! damping / (1 - damping) times 2^-24 of itself, 3.4 * 10^-7 at 0.85, as on one machine.
+//! their rounding takes at most a quarter of the tolerance, which bounds the error as on one machine. With a smaller tolerance they are short until a
+//! round changes all scores together by less than 10^-6. Sums of short shares are exact in double precision, whatever the order. So scores are
+//! bit-equal for any number of processes and threads. Short shares change each score by at most damping / (1 - damping) times 2^-24 of itself,
+//! 3.4 * 10^-7 at 0.85, and 2^-53 for each in-edge.
 //!
 //! Work O(n + m) a round. Messages: 4 bytes a ghost and round in an undirected graph, 8 where shares are not rounded so; 8 in a directed one. Memory: 16 bytes a vertex, 16 for each
 //! own one, and a bit. An exchange a round: what a round changed travels with the shares of the next one; in a directed graph two.
 
+use esker_algo::algorithm::pagerank::{PageRankOptions, error_bound};
 use esker_algo::primitive::{ArrayValue, VertexValues};
 use esker_format::{Error, Result};
 use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};
@@ -35,8 +37,12 @@ fn from_fixed(fixed: u64) -> f64 {
 
 /// Short shares are in multiples of 2^-52, so that sums of doubles less than 2 are exact.
 const SHORT_SHIFT: u32 = 10;
-/// Shares are short in every round if the tolerance is no less than this, else while the scores of all vertices change by this or more.
-const SHORT_TOLERANCE_MIN: f64 = 1e-6;
+/// Shares are short in every round if their rounding takes no more than this part of the tolerance.
+const SHORT_SHARE_MAX: f64 = 0.25;
+/// Else they are while the scores of all vertices change by this or more.
+const SHORT_RESIDUAL_MIN: f64 = 1e-6;
+/// The part of a whole share that doubles round, with room for the arithmetic with scores.
+const WHOLE_ROUNDING: f64 = 1.0 / (1_u64 << 50) as f64;
 
 /// A share as it is kept.
 trait Share: Travels + ArrayValue {
@@ -61,6 +67,9 @@ impl Share for u64 {
         vertices.iter().map(|&v| shares.get(v)).sum()
     }
 }
+
+/// The part of a short share that rounding changes.
+const SHORT_ROUNDING: f64 = 1.0 / (1 << 24) as f64;
 
 /// Short: a relative error of 2^-24 at most, and 2^-53. Half the size misses the caches less, and travels faster.
 impl Share for f32 {
@@ -126,6 +135,15 @@ impl Shares {
         *self = Self::Whole(VertexValues::filled(run, 0, 0));
         *self = Self::Whole(VertexValues::filled(run, len, 0));
         true
+    }
+
+    /// By how much rounding may change all sums over neighbours of a round together.
+    fn rounding(&self, num_arcs: u64) -> f64 {
+        let num_arcs = num_arcs as f64;
+        match self {
+            Self::Short(_) => SHORT_ROUNDING + num_arcs * (1_u64 << SHORT_SHIFT >> 1) as f64 / FIXED_ONE,
+            Self::Whole(_) => WHOLE_ROUNDING + num_arcs / FIXED_ONE,
+        }
     }
 
     fn set(&self, v: VertexId, share: u64) {
@@ -213,17 +231,19 @@ pub(crate) fn pagerank(
 ) -> Result<Found> {
     let (graph, routes) = (local.graph, local.routes);
     let damping = options.number("damping", 0.85)?;
-    let tolerance = options.number("tolerance", 1e-6)?;
+    let tolerance = options.number("tolerance", PageRankOptions::default().tolerance)?;
     let rounds_max = options.integer("rounds", 100)?;
     if !(0.0..=1.0).contains(&damping) {
         return Err(Error::Usage(format!("damping {damping} is not in 0..=1")));
     }
     let len = graph.num_vertices();
-    let [n] = engine.sum([routes.num_owned() as u64])?;
+    let degrees = local.out_degrees(engine)?;
+    let num_arcs = routes.owned().map(|v| degrees[v as usize]).sum();
+    let [n, num_arcs] = engine.sum([routes.num_owned() as u64, num_arcs])?;
     let jump = 1.0 / n as f64;
     let mut shares = Shares::Short(VertexValues::filled(local.run, len, 0.0));
     let sums = VertexValues::filled(local.run, len, 0);
-    let degrees = local.out_degrees(engine)?;
+    let is_short = error_bound(damping, 0.0, shares.rounding(num_arcs)) <= tolerance * SHORT_SHARE_MAX;
     let mut own = Scores {
         scores: vec![jump; routes.num_owned()],
         degrees: routes.owned().map(|v| degrees[v as usize]).collect(),
@@ -233,6 +253,7 @@ pub(crate) fn pagerank(
     let counted = Bitmap::new(len);
     routes.owned().chain(routes.delegated_ghosts().iter().copied()).for_each(|v| counted.insert_alone(v));
     let (mut rounds, mut residual, mut change) = (0, f64::INFINITY, 0);
+    let (mut rounding, mut error) = (0.0, f64::INFINITY);
     while n > 0 && rounds < rounds_max {
         local.run.check()?;
         let dangling = own.give(routes, &shares);
@@ -243,13 +264,15 @@ pub(crate) fn pagerank(
         };
         if rounds > 0 {
             residual = from_fixed(changed);
+            error = error_bound(damping, residual, rounding);
         }
-        if residual < tolerance {
+        if error < tolerance {
             break;
         }
-        if tolerance < SHORT_TOLERANCE_MIN && residual < SHORT_TOLERANCE_MIN && shares.lengthen(local.run) {
+        if !is_short && residual < SHORT_RESIDUAL_MIN && shares.lengthen(local.run) {
             continue;
         }
+        rounding = shares.rounding(num_arcs);
         match &shares {
             Shares::Short(shares) => sum_up(local, engine, shares, (&sums, &counted))?,
             Shares::Whole(shares) => sum_up(local, engine, shares, (&sums, &counted))?,
@@ -260,14 +283,15 @@ pub(crate) fn pagerank(
         rounds += 1;
         if rounds == rounds_max {
             residual = from_fixed(engine.sum([change])?[0]);
+            error = error_bound(damping, residual, rounding);
         }
     }
     drop((shares, sums));
     let mut scores = vec![0.0; len];
     routes.owned().zip(own.scores).for_each(|(v, score)| scores[v as usize] = score);
     let outline = Outline::new(&[("rank", ColumnKind::Float)], rounds)
-        .with_fact("residual", residual)
-        .with_fact("converged", f64::from(u8::from(n == 0 || residual < tolerance)));
+        .with_fact("error", error)
+        .with_fact("converged", f64::from(u8::from(n == 0 || error < tolerance)));
     Ok((outline, Box::new(move |v, row| row.push(Cell::Float(scores[v as usize])))))
 }
 

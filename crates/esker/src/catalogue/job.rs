@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use esker_algo::check::Wrong;
+use esker_algo::check::{Failure, WatchedRows};
 use esker_graph::{Csr, Direction, Graph, Remaining, Rows, Run, VertexId, vertex};
 use esker_store::ids::ExternalId;
 use esker_store::{Access, Snapshot, StoredGraph, StoredWeight};
@@ -136,7 +136,10 @@ impl<'a> Job<'a> {
         &self,
         algorithm: &'static str,
         graph: &StoredGraph<'_, W>,
-        check: impl for<'r> FnOnce(&Rows<'r, W>, Option<&Rows<'r, W>>) -> std::result::Result<(), Wrong>,
+        check: impl for<'r> FnOnce(
+            WatchedRows<'r, W>,
+            Option<&'r Rows<'r, W>>,
+        ) -> std::result::Result<(), Failure>,
     ) -> Result<()> {
         if !self.verify {
             return Ok(());
@@ -146,17 +149,21 @@ impl<'a> Job<'a> {
             Some(csr) => csr,
             None if self.scans_in_lists() => {
                 let lists = self.snapshot.clone().resident(Access::Memory)?.making_in_lists(true);
-                copy = Csr::copy_with(&lists.present_graph::<W>(self.run)?, true)?;
+                copy = Csr::copy_with(&lists.present_graph::<W>(self.run)?, true, self.run.cancel())?;
                 copy.graph()
             }
             None => {
-                copy = Csr::copy_with(graph, graph.has_lists(Direction::In))?;
+                copy = Csr::copy_with(graph, graph.has_lists(Direction::In), self.run.cancel())?;
                 copy.graph()
             }
         };
         let Some(rows) = csr.rows(Direction::Out) else { return Ok(()) };
-        check(rows, csr.rows(Direction::In))
-            .map_err(|wrong| Error::Wrong { algorithm, reason: wrong.to_string() })
+        check(WatchedRows::until(rows, self.run.cancel()), csr.rows(Direction::In)).map_err(|failure| {
+            match failure {
+                Failure::Wrong(reason) => Error::Wrong { algorithm, reason },
+                Failure::Stopped(stop) => stop.into(),
+            }
+        })
     }
 }
 

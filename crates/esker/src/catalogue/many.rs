@@ -7,7 +7,9 @@ use esker_algo::many::{self, GraphSeries, LANES};
 use esker_graph::{Direction, NONE, Run, Stop, VertexId, vertex};
 use esker_store::Snapshot;
 
-use super::entries::{component_method, degree_of, degrees_answer, depths_answer, rank_options};
+use super::entries::{
+    component_method, convergence_facts, degree_of, degrees_answer, depths_answer, rank_options,
+};
 use super::entry::Entry;
 use super::params::Params;
 use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
@@ -148,15 +150,12 @@ impl Many {
                 let mut found = many::pagerank(series, present, run, options)?;
                 (0..series.len()).try_for_each(|graph| {
                     let found = found.take(graph, present);
+                    let facts = convergence_facts(&found);
                     let rank = AnswerColumn {
                         name: "rank",
                         values: Values::Float(found.scores),
                         ranking: Ranking::Largest,
                     };
-                    let facts = vec![
-                        ("residual", Fact::Float(found.residual)),
-                        ("converged", Fact::Flag(found.converged)),
-                    ];
                     let rounds = found.rounds;
                     let answer = Answer { columns: vec![rank], facts, rounds, ..Answer::default() };
                     visit(graph, in_graph(graph, present, answer)).map_err(ManyFailure::Visit)

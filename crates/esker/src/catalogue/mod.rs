@@ -13,7 +13,7 @@ mod many;
 
 use crate::error::{Error, Result};
 
-pub(crate) use entries::{Shown, degree_of};
+pub(crate) use entries::{Shown, degree_of, rank_options};
 pub use entry::{Entry, GraphReads, ListReads, ReadPattern, Resources, WeightReads};
 pub use job::Job;
 pub(crate) use many::{Many, ManyFailure};

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use esker_algo::algorithm::degrees::{DegreeOf, degrees};
 use esker_algo::algorithm::kcore::kcore;
+use esker_algo::algorithm::pagerank::PageRankOptions;
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
 use esker_algo::live::{BoundedReader, Halt, LiveComponents, LiveCores, LiveDegrees, LivePageRank};
 use esker_graph::{NONE, VertexId, vertex};
@@ -18,7 +19,7 @@ use super::paths;
 use super::points::Points;
 use super::priorities::{Colours, Mates, Members};
 use crate::answer::{Fact, Ranking, Value, Values};
-use crate::catalogue::{Entry, Opt, Params, degree_of};
+use crate::catalogue::{Entry, Opt, Params, degree_of, rank_options};
 use crate::error::Result;
 
 /// The algorithms whose answers are updated, and the options that each update takes. All others are computed anew.
@@ -154,7 +155,7 @@ impl PageRanks {
     }
 
     fn new(params: &Params) -> Result<Self> {
-        let (damping, tolerance) = (params.get_or("damping", 0.85)?, params.get_or("tolerance", 1e-6)?);
+        let PageRankOptions { damping, tolerance, .. } = rank_options(params)?;
         Ok(Self { damping, tolerance, state: None })
     }
 }

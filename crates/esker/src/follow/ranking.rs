@@ -51,7 +51,7 @@ impl LiveTop {
         cancel: &Cancel,
     ) -> Result<Option<Self>> {
         let (mut sizes, mut bytes) = (Vec::new(), 0);
-        if column.ranking == Ranking::Groups {
+        if column.ranking.is_of_groups() {
             let (Values::Vertex(labels) | Values::Index(labels)) = &column.values else { return Ok(None) };
             let named = labels.iter().copied().filter(|&label| label != NONE);
             let len = named.clone().max().map_or(0, |most| most as usize + 1);
@@ -75,7 +75,7 @@ impl LiveTop {
         };
         let length = match column.ranking {
             Ranking::Largest => column.values.len(),
-            Ranking::Groups => top.sizes.len(),
+            Ranking::Groups | Ranking::Blocks => top.sizes.len(),
         };
         let kept = kept_of(count);
         for row in 0..length {
@@ -84,7 +84,7 @@ impl LiveTop {
             }
             let rank = match column.ranking {
                 Ranking::Largest => rank_of(column.values.get(row), row as u64),
-                Ranking::Groups => group_rank(top.sizes[row], row as u64),
+                Ranking::Groups | Ranking::Blocks => group_rank(top.sizes[row], row as u64),
             };
             let Some(rank) = rank.filter(|rank| top.floor.is_none_or(|floor| *rank >= floor)) else {
                 continue;
@@ -115,7 +115,7 @@ impl LiveTop {
                     self.put(rank_of(old, v), rank_of(new, v));
                 }
             }
-            Ranking::Groups => {
+            Ranking::Groups | Ranking::Blocks => {
                 let mut growth: HashMap<usize, i64> = HashMap::new();
                 for (_, old, new) in changed {
                     for (label, by) in [(old, -1), (new, 1)] {
@@ -170,16 +170,15 @@ impl LiveTop {
             return None;
         }
         let ranked = self.rows.iter().rev().take(count);
-        let row = |&(value, Reverse(tie)): &Rank| match (self.ranking, &column.values) {
-            (Ranking::Largest, values) => {
+        let row = |&(value, Reverse(tie)): &Rank| match (self.ranking.unlisted(), &column.values) {
+            (None, values) => {
                 let row = tie as usize;
                 TopVertex { key: Value::Vertex(vertex(row)), value: values.get(row), row: Some(row) }
             }
-            (Ranking::Groups, Values::Vertex(_)) => {
-                TopVertex { key: Value::Vertex(vertex(tie as usize)), value: Value::Count(value), row: None }
-            }
-            (Ranking::Groups, _) => {
-                TopVertex { key: Value::Count(tie), value: Value::Count(value), row: None }
+            (Some(unlisted), values) => {
+                let is_vertex = matches!(values, Values::Vertex(_));
+                let key = if is_vertex { Value::Vertex(vertex(tie as usize)) } else { Value::Count(tie) };
+                TopVertex { key, value: Value::Count(value + unlisted), row: None }
             }
         };
         Some(ranked.map(row).collect())

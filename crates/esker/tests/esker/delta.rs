@@ -30,7 +30,7 @@ use esker::algo::algorithm::truss::truss;
 use esker::algo::algorithm::wbfs::{WbfsOptions, wbfs};
 use esker::algo::algorithm::wcc::{WccMethod, WccOptions, wcc};
 use esker::algo::algorithm::widest::{WidestMethod, WidestOptions, widest};
-use esker::algo::check::{self, Wrong};
+use esker::algo::check::{self, Failure};
 use esker::graph::{Boxed, Csr, Direction, Graph, Lists, Rows, Run, RunOptions, Stop, VertexId, vertex};
 use esker::store::DynamicGraph;
 use esker::store::delta::{DynamicEdges, DynamicGraphOptions, Update};
@@ -46,7 +46,7 @@ struct Case<'a> {
     source: VertexId,
 }
 
-type Outcome = Result<Result<(), Wrong>, Stop>;
+type Outcome = Result<Result<(), Failure>, Stop>;
 type Check = (&'static str, fn(&Case<'_>) -> Outcome);
 
 /// Of any graph.
@@ -83,7 +83,7 @@ const CHECKS: &[Check] = &[
     }),
     ("pagerank", |c| {
         let found = pagerank(c.graph, c.run, &PageRankOptions::default())?;
-        Ok(check::pagerank(&c.out, 0.85, None, &found.scores, 1e-6))
+        Ok(check::pagerank(&c.out, 0.85, None, &found.scores, found.error))
     }),
     ("wcc", |c| Ok(check::wcc(&c.out, &wcc(c.graph, c.run, &WccOptions::default())?.labels))),
     ("scc", |c| Ok(check::scc(&c.out, &scc(c.graph, c.run)?.components))),

@@ -115,7 +115,7 @@ fn told(form: &Form, answer: &Answer) -> Told {
         columns.clear();
     }
     // How wide buckets are is drawn from a sample of the lists; how near the last round came is not the answer.
-    let facts = answer.facts.iter().filter(|(name, _)| !["delta", "residual"].contains(name));
+    let facts = answer.facts.iter().filter(|(name, _)| !["delta", "error"].contains(name));
     Told { edges, columns, facts: facts.cloned().collect() }
 }
 

@@ -18,7 +18,8 @@ pub(super) use search::depths_answer;
 
 pub(super) use components::component_method;
 pub(crate) use degrees::{degree_of, degrees_answer};
-pub(super) use rank::pagerank_options as rank_options;
+pub(super) use rank::convergence_facts;
+pub(crate) use rank::pagerank_options as rank_options;
 
 pub(super) static ALL: &[Entry] = &[
     search::BFS,

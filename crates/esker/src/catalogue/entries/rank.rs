@@ -1,7 +1,7 @@
 //! How important each vertex is.
 
 use esker_algo::algorithm::betweenness::{self, BetweennessOptions, Scale, Sources, betweenness};
-use esker_algo::algorithm::pagerank::{self, PageRank, PageRankOptions, pagerank};
+use esker_algo::algorithm::pagerank::{self, Criterion, PageRank, PageRankOptions, pagerank};
 use esker_algo::algorithm::pagerank_weighted::{self, pagerank_weighted};
 use esker_algo::check;
 use esker_algo::primitive::Ranked;
@@ -25,9 +25,9 @@ pub(super) const PAGERANK: Entry = Entry {
         Opt::float("damping", "Probability of following an edge")
             .within(OptRange::Between(0.0, 1.0))
             .or("0.85"),
-        Opt::float("tolerance", "Stop once a round changes the scores by less in total; 0: never")
+        Opt::float("tolerance", "Stop once the scores differ from the exact ones by less in total; 0: never")
             .within(OptRange::From(0.0))
-            .or("1e-6"),
+            .or("5e-6"),
         Opt::integer("rounds", "Greatest number of rounds").or("100"),
         Opt::vertex("teleport-to", "Jump to this vertex (personal PageRank)")
             .repeatable()
@@ -41,9 +41,9 @@ pub(super) const PAGERANK: Entry = Entry {
     },
     undirected: false,
     columns: &["rank"],
-    figures: &["residual", "converged"],
+    figures: &["error", "converged"],
     edges: false,
-    verifies: "One more round changes the scores by no more than the tolerance",
+    verifies: "One more round changes the scores by at most 1 - damping times their error",
     run: |job| {
         if job.snapshot.asks_for_weights() {
             return by_weight!(job, pagerank_by);
@@ -65,7 +65,7 @@ fn pagerank_by<W: StoredWeight + Ranked>(job: &Job<'_>) -> Result<Answer> {
     run_pagerank(job, &graph, |options| pagerank_weighted(&graph, job.run, options))
 }
 
-/// Rounds until the scores change by the default tolerance, on most graphs.
+/// Rounds until the error is below the default tolerance, on most graphs.
 const ROUNDS_EXPECTED: usize = 13;
 
 /// By how much longer an arc takes where out-lists and in-lists differ.
@@ -88,6 +88,7 @@ pub(crate) fn pagerank_options(params: &Params) -> Result<PageRankOptions> {
     Ok(PageRankOptions {
         damping: params.get_or("damping", default.damping)?,
         tolerance: params.get_or("tolerance", default.tolerance)?,
+        criterion: Criterion::Error,
         rounds_max: params.get_or("rounds", default.rounds_max)?,
         // Only its presence counts for an estimate; a run fills it in.
         teleport: params.text("teleport-to").map(|_| Vec::new()),
@@ -116,22 +117,32 @@ fn run_pagerank<W: StoredWeight + Ranked>(
     let (found, seconds) = timed(|| work(&options));
     let found = found?;
     job.verify("pagerank", graph, |out, _| {
-        // A run that did not converge claims nothing but its residual.
-        let tolerance = found.residual.max(options.tolerance);
-        check::pagerank_weighted(out, options.damping, options.teleport.as_deref(), &found.scores, tolerance)
+        check::pagerank_weighted(
+            out,
+            options.damping,
+            options.teleport.as_deref(),
+            &found.scores,
+            found.error,
+        )
     })?;
+    let facts = convergence_facts(&found);
     Ok(Answer {
         columns: vec![AnswerColumn {
             name: "rank",
             values: Values::Float(found.scores),
             ranking: Ranking::Largest,
         }],
-        facts: vec![("residual", Fact::Float(found.residual)), ("converged", Fact::Flag(found.converged))],
+        facts,
         rounds: found.rounds,
         arcs: graph.num_arcs() * found.rounds as u64,
         seconds,
         ..Answer::default()
     })
+}
+
+/// How good the scores are.
+pub(crate) fn convergence_facts(found: &PageRank) -> Vec<(&'static str, Fact)> {
+    vec![("error", Fact::Float(found.error)), ("converged", Fact::Flag(found.converged))]
 }
 
 pub(super) const BETWEENNESS: Entry = Entry {

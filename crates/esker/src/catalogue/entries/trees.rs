@@ -250,7 +250,7 @@ fn run_biconnectivity(job: &Job<'_>, graph: &StoredGraph<'_, ()>) -> Result<Answ
     } else {
         let blocks = Values::Vertex(found.blocks);
         let columns = vec![
-            AnswerColumn { name: "block", values: blocks, ranking: Ranking::Groups },
+            AnswerColumn { name: "block", values: blocks, ranking: Ranking::Blocks },
             AnswerColumn::marks("articulation_point", &articulation),
         ];
         (None, columns)

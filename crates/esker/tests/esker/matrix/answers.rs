@@ -20,7 +20,7 @@ pub(super) struct Found {
 }
 
 /// Figures that say how the algorithm went, and not what it found.
-const FIGURES_OF_THE_RUN: &[&str] = &["delta", "residual"];
+const FIGURES_OF_THE_RUN: &[&str] = &["delta", "error"];
 
 impl Found {
     /// `vertex` says which vertex of the world a vertex of the version is.

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use esker::Error;
 use esker::catalogue::{Entry, Job, Resources, WeightReads};
-use esker::graph::{Budget, Csr, Direction, Graph, Run, RunOptions, Stop, VertexId, vertex};
+use esker::graph::{Budget, Cancel, Csr, Direction, Graph, Run, RunOptions, Stop, VertexId, vertex};
 use esker::plan::{Request as Reading, plan};
 use esker::store::Snapshot;
 
@@ -143,7 +143,7 @@ fn has_the_lists_of(read: &Snapshot, reference: &Reference, is_directed: bool, n
     let arcs = |snapshot: &Snapshot, place: &dyn Fn(VertexId) -> usize| {
         let graph = snapshot.present_graph::<()>(&run).expect("a graph");
         // Tiles of a database without in-lists have in-edges, but no in-lists.
-        let csr = Csr::copy_with(&graph, is_directed).expect("lists");
+        let csr = Csr::copy_with(&graph, is_directed, &Cancel::default()).expect("lists");
         let numbers = snapshot.renumbering(&run).expect("numbers");
         let origin = |v: VertexId| place(numbers.map_or(v, |numbers| numbers.origin(v)));
         let view = csr.graph();
