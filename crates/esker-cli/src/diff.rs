@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use esker::differences::{Differences, Style, summary_json};
+use esker::import::export::Escaped;
 use esker::store::diff::diff;
 use esker::store::version::VersionSelector;
 
@@ -57,7 +58,7 @@ impl DiffCommand {
         let is_terminal = stdout.is_terminal() && !self.json;
         let out = BufWriter::with_capacity(1 << 16, stdout);
         // `esker commit` reads what is not for a person.
-        let mut out: Box<dyn Write> = if is_terminal { Box::new(text::Escaped(out)) } else { Box::new(out) };
+        let mut out: Box<dyn Write> = if is_terminal { Box::new(Escaped::new(out)) } else { Box::new(out) };
         if self.json {
             write!(out, "{{\"from\":{from},\"to\":{to},\"differences\":[")?;
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use esker::graph::{Cancel, Stop};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
 /// Exit code after SIGINT, as shells report it.
 pub(crate) const EXIT_INTERRUPTED: i32 = 130;
@@ -16,26 +16,54 @@ const SIGNAL_EVERY: Duration = Duration::from_millis(20);
 /// How long after a signal another one may still be part of it: `timeout` sends each twice.
 const SAME_SIGNAL: Duration = Duration::from_millis(500);
 
-/// Whether a signal ends the process at once: until work begins that ends in good order.
-static NOTHING_BEGUN: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+/// The time before work begins that ends in good order.
+static EARLY: OnceLock<Early> = OnceLock::new();
 
-/// Has SIGINT and SIGTERM end the process with an exit code, as long as it has begun nothing. Called first of all.
-pub(crate) fn end_before_work() {
-    let nothing_begun = NOTHING_BEGUN.get_or_init(|| Arc::new(AtomicBool::new(true)));
+/// See [`EARLY`].
+#[derive(Debug)]
+struct Early {
+    /// Whether a signal came.
+    asked: Arc<AtomicBool>,
+    /// Whether the work has begun.
+    has_begun: AtomicBool,
+    /// Says that the process was interrupted and ends it.
+    end_process: fn() -> !,
+}
+
+/// Has SIGINT and SIGTERM end the process with a message and an exit code, as long as it has begun nothing. SIGXFSZ is no
+/// signal any more: a write beyond the greatest size of files fails, as on a full disk. Called first of all.
+pub(crate) fn end_before_work(end_process: fn() -> !) {
+    let early = EARLY.get_or_init(|| Early {
+        asked: Arc::default(),
+        has_begun: AtomicBool::new(false),
+        end_process,
+    });
+    // If the system refuses a handler, the signal ends the process as it does without.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     for signal in [SIGINT, SIGTERM] {
-        // If the system refuses it, the signal ends the process as it does without.
-        let _ = signal_hook::flag::register_conditional_shutdown(
-            signal,
-            EXIT_INTERRUPTED,
-            Arc::clone(nothing_begun),
-        );
+        let _ = signal_hook::flag::register(signal, Arc::clone(&early.asked));
+    }
+    std::thread::spawn(|| {
+        while !early.has_begun.load(Ordering::SeqCst) {
+            early.end_if_asked();
+            std::thread::sleep(SIGNAL_EVERY);
+        }
+    });
+}
+
+impl Early {
+    fn end_if_asked(&self) {
+        if self.asked.load(Ordering::SeqCst) {
+            (self.end_process)()
+        }
     }
 }
 
-/// Leaves signals to handlers that were registered since.
+/// Leaves signals to handlers that were registered since. Ends the process if one came before.
 pub(crate) fn work_begins() {
-    if let Some(nothing_begun) = NOTHING_BEGUN.get() {
-        nothing_begun.store(false, Ordering::SeqCst);
+    if let Some(early) = EARLY.get() {
+        early.has_begun.store(true, Ordering::SeqCst);
+        early.end_if_asked();
     }
 }
 
@@ -46,12 +74,17 @@ pub(crate) fn work_begins() {
 /// If the system refuses the signal handlers.
 pub(crate) fn stop_on_signals() -> std::io::Result<Cancel> {
     let cancel = Cancel::default();
+    watch_signals(cancel.clone())?;
+    Ok(cancel)
+}
+
+fn watch_signals(token: Cancel) -> std::io::Result<()> {
     let asked = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&asked))?;
     }
     work_begins();
-    let token = cancel.clone();
+    // A signal handler can only set a flag; this thread passes it on to the token.
     std::thread::spawn(move || {
         let wait = || {
             while !asked.swap(false, Ordering::Relaxed) {
@@ -63,9 +96,9 @@ pub(crate) fn stop_on_signals() -> std::io::Result<Cancel> {
         std::thread::sleep(SAME_SIGNAL);
         asked.store(false, Ordering::Relaxed);
         wait();
-        std::process::exit(EXIT_INTERRUPTED)
+        EARLY.get().map_or_else(|| std::process::exit(EXIT_INTERRUPTED), |early| (early.end_process)())
     });
-    Ok(cancel)
+    Ok(())
 }
 
 /// The token that signals cancel.
@@ -84,26 +117,12 @@ pub(crate) fn check() -> Result<(), Stop> {
     token().check()
 }
 
-/// Returns a token that SIGINT, SIGTERM and SIGHUP cancel.
+/// As [`stop_on_signals`], of the token that the whole process shares: [`token`].
 ///
 /// # Errors
 /// If the system refuses the signal handlers.
 pub(crate) fn cancel_on_signals() -> std::io::Result<Cancel> {
     let cancel = token().clone();
-    let asked = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // Registered before the handler that sets the flag, so that only an earlier signal makes it exit.
-        signal_hook::flag::register_conditional_shutdown(signal, EXIT_INTERRUPTED, Arc::clone(&asked))?;
-        signal_hook::flag::register(signal, Arc::clone(&asked))?;
-    }
-    work_begins();
-    let token = cancel.clone();
-    // A signal handler can only set a flag; this thread passes it on to the token.
-    std::thread::spawn(move || {
-        while !asked.load(Ordering::Relaxed) {
-            std::thread::sleep(SIGNAL_EVERY);
-        }
-        token.cancel();
-    });
+    watch_signals(cancel.clone())?;
     Ok(cancel)
 }

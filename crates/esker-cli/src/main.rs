@@ -64,6 +64,9 @@ mod cluster;
 mod graph500;
 mod completions;
 
+use std::panic::{catch_unwind, resume_unwind};
+use std::path::Path;
+
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// An embedded, persistent, versioned graph store with a parallel analytics engine.
@@ -165,13 +168,30 @@ fn clarify(error: &clap::Error) -> ! {
 static HEAP: esker::store::io::PagedHeap = esker::store::io::PagedHeap;
 
 fn main() {
-    interrupt::end_before_work();
+    interrupt::end_before_work(|| text::end_process(&failure::Failure::Interrupted));
     let cli = parse();
     esker::store::io::end_on_failing_pages(failure::EXIT_FAILED);
     if cli.quiet {
         text::be_quiet();
     }
-    let outcome = match cli.verb {
+    esker::silence_panics_of_changed_maps();
+    if let Err(failure) = guarded(cli.verb) {
+        text::end_process(&failure);
+    }
+}
+
+/// Carries out a verb. If another program wrote to a mapped file meanwhile, that is the failure, whatever came of it.
+fn guarded(verb: Verb) -> failure::Outcome {
+    let outcome = catch_unwind(|| carry_out(verb));
+    match (outcome, esker::check_maps(Path::new(""))) {
+        (Ok(Ok(())) | Err(_), Err(changed)) => Err(changed.into()),
+        (Ok(outcome), _) => outcome,
+        (Err(panic), Ok(())) => resume_unwind(panic),
+    }
+}
+
+fn carry_out(verb: Verb) -> failure::Outcome {
+    match verb {
         Verb::Import(command) => command.carry_out(),
         Verb::Generate(command) => command.carry_out(),
         Verb::Info(command) => command.carry_out(),
@@ -205,8 +225,5 @@ fn main() {
         #[cfg(feature = "cluster")]
         Verb::Cluster(command) => command.carry_out(),
         Verb::Completions(command) => command.carry_out(&mut Cli::command()),
-    };
-    if let Err(failure) = outcome {
-        text::end_process(&failure);
     }
 }

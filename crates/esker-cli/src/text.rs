@@ -1,12 +1,14 @@
 //! Text on standard output and standard error. A closed pipe ends a command without a message.
 //!
 //! Ids, messages and names come from inputs, and may hold control characters that move the cursor, colour the terminal or
-//! give it a title. In lines for people they are escaped; files and JSON have escapes of their own.
+//! give it a title. In lines for people, and in all that a terminal shows, they are escaped.
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use esker::import::export::escaped;
 use esker::import::source::Rejected;
 use serde_json::{Value, json};
 
@@ -25,27 +27,6 @@ pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Whether a terminal acts on a character instead of showing it: control characters, and those that reverse the order of
-/// what follows.
-fn is_control(c: char) -> bool {
-    let reorders =
-        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || reorders
-}
-
-/// A text with its control characters escaped, but for those of `kept`.
-fn escaped<'a>(text: &'a str, kept: &[char]) -> Cow<'a, str> {
-    let is_unfit = |c: char| is_control(c) && !kept.contains(&c);
-    if !text.contains(is_unfit) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if is_unfit(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
-    }
-    Cow::Owned(shown)
-}
-
 /// A value fit for a cell of a table.
 pub(crate) fn cell(text: &str) -> Cow<'_, str> {
     escaped(text, &[])
@@ -56,28 +37,20 @@ pub(crate) fn message(text: &str) -> Cow<'_, str> {
     escaped(text, &['\n', '\t'])
 }
 
-/// Escapes what is written, in writes of whole lines.
-pub(crate) struct Escaped<W>(pub(crate) W);
-
-impl<W: Write> Write for Escaped<W> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.write_all(message(&String::from_utf8_lossy(bytes)).as_bytes())?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.0.flush()
-    }
-}
-
 /// Prints a line. Tabs separate its columns.
 pub(crate) fn line(text: &str) -> Outcome {
     print(&escaped(text, &['\t']))
 }
 
-/// Prints a line as it is.
+/// Prints a text as it is, but for control characters on a terminal.
 pub(crate) fn print(text: &str) -> Outcome {
-    writeln!(std::io::stdout().lock(), "{text}").map_err(|error| match Failure::from(error) {
+    static IS_TERMINAL: OnceLock<bool> = OnceLock::new();
+    let mut out = std::io::stdout().lock();
+    let text = match IS_TERMINAL.get_or_init(|| out.is_terminal()) {
+        true => message(text),
+        false => Cow::Borrowed(text),
+    };
+    writeln!(out, "{text}").map_err(|error| match Failure::from(error) {
         Failure::Failed(reason) => Failure::Failed(format!("cannot write to standard output: {reason}")),
         other => other,
     })
@@ -158,20 +131,4 @@ pub(crate) fn warn_of(warnings: &[String]) {
 pub(crate) fn rejected_json(sample: &[Rejected]) -> Vec<Value> {
     let one = |bad: &Rejected| json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text, "reason": bad.reason });
     sample.iter().map(one).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_are_escaped_and_letters_are_not() {
-        assert_eq!(cell("Grüße, 世界"), "Grüße, 世界");
-        assert_eq!(cell("\u{1b}]0;owned\u{7}\t\n\r\u{7f}"), "\\u{1b}]0;owned\\u{7}\\t\\n\\r\\u{7f}");
-        assert_eq!(cell("\u{9b}31m\u{202e}cod"), "\\u{9b}31m\\u{202e}cod");
-        assert_eq!(message("two\nlines\u{1b}[2J"), "two\nlines\\u{1b}[2J");
-        let mut out = Vec::new();
-        Escaped(&mut out).write_all(b"+ a\x1b b\n").unwrap();
-        assert_eq!(out, b"+ a\\u{1b} b\n");
-    }
 }

@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod guard;
 pub mod answer;
 pub mod top;
 pub mod histogram;
@@ -53,6 +54,7 @@ pub mod follow;
 pub mod doctor;
 
 pub use error::{Error, Result};
+pub use guard::{check_maps, silence_panics_of_changed_maps};
 pub use esker_algo as algo;
 pub use esker_graph as graph;
 pub use esker_import::{self as import, export};

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::frames::Frame;
-use super::map::{FileId, Map};
+use super::file_id::FileId;
+use super::map::Map;
 use super::paging::Paging;
 use super::reads::Reads;
 use super::scratch::Scratch;

@@ -14,7 +14,9 @@ use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::file_id::FileId;
 use super::table_of_maps::Entry;
+use super::watch::Watched;
 use crate::error::{Error, Result};
 
 /// Read-only bytes of a file or a part of it. The start of the file is aligned to at least 8 bytes, or to a page if mapped. Clones
@@ -26,19 +28,12 @@ pub struct Map {
     range: Range<usize>,
 }
 
-/// Identifies a file, whatever its names. No other file has the same id as long as the file is open or mapped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileId {
-    /// The file system.
-    pub(super) device: u64,
-    /// The file in it.
-    pub(super) inode: u64,
-}
-
 #[derive(Debug)]
 struct MapBytes {
     /// Dropped before the map and the path.
     _entry: Option<Entry>,
+    /// Of a map that the system made.
+    _watched: Option<Watched>,
     content: MapContent,
     path: PathBuf,
     file: FileId,
@@ -117,13 +112,13 @@ impl Deref for Words {
 }
 
 impl Map {
-    /// Maps the first `bytes` bytes of a file that is open at `path`.
+    /// Maps a file that is open at `path`.
     pub(super) fn of_file(
         handle: impl memmap2::MmapAsRawDesc,
-        bytes: u64,
+        metadata: &std::fs::Metadata,
         path: &Path,
-        file: FileId,
     ) -> std::io::Result<Self> {
+        let (file, bytes) = (FileId::of(metadata), metadata.len());
         if bytes == 0 {
             return Ok(Self::of_words(Arc::default(), path, file));
         }
@@ -134,29 +129,37 @@ impl Map {
         // files. All values read are plain integers and floats, for which every bit pattern is valid, and are checked before they are
         // used as positions.
         let map = unsafe { memmap2::MmapOptions::new().len(bytes).map(handle)? };
-        Ok(Self::of(MapContent::Mapped(map), bytes, path, file))
+        let watched = Watched::new(metadata, path);
+        Ok(Self::of(MapContent::Mapped(map), bytes, path, file, Some(watched)))
     }
 
     /// Shares bytes in memory, those of a file at `path`.
     pub(super) fn of_words(words: Arc<Words>, path: &Path, file: FileId) -> Self {
         let bytes = words.bytes;
-        Self::of(MapContent::InMemory(words), bytes, path, file)
+        Self::of(MapContent::InMemory(words), bytes, path, file, None)
     }
 
     /// A copy of bytes whose pages can fail.
     pub(super) fn of_pages(bytes: &[u8], pages: Arc<dyn Pages>, path: &Path, file: FileId) -> Self {
         let mut words = Words::default();
         words.put(bytes, 0);
-        Self::of(MapContent::Faulty(words, pages), bytes.len(), path, file)
+        Self::of(MapContent::Faulty(words, pages), bytes.len(), path, file, None)
     }
 
-    fn of(content: MapContent, bytes: usize, path: &Path, file: FileId) -> Self {
+    fn of(
+        content: MapContent,
+        bytes: usize,
+        path: &Path,
+        file: FileId,
+        watched: Option<Watched>,
+    ) -> Self {
         let path = path.to_owned();
         let entry = match &content {
             MapContent::Mapped(map) => Some(Entry::new(map, &path)),
             _ => None,
         };
-        Self { bytes: Arc::new(MapBytes { _entry: entry, content, path, file }), range: 0..bytes }
+        let content = MapBytes { _entry: entry, _watched: watched, content, path, file };
+        Self { bytes: Arc::new(content), range: 0..bytes }
     }
 
     /// The path at which the file was opened.

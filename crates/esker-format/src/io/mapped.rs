@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::disk::{Disk, File};
-use super::map::{FileId, Map};
+use super::file_id::FileId;
+use super::map::Map;
 use crate::error::{Error, Result};
 
 /// The bytes of a map. Its path and id are those of the mapped file, which may be removed meanwhile.

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::disk::{DirectoryEntry, Disk, File, Files, Lock, parent};
-use super::map::{FileId, Map, Words};
+use super::file_id::FileId;
+use super::map::{Map, Words};
 use super::names::{
     Names, check_exchange, check_rename, check_replace, is_root, last, list, refused, rename_all,
 };

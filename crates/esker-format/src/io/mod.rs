@@ -6,6 +6,9 @@
 //! Dispatch is dynamic: a call moves at least a block, and reading mapped bytes takes no call.
 
 mod table_of_maps;
+mod file_id;
+#[cfg(unix)]
+mod watch;
 mod map;
 mod unnamed;
 mod paging;
@@ -47,7 +50,7 @@ pub use faults::Faults;
 pub use faulty::FaultyDisk;
 pub use frames::DIRECT_BYTES;
 pub use frames::Frame;
-pub use map::FileId;
+pub use file_id::FileId;
 pub use map::Map;
 pub(crate) use mapped::MappedFile;
 pub use memory::MemoryDisk;
@@ -62,6 +65,8 @@ pub use scratch::ScratchMemory;
 #[cfg(unix)]
 pub use temporary::TemporaryDirectory;
 pub use threads::ThreadReads;
+#[cfg(unix)]
+pub use watch::changed_map;
 #[cfg(all(any(test, feature = "testing"), target_os = "linux"))]
 pub use uring::refuse_rings;
 

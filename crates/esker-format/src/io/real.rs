@@ -13,7 +13,8 @@ use super::disk::{DirectoryEntry, Disk, File, Files, Lock};
 use super::frames::DIRECT_BYTES;
 #[cfg(target_os = "linux")]
 use super::frames::Frame;
-use super::map::{FileId, Map};
+use super::file_id::FileId;
+use super::map::Map;
 use super::paging::Paging;
 #[cfg(target_os = "linux")]
 use super::reads::Reads;
@@ -289,9 +290,7 @@ impl File for RealFile {
     }
 
     fn id(&self) -> Result<FileId> {
-        use std::os::unix::fs::MetadataExt;
-        let metadata = self.file.metadata().map_err(Error::io("look at", &self.path))?;
-        Ok(FileId { device: metadata.dev(), inode: metadata.ino() })
+        Ok(FileId::of(&self.file.metadata().map_err(Error::io("look at", &self.path))?))
     }
 
     #[cfg(target_os = "linux")]
@@ -340,7 +339,8 @@ impl File for RealFile {
     }
 
     fn map(&self) -> Result<Map> {
-        Map::of_file(&self.file, self.len()?, &self.path, self.id()?).map_err(Error::io("map", &self.path))
+        let metadata = self.file.metadata().map_err(Error::io("look at", &self.path))?;
+        Map::of_file(&self.file, &metadata, &self.path).map_err(Error::io("map", &self.path))
     }
 }
 

@@ -11,6 +11,7 @@ mod stored;
 mod generated;
 mod digits;
 mod options;
+mod terminal;
 mod sink;
 mod writer;
 mod vertices;
@@ -37,6 +38,7 @@ pub use losses::{Caller, Loss};
 pub use options::{ExportOptions, OutputCompression, WriteIds};
 pub use sink::OutputFile;
 pub use stored::StoredExport;
+pub use terminal::{Escaped, escaped};
 
 /// What was written.
 #[derive(Debug, Clone, PartialEq, Eq)]

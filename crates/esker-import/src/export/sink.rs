@@ -1,6 +1,6 @@
 //! Where an export goes: a file under a temporary name until it is complete, or standard output; compressed or not.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use esker_format::io::{Cursor, Disk, File, Lock, parent};
 use esker_format::{Error, Result};
 
 use super::options::{ExportOptions, OutputCompression};
+use super::terminal::Escaped;
 
 const BUFFER_BYTES: usize = 1 << 20;
 
@@ -47,7 +48,10 @@ impl OutputFile {
             encoder: None,
         };
         let raw: Box<dyn Write + Send> = if path.as_os_str() == "-" {
-            Box::new(io::stdout())
+            match io::stdout() {
+                out if out.is_terminal() => Box::new(Escaped::new(out)),
+                out => Box::new(out),
+            }
         } else {
             output.check_free()?;
             let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -10,6 +10,7 @@ use super::params::Params;
 use super::work::Workload;
 use crate::answer::Answer;
 use crate::error::{Error, Result};
+use crate::guard::guarded;
 use crate::rates::Rates;
 
 /// One algorithm: everything that the command, Python, the planner, tests and documents know of it.
@@ -203,7 +204,7 @@ impl Entry {
         let run = job.run.begin(self.name, 0)?;
         let snapshot = &self.reading(job.snapshot);
         let job = Job { snapshot, run: &run, ..*job };
-        let answer = (self.run)(&job)?;
+        let answer = guarded(snapshot.path(), || (self.run)(&job))?;
         Ok(match job.remaining()? {
             Some(remaining) => answer.put_back(remaining),
             None if !job.kept_removed()?.is_empty() => answer.without_removed(snapshot.remaining(&run)?),

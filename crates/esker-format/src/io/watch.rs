@@ -1,0 +1,112 @@
+//! Which mapped files were changed since: files of a database never change, so one that did makes an answer doubtful.
+//!
+//! The bytes of a map are compared with their checksums once. Another program that overwrites the file afterwards changes
+//! what is read, without a signal. The size and the time of the last change of the file tell.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::file_id::FileId;
+
+/// A file at the moment when it was mapped.
+#[derive(Debug)]
+struct MappedAt {
+    path: PathBuf,
+    stamp: Stamp,
+    /// Maps of it that exist.
+    maps: usize,
+}
+
+/// What changes when a file is written to. Another name or other rights of the file change neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    bytes: u64,
+    seconds: i64,
+    nanoseconds: i64,
+}
+
+impl Stamp {
+    fn of(metadata: &fs::Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self { bytes: metadata.len(), seconds: metadata.mtime(), nanoseconds: metadata.mtime_nsec() }
+    }
+}
+
+static FILES: Mutex<BTreeMap<FileId, MappedAt>> = Mutex::new(BTreeMap::new());
+
+fn files() -> MutexGuard<'static, BTreeMap<FileId, MappedAt>> {
+    FILES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The file of a map, watched until it is dropped.
+#[derive(Debug)]
+pub(super) struct Watched(FileId);
+
+impl Watched {
+    /// Watches an open file. Other maps of the same file keep its first stamp.
+    pub(super) fn new(metadata: &fs::Metadata, path: &Path) -> Self {
+        let file = FileId::of(metadata);
+        let stamp = Stamp::of(metadata);
+        let mut files = files();
+        let mapped =
+            files.entry(file).or_insert_with(|| MappedAt { path: path.to_owned(), stamp, maps: 0 });
+        mapped.maps += 1;
+        Self(file)
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let mut files = files();
+        if let Some(mapped) = files.get_mut(&self.0) {
+            mapped.maps -= 1;
+            if mapped.maps == 0 {
+                files.remove(&self.0);
+            }
+        }
+    }
+}
+
+/// A file at or below a directory that is mapped now and was written to since. A file that was removed, or replaced by
+/// another one, is not among them: its map keeps the bytes. One look at the file system for each mapped file.
+pub fn changed_map(below: &Path) -> Option<PathBuf> {
+    let is_changed = |(file, mapped): &(&FileId, &MappedAt)| {
+        mapped.path.starts_with(below)
+            && fs::metadata(&mapped.path).is_ok_and(|now| {
+                FileId::of(&now) == **file && Stamp::of(&now) != mapped.stamp
+            })
+    };
+    files().iter().find(is_changed).map(|(_, mapped)| mapped.path.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::{Disk, Files, RealDisk};
+
+    #[test]
+    fn a_mapped_file_that_is_written_to_is_told_and_one_that_is_replaced_is_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let changed = || changed_map(directory.path());
+        let [one, two] = ["one", "two"].map(|name| directory.path().join(name));
+        std::fs::write(&one, [1; 100]).unwrap();
+        std::fs::write(&two, [2; 100]).unwrap();
+        let maps = [&one, &one, &two].map(|path| RealDisk.open(path).unwrap().map().unwrap());
+        assert_eq!(changed(), None);
+        std::fs::hard_link(&one, directory.path().join("another name")).unwrap();
+        assert_eq!(changed(), None);
+        std::fs::remove_file(&two).unwrap();
+        std::fs::write(&two, [3; 100]).unwrap();
+        assert_eq!((changed(), maps[2][0]), (None, 2), "the map is of the file that was there before");
+        RealDisk.open_for_writing(&one).unwrap().write_at(&[4], 50).unwrap();
+        assert_eq!(changed(), Some(one.clone()));
+        assert_eq!(changed_map(Path::new("/another/place")), None);
+        let [first, second, _] = maps;
+        drop(first);
+        assert_eq!(changed(), Some(one));
+        drop(second);
+        assert_eq!(changed(), None, "it is not mapped any more");
+    }
+}

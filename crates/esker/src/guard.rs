@@ -1,0 +1,74 @@
+//! Answers of files that were overwritten while they were read are errors.
+//!
+//! Mapped bytes are compared with their checksums once. If another program writes into a layer afterwards, decoding may
+//! panic, or an answer may be wrong. Both become an error that names the file.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
+
+use esker_store::Error as StoreError;
+use esker_store::io::changed_map;
+
+use crate::error::Result;
+
+/// An error if a mapped file at or below a directory was written to since it was mapped; the empty path means all files.
+/// One look at the file system for each mapped file.
+///
+/// # Errors
+/// [`StoreError::Corrupt`], with the file.
+pub fn check_maps(below: &Path) -> Result<()> {
+    match changed_map(below) {
+        Some(path) => {
+            let reason = "another program wrote to it while it was read, so what was read is not to be trusted";
+            Err(StoreError::corrupt(path, 0, reason).into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Does work that reads a database. Its result, or its panic, is an error if a file of the database was written to.
+///
+/// # Errors
+/// Those of the work; as [`check_maps`].
+pub(crate) fn guarded<T>(database: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    // What the work leaves half-done is dropped with the panic.
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(done)) => check_maps(database).map(|()| done),
+        Ok(Err(error)) => Err(error),
+        Err(panic) => check_maps(database).and_then(|()| resume_unwind(panic)),
+    }
+}
+
+/// Has panics print nothing while a mapped file has changed, because they become errors. For programs; calls add up, so
+/// once is enough.
+pub fn silence_panics_of_changed_maps() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if changed_map(Path::new("")).is_none() {
+            before(info);
+        }
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use esker_store::io::{Disk, Files, RealDisk};
+
+    #[test]
+    fn a_panic_over_a_file_that_was_overwritten_is_an_error_and_another_goes_on() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("layer");
+        std::fs::write(&path, [1; 64]).unwrap();
+        let map = RealDisk.open(&path).unwrap().map().unwrap();
+        let panics = || guarded::<u8>(directory.path(), || panic!("an index out of range"));
+        assert!(catch_unwind(panics).is_err());
+        assert_eq!(guarded(directory.path(), || Ok(map[3])).unwrap(), 1);
+        RealDisk.open_for_writing(&path).unwrap().write_at(&[9], 3).unwrap();
+        for outcome in [guarded(directory.path(), || Ok(map[3])), panics()] {
+            let message = outcome.unwrap_err().to_string();
+            assert!(message.contains("layer is damaged at byte 0: another program wrote to it"), "{message}");
+        }
+        assert!(guarded(Path::new("/elsewhere"), || Ok(map[3])).is_ok(), "it is of another database");
+    }
+}
