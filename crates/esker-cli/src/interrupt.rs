@@ -33,11 +33,8 @@ struct Early {
 /// Has SIGINT and SIGTERM end the process with a message and an exit code, as long as it has begun nothing. SIGXFSZ is no
 /// signal any more: a write beyond the greatest size of files fails, as on a full disk. Called first of all.
 pub(crate) fn end_before_work(end_process: fn() -> !) {
-    let early = EARLY.get_or_init(|| Early {
-        asked: Arc::default(),
-        has_begun: AtomicBool::new(false),
-        end_process,
-    });
+    let early =
+        EARLY.get_or_init(|| Early { asked: Arc::default(), has_begun: AtomicBool::new(false), end_process });
     // If the system refuses a handler, the signal ends the process as it does without.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     for signal in [SIGINT, SIGTERM] {

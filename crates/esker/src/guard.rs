@@ -19,7 +19,8 @@ use crate::error::Result;
 pub fn check_maps(below: &Path) -> Result<()> {
     match changed_map(below) {
         Some(path) => {
-            let reason = "another program wrote to it while it was read, so what was read is not to be trusted";
+            let reason =
+                "another program wrote to it while it was read, so what was read is not to be trusted";
             Err(StoreError::corrupt(path, 0, reason).into())
         }
         None => Ok(()),

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::frames::Frame;
 use super::file_id::FileId;
+use super::frames::Frame;
 use super::map::Map;
 use super::paging::Paging;
 use super::reads::Reads;

@@ -33,8 +33,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::disk::{DirectoryEntry, Disk, File, Files, Lock, parent};
 use super::faults::Faults;
-use super::inode::FaultyInode;
 use super::file_id::FileId;
+use super::inode::FaultyInode;
 use super::map::{Map, Pages};
 use super::names::{Names, check_exchange, check_new, check_rename, check_replace, is_root, list, refused};
 use super::pending::{ContentChange, NameChange};

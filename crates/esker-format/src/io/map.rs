@@ -146,13 +146,7 @@ impl Map {
         Self::of(MapContent::Faulty(words, pages), bytes.len(), path, file, None)
     }
 
-    fn of(
-        content: MapContent,
-        bytes: usize,
-        path: &Path,
-        file: FileId,
-        watched: Option<Watched>,
-    ) -> Self {
+    fn of(content: MapContent, bytes: usize, path: &Path, file: FileId, watched: Option<Watched>) -> Self {
         let path = path.to_owned();
         let entry = match &content {
             MapContent::Mapped(map) => Some(Entry::new(map, &path)),

@@ -48,9 +48,9 @@ pub use disk::{DirectoryEntry, Disk, File, Files, Lock};
 pub use failing::end_on_failing_pages;
 pub use faults::Faults;
 pub use faulty::FaultyDisk;
+pub use file_id::FileId;
 pub use frames::DIRECT_BYTES;
 pub use frames::Frame;
-pub use file_id::FileId;
 pub use map::Map;
 pub(crate) use mapped::MappedFile;
 pub use memory::MemoryDisk;
@@ -65,10 +65,10 @@ pub use scratch::ScratchMemory;
 #[cfg(unix)]
 pub use temporary::TemporaryDirectory;
 pub use threads::ThreadReads;
-#[cfg(unix)]
-pub use watch::changed_map;
 #[cfg(all(any(test, feature = "testing"), target_os = "linux"))]
 pub use uring::refuse_rings;
+#[cfg(unix)]
+pub use watch::changed_map;
 
 /// The system does not say.
 #[cfg(not(target_os = "linux"))]

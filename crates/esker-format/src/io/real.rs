@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::fs::{CWD, FallocateFlags, FlockOperation, RenameFlags};
 
 use super::disk::{DirectoryEntry, Disk, File, Files, Lock};
+use super::file_id::FileId;
 use super::frames::DIRECT_BYTES;
 #[cfg(target_os = "linux")]
 use super::frames::Frame;
-use super::file_id::FileId;
 use super::map::Map;
 use super::paging::Paging;
 #[cfg(target_os = "linux")]

@@ -50,8 +50,7 @@ impl Watched {
         let file = FileId::of(metadata);
         let stamp = Stamp::of(metadata);
         let mut files = files();
-        let mapped =
-            files.entry(file).or_insert_with(|| MappedAt { path: path.to_owned(), stamp, maps: 0 });
+        let mapped = files.entry(file).or_insert_with(|| MappedAt { path: path.to_owned(), stamp, maps: 0 });
         mapped.maps += 1;
         Self(file)
     }
@@ -74,9 +73,8 @@ impl Drop for Watched {
 pub fn changed_map(below: &Path) -> Option<PathBuf> {
     let is_changed = |(file, mapped): &(&FileId, &MappedAt)| {
         mapped.path.starts_with(below)
-            && fs::metadata(&mapped.path).is_ok_and(|now| {
-                FileId::of(&now) == **file && Stamp::of(&now) != mapped.stamp
-            })
+            && fs::metadata(&mapped.path)
+                .is_ok_and(|now| FileId::of(&now) == **file && Stamp::of(&now) != mapped.stamp)
     };
     files().iter().find(is_changed).map(|(_, mapped)| mapped.path.clone())
 }
