@@ -9,6 +9,7 @@ use esker::store::{Snapshot, Store};
 use crate::failure::Failure;
 use crate::importing::{DuplicatesArg, OrderArg, PolicyArgs, import_reader};
 use crate::resources::ResourceArgs;
+use crate::text;
 
 /// Conditions on edges.
 #[derive(Debug, Clone, Args)]
@@ -40,6 +41,7 @@ impl WhereArgs {
         }
         let selection = Selection { conditions: self.conditions.clone(), reverse };
         let reader = SelectionReader::new(snapshot, &selection, &Run::with_threads(1)?)?;
+        text::warn_of(&selection.notes(snapshot)?);
         let temporary = TemporaryDirectory::new()?;
         let target = temporary.path().join("selection.esker");
         // Whatever the version has is kept: duplicates were dealt with when it was made.
