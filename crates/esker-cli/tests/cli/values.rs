@@ -40,8 +40,8 @@ fn a_condition_that_selects_nothing_by_its_form_is_refused() {
     }
     place.file("f.csv", "source,target,p\na,b,0.1\nb,c,0.5\n");
     place.ok("import f.csv f.esker --schema p:f32");
-    let found = place.json("run wcc f.esker --where p=0.1 --json");
-    assert_eq!(found["edges"], 1, "0.1 as a property of 32 bits holds it: {found}");
+    let found = place.ok("export f.esker - --where p=0.1 --format csv");
+    assert_eq!(found.lines().count(), 2, "a property of 32 bits holds 0.1 as near as it can: {found}");
 }
 
 #[test]

@@ -82,12 +82,19 @@ impl Clock {
                 edge.source, edge.target
             )));
         };
-        let is_known = self.unit.is_some();
-        let remedy = if is_known { "" } else { ", or state their unit with --time-unit" };
-        self.known.expect(time, remedy)?;
-        let unit = *self.unit.get_or_insert(TimeUnit::guess(time));
-        let remedy = if is_known { "" } else { " to one unit, or state theirs with --time-unit" };
-        expect_credible(edge, unit, time, remedy)?;
+        let unit = match self.unit {
+            Some(unit) => {
+                expect_credible(edge, unit, time, "")?;
+                self.known.expect(time, "")?;
+                unit
+            }
+            None => {
+                self.known.expect(time, ", or state their unit with --time-unit")?;
+                let unit = TimeUnit::guess(time);
+                expect_credible(edge, unit, time, " to one unit, or state theirs with --time-unit")?;
+                *self.unit.insert(unit)
+            }
+        };
         if let Some(delay) = self.asked_delay.take() {
             self.delay = unit.length(delay).map_err(|error| Error::Invalid(error.to_string()))?;
         }
