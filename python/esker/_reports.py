@@ -155,11 +155,12 @@ def read_report(text: str, duplicates: str | None, rule: str) -> ImportReport:
     for told in report.get("warnings", ()):
         warnings.warn(told, EskerWarning, stacklevel=3)
     if report.get("duplicates") and duplicates is None:
-        warnings.warn(duplicates_message(report["duplicates"], rule, report.get("time")), EskerWarning, stacklevel=3)
+        warnings.warn(duplicates_message(report["duplicates"], report.get("rule") or rule, report.get("time")), EskerWarning, stacklevel=3)
     return report
 
 
 def duplicates_message(count: int, rule: str, time: str | None = None) -> str:
     """The warning about duplicate edges. ``time`` is the property that tells them apart."""
     offer = f"; to keep an edge for each {time!r}, create the database with duplicates='keep'" if time else ""
-    return f"left out {counted(count, 'edge')} given more than once, by the rule {rule!r}; pass duplicates= to choose a rule{offer}"
+    fate = {"sum": "added up", "min": "compared", "max": "compared"}.get(rule, "left out")
+    return f"{fate} {counted(count, 'edge')} given more than once, by the rule {rule!r}; pass duplicates= to choose a rule{offer}"

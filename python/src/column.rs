@@ -15,8 +15,9 @@ use arrow_schema::DataType;
 use arrow_select::concat::concat;
 use arrow_select::take::{TakeOptions, take};
 use esker::import::binary::simplified;
-use esker::import::source::{id_column, integer_ids, text_column, texts};
+use esker::import::source::{bad_text_ids, id_column, integer_ids, text_column, texts};
 use esker::import::typed::{cast, logical_of};
+use esker::store::format::decimal::float_id;
 use esker::store::format::{LogicalType, PropertyRecord, PropertyType};
 use pyo3::buffer::{Element, PyBuffer, PyUntypedBuffer};
 use pyo3::prelude::*;
@@ -191,8 +192,8 @@ impl Column {
 
     /// Checks that the column can hold ids, which are text if `texts`, else integers. An empty column can hold either.
     pub(crate) fn expect_ids(&self, texts: bool) -> Outcome<()> {
-        let expected = if texts { ColumnType::Texts } else { ColumnType::Integers };
-        if self.column_type == expected || self.len() == 0 {
+        // Floats are ids if they are whole, as those of pandas where a column had a missing value.
+        if (self.column_type == ColumnType::Texts) == texts || self.len() == 0 {
             return Ok(());
         }
         let expected = if texts { "strings" } else { "integers" };
@@ -231,12 +232,25 @@ impl Column {
             ));
         }
         if texts {
-            return self.texts(range);
+            let ids = self.texts(range.clone())?;
+            if let Some((at, why)) = bad_text_ids(ids.as_binary::<i32>()).next() {
+                return invalid(format!("{}[{}] {}", self.what, range.start + at, why.reason()));
+            }
+            return Ok(ids);
         }
         let mut ids: Vec<u64> = Vec::with_capacity(range.len());
         for (start, piece) in self.plain(range)? {
             if let Some(part) = integer_ids(&piece) {
                 ids.extend_from_slice(part);
+                continue;
+            }
+            if let Some(floats) = piece.as_primitive_opt::<Float64Type>() {
+                for (at, &float) in floats.values().iter().enumerate() {
+                    ids.push(float_id(float).or_else(|why| {
+                        let (what, at) = (&self.what, start + at);
+                        invalid(format!("{what}[{at}] is {float:?}, which is no id, as it {}", why.reason()))
+                    })?);
+                }
                 continue;
             }
             let Some(values) = piece.as_primitive_opt::<Int64Type>().map(PrimitiveArray::values) else {
@@ -294,7 +308,7 @@ impl Column {
         Ok(Arc::new(UInt64Array::from(values)))
     }
 
-    /// The elements of a range as values of a property; null and NaN are errors.
+    /// The elements of a range as values of a property; null, NaN and infinities are errors.
     pub(crate) fn values(&self, range: Range<usize>) -> Outcome<ArrayRef> {
         match self.column_type {
             ColumnType::Texts => self.texts(range),
@@ -317,12 +331,13 @@ impl Column {
                 let mut values: Vec<f64> = Vec::with_capacity(range.len());
                 for (start, piece) in self.plain(range)? {
                     let part = piece.as_primitive::<Float64Type>().values();
-                    if let Some(at) = part.iter().position(|value| value.is_nan()) {
-                        return invalid(format!(
-                            "{}[{}] is NaN, but a value is required",
-                            self.what,
-                            start + at
-                        ));
+                    if let Some(at) = part.iter().position(|value| !value.is_finite()) {
+                        let reason = match part[at].is_nan() {
+                            true => "but a value is required",
+                            false => "and numbers are finite",
+                        };
+                        let (what, value) = (&self.what, part[at]);
+                        return invalid(format!("{what}[{}] is {value}, {reason}", start + at));
                     }
                     values.extend_from_slice(part);
                 }

@@ -119,8 +119,8 @@ impl Database {
         let selector: VersionSelector = at.parse()?;
         let versions = Self::versions_of(handle)?;
         let found = match handle {
-            Handle::Reader(store) => selector.resolve(&versions, &store.manifest().tags),
-            Handle::Writer(writer) => selector.resolve(&versions, &writer.manifest().tags),
+            Handle::Reader(store) => select_version(&selector, &versions, store.manifest()),
+            Handle::Writer(writer) => select_version(&selector, &versions, &writer.manifest()),
         };
         found.map_err(|error| Failure::Named("VersionNotFoundError", error.to_string()))
     }
@@ -442,6 +442,7 @@ impl Database {
             duplicates: rule,
             batch_edges,
             bad_lines: build.bad_lines,
+            allow_unknown: true,
             cancel: build.cancel.clone(),
             on_progress: slot.map(|slot| -> esker::change::OnFeed {
                 Arc::new(move |fraction, edges| {

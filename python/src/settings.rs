@@ -179,6 +179,7 @@ impl BuildSettings {
             encoding: lists.unwrap_or(default.encoding),
             tiles,
             duplicates,
+            adds_entries: self.duplicates.is_none(),
             writes: default.writes,
             self_loops: one_of(
                 "self_loops",

@@ -52,9 +52,6 @@ impl Columns {
             }
         }
         for column in [Some(&self.source), Some(&self.target), self.vertices.as_ref()].into_iter().flatten() {
-            if column.column_type() == ColumnType::Floats && column.len() > 0 {
-                return mistyped(format!("{}: ids must be integers or strings, not floats", column.what()));
-            }
             column.expect_ids(self.has_texts())?;
         }
         Ok(())

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use esker::change::{Definition, Purpose};
+use esker::change::Definition;
 
 use crate::failure::Outcome;
-use crate::feeding::FeedArgs;
+use crate::feeding::{FeedArgs, Feeding};
 use crate::importing::DuplicatesArg;
 
 /// Add edges from files to a database
@@ -39,6 +39,6 @@ pub(crate) struct AddCommand {
 impl AddCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let duplicates = self.duplicates.map(Into::into);
-        self.feed.carry_out(&self.database, Purpose::Add, &self.define, duplicates)
+        self.feed.carry_out(&self.database, Feeding::add(&self.define, duplicates))
     }
 }

@@ -3,13 +3,15 @@
 use clap::Args;
 use esker::store::version::VersionSelector;
 use esker::store::{Snapshot, Store};
+use esker::window::select_version;
 
 use crate::failure::Failure;
 
 /// `--at`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AtArgs {
-    /// Version to read: a number, a tag, a time (2026-11-21 or 2026-11-21T10:00:00Z), or latest [default: latest]
+    /// Version to read: a number, a tag, a time (2026-11-21, 2026-11-21T10:00:00Z, or an integer as the edges of a stream have it), or
+    /// latest [default: latest]
     #[arg(long, value_name = "VERSION", value_parser = parse_version)]
     pub(crate) at: Option<VersionSelector>,
 }
@@ -21,7 +23,7 @@ pub(crate) fn parse_version(text: &str) -> Result<VersionSelector, String> {
 
 /// Resolves a selector to the number of a version.
 pub(crate) fn number_of(store: &Store, selector: &VersionSelector) -> Result<u64, Failure> {
-    Ok(selector.resolve(&store.versions()?, &store.manifest().tags)?)
+    Ok(select_version(selector, &store.versions()?, store.manifest())?)
 }
 
 impl AtArgs {
@@ -34,39 +36,53 @@ impl AtArgs {
     }
 }
 
-/// A range of versions by number, both ends included: `3..9` or `3-9`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A range of versions, both ends included: `3..9`, `before..after`, or `3-9`.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct VersionRange {
-    first: u64,
-    last: u64,
+    first: VersionSelector,
+    last: VersionSelector,
 }
 
 /// Parses a range of versions.
 pub(crate) fn parse_range(text: &str) -> Result<VersionRange, String> {
-    let ends = text.split_once("..").or_else(|| text.split_once('-'));
-    let number =
-        |end: &str| end.parse::<u64>().ok().filter(|_| end.bytes().all(|byte| byte.is_ascii_digit()));
-    match ends.and_then(|(first, last)| Some((number(first)?, number(last)?))) {
-        Some((first, last)) if first <= last => Ok(VersionRange { first, last }),
-        Some(_) => Err(format!("{text} {BACKWARDS}")),
-        None => Err(format!("{text:?} is not a range of versions; give one such as 3..9")),
+    let is_number = |end: &str| !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit());
+    // Tags and dates may have a minus.
+    let by_numbers = || text.split_once('-').filter(|(first, last)| is_number(first) && is_number(last));
+    let ends = text.split_once("..").or_else(by_numbers);
+    let (first, last) = ends
+        .filter(|(first, last)| !first.is_empty() && !last.is_empty())
+        .ok_or_else(|| format!("{text:?} is not a range of versions; give one such as 3..9"))?;
+    match (parse_version(first)?, parse_version(last)?) {
+        (VersionSelector::Number(first), VersionSelector::Number(last)) if first > last => {
+            Err(format!("{text} {BACKWARDS}"))
+        }
+        (first, last) => Ok(VersionRange { first, last }),
     }
 }
 
-impl VersionRange {
-    /// All versions.
-    pub(crate) const ALL: Self = Self { first: 0, last: u64::MAX };
+/// The numbers of all versions, oldest first.
+pub(crate) fn all_numbers(store: &Store) -> Result<Vec<u64>, Failure> {
+    Ok(store.versions()?.iter().map(|version| version.number).collect())
+}
 
-    /// The versions of the range that there are, oldest first.
+impl VersionRange {
+    /// The versions of the range that there are, oldest first. Forgotten ones may be in it.
     ///
     /// # Errors
-    /// If there are none.
-    pub(crate) fn numbers(self, store: &Store) -> Result<Vec<u64>, Failure> {
-        let is_inside = |number: &u64| (self.first..=self.last).contains(number);
-        let numbers: Vec<u64> =
-            store.versions()?.iter().map(|version| version.number).filter(is_inside).collect();
+    /// If an end is beyond the newest version, or no version, or nothing is between them.
+    pub(crate) fn numbers(&self, store: &Store) -> Result<Vec<u64>, Failure> {
+        let all = all_numbers(store)?;
+        let newest = all.last().copied().unwrap_or(0);
+        let end = |selector: &VersionSelector| match *selector {
+            VersionSelector::Number(number) if number <= newest => Ok(number),
+            _ => number_of(store, selector),
+        };
+        let (first, last) = (end(&self.first)?, end(&self.last)?);
+        if first > last {
+            return Err(Failure::Usage(format!("{}..{} {BACKWARDS}", self.first, self.last)));
+        }
+        let numbers: Vec<u64> = all.into_iter().filter(|number| (first..=last).contains(number)).collect();
         if numbers.is_empty() {
-            let Self { first, last } = self;
             return Err(Failure::Failed(format!(
                 "there is no version from {first} to {last}; `esker log` lists the versions"
             )));

@@ -25,7 +25,7 @@ use crate::writing::WriteArgs;
   - u v                     delete an edge
   + u                       add a vertex
   - u                       delete a vertex with its edges
-  u name=value ...          set properties of a vertex; `name=` removes a value
+  u name=value ...        set properties of a vertex that exists; `name=` removes a value
   # comment
 Put text with spaces, quotes or = in double quotes; inside, write \\\" for a quote and \\\\ for a backslash.
 
@@ -38,6 +38,9 @@ pub(crate) struct CommitCommand {
     /// File of changes; `-` is standard input
     #[arg(default_value = "-")]
     script: String,
+    /// Take lines that delete, or set properties, of vertices that do not exist: nothing is deleted, and properties add the vertex
+    #[arg(long)]
+    new: bool,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -65,8 +68,8 @@ impl CommitCommand {
             input => format!("commit {}", input.name()),
         });
         let path = input.path();
-        let report =
-            commit_script(&writing.database, &writing.target, &mut &*script, Path::new(&*path), &options)?;
+        let (database, target) = (&writing.database, &writing.target);
+        let report = commit_script(database, target, &mut &*script, Path::new(&*path), self.new, &options)?;
         let written = self.write.finish(writing, report.changes)?;
         if self.json {
             return text::json(&json!({

@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use esker::change::Purpose;
 
 use crate::failure::Outcome;
-use crate::feeding::FeedArgs;
+use crate::feeding::{FeedArgs, Feeding};
 
 /// Delete edges or vertices from a database
 ///
-/// Edges are matched by source and target; all parallel edges are deleted. Missing edges are ignored. --vertices FILE deletes the
+/// Edges are matched by source and target; all parallel edges are deleted. Missing edges are ignored, unknown ids are refused. --vertices FILE deletes the
 /// vertices listed in FILE, one id per line, with their edges. Older versions do not change.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -19,12 +18,15 @@ use crate::feeding::FeedArgs;
 pub(crate) struct DeleteCommand {
     /// The database
     database: PathBuf,
+    /// Pass over vertices that do not exist, and edges of them
+    #[arg(long)]
+    new: bool,
     #[command(flatten)]
     feed: FeedArgs,
 }
 
 impl DeleteCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        self.feed.carry_out(&self.database, Purpose::Remove, &[], None)
+        self.feed.carry_out(&self.database, Feeding::remove(self.new))
     }
 }

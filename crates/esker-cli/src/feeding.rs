@@ -22,6 +22,28 @@ use crate::size::{counted, rate, seconds};
 use crate::text;
 use crate::writing::{WriteArgs, Writing, Written};
 
+/// What becomes of the edges that are read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Feeding<'a> {
+    purpose: Purpose,
+    /// Edge properties that are added first.
+    defined: &'a [Definition],
+    duplicates: Option<Duplicates>,
+    allow_unknown: bool,
+}
+
+impl<'a> Feeding<'a> {
+    /// They are added.
+    pub(crate) fn add(defined: &'a [Definition], duplicates: Option<Duplicates>) -> Self {
+        Self { purpose: Purpose::Add, defined, duplicates, allow_unknown: true }
+    }
+
+    /// They are deleted.
+    pub(crate) fn remove(allow_unknown: bool) -> Self {
+        Self { purpose: Purpose::Remove, defined: &[], duplicates: None, allow_unknown }
+    }
+}
+
 /// The files to read and how to commit them.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FeedArgs {
@@ -47,31 +69,27 @@ pub(crate) struct FeedArgs {
 }
 
 impl FeedArgs {
-    pub(crate) fn carry_out(
-        &self,
-        path: &Path,
-        purpose: Purpose,
-        defined: &[Definition],
-        duplicates: Option<Duplicates>,
-    ) -> Outcome {
+    pub(crate) fn carry_out(&self, path: &Path, feeding: Feeding<'_>) -> Outcome {
         let is_single = !self.each_file && self.batch.is_none();
         let commits = Commits::end_on_signals(path, is_single)?;
-        self.change(path, (purpose, duplicates), defined, &commits).map_err(|failure| commits.failed(failure))
+        self.change(path, feeding, &commits).map_err(|failure| commits.failed(failure))
     }
 
-    fn change(
-        &self,
-        path: &Path,
-        (purpose, duplicates): (Purpose, Option<Duplicates>),
-        defined: &[Definition],
-        commits: &Arc<Commits>,
-    ) -> Outcome {
+    fn change(&self, path: &Path, feeding: Feeding<'_>, commits: &Arc<Commits>) -> Outcome {
+        let void = match feeding.purpose {
+            Purpose::Remove => Some("only the ends of edges are read"),
+            Purpose::Add if feeding.defined.is_empty() => Some("every edge needs a value for each property"),
+            Purpose::Add => None,
+        };
+        if let Some(why) = void.filter(|_| self.read.no_weight) {
+            return Err(Failure::Usage(format!("--no-weight has no effect: {why}")));
+        }
         let begin = Instant::now();
         let mut writing = self.write.open(path, commits)?;
-        writing.target = writing.target.with(defined, self.weight_of(defined))?;
+        writing.target = writing.target.with(feeding.defined, self.weight_of(feeding.defined))?;
         let mut report = FeedReport::default();
         let bar = Bar::percent(false);
-        let fed = self.feed_all(&mut writing, (purpose, duplicates), &bar, &mut report);
+        let fed = self.feed_all(&mut writing, feeding, &bar, &mut report);
         bar.finish();
         if let Err(failure) = fed {
             remark_defined(path, &writing);
@@ -109,7 +127,7 @@ impl FeedArgs {
     fn feed_all(
         &self,
         writing: &mut Writing,
-        (purpose, duplicates): (Purpose, Option<Duplicates>),
+        feeding: Feeding<'_>,
         bar: &Bar,
         report: &mut FeedReport,
     ) -> Outcome {
@@ -120,6 +138,7 @@ impl FeedArgs {
             false => vec![self.inputs.clone()],
         };
         let read = self.read.options()?;
+        let Feeding { purpose, duplicates, allow_unknown, .. } = feeding;
         for group in &groups {
             let input = open_edges(&writing.target, group, &read, purpose)?;
             writing.define()?;
@@ -144,6 +163,7 @@ impl FeedArgs {
                     BadLinesArg::Stop => BadLines::Stop,
                     BadLinesArg::Skip => BadLines::Skip,
                 },
+                allow_unknown,
                 cancel: Cancel::default(),
                 on_progress: Some(Arc::new(move |fraction, edges| {
                     let remark = rate(edges as f64, begin.elapsed().as_secs_f64(), "edges");
@@ -188,7 +208,12 @@ fn print(path: &Path, report: &FeedReport, written: &Written, taken: f64) -> Out
         text::line(&format!("{name}: {}: {}", describe_versions(&report.versions), written.describe()))?;
     }
     if report.duplicates > 0 {
-        text::line(&format!("Skipped {}", counted(report.duplicates, "duplicate edge", "duplicate edges")))?;
+        let fate = match report.rule {
+            Some(Duplicates::Sum) => "Added up",
+            Some(Duplicates::Min | Duplicates::Max) => "Compared",
+            _ => "Skipped",
+        };
+        text::line(&format!("{fate} {}", counted(report.duplicates, "duplicate edge", "duplicate edges")))?;
     }
     if report.rejected > 0 {
         text::line(&format!("Skipped {}", counted(report.rejected, "malformed line", "malformed lines")))?;

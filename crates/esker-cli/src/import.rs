@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use esker::import::format::Format;
+use esker::import::options::Duplicates;
 use esker::store::headed::Heads;
 use serde_json::json;
 
 use crate::encoding::{OnlyArgs, StoredEncoding};
 use crate::failure::{Failure, Outcome};
 use crate::heads::{HeadsArgs, describe as describe_heads};
-use crate::importing::{DuplicatesArg, Imported, PolicyArgs, import_files, refuse_standard_output};
+use crate::importing::{Imported, PolicyArgs, import_files, refuse_standard_output};
 use crate::interrupt::cancel_on_signals;
 use crate::reading::{IdsArg, ReadArgs};
 use crate::resources::{ResourceArgs, peak_memory_bytes};
@@ -99,7 +100,7 @@ impl ImportCommand {
                 "warning: {time} holds {held}, and no window takes that for times: give whole numbers, dates or timestamps"
             ));
         }
-        if self.policy.duplicates.is_none() {
+        if self.policy.duplicates.is_none() && imported.report.rule == Duplicates::Last {
             remark_duplicates(
                 imported.report.duplicates,
                 imported.report.rows,
@@ -108,7 +109,7 @@ impl ImportCommand {
         }
         let printed = match self.json {
             true => print_json(&target, &imported, heads),
-            false => print(&target, &imported, heads, self.policy.duplicates),
+            false => print(&target, &imported, heads),
         };
         printed.map_err(|failure| failure.after(&format!("imported to {}", target.display())))
     }
@@ -131,12 +132,7 @@ fn remark_duplicates(duplicates: u64, rows: u64, time: Option<&str>) {
 }
 
 /// How the input was read on standard error, what became of it as a table on standard output.
-fn print(
-    target: &Path,
-    imported: &Imported,
-    heads: Option<Heads>,
-    duplicates: Option<DuplicatesArg>,
-) -> Outcome {
+fn print(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outcome {
     let report = &imported.report;
     for note in &imported.notes {
         text::remark(note);
@@ -147,9 +143,9 @@ fn print(
         ("vertices", count(report.vertices)),
         ("edges", format!("{} {kind}", count(report.edges))),
     ];
-    let fate = match duplicates {
-        Some(DuplicatesArg::Sum) => "added up: --duplicates keep keeps them",
-        Some(DuplicatesArg::Min | DuplicatesArg::Max) => "compared: --duplicates keep keeps them",
+    let fate = match report.rule {
+        Duplicates::Sum => "added up: --duplicates keep keeps them",
+        Duplicates::Min | Duplicates::Max => "compared: --duplicates keep keeps them",
         _ => "skipped: --duplicates keep keeps them",
     };
     let skipped = [

@@ -119,7 +119,8 @@ pub(crate) struct PolicyArgs {
     /// How later commits become layers: likewise, see [`PolicyArgs::written`].
     #[arg(skip)]
     writes: WriteOptionArgs,
-    /// What to do with edges given more than once; also the rule of the database for later commits [default: last]
+    /// What to do with edges given more than once; also the rule of the database for later commits [default: last; the entries of a
+    /// matrix add up]
     #[arg(long, value_enum)]
     pub(crate) duplicates: Option<DuplicatesArg>,
     /// What to do with edges from a vertex to itself
@@ -165,6 +166,7 @@ impl PolicyArgs {
             },
             tiles: self.encoding == StoredEncoding::Tiles,
             duplicates: self.duplicates.map(Duplicates::from).unwrap_or_default(),
+            adds_entries: self.duplicates.is_none(),
             writes: self.writes.over(WriteOptions::default()),
             self_loops: match self.self_loops {
                 SelfLoopsArg::Keep => SelfLoops::Keep,

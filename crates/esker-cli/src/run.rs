@@ -21,7 +21,7 @@ use serde_json::json;
 use crate::actual::{Actual, actual_json, actual_rows};
 use crate::algorithm::{PerAlgorithm, Requested, SharedArgs};
 use crate::answer_rows::{answer_rows, fact_json, value_json};
-use crate::at::{AtArgs, VersionRange, parse_range};
+use crate::at::{AtArgs, VersionRange, all_numbers, parse_range};
 use crate::choice::{ChoiceArgs, Chosen, needs_window};
 use crate::failure::{Failure, Outcome};
 use crate::figures::edges_name;
@@ -86,7 +86,7 @@ struct RunArgs {
     /// Show how the values, or the sizes of groups, are distributed
     #[arg(long, conflicts_with_all = ["top", "json"])]
     histogram: bool,
-    /// Run on these versions, both included, and show the figures of each in one table; with --top, its first rows. --output then writes the
+    /// Run on these versions, by number, tag or time, both included, and show the figures of each in one table; with --top, its first rows. --output then writes the
     /// values of all versions, after the column version; `-` prints them instead of figures
     #[arg(long, value_name = "FIRST..LAST", value_parser = parse_range, conflicts_with_all = ["at", "histogram"])]
     versions: Option<VersionRange>,
@@ -211,7 +211,8 @@ impl RunArgs {
         let file = shown.file(output, self.force, cancel)?;
         let (store, bar) = open_store(database.as_ref(), &self.resources, cancel)?;
         bar.finish();
-        let numbers = self.versions.unwrap_or(VersionRange::ALL).numbers(&store)?;
+        let numbers =
+            self.versions.as_ref().map_or_else(|| all_numbers(&store), |range| range.numbers(&store))?;
         let begin = Instant::now();
         // Rows on standard output would break into the bar.
         let mut shown = ShownVersions::new(shown, format, file, Bar::spinner(self.is_to_stdout()));

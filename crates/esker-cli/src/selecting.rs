@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use clap::Args;
 use esker::graph::{Cancel, Direction, Run};
-use esker::selection::{Condition, Conditions, SelectionReader};
+use esker::selection::{Condition, Conditions, SelectionReader, notes};
 use esker::store::io::TemporaryDirectory;
 use esker::store::{Snapshot, Store};
 
 use crate::failure::{Failure, Outcome};
 use crate::importing::{DuplicatesArg, OrderArg, PolicyArgs, import_reader};
 use crate::resources::ResourceArgs;
+use crate::text;
 
 /// Conditions on edges.
 #[derive(Debug, Clone, Args)]
@@ -30,6 +31,7 @@ pub(crate) struct Selected {
 impl WhereArgs {
     /// The conditions on the edges of a version; `None` if there are none.
     pub(crate) fn on(&self, snapshot: &Snapshot) -> Result<Option<Arc<Conditions>>, Failure> {
+        text::warn_of(&notes(&self.conditions, snapshot)?);
         Ok(Conditions::of(&self.conditions, snapshot)?)
     }
 

@@ -36,7 +36,7 @@ pub(crate) struct SetCommand {
     #[arg(long)]
     new: bool,
     /// Character between columns; `\t` or `tab` for a tab
-    #[arg(long, value_name = "CHAR")]
+    #[arg(long, value_name = "CHAR", conflicts_with = "vertex")]
     delimiter: Option<String>,
     /// The first line names the columns, though it looks like values
     #[arg(long, conflicts_with = "vertex")]

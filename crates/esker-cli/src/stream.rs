@@ -269,7 +269,7 @@ impl StreamCommand {
         let mut facts = vec![("committed".to_owned(), committed(fed.edges, &fed.versions))];
         let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));
         if *passed_over > 0 {
-            add("passed over", format!("{}, which versions had", counted(*passed_over, "edge", "edges")));
+            add("passed over", format!("{}, which were read before", counted(*passed_over, "edge", "edges")));
         }
         if state.expired > 0 {
             add("expired", counted(state.expired, "edge", "edges"));

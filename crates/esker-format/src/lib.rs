@@ -17,6 +17,7 @@ mod prefetch;
 mod field;
 mod header;
 pub mod calendar;
+pub mod decimal;
 mod logical;
 mod writer;
 mod column;

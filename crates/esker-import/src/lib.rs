@@ -24,7 +24,6 @@
 //! A reader gives batches of Arrow columns. The import numbers the ids, sorts the edges, on disk if memory does not suffice, and writes the
 //! lists as the base layer of a new database ([`install`]). [`mod@export`] writes a version to a file of another format.
 
-pub mod decimal;
 pub mod source;
 pub mod typed;
 pub mod scratch;
@@ -63,3 +62,5 @@ pub mod install;
 pub mod export;
 #[cfg(test)]
 mod tests;
+
+pub use text::rows;

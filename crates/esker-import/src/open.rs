@@ -65,6 +65,9 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
             format.title()
         )));
     }
+    if !format.is_table() && format != Format::Graphalytics {
+        refuse_lines(format.title(), options)?;
+    }
     let (mut reader, notes) = open_as(format, inputs, head, options)?;
     if matches!(options.weight, Pick::Column(_)) && reader.schema().weight.is_none() {
         return Err(Error::Invalid(format!("{} has no weights to import", first.path().display())));
@@ -131,6 +134,7 @@ fn refuse_columns(title: &str, options: &ReadOptions) -> Result<()> {
     let chosen = [
         ("--src", options.source.is_some()),
         ("--dst", options.target.is_some()),
+        ("--weight", matches!(options.weight, Pick::Column(_))),
         ("--time", matches!(options.time, Pick::Column(_))),
         ("--property", options.properties != PickProperties::None),
         ("--schema", !options.schema.is_empty()),
@@ -140,6 +144,23 @@ fn refuse_columns(title: &str, options: &ReadOptions) -> Result<()> {
         Some((flag, _)) => Err(Error::Invalid(format!(
             "{flag} means nothing for a {title}, whose columns are fixed; leave it out"
         ))),
+        None => Ok(()),
+    }
+}
+
+/// Formats that are no tables of text have no lines to split.
+fn refuse_lines(title: &str, options: &ReadOptions) -> Result<()> {
+    let chosen = [
+        ("--delimiter", options.delimiter.is_some()),
+        ("--header", options.header == Some(true)),
+        ("--no-header", options.header == Some(false)),
+        // A file of vertices may have quotes.
+        ("--no-quotes", options.quotes.is_some() && options.vertices.is_none()),
+    ];
+    match chosen.into_iter().find(|(_, chosen)| *chosen) {
+        Some((flag, _)) => {
+            Err(Error::Usage(format!("{flag} has no effect on a {title}, which is no table of text")))
+        }
         None => Ok(()),
     }
 }

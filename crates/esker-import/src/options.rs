@@ -76,6 +76,9 @@ pub struct ImportOptions {
     /// Which edge is stored if the input has it several times. The database applies this rule to later commits too. Default:
     /// [`Duplicates::Last`].
     pub duplicates: Duplicates,
+    /// Whether the entries of a matrix for one pair add up, as they do in other programs, instead of following that rule: for where nobody
+    /// has chosen one. It does not become the rule of the database. Default: no.
+    pub adds_entries: bool,
     /// How the database turns later commits into layers. `None` (default): as [`WriteOptions::default`].
     pub writes: Option<WriteOptions>,
     /// Whether self-loops are stored. Default: [`SelfLoops::Keep`].
@@ -106,6 +109,7 @@ impl std::fmt::Debug for ImportOptions {
             .field("encoding", &self.encoding)
             .field("tiles", &self.tiles)
             .field("duplicates", &self.duplicates)
+            .field("adds_entries", &self.adds_entries)
             .field("writes", &self.writes)
             .field("self_loops", &self.self_loops)
             .field("bad_lines", &self.bad_lines)
@@ -126,6 +130,7 @@ impl Default for ImportOptions {
             encoding: Encoding::Plain,
             tiles: false,
             duplicates: Duplicates::default(),
+            adds_entries: false,
             writes: None,
             self_loops: SelfLoops::default(),
             bad_lines: BadLines::default(),
@@ -163,6 +168,8 @@ pub struct ImportReport {
     pub directed: bool,
     /// Edges that repeat an earlier edge of the input, and were left out or merged into it by the rule for duplicates.
     pub duplicates: u64,
+    /// That rule: the one that was given, or the one by which the entries of a matrix add up.
+    pub rule: Duplicates,
     /// The edge property that probably holds times, judging by its name.
     pub time: Option<String>,
     /// The edge property that was named as the time, and its type, if no window can use that.

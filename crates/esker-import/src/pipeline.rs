@@ -52,6 +52,12 @@ pub(crate) fn build_layer(
     hasher: IdHasher,
 ) -> Result<Built> {
     let schema = schema_of(&*reader, options);
+    // Two entries of a matrix that is not symmetric are no entries for one pair, though an undirected graph has one edge for them.
+    let is_as_given = options.directed != Some(false) || schema.directed == Some(false);
+    let options = &match options.adds_entries && is_as_given && reader.entries_add_up() {
+        true => ImportOptions { duplicates: Duplicates::Sum, ..options.clone() },
+        false => options.clone(),
+    };
     check_weight(&schema, options.duplicates)?;
     let buffers = ColumnBuffers::new(schema.properties.len(), options.memory_bytes)?;
     let run = Run::new(RunOptions {
@@ -97,6 +103,7 @@ pub(crate) fn build_layer(
         arcs,
         directed,
         duplicates: both(written.duplicates, written.duplicate_loops),
+        rule: options.duplicates,
         time: schema.properties.iter().find(|name| is_time(name)).cloned(),
         no_time: None,
         integer_ids: schema.ids != IdKind::Text,

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, UInt64Array};
+use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int64Array, UInt64Array};
+use esker_format::decimal::{NotId, text_id};
 use esker_format::{Error, PropertyType, Result};
 use esker_graph::Stop;
 use esker_layers::ids::ExternalId;
@@ -33,6 +34,15 @@ pub fn texts(column: &ArrayRef) -> Option<impl Iterator<Item = &[u8]> + Clone> {
     let column = column.as_binary_opt::<i32>()?;
     let (bytes, ends) = (column.value_data(), column.value_offsets());
     Some(ends.windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]))
+}
+
+/// The places of a column of texts where none is an id, and why.
+pub fn bad_text_ids(texts: &BinaryArray) -> impl Iterator<Item = (usize, NotId)> {
+    // One look at all bytes finds that nothing is wrong, as is usual.
+    let ends = texts.value_offsets();
+    let is_good = ends.windows(2).all(|ends| ends[0] < ends[1]) && !texts.value_data().contains(&0);
+    let places = if is_good { 0..0 } else { 0..texts.len() };
+    places.filter_map(|place| text_id(texts.value(place)).err().map(|why| (place, why)))
 }
 
 /// A column of integer ids.
@@ -233,6 +243,11 @@ pub trait Reader: Send {
 
     /// The parser of this reader's blocks.
     fn parser(&self) -> Arc<dyn BlockParser>;
+
+    /// Whether the values of edges that come twice are parts of one: the input is a matrix with values.
+    fn entries_add_up(&self) -> bool {
+        false
+    }
 
     /// What a person should know of how the input is read.
     fn notes(&self) -> Vec<String> {

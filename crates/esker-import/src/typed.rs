@@ -6,10 +6,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Schema, TimeUnit as ArrowUnit};
+use esker_format::decimal::{self, Number};
 use esker_format::{ElementType, LogicalType, PropertyType, TimeUnit};
 use esker_layers::property::PropertyValue;
 
-use super::decimal::float;
 use super::source::{Numbers, text_column};
 
 /// Key and value by which the metadata of an Arrow schema says that edges are undirected.
@@ -165,11 +165,11 @@ pub(crate) fn fit(value: Typed, element: ElementType) -> Result<Typed, String> {
 
 /// A text as a value of a declared type that is not text.
 pub(crate) fn parse(text: &[u8], wanted: &PropertyType) -> Result<Typed, String> {
-    let text = std::str::from_utf8(text).map_err(|_| "is not UTF-8".to_owned())?.trim();
     if text.is_empty() {
         return Err(format!("is empty where a value of type {wanted} belongs"));
     }
     if !wanted.logical.is_number() {
+        let text = std::str::from_utf8(text).map_err(|_| "is not UTF-8".to_owned())?;
         let value = PropertyValue::parse_logical(&wanted.logical, text).map_err(str::to_owned)?;
         return Ok(Typed::Int(match value {
             PropertyValue::Boolean(value) => value.into(),
@@ -177,10 +177,12 @@ pub(crate) fn parse(text: &[u8], wanted: &PropertyType) -> Result<Typed, String>
             other => other.bits().unwrap_or(0).cast_signed(),
         }));
     }
-    let value = match (text.parse(), text.parse()) {
-        (Ok(value), _) => Typed::Int(value),
-        (_, Ok(value)) if wanted.element == ElementType::U64 => Typed::Unsigned(value),
-        _ => Typed::Float(float(text).map_err(|why| why.reason().to_owned())?),
+    let unsigned = if wanted.element == ElementType::U64 { decimal::unsigned(text) } else { None };
+    let value = match (unsigned, decimal::number(text)) {
+        (Some(value), _) => Typed::Unsigned(value),
+        (None, Ok(Number::Int(value))) => Typed::Int(value),
+        (None, Ok(Number::Float(value))) => Typed::Float(value),
+        (None, Err(why)) => return Err(why.reason().to_owned()),
     };
     fit(value, wanted.element)
 }
@@ -221,7 +223,7 @@ pub(crate) fn sniff_most<'v>(values: &(impl Iterator<Item = &'v [u8]> + Clone)) 
     // Of two that fit as many, the first.
     let counts = times().map(|logical| (count(&logical), logical)).rev();
     let (count, logical) = counts.max_by_key(|(count, _)| *count)?;
-    let numbers = given().filter(|text| text.is_ok_and(is_number)).count();
+    let numbers = given().filter(|text| text.is_ok_and(|text| decimal::is_numeral(text.as_bytes()))).count();
     (count > numbers).then_some(logical)
 }
 
@@ -233,13 +235,9 @@ fn times() -> impl DoubleEndedIterator<Item = LogicalType> {
     std::iter::once(LogicalType::Date).chain(timestamps)
 }
 
-fn is_number(text: &str) -> bool {
-    text.parse::<f64>().is_ok()
-}
-
 /// Whether a text is a value of a type, and no number.
 fn fits(logical: &LogicalType, text: &str) -> bool {
-    !is_number(text) && PropertyValue::parse_logical(logical, text).is_ok()
+    !decimal::is_numeral(text.as_bytes()) && PropertyValue::parse_logical(logical, text).is_ok()
 }
 
 /// Whether values are integers from 0 to 2^64 - 1, which no other type of a property holds.

@@ -5,7 +5,7 @@ use std::io::Write;
 use esker_graph::VertexId;
 use esker_import::typed;
 use esker_store::diff::{DiffEdge, DiffSummary, Difference};
-use esker_store::format::PropertyRecord;
+use esker_store::format::{PropertyRecord, decimal};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{Error, Result, Snapshot};
@@ -168,7 +168,7 @@ fn show(value: &PropertyValue<'_>) -> String {
         PropertyValue::Text(text) => {
             let text = quoted(text);
             let ambiguous =
-                text.parse::<f64>().is_ok() || typed::sniff([text.as_bytes()].into_iter()).is_some();
+                decimal::is_numeral(text.as_bytes()) || typed::sniff([text.as_bytes()].into_iter()).is_some();
             if ambiguous { format!("\"{text}\"") } else { text }
         }
         PropertyValue::F32(x) => show_float(f64::from(*x)),

@@ -12,7 +12,7 @@ use esker_import::source::{
     Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Schema, id_column, text_column,
 };
 use esker_store::Snapshot;
-use esker_store::format::PropertyRecord;
+use esker_store::format::{ElementType, PropertyRecord, decimal};
 use esker_store::ids::ExternalId;
 use esker_store::layer::ListColumns;
 use esker_store::property::{PropertyValue, RemovedVertices};
@@ -26,6 +26,22 @@ const BLOCK_VERTICES: usize = 1 << 12;
 
 /// Bytes that stand for an arc in progress.
 const ARC_BYTES: u64 = 16;
+
+/// What a person should know of conditions on a version: the texts that no edge has.
+///
+/// # Errors
+/// [`esker_store::Error::Invalid`] for an unknown property; [`esker_store::Error::Corrupt`].
+pub fn notes(conditions: &[Condition], snapshot: &Snapshot) -> Result<Vec<String>> {
+    let mut notes = Vec::new();
+    for condition in conditions {
+        let property = snapshot.edge_property(&condition.property)?;
+        if property.is_text() && !condition.occurs(property, snapshot)? {
+            let Condition { property, wanted, .. } = condition;
+            notes.push(format!("no edge of any version has the text {wanted:?} as its {property}"));
+        }
+    }
+    Ok(notes)
+}
 
 /// A condition on an edge property, such as `kind=depends` or `since>=2011`.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +78,60 @@ impl std::str::FromStr for Condition {
     }
 }
 
+impl Condition {
+    /// Whether some edge of any version has the wanted text as its value of a property of texts.
+    fn occurs(&self, property: &PropertyRecord, snapshot: &Snapshot) -> Result<bool> {
+        let Some(texts) = snapshot.dictionary(property.number) else { return Ok(false) };
+        for code in 0..texts.len() {
+            if texts.text(code)? == self.wanted.as_bytes() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Refuses a wanted text, which does not occur, if it is written as other languages write it.
+    fn expect_no_slip(&self) -> std::result::Result<(), String> {
+        let quotes = ['"', '\''];
+        let inside = quotes.iter().find_map(|&quote| self.wanted.strip_prefix(quote)?.strip_suffix(quote));
+        match (self.wanted.strip_prefix('='), inside) {
+            (Some(_), _) => Err(format!(
+                "no edge has the text {:?}; one sign compares, as in {}=depends",
+                self.wanted, self.property
+            )),
+            (_, Some(inside)) => Err(format!(
+                "no edge has the text {}, and quotes would be a part of it; leave them out, as in {}={inside}",
+                self.wanted, self.property
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The wanted number, if values of a property can be compared with it.
+    fn number(&self, property: &PropertyRecord) -> std::result::Result<Wanted, String> {
+        let text = &self.wanted;
+        let read = decimal::unsigned(text.as_bytes()).map(|value| Wanted::Whole(value.into()));
+        let wanted = read.map_or_else(
+            || match decimal::number(text.as_bytes()) {
+                Ok(decimal::Number::Int(value)) => Ok(Wanted::Whole(value.into())),
+                Ok(decimal::Number::Float(value)) => Ok(Wanted::Real(value)),
+                Err(why) => Err(format!("it holds numbers, and {text:?} {}", why.reason())),
+            },
+            Ok,
+        )?;
+        let is_equality = matches!(self.met, [Ordering::Equal] | [Ordering::Less, Ordering::Greater]);
+        match (wanted, property.element) {
+            // What a property of 32 bits holds is compared with what it would hold.
+            (Wanted::Real(value), ElementType::F32) => Ok(Wanted::Real(f64::from(value as f32))),
+            (Wanted::Real(value), ElementType::F64) => Ok(Wanted::Real(value)),
+            (Wanted::Real(value), _) if is_equality && value.fract() != 0.0 => {
+                Err(format!("it holds integers, and {text} is none"))
+            }
+            (wanted, _) => Ok(wanted),
+        }
+    }
+}
+
 /// A wanted value of the type of a property.
 #[derive(Debug, Clone)]
 enum Wanted {
@@ -83,22 +153,20 @@ impl Test {
     fn new(condition: &Condition, snapshot: &Snapshot) -> Result<Self> {
         let Condition { property, met, wanted } = condition;
         let property = snapshot.edge_property(property)?.clone();
-        let number = || {
-            let whole = wanted.parse().ok().map(Wanted::Whole);
-            whole.or_else(|| wanted.parse().ok().filter(|real: &f64| !real.is_nan()).map(Wanted::Real))
-        };
         let refused = |reason: &str| Error::Usage(format!("--where {}: {reason}", property.name));
         let value = if property.is_text() {
-            if met.len() == 1 && met[0] != Ordering::Equal || met.len() == 2 && met.contains(&Ordering::Equal)
-            {
+            if !matches!(met, [Ordering::Equal] | [Ordering::Less, Ordering::Greater]) {
                 return Err(refused("it holds texts, which only = and != compare"));
+            }
+            if !condition.occurs(&property, snapshot)? {
+                condition.expect_no_slip().map_err(|reason| refused(&reason))?;
             }
             Wanted::Text(wanted.clone().into_bytes())
         } else if !property.is_number() {
             let value = PropertyValue::parse_logical(&property.logical, wanted);
             Wanted::Logical(value.map_err(|reason| refused(&format!("{wanted:?} {reason}")))?)
         } else {
-            number().ok_or_else(|| refused(&format!("it holds numbers, and {wanted:?} is none")))?
+            condition.number(&property).map_err(|reason| refused(&reason))?
         };
         Ok(Self { property, met, wanted: value })
     }

@@ -143,7 +143,7 @@ impl ClusterStreamCommand {
         }
         if report.passed > 0 {
             let passed = counted(report.passed, "edge", "edges");
-            text::remark(&format!("Passed over {passed} that earlier versions have"));
+            text::remark(&format!("Passed over {passed} that were read before"));
         }
         let (path, given) = (self.cluster.display(), counted(report.edges, "edge", "edges"));
         match &report.versions[..] {

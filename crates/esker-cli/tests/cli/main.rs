@@ -25,6 +25,7 @@ mod graphalytics;
 mod versions;
 mod writers;
 mod vertices;
+mod values;
 mod inputs;
 mod limits;
 mod rates;

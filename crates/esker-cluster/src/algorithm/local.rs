@@ -4,12 +4,11 @@ use std::str::FromStr;
 
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Graph, Run, Stop, VertexId, vertex};
-use esker_store::ids::ExternalId;
 use esker_store::{Snapshot, StoredGraph};
 
 use crate::answer::{Cell, Outline};
 use crate::engine::Engine;
-use crate::owner::Owners;
+use crate::owner::{Owners, typed_id};
 use crate::routes::Routes;
 
 /// Appends the cells of an own vertex to a row.
@@ -47,12 +46,7 @@ impl Local<'_, '_> {
     /// # Errors
     /// [`Stop::Unsuitable`] if this shard would own it but has no such vertex; [`Error::Usage`] if the id is not of the cluster's kind.
     pub(crate) fn find_owned(&self, text: &str) -> Result<Option<VertexId>> {
-        let id = match self.snapshot.ids().is_text() {
-            true => ExternalId::Text(text.as_bytes()),
-            false => ExternalId::Int(text.trim().parse().map_err(|_| {
-                Error::Usage(format!("{text:?} is not an id: the ids of this cluster are integers"))
-            })?),
-        };
+        let id = typed_id(text, self.snapshot.ids().is_text())?;
         if self.owners.of(id) != self.routes.shard() {
             return Ok(None);
         }

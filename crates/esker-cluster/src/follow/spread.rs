@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use esker_format::{Error, Result};
+use esker_format::Result;
 use esker_graph::{Direction, VertexId, vertex};
 use esker_store::ids::ExternalId;
 
@@ -20,6 +20,7 @@ use super::live::{Live, Step, TakeChange};
 use super::values::{LiveValue, Values};
 use crate::answer::{Cell, ColumnKind, OwnedId};
 use crate::engine::Engine;
+use crate::owner::typed_id;
 use crate::wire::Taker;
 
 /// The depth of a vertex that is not reached.
@@ -149,13 +150,7 @@ impl Depths {
 
 /// An id that a user typed.
 pub(super) fn parse_id(text: &str, is_text: bool) -> Result<OwnedId> {
-    if is_text {
-        return Ok(OwnedId::Text(text.as_bytes().to_vec()));
-    }
-    text.trim()
-        .parse()
-        .map(OwnedId::Int)
-        .map_err(|_| Error::Usage(format!("{text:?} is not an id: the ids of this cluster are integers")))
+    typed_id(text, is_text).map(OwnedId::from)
 }
 
 impl Spreads for Depths {

@@ -9,6 +9,7 @@ use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type}
 use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, PrimitiveArray};
 use arrow_schema::DataType;
 use arrow_select::filter::filter;
+use esker_format::decimal::{NotNumber, float_id};
 use esker_format::{Error, LogicalType, PropertyType, Result};
 
 use super::contain::damaged;
@@ -16,7 +17,7 @@ use super::region::unusable;
 use super::runs::Origin;
 use super::simple::{mapped, same_bits, simplified};
 use crate::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
-use crate::source::{EdgeBatch, IdKind, Rejected, Schema};
+use crate::source::{EdgeBatch, IdKind, Rejected, Schema, bad_text_ids};
 use crate::typed::{as_time, cast, is_unsigned, logical_of, weight_fits};
 
 /// Pairs of names that say where edges leave and arrive, the likeliest first. Compared without regard to case.
@@ -341,7 +342,7 @@ type Faults = BTreeMap<usize, (String, String)>;
 
 /// Makes a batch of columns of equal length: source, target, then the properties of `chosen`.
 ///
-/// Rows without a value, with a negative or fractional id or with a NaN are rejected.
+/// Rows without a value, with what is no id or with a number that is not finite are rejected.
 ///
 /// # Errors
 /// If the columns are not of equal length, which only damage can cause.
@@ -451,10 +452,18 @@ fn find_faults(
             }
         }
     } else if let Some(values) = column.as_primitive_opt::<Float64Type>() {
-        let is_bad = |v: f64| if is_id { !(0.0..9e15).contains(&v) || v.fract() != 0.0 } else { v.is_nan() };
+        let is_bad = |v: f64| if is_id { float_id(v).is_err() } else { !v.is_finite() };
         for (row, value) in bad(values, is_bad) {
-            let wanted = if is_id { "no id, which must be an integer or a text" } else { "not a number" };
-            fault(row, format!("the column {name:?} has a value here that is {wanted}"), value.to_string());
+            let why = match float_id(value) {
+                Err(why) if is_id => format!("that {}, so it is no id", why.reason()),
+                _ => NotNumber::NotFinite.reason().replacen("is", "that is", 1),
+            };
+            fault(row, format!("the column {name:?} has a value here {why}"), value.to_string());
+        }
+    } else if let Some(texts) = column.as_binary_opt::<i32>().filter(|_| is_id) {
+        for (row, why) in bad_text_ids(texts).filter(|(row, _)| texts.is_valid(*row)) {
+            let reason = format!("the id in the column {name:?} {}", why.reason());
+            fault(row, reason, String::from_utf8_lossy(texts.value(row)).into_owned());
         }
     }
 }

@@ -10,7 +10,7 @@ use esker_format::{Error, LogicalType, Result};
 use super::digits::{push_typed, push_u64};
 use super::graph::{ExportBlock, PropertyKind};
 use super::sink::OutputFile;
-use super::writer::{EdgeWriter, ExportShape, VertexNames};
+use super::writer::{EdgeWriter, ExportShape, VertexNames, push_quoted};
 use crate::format::Format;
 use crate::typed::logical_value;
 
@@ -252,23 +252,4 @@ impl LineWriter<'_> {
             "the id {id} exceeds {most}, the largest of the format: write the vertices' numbers with --ids numbers"
         ))
     }
-}
-
-/// Appends a field of a table, in quotes if it holds the delimiter, a quote, a line break, or spaces at its ends.
-fn push_quoted(out: &mut Vec<u8>, text: &[u8], delimiter: u8) {
-    let special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-    let edge = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
-    let comment = text.first() == Some(&b'#');
-    if !(comment || edge(text.first()) || edge(text.last()) || text.iter().any(|&byte| special(byte))) {
-        out.extend_from_slice(text);
-        return;
-    }
-    out.push(b'"');
-    for &byte in text {
-        if byte == b'"' {
-            out.push(b'"');
-        }
-        out.push(byte);
-    }
-    out.push(b'"');
 }

@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use esker_format::Result;
+use esker_format::{Result, decimal};
 use esker_graph::vertex;
 
 use super::graph::{ExportGraph, PropertyInfo, PropertyKind};
 use super::options::{ExportOptions, WriteIds};
 use crate::format::Format;
-use crate::text::digits;
 use crate::typed::sniff;
 
 /// Vertices whose ids are looked at.
@@ -280,22 +279,20 @@ fn has_zone(property: &PropertyInfo) -> bool {
     }
 }
 
-/// Whether a reader takes the ids, which are texts, for integers: it allows one in ten of a sample to be something else.
+/// Whether a reader takes the ids, which are texts, for integers, by a sample of them.
 fn look_like_integers(graph: &dyn ExportGraph) -> Result<bool> {
-    let (mut id, mut others) = (Vec::new(), 0);
     let sample = graph.num_vertices().min(SAMPLE_IDS);
-    for v in 0..sample {
-        id.clear();
-        graph.write_id(vertex(v as usize), &mut id)?;
-        others += u64::from(digits::id(&id).is_err());
-    }
-    Ok(sample > 0 && others * 10 <= sample)
+    let ids = (0..sample).map(|v| {
+        let mut id = Vec::new();
+        graph.write_id(vertex(v as usize), &mut id).map(|()| id)
+    });
+    let ids = ids.collect::<Result<Vec<_>>>()?;
+    Ok(sample > 0 && !decimal::are_text_ids(ids.iter().map(Vec::as_slice)))
 }
 
 /// Whether a reader takes the texts of a property for numbers, truth values or times.
 fn look_like_others(graph: &dyn ExportGraph, property: usize) -> Result<bool> {
     let texts = graph.dictionary(property)?;
-    let texts = || texts.iter().flatten().filter(|text| !text.is_empty());
-    let are_numbers = texts().all(|text| digits::number(text).is_ok());
-    Ok(texts().next().is_some() && (are_numbers || sniff(texts()).is_some()))
+    let texts = || texts.iter().flatten();
+    Ok(decimal::are_numbers(texts()) || sniff(texts()).is_some())
 }

@@ -99,6 +99,25 @@ impl<'a> VertexNames<'a> {
     }
 }
 
+/// Appends a field of a table, in quotes if it holds the delimiter, a quote, a line break, or spaces at its ends.
+pub(super) fn push_quoted(out: &mut Vec<u8>, text: &[u8], delimiter: u8) {
+    let special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+    let edge = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
+    let comment = text.first() == Some(&b'#');
+    if !(comment || edge(text.first()) || edge(text.last()) || text.iter().any(|&byte| special(byte))) {
+        out.extend_from_slice(text);
+        return;
+    }
+    out.push(b'"');
+    for &byte in text {
+        if byte == b'"' {
+            out.push(b'"');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
+}
+
 fn as_vertex(v: u64) -> VertexId {
     vertex(v as usize)
 }

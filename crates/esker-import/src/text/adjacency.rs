@@ -8,11 +8,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use esker_format::Result;
+use esker_format::{Result, decimal};
 
 use super::blocks::{excerpt, input_error};
 use super::column::NumberColumn;
-use super::digits;
 use super::reasons::{not_id, not_in_range};
 use super::table::Head;
 use super::words::Words;
@@ -202,15 +201,15 @@ impl AdjacencyParser {
         &self,
         target: &[u8],
         weight: Option<&[u8]>,
-    ) -> std::result::Result<(u64, Option<digits::Number>), String> {
-        let id = digits::id(target).map_err(|why| not_id("target", why, false))?;
+    ) -> std::result::Result<(u64, Option<decimal::Number>), String> {
+        let id = decimal::id(target).map_err(|why| not_id("target", why, false))?;
         // There is an edge, so there is a vertex.
         let ids = 0..=self.offsets.len() as u64 - 1;
         if !ids.contains(&id) {
             return Err(not_in_range("target", id, &ids));
         }
         let weight = weight.map(|word| {
-            digits::number(word).map_err(|why| format!("its weight {:?} {}", excerpt(word), why.reason()))
+            decimal::number(word).map_err(|why| format!("its weight {:?} {}", excerpt(word), why.reason()))
         });
         Ok((id, weight.transpose()?))
     }

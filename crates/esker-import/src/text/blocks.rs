@@ -44,6 +44,8 @@ struct OpenPart {
     /// Number of the line with which `rest` begins.
     line: u64,
     quoted: Option<Dialect>,
+    /// Whether the rest of a line that is too long comes next, of which the beginning was handed out.
+    in_long_line: bool,
 }
 
 impl LineBlocks {
@@ -57,7 +59,7 @@ impl LineBlocks {
     /// The next block; [`Block::file`] is the index of its part.
     ///
     /// # Errors
-    /// If the input cannot be read, or has a line that is too long.
+    /// If the input cannot be read.
     pub(crate) fn next_block(&mut self) -> Result<Option<Block>> {
         loop {
             if self.open.is_none() {
@@ -98,7 +100,8 @@ impl OpenPart {
             rest.truncate(filled);
         }
         rest.drain(..part.skip_bytes.min(rest.len()));
-        Ok(Self { input: part.input.clone(), stream, rest, line: part.skip_lines + 1, quoted: part.quoted })
+        let (input, line, quoted) = (part.input.clone(), part.skip_lines + 1, part.quoted);
+        Ok(Self { input, stream, rest, line, quoted, in_long_line: false })
     }
 
     /// Whole lines, and whether they are the last.
@@ -111,6 +114,7 @@ impl OpenPart {
             let filled = self.stream.fill(&mut bytes, filled)?;
             let at_end = filled < bytes.len();
             bytes.truncate(filled);
+            self.leave_long_line(&mut bytes);
             if at_end {
                 return Ok((bytes, true));
             }
@@ -118,10 +122,10 @@ impl OpenPart {
                 self.rest = bytes.split_off(end);
                 return Ok((bytes, false));
             }
-            if filled > line_bytes_max {
-                return Err(self.too_long(&bytes, line_bytes_max));
+            if bytes.len() > line_bytes_max {
+                return Ok((self.beginning(bytes, line_bytes_max), false));
             }
-            size = (filled * 2).min(line_bytes_max + 1);
+            size = size.max((bytes.len() * 2).min(line_bytes_max + 1));
         }
     }
 
@@ -134,13 +138,14 @@ impl OpenPart {
     ) -> Result<(Vec<u8>, bool)> {
         let mut bytes = std::mem::take(&mut self.rest);
         loop {
+            self.leave_long_line(&mut bytes);
             if let Some(end) = last_line_end(&bytes, self.quoted.as_ref()) {
                 self.rest = bytes.split_off(end);
                 return Ok((bytes, false));
             }
             let filled = bytes.len();
             if filled > line_bytes_max {
-                return Err(self.too_long(&bytes, line_bytes_max));
+                return Ok((self.beginning(bytes, line_bytes_max), false));
             }
             bytes.resize(filled + block_bytes, 0);
             let read = loop {
@@ -167,19 +172,38 @@ impl OpenPart {
         }
     }
 
-    fn too_long(&self, bytes: &[u8], line_bytes_max: usize) -> Error {
-        let in_quotes = self.quoted.is_some() && memchr::memchr(b'\n', bytes).is_some();
-        let reason = if in_quotes {
-            format!(
-                "a quote opens a field that does not close within {line_bytes_max} bytes; mend the line, or turn quotes off"
-            )
-        } else {
-            format!(
-                "the line is longer than {line_bytes_max} bytes, so this is no list of edges; name the format if it is another"
-            )
-        };
-        input_error(self.stream.path(), Some(self.line), bytes, reason)
+    /// The beginning of a line that is too long, as a line that the parser refuses: nobody holds all of it.
+    fn beginning(&mut self, mut bytes: Vec<u8>, line_bytes_max: usize) -> Vec<u8> {
+        // A quote that never closes: the line ends where it would without quotes.
+        if let Some(end) = memchr::memchr(b'\n', &bytes) {
+            self.rest = bytes.split_off(end + 1);
+            return bytes;
+        }
+        bytes.truncate(line_bytes_max + 1);
+        bytes.push(b'\n');
+        self.in_long_line = true;
+        bytes
     }
+
+    /// Drops the rest of a line that is too long.
+    fn leave_long_line(&mut self, bytes: &mut Vec<u8>) {
+        if self.in_long_line {
+            let end = memchr::memchr(b'\n', bytes);
+            self.in_long_line = end.is_none();
+            bytes.drain(..end.map_or(bytes.len(), |end| end + 1));
+        }
+    }
+}
+
+/// Why the line at `at` is too long; `None` if it is not.
+pub(crate) fn too_long(bytes: &[u8], at: usize, line_bytes_max: usize) -> Option<String> {
+    if bytes.len() - at <= line_bytes_max || memchr::memchr(b'\n', &bytes[at..=at + line_bytes_max]).is_some()
+    {
+        return None;
+    }
+    Some(format!(
+        "the line is longer than {line_bytes_max} bytes, so this is no list of edges; name the format if it is another"
+    ))
 }
 
 /// Line feeds in `bytes`.

@@ -3,7 +3,8 @@
 //! Integers become floats where a column has fractions. An integer beyond 2^53 that no float equals cannot; where it meets a
 //! fraction, the column has no type.
 
-use super::digits::Number;
+use esker_format::decimal::Number;
+
 use crate::source::Numbers;
 
 /// The numbers of one property in one block.

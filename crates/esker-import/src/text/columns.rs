@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use esker_format::decimal::{self, Number};
 use esker_format::{Error, PropertyType};
 
 use super::blocks::{excerpt, input_error};
-use super::digits;
 use super::names::{SOURCES, TARGETS, TIMES, WEIGHTS, position};
 use super::shape::Shape;
 use crate::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
@@ -153,8 +153,7 @@ fn listed(header: &[String]) -> String {
 fn are_whole(shape: &Shape, property: &Property) -> Result<(), Unfit> {
     let fields =
         || shape.rows.iter().filter_map(|row| row.get(property.column)).map(|field| field.trim_ascii());
-    let is_whole = |field: &[u8]| std::str::from_utf8(field).is_ok_and(|field| field.parse::<i64>().is_ok());
-    let broken = |field: &&[u8]| digits::number(field).is_ok() && !is_whole(field) && !field.is_empty();
+    let broken = |field: &&[u8]| matches!(decimal::number(field), Ok(Number::Float(_)));
     match fields().find(broken).filter(|_| property.property_type.is_none()) {
         None => Ok(()),
         Some(field) => Err(Unfit::Option(format!(
@@ -221,8 +220,7 @@ fn usual_weight(shape: &Shape) -> Option<usize> {
     match &shape.header {
         Some(header) => position(header, WEIGHTS),
         None if shape.columns == 3 => {
-            let is_number =
-                |row: &Vec<Vec<u8>>| row.get(2).is_some_and(|field| digits::number(field).is_ok());
+            let is_number = |row: &Vec<Vec<u8>>| row.get(2).is_some_and(|field| decimal::is_numeral(field));
             // One bad line in a hundred is a bad line, not a sign that this is no weight.
             let numbers = shape.rows.iter().filter(|row| is_number(row)).count();
             (numbers * 100 >= shape.rows.len() * 99).then_some(2)
@@ -284,7 +282,7 @@ fn declare(shape: &Shape, options: &ReadOptions, properties: &mut Vec<Property>)
 /// The type of a column by the sample; `None`: numbers.
 fn sniffed(shape: &Shape, column: usize) -> Option<PropertyType> {
     let fields = || shape.rows.iter().filter_map(|row| row.get(column)).map(Vec::as_slice);
-    if fields().all(|field| digits::number(field).is_ok()) {
+    if decimal::are_numbers(fields()) {
         return None;
     }
     Some(typed::sniff(fields()).map_or_else(PropertyType::text, PropertyType::from))
@@ -331,18 +329,15 @@ fn find(shape: &Shape, name: &str) -> Result<usize, Unfit> {
     Err(Unfit::Option(reason))
 }
 
-/// Whether the ids of a sample are to be taken as texts: if one would lose its zeros or its sign as an integer, or more than one in ten
-/// is no integer. Fewer are bad lines.
+/// Whether the ids of a sample are to be taken as texts.
 pub(crate) fn ids_are_texts(shape: &Shape, columns: &Columns, options: &ReadOptions) -> bool {
     match options.ids {
         PickIds::Int => false,
         PickIds::Text => true,
         PickIds::Auto => {
             let ends = [columns.source, columns.target];
-            let fields = || shape.rows.iter().flat_map(|row| ends.iter().filter_map(|&end| row.get(end)));
-            let others = fields().filter(|field| digits::id(field).is_err()).count();
-            let is_padded = |field: &Vec<u8>| digits::is_padded(field) && digits::id(field).is_ok();
-            others * 10 > fields().count() || fields().any(is_padded)
+            let fields = shape.rows.iter().flat_map(|row| ends.iter().filter_map(|&end| row.get(end)));
+            decimal::are_text_ids(fields.map(Vec::as_slice))
         }
     }
 }

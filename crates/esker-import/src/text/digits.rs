@@ -4,30 +4,7 @@
 //! within the word, shifts the digits to the top and adds neighbours up in three multiplications (D. Lemire's
 //! "Quickly parsing eight digits", after W. Mula). Bounds: about 12 cycles a number, whatever its length to 7.
 
-pub(crate) use crate::decimal::NotNumber;
-use crate::decimal::float;
-
-/// A number: an integer where it can be one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Number {
-    /// An integer.
-    Int(i64),
-    /// Anything else, finite.
-    Float(f64),
-}
-
-/// Why a field is no id of 64 bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NotId {
-    /// Nothing is there.
-    Empty,
-    /// Below zero.
-    Negative,
-    /// Above 2^64 - 1.
-    TooLarge,
-    /// Not an integer.
-    Other,
-}
+use esker_format::decimal::{EXACT, Number, is_padded};
 
 const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
@@ -41,12 +18,6 @@ const TENS: [u64; 16] = {
     }
     tens
 };
-
-/// Powers of ten that a 64-bit float holds exactly.
-const EXACT: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-    1e19, 1e20, 1e21, 1e22,
-];
 
 /// The digits at the start of a word of text: their value, and how many there are.
 #[inline(always)]
@@ -88,7 +59,8 @@ pub(crate) fn uint_at(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
 #[inline(always)]
 pub(crate) fn decimal_at(bytes: &[u8], at: usize) -> Option<(Number, usize)> {
     let (whole, end) = uint_at(bytes, at)?;
-    if end - at > 15 {
+    // Zeros in front are left to the slow path, which refuses them.
+    if end - at > 15 || is_padded(&bytes[at..end]) {
         return None;
     }
     if bytes.get(end) != Some(&b'.') {
@@ -101,84 +73,6 @@ pub(crate) fn decimal_at(bytes: &[u8], at: usize) -> Option<(Number, usize)> {
     }
     let value = (whole * TENS[places] + part) as f64 / EXACT[places];
     Some((Number::Float(value), stop))
-}
-
-/// Whether an id of digits is not written as integers are: it has zeros in front, as postcodes do, or a plus sign, as telephone numbers
-/// do. An integer does not keep them.
-pub(crate) fn is_padded(field: &[u8]) -> bool {
-    matches!(field, [b'0', b'0'..=b'9', ..] | [b'+', b'0'..=b'9', ..])
-}
-
-/// A whole field as an id.
-pub(crate) fn id(field: &[u8]) -> Result<u64, NotId> {
-    let (digits, negative) = match field {
-        [] => return Err(NotId::Empty),
-        [b'-', digits @ ..] => (digits, true),
-        [b'+', digits @ ..] => (digits, false),
-        digits => (digits, false),
-    };
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return Err(NotId::Other);
-    }
-    let mut value: u64 = 0;
-    for digit in digits {
-        value = value
-            .checked_mul(10)
-            .and_then(|v| v.checked_add(u64::from(digit - b'0')))
-            .ok_or(if negative { NotId::Negative } else { NotId::TooLarge })?;
-    }
-    if negative && value != 0 { Err(NotId::Negative) } else { Ok(value) }
-}
-
-/// A whole field as a number. An integer beyond 64 bits is taken as a float if it is one exactly.
-pub(crate) fn number(field: &[u8]) -> Result<Number, NotNumber> {
-    let (digits, negative) = match field {
-        [] => return Err(NotNumber::Empty),
-        [b'-', digits @ ..] => (digits, true),
-        [b'+', digits @ ..] => (digits, false),
-        digits => (digits, false),
-    };
-    if let Some(number) = short_decimal(digits, negative) {
-        return Ok(number);
-    }
-    let text = std::str::from_utf8(field).map_err(|_| NotNumber::Other)?;
-    if let Ok(value) = text.parse::<i64>() {
-        return Ok(Number::Int(value));
-    }
-    float(text).map(Number::Float)
-}
-
-/// Numbers of up to 15 digits, with a point perhaps: exact in one division, for both are exact floats (W. Clinger,
-/// "How to read floating point numbers accurately", PLDI 1990).
-#[inline]
-fn short_decimal(digits: &[u8], negative: bool) -> Option<Number> {
-    if digits.len() > 16 {
-        return None;
-    }
-    let mut value: u64 = 0;
-    let mut count = 0;
-    let mut fraction = None;
-    for &byte in digits {
-        match byte {
-            b'0'..=b'9' => {
-                value = value * 10 + u64::from(byte - b'0');
-                count += 1;
-                fraction = fraction.map(|places: usize| places + 1);
-            }
-            b'.' if fraction.is_none() => fraction = Some(0),
-            _ => return None,
-        }
-    }
-    if count == 0 || count > 15 {
-        return None;
-    }
-    Some(match fraction {
-        None => Number::Int(if negative { -(value as i64) } else { value as i64 }),
-        Some(places) => {
-            let value = value as f64 / EXACT[places];
-            Number::Float(if negative { -value } else { value })
-        }
-    })
 }
 
 #[cfg(test)]
@@ -215,63 +109,5 @@ mod tests {
                 assert_eq!(uint_at(&text, 0), Some((expected, length)), "byte {byte}");
             }
         }
-    }
-
-    #[test]
-    fn ids_say_why_not() {
-        assert_eq!(id(b"18446744073709551615"), Ok(u64::MAX));
-        assert_eq!(id(b"18446744073709551616"), Err(NotId::TooLarge));
-        assert_eq!(id(b"-0"), Ok(0));
-        assert_eq!(id(b"+7"), Ok(7));
-        assert_eq!(id(b"-1"), Err(NotId::Negative));
-        assert_eq!(id(b"-99999999999999999999999"), Err(NotId::Negative));
-        assert_eq!(id(b""), Err(NotId::Empty));
-        assert_eq!(id(b"-"), Err(NotId::Other));
-        assert_eq!(id(b"1.0"), Err(NotId::Other));
-        assert_eq!(id(b"0x1f"), Err(NotId::Other));
-    }
-
-    #[test]
-    fn what_no_type_holds_is_no_number() {
-        for text in ["12345678901234567890123", "-9223372036854775809", "+18446744073709551615"] {
-            assert_eq!(number(text.as_bytes()), Err(NotNumber::TooLong), "{text}");
-        }
-        for text in ["1e-400", "-0.1e-999", "0.000001E-350"] {
-            assert_eq!(number(text.as_bytes()), Err(NotNumber::TooSmall), "{text}");
-        }
-        for text in ["0e-400", "-0.0e9", "1.2e22", "12345678901234567890.5", "5e-324"] {
-            assert_eq!(number(text.as_bytes()), Ok(Number::Float(text.parse().unwrap())), "{text}");
-        }
-    }
-
-    #[test]
-    fn numbers_equal_those_of_the_standard_library() {
-        for text in [
-            "0.1",
-            "123.456",
-            "-0.001",
-            "1e-7",
-            "1.",
-            ".5",
-            "123456789012345.6",
-            "9007199254740993.5",
-            "4e300",
-        ] {
-            assert_eq!(number(text.as_bytes()), Ok(Number::Float(text.parse().unwrap())), "{text}");
-        }
-        for text in ["0", "-1", "999999999999999", "9223372036854775807", "-9223372036854775808"] {
-            assert_eq!(number(text.as_bytes()), Ok(Number::Int(text.parse().unwrap())), "{text}");
-        }
-        assert_eq!(number(b"9223372036854775808"), Ok(Number::Float(9_223_372_036_854_775_808.0)));
-        assert_eq!(number(b"-18446744073709551616"), Ok(Number::Float(-18_446_744_073_709_551_616.0)));
-        assert_eq!(number(b"0018446744073709551616"), Ok(Number::Float(18_446_744_073_709_551_616.0)));
-        assert_eq!(number(b"1e999"), Err(NotNumber::NotFinite));
-        assert_eq!(number(b"NaN"), Err(NotNumber::NotFinite));
-        assert_eq!(number(b"-inf"), Err(NotNumber::NotFinite));
-        assert_eq!(number(b""), Err(NotNumber::Empty));
-        assert_eq!(number(b"1,5"), Err(NotNumber::Other));
-        assert_eq!(number(b"."), Err(NotNumber::Other));
-        assert_eq!(number(b"--1"), Err(NotNumber::Other));
-        assert_eq!(number(b"\xff"), Err(NotNumber::Other));
     }
 }

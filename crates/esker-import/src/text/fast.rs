@@ -6,8 +6,10 @@
 
 use std::ops::RangeInclusive;
 
+use esker_format::decimal::{Number, is_padded};
+
 use super::column::NumberColumn;
-use super::digits::{Number, decimal_at, is_padded, uint_at};
+use super::digits::{decimal_at, uint_at};
 use super::line::Separator;
 
 /// The form of the lines.
@@ -20,8 +22,6 @@ pub(crate) struct Fast {
     pub(crate) weighted: bool,
     /// The integers that are ids.
     pub(crate) ids: RangeInclusive<u64>,
-    /// Whether a line is of another form if an id has zeros in front.
-    pub(crate) plain: bool,
 }
 
 /// Where the parts of an edge go.
@@ -61,7 +61,8 @@ impl Fast {
             };
             let second = end + 1;
             let Some((target, mut end)) = uint_at(bytes, second) else { return at };
-            if self.plain && (is_padded(&bytes[start..end]) || is_padded(&bytes[second..end])) {
+            // Integers do not keep zeros in front.
+            if is_padded(&bytes[start..end]) || is_padded(&bytes[second..end]) {
                 return at;
             }
             let mut weight = Number::Int(0);

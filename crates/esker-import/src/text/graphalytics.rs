@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, decimal};
 
 use super::blocks::input_error;
 use super::table::{Head, TableReader};
@@ -150,7 +150,7 @@ fn read_properties(input: &Input) -> Result<Properties> {
                 .into(),
         ));
     }
-    let count = |end: &str| match get(end).map(|value| (value.parse().ok(), value)) {
+    let count = |end: &str| match get(end).map(|value| (decimal::id(value.as_bytes()).ok(), value)) {
         Some((None, value)) => {
             Err(failed(format!("{value:?} stands where the number of {} belongs", &end[6..])))
         }

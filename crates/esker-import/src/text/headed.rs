@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{ArrayRef, Float64Array, Int64Array};
-use esker_format::Result;
+use esker_format::{Result, decimal};
 
 use super::blocks::{LineBlocks, Part, input_error};
 use super::line::{Comments, Dialect, Separator, line_end};
@@ -91,6 +91,7 @@ impl HeadedReader {
         let types = vec![None; names.len()];
         let table =
             TableParser::new(vec![path], vec![layout(&header, weighted)], false, names.clone(), types)
+                .with_lines_of(options.line_bytes_max)
                 .with_ids(1..=header.num_vertices);
         let part = Part {
             input: input.clone(),
@@ -132,6 +133,11 @@ fn layout(header: &Header, weighted: bool) -> Layout {
 impl Reader for HeadedReader {
     fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    fn entries_add_up(&self) -> bool {
+        // The two edges of an entry of a skew-symmetric matrix are no parts of one.
+        self.schema.format == Format::MatrixMarket.name() && self.schema.weight.is_some() && !self.parser.skew
     }
 
     fn parser(&self) -> Arc<dyn BlockParser> {
@@ -209,5 +215,6 @@ pub(crate) fn content_line(
 /// A count of a header.
 pub(crate) fn count(words: &[String], place: usize, what: &str) -> std::result::Result<u64, String> {
     let word = words.get(place).map_or("", String::as_str);
-    word.parse().map_err(|_| format!("the header has {word:?} where the number of {what} belongs"))
+    decimal::id(word.as_bytes())
+        .map_err(|_| format!("the header has {word:?} where the number of {what} belongs"))
 }

@@ -88,6 +88,16 @@ pub(crate) enum BadQuote {
     Followed,
 }
 
+impl BadQuote {
+    /// What to say of the line.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Self::Unclosed => "a quote opens a field and never closes; mend the line, or turn quotes off",
+            Self::Followed => "something follows a closing quote; mend the line, or turn quotes off",
+        }
+    }
+}
+
 /// One line, split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Line {

@@ -8,11 +8,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, decimal};
 
 use super::blocks::{count_lines, excerpt, input_error};
 use super::column::NumberColumn;
-use super::digits::{self, uint_at};
+use super::digits::uint_at;
 use super::headed::{content_line, count};
 use super::reasons::{not_id, not_in_range};
 use super::table::Head;
@@ -314,8 +314,10 @@ impl ListBlock<'_> {
 
     /// Takes the word at `at`; returns where it ends.
     fn word(&mut self, at: usize) -> usize {
-        let fast =
-            uint_at(self.text, at).filter(|&(_, end)| self.text.get(end).is_none_or(u8::is_ascii_whitespace));
+        let is_plain = |end: usize| {
+            self.text.get(end).is_none_or(u8::is_ascii_whitespace) && !decimal::is_padded(&self.text[at..end])
+        };
+        let fast = uint_at(self.text, at).filter(|&(_, end)| is_plain(end));
         let end = match fast {
             Some((_, end)) => end,
             None => {
@@ -337,7 +339,7 @@ impl ListBlock<'_> {
         } else if weighted && (self.place.words - skip).is_multiple_of(2) {
             self.weight(at, end);
         } else {
-            let id = fast.map_or_else(|| digits::id(&self.text[at..end]), |(id, _)| Ok(id));
+            let id = fast.map_or_else(|| decimal::id(&self.text[at..end]), |(id, _)| Ok(id));
             let ids = 1..=num_vertices;
             match id {
                 Ok(id) if !ids.contains(&id) => {
@@ -354,7 +356,7 @@ impl ListBlock<'_> {
     fn weight(&mut self, at: usize, end: usize) {
         // Without a neighbour before it, the neighbour was rejected, and the weight goes with it.
         let Some(neighbour) = self.pending.take() else { return };
-        match digits::number(&self.text[at..end]) {
+        match decimal::number(&self.text[at..end]) {
             Ok(weight) => {
                 self.push(neighbour);
                 if !self.parser.keep_weights {

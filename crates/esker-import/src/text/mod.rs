@@ -1,6 +1,6 @@
 //! Readers of text formats.
 
-pub(crate) mod digits;
+mod digits;
 mod line;
 mod column;
 mod names;
@@ -18,6 +18,7 @@ pub(crate) mod matrix_market;
 pub(crate) mod dimacs;
 pub(crate) mod metis;
 mod words;
+pub mod rows;
 pub(crate) mod adjacency;
 pub(crate) mod vertices;
 pub(crate) mod named;

@@ -1,20 +1,20 @@
 //! The ids of vertices that a format numbers: a file with the id of each, in the order of the numbers, as an export writes it.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::Read;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, UInt64Array};
 use arrow_select::take::take;
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, decimal};
 use esker_graph::Stop;
 
 use super::blocks::{count_lines, input_error};
-use super::digits::{self, is_padded};
-use super::line::line_end;
+use super::reasons::{check_text, not_id};
 use super::shape::check_encoding;
 use super::table::HEAD_BYTES;
-use super::vertices::{VERTEX_FILE, is_comment};
+use super::vertices::{VERTEX_FILE, one_id_a_line, take_id_line};
 use crate::format::{PickIds, ReadOptions};
 use crate::input::Input;
 use crate::source::{
@@ -78,6 +78,10 @@ impl Reader for Named {
 
     fn notes(&self) -> Vec<String> {
         self.edges.notes()
+    }
+
+    fn entries_add_up(&self) -> bool {
+        self.edges.entries_add_up()
     }
 
     fn parser(&self) -> Arc<dyn BlockParser> {
@@ -149,15 +153,16 @@ fn read_names(input: &Input, num_vertices: u64, options: &ReadOptions) -> Result
     check_encoding(&bytes[..bytes.len().min(HEAD_BYTES)])
         .map_err(|reason| input_error(&path, None, b"", reason))?;
     let content = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let mut names: Vec<&[u8]> = Vec::new();
-    let mut at = 0;
+    let mut names: Vec<Cow<'_, [u8]>> = Vec::new();
+    let (mut at, mut fields, dialect) = (0, Vec::new(), one_id_a_line(options));
+    let mut starts = Vec::new();
     while at < content.len() {
-        let (end, next) = line_end(content, at);
-        let line = content[at..end].trim_ascii();
-        if !line.is_empty() && !is_comment(line) {
-            names.push(line);
-        }
-        at = next;
+        let Some(line) = take_id_line(content, &mut at, &dialect, &mut fields) else { continue };
+        let number = || Some(count_lines(&content[..line.start]) + 1);
+        let id = line.id.map_err(str::to_owned);
+        let id = id.and_then(|id| check_text(&id, "vertex").map(|()| id));
+        names.push(id.map_err(|reason| input_error(&path, number(), line.text, reason))?);
+        starts.push(line.start);
     }
     if names.len() as u64 != num_vertices {
         let found = esker_graph::counted(names.len(), "id", "ids");
@@ -167,21 +172,35 @@ fn read_names(input: &Input, num_vertices: u64, options: &ReadOptions) -> Result
         );
         return Err(input_error(&path, None, b"", reason));
     }
+    let refused = |place: usize, reason: String| {
+        let line = count_lines(&content[..starts[place]]) + 1;
+        input_error(&path, Some(line), &names[place], reason)
+    };
     let mut seen = HashSet::with_capacity(names.len());
-    if let Some(again) = names.iter().find(|name| !seen.insert(**name)) {
-        let line = count_lines(&content[..again.as_ptr() as usize - content.as_ptr() as usize]) + 1;
-        return Err(input_error(&path, Some(line), again, "the id stands in the file twice".to_owned()));
+    if let Some(place) = (0..names.len()).find(|&place| !seen.insert(&names[place])) {
+        return Err(refused(place, "the id stands in the file twice".to_owned()));
     }
     drop(seen);
-    let ints = || names.iter().map(|name| digits::id(name).ok().filter(|_| !is_padded(name))).collect();
-    let ints: Option<Vec<u64>> = if options.ids == PickIds::Text { None } else { ints() };
-    match ints {
-        Some(ints) => Ok(id_column(ints)),
-        None if options.ids == PickIds::Int => {
-            let reason = "the file has ids that are no integers: leave --ids int out, to take them as texts";
-            Err(input_error(&path, None, b"", reason.to_owned()))
+    let mut ints = Vec::with_capacity(names.len());
+    for (place, name) in names.iter().enumerate() {
+        match (decimal::id(name), options.ids) {
+            (Ok(id), PickIds::Auto | PickIds::Int) => ints.push(id),
+            // A number that is no id makes no texts of the others.
+            (Err(why), PickIds::Auto) if why.is_number() => {
+                return Err(refused(place, not_id("vertex", why, true)));
+            }
+            (Err(_), PickIds::Int) => {
+                let reason =
+                    "the file has ids that are no integers: leave --ids int out, to take them as texts";
+                return Err(refused(place, reason.to_owned()));
+            }
+            (_, PickIds::Auto | PickIds::Text) => return Ok(text_column(names)),
         }
-        None => Ok(text_column(names)),
+    }
+    let mut seen = HashSet::with_capacity(ints.len());
+    match (0..ints.len()).find(|&place| !seen.insert(ints[place])) {
+        Some(place) => Err(refused(place, "the id stands in the file twice".to_owned())),
+        None => Ok(id_column(ints)),
     }
 }
 

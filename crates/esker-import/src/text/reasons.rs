@@ -3,26 +3,15 @@
 use std::ops::RangeInclusive;
 
 use esker_format::PropertyType;
-
-use super::digits::{NotId, NotNumber};
+use esker_format::decimal::{NotId, NotNumber, text_id};
 
 /// Why a field is no id, in words.
 pub(crate) fn not_id(end: &str, why: NotId, may_be_text: bool) -> String {
-    let remedy = if may_be_text { "; import with --ids text to take all ids as texts" } else { "" };
-    match why {
-        NotId::Empty => format!("the {end} is empty"),
-        NotId::Negative => format!("the {end} is negative{remedy}"),
-        NotId::TooLarge => format!("the {end} is larger than {}{remedy}", u64::MAX),
-        NotId::Other => format!("the {end} is not an integer{remedy}"),
+    let reason = why.reason();
+    match may_be_text && why.is_text() {
+        true => format!("the {end} {reason}; import with --ids text to take all ids as texts"),
+        false => format!("the {end} {reason}"),
     }
-}
-
-/// Why an id is refused that an integer does not keep as it is written, in words.
-pub(crate) fn not_plain(end: &str) -> String {
-    format!(
-        "the {end} has zeros or a plus sign in front, which integers do not keep; import with --ids text to take all ids as texts, or \
-         with --ids int to leave them out"
-    )
 }
 
 /// Why an integer is no id of a format that numbers its vertices, in words.
@@ -92,11 +81,5 @@ pub(crate) fn of_line(reason: String, may_be_header: bool) -> String {
 /// # Errors
 /// Why it is none, in words.
 pub(crate) fn check_text(id: &[u8], end: &str) -> std::result::Result<(), String> {
-    if id.is_empty() {
-        return Err(format!("the {end} is empty"));
-    }
-    if memchr::memchr(0, id).is_some() {
-        return Err(format!("the {end} has a zero byte in it; the file may be damaged or binary"));
-    }
-    Ok(())
+    text_id(id).map_err(|why| format!("the {end} {}", why.reason()))
 }

@@ -1,5 +1,7 @@
 //! What the first bytes of a table say: what separates columns, whether a header names them, what is a comment.
 
+use esker_format::decimal;
+
 use super::line::{BadQuote, Comments, Dialect, Field, Separator, split};
 use super::names::{is_usual_header, names_both_ends};
 use crate::format::{Format, ReadOptions};
@@ -69,7 +71,7 @@ pub(crate) fn shape(
     // The parser reports a line whose quotes are wrong, so the rows begin there.
     let skip_bytes = if header { first.next } else { first_bad.unwrap_or(first.start) };
     let ids_are_texts =
-        unmarked(body).flat_map(|row| row.fields.iter().take(2)).any(|f| super::digits::id(f).is_err());
+        unmarked(body).flat_map(|row| row.fields.iter().take(2)).any(|f| decimal::id(f).is_err());
     let comments = match separator {
         Separator::Byte(b',' | b';' | b'|') => Comments::None,
         _ if ids_are_texts => Comments::Spaced,
@@ -94,7 +96,10 @@ fn empty(dialect: Dialect, head: &[u8]) -> Shape {
 }
 
 /// Refuses what is not text of one byte a letter.
-pub(crate) fn check_encoding(head: &[u8]) -> Result<(), String> {
+///
+/// # Errors
+/// What it is instead, and what to do, in words.
+pub fn check_encoding(head: &[u8]) -> Result<(), String> {
     let utf16 = "the text is UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 old > new";
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Err(utf16.into());
@@ -274,14 +279,14 @@ fn is_leading_comment(head: &[u8], row: &Row, usual: usize) -> bool {
 }
 
 fn has_text_ids(row: &Row) -> bool {
-    row.fields.iter().skip(1).take(1).any(|field| super::digits::id(field).is_err())
+    row.fields.iter().skip(1).take(1).any(|field| decimal::id(field).is_err())
 }
 
 /// A header has a name that an option gives, or it has no number in it, and either stands above numbers or has the usual names. Tables with
 /// an index, as pandas writes them, have no name above it: then usual names must stand above both ends.
 fn has_header(rows: &[Row], options: &ReadOptions) -> bool {
     let first = &rows[0].fields;
-    let is_number = |field: &Vec<u8>| super::digits::number(field).is_ok();
+    let is_number = |field: &Vec<u8>| decimal::is_numeral(field);
     let mut given = options.named_columns().filter(|name| name.parse::<usize>().is_err());
     if given.any(|name| first.iter().any(|field| field == name.as_bytes())) {
         return true;

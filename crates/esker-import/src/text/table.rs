@@ -13,7 +13,7 @@ use super::blocks::{LineBlocks, Part, count_lines, excerpt, input_error};
 use super::columns::{Columns, columns, ids_are_texts};
 use super::shape::{Shape, shape};
 use super::table_parser::{Layout, TableParser};
-use crate::format::{Format, Pick, PickIds, ReadOptions};
+use crate::format::{Format, Pick, ReadOptions};
 use crate::input::{Compression, Input, Stream};
 use crate::live::Live;
 use crate::source::{Block, BlockParser, IdKind, Reader, Schema};
@@ -151,8 +151,8 @@ impl TableReader {
         let (names, types) = (schema.properties.clone(), schema.types.clone());
         let parser = TableParser::new(paths, layouts, is_text, names, types)
             .with_weight_and_time(schema.weight, schema.time)
-            .with_fixed_types(options.types_are_fixed)
-            .with_plain_ids(options.ids == PickIds::Auto);
+            .with_lines_of(options.line_bytes_max)
+            .with_fixed_types(options.types_are_fixed);
         let parser = Arc::new(parser);
         Ok((Self { schema, blocks: LineBlocks::new(parts, options), parser }, notes))
     }

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::builder::{ArrayBuilder, BinaryBuilder};
+use esker_format::decimal::{self, Number};
 use esker_format::{Error, PropertyType, Result};
 
-use super::blocks::{count_lines, excerpt, input_error};
+use super::blocks::{count_lines, excerpt, input_error, too_long};
 use super::column::NumberColumn;
-use super::digits::{self, Number};
 use super::fast::{EdgeParts, Fast};
-use super::line::{BadQuote, Comments, Dialect, Field, Line, Separator, line_end, split};
+use super::line::{Comments, Dialect, Field, Line, Separator, line_end, split};
 use super::odd::OddLine;
-use super::reasons::{RefusedColumn, check_text, not_id, not_in_range, not_plain, of_line};
+use super::reasons::{RefusedColumn, check_text, not_id, not_in_range, of_line};
 use crate::source::{Block, BlockParser, EdgeBatch, Numbers, Rejected, WideInteger, id_column};
 use crate::typed::{self, Typed};
 
@@ -61,8 +61,8 @@ pub(crate) struct TableParser {
     types_are_fixed: bool,
     /// The integers that are ids.
     ids: RangeInclusive<u64>,
-    /// Whether an id with zeros or a plus sign in front is refused, because it is not known that integers are meant.
-    plain: bool,
+    /// A longer line is refused.
+    line_bytes_max: usize,
     /// The first line that is not UTF-8, where texts are kept.
     odd: OddLine,
 }
@@ -85,7 +85,7 @@ impl TableParser {
             time: None,
             types_are_fixed: false,
             ids: 0..=u64::MAX,
-            plain: false,
+            line_bytes_max: usize::MAX,
             odd: OddLine::default(),
         }
     }
@@ -100,9 +100,9 @@ impl TableParser {
         Self { types_are_fixed, ..self }
     }
 
-    /// The same where ids with zeros or a plus sign in front are refused, if ids are integers.
-    pub(crate) fn with_plain_ids(self, plain: bool) -> Self {
-        Self { plain, ..self }
+    /// The same where longer lines are refused.
+    pub(crate) fn with_lines_of(self, line_bytes_max: usize) -> Self {
+        Self { line_bytes_max, ..self }
     }
 
     /// The same for ids that are integers of a range.
@@ -144,8 +144,7 @@ fn fast_of(parser: &TableParser, layout: &Layout) -> Option<Fast> {
         && !parser.ids_are_texts
         && (weighted || layout.properties.is_empty());
     let Layout { dialect: Dialect { separator, .. }, mark, .. } = *layout;
-    let plain = parser.plain;
-    fits.then(|| Fast { separator, mark, weighted, ids: parser.ids.clone(), plain })
+    fits.then(|| Fast { separator, mark, weighted, ids: parser.ids.clone() })
 }
 
 /// The ids of one end, as they come.
@@ -275,6 +274,11 @@ impl<'a> RowBlock<'a> {
                 return next;
             }
         }
+        if let Some(reason) = too_long(bytes, at, self.parser.line_bytes_max) {
+            let (end, next) = line_end(bytes, at);
+            self.reject(at, end, reason);
+            return next;
+        }
         match split(bytes, at, &self.layout.dialect, self.limit, &mut self.fields) {
             Ok(line) => {
                 if line.columns <= 1 && bytes[at..line.end].trim_ascii().is_empty() {
@@ -286,15 +290,7 @@ impl<'a> RowBlock<'a> {
                 line.next
             }
             Err((fault, line)) => {
-                let reason = match fault {
-                    BadQuote::Unclosed => {
-                        "a quote opens a field and never closes; mend the line, or turn quotes off"
-                    }
-                    BadQuote::Followed => {
-                        "something follows a closing quote; mend the line, or turn quotes off"
-                    }
-                };
-                self.reject(at, line.end, reason.to_owned());
+                self.reject(at, line.end, fault.reason().to_owned());
                 line.next
             }
         }
@@ -310,7 +306,7 @@ impl<'a> RowBlock<'a> {
             let field = self.fields[column];
             let field = &bytes[field.start..field.end];
             let number = match &self.parser.types[index] {
-                None => digits::number(field).map_err(|why| self.refused(index).not_number(why))?,
+                None => decimal::number(field).map_err(|why| self.refused(index).not_number(why))?,
                 Some(property_type) if property_type.logical.is_text() => continue,
                 Some(property_type) => match typed::parse(field, property_type) {
                     Ok(Typed::Int(value)) => Number::Int(value),
@@ -326,9 +322,7 @@ impl<'a> RowBlock<'a> {
         match (&mut self.sources, &mut self.targets) {
             (Ids::Int(sources), Ids::Int(targets)) => {
                 let ids = &self.parser.ids;
-                let is_padded = |field: Field| digits::is_padded(&bytes[field.start..field.end]);
-                let id = |field: Field, end| match digits::id(&bytes[field.start..field.end]) {
-                    Ok(_) if self.parser.plain && is_padded(field) => Err(not_plain(end)),
+                let id = |field: Field, end| match decimal::id(&bytes[field.start..field.end]) {
                     Ok(id) if ids.contains(&id) => Ok(id),
                     Ok(id) => Err(not_in_range(end, id, ids)),
                     Err(why) => Err(not_id(end, why, *ids == (0..=u64::MAX))),

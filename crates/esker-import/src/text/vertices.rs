@@ -1,21 +1,22 @@
 //! Vertices without edges: a file with one id a line, read before the edges of any format; or a number of vertices.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef};
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, decimal};
 
-use super::blocks::{LineBlocks, Part, count_lines, excerpt};
-use super::digits::{self, is_padded, uint_at};
-use super::line::line_end;
-use super::reasons::{not_id, not_in_range, not_plain};
-use super::shape::check_encoding;
+use super::blocks::{LineBlocks, Part, count_lines, excerpt, too_long};
+use super::digits::uint_at;
+use super::line::{Comments, Dialect, Field, Separator, line_end, split};
+use super::reasons::{check_text, not_id, not_in_range};
+use super::shape::{check_encoding, text};
 use super::table::Head;
 use super::tally::Tally;
-use crate::format::{PickIds, ReadOptions};
+use crate::format::ReadOptions;
 use crate::input::Input;
 use crate::source::{
     Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Rejected, Schema, id_column, integer_ids,
@@ -39,8 +40,8 @@ struct Parser {
     num_properties: usize,
     tally: Option<Arc<Tally>>,
     edges: Arc<dyn BlockParser>,
-    /// Whether an id with zeros or a plus sign in front is refused, because it is not known that integers are meant.
-    is_plain: bool,
+    dialect: Dialect,
+    line_bytes_max: usize,
 }
 
 impl WithVertices {
@@ -57,11 +58,12 @@ impl WithVertices {
         let head = Head::read(input)?;
         let path = input.path();
         check_encoding(&head.bytes).map_err(|reason| super::blocks::input_error(&path, None, b"", reason))?;
+        let dialect = one_id_a_line(options);
         let part = Part {
             input: input.clone(),
             skip_bytes: if head.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 },
             skip_lines: 0,
-            quoted: None,
+            quoted: dialect.quotes.then_some(dialect),
             opened: Some((head.stream, head.bytes)),
         };
         let mut schema = edges.schema().clone();
@@ -73,7 +75,8 @@ impl WithVertices {
             ids: schema.ids,
             num_properties: schema.properties.len(),
             edges: edges.parser(),
-            is_plain: options.ids == PickIds::Auto && schema.ids == IdKind::Int,
+            dialect,
+            line_bytes_max: options.line_bytes_max,
         };
         let vertices = Some(LineBlocks::new(vec![part], options));
         Ok(Self { schema, vertices, handed_out: 0, edges, parser: Arc::new(parser) })
@@ -91,6 +94,10 @@ impl Reader for WithVertices {
 
     fn notes(&self) -> Vec<String> {
         self.edges.notes()
+    }
+
+    fn entries_add_up(&self) -> bool {
+        self.edges.entries_add_up()
     }
 
     fn parser(&self) -> Arc<dyn BlockParser> {
@@ -161,9 +168,51 @@ impl Reader for WithCount {
     }
 }
 
-/// Whether a line of a file of vertices is a comment; a `#` before anything but a blank belongs to an id.
-pub(super) fn is_comment(line: &[u8]) -> bool {
-    matches!(line, [b'#'] | [b'#', b' ' | b'\t' | b'#', ..])
+/// How the lines of a file of vertices are read: each is one field, which may be quoted. A `#` before anything but a blank belongs to an id.
+pub(super) fn one_id_a_line(options: &ReadOptions) -> Dialect {
+    Dialect {
+        separator: Separator::Byte(b'\n'),
+        quotes: options.quotes != Some(false),
+        comments: Comments::Spaced,
+    }
+}
+
+/// A line of a file of vertices that is neither empty nor a comment.
+pub(super) struct IdLine<'a> {
+    /// Where it begins.
+    pub(super) start: usize,
+    /// What stands there, for messages.
+    pub(super) text: &'a [u8],
+    /// The id, or why there is none.
+    pub(super) id: std::result::Result<Cow<'a, [u8]>, &'static str>,
+}
+
+/// Takes the line at `at`, and moves `at` to the next.
+pub(super) fn take_id_line<'a>(
+    bytes: &'a [u8],
+    at: &mut usize,
+    dialect: &Dialect,
+    fields: &mut Vec<Field>,
+) -> Option<IdLine<'a>> {
+    let start = *at;
+    let (end, next) = line_end(bytes, start);
+    if bytes[start..end].trim_ascii().is_empty() || dialect.is_comment(bytes[start..end].trim_ascii()) {
+        *at = next;
+        return None;
+    }
+    let (id, line) = match split(bytes, start, dialect, 1, fields) {
+        Ok(line) => {
+            let field = fields[0];
+            let id = match field.doubled {
+                true => Cow::Owned(text(bytes, field)),
+                false => Cow::Borrowed(&bytes[field.start..field.end]),
+            };
+            (Ok(id), line)
+        }
+        Err((fault, line)) => (Err(fault.reason()), line),
+    };
+    *at = line.next;
+    Some(IdLine { start, text: bytes[start..line.end].trim_ascii(), id })
 }
 
 impl BlockParser for CountedParser {
@@ -222,44 +271,46 @@ impl Parser {
             IdKind::Int | IdKind::Text => 0..=u64::MAX,
         };
         let (mut ints, mut texts, mut rejected) = (Vec::new(), BinaryBuilder::new(), Vec::new());
-        let mut at = 0;
+        let (mut at, mut fields) = (0, Vec::new());
         while at < bytes.len() {
-            let start = at;
             if self.ids != IdKind::Text
                 && let Some((id, end)) = uint_at(bytes, at)
                 && bytes.get(end) == Some(&b'\n')
                 && ids.contains(&id)
-                && !(self.is_plain && is_padded(&bytes[at..end]))
+                && !decimal::is_padded(&bytes[at..end])
             {
                 ints.push(id);
                 at = end + 1;
                 continue;
             }
-            let (end, next) = line_end(bytes, at);
-            at = next;
-            let line = bytes[start..end].trim_ascii();
-            if line.is_empty() || is_comment(line) {
-                continue;
-            }
-            let reason = if self.ids == IdKind::Text {
-                texts.append_value(line);
-                continue;
-            } else {
-                match digits::id(line) {
-                    Ok(_) if self.is_plain && is_padded(line) => not_plain("vertex"),
+            let start = at;
+            let Some(line) = take_id_line(bytes, &mut at, &self.dialect, &mut fields) else { continue };
+            let id = match too_long(bytes, start, self.line_bytes_max) {
+                Some(reason) => Err(reason),
+                None => line.id.map_err(str::to_owned),
+            };
+            let reason = match (id, self.ids) {
+                (Err(reason), _) => reason,
+                (Ok(id), IdKind::Text) => match check_text(&id, "vertex") {
+                    Ok(()) => {
+                        texts.append_value(id);
+                        continue;
+                    }
+                    Err(reason) => reason,
+                },
+                (Ok(id), _) => match decimal::id(&id) {
                     Ok(id) if ids.contains(&id) => {
                         ints.push(id);
                         continue;
                     }
                     Ok(id) => not_in_range("vertex", id, &ids),
                     Err(why) => not_id("vertex", why, self.ids == IdKind::Int),
-                }
+                },
             };
-            let line_number = block.first_line + count_lines(&bytes[..start]);
             rejected.push(Rejected {
                 path: Arc::clone(&self.path),
-                line: line_number,
-                text: excerpt(line),
+                line: block.first_line + count_lines(&bytes[..line.start]),
+                text: excerpt(line.text),
                 reason,
                 edges_before: 0,
             });

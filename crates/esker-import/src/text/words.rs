@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use esker_format::Result;
+use esker_format::{Result, decimal};
 
 use super::blocks::input_error;
 use super::table::Head;
@@ -99,7 +99,7 @@ impl Words {
     /// The next word as a count.
     pub(crate) fn next_count(&mut self, what: &str) -> Result<u64> {
         let word = self.next_word()?;
-        match super::digits::id(word) {
+        match decimal::id(word) {
             Ok(count) => Ok(count),
             Err(_) if word.is_empty() => {
                 let reason =

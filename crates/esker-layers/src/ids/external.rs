@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use esker_format::decimal::{self, NotId};
+
 /// The external id of a vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ExternalId<'a> {
@@ -9,6 +11,19 @@ pub enum ExternalId<'a> {
     Int(u64),
     /// A text, usually but not necessarily UTF-8.
     Text(&'a [u8]),
+}
+
+impl<'a> ExternalId<'a> {
+    /// An id as a user writes it: a text as it is, or an integer.
+    ///
+    /// # Errors
+    /// Why the text is no id of this kind.
+    pub fn parse(text: &'a [u8], are_texts: bool) -> Result<Self, NotId> {
+        match are_texts {
+            true => decimal::text_id(text).map(|()| Self::Text(text)),
+            false => decimal::id(text).map(Self::Int),
+        }
+    }
 }
 
 impl ExternalId<'_> {
@@ -57,10 +72,4 @@ impl<'a> From<&'a [u8]> for ExternalId<'a> {
     fn from(text: &'a [u8]) -> Self {
         Self::Text(text)
     }
-}
-
-/// Parses decimal digits, with optional spaces around them. `None` for other text, or if the number exceeds 64 bits.
-pub(super) fn parse_int(text: &str) -> Option<u64> {
-    let text = text.trim();
-    text.parse().ok().filter(|_| !text.starts_with('+'))
 }

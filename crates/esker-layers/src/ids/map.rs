@@ -3,11 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use esker_format::decimal::NotId;
 use esker_format::{Error, IdMapKind, Result};
 use esker_graph::{Run, VertexId};
 
 use super::base::BaseMap;
-use super::external::{ExternalId, parse_int};
+use super::external::ExternalId;
 use super::files::IdFiles;
 use super::hash::IdHasher;
 use super::index::GROUP_LEN;
@@ -203,14 +204,15 @@ impl IdMap {
     /// Parses user input as an id of this map's kind.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the ids are integers and the text is not.
-    pub(crate) fn parse<'a>(&self, text: &'a str) -> Result<ExternalId<'a>> {
-        if self.is_text() {
-            return Ok(ExternalId::Text(text.as_bytes()));
-        }
-        parse_int(text)
-            .map(ExternalId::Int)
-            .ok_or_else(|| Error::Invalid(format!("{text:?} is not an id: {}", self.describe())))
+    /// [`Error::Invalid`] if the text is no id of this kind.
+    pub fn parse<'a>(&self, text: &'a [u8]) -> Result<ExternalId<'a>> {
+        ExternalId::parse(text, self.is_text()).map_err(|why| {
+            let (text, remedy) = (String::from_utf8_lossy(text), self.describe());
+            Error::Invalid(match why {
+                NotId::Other => format!("{text:?} is not an id: {remedy}"),
+                why => format!("{text:?} is not an id, as it {}: {remedy}", why.reason()),
+            })
+        })
     }
 
     /// The vertex whose id is given as user input.
@@ -218,7 +220,7 @@ impl IdMap {
     /// # Errors
     /// [`Error::Invalid`] if there is none, with a suggestion; [`Error::Corrupt`] as [`IdMap::vertex_of`].
     pub fn find(&self, text: &str) -> Result<VertexId> {
-        let id = self.parse(text)?;
+        let id = self.parse(text.as_bytes())?;
         match self.vertex_of(id)? {
             Some(v) => Ok(v),
             None => {

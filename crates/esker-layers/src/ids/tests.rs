@@ -146,7 +146,11 @@ fn identity_needs_no_files() {
     assert_eq!(map.vertex_of(ExternalId::from("3")).unwrap(), None);
     assert_eq!(map.external_of(0).unwrap(), ExternalId::Int(1));
     assert_eq!(map.external_of(3).unwrap_err().to_string(), "there is no vertex 3: the graph has 3 vertices");
-    assert_eq!(map.find(" 2 ").unwrap(), 1);
+    assert_eq!(map.find("2").unwrap(), 1);
+    assert_eq!(map.find("2.0").unwrap(), 1);
+    for text in [" 2 ", "02", "+2", "-2", "2.5", ""] {
+        assert!(map.find(text).unwrap_err().to_string().contains("is not an id, as it"), "{text}");
+    }
 }
 
 #[test]

@@ -54,6 +54,8 @@ pub struct Batch {
     pub(crate) defined: Vec<(String, PropertyType)>,
     /// Memory of the texts that the batch sets as properties of vertices.
     value_bytes: usize,
+    /// Whether to remove what has an unknown vertex is an error.
+    pub(crate) refuses_unknown: bool,
     /// The memory that [`crate::Database::make_room`] has reserved.
     pub(crate) memory: BatchMemory,
 }
@@ -103,8 +105,15 @@ impl Batch {
             values: Vec::new(),
             defined: Vec::new(),
             value_bytes: 0,
+            refuses_unknown: false,
             memory: BatchMemory::default(),
         }
+    }
+
+    /// Lets the commit fail if a vertex that is to be removed, or an end of an edge that is, does not exist. Otherwise there is nothing to
+    /// remove.
+    pub fn refuse_unknown(&mut self) {
+        self.refuses_unknown = true;
     }
 
     /// The number of changes.

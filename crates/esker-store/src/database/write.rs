@@ -80,6 +80,8 @@ pub(super) struct CommitBuilder<'a> {
     pub(super) commit: Commit,
     /// Vertices that the commit removed or restored, for undoing it.
     toggled: Vec<VertexId>,
+    /// Vertices that the commit removed.
+    removed: HashSet<VertexId>,
     /// For each vertex, the indexes of this commit's edge changes that touch it; built at the first removal
     /// of a vertex.
     touching: Option<HashMap<VertexId, Vec<usize>>>,
@@ -150,7 +152,8 @@ impl Writer {
         };
         let cancel = &options.cancel;
         let known = self.known_vertices(batch, earlier.run, cancel)?;
-        let mut builder = CommitBuilder { writer: self, commit, toggled: Vec::new(), touching: None, cancel };
+        let (toggled, removed) = (Vec::new(), HashSet::new());
+        let mut builder = CommitBuilder { writer: self, commit, toggled, removed, touching: None, cancel };
         let taken = match builder.only_adds(batch, &known) {
             true => builder.take_additions(batch, known, earlier.run),
             false => builder.take(batch, &known, earlier.neighbours),
@@ -278,7 +281,7 @@ impl CommitBuilder<'_> {
             }
             match op {
                 BatchOp::Edge(REMOVAL) => {
-                    let (source, target) = (self.find(id())?, self.find(id())?);
+                    let (source, target) = (self.find_removed(batch, id())?, self.find_removed(batch, id())?);
                     if let (Some(source), Some(target)) = (source, target) {
                         self.push_edge(EdgeOp { source, target, row: REMOVAL })?;
                     }
@@ -291,7 +294,7 @@ impl CommitBuilder<'_> {
                     self.vertex(id())?;
                 }
                 BatchOp::RemoveVertex => {
-                    if let Some(v) = self.find(id())? {
+                    if let Some(v) = self.find_removed(batch, id())? {
                         self.remove_vertex(v, neighbours)?;
                     }
                 }
@@ -405,6 +408,22 @@ impl CommitBuilder<'_> {
         }
     }
 
+    /// The vertex of an id that is to be removed, or whose edge is.
+    fn find_removed(
+        &self,
+        batch: &Batch,
+        (id, known): (ExternalId<'_>, Option<VertexId>),
+    ) -> Result<Option<VertexId>> {
+        let found = self.find((id, known))?;
+        // What this commit removes was there.
+        let is_gone = |v| self.writer.removed.contains(&v) && !self.removed.contains(&v);
+        if !batch.refuses_unknown || found.is_some_and(|v| !is_gone(v)) {
+            return Ok(found);
+        }
+        let id = id.to_string();
+        Err(Error::Invalid(format!("cannot delete what belongs to the vertex {id:?}: no vertex has this id")))
+    }
+
     /// The vertex of an id, which is added or restored if necessary.
     pub(super) fn vertex(&mut self, (id, known): (ExternalId<'_>, Option<VertexId>)) -> Result<VertexId> {
         let Some(v) = self.find((id, known))? else {
@@ -438,6 +457,7 @@ impl CommitBuilder<'_> {
         if !self.writer.removed.insert(v) {
             return Ok(());
         }
+        self.removed.insert(v);
         self.set_removed(v, true);
         let edges = &self.commit.edges;
         let touching = self.touching.get_or_insert_with(|| {

@@ -1,10 +1,10 @@
 //! The times of a stream, and its watermark.
 
 use esker_graph::Run;
-use esker_store::format::ElementType;
+use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::property::PropertyValue;
 use esker_store::version::check_event_time;
-use esker_store::{Error, Result};
+use esker_store::{Error, Result, Snapshot};
 
 use super::course::{FedEdge, FedEdges};
 use super::stream_options::{Late, Pace, StreamOptions};
@@ -16,8 +16,8 @@ pub(super) struct Clock {
     place: usize,
     /// Unless it is known, guessed from the first edge.
     pub(super) unit: Option<TimeUnit>,
-    /// The latest time of the edges that the database has, if its unit has to be guessed too.
-    earlier: Option<i64>,
+    /// How the times look that the database has.
+    known: KnownTimes,
     asked_delay: Option<Span>,
     /// In the unit of the times.
     delay: i64,
@@ -68,12 +68,9 @@ impl Clock {
                 "the times in {name:?} are in {kept}, not in {given}: convert those that come"
             )));
         }
-        let earlier = match unit {
-            None => newest.latest_time(&name, &Run::with_threads(1)?)?,
-            Some(_) => None,
-        };
+        let known = KnownTimes::of(newest, found, unit)?;
         let asked_delay = options.delay.or(declared.delay);
-        Ok(Some(Self { place, unit, earlier, asked_delay, delay: 0, first: None, greatest: None }))
+        Ok(Some(Self { place, unit, known, asked_delay, delay: 0, first: None, greatest: None }))
     }
 
     /// Notes the time of an edge, and returns it.
@@ -85,10 +82,19 @@ impl Clock {
                 edge.source, edge.target
             )));
         };
-        let is_known = self.unit.is_some();
-        let unit = self.unit_by(time)?;
-        let remedy = if is_known { "" } else { " to one unit, or state theirs with --time-unit" };
-        expect_credible(edge, unit, time, remedy)?;
+        let unit = match self.unit {
+            Some(unit) => {
+                expect_credible(edge, unit, time, "")?;
+                self.known.expect(time, "")?;
+                unit
+            }
+            None => {
+                self.known.expect(time, ", or state their unit with --time-unit")?;
+                let unit = TimeUnit::guess(time);
+                expect_credible(edge, unit, time, " to one unit, or state theirs with --time-unit")?;
+                *self.unit.insert(unit)
+            }
+        };
         if let Some(delay) = self.asked_delay.take() {
             self.delay = unit.length(delay).map_err(|error| Error::Invalid(error.to_string()))?;
         }
@@ -104,6 +110,9 @@ impl Clock {
             let Some(time) = time_of(value).filter(|&time| mark.is_none_or(|mark| time > mark)) else {
                 return false;
             };
+            if !self.known.admit(time) {
+                return false;
+            }
             greatest = greatest.max(Some(time));
         }
         if !is_credible(unit, greatest.unwrap_or(0)) {
@@ -115,23 +124,6 @@ impl Clock {
 
     fn of_edge(&self, edge: &FedEdge<'_>) -> Option<i64> {
         time_of(edge.values[self.place])
-    }
-
-    /// The unit of the times: as it is known, else as this one looks, if the times that the database has look the same.
-    fn unit_by(&mut self, time: i64) -> Result<TimeUnit> {
-        let guessed = TimeUnit::guess(time);
-        if let (None, Some(earlier)) = (self.unit, self.earlier) {
-            let known = TimeUnit::guess(earlier);
-            if known != guessed {
-                return Err(Error::Invalid(format!(
-                    "the time {time} looks as if it were in {}, but {earlier}, the latest in the database, as if it were in {}: \
-                     convert the times, or state their unit with --time-unit",
-                    guessed.name(),
-                    known.name()
-                )));
-            }
-        }
-        Ok(*self.unit.get_or_insert(guessed))
     }
 
     pub(super) fn seconds_since_first(&mut self, edge: &FedEdge<'_>) -> f64 {
@@ -157,36 +149,81 @@ impl Clock {
     }
 }
 
+/// How the times look that a database has: by their size, a time since 1973 shows its unit.
+struct KnownTimes {
+    /// The latest of them, and the unit in which it seems to be; `None` if the property says its unit, or nothing is there to compare with.
+    latest: Option<(i64, TimeUnit)>,
+}
+
+impl KnownTimes {
+    /// `unit` is that of the times, if it is known.
+    fn of(newest: &Snapshot, property: &PropertyRecord, unit: Option<TimeUnit>) -> Result<Self> {
+        if TimeUnit::of(property).is_some() {
+            return Ok(Self { latest: None });
+        }
+        let latest = newest.latest_time(&property.name, &Run::with_threads(1)?)?.filter(|&latest| latest > 0);
+        let latest = latest.map(|latest| (latest, TimeUnit::guess(latest)));
+        // Times that do not look like their unit show nothing.
+        Ok(Self { latest: latest.filter(|(_, seems)| unit.is_none_or(|unit| unit == *seems)) })
+    }
+
+    /// Whether a time seems to be in the same unit. One that is not after 1970 shows nothing.
+    fn admit(&self, time: i64) -> bool {
+        time <= 0 || self.latest.is_none_or(|(_, seems)| TimeUnit::guess(time) == seems)
+    }
+
+    /// Refuses a time that seems to be in another unit.
+    fn expect(&self, time: i64, remedy: &str) -> Result<()> {
+        match self.latest {
+            Some((latest, seems)) if !self.admit(time) => Err(Error::Invalid(format!(
+                "the time {time} looks as if it were in {}, but {latest}, the latest in the database, as if it were in {}: \
+                 convert the times{remedy}",
+                TimeUnit::guess(time).name(),
+                seems.name()
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// The property of times that a database has declared, and its unit.
 pub(super) struct DeclaredTimes {
     place: usize,
-    unit: TimeUnit,
+    unit: Option<TimeUnit>,
+    known: KnownTimes,
 }
 
 impl DeclaredTimes {
-    /// `None` if the property or its unit is not known.
-    pub(super) fn of(target: &Target) -> Option<Self> {
+    /// `None` if no property is declared.
+    ///
+    /// # Errors
+    /// If the times of the database cannot be read.
+    pub(super) fn of(target: &Target) -> Result<Option<Self>> {
         let newest = &target.newest;
         let declared = Declared::of(newest.manifest());
-        let name = declared.time.as_deref()?;
-        let found = newest.time_properties().find(|one| one.name == name)?;
-        let unit = TimeUnit::of(found).or(declared.unit_of(name))?;
-        let place = target.edge_properties.iter().position(|one| one.number == found.number)?;
-        Some(Self { place, unit })
+        let Some(name) = declared.time.as_deref() else { return Ok(None) };
+        let Some(found) = newest.time_properties().find(|one| one.name == name) else { return Ok(None) };
+        let unit = TimeUnit::of(found).or(declared.unit_of(name));
+        let place = target.edge_properties.iter().position(|one| one.number == found.number);
+        let known = KnownTimes::of(newest, found, unit)?;
+        Ok(place.map(|place| Self { place, unit, known }))
     }
 
-    /// Refuses an edge with a time in a smaller unit, as it looks.
+    /// Refuses an edge with a time in another unit, as it looks.
     pub(super) fn expect(&self, edge: &FedEdge<'_>) -> Result<()> {
-        match edge.values.get(self.place).and_then(|&value| time_of(value)) {
-            Some(time) => expect_credible(edge, self.unit, time, ""),
-            None => Ok(()),
-        }
+        let Some(time) = edge.values.get(self.place).and_then(|&value| time_of(value)) else { return Ok(()) };
+        self.unit.map_or(Ok(()), |unit| expect_credible(edge, unit, time, ""))?;
+        self.known.expect(time, "")
     }
 
     /// Whether none of the edges would be refused.
     pub(super) fn admit(&self, edges: &FedEdges<'_>) -> bool {
-        let is_credible = |&value| time_of(value).is_none_or(|time| is_credible(self.unit, time));
-        edges.values.get(self.place).is_none_or(|times| times.iter().all(is_credible))
+        let is_right = |&value| {
+            time_of(value).is_none_or(|time| {
+                self.unit.is_none_or(|unit| is_credible(unit, time)) && self.known.admit(time)
+            })
+        };
+        edges.values.get(self.place).is_none_or(|times| times.iter().all(is_right))
     }
 }
 

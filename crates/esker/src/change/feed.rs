@@ -85,7 +85,7 @@ impl Course for Batches<'_> {
 ///
 /// # Errors
 /// Those of the reader; [`Error::Input`] for a malformed line; [`Error::Invalid`] if a value does not have the type of its property, or a time
-/// looks as if it were in a smaller unit than the declared one; those of [`Database::commit`]; cancellation.
+/// looks as if it were in a smaller unit than the declared one, or there is no vertex with an id that is to be removed; those of [`Database::commit`]; cancellation.
 pub fn feed(
     database: &Database,
     target: &Target,
@@ -93,7 +93,7 @@ pub fn feed(
     options: &FeedOptions,
     report: &mut FeedReport,
 ) -> Result<()> {
-    let mut course = Batches { options, times: DeclaredTimes::of(target) };
+    let mut course = Batches { options, times: DeclaredTimes::of(target)? };
     feed_by(database, target, input, options, &mut course, report)
 }
 
@@ -115,6 +115,10 @@ pub(super) fn feed_by(
     let mut batch = database.batch();
     options.duplicates.map_or(Ok(()), |rule| batch.set_duplicates(rule))?;
     let rule = batch.duplicates();
+    report.rule = Some(rule);
+    if !options.allow_unknown {
+        batch.refuse_unknown();
+    }
     let (total, reverse, once) = directions(target, reader.as_ref(), rule);
     limit_decoding(reader.as_mut(), database.budget().limit_bytes(), 1)?;
     let counted = match reader.schema().ids {
@@ -466,6 +470,9 @@ impl Feeder<'_> {
         }
         let mut next = self.database.batch();
         next.set_duplicates(self.rule)?;
+        if !self.options.allow_unknown {
+            next.refuse_unknown();
+        }
         let batch = std::mem::replace(&mut self.batch, next);
         let part = self.report.versions.len() + 1;
         let options = self.course.options(part)?;

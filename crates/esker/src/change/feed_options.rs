@@ -22,6 +22,8 @@ pub struct FeedOptions {
     pub batch_edges: Option<u64>,
     /// What to do with malformed lines.
     pub bad_lines: BadLines,
+    /// Whether there is nothing to remove of vertices that do not exist; else they are an error.
+    pub allow_unknown: bool,
     /// Cancels the work; committed versions stay.
     pub cancel: Cancel,
     /// Called with progress.
@@ -51,6 +53,8 @@ pub struct FeedReport {
     pub vertices: u64,
     /// Number of edges left out or united with another, as the rule for duplicates says.
     pub duplicates: u64,
+    /// That rule; `None` before anything was read.
+    pub rule: Option<Duplicates>,
     /// Number of skipped lines.
     pub rejected: u64,
     /// The first skipped lines.

@@ -12,6 +12,7 @@ mod clock;
 mod feed_options;
 mod feed;
 mod position;
+mod present;
 mod expired;
 mod rejects;
 mod expire;

@@ -7,14 +7,14 @@
 //!                                     `esker diff` writes changed edges so; refused where edges are parallel
 //! + u                                 adds a vertex
 //! - u                                 removes a vertex with its edges
-//! u name=value other=value            sets properties of a vertex; `name=` removes a value
+//! u name=value other=value            sets properties of a vertex, which must exist; `name=` removes a value
 //! # comment
 //! ```
 //!
 //! A word that contains spaces, quotes or `=`, is empty, or is one of `+ - ~ ->` is put in double quotes, with `\"` for a quote and `\\` for a
 //! backslash.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::io::BufRead;
 use std::path::Path;
@@ -59,6 +59,9 @@ static NO_VALUE: RawValue = RawValue { text: String::new(), quoted: false };
 
 /// Commits the changes of a script as one version. `path` appears in error messages.
 ///
+/// Unless `allow_unknown` is set, all but the lines that add name vertices that exist, or that an earlier line adds. If it is, there is
+/// nothing to remove of unknown vertices, and properties of them add them.
+///
 /// # Errors
 /// [`Error::Input`] with the number of the invalid line, and nothing is committed; those of [`Database::commit`].
 pub fn commit_script(
@@ -66,6 +69,7 @@ pub fn commit_script(
     target: &Target,
     script: &mut dyn BufRead,
     path: &Path,
+    allow_unknown: bool,
     options: &CommitOptions,
 ) -> Result<ScriptReport> {
     let mut parser = ScriptParser {
@@ -73,7 +77,8 @@ pub fn commit_script(
         batch: database.batch(),
         definitions: Definitions::new(target),
         report: ScriptReport::default(),
-        added: HashSet::new(),
+        allow_unknown,
+        named: HashMap::new(),
     };
     let mut line = Vec::new();
     let mut room = Room::default();
@@ -87,7 +92,13 @@ pub fn commit_script(
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        parser.take_line(text).map_err(|reason| Error::Input {
+        let taken = match std::str::from_utf8(&line) {
+            Ok(_) => parser.take_line(text),
+            Err(_) => {
+                Err("the line is not UTF-8, so its ids would become others; convert the script".to_owned())
+            }
+        };
+        taken.map_err(|reason| Error::Input {
             path: path.to_owned(),
             line: Some(number),
             text: text.chars().take(80).collect(),
@@ -112,9 +123,11 @@ struct ScriptParser<'a> {
     batch: Batch,
     definitions: Definitions<'a>,
     report: ScriptReport,
-    /// Hashes of the ids of vertices added by earlier lines: they take much less memory than the batch. If two of 2^64 hashes were equal, the
-    /// removal of an unknown vertex would do nothing instead of being an error.
-    added: HashSet<u64>,
+    /// Whether lines that do not add may name vertices that do not exist.
+    allow_unknown: bool,
+    /// Hashes of the ids that earlier lines add or remove, and whether they are there then: they take much less memory than the batch. If two of
+    /// 2^64 hashes were equal, an unknown vertex could be taken for a known one.
+    named: HashMap<u64, bool>,
 }
 
 /// The error is the reason why a line is invalid.
@@ -135,9 +148,8 @@ impl ScriptParser<'_> {
         let ids = rest.iter().take_while(|word| word.value.is_none()).count();
         let (ids, values) = rest.split_at(ids);
         let values = new_values(values)?;
-        if sign.as_deref() != Some("-") {
-            let hasher = self.added.hasher().clone();
-            self.added.extend(ids.iter().map(|word| hasher.hash_one(&word.text)));
+        for word in ids {
+            self.name_vertex(word, sign.as_deref(), ids.len())?;
         }
         match (sign.as_deref(), ids) {
             (Some("-"), [_, _]) if !values.is_empty() && self.batch.duplicates() == Duplicates::Keep => {
@@ -146,8 +158,10 @@ impl ScriptParser<'_> {
                     .to_owned());
             }
             (Some("-"), [u, v]) => {
-                let (u, v) =
-                    (self.target.id(&u.text).map_err(reason)?, self.target.id(&v.text).map_err(reason)?);
+                let (u, v) = (
+                    self.target.id(u.text.as_bytes()).map_err(reason)?,
+                    self.target.id(v.text.as_bytes()).map_err(reason)?,
+                );
                 self.batch.remove_edge(u, v).map_err(reason)?;
             }
             (Some("~"), [_, _]) if self.batch.duplicates() == Duplicates::Keep => {
@@ -158,21 +172,21 @@ impl ScriptParser<'_> {
             (Some(sign), [u, v]) => {
                 // Rules other than that of the last value would join the old edge and the new one.
                 if sign == "~" && self.batch.duplicates() != Duplicates::Last {
-                    let (u, v) =
-                        (self.target.id(&u.text).map_err(reason)?, self.target.id(&v.text).map_err(reason)?);
+                    let (u, v) = (
+                        self.target.id(u.text.as_bytes()).map_err(reason)?,
+                        self.target.id(v.text.as_bytes()).map_err(reason)?,
+                    );
                     self.batch.remove_edge(u, v).map_err(reason)?;
                 }
                 self.add_edge(&u.text, &v.text, &values)?;
             }
             (Some("+"), [u]) if values.is_empty() => {
-                self.batch.add_vertex(self.target.id(&u.text).map_err(reason)?).map_err(reason)?;
+                self.batch.add_vertex(self.target.id(u.text.as_bytes()).map_err(reason)?).map_err(reason)?;
             }
             (Some("-"), [u]) if values.is_empty() => {
-                let id = self.target.id(&u.text).map_err(reason)?;
-                if !self.added.contains(&self.added.hasher().hash_one(&u.text)) {
-                    self.target.expect_vertex(&u.text).map_err(reason)?;
-                }
-                self.batch.remove_vertex(id).map_err(reason)?;
+                self.batch
+                    .remove_vertex(self.target.id(u.text.as_bytes()).map_err(reason)?)
+                    .map_err(reason)?;
             }
             (None | Some("~" | "+"), [u]) if !values.is_empty() => {
                 self.set_vertex(&u.text, &values, sign.as_deref() == Some("+"))?;
@@ -187,8 +201,33 @@ impl ScriptParser<'_> {
         Ok(())
     }
 
+    /// Notes a vertex that a line adds or removes; expects it to exist if the line does not add it.
+    fn name_vertex(&mut self, word: &Word, sign: Option<&str>, num_ids: usize) -> LineResult<()> {
+        let id = self.target.id(word.text.as_bytes()).map_err(reason)?;
+        let hash = self.named.hasher().hash_one(id);
+        let adds = sign == Some("+");
+        if !adds && !self.allow_unknown {
+            match self.named.get(&hash) {
+                // A vertex that is removed has no edges to remove.
+                Some(true) => {}
+                Some(false) if sign == Some("-") => {}
+                Some(false) => return Err(format!("an earlier line removes the vertex {id}")),
+                None => {
+                    let known = self.target.expect_vertex(word.text.as_bytes());
+                    known.map_err(|error| format!("{error}; use --new if it may be missing"))?;
+                }
+            }
+        }
+        let removes = sign == Some("-") && num_ids == 1;
+        if adds || removes {
+            self.named.insert(hash, adds);
+        }
+        Ok(())
+    }
+
     fn add_edge(&mut self, u: &str, v: &str, values: &[(&str, &RawValue)]) -> LineResult<()> {
-        let (source, end) = (self.target.id(u).map_err(reason)?, self.target.id(v).map_err(reason)?);
+        let (source, end) =
+            (self.target.id(u.as_bytes()).map_err(reason)?, self.target.id(v.as_bytes()).map_err(reason)?);
         let known = |name: &str| self.target.edge_properties.iter().any(|property| property.name == name);
         if let Some((name, _)) = values.iter().find(|(name, _)| !known(name)) {
             return Err(format!("no edge property {name:?}: {}", self.target.describe_edges()));
@@ -209,7 +248,7 @@ impl ScriptParser<'_> {
     }
 
     fn set_vertex(&mut self, u: &str, values: &[(&str, &RawValue)], added: bool) -> LineResult<()> {
-        let id = self.target.id(u).map_err(reason)?;
+        let id = self.target.id(u.as_bytes()).map_err(reason)?;
         if added {
             self.batch.add_vertex(id).map_err(reason)?;
         }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use esker_graph::Run;
+use esker_store::format::Duplicates;
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{CommitOptions, Database, Error, Result};
@@ -21,6 +22,7 @@ use super::expired::is_expiry;
 use super::feed::{feed_by, within};
 use super::feed_options::{FeedOptions, FeedReport};
 use super::position::Position;
+use super::present::has_edge;
 use super::rejects::Rejects;
 use super::stream_options::{CommitEvery, Expiry, Late, Pace, StreamOptions, StreamState};
 use super::target::Target;
@@ -86,6 +88,8 @@ struct StreamCourse<'a> {
     begun_at: u64,
     /// Edges to pass over until there.
     to_pass: u64,
+    /// Whether the next edge is the first of an input that no version says was read, so the database should not have it yet.
+    is_first: bool,
     /// The event time of the newest version.
     newest_ms: u64,
     begun: Instant,
@@ -117,6 +121,9 @@ impl<'a> StreamCourse<'a> {
             _ => None,
         };
         let now = Instant::now();
+        let rule = options.duplicates.unwrap_or(database.batch().duplicates());
+        let adds_again = matches!(rule, Duplicates::Keep | Duplicates::Sum);
+        let is_unread = options.source.is_some() && !options.from_start && position.edges == 0;
         Ok(Self {
             database,
             target,
@@ -127,6 +134,7 @@ impl<'a> StreamCourse<'a> {
             position,
             begun_at: position.edges,
             to_pass: position.edges,
+            is_first: is_unread && adds_again,
             newest_ms: target.newest.version().time_ms,
             begun: now,
             waiting_since: None,
@@ -193,6 +201,15 @@ impl<'a> StreamCourse<'a> {
             "versions of the database have the first {} of {source}, but {how}: the file was replaced or changed; read it from its \
              start with --from-start, or restore it",
             esker_graph::counted(self.begun_at, "edge", "edges")
+        ))
+    }
+
+    /// The input begins with an edge that the database has, so an import may have read it.
+    fn known_already(&self) -> Error {
+        let source = self.options.source.as_deref().unwrap_or("the input");
+        Error::Invalid(format!(
+            "the database has the first edge of {source} already, as after an import of it, and would have its edges twice: stream \
+             what came later, or read it all the same with --from-start"
         ))
     }
 
@@ -358,6 +375,9 @@ impl Course for StreamCourse<'_> {
             }
             return Ok(false);
         }
+        if std::mem::take(&mut self.is_first) && has_edge(&self.target.newest, edge)? {
+            return Err(self.known_already());
+        }
         let before = self.position;
         self.position.mark = Some(mark);
         self.position.edges += 1;
@@ -374,7 +394,7 @@ impl Course for StreamCourse<'_> {
     }
 
     fn together(&self, pending: u64, count: usize) -> usize {
-        match self.options.pace.is_some() || self.to_pass > 0 {
+        match self.options.pace.is_some() || self.to_pass > 0 || self.is_first {
             true => 0,
             false => within(self.commit_edges(), pending, count),
         }

@@ -51,32 +51,30 @@ impl Target {
     ///
     /// # Errors
     /// [`Error::Invalid`] if it does not; [`Error::Corrupt`].
-    pub(super) fn expect_vertex(&self, text: &str) -> Result<()> {
-        let v = self.newest.ids().find(text)?;
-        if self.removed.is_removed(v) {
-            return Err(Error::Invalid(format!("no vertex has the id {text:?}: the vertex was removed")));
+    pub(super) fn expect_vertex(&self, text: &[u8]) -> Result<()> {
+        let shown = String::from_utf8_lossy(text);
+        let found = match self.newest.ids().vertex_of(self.id(text)?)? {
+            Some(v) => v,
+            // With a suggestion.
+            None => self.newest.ids().find(&shown)?,
+        };
+        if self.removed.is_removed(found) {
+            return Err(Error::Invalid(format!("no vertex has the id {shown:?}: the vertex was removed")));
         }
         Ok(())
-    }
-
-    /// An id as it stands in a table: spaces around integers are not part of them.
-    pub(super) fn trimmed<'t>(&self, text: &'t str) -> &'t str {
-        if self.text_ids { text } else { text.trim() }
     }
 
     /// Parses an id written by the user.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if ids are integers and `text` is not one.
-    pub fn id<'t>(&self, text: &'t str) -> Result<ExternalId<'t>> {
-        if self.text_ids {
-            return Ok(ExternalId::Text(text.as_bytes()));
-        }
-        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-        let id = text.parse().ok().filter(|_| digits).map(ExternalId::Int);
-        id.ok_or_else(|| {
+    /// [`Error::Invalid`] if `text` is no id of the kind that the database has.
+    pub fn id<'t>(&self, text: &'t [u8]) -> Result<ExternalId<'t>> {
+        ExternalId::parse(text, self.text_ids).map_err(|why| {
+            let kind = if self.text_ids { "texts" } else { "integers from 0 to 2^64 - 1" };
             Error::Invalid(format!(
-                "{text:?} is not a vertex id: the ids of {} are integers from 0 to 2^64 - 1",
+                "{:?} is not a vertex id, as it {}: the ids of {} are {kind}",
+                String::from_utf8_lossy(text),
+                why.reason(),
                 self.name
             ))
         })

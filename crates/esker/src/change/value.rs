@@ -6,8 +6,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{ArrayRef, BinaryArray};
 use arrow_schema::DataType;
-use esker_import::decimal::float;
 use esker_import::typed;
+use esker_store::format::decimal::{self, NotNumber, Number};
 use esker_store::format::{ElementType, LogicalType, PropertyRecord, PropertyType, Widening};
 use esker_store::property::PropertyValue;
 use esker_store::{Error, Result};
@@ -77,14 +77,16 @@ fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<PropertyVa
         (LogicalType::Text, _) => None,
         (LogicalType::Number, Given::Int(value)) => from_int(property.element, value),
         (LogicalType::Number, Given::Unsigned(value)) => from_unsigned(property.element, value),
-        (LogicalType::Number, Given::Float(value)) => from_float(property.element, value),
-        (LogicalType::Number, Given::Text(text)) => match number(text) {
-            _ if property.element == ElementType::U64 && unsigned(text).is_some() => {
-                unsigned(text).map(PropertyValue::U64)
+        (LogicalType::Number, Given::Float(value)) if value.is_finite() => {
+            from_float(property.element, value)
+        }
+        (LogicalType::Number, Given::Text(text)) => match decimal::number(text) {
+            _ if property.element == ElementType::U64 && decimal::unsigned(text).is_some() => {
+                decimal::unsigned(text).map(PropertyValue::U64)
             }
-            Some(Given::Int(value)) => from_int(property.element, value),
-            Some(Given::Float(value)) => from_float(property.element, value),
-            _ => None,
+            Ok(Number::Int(value)) => from_int(property.element, value),
+            Ok(Number::Float(value)) => from_float(property.element, value),
+            Err(_) => None,
         },
         (logical, Given::Unsigned(value)) if *logical != LogicalType::Boolean || value <= 1 => {
             i64::try_from(value)
@@ -109,8 +111,8 @@ fn not_held(property: &PropertyRecord, given: Given<'_>) -> Error {
     let is_float = matches!(property.element, ElementType::F32 | ElementType::F64) && property.is_number();
     let integer = match given {
         Given::Int(value) => Some(value),
-        Given::Text(text) => match number(text) {
-            Some(Given::Int(value)) => Some(value),
+        Given::Text(text) => match decimal::number(text) {
+            Ok(Number::Int(value)) => Some(value),
             _ => None,
         },
         Given::Float(_) | Given::Unsigned(_) => None,
@@ -121,13 +123,21 @@ fn not_held(property: &PropertyRecord, given: Given<'_>) -> Error {
              it with an exponent, like {value:e}, or as a float"
         ));
     }
+    let is_infinite = matches!(given, Given::Float(value) if !value.is_finite());
+    let refused = match given {
+        Given::Text(text) if property.is_number() => decimal::number(text).err(),
+        _ => is_infinite.then_some(NotNumber::NotFinite),
+    };
     let given = match given {
         Given::Int(value) => value.to_string(),
         Given::Unsigned(value) => value.to_string(),
         Given::Float(value) => value.to_string(),
         Given::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
     };
-    Error::Invalid(format!("property {name:?} holds {kind}, but the value is {given}"))
+    Error::Invalid(match refused {
+        Some(why) => format!("property {name:?} holds {kind}, but the value {given} {}", why.reason()),
+        None => format!("property {name:?} holds {kind}, but the value is {given}"),
+    })
 }
 
 /// A truth value, date or time from its text.
@@ -147,13 +157,14 @@ pub fn convert_or_widen<'a>(property: &PropertyRecord, given: Given<'a>) -> Resu
         return converted;
     }
     let number = match given {
-        Given::Text(text) => number(text),
-        Given::Unsigned(value) => i64::try_from(value).ok().map(Given::Int),
-        number => Some(number),
+        Given::Text(text) => decimal::number(text).ok(),
+        Given::Unsigned(value) => i64::try_from(value).ok().map(Number::Int),
+        Given::Int(value) => Some(Number::Int(value)),
+        Given::Float(value) => Some(Number::Float(value)).filter(|_| value.is_finite()),
     };
     let number = match number {
-        Some(Given::Float(value)) => from_float(ElementType::F64, value),
-        Some(Given::Int(value)) => [ElementType::I64, ElementType::F64]
+        Some(Number::Float(value)) => from_float(ElementType::F64, value),
+        Some(Number::Int(value)) => [ElementType::I64, ElementType::F64]
             .into_iter()
             .filter(|&wider| Widening::is_possible(property.element, wider))
             .find_map(|wider| from_int(wider, value)),
@@ -222,36 +233,16 @@ fn from_float(element: ElementType, value: f64) -> Option<PropertyValue<'static>
     }
 }
 
-/// Parses text as an integer from 0 to 2^64 - 1.
-fn unsigned(text: &[u8]) -> Option<u64> {
-    std::str::from_utf8(text).ok()?.trim().parse().ok()
-}
-
-/// Parses text as a number. Text with leading zeros is not a number, because the zeros would be lost.
-pub(super) fn number(text: &[u8]) -> Option<Given<'static>> {
-    let text = std::str::from_utf8(text).ok()?.trim();
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let padded = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
-    if padded || !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
-        return None;
-    }
-    if let Ok(value) = text.parse() {
-        return Some(Given::Int(value));
-    }
-    float(text).ok().map(Given::Float)
-}
-
-/// The type of a new property with these values. Empty values are ignored.
+/// The type of a new property with these values. Empty values are ignored. Of numbers, also if some of them are refused.
 pub(super) fn sniff<'v>(values: impl Iterator<Item = &'v [u8]> + Clone) -> PropertyType {
-    let mut element = None;
-    for value in values.clone().filter(|value| !value.is_empty()) {
-        element = match number(value) {
-            Some(Given::Int(_)) => element.or(Some(ElementType::I64)),
-            Some(_) => Some(ElementType::F64),
-            None => return typed::sniff(values).map_or_else(PropertyType::text, PropertyType::from),
-        };
+    if !decimal::are_numbers(values.clone()) {
+        return typed::sniff(values).map_or_else(PropertyType::text, PropertyType::from);
     }
-    element.into()
+    let mut given = values.filter(|value| !value.is_empty());
+    match given.all(|value| matches!(decimal::number(value), Ok(Number::Int(_)))) {
+        true => ElementType::I64.into(),
+        false => ElementType::F64.into(),
+    }
 }
 
 #[cfg(test)]
@@ -339,9 +330,9 @@ mod tests {
         assert_eq!(sniff(&["0.5", "1"]), "f64");
         assert_eq!(sniff(&["1", "one"]), "text");
         assert_eq!(sniff(&["007", "1"]), "text");
-        assert_eq!(sniff(&["inf"]), "text");
+        assert_eq!(sniff(&["inf"]), "f64", "refused, not kept as a text");
         assert_eq!(sniff(&["18446744073709551616"]), "f64");
-        assert_eq!(sniff(&["99999999999999999999"]), "text", "no number type holds it");
+        assert_eq!(sniff(&["99999999999999999999"]), "f64", "refused: no number type holds it");
         assert_eq!(sniff(&["1e400"]), "text");
         assert_eq!(sniff(&[]), "text");
         assert_eq!(sniff(&["true", "", "false"]), "bool");

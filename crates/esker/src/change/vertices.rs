@@ -1,17 +1,19 @@
 //! Sets properties of vertices, from a table or for one vertex.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Read;
 
 use esker_graph::{Budget, Reservation, Stop};
 use esker_import::format::ReadOptions;
 use esker_import::input::{Input, expand};
-use esker_store::format::{PropertyRecord, PropertyType};
+use esker_import::rows::{BadRow, FieldPlace, Rows, check_encoding};
+use esker_store::format::{PropertyRecord, PropertyType, decimal};
 use esker_store::{Batch, CommitOptions, CommitSizing, Database, Error, Result};
 
 use super::room::Room;
 use super::target::Target;
-use super::value::{Given, convert_or_widen, describe, number, sniff};
+use super::value::{Given, convert_or_widen, describe, sniff};
 
 /// Report of [`set_from_table`] and [`set_vertex`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -107,14 +109,17 @@ pub fn set_from_table(
     let mut setter = Setter::new(database, target, add_missing);
     let properties: Vec<PropertyRecord> = (1..table.header.len())
         .map(|column| {
-            let values = table.rows.iter().filter_map(|row| row.1.get(column));
+            // A text with doubled quotes is no number, as it stands.
+            let values = table.rows().map(|row| row[column].raw(&table.content));
             setter.define(&table.header[column], sniff(values))
         })
         .collect();
     let mut room = Room::default();
-    for (index, (line, row)) in table.rows.iter().enumerate() {
+    for (index, (line, row)) in table.lines.iter().zip(table.rows()).enumerate() {
+        let mut values = row.iter().map(|field| field.text(&table.content));
+        let id = values.next().unwrap_or_default();
         setter
-            .set_row(row, &properties)
+            .set_row(&id, values, &properties)
             .map_err(|reason| input_error(&input, Some(*line), reason.to_string()))?;
         if index % ROWS_PER_LOOK == 0 {
             room.make(database, &mut setter.batch)?;
@@ -146,10 +151,8 @@ pub fn set_vertex(
         }
         properties.push(setter.define(name, sniff([value.as_bytes()].into_iter())));
     }
-    let mut row = csv::ByteRecord::new();
-    row.push_field(id.as_bytes());
-    values.iter().for_each(|(_, value)| row.push_field(value.as_bytes()));
-    setter.set_row(&row, &properties)?;
+    let values = values.iter().map(|(_, value)| Cow::Borrowed(value.as_bytes()));
+    setter.set_row(id.as_bytes(), values, &properties)?;
     setter.commit(commit)
 }
 
@@ -177,27 +180,26 @@ impl<'a> Setter<'a> {
         record
     }
 
-    fn set_row(&mut self, row: &csv::ByteRecord, properties: &[PropertyRecord]) -> Result<()> {
-        let text = row.get(0).unwrap_or_default();
-        let text = std::str::from_utf8(text).map_err(|_| {
-            Error::Invalid("the vertex id is not UTF-8; convert the file to UTF-8".to_owned())
-        })?;
-        let text = self.target.trimmed(text);
-        let id = self.target.id(text)?;
+    fn set_row<'v>(
+        &mut self,
+        id: &[u8],
+        values: impl Iterator<Item = Cow<'v, [u8]>>,
+        properties: &[PropertyRecord],
+    ) -> Result<()> {
+        let vertex = self.target.id(id)?;
         if !self.add_missing {
             self.target
-                .expect_vertex(text)
+                .expect_vertex(id)
                 .map_err(|error| Error::Invalid(format!("{error}; use --new to add missing vertices")))?;
         }
-        for (property, value) in properties.iter().zip(row.iter().skip(1)) {
-            let value = if property.is_text() { value } else { value.trim_ascii() };
+        for (property, value) in properties.iter().zip(values) {
             if value.is_empty() {
-                self.batch.set_vertex(id, &property.name, None)?;
+                self.batch.set_vertex(vertex, &property.name, None)?;
                 self.report.unset += 1;
                 continue;
             }
-            let value = convert_or_widen(property, Given::Text(value))?;
-            self.batch.set_vertex(id, &property.name, Some(value))?;
+            let value = convert_or_widen(property, Given::Text(&value))?;
+            self.batch.set_vertex(vertex, &property.name, Some(value))?;
             self.report.set += 1;
         }
         self.report.vertices += 1;
@@ -206,11 +208,10 @@ impl<'a> Setter<'a> {
 
     /// Counts the rows whose vertex an earlier row names.
     fn count_repeated(&mut self, table: &Table) {
-        let id = |row: &usize| {
-            let text = table.rows[*row].1.get(0).and_then(|text| std::str::from_utf8(text).ok());
-            text.and_then(|text| self.target.id(self.target.trimmed(text)).ok())
-        };
-        let mut rows: Vec<usize> = (0..table.rows.len()).collect();
+        // All were taken, so they are ids: `1` and `1.0` are one.
+        let texts: Vec<Cow<'_, [u8]>> = table.rows().map(|row| row[0].text(&table.content)).collect();
+        let id = |row: &usize| self.target.id(&texts[*row]).ok();
+        let mut rows: Vec<usize> = (0..texts.len()).collect();
         rows.sort_unstable_by_key(&id);
         let repeated = rows.windows(2).filter(|pair| id(&pair[0]) == id(&pair[1])).count() as u64;
         self.report.repeated = repeated;
@@ -230,12 +231,12 @@ impl<'a> Setter<'a> {
 /// # Errors
 /// It does, in words.
 fn names_columns(target: &Target, header: &[String]) -> std::result::Result<(), String> {
-    let first = target.trimmed(&header[0]);
+    let first = &header[0];
     let is_value =
-        |name: &&String| number(name.as_bytes()).is_some() && target.vertex_property(name).is_none();
-    let why = if target.expect_vertex(first).is_ok() {
+        |name: &&String| decimal::is_numeral(name.as_bytes()) && target.vertex_property(name).is_none();
+    let why = if target.expect_vertex(first.as_bytes()).is_ok() {
         format!("{first:?} is a vertex")
-    } else if !target.text_ids && target.id(first).is_ok() {
+    } else if !target.text_ids && target.id(first.as_bytes()).is_ok() {
         format!("{first:?} is an id")
     } else if let Some(value) = header[1..].iter().find(is_value) {
         format!("{value:?} is a number")
@@ -251,15 +252,18 @@ fn names_columns(target: &Target, header: &[String]) -> std::result::Result<(), 
 const ROWS_PER_LOOK: usize = 1024;
 /// Bytes that are read, or counted, at a time.
 const TABLE_STEP_BYTES: u64 = 1 << 20;
-/// Memory of a row beside its text, and of each of its fields: positions, lengths, and what the allocator adds.
-const ROW_BYTES: u64 = 256;
-const FIELD_BYTES: u64 = 16;
+/// Memory of a row beside its text, and of each of its fields: their places, in vectors that double as they grow.
+const ROW_BYTES: u64 = 3 * size_of::<u64>() as u64;
+const FIELD_BYTES: u64 = 3 * size_of::<FieldPlace>() as u64;
 
 /// A table with a header.
 struct Table {
     header: Vec<String>,
-    /// Line numbers and rows.
-    rows: Vec<(u64, csv::ByteRecord)>,
+    content: Vec<u8>,
+    /// The fields of all rows, as many in each as the header has.
+    fields: Vec<FieldPlace>,
+    /// The line of each row.
+    lines: Vec<u64>,
     memory: TableMemory,
 }
 
@@ -310,7 +314,7 @@ impl TableCounts {
     fn refusal(self, memory: TableMemory, database: &Database) -> Error {
         let TableMemory { what, held, .. } = memory;
         drop(held);
-        let rows = self.bytes + (self.lines + 1) * ROW_BYTES + (self.ends + 1) * FIELD_BYTES;
+        let rows = (self.lines + 1) * ROW_BYTES + (self.ends + 1) * FIELD_BYTES;
         let table_bytes = 2 * self.bytes.next_multiple_of(TABLE_STEP_BYTES) + rows + 2 * TABLE_STEP_BYTES;
         let mut sizing = CommitSizing::default();
         sizing.add_counted(database, self.ends + 1, self.bytes);
@@ -357,58 +361,59 @@ impl Table {
             Ok(bytes) => bytes,
             Err(counts) => return Err(counts.refusal(memory, database)),
         };
-        let content = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-        if content.contains(&0) {
-            return Err(input_error(
-                input,
-                None,
-                "the file is binary; a table of vertices must be CSV or TSV".to_owned(),
-            ));
-        }
+        let content = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+            Some(content) => content.to_vec(),
+            None => bytes,
+        };
+        check_encoding(&content).map_err(|reason| input_error(input, None, reason))?;
         let first = content.split(|&byte| byte == b'\n').next().unwrap_or_default();
         let delimiter = options.delimiter.unwrap_or_else(|| usual_delimiter(first));
-        let mut reader = csv::ReaderBuilder::new();
-        reader.delimiter(delimiter).quoting(options.quotes != Some(false)).has_headers(true);
-        let mut reader = reader.from_reader(content);
-        let told = |error: csv::Error| {
-            let line = error.position().map(csv::Position::line);
-            let reason = match error.kind() {
-                csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                    format!(
-                        "the line has {}, but the header has {expected_len}",
-                        esker_graph::counted(*len, "field", "fields")
-                    )
-                }
-                _ => error.to_string(),
-            };
-            input_error(input, line, reason)
-        };
-        let header: Vec<String> =
-            reader.headers().map_err(told)?.iter().map(|name| name.trim().to_owned()).collect();
-        if header.len() < 2 {
-            let reason = "the header must have at least two columns, the id and one property; use --delimiter if the \
-                          columns are separated by another character";
-            return Err(input_error(input, Some(1), reason.to_owned()));
-        }
-        for (index, name) in header.iter().enumerate().skip(1) {
-            if name.is_empty() || header[1..index].contains(name) {
-                let reason =
-                    format!("column {} of the header is {name:?}, which is empty or a duplicate", index + 1);
-                return Err(input_error(input, Some(1), reason));
+        let mut rows = Rows::new(&content, delimiter, options.quotes != Some(false));
+        let told = |bad: BadRow| input_error(input, Some(bad.line), bad.reason.to_owned());
+        let mut fields = Vec::new();
+        rows.next_row(&mut fields).map_err(told)?;
+        let name = |field: FieldPlace| String::from_utf8_lossy(&field.text(&content)).into_owned();
+        let header: Vec<String> = fields.drain(..).map(name).collect();
+        check_header(&header).map_err(|reason| input_error(input, Some(1), reason))?;
+        let mut lines = Vec::new();
+        while let Some(line) = rows.next_row(&mut fields).map_err(told)? {
+            lines.push(line);
+            let found = fields.len() - (lines.len() - 1) * header.len();
+            if found != header.len() {
+                let found = esker_graph::counted(found, "field", "fields");
+                let reason = format!("the line has {found}, but the header has {}", header.len());
+                return Err(input_error(input, Some(line), reason));
             }
-        }
-        let rows = reader.byte_records().map(|row| {
-            let row = row.map_err(told)?;
-            memory.count(ROW_BYTES + row.as_slice().len() as u64 + FIELD_BYTES * row.len() as u64, budget)?;
-            Ok((row.position().map_or(0, csv::Position::line), row))
-        });
-        match rows.collect::<Result<_>>() {
-            Err(Error::Stop(Stop::OverBudget { .. })) => {
+            if memory.count(ROW_BYTES + FIELD_BYTES * found as u64, budget).is_err() {
                 let mut counts = TableCounts::default();
-                counts.add(content);
-                Err(counts.refusal(memory, database))
+                counts.add(&content);
+                return Err(counts.refusal(memory, database));
             }
-            rows => Ok(Self { header, rows: rows?, memory }),
+        }
+        Ok(Self { header, content, fields, lines, memory })
+    }
+
+    /// The fields of each row.
+    fn rows(&self) -> impl Iterator<Item = &[FieldPlace]> + Clone {
+        self.fields.chunks_exact(self.header.len())
+    }
+}
+
+/// Checks that a header names at least one property, and none twice.
+fn check_header(header: &[String]) -> std::result::Result<(), String> {
+    if header.len() < 2 {
+        return Err(
+            "the header must have at least two columns, the id and one property; use --delimiter if the \
+                    columns are separated by another character"
+                .to_owned(),
+        );
+    }
+    let is_wrong = |&index: &usize| header[index].is_empty() || header[1..index].contains(&header[index]);
+    match (1..header.len()).find(is_wrong) {
+        None => Ok(()),
+        Some(index) => {
+            let name = &header[index];
+            Err(format!("column {} of the header is {name:?}, which is empty or a duplicate", index + 1))
         }
     }
 }

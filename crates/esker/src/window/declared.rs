@@ -1,7 +1,7 @@
 //! What a database keeps of the stream that it was declared to be.
 
-use esker_store::format::{SpanRecord, SpanUnit, StreamRecord, StreamUnit};
-use esker_store::version::Manifest;
+use esker_store::format::{SpanRecord, SpanUnit, StreamRecord, StreamUnit, VersionRecord};
+use esker_store::version::{Manifest, VersionSelector};
 use esker_store::{Database, Snapshot};
 
 use super::units::{Span, TimeUnit};
@@ -74,6 +74,32 @@ impl Declared {
         let unit = unit.map_or(StreamUnit::Guessed, |known| known.0);
         let (delay, expire) = (record_of(self.delay), record_of(self.expire));
         Ok(database.declare_stream(StreamRecord { time, unit, delay, expire })?)
+    }
+}
+
+/// The earliest time of a stream by number that selects a version: numbers below are of versions. In seconds, of 1973.
+const TIME_MIN: u64 = 100_000_000;
+
+/// The number of the version that a user selects. An integer that is no number of a version may be a time, as the edges of a stream have it: in
+/// the unit that was declared for them, or in the one that it seems to be in.
+///
+/// # Errors
+/// As [`VersionSelector::resolve`].
+pub fn select_version(
+    selector: &VersionSelector,
+    versions: &[VersionRecord],
+    manifest: &Manifest,
+) -> esker_store::Result<u64> {
+    let newest = versions.last().map_or(0, |version| version.number);
+    match *selector {
+        VersionSelector::Number(number) if number > newest.max(TIME_MIN) => {
+            let time = i64::try_from(number).unwrap_or(i64::MAX);
+            let unit = Declared::of(manifest).unit.unwrap_or_else(|| TimeUnit::guess(time));
+            // The last nanosecond of the unit.
+            let until = (i128::from(time) + 1) * unit.nanoseconds() - 1;
+            VersionSelector::Time(until).resolve(versions, &manifest.tags)
+        }
+        _ => selector.resolve(versions, &manifest.tags),
     }
 }
 

@@ -11,8 +11,8 @@ mod declared;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
-pub use declared::Declared;
 pub(crate) use declared::expect_no_weight;
+pub use declared::{Declared, select_version};
 use declared::{known_unit, only_time};
 use esker_graph::Run;
 use esker_store::Snapshot;

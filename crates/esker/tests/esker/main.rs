@@ -10,6 +10,7 @@ mod catalogue;
 mod delta;
 mod directions;
 mod documents;
+mod doors;
 mod dynamic;
 mod encodings;
 mod follow;

@@ -1,0 +1,34 @@
+//! Whether a version has an edge that is about to come.
+
+use esker_graph::Direction;
+use esker_store::property::PropertyValue;
+use esker_store::{Result, Snapshot};
+
+use super::course::FedEdge;
+
+/// Whether a version has an edge between the same vertices with the same values.
+///
+/// # Errors
+/// [`esker_store::Error::Corrupt`].
+pub(super) fn has_edge(snapshot: &Snapshot, edge: &FedEdge<'_>) -> Result<bool> {
+    let ids = snapshot.ids();
+    let (Some(source), Some(target)) = (ids.vertex_of(edge.source)?, ids.vertex_of(edge.target)?) else {
+        return Ok(false);
+    };
+    let edges = snapshot.edges(Direction::Out, source)?;
+    for (index, _) in edges.targets().iter().enumerate().filter(|(_, other)| **other == target) {
+        let mut is_same = true;
+        for (property, wanted) in snapshot.edge_properties().zip(edge.values) {
+            let bits = edges.bits(property.number, index)?;
+            let value = match snapshot.dictionary(property.number) {
+                Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
+                None => PropertyValue::of(property, bits),
+            };
+            is_same &= value == *wanted;
+        }
+        if is_same {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
