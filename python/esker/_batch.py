@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import logging
+import os
 import warnings
+import weakref
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Iterable, Literal, Mapping, overload
 
@@ -17,8 +21,13 @@ if TYPE_CHECKING:
     from ._settings import Duplicates
 
 
+#: The batches that are neither committed nor closed.
+_OPEN: weakref.WeakSet[Batch] = weakref.WeakSet()
+
+
 class Batch:
-    """A batch of changes that become one version: a context manager, made by :meth:`Database.batch`.
+    """A batch of changes that become one version: a context manager, made by :meth:`Database.batch`. One that holds changes and is neither
+    committed nor closed when it, its database or the process ends warns that they are lost.
 
     Changes apply in the order of the calls. Columns are NumPy arrays, Arrow arrays, pandas or Polars series, or iterables. Edges can also
     be a single object: a table with columns ``source`` and ``target``, a SciPy sparse matrix, a NetworkX or igraph graph, or tuples.
@@ -46,19 +55,56 @@ class Batch:
         """The number of edges that the commit left out or united with another, as the rule for duplicates says."""
         self.report: ImportReport | None = None
         """The report of the import, if the batch created the database."""
+        # Why the changes were lost, if they were.
+        self._lost: str | None = None
+        # A forked process does not tell of the batches of its parent.
+        self._process = os.getpid()
+        _OPEN.add(self)
 
     def __enter__(self) -> Batch:
         self._expect_open()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is None and not self._ended:
-            self.commit()
-        elif kind is not None and not self._ended and self._created_with is not None:
+        if kind is None and (not self._ended or self._lost is not None):
+            try:
+                self.commit()
+            finally:
+                self._forget()
+        else:
+            self.close()
+
+    def close(self) -> None:
+        """Drops the changes, unless they are committed. The end of a ``with`` block that raises closes automatically."""
+        if not self._ended and self._created_with is not None:
             self._database._undo_creation(self._created_with)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drops what is not committed."""
         self._ended = True
         self._native = self._first = None
         self._vertices = []
+        _OPEN.discard(self)
+
+    def __del__(self) -> None:
+        if not getattr(self, "_ended", True):
+            self._lose("it went out of use")
+
+    def _lose(self, end: str) -> None:
+        """Drops the changes, and says that they are lost."""
+        count = len(self)
+        self._forget()
+        if count == 0 or self._process != os.getpid():
+            return
+        message = (
+            f"{counted(count, 'change')} of a batch for {self._database.path} {'is' if count == 1 else 'are'} lost: {end}, and it was neither "
+            "committed nor closed; call commit() or close(), or use `with db.batch() as batch`"
+        )
+        self._lost = message
+        # Python shows no such warning by default, and a log without handlers goes to the standard error.
+        logging.getLogger("esker").warning(message)
+        warnings.warn(message, ResourceWarning, stacklevel=3, source=self)
 
     def __repr__(self) -> str:
         return f"<esker.Batch of {len(self):,} changes>"
@@ -71,7 +117,7 @@ class Batch:
 
     def _expect_open(self) -> None:
         if self._ended:
-            raise ClosedError("the batch was committed or dropped; begin a new batch")
+            raise ClosedError(self._lost or "the batch was committed or closed; begin a new batch")
         self._database._expect_open()
 
     @property
@@ -151,8 +197,8 @@ class Batch:
     def _read(self, source: Any, target: Any, properties: Mapping[str, Any] | None, weight: Any) -> _columns.Edges:
         """Edges as columns, for this database."""
         if self._database._native is not None or self._native is not None:
-            graph = self._database.graph()
-            return _columns.edges(source, target, properties, weight, graph.weight or "weight", graph.directed, self._duplicates)
+            directed, usual, _ = self._database._created().schema()
+            return _columns.edges(source, target, properties, weight, usual or "weight", directed, self._duplicates)
         new = self._database._new or {}
         if self._first is not None:
             usual = self._first.weight or "weight"
@@ -163,22 +209,22 @@ class Batch:
 
     def _fitting(self, edges: _columns.Edges, is_object: bool) -> list[tuple[str, Any]]:
         """The properties of edges by their names in the database."""
-        graph = self._database.graph()
-        known, columns = graph.edge_properties, dict(edges.properties)
-        if edges.weight is not None and edges.weight != graph.weight:
-            if graph.weight is None:
+        _, weight, known = self._database._created().schema()
+        columns = dict(edges.properties)
+        if edges.weight is not None and edges.weight != weight:
+            if weight is None:
                 remedy = "pass weight=False to ignore it" if is_object else "leave it out"
                 raise InvalidError(
                     f"the edges have a weight, {edges.weight!r}, but the edges of this database have none; define it with "
                     f"define_edge_property({edges.weight!r}, weight=True), or {remedy}"
                 )
-            if graph.weight in columns:
-                raise InvalidError(f"{edges.weight!r} and {graph.weight!r} could both be the weight; leave out one of them")
-            columns = {graph.weight if name == edges.weight else name: values for name, values in columns.items()}
+            if weight in columns:
+                raise InvalidError(f"{edges.weight!r} and {weight!r} could both be the weight; leave out one of them")
+            columns = {weight if name == edges.weight else name: values for name, values in columns.items()}
         unknown = [name for name in columns if name not in known]
         if unknown:
             raise InvalidError(
-                f"the edges of this database have no property {unknown[0]!r}, but {list(known) or 'none'}; define it with "
+                f"the edges of this database have no property {unknown[0]!r}, but {known or 'none'}; define it with "
                 f"define_edge_property, or leave the column out"
             )
         return list(columns.items())
@@ -225,7 +271,7 @@ class Batch:
         database have. The end of a ``with`` block commits automatically."""
         self._expect_open()
         if self._database._native is None and not self._vertices and not _columns.decide(self._first):
-            self._first, self._ended = None, True
+            self._forget()
             return None
         self._flush()
         if self._vertices:
@@ -235,7 +281,7 @@ class Batch:
             self._finish(self._native)
         elif self.version is None:
             self._finish(self._database._created().batch(None))
-        self._ended = True
+        self._forget()
         return self.version
 
     def _finish(self, changes: Any) -> None:
@@ -245,3 +291,13 @@ class Batch:
         # Who has chosen a rule knows that edges come several times.
         if self.duplicates and self._duplicates is None and rule == "last":
             warnings.warn(duplicates_message(self.duplicates, rule), EskerWarning, stacklevel=4)
+
+
+def lose_batches(database: Database | None, end: str) -> None:
+    """Says of each open batch, of a database or of all, that its changes are lost because of an end."""
+    for batch in list(_OPEN):
+        if database is None or batch._database is database:
+            batch._lose(end)
+
+
+atexit.register(lose_batches, None, "the process ended")

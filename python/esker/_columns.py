@@ -8,6 +8,7 @@ import sys
 import warnings
 from typing import Any, Mapping, NamedTuple
 
+from ._counted import counted
 from ._errors import EskerWarning, InvalidError, MistypedError
 from ._esker import Column, columns_of_tuples, keys_of_dictionaries, read_edges, read_tuples
 from ._naming import roles
@@ -306,12 +307,16 @@ def _of_graph(graph: Any, reading: Reading) -> Edges:
     return edges._replace(properties=[(name, column(values, name, kinds[name])) for name, values in table.properties.items()], weight=weight)
 
 
+#: Shapes of arrays that can hold rows of edges, and as well the two rows of an edge index, or an adjacency matrix.
+_AMBIGUOUS = {(2, 2), (2, 3), (3, 3)}
+
+
 def _of_array(data: Any, reading: Reading) -> Edges:
     import numpy
 
     data = numpy.asarray(data)
-    if data.shape[1] not in (2, 3):
-        raise InvalidError(f"an array of edges must have two columns, or three with the weight, not {data.shape[1]}")
+    if data.shape in _AMBIGUOUS or data.shape[1] not in (2, 3):
+        raise InvalidError(_which_array(data.shape))
     source, target = (_integral(data[:, at]) for at in (0, 1))
     ends = Edges(column(source, "source"), column(target, "target"), [])
     if data.shape[1] == 2 and isinstance(reading.weight, str):
@@ -321,12 +326,39 @@ def _of_array(data: Any, reading: Reading) -> Edges:
     return ends._replace(properties=[(reading.name, column(data[:, 2], "weight"))], weight=reading.name)
 
 
+def _which_array(shape: tuple[int, int]) -> str:
+    """Why an array of a shape is not read, and what to pass instead."""
+    ways = []
+    if shape[1] in (2, 3):
+        weight = ", weight=a[:, 2]" if shape[1] == 3 else ""
+        ways.append(f"for rows of edges pass the columns a[:, 0], a[:, 1]{weight}")
+    if shape[0] == 2:
+        ways.append("for an edge index, sources above targets, pass a[0], a[1]")
+    if shape[0] == shape[1]:
+        ways.append("for an adjacency matrix pass scipy.sparse.coo_array(a)")
+    if shape in _AMBIGUOUS:
+        return f"an array of shape {shape} can be read in {counted(len(ways), 'way')}: {'; '.join(ways)}"
+    others = f"; {'; '.join(ways)}" if ways else ""
+    return f"an array of edges must have two columns, or three with the weight, not {shape[1]}{others}"
+
+
+def _expect_rows(shape: tuple[int, ...]) -> None:
+    """Checks that a table without names is not of a shape in which it could be something else than rows of edges."""
+    if tuple(shape) in _AMBIGUOUS:
+        raise InvalidError(_which_array((shape[0], shape[1])).replace("a[", "a.to_numpy()[").replace("(a)", "(a.to_numpy())"))
+
+
 def _table(data: Any) -> Any:
     """Converts a lazy query, an Arrow stream or a data frame without header to a table with named columns."""
     kind = type(data).__module__.partition(".")[0]
     if kind == "polars" and hasattr(data, "collect"):
-        return data.collect()
+        data = data.collect()
+    if kind == "polars" and getattr(data, "columns", None) == [f"column_{at}" for at in range(len(data.columns))]:
+        _expect_rows(data.shape)  # Polars gave the names
+    if kind == "polars":
+        return data
     if kind == "pandas" and hasattr(data, "iloc") and hasattr(data, "columns") and len(data.columns) in (2, 3) and not any(isinstance(name, str) for name in data.columns):
+        _expect_rows(data.shape)
         return data.set_axis(["source", "target", "weight"][: len(data.columns)], axis=1)
     if hasattr(data, "__arrow_c_stream__") and kind not in ("pandas", "polars") and not hasattr(data, "column_names"):
         import pyarrow
@@ -346,6 +378,9 @@ def _integral(ids: Any) -> Any:
 
 
 def _of_tuples(data: Any, reading: Reading) -> Edges:
+    if isinstance(data, (tuple, list)) and len(data) == 2 and all(hasattr(one, "dtype") and getattr(one, "shape", ()) != () for one in data):
+        # Two edges, or the columns of many.
+        raise InvalidError("two arrays in one object can be two edges, or sources and targets: pass sources and targets as two arguments, and rows as an array")
     try:
         found, rows = read_tuples(data)
     except TypeError:

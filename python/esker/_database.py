@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Iterable, Iterator, Literal, Mapping
 
 from . import _cancel, _columns, _esker, _html, _progress
-from ._batch import Batch
+from ._batch import Batch, lose_batches
 from ._collections import without_collections
 from ._counted import counted
 from ._errors import (
@@ -113,6 +113,7 @@ class Database:
         """Closes the database. Its graphs stay readable. Closing twice has no effect."""
         if self._closed:
             return
+        lose_batches(self, "the database was closed")
         if self._native is None and self._path is not None:
             self._create(_columns.no_edges())
         if self._native is not None:

@@ -32,7 +32,7 @@ def _named(name: str) -> str:
 
 
 class EdgeTable:
-    """Edges as columns: ``source`` and ``target`` as vertex numbers, and properties by name.
+    """Edges as columns: ``source`` and ``target`` as vertex numbers, which are places in :meth:`esker.Graph.ids`, and properties by name.
 
     All edges of a graph are read when a column is first used. As an Arrow stream, they are read batch by batch, as the reader of the
     stream asks for them, and take the memory of a batch.
@@ -99,8 +99,7 @@ class EdgeTable:
         if len(self) < self.graph.num_vertices:
             numbers, rows = numpy.unique(numpy.concatenate([self.source, self.target]), return_inverse=True)
             return self.graph.ids(numbers), *numpy.split(rows, 2)
-        remaining = self.graph._remaining()
-        return self.graph.ids(), *(_rows(remaining, end) for end in (self.source, self.target))
+        return self.graph.ids(), self.source, self.target
 
     def _columns(self) -> dict[str, Any]:
         source, target = self.ids()
@@ -159,11 +158,9 @@ class EdgeTable:
 
     def to_networkx(self) -> networkx.Graph:
         """A NetworkX graph with ids as nodes, and with all properties of edges and vertices."""
-        remaining = self.graph._remaining()
-        ends = [_rows(remaining, end) for end in (self.source, self.target)]
         nodes = self.vertices().tolist()
         properties = {name: _zoned(values, self.graph.edge_properties.get(name, "")) for name, values in self.properties.items()}
-        graph = networkx_graph(nodes, *ends, properties, directed=self.graph.directed, multigraph=self.graph.multigraph)
+        graph = networkx_graph(nodes, self.source, self.target, properties, directed=self.graph.directed, multigraph=self.graph.multigraph)
         if self.graph.vertex_properties:
             for one in nodes:
                 graph.nodes[one].update(self.graph.properties(one))
@@ -216,13 +213,6 @@ def _taken(texts: numpy.ndarray, rows: numpy.ndarray) -> numpy.ndarray:
     for at in range(0, len(rows), _TAKEN):
         found[at : at + _TAKEN] = texts[rows[at : at + _TAKEN]]
     return found
-
-
-def _rows(remaining: numpy.ndarray | None, vertices: numpy.ndarray) -> numpy.ndarray:
-    """The rows of vertex numbers, if some vertices are removed."""
-    import numpy
-
-    return vertices if remaining is None else numpy.searchsorted(remaining, vertices)
 
 
 def networkx_graph(

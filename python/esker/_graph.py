@@ -12,8 +12,9 @@ from ._algorithms import Algorithm, Algorithms, Estimates
 from ._counted import counted
 from ._edges import EdgeTable, VertexTable
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, VertexNotFoundError
-from ._esker import shortest_paths
-from ._result import _UNKNOWN, Result
+from ._esker import csr, shortest_paths
+from ._features import Feature, features
+from ._result import Result
 from ._settings import Direction, Memory, memory_bytes, run_settings
 
 if TYPE_CHECKING:
@@ -60,6 +61,11 @@ class ShortestPath(NamedTuple):
 
 def _is_id(value: object) -> bool:
     return isinstance(value, str) or hasattr(value, "__index__") and not isinstance(value, bool)
+
+
+def _is_one(value: object) -> bool:
+    """Whether a value is no column of values."""
+    return isinstance(value, (str, bytes)) or getattr(value, "shape", None) == () or not hasattr(value, "__iter__")
 
 
 def _expect_direction(direction: str) -> None:
@@ -109,11 +115,15 @@ class Graph(Algorithms):
     """A version of a graph, made by :meth:`esker.Database.graph`. It is immutable; changes of the database do not affect it.
 
     Every algorithm of the catalogue is a method: ``g.pagerank(damping=0.85)``, ``g.bfs("alice")``; ``g.estimate.pagerank()`` estimates the
-    memory and reads of a run. Methods for single vertices take and return external ids, as in the input. Arrays of vertex numbers
-    (``dense``) are faster.
+    memory and reads of a run. Methods for single vertices take and return external ids, as in the input.
+
+    All arrays are in one order: element ``i`` of :meth:`degree`, of :meth:`property`, of the results of algorithms and of any other array
+    of the graph belongs to element ``i`` of :meth:`ids`. That is its vertex number, in :meth:`to_scipy`, in edges and wherever
+    ``dense=True`` asks for numbers. Numbers have no gaps, also if vertices are removed. Integer ids ascend, so that the vertex ``i`` has the
+    number ``i`` if the ids are the integers from 0; texts are in the order in which the database keeps them.
     """
 
-    __slots__ = ("_native", "_facts", "_order", "_path", "_nx_cache", "_owner", "__weakref__", "__networkx_cache__")
+    __slots__ = ("_native", "_facts", "_path", "_nx_cache", "_owner", "__weakref__", "__networkx_cache__")
 
     __networkx_backend__ = "esker"
 
@@ -122,7 +132,6 @@ class Graph(Algorithms):
         self._owner = owner
         self._path = path
         self._facts: dict[str, Any] = {**json.loads(native.facts()), "path": path or ":memory:"}
-        self._order: Any = _UNKNOWN
         self._nx_cache: Any = None
         self.__networkx_cache__: dict[Any, Any] = {}
 
@@ -280,8 +289,17 @@ class Graph(Algorithms):
     def _existing_id_text(self, vertex: Any) -> str:
         """Like :meth:`_id_text`, and checks that the vertex exists."""
         text = self._id_text(vertex)
-        self.vertex(vertex)
+        self._native.expect_vertex(vertex)
         return text
+
+    def _checked_id(self, vertex: Any) -> Any:
+        """An id, after a check of its type."""
+        if not _is_id(vertex):
+            expected = "strings" if self._facts["text_ids"] else "integers"
+            raise MistypedError(f"the ids of this graph are {expected}, but {vertex!r} is of type {type(vertex).__name__}")
+        if isinstance(vertex, int) and vertex < 0 and not self._facts["text_ids"]:
+            raise VertexNotFoundError(f"no vertex has the id {vertex}: ids are not negative")
+        return vertex
 
     def shortest_paths(
         self,
@@ -311,47 +329,21 @@ class Graph(Algorithms):
             raise InvalidError(f"count must be at least 1, not {count}")
         if weight is not None and weight is not False and not isinstance(weight, str):
             raise MistypedError(f"weight must be the name of an edge property, or False, not {weight!r}")
-        ends = self.vertex(source), self.vertex(target)
+        ends = self._checked_id(source), self._checked_id(target)
         with _progress.listening(progress, "paths") as callback:
             settings = run_settings(threads=1, progress=callback)
             found = shortest_paths(self._native, *ends, count.__index__(), weight or None, weight is False, settings)
-        return [ShortestPath(self.ids(vertices).tolist(), lengths[-1], lengths) for vertices, lengths in found]
+        return [ShortestPath(ids, lengths[-1], lengths) for ids, lengths in found]
 
     # -- vertices
 
-    @property
-    def _is_identity(self) -> bool:
-        """Whether the id of each vertex is its number."""
-        return self._facts["ids"] == "identity" and self._facts["dense_base"] == 0
-
-    def _in_id_order(self) -> numpy.ndarray | None:
-        """The vertex number of each id in ascending order of id; ``None`` unless ids are dense integers in another order than vertices."""
-        if self._order is _UNKNOWN:
-            import numpy
-
-            order = self._native.in_id_order()
-            self._order = None if order is None else numpy.asarray(order)
-        return self._order
-
-    def _remaining(self) -> numpy.ndarray | None:
-        """The numbers of the vertices, ascending; ``None`` if no vertex is removed."""
-        import numpy
-
-        some = self._native.remaining()
-        return None if some is None else numpy.asarray(some)
-
     def vertex(self, vertex: Id) -> int:
-        """The number of the vertex with an id.
+        """The number of the vertex with an id: its place in :meth:`ids`.
 
         Raises:
             VertexNotFoundError: No vertex has the id.
         """
-        if not _is_id(vertex):
-            expected = "strings" if self._facts["text_ids"] else "integers"
-            raise MistypedError(f"the ids of this graph are {expected}, but {vertex!r} is of type {type(vertex).__name__}")
-        if isinstance(vertex, int) and vertex < 0 and not self._facts["text_ids"]:
-            raise VertexNotFoundError(f"no vertex has the id {vertex}: ids are not negative")
-        return self._native.vertex_of(vertex)
+        return self._native.vertex_of(self._checked_id(vertex))
 
     @overload
     def vertices(self, ids: None = None) -> VertexTable: ...
@@ -371,7 +363,7 @@ class Graph(Algorithms):
         return numpy.asarray(self._native.vertices_of(_columns.column(ids, "ids")))
 
     def ids(self, vertices: Any = None) -> numpy.ndarray:
-        """The ids of the given vertex numbers, or of all vertices: an array of integers, or of string objects."""
+        """The ids of the given vertex numbers, or of all vertices in the order of all arrays: an array of integers, or of string objects."""
         import numpy
 
         found = self._native.ids(None if vertices is None else _columns.column(vertices, "vertices"))
@@ -379,21 +371,19 @@ class Graph(Algorithms):
 
     def properties(self, vertex: Id) -> dict[str, Any]:
         """The properties of a vertex that have a value."""
-        return self._native.vertex_values(self.vertex(vertex))
+        return self._native.vertex_values(self._checked_id(vertex))
 
     def property(self, name: str) -> numpy.ma.MaskedArray | numpy.ndarray:
-        """A vertex property: a value for each row of :meth:`ids`. Missing values are masked; in a text property, an array of string objects,
+        """A vertex property: a value for each element of :meth:`ids`. Missing values are masked; in a text property, an array of string objects,
         they are ``None``. Times with a zone are in UTC."""
         import numpy
 
         if name not in self.vertex_properties:
             raise PropertyNotFoundError(f"no vertex property {name!r}; the vertex properties are {list(self.vertex_properties)}")
         found = self._native.property(name, run_settings())
-        some = self._remaining()
-        rows = slice(None) if some is None else some
         if isinstance(found, list):
-            return numpy.array(found, dtype=object)[rows]
-        values, present = numpy.asarray(found[0])[rows], numpy.asarray(found[1])[rows]
+            return numpy.array(found, dtype=object)
+        values, present = numpy.asarray(found[0]), numpy.asarray(found[1])
         return numpy.ma.MaskedArray(_columns.typed(values, self.vertex_properties[name]), mask=present == 0)
 
     # -- lists
@@ -403,7 +393,7 @@ class Graph(Algorithms):
     @overload
     def degree(self, vertex: Id, *, direction: Direction = "out") -> int: ...
     def degree(self, vertex: Id | None = None, *, direction: Direction = "out") -> Any:
-        """The degree of a vertex; without ``vertex``, an array of all degrees in the order of vertex numbers.
+        """The degree of a vertex; without ``vertex``, an array of all degrees: a value for each element of :meth:`ids`.
 
         ``direction`` is ``out``, ``in`` or ``both``.
         """
@@ -414,7 +404,7 @@ class Graph(Algorithms):
             return self.degree(vertex, direction="out") + self.degree(vertex, direction="in")  # type: ignore[call-overload]
         side = "out" if direction == "both" else direction
         if vertex is not None:
-            return self._native.degree(self.vertex(vertex), side)
+            return self._native.degree(self._checked_id(vertex), side)
         return numpy.asarray(self._native.degrees(side))
 
     @overload
@@ -422,21 +412,33 @@ class Graph(Algorithms):
     @overload
     def neighbors(self, vertex: int, *, direction: Direction = "out", dense: Literal[True]) -> numpy.ndarray: ...
     def neighbors(self, vertex: Id, *, direction: Direction = "out", dense: bool = False) -> Any:
-        """The ids of the neighbours of a vertex, as a list, ascending by vertex number. With ``dense=True``, takes a vertex number and returns
-        an array of vertex numbers."""
+        """The ids of the neighbours of a vertex, as a list, in the order of :meth:`ids`. With ``dense=True``, takes a vertex number and returns
+        an array of vertex numbers, ascending."""
         import numpy
 
-        number = vertex if dense else self.vertex(vertex)
-        found = numpy.asarray(self._native.neighbors(number, direction))
-        return found if dense else self.ids(found).tolist()
+        if dense:
+            return numpy.asarray(self._native.neighbors(vertex, direction))
+        found = self._native.neighbor_ids(self._checked_id(vertex), direction)
+        return found if isinstance(found, list) else numpy.asarray(found).tolist()
 
-    def has_edge(self, source: Id, target: Id) -> bool:
-        """Whether an edge from ``source`` to ``target`` exists."""
-        try:
-            ends = self.vertex(source), self.vertex(target)
-        except (VertexNotFoundError, MistypedError, InvalidError):
-            return False
-        return self._native.has_edge(*ends)
+    @overload
+    def has_edge(self, source: Id, target: Id) -> bool: ...
+    @overload
+    def has_edge(self, source: Any, target: Any) -> numpy.ndarray: ...
+    def has_edge(self, source: Any, target: Any) -> Any:
+        """Whether an edge from ``source`` to ``target`` exists. With columns of ids, an array of truth values: one for each pair; one id
+        beside a column belongs to all pairs."""
+        if _is_one(source) and _is_one(target):
+            return _is_id(source) and _is_id(target) and self._native.has_edge(source, target)
+        import numpy
+
+        ends = {name: None if _is_one(end) else _columns.column(end, name) for name, end in (("source", source), ("target", target))}
+        count = max(len(column) for column in ends.values() if column is not None)
+        pairs = [
+            _columns.column([self._checked_id(one)] * count, name) if column is None else column
+            for (name, column), one in zip(ends.items(), (source, target))
+        ]
+        return numpy.asarray(self._native.has_edges(*pairs)).astype(bool)
 
     def edge(self, source: Id, target: Id) -> dict[str, Any]:
         """The properties of an edge; of the first of parallel edges.
@@ -444,13 +446,14 @@ class Graph(Algorithms):
         Raises:
             InvalidError: No such edge.
         """
-        found = self._native.edge_values(self.vertex(source), self.vertex(target))
+        found = self._native.edge_values(self._checked_id(source), self._checked_id(target))
         if not found:
             raise InvalidError(f"no edge from {source!r} to {target!r}")
         return found[0]
 
     def edges(self, *, properties: bool = True, progress: Any = None) -> EdgeTable:
-        """All edges as columns; an undirected edge appears once. They are read when a column is first used; as an Arrow stream, as in
+        """All edges as columns, by source and then by target in the order of :meth:`ids`; an undirected edge appears once, at the end that comes
+        first. They are read when a column is first used; as an Arrow stream, as in
         ``pyarrow.RecordBatchReader.from_stream(g.edges())``, batch by batch. With ``progress``, they are read at once."""
         if progress:
             with _progress.listening(progress, "edges") as callback:
@@ -478,8 +481,8 @@ class Graph(Algorithms):
         if isinstance(radius, bool) or not hasattr(radius, "__index__") or radius < 0:
             raise InvalidError(f"radius must be a non-negative integer, not {radius!r}")
         _expect_direction(direction)
-        radius = min(int(radius), self._facts["vertex_numbers"])  # no path is longer
-        return _views.part(self, self._native.within(self.vertex(vertex), radius, direction))
+        radius = min(int(radius), self.num_vertices)  # no path is longer
+        return _views.part(self, self._native.within(self._checked_id(vertex), radius, direction))
 
     def filter(self, where: _views.Where, *, all_vertices: bool = False) -> Graph:
         """The graph of the edges that are wanted, and of the vertices that have one.
@@ -513,11 +516,12 @@ class Graph(Algorithms):
         return self.edges().to_polars()
 
     def to_scipy(self, *, direction: Literal["out", "in"] = "out", weight: bool | str = True) -> scipy.sparse.csr_array:
-        """The adjacency matrix by vertex numbers. Rows are sources, or targets with ``direction="in"``. ``weight`` names the edge property that
-        gives the values: by default the weight; ``False``: ones.
+        """The adjacency matrix: row and column ``i`` belong to element ``i`` of :meth:`ids`. Rows are sources, or targets with
+        ``direction="in"``. ``weight`` names the edge property that gives the values: by default the weight; ``False``: ones. Parallel edges
+        are entries of their own, which SciPy adds.
 
-        For a version in a single plain layer, targets and weights are mapped, not copied, if SciPy's index type has the same width. Do not
-        write to them. Without weights, the values are ones.
+        For a version in a single plain layer without parallel edges, targets and weights are mapped, not copied, if SciPy's index type has the same width and the
+        database numbers the vertices in the order of their ids, as with ``order="keep"``. Do not write to them.
         """
         import numpy
         import scipy.sparse
@@ -528,8 +532,10 @@ class Graph(Algorithms):
         if name is not None and self.edge_properties.get(name, "text") not in _views.NUMBERS:
             kind = self.edge_properties.get(name)
             raise InvalidError(f"no edge property of numbers is called {name!r}: {'there is none' if kind is None else f'its type is {kind}'}")
-        rows = self._native.csr(direction, name is not None, run_settings()) if name in (None, self.weight) else None
-        n = self._facts["vertex_numbers"]
+        if direction not in ("out", "in"):
+            raise InvalidError(f"direction must be one of 'out', 'in', not {direction!r}")
+        rows = csr(self._native, direction, name is not None, run_settings()) if name in (None, self.weight) else None
+        n = self.num_vertices
         if rows is None:
             table = self.edges()
             ends = (table.source, table.target) if direction == "out" else (table.target, table.source)
@@ -538,12 +544,17 @@ class Graph(Algorithms):
                 loops = ends[0] != ends[1]
                 ends = tuple(numpy.concatenate([ends[i], ends[1 - i][loops]]) for i in (0, 1))
                 values = numpy.concatenate([values, values[loops]])
-            return scipy.sparse.coo_array((values, ends), shape=(n, n)).tocsr()
+            # Not by way of a matrix of coordinates, which would add parallel edges.
+            order = numpy.lexsort((ends[1], ends[0]))
+            offsets = numpy.concatenate([[0], numpy.cumsum(numpy.bincount(ends[0], minlength=n))])
+            return scipy.sparse.csr_array((values[order], ends[1][order].astype(numpy.int64), offsets), shape=(n, n))
         offsets, targets, weights = rows
         targets = numpy.asarray(targets)
         targets = targets.view(numpy.int32 if targets.itemsize == 4 else numpy.int64)
         offsets = numpy.asarray(offsets).view(numpy.int64)
         values = numpy.ones(len(targets)) if weights is None else numpy.asarray(weights)
+        if self.multigraph:  # SciPy adds parallel edges in place
+            targets, offsets, values = targets.copy(), offsets.copy(), values.copy()
         matrix = scipy.sparse.csr_array((n, n), dtype=values.dtype)
         matrix.indptr = offsets if targets.itemsize == 8 else offsets.astype(numpy.int32)
         matrix.indices, matrix.data = targets, values
@@ -552,8 +563,23 @@ class Graph(Algorithms):
         matrix.has_sorted_indices = True
         return matrix
 
+    def features(self, *names: str, **named: Feature) -> pandas.DataFrame:
+        """Values of the vertices as one pandas data frame: a row for each vertex in the order of :meth:`ids`, with its id as the index, and a
+        column for each feature.
+
+        Args:
+            names: Names of features, which also name the columns: an algorithm, such as ``"pagerank"``, which runs with its default options
+                and gives its principal column; ``"degree"``, ``"in_degree"`` or ``"out_degree"``; or a vertex property.
+            named: Columns by name: a :class:`Result` of this graph or of its windows, a column of one, a name as above, or an array with a
+                value for each element of :meth:`ids`.
+
+        >>> g.features("pagerank", "kcore", "degree", "age", steps=g.bfs("alice"))
+        """
+        return features(self, names, named)
+
     def to_pyg(self, x: Iterable[str] | None = None, y: str | None = None) -> Any:
-        """A pair of PyTorch Geometric stores (``FeatureStore``, ``GraphStore``), by vertex numbers. Requires torch_geometric.
+        """A pair of PyTorch Geometric stores (``FeatureStore``, ``GraphStore``): node ``i`` is element ``i`` of :meth:`ids`. Requires
+        torch_geometric.
 
         Args:
             x: The vertex properties used as features; by default all numeric ones except ``y``.

@@ -18,9 +18,16 @@ if TYPE_CHECKING:
     from ._graph import Graph, Id
 
 _NONE = (1 << 8 * _esker.vertex_id_bytes()) - 1
-_UNKNOWN: Any = object()
+#: The NumPy type of vertex numbers.
+_VERTEX = f"uint{8 * _esker.vertex_id_bytes()}"
 #: The marker for "no value" in arrays of each kind; in floats it is infinity or NaN.
 _MISSING = {"vertex": _NONE, "index": _NONE, "integer": -(1 << 63), "count": (1 << 64) - 1}
+
+
+def _expect_one(vertex: object) -> None:
+    """Checks that an id is not a column of ids, as a dictionary does."""
+    if type(vertex).__hash__ is None:
+        raise MistypedError(f"expected one id, not a {type(vertex).__name__}; look up ids one by one, or with Graph.vertices(ids)")
 
 
 class Column:
@@ -51,32 +58,22 @@ class Column:
     def to_numpy(self, *, dense: bool = False) -> numpy.ndarray:
         """The values as a read-only array.
 
-        Element ``i`` belongs to row ``i`` of :meth:`Result.ids`; if ids are the integers from 0, it belongs to the vertex with id ``i``. Columns of
-        vertices contain ids. The values are not copied if the order of vertices is the order of ids.
+        Element ``i`` belongs to element ``i`` of :meth:`Result.ids`, as in all arrays of the graph. The values are copied once if the
+        database numbers vertices in another order.
 
         Args:
-            dense: Use the internal order and numbers of vertices, which never copies. Element ``i`` belongs to the vertex number
-                ``Result.vertices[i]``, which is ``i`` if no vertex is removed, and columns of vertices contain vertex numbers.
+            dense: Whether columns of vertices contain vertex numbers instead of ids.
         """
         raw = self._raw()
-        if dense:
+        if dense or self.kind != "vertex" or self._result.graph._native.rows_are_ids():
             return raw
-        rows = self._result._rows()
-        if rows is not None:
-            raw = raw[rows]
-            raw.flags.writeable = False
-        if self.kind == "vertex" and not self._result.graph._is_identity:
-            return _ids_of(self._result.graph, raw)
-        return raw
+        return _ids_of(self._result.graph, raw)
 
-    def is_missing(self, *, dense: bool = False) -> numpy.ndarray:
+    def is_missing(self) -> numpy.ndarray:
         """Whether each value is missing (unreached, for example), in the order of :meth:`to_numpy`."""
         import numpy
 
         raw = self._raw()
-        rows = None if dense else self._result._rows()
-        if rows is not None:
-            raw = raw[rows]
         return ~numpy.isfinite(raw) if self.kind == "float" else raw == _MISSING[self.kind]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
@@ -141,7 +138,7 @@ class Result:
     >>> ranks.to_pandas()
     """
 
-    __slots__ = ("_native", "graph", "algorithm", "options", "_columns", "_facts", "_order", "_again", "__weakref__")
+    __slots__ = ("_native", "graph", "algorithm", "options", "_columns", "_facts", "_again", "__weakref__")
 
     def __init__(self, native: Any, graph: Graph, algorithm: str, options: dict[str, Any], again: Any = None) -> None:
         self._native = native
@@ -153,7 +150,6 @@ class Result:
         """The options given for the run."""
         self._columns = {name: Column(self, at, name, *rest) for at, (name, *rest) in enumerate(native.columns())}
         self._facts = native.facts()
-        self._order: Any = _UNKNOWN
         self._again = again
 
     @property
@@ -177,6 +173,17 @@ class Result:
         return dict(self._facts)
 
     @property
+    def cycle(self) -> list[Any] | None:
+        """The ids of a cycle of negative length in its order, which ``bellman_ford`` found in place of distances; ``None`` if it found none."""
+        return self.edges()[0].tolist() if self._facts.get("negative_cycle") else None
+
+    def _cycle_text(self, most: int) -> str:
+        """The cycle for a message, of at most so many ids."""
+        cycle = self.cycle or []
+        shown = [*cycle, cycle[0]] if len(cycle) <= most else [*cycle[: most - 1], "...", cycle[-1], cycle[0]]
+        return " -> ".join(map(str, shown))
+
+    @property
     def columns(self) -> list[str]:
         """The names of the columns, the principal one first."""
         return list(self._columns)
@@ -187,6 +194,8 @@ class Result:
                 return self._facts[name]
             if name in self._columns:
                 return self._columns[name]
+            if self._facts.get("negative_cycle"):
+                raise AttributeError(f"the result has no {name!r}: {self._no_columns()}")
             raise AttributeError(f"the result of {self.algorithm} has no {name!r}; it has {[*self._facts, *self._columns]}")
         raise AttributeError(name)
 
@@ -228,7 +237,8 @@ class Result:
     def __repr__(self) -> str:
         facts = [f"{name}={value:,}" if type(value) is int else f"{name}={value:.6g}" if type(value) is float else f"{name}={value}" for name, value in self._facts.items()]
         what = [f"{counted(len(self), 'row')} of {', '.join(self._columns) or 'edges'}"] if len(self) else []
-        return f"<esker.Result of {self.algorithm}: {', '.join([*what, *facts, f'{self.rounds} rounds', f'{self.seconds:.3g} s'])}>"
+        cycle = [self._cycle_text(8)] if self._facts.get("negative_cycle") else []
+        return f"<esker.Result of {self.algorithm}: {', '.join([*what, *facts, *cycle, f'{self.rounds} rounds', f'{self.seconds:.3g} s'])}>"
 
     def _repr_html_(self) -> str:
         rows = self.top(8) if self._columns else []
@@ -238,35 +248,33 @@ class Result:
     @property
     def _has_edges(self) -> bool:
         """Whether rows are edges."""
-        return self._native.edges() is not None
+        return self._native.has_edges()
 
     def _expect_vertices(self) -> None:
+        if self._facts.get("negative_cycle"):
+            raise UnsuitableError(self._no_columns())
         if self._has_edges:
             raise UnsuitableError(f"the rows of {self.algorithm} are edges; use edges()")
 
+    def _no_columns(self) -> str:
+        """Why there are no columns."""
+        if self._facts.get("negative_cycle"):
+            return f"no distance is the shortest, because paths can go round a cycle of negative length: {self._cycle_text(64)}"
+        return f"the result of {self.algorithm} has no columns, only {'edges' if self._has_edges else 'facts'}: {self._facts}"
+
     @property
     def vertices(self) -> numpy.ndarray:
-        """The vertex number of each row, in the order of ``to_numpy(dense=True)``."""
+        """The vertex number of each row, ascending: those of all vertices, or of those in a window."""
         import numpy
 
         self._expect_vertices()
         some = self._native.vertices()
-        return numpy.arange(len(self), dtype=numpy.uint32) if some is None else numpy.asarray(some)
-
-    def _rows(self) -> numpy.ndarray | None:
-        """The rows in the order of ids; ``None`` if they are in that order."""
-        if self._order is _UNKNOWN:
-            self._order = None
-            if not self._has_edges and self._native.vertices() is None:
-                self._order = self.graph._in_id_order()
-        return self._order
+        return numpy.arange(len(self), dtype=_VERTEX) if some is None else numpy.asarray(some)
 
     def ids(self) -> numpy.ndarray:
-        """The id of each row, in the order of :meth:`to_numpy`."""
+        """The id of each row, in the order of :meth:`esker.Graph.ids`."""
         self._expect_vertices()
-        rows = self._rows()
-        some = rows if rows is not None else self._native.vertices()
-        return self.graph.ids() if some is None else self.graph.ids(some)
+        return self.graph.ids(self._native.vertices())
 
     def edges(self, *, dense: bool = False) -> tuple[numpy.ndarray, numpy.ndarray]:
         """The sources and targets of a result that consists of edges (a forest, for example): ids, or vertex numbers with ``dense=True``."""
@@ -281,7 +289,7 @@ class Result:
     def column(self, name: str | None = None) -> Column:
         """A column by name; by default the principal one."""
         if not self._columns:
-            raise UnsuitableError(f"the result of {self.algorithm} has no columns, only {'edges' if self._has_edges else 'facts'}: {self._facts}")
+            raise UnsuitableError(self._no_columns())
         if name is None:
             return next(iter(self._columns.values()))
         try:
@@ -302,6 +310,7 @@ class Result:
 
     def get(self, vertex: Id, default: Any = None, *, column: str | None = None) -> Any:
         """The value of the vertex with an id, in a column, by default in the principal one; ``default`` if no vertex has the id."""
+        _expect_one(vertex)
         values = self.column(column)
         return values._value(self._row(vertex)) if vertex in self else default
 
@@ -309,28 +318,25 @@ class Result:
         """Whether a row has this id; in a result that consists of edges, a pair of ids."""
         if self._has_edges:
             return vertex in set(self.keys())
-        if vertex not in self.graph:
-            return False
-        some = self._native.vertices()
-        if some is None:
-            return True
+        return vertex in self.graph and self._row_if_any(vertex) is not None  # type: ignore[arg-type]
+
+    def _row_if_any(self, vertex: Id) -> int | None:
+        """The row of the vertex with an id, which exists; ``None`` if the result has no row for it."""
         import numpy
 
-        some, number = numpy.asarray(some), self.graph.vertex(vertex)  # type: ignore[arg-type]
-        row = int(numpy.searchsorted(some, number))
-        return row < len(some) and int(some[row]) == number
-
-    def _row(self, vertex: Id) -> int:
-        """The row of the vertex with an id."""
-        import numpy
-
-        self._expect_vertices()
         number = self.graph.vertex(vertex)
         some = self._native.vertices()
         if some is None:
-            return number
-        row = int(numpy.searchsorted(numpy.asarray(some), number))
-        if row == len(some) or int(numpy.asarray(some)[row]) != number:
+            return number if number < len(self) else None
+        some = numpy.asarray(some)
+        row = int(numpy.searchsorted(some, number))
+        return row if row < len(some) and int(some[row]) == number else None
+
+    def _row(self, vertex: Id) -> int:
+        """The row of the vertex with an id."""
+        self._expect_vertices()
+        row = self._row_if_any(vertex)
+        if row is None:
             raise VertexNotFoundError(f"no row of the result has the id {vertex!r}: the vertex is not in the window")
         return row
 
@@ -358,7 +364,7 @@ class Result:
 
     def top(self, k: int = 10) -> list[tuple[Any, Any]]:
         """The top ``k`` rows of the principal column: the vertices with the largest values, or the labels and sizes of the largest groups; ties
-        in the order of vertex numbers. Vertices without a value are skipped."""
+        in the order of rows. Vertices without a value are skipped."""
         if isinstance(k, bool) or not hasattr(k, "__index__"):
             raise MistypedError(f"k must be an integer, not {type(k).__name__}")
         if k < 0:
@@ -392,8 +398,8 @@ class Result:
         return polars.DataFrame(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas data frame: ids, then the columns. Missing values are ``NA``, or ``NaN`` in floats. A column without missing values in the
-        order of ids is not copied."""
+        """A pandas data frame: ids, then the columns. Missing values are ``NA``, or ``NaN`` in floats. A column without missing values is not
+        copied."""
         import numpy
         import pandas
 
@@ -429,7 +435,7 @@ class Result:
                 raise UnsuitableError(f"{self.algorithm} is not a search, so its result has no paths")
             again = self._again()
             if "parent" not in again._columns:
-                raise UnsuitableError(f"{self.algorithm} found no paths: {self.facts}")
+                raise UnsuitableError(f"{self.algorithm} found no paths: {again._no_columns()}")
             self._native, self._columns = again._native, {
                 name: Column(self, column._index, name, column.kind, column.ranking) for name, column in again._columns.items()
             }
@@ -482,6 +488,9 @@ class _Kept:
     def edges(self) -> Any:
         return self.kept["ends"]
 
+    def has_edges(self) -> bool:
+        return self.kept["ends"] is not None
+
     def len(self) -> int:
         return self.kept["count"]
 
@@ -507,7 +516,7 @@ class _Kept:
         import numpy
 
         column = result.column()
-        values, missing = column._raw(), column.is_missing(dense=True)
+        values, missing = column._raw(), column.is_missing()
         if column.ranking in ("groups", "blocks"):
             groups, sizes = numpy.unique(values[~missing], return_counts=True)
             order = numpy.argsort(-sizes, kind="stable")[:count]
@@ -546,9 +555,8 @@ def _renumber(graph: Graph, kept: dict[str, Any]) -> None:
     for at, (_, kind, _) in enumerate(kept["listed"]):
         values = kept["values"][at]
         if kind == "vertex":
-            dtype = numpy.uint32 if _esker.vertex_id_bytes() == 4 else numpy.uint64
             some = numpy.array([value is not None for value in values], dtype=bool)
-            numbers = numpy.full(len(values), _NONE, dtype=dtype)
+            numbers = numpy.full(len(values), _NONE, dtype=_VERTEX)
             if some.any():
                 numbers[some] = graph.vertices([value for value in values if value is not None])
             values = numbers

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Callable, Collection, Mapping, Union
 
 from . import _columns
 from ._counted import counted
-from ._errors import InvalidError, MistypedError, PropertyNotFoundError, VertexNotFoundError
+from ._errors import InvalidError, MistypedError, PropertyNotFoundError
 
 if TYPE_CHECKING:
     import numpy
@@ -25,15 +25,10 @@ def of_edges(graph: Graph, table: EdgeTable, numbers: numpy.ndarray | None = Non
     """A graph of some edges and some vertices, by default all vertices, with their ids and properties."""
     import numpy
 
-    remaining = graph._remaining()
-    rows: Any = slice(None)
-    if numbers is None:
-        numbers = remaining
-    else:
-        rows = numbers if remaining is None else numpy.searchsorted(remaining, numbers)
     ids = _columns.column(graph.ids(numbers), "ids")
     ends = (end if numbers is None else numpy.searchsorted(numbers, end) for end in (table.source, table.target))
     source, target = (ids.take(_columns.column(end, "rows")) for end in ends)
+    rows: Any = slice(None) if numbers is None else numbers
     values = {name: graph.property(name)[rows] for name in graph.vertex_properties}
     return rebuilt({**settings_of(graph), **settings}, ids, source, target, table.properties, values)
 
@@ -90,11 +85,7 @@ def part(graph: Graph, numbers: Any) -> Graph:
     from ._edges import EdgeTable
     from ._settings import run_settings
 
-    numbers = numpy.unique(numpy.asarray(graph._native.checked_numbers(_columns.column(numbers, "vertices"))))
-    remaining = graph._remaining()
-    removed = numbers[:0] if remaining is None else numpy.setdiff1d(numbers, remaining)
-    if len(removed):
-        raise VertexNotFoundError(f"the vertex with the number {removed[0]} was removed")
+    numbers = numpy.unique(numpy.asarray(graph._native.checked_rows(_columns.column(numbers, "vertices"))))
     found = graph._native.edges(_columns.column(numbers, "vertices"), True, run_settings())
     return of_edges(graph, EdgeTable(graph, *found), numbers)
 

@@ -25,8 +25,6 @@ def stores(graph: Graph, x: Iterable[str] | None = None, y: str | None = None) -
 
     The lists of a version in a single plain layer are mapped, not copied. Loader workers that are not forked open the database again.
     """
-    if graph._native.remaining() is not None:
-        raise InvalidError("the graph has removed vertices, so its vertex numbers have gaps, which PyTorch Geometric does not support")
     numeric = [name for name, kind in graph.vertex_properties.items() if kind != "text"]
     if isinstance(x, str):
         raise MistypedError(f"x must be a list of properties, as in x=[{x!r}]")

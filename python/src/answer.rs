@@ -1,6 +1,6 @@
 //! Answers of algorithms, for Python.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use esker::answer::{Fact, Ranking, Value, Values};
 use esker::graph::Cancel;
@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::array::Array;
 use crate::failure::Outcome;
+use crate::row_order::Rows;
 use crate::turns::Turns;
 use crate::values::id_object;
 use crate::watch::watched;
@@ -18,89 +19,138 @@ use crate::watch::watched;
 /// The most rows that are ranked on the calling thread.
 const BRIEF_LEN: usize = 1 << 20;
 
-/// The answer of an algorithm, and the snapshot it was computed on.
+/// The answer of an algorithm, with rows in place of vertices.
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct Answer {
-    pub(crate) answer: Arc<esker::answer::Answer>,
-    pub(crate) snapshot: Snapshot,
+    given: Mutex<Given>,
+    pub(crate) rows: Rows,
+}
+
+/// An answer as the algorithm gave it, until its values are asked for.
+struct Given {
+    answer: Arc<esker::answer::Answer>,
+    is_in_rows: bool,
+}
+
+impl Answer {
+    /// An answer on the vertices of these rows.
+    pub(crate) fn new(answer: esker::answer::Answer, rows: &Rows) -> Self {
+        let given = Given { answer: Arc::new(answer), is_in_rows: false };
+        Self { given: Mutex::new(given), rows: rows.clone() }
+    }
+
+    /// The answer with rows in place of vertices. Time: at first O(n), if row `v` is not vertex `v`.
+    pub(crate) fn in_rows(&self) -> Outcome<Arc<esker::answer::Answer>> {
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        if !given.is_in_rows {
+            if let Some(order) = self.rows.order()? {
+                let answer = Arc::unwrap_or_clone(std::mem::take(&mut given.answer));
+                given.answer = Arc::new(order.answer(answer));
+            }
+            given.is_in_rows = true;
+        }
+        Ok(Arc::clone(&given.answer))
+    }
+
+    /// The answer, for what does not depend on the order of rows.
+    fn given(&self) -> Arc<esker::answer::Answer> {
+        Arc::clone(&self.given.lock().unwrap_or_else(PoisonError::into_inner).answer)
+    }
 }
 
 #[pymethods]
 impl Answer {
     /// The name, kind (`vertex`, `index`, `integer`, `count`, `float`) and ranking (`largest`, `groups`) of each column.
     fn columns(&self) -> Vec<(&'static str, &'static str, &'static str)> {
-        let columns = self.answer.columns.iter();
+        let answer = self.given();
+        let columns = answer.columns.iter();
         columns.map(|column| (column.name, kind(&column.values), ranking(column.ranking))).collect()
     }
 
     /// The values of a column, without a copy.
-    fn column(&self, index: usize) -> Option<Array> {
-        let answer = Arc::clone(&self.answer);
-        let values = &self.answer.columns.get(index)?.values;
+    fn column(&self, py: Python<'_>, index: usize) -> Outcome<Option<Array>> {
+        let answer = py.detach(|| self.in_rows())?;
+        let Some(column) = answer.columns.get(index) else { return Ok(None) };
         macro_rules! within {
             ($($kind:ident),*) => {
-                match values {
-                    $(Values::$kind(_) => Array::within(answer, |answer| match &answer.columns[index].values {
+                match column.values {
+                    $(Values::$kind(_) => Array::within(Arc::clone(&answer), |answer| match &answer.columns[index].values {
                         Values::$kind(values) => Ok::<&[_], ()>(values),
                         _ => Err(()),
                     }).ok(),)*
                 }
             };
         }
-        within!(Vertex, Index, Integer, Count, Float)
+        Ok(within!(Vertex, Index, Integer, Count, Float))
     }
 
-    /// The vertex of each row; `None` if row `v` is vertex `v`.
-    fn vertices(&self) -> Option<Array> {
-        let found = Array::within(Arc::clone(&self.answer), |answer| answer.vertices.as_deref().ok_or(()));
-        found.ok()
+    /// The row of the graph of each row of the answer, ascending; `None` if it has all rows of the graph.
+    fn vertices(&self, py: Python<'_>) -> Outcome<Option<Array>> {
+        let answer = py.detach(|| self.in_rows())?;
+        Ok(Array::within(answer, |answer| answer.vertices.as_deref().ok_or(())).ok())
     }
 
-    /// The sources and targets of the edges, if rows are edges.
-    fn edges(&self) -> Option<(Array, Array)> {
-        let edges = self.answer.edges.as_ref()?;
+    /// The rows of the sources and targets of the edges, if the rows of the answer are edges.
+    fn edges(&self, py: Python<'_>) -> Outcome<Option<(Array, Array)>> {
+        let answer = py.detach(|| self.in_rows())?;
+        let Some(edges) = answer.edges.as_ref() else { return Ok(None) };
         let end = |of: fn(&(_, _)) -> _| Array::of(edges.iter().map(of).collect::<Vec<_>>());
-        Some((end(|edge| edge.0), end(|edge| edge.1)))
+        Ok(Some((end(|edge| edge.0), end(|edge| edge.1))))
+    }
+
+    /// Whether the rows are edges.
+    fn has_edges(&self) -> bool {
+        self.given().edges.is_some()
     }
 
     /// Number of rows.
     fn len(&self) -> usize {
-        match (&self.answer.edges, &self.answer.vertices, self.answer.columns.first()) {
-            (Some(edges), ..) => edges.len(),
-            (None, Some(vertices), Some(_)) => vertices.len(),
-            (None, _, Some(column)) => column.values.len(),
-            (None, _, None) => 0,
+        let answer = self.given();
+        match (&answer.edges, answer.columns.first()) {
+            (Some(edges), _) => edges.len(),
+            (None, column) => column.map_or(0, |column| column.values.len()),
         }
     }
 
     #[getter]
     fn rounds(&self) -> usize {
-        self.answer.rounds
+        self.given().rounds
     }
 
     #[getter]
     fn seconds(&self) -> f64 {
-        self.answer.seconds
+        self.given().seconds
     }
 
     #[getter]
     fn arcs(&self) -> u64 {
-        self.answer.arcs
+        self.given().arcs
     }
 
     /// Facts by name.
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        facts_by_name(py, &self.answer.facts)
+        facts_by_name(py, &self.given().facts)
     }
 
-    /// Appends the top rows of the principal column to `rows`: keys and values, with external ids.
+    /// Appends the top rows of the principal column to `rows`: keys and values, with external ids; ties by row.
     fn top(&self, py: Python<'_>, count: usize, rows: &Bound<'_, PyList>) -> Outcome<()> {
         let cancel = Cancel::default();
-        let rank = || Ok(top(&self.answer, count, &cancel)?);
+        let rank = || {
+            let answer = self.in_rows()?;
+            let order = self.rows.order()?;
+            let of_row = |value| match (value, order) {
+                (Value::Vertex(row), Some(order)) => Value::Vertex(order.vertex(row)),
+                (Value::Edge(u, v), Some(order)) => Value::Edge(order.vertex(u), order.vertex(v)),
+                (value, _) => value,
+            };
+            let ranked = top(&answer, count, &cancel)?.into_iter();
+            let shown = ranked.map(|one| TopVertex { key: of_row(one.key), value: of_row(one.value), ..one });
+            Ok(shown.collect())
+        };
         // To start a thread takes longer than to rank few rows.
         let ranked =
             if self.len() <= BRIEF_LEN { py.detach(rank) } else { watched(py, &cancel, None, rank) }?;
-        append_ranked(rows, &self.snapshot, ranked)
+        append_ranked(rows, self.rows.snapshot(), ranked)
     }
 }
 

@@ -6,11 +6,11 @@ use arrow_array::ArrayRef;
 use esker::change::{Given, convert_or_widen};
 use esker::graph::{Cancel, counted};
 use esker::import::source::id_at;
-use esker::store::Snapshot;
+use esker::store::database::GraphSchema;
 use esker::store::format::{ElementType, PropertyRecord, PropertyType};
 use pyo3::prelude::*;
 
-use crate::column::{Column, ColumnType};
+use crate::column::{Column, ColumnType, same_length};
 use crate::failure::{Failure, Outcome, invalid};
 use crate::watch::watched;
 
@@ -31,10 +31,9 @@ struct State {
 }
 
 impl Batch {
-    pub(crate) fn new(batch: esker::store::Batch, newest: &Snapshot) -> Self {
-        let properties = newest.vertex_properties().cloned().collect();
-        let state = State { batch, properties };
-        Self { state: Mutex::new(Some(state)), text_ids: newest.ids().is_text() }
+    pub(crate) fn new(batch: esker::store::Batch, schema: GraphSchema) -> Self {
+        let state = State { batch, properties: schema.vertex_properties };
+        Self { state: Mutex::new(Some(state)), text_ids: schema.text_ids }
     }
 
     /// Takes the changes out of the batch, which closes it.
@@ -232,17 +231,4 @@ impl Batch {
         state.properties.push(record.clone());
         Ok(record)
     }
-}
-
-fn same_length(a: &Column, b: &Column) -> Outcome<()> {
-    if a.len() == b.len() {
-        return Ok(());
-    }
-    invalid(format!(
-        "columns must have the same length: {} has {} elements, {} has {}",
-        a.what(),
-        a.len(),
-        b.what(),
-        b.len()
-    ))
 }

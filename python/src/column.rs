@@ -473,3 +473,17 @@ fn view<P: ArrowPrimitiveType<Native: Element>>(
     let bytes = unsafe { Buffer::from_custom_allocation(start, len * size_of::<P::Native>(), owner) };
     Ok(Arc::new(PrimitiveArray::<P>::new(ScalarBuffer::new(bytes, 0, len), None)))
 }
+
+/// Fails unless two columns are of one length.
+pub(crate) fn same_length(a: &Column, b: &Column) -> Outcome<()> {
+    if a.len() == b.len() {
+        return Ok(());
+    }
+    invalid(format!(
+        "columns must have the same length: {} has {} elements, {} has {}",
+        a.what(),
+        a.len(),
+        b.what(),
+        b.len()
+    ))
+}

@@ -191,12 +191,12 @@ impl Database {
             Handle::Writer(_) => false,
         };
         if !reads_log {
-            return Ok(Graph { snapshot: py.detach(|| Self::snapshot(&open, at))? });
+            return Ok(Graph::new(py.detach(|| Self::snapshot(&open, at))?));
         }
         let (run, cancel, listener) = settings.run(READING_LOG)?;
         let open = open.under(&Arc::new(run));
         let snapshot = watched(py, &cancel, listener.as_ref(), || Self::snapshot(&open, at))?;
-        Ok(Graph { snapshot })
+        Ok(Graph::new(snapshot))
     }
 
     /// All versions, as JSON.
@@ -224,6 +224,14 @@ impl Database {
         Ok(store.files()?.iter().map(|(_, bytes)| bytes).sum())
     }
 
+    /// Whether edges are directed, the name of their weight, and the names of all their properties, in the newest version.
+    fn schema(&self) -> Outcome<(bool, Option<String>, Vec<String>)> {
+        let schema = self.writer()?.schema();
+        let weight = schema.edge_properties.iter().find(|property| property.weight);
+        let names = schema.edge_properties.iter().map(|property| property.name.clone());
+        Ok((schema.directed, weight.map(|weight| weight.name.clone()), names.collect()))
+    }
+
     /// The name of the rule for duplicate edges.
     fn rule(&self) -> Outcome<&'static str> {
         Ok(self.writer()?.manifest().duplicates().name())
@@ -249,7 +257,7 @@ impl Database {
         py.detach(|| {
             let mut batch = writer.batch();
             rule.map_or(Ok(()), |rule| batch.set_duplicates(rule))?;
-            Ok(Batch::new(batch, &writer.snapshot()?))
+            Ok(Batch::new(batch, writer.schema()))
         })
     }
 

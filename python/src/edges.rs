@@ -2,19 +2,77 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt32Type, UInt64Type};
-use arrow_array::{ArrayRef, BooleanArray};
+use arrow_array::{ArrayRef, BooleanArray, UInt64Array};
 use arrow_select::filter::filter;
+use arrow_select::take::take;
 use esker::export::{BlockBuilder, ExportBlock, ExportGraph, PropertyInfo, PropertyKind, StoredExport};
-use esker::graph::{Direction, Run, VertexId, vertex};
-use esker::store::Snapshot;
+use esker::graph::{Direction, Remaining, Run, VertexId, vertex};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::array::{Array, Item};
 use crate::failure::Outcome;
+use crate::row_order::{RowOrder, Rows};
 
 /// Edges that are gathered before those to unwanted targets are left out.
 const BLOCK_EDGES: usize = 1 << 16;
+
+/// Reads edges in the order of rows: by source, then by target. An undirected edge comes with the end whose row is smaller.
+pub(crate) struct RowLists<'a> {
+    graph: StoredExport<'a>,
+    remaining: Option<&'a Remaining>,
+    order: Option<&'a RowOrder>,
+}
+
+impl<'a> RowLists<'a> {
+    pub(crate) fn new(rows: &'a Rows, run: &Run) -> Outcome<Self> {
+        let snapshot = rows.snapshot();
+        // The export numbers the vertices that are there, in order of vertex: those are rows, if vertices ascend with rows.
+        let order = rows.order()?.filter(|order| !order.ascends());
+        Ok(Self { graph: StoredExport::new(snapshot, run)?, remaining: snapshot.remaining(run)?, order })
+    }
+
+    pub(crate) fn graph(&self) -> &StoredExport<'a> {
+        &self.graph
+    }
+
+    /// Appends the edges of a row.
+    pub(crate) fn append(&self, row: usize, block: &mut BlockBuilder) -> Outcome<()> {
+        let place = match self.order {
+            None => vertex(row),
+            Some(order) => {
+                let v = order.vertex(vertex(row));
+                self.remaining.map_or(v, |remaining| remaining.rank(v))
+            }
+        };
+        let degree = self.graph.degree(Direction::Out, place)?;
+        let least = if self.graph.is_directed() || self.order.is_some() { 0 } else { row as u64 };
+        self.graph.list(Direction::Out, place, 0..degree, least, block)?;
+        block.sources.resize(block.targets.len(), row as u64);
+        Ok(())
+    }
+
+    /// The appended edges, whose rows ascended.
+    pub(crate) fn finish(&self, block: &mut BlockBuilder) -> Outcome<ExportBlock> {
+        let mut block = block.finish();
+        let Some(order) = self.order else { return Ok(block) };
+        for target in &mut block.targets {
+            let place = vertex(*target as usize);
+            *target = order.row(self.remaining.map_or(place, |remaining| remaining.origin(place))) as u64;
+        }
+        let edge = |at: u64| (block.sources[at as usize], block.targets[at as usize]);
+        let is_directed = self.graph.is_directed();
+        let is_here = |&at: &u64| is_directed || edge(at).0 <= edge(at).1;
+        let mut places: Vec<u64> = (0..block.targets.len() as u64).filter(is_here).collect();
+        // Parallel edges stay in their order.
+        places.sort_by_key(|&at| edge(at));
+        let (sources, targets) = places.iter().map(|&at| edge(at)).unzip();
+        let places = UInt64Array::from(places);
+        let properties = block.properties.iter().map(|values| take(values, &places, None));
+        let properties = properties.collect::<Result<_, _>>()?;
+        Ok(ExportBlock { sources, targets, properties })
+    }
+}
 
 /// Edges as columns.
 pub(crate) struct EdgeArrays {
@@ -32,14 +90,15 @@ struct Property {
 }
 
 impl EdgeArrays {
-    /// Reads the edges of a snapshot, each undirected edge once. With `among`, only the edges with both ends in it. Memory: the arrays.
+    /// Reads the edges, each undirected edge once. With `among`, only the edges with both ends among these rows. Memory: the arrays.
     pub(crate) fn read(
-        snapshot: &Snapshot,
+        rows: &Rows,
         run: &Run,
         among: Option<&[VertexId]>,
         with_properties: bool,
     ) -> Outcome<Self> {
-        let graph = StoredExport::new(snapshot, run)?;
+        let lists = RowLists::new(rows, run)?;
+        let graph = lists.graph();
         let mut properties = Vec::new();
         for (number, info) in graph.properties().iter().enumerate().filter(|_| with_properties) {
             let texts = graph.dictionary(number)?;
@@ -49,22 +108,17 @@ impl EdgeArrays {
         let mut arrays = Self { source: Vec::new(), target: Vec::new(), properties };
         match among {
             None => {
-                arrays.reserve(&graph);
+                arrays.reserve(graph);
                 let n = graph.num_vertices() as usize;
-                arrays.take_lists(&graph, run, (0..n).map(vertex), |_| true)?;
+                arrays.take_lists(&lists, run, 0..n, |_| true)?;
             }
             Some(among) => {
                 let mut sorted = among.to_vec();
                 sorted.sort_unstable();
                 sorted.dedup();
-                let is_member = |v: u64| sorted.binary_search_by(|&member| (member as u64).cmp(&v)).is_ok();
-                arrays.take_lists(&graph, run, sorted.iter().copied(), is_member)?;
-            }
-        }
-        // The export renumbers the remaining vertices.
-        if let Some(remaining) = snapshot.remaining(run)? {
-            for v in arrays.source.iter_mut().chain(&mut arrays.target) {
-                *v = remaining.origin(*v);
+                let is_member =
+                    |row: u64| sorted.binary_search_by(|&member| (member as u64).cmp(&row)).is_ok();
+                arrays.take_lists(&lists, run, sorted.iter().map(|&row| row as usize), is_member)?;
             }
         }
         Ok(arrays)
@@ -84,27 +138,23 @@ impl EdgeArrays {
         self.target.reserve_exact(count);
     }
 
-    /// Reads the lists of these vertices, and keeps the edges to some targets.
+    /// Reads the lists of these rows, and keeps the edges to some targets.
     fn take_lists(
         &mut self,
-        graph: &StoredExport<'_>,
+        lists: &RowLists<'_>,
         run: &Run,
-        vertices: impl Iterator<Item = VertexId>,
+        rows: impl Iterator<Item = usize>,
         wants: impl Fn(u64) -> bool,
     ) -> Outcome<()> {
-        let mut builder = BlockBuilder::new(graph.properties());
-        for v in vertices {
+        let mut builder = BlockBuilder::new(lists.graph().properties());
+        for row in rows {
             run.check()?;
-            let degree = graph.degree(Direction::Out, v)?;
-            // Of an undirected edge, the end with the smaller number.
-            let least = if graph.is_directed() { 0 } else { v as u64 };
-            graph.list(Direction::Out, v, 0..degree, least, &mut builder)?;
-            builder.sources.resize(builder.targets.len(), v as u64);
+            lists.append(row, &mut builder)?;
             if builder.targets.len() >= BLOCK_EDGES {
-                self.take(kept(builder.finish(), &wants)?);
+                self.take(kept(lists.finish(&mut builder)?, &wants)?);
             }
         }
-        self.take(kept(builder.finish(), &wants)?);
+        self.take(kept(lists.finish(&mut builder)?, &wants)?);
         Ok(())
     }
 

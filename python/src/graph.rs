@@ -1,28 +1,25 @@
 //! One version of a graph: ids, lists, properties, runs of algorithms.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use arrow_array::Array as _;
-use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
 use esker::algo::algorithm::pagerank::{Criterion, PageRankOptions, pagerank};
 use esker::catalogue::{Entry, Job, Params, Resources, find};
-use esker::graph::{Bitmap, Cancel, Direction, NONE, Rows, Run, Stop, VertexId, vertex};
+use esker::graph::{Bitmap, Cancel, Direction, Stop, VertexId, vertex};
 use esker::import::source::{id_at, integer_ids};
 use esker::plan::{estimate_on, plan, shape_of};
-use esker::store::format::{ElementType, IdMapKind};
+use esker::store::Snapshot;
 use esker::store::ids::ExternalId;
-use esker::store::{Snapshot, StoredWeight};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::answer::Answer;
 use crate::array::Array;
-use crate::column::{Column, ColumnType};
+use crate::column::{Column, ColumnType, same_length};
 use crate::edges::EdgeArrays;
 use crate::failure::{Failure, Outcome, invalid, mistyped};
 use crate::report::graph_facts;
+use crate::row_order::Rows;
 use crate::settings::{Choice, Reading, Settings, brief, one_of};
 use crate::stream::ids_are_signed;
 use crate::turns::Turns;
@@ -33,9 +30,17 @@ use crate::watch::watched;
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct Graph {
     pub(crate) snapshot: Snapshot,
+    pub(crate) rows: Rows,
 }
 
-fn direction(name: &str) -> Outcome<Direction> {
+impl Graph {
+    /// A version, with rows of its own.
+    pub(crate) fn new(snapshot: Snapshot) -> Self {
+        Self { rows: Rows::new(&snapshot), snapshot }
+    }
+}
+
+pub(crate) fn direction(name: &str) -> Outcome<Direction> {
     one_of("direction", name, &[("out", Direction::Out), ("in", Direction::In)])
 }
 
@@ -72,37 +77,36 @@ impl Graph {
             let job = Job { snapshot: &snapshot, run: &run, params: &params, verify };
             entry.run(&job).or_else(|error| Err(with_whole_need(error, &job, entry, &resources)?))
         })?;
-        Ok(Answer { answer: Arc::new(answer), snapshot: self.snapshot.clone() })
+        Ok(Answer::new(answer, &self.rows))
     }
 
-    /// PageRank with a teleport weight for each vertex, until a round changes the scores by less than the tolerance in all, as NetworkX has
-    /// it; returns the scores and whether they converged.
+    /// PageRank, until a round changes the scores by less than the tolerance in all, as NetworkX has it; returns the score of each row and
+    /// whether they converged.
     fn pagerank(
         &self,
         py: Python<'_>,
         damping: f64,
         tolerance: f64,
         rounds_max: usize,
-        teleport: Option<&Column>,
         settings: Settings,
     ) -> Outcome<(Array, bool)> {
         let (run, cancel, listener) = settings.run("pagerank")?;
-        let weights = teleport.map(|column| column.values(0..column.len())).transpose()?;
-        let teleport = match weights {
-            None => None,
-            Some(weights) => match weights.as_primitive_opt::<Float64Type>() {
-                Some(weights) if weights.len() == self.snapshot.num_vertices() => {
-                    Some(weights.values().to_vec())
+        let criterion = Criterion::Change;
+        let options = PageRankOptions { damping, tolerance, criterion, rounds_max, teleport: None };
+        let (scores, converged) = watched(py, &cancel, listener.as_ref(), || {
+            let found = pagerank(&self.snapshot.present_graph::<()>(&run)?, &run, &options)?;
+            // The scores of the vertices that are there, in order of vertex.
+            let scores = match (self.rows.order()?, self.snapshot.remaining(&run)?) {
+                (None, _) => found.scores,
+                (Some(order), None) => order.gather(&found.scores),
+                (Some(order), Some(remaining)) => {
+                    let score = |&v: &VertexId| found.scores[remaining.rank(v) as usize];
+                    order.vertices().iter().map(score).collect()
                 }
-                _ => return invalid("teleport must have one float per vertex"),
-            },
-        };
-        let options =
-            PageRankOptions { damping, tolerance, criterion: Criterion::Change, rounds_max, teleport };
-        let found = watched(py, &cancel, listener.as_ref(), || {
-            Ok(pagerank(&self.snapshot.graph::<()>(&run)?, &run, &options)?)
+            };
+            Ok((scores, found.converged))
         })?;
-        Ok((Array::of(found.scores), found.converged))
+        Ok((Array::of(scores), converged))
     }
 
     /// The estimated bytes of memory and bytes read by a run, and the bytes of the lists.
@@ -131,129 +135,139 @@ impl Graph {
         Ok((estimate.memory_bytes, estimate.read_bytes, shape.weighted_list_bytes() * sides, plan))
     }
 
-    /// The vertex with an id.
-    fn vertex_of(&self, id: &Bound<'_, PyAny>) -> Outcome<VertexId> {
-        let column = Column::one(id)?;
-        column.expect_ids(self.snapshot.ids().is_text())?;
-        let found = self.look_up(&column)?;
-        Ok(found[0])
+    /// The row of the vertex with an id.
+    fn vertex_of(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> Outcome<VertexId> {
+        let v = self.vertex(id)?;
+        py.detach(|| self.rows.row(v))
     }
 
-    /// The vertices with the given ids.
+    /// The rows of the vertices with the given ids.
     fn vertices_of(&self, py: Python<'_>, ids: &Column) -> Outcome<Array> {
         ids.expect_ids(self.snapshot.ids().is_text())?;
-        py.detach(|| self.look_up(ids)).map(Array::of)
+        py.detach(|| {
+            let mut found = self.look_up(ids)?;
+            if let Some(order) = self.rows.order()? {
+                found.iter_mut().for_each(|v| *v = order.row(*v));
+            }
+            Ok(Array::of(found))
+        })
+    }
+
+    /// Fails unless a vertex with this id exists.
+    fn expect_vertex(&self, id: &Bound<'_, PyAny>) -> Outcome<()> {
+        self.vertex(id).map(drop)
     }
 
     /// Whether a vertex with this id exists.
     fn has_vertex(&self, id: &Bound<'_, PyAny>) -> Outcome<bool> {
-        let exists = || -> Outcome<bool> {
-            let column = Column::one(id)?;
-            column.expect_ids(self.snapshot.ids().is_text())?;
-            Ok(self.find_each(&column, |_, found| Ok(found.is_some()))? == [true])
-        };
-        match exists() {
-            Err(Failure::Named("MistypedError" | "InvalidError", _)) => Ok(false),
-            other => other,
-        }
+        self.vertex_if_any(id).map(|found| found.is_some())
     }
 
-    /// The id of a vertex.
-    fn id_of<'py>(&self, py: Python<'py>, v: VertexId) -> Outcome<Bound<'py, PyAny>> {
-        id_object(py, &self.snapshot, v)
+    /// The id of a row.
+    fn id_of<'py>(&self, py: Python<'py>, row: VertexId) -> Outcome<Bound<'py, PyAny>> {
+        id_object(py, &self.snapshot, self.rows.vertex(row)?)
     }
 
-    /// The ids of the given vertices, or of all: an array of integers, or a list of strings.
-    #[pyo3(signature = (vertices=None))]
-    fn ids<'py>(&self, py: Python<'py>, vertices: Option<&Column>) -> Outcome<Bound<'py, PyAny>> {
-        let vertices = match vertices {
-            Some(column) => Some(self.numbers(column)?),
-            None => self.present()?,
-        };
-        let ids = self.snapshot.ids();
-        if ids.is_text() {
-            let all = vertices.unwrap_or_else(|| (0..ids.num_vertices()).map(vertex).collect());
-            let (texts, mut turns) = (PyList::empty(py), Turns::new());
-            for v in all {
-                turns.step(py)?;
-                texts.append(id_object(py, &self.snapshot, v)?)?;
-            }
-            return Ok(texts.into_any());
-        }
-        let integers = py.detach(|| -> Outcome<Vec<u64>> {
-            let integer = |v: VertexId| match ids.external_of(v)? {
-                ExternalId::Int(id) => Ok(id),
-                ExternalId::Text(_) => invalid(format!("vertex {v} has a text id, not an integer id")),
-            };
-            match vertices {
-                Some(vertices) => vertices.into_iter().map(integer).collect(),
-                None => (0..ids.num_vertices()).map(|v| integer(vertex(v))).collect(),
-            }
+    /// The ids of the given rows, or of all: an array of integers, or a list of strings.
+    #[pyo3(signature = (rows=None))]
+    fn ids<'py>(&self, py: Python<'py>, rows: Option<&Column>) -> Outcome<Bound<'py, PyAny>> {
+        let vertices = py.detach(|| match rows {
+            Some(column) => self.numbers(column).map(Some),
+            None => Ok(self.rows.order()?.map(|order| order.vertices().to_vec())),
         })?;
-        let array = if ids_are_signed(&self.snapshot)? {
-            Array::of(integers.into_iter().map(|id| id as i64).collect())
-        } else {
-            Array::of(integers)
-        };
-        Ok(Bound::new(py, array)?.into_any())
+        self.id_objects(py, vertices)
     }
 
-    /// The vertex numbers in a column, checked.
-    fn checked_numbers(&self, column: &Column) -> Outcome<Array> {
-        self.numbers(column).map(Array::of)
+    /// The rows in a column, checked.
+    fn checked_rows(&self, py: Python<'_>, column: &Column) -> Outcome<Array> {
+        py.detach(|| self.checked(column)).map(Array::of)
     }
 
-    /// The vertices that are not removed, ascending; `None` if no vertex is removed.
-    fn remaining(&self) -> Outcome<Option<Array>> {
-        Ok(self.present()?.map(Array::of))
-    }
-
-    /// The vertex of each id in ascending order of id; `None` unless ids are consecutive integers in another order than vertices.
-    fn in_id_order(&self, py: Python<'_>) -> Outcome<Option<Array>> {
-        let manifest = self.snapshot.manifest();
+    /// Whether the id of each row is its number.
+    fn rows_are_ids(&self) -> Outcome<bool> {
         let ids = self.snapshot.ids();
-        let Some(base) = ids.dense_base().filter(|_| manifest.ids.kind == IdMapKind::Permuted) else {
-            return Ok(None);
-        };
-        let vertices = py.detach(|| {
-            let find = |id: u64| Ok(ids.vertex_of(ExternalId::Int(base + id))?.unwrap_or(NONE));
-            (0..ids.num_vertices() as u64).map(find).collect::<Outcome<Vec<VertexId>>>()
-        })?;
-        Ok(Some(Array::of(vertices)))
+        Ok(ids.dense_base() == Some(0) && self.rows.len()? == ids.num_vertices())
     }
 
-    /// The degree of a vertex.
-    fn degree(&self, v: VertexId, direction_name: &str) -> Outcome<usize> {
-        Ok(self.snapshot.degree(direction(direction_name)?, v)?)
+    /// The degree of the vertex with an id.
+    fn degree(&self, id: &Bound<'_, PyAny>, direction_name: &str) -> Outcome<usize> {
+        Ok(self.snapshot.degree(direction(direction_name)?, self.vertex(id)?)?)
     }
 
-    /// The degrees of all vertices.
+    /// The degrees of all rows.
     fn degrees(&self, py: Python<'_>, direction_name: &str) -> Outcome<Array> {
         let direction = direction(direction_name)?;
         py.detach(|| {
-            let degree = |v| Ok(self.snapshot.degree(direction, vertex(v))? as u64);
-            (0..self.snapshot.num_vertices()).map(degree).collect::<Outcome<Vec<u64>>>()
+            let degree = |v| Ok(self.snapshot.degree(direction, v)? as u64);
+            let degrees: Vec<u64> = match self.rows.order()? {
+                None => {
+                    (0..self.snapshot.num_vertices()).map(|v| degree(vertex(v))).collect::<Outcome<_>>()?
+                }
+                Some(order) => order.vertices().iter().map(|&v| degree(v)).collect::<Outcome<_>>()?,
+            };
+            Ok(Array::of(degrees))
         })
-        .map(Array::of)
     }
 
-    /// The neighbours of a vertex, ascending.
-    fn neighbors(&self, v: VertexId, direction_name: &str) -> Outcome<Array> {
-        Ok(Array::of(self.snapshot.neighbors(direction(direction_name)?, v)?.into_owned()))
+    /// The rows of the neighbours of a row, ascending.
+    fn neighbors(&self, py: Python<'_>, row: VertexId, direction_name: &str) -> Outcome<Array> {
+        let direction = direction(direction_name)?;
+        py.detach(|| {
+            let v = self.rows.vertex(row)?;
+            let mut found = self.snapshot.neighbors(direction, v)?.into_owned();
+            if let Some(order) = self.rows.order()? {
+                found.iter_mut().for_each(|v| *v = order.row(*v));
+                found.sort_unstable();
+            }
+            Ok(Array::of(found))
+        })
     }
 
-    /// Whether an edge exists.
-    fn has_edge(&self, source: VertexId, target: VertexId) -> Outcome<bool> {
-        Ok(self.snapshot.neighbors(Direction::Out, source)?.binary_search(&target).is_ok())
+    /// The ids of the neighbours of the vertex with an id, in the order of rows.
+    fn neighbor_ids<'py>(
+        &self,
+        py: Python<'py>,
+        id: &Bound<'py, PyAny>,
+        direction_name: &str,
+    ) -> Outcome<Bound<'py, PyAny>> {
+        let mut found = self.snapshot.neighbors(direction(direction_name)?, self.vertex(id)?)?.into_owned();
+        self.rows.sort(&mut found)?;
+        self.id_objects(py, Some(found))
     }
 
-    /// The properties of all edges between two vertices.
+    /// Whether an edge between the vertices with these ids exists.
+    fn has_edge(&self, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> Outcome<bool> {
+        match (self.vertex_if_any(source)?, self.vertex_if_any(target)?) {
+            (Some(source), Some(target)) => Ok(self.snapshot.has_edge(source, target)?),
+            _ => Ok(false),
+        }
+    }
+
+    /// For each pair of ids, 1 if an edge exists, else 0.
+    fn has_edges(&self, py: Python<'_>, source: &Column, target: &Column) -> Outcome<Array> {
+        let is_text = self.snapshot.ids().is_text();
+        source.expect_ids(is_text)?;
+        target.expect_ids(is_text)?;
+        same_length(source, target)?;
+        py.detach(|| {
+            let sources = self.find_each(source, |_, found| Ok(found))?;
+            let targets = self.find_each(target, |_, found| Ok(found))?;
+            let has = |(source, target): (&Option<VertexId>, &Option<VertexId>)| match (source, target) {
+                (Some(source), Some(target)) => Ok(u8::from(self.snapshot.has_edge(*source, *target)?)),
+                _ => Ok(0),
+            };
+            sources.iter().zip(&targets).map(has).collect::<Outcome<Vec<u8>>>().map(Array::of)
+        })
+    }
+
+    /// The properties of all edges between the vertices with two ids.
     fn edge_values<'py>(
         &self,
         py: Python<'py>,
-        source: VertexId,
-        target: VertexId,
+        source: &Bound<'py, PyAny>,
+        target: &Bound<'py, PyAny>,
     ) -> Outcome<Vec<Bound<'py, PyDict>>> {
+        let (source, target) = (self.vertex(source)?, self.vertex(target)?);
         let edges = self.snapshot.edges(Direction::Out, source)?;
         let first = edges.targets().partition_point(|&v| v < target);
         let count = edges.targets()[first..].iter().take_while(|&&v| v == target).count();
@@ -273,9 +287,9 @@ impl Graph {
         Ok(found)
     }
 
-    /// The properties of a vertex.
-    fn vertex_values<'py>(&self, py: Python<'py>, v: VertexId) -> Outcome<Bound<'py, PyDict>> {
-        let values = PyDict::new(py);
+    /// The properties of the vertex with an id.
+    fn vertex_values<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> Outcome<Bound<'py, PyDict>> {
+        let (v, values) = (self.vertex(id)?, PyDict::new(py));
         for record in self.snapshot.vertex_properties() {
             let property = self.snapshot.vertex_property(&record.name)?;
             if let Some(value) = property.get(v)? {
@@ -285,18 +299,17 @@ impl Graph {
         Ok(values)
     }
 
-    /// A property of all vertices: an array of values and an array with 1 for vertices that have a value, or a list of strings.
+    /// A property of all rows: an array of values and an array with 1 for rows that have a value, or a list of strings.
     fn property<'py>(&self, py: Python<'py>, name: &str, settings: Settings) -> Outcome<Bound<'py, PyAny>> {
         let (run, cancel, listener) = settings.run("property")?;
-        let values =
-            watched(py, &cancel, listener.as_ref(), || VertexValues::read(&self.snapshot, name, &run))?;
+        let values = watched(py, &cancel, listener.as_ref(), || VertexValues::read(&self.rows, name, &run))?;
         Ok(match values {
             VertexValues::Numbers(values, present) => (values, present).into_pyobject(py)?.into_any(),
             VertexValues::Texts(texts) => PyList::new(py, texts)?.into_any(),
         })
     }
 
-    /// Sources, targets and properties of the edges; with `among`, of the edges between these vertices.
+    /// Sources, targets and properties of the edges, in the order of rows; with `among`, of the edges between these rows.
     #[pyo3(signature = (among, with_properties, settings))]
     fn edges<'py>(
         &self,
@@ -306,21 +319,18 @@ impl Graph {
         settings: Settings,
     ) -> Outcome<(Array, Array, Bound<'py, PyDict>)> {
         let (run, cancel, listener) = settings.run("edges")?;
-        let mut among = among.map(|column| self.numbers(column)).transpose()?;
-        if let (Some(among), Some(remaining)) = (&mut among, self.snapshot.remaining(&run)?) {
-            among.iter_mut().for_each(|v| *v = remaining.rank(*v));
-        }
+        let among = among.map(|column| self.checked(column)).transpose()?;
         let edges = watched(py, &cancel, listener.as_ref(), || {
-            EdgeArrays::read(&self.snapshot, &run, among.as_deref(), with_properties)
+            EdgeArrays::read(&self.rows, &run, among.as_deref(), with_properties)
         })?;
         Ok(edges.into_python(py)?)
     }
 
-    /// The vertices within `radius` steps of `center`, by ascending distance, `center` first.
+    /// The rows of the vertices within `radius` steps of the one with an id, by ascending distance, itself first.
     fn within(
         &self,
         py: Python<'_>,
-        center: VertexId,
+        center: &Bound<'_, PyAny>,
         radius: usize,
         direction_name: &str,
     ) -> Outcome<Array> {
@@ -329,7 +339,7 @@ impl Graph {
             "both" => &[Direction::Out],
             other => &[direction(other)?],
         };
-        let cancel = Cancel::default();
+        let (center, cancel) = (self.vertex(center)?, Cancel::default());
         watched(py, &cancel, None, || {
             let seen = Bitmap::new(self.snapshot.num_vertices());
             seen.insert(center);
@@ -346,28 +356,12 @@ impl Graph {
                     }
                 }
             }
+            if let Some(order) = self.rows.order()? {
+                found.iter_mut().for_each(|v| *v = order.row(*v));
+            }
             Ok(found)
         })
         .map(Array::of)
-    }
-
-    /// Offsets, targets and weights, mapped; `None` unless each list is stored in one piece.
-    fn csr(
-        &self,
-        py: Python<'_>,
-        direction_name: &str,
-        weighted: bool,
-        settings: Settings,
-    ) -> Outcome<Option<(Array, Array, Option<Array>)>> {
-        let direction = direction(direction_name)?;
-        let (run, cancel, listener) = settings.run("csr")?;
-        watched(py, &cancel, listener.as_ref(), || match self.snapshot.weight_type().filter(|_| weighted) {
-            None => self.csr_of::<()>(direction, &run, |_| Ok(None)),
-            Some(ElementType::I32) => self.weighted_csr::<i32>(direction, &run),
-            Some(ElementType::I64) => self.weighted_csr::<i64>(direction, &run),
-            Some(ElementType::F32) => self.weighted_csr::<f32>(direction, &run),
-            Some(_) => self.weighted_csr::<f64>(direction, &run),
-        })
     }
 }
 
@@ -398,10 +392,58 @@ pub(crate) fn params(options: Vec<(String, String)>) -> Params {
 }
 
 impl Graph {
-    /// The vertices that are there, if some are removed.
-    fn present(&self) -> Outcome<Option<Vec<VertexId>>> {
-        let remaining = self.snapshot.remaining(&*brief()?)?;
-        Ok(remaining.map(|remaining| remaining.origins().to_vec()))
+    /// The vertex with an id.
+    pub(crate) fn vertex(&self, id: &Bound<'_, PyAny>) -> Outcome<VertexId> {
+        let column = Column::one(id)?;
+        column.expect_ids(self.snapshot.ids().is_text())?;
+        Ok(self.look_up(&column)?[0])
+    }
+
+    /// The vertex with an id; `None` if there is none, also because no id is of this type.
+    fn vertex_if_any(&self, id: &Bound<'_, PyAny>) -> Outcome<Option<VertexId>> {
+        let find = || -> Outcome<Option<VertexId>> {
+            let column = Column::one(id)?;
+            column.expect_ids(self.snapshot.ids().is_text())?;
+            Ok(self.find_each(&column, |_, found| Ok(found))?[0])
+        };
+        match find() {
+            Err(Failure::Named("MistypedError" | "InvalidError", _)) => Ok(None),
+            other => other,
+        }
+    }
+
+    /// The ids of vertices, or of all in their order: an array of integers, or a list of strings.
+    fn id_objects<'py>(
+        &self,
+        py: Python<'py>,
+        vertices: Option<Vec<VertexId>>,
+    ) -> Outcome<Bound<'py, PyAny>> {
+        let ids = self.snapshot.ids();
+        if ids.is_text() {
+            let all = vertices.unwrap_or_else(|| (0..ids.num_vertices()).map(vertex).collect());
+            let (texts, mut turns) = (PyList::empty(py), Turns::new());
+            for v in all {
+                turns.step(py)?;
+                texts.append(id_object(py, &self.snapshot, v)?)?;
+            }
+            return Ok(texts.into_any());
+        }
+        let integers = py.detach(|| -> Outcome<Vec<u64>> {
+            let integer = |v: VertexId| match ids.external_of(v)? {
+                ExternalId::Int(id) => Ok(id),
+                ExternalId::Text(_) => invalid(format!("vertex {v} has a text id, not an integer id")),
+            };
+            match vertices {
+                Some(vertices) => vertices.into_iter().map(integer).collect(),
+                None => (0..ids.num_vertices()).map(|v| integer(vertex(v))).collect(),
+            }
+        })?;
+        let array = if ids_are_signed(&self.snapshot)? {
+            Array::of(integers.into_iter().map(|id| id as i64).collect())
+        } else {
+            Array::of(integers)
+        };
+        Ok(Bound::new(py, array)?.into_any())
     }
 
     fn look_up(&self, column: &Column) -> Outcome<Vec<VertexId>> {
@@ -432,64 +474,26 @@ impl Graph {
         (0..ids.len()).map(|index| seek(id_at(&ids, index))).collect()
     }
 
-    /// Reads a column of vertex numbers.
+    /// The vertices of a column of rows.
     fn numbers(&self, column: &Column) -> Outcome<Vec<VertexId>> {
+        let mut rows = self.checked(column)?;
+        if let Some(order) = self.rows.order()? {
+            rows.iter_mut().for_each(|row| *row = order.vertex(*row));
+        }
+        Ok(rows)
+    }
+
+    /// Reads a column of rows.
+    fn checked(&self, column: &Column) -> Outcome<Vec<VertexId>> {
         if column.len() > 0 && column.column_type() != ColumnType::Integers {
             return mistyped(format!("{}: vertex numbers must be integers", column.what()));
         }
         let ids = column.ids(0..column.len(), false)?;
         let numbers = integer_ids(&ids).unwrap_or_default();
-        let n = self.snapshot.num_vertices();
+        let n = self.rows.len()?;
         match numbers.iter().position(|&v| v >= n as u64) {
             Some(at) => invalid(format!("there is no vertex number {}: there are {n}", numbers[at])),
             None => Ok(numbers.iter().map(|&v| vertex(v as usize)).collect()),
         }
     }
-
-    fn weighted_csr<W: StoredWeight + crate::array::Item>(
-        &self,
-        direction: Direction,
-        run: &Run,
-    ) -> Outcome<Option<(Array, Array, Option<Array>)>> {
-        self.csr_of::<W>(direction, run, |owner| {
-            Array::within(owner, |snapshot: &Snapshot| {
-                let csr = snapshot.graph::<W>(run)?.csr(run)?;
-                let rows = csr.as_ref().and_then(|csr| csr.rows(direction));
-                rows.map(Rows::weights).ok_or_else(vanished)
-            })
-            .map(Some)
-        })
-    }
-
-    fn csr_of<W: StoredWeight>(
-        &self,
-        direction: Direction,
-        run: &Run,
-        weights: impl FnOnce(Arc<Snapshot>) -> Outcome<Option<Array>>,
-    ) -> Outcome<Option<(Array, Array, Option<Array>)>> {
-        let owner = Arc::new(self.snapshot.clone());
-        let has = |snapshot: &Snapshot| -> Outcome<bool> {
-            let csr = snapshot.graph::<W>(run)?.csr(run)?;
-            Ok(csr.as_ref().is_some_and(|csr| csr.rows(direction).is_some()))
-        };
-        if !has(&owner)? {
-            return Ok(None);
-        }
-        let offsets = Array::within(Arc::clone(&owner), |snapshot| {
-            let csr = snapshot.graph::<W>(run)?.csr(run)?;
-            csr.as_ref().and_then(|csr| csr.rows(direction)).map(Rows::offsets).ok_or_else(vanished)
-        })?;
-        let targets = Array::within(Arc::clone(&owner), |snapshot| {
-            let csr = snapshot.graph::<W>(run)?.csr(run)?;
-            csr.as_ref().and_then(|csr| csr.rows(direction)).map(Rows::targets).ok_or_else(vanished)
-        })?;
-        Ok(Some((offsets, targets, weights(owner)?)))
-    }
-}
-
-fn vanished() -> Failure {
-    Failure::Named(
-        "Error",
-        "the stored form of the lists changed; this is a bug, please report it".to_owned(),
-    )
 }

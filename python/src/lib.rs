@@ -24,12 +24,14 @@ mod rows;
 mod node_rows;
 mod adjacency;
 mod source;
+mod row_order;
 mod values;
 mod answer;
 mod stream;
 mod edges;
 mod report;
 mod graph;
+mod matrix;
 mod paths;
 mod tables;
 mod windows;
@@ -68,6 +70,8 @@ mod _esker {
     use super::graph::Graph;
     #[pymodule_export]
     use super::listing::{catalogue, vertex_id_bytes};
+    #[pymodule_export]
+    use super::matrix::csr;
     #[pymodule_export]
     use super::opening::{check_settings, import_columns, import_files, open, recover};
     #[pymodule_export]

@@ -47,7 +47,13 @@ pub(crate) fn open(
 ) -> Outcome<Database> {
     let sync = one_of("sync", sync, &SYNCS)?;
     if !writable {
-        return Ok(Database::new(Handle::Reader(py.detach(|| Store::open(&path))?), path));
+        let store = py.detach(|| -> Outcome<_> {
+            let store = Store::open(&path)?;
+            // A log that cannot be read is an error of what needs it: other calls say what is wrong with it.
+            let _ = store.pin();
+            Ok(store)
+        })?;
+        return Ok(Database::new(Handle::Reader(store), path));
     }
     let threads = settings.resources().threads;
     let (run, cancel, listener) = settings.run(READING_LOG)?;

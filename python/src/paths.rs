@@ -1,12 +1,12 @@
 //! The shortest paths between two vertices.
 
-use esker::graph::VertexId;
 use esker::local::{Path, PathLength, PathOptions, paths};
 use pyo3::prelude::*;
 
 use crate::failure::Outcome;
 use crate::graph::Graph;
 use crate::settings::Settings;
+use crate::values::id_object;
 use crate::watch::watched;
 
 /// A length as an object of Python: exact for integers.
@@ -25,21 +25,22 @@ impl From<PathLength> for LengthObject {
     }
 }
 
-/// The vertices of each path, and the length from its start to each of them, shortest first. `weight`: the edge property that is the length of
+/// The ids of the vertices of each path between the vertices with two ids, and the length from its start to each of them, shortest first. `weight`: the edge property that is the length of
 /// an edge; `steps`: each edge has the length 1; else the weight of the graph counts, if it has one.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
-pub(crate) fn shortest_paths(
-    py: Python<'_>,
+pub(crate) fn shortest_paths<'py>(
+    py: Python<'py>,
     graph: &Graph,
-    from: VertexId,
-    to: VertexId,
+    from: &Bound<'py, PyAny>,
+    to: &Bound<'py, PyAny>,
     count: usize,
     weight: Option<&str>,
     steps: bool,
     settings: Settings,
-) -> Outcome<Vec<(Vec<VertexId>, Vec<LengthObject>)>> {
+) -> Outcome<Vec<(Vec<Bound<'py, PyAny>>, Vec<LengthObject>)>> {
     let snapshot = &graph.snapshot;
+    let (from, to) = (graph.vertex(from)?, graph.vertex(to)?);
     let weight = match weight {
         Some(name) => Some(snapshot.edge_property(name)?),
         None => snapshot.weight_property().filter(|_| !steps),
@@ -48,7 +49,9 @@ pub(crate) fn shortest_paths(
     let found = watched(py, &cancel, listener.as_ref(), || {
         Ok(paths(snapshot, from, to, PathOptions { count, weight }, &run)?)
     })?;
-    let objects =
-        |Path { vertices, lengths }: Path| (vertices, lengths.into_iter().map(LengthObject::from).collect());
-    Ok(found.into_iter().map(objects).collect())
+    let objects = |Path { vertices, lengths }: Path| {
+        let ids = vertices.into_iter().map(|v| id_object(py, snapshot, v)).collect::<Outcome<_>>()?;
+        Ok((ids, lengths.into_iter().map(LengthObject::from).collect()))
+    };
+    found.into_iter().map(objects).collect()
 }

@@ -16,6 +16,7 @@ use pyo3::types::PyCapsule;
 use crate::array::{Array, Item, ItemType};
 use crate::capsule;
 use crate::failure::{Failure, Outcome};
+use crate::row_order::Rows;
 
 /// Number of rows per batch. External ids are generated for one batch at a time.
 const BATCH_ROWS: usize = 1 << 16;
@@ -23,15 +24,16 @@ const BATCH_ROWS: usize = 1 << 16;
 /// An answer as a stream of Arrow record batches; every call starts a new stream.
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct Stream {
+    /// In rows.
     answer: Arc<Answer>,
-    snapshot: Snapshot,
+    rows: Rows,
 }
 
 #[pymethods]
 impl Stream {
     #[new]
-    fn new(answer: &crate::answer::Answer) -> Self {
-        Self { answer: Arc::clone(&answer.answer), snapshot: answer.snapshot.clone() }
+    fn new(py: Python<'_>, answer: &crate::answer::Answer) -> Outcome<Self> {
+        Ok(Self { answer: py.detach(|| answer.in_rows())?, rows: answer.rows.clone() })
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -42,26 +44,27 @@ impl Stream {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The interface allows a producer with a single form to ignore the requested schema.
         drop(requested_schema);
-        let batches = py.detach(|| Batches::new(&self.answer, &self.snapshot))?;
+        let batches = py.detach(|| Batches::new(&self.answer, &self.rows))?;
         capsule::stream(py, Box::new(batches))
     }
 }
 
 struct Batches {
     answer: Arc<Answer>,
-    snapshot: Snapshot,
+    rows: Rows,
     schema: SchemaRef,
     signed: bool,
     /// The columns that are passed on without a copy; `None` for columns of vertices.
     columns: Vec<Option<ArrayRef>>,
     next: usize,
-    rows: usize,
+    num_rows: usize,
 }
 
 impl Batches {
-    fn new(answer: &Arc<Answer>, snapshot: &Snapshot) -> Outcome<Self> {
+    fn new(answer: &Arc<Answer>, rows: &Rows) -> Outcome<Self> {
+        let snapshot = rows.snapshot();
         let signed = ids_are_signed(snapshot)?;
-        let rows = rows(answer, snapshot);
+        let num_rows = num_rows(answer);
         let id = id_type(snapshot, signed);
         let keys: &[&str] = if answer.edges.is_some() { &["source", "target"] } else { &["vertex"] };
         let mut fields: Vec<Field> = keys.iter().map(|&key| Field::new(key, id.clone(), false)).collect();
@@ -73,22 +76,24 @@ impl Batches {
             columns.push(whole);
         }
         let schema = Arc::new(Schema::new(fields));
-        let (answer, snapshot) = (Arc::clone(answer), snapshot.clone());
-        Ok(Self { answer, snapshot, schema, signed, columns, next: 0, rows })
+        let (answer, rows) = (Arc::clone(answer), rows.clone());
+        Ok(Self { answer, rows, schema, signed, columns, next: 0, num_rows })
     }
 
     fn batch(&mut self) -> Outcome<RecordBatch> {
-        let range = self.next..self.rows.min(self.next + BATCH_ROWS);
+        let range = self.next..self.num_rows.min(self.next + BATCH_ROWS);
         self.next = range.end;
-        let ids = |vertices: &mut dyn Iterator<Item = Option<VertexId>>| {
-            ids_array(&self.snapshot, self.signed, vertices)
+        let order = self.rows.order()?;
+        let ids = |rows: &mut dyn Iterator<Item = Option<VertexId>>| {
+            let vertex_of = |row| order.map_or(row, |order| order.vertex(row));
+            ids_array(self.rows.snapshot(), self.signed, &mut rows.map(|row| row.map(vertex_of)))
         };
         let mut arrays = Vec::with_capacity(self.schema.fields().len());
         if let Some(edges) = &self.answer.edges {
             arrays.push(ids(&mut edges[range.clone()].iter().map(|edge| Some(edge.0)))?);
             arrays.push(ids(&mut edges[range.clone()].iter().map(|edge| Some(edge.1)))?);
-        } else if let Some(vertices) = &self.answer.vertices {
-            arrays.push(ids(&mut vertices[range.clone()].iter().copied().map(Some))?);
+        } else if let Some(rows) = &self.answer.vertices {
+            arrays.push(ids(&mut rows[range.clone()].iter().copied().map(Some))?);
         } else {
             arrays.push(ids(&mut range.clone().map(|row| Some(vertex(row))))?);
         }
@@ -109,7 +114,7 @@ impl Iterator for Batches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let left = self.next < self.rows;
+        let left = self.next < self.num_rows;
         left.then(|| self.batch().map_err(|failure| ArrowError::ExternalError(PyErr::from(failure).into())))
     }
 }
@@ -121,11 +126,10 @@ impl RecordBatchReader for Batches {
 }
 
 /// Number of rows of an answer.
-fn rows(answer: &Answer, snapshot: &Snapshot) -> usize {
-    match (&answer.edges, &answer.vertices) {
+fn num_rows(answer: &Answer) -> usize {
+    match (&answer.edges, answer.columns.first()) {
         (Some(edges), _) => edges.len(),
-        (None, Some(vertices)) => vertices.len(),
-        (None, None) => snapshot.num_vertices(),
+        (None, column) => column.map_or(0, |column| column.values.len()),
     }
 }
 

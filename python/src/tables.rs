@@ -10,17 +10,18 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use esker::export::{BlockBuilder, ExportGraph, PropertyKind, StoredExport};
-use esker::graph::{Direction, Run, VertexId, vertex};
+use esker::graph::{Run, VertexId, vertex};
 use esker::import::typed::{arrow_column, arrow_type};
-use esker::store::Snapshot;
 use esker::store::format::{ElementType, PropertyRecord};
 use esker::store::property::PropertyValue;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::capsule;
+use crate::edges::RowLists;
 use crate::failure::{Outcome, invalid};
 use crate::graph::Graph;
+use crate::row_order::Rows;
 use crate::settings::brief;
 use crate::stream::{id_type, ids_are_signed, ids_array};
 
@@ -30,7 +31,7 @@ const BATCH_ROWS: usize = 1 << 16;
 /// The edges or the vertices of a version as a stream of Arrow record batches; every call starts a new stream.
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct TableStream {
-    snapshot: Snapshot,
+    rows: Rows,
     of_edges: bool,
     with_properties: bool,
 }
@@ -45,7 +46,7 @@ impl TableStream {
             "vertices" => false,
             _ => return invalid(format!("a table has edges or vertices, not {what:?}")),
         };
-        Ok(Self { snapshot: graph.snapshot.clone(), of_edges, with_properties })
+        Ok(Self { rows: graph.rows.clone(), of_edges, with_properties })
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -62,7 +63,7 @@ impl TableStream {
 }
 
 struct TableBatches {
-    snapshot: Snapshot,
+    rows: Rows,
     run: Arc<Run>,
     schema: SchemaRef,
     signed: bool,
@@ -70,17 +71,18 @@ struct TableBatches {
     properties: Vec<PropertyRecord>,
     /// The texts of each edge property of texts.
     texts: Vec<Option<StringArray>>,
-    /// Vertices are numbered without the removed ones.
+    /// The next row.
     next: usize,
-    num_vertices: usize,
+    num_rows: usize,
 }
 
 impl TableBatches {
     fn new(stream: &TableStream) -> Outcome<Self> {
-        let (snapshot, run) = (stream.snapshot.clone(), brief()?);
-        let signed = ids_are_signed(&snapshot)?;
-        let graph = StoredExport::new(&snapshot, &run)?;
-        let num_vertices = graph.num_vertices() as usize;
+        let (rows, run) = (stream.rows.clone(), brief()?);
+        let snapshot = rows.snapshot();
+        let signed = ids_are_signed(snapshot)?;
+        let graph = StoredExport::new(snapshot, &run)?;
+        let num_rows = graph.num_vertices() as usize;
         let all: Vec<PropertyRecord> = match (stream.with_properties, stream.of_edges) {
             (false, _) => Vec::new(),
             (true, true) => snapshot.edge_properties().cloned().collect(),
@@ -91,7 +93,7 @@ impl TableBatches {
             texts.push(property.is_text().then(|| strings(&graph, number)).transpose()?);
         }
         let keys: &[&str] = if stream.of_edges { &["source", "target"] } else { &["vertex"] };
-        let id = id_type(&snapshot, signed);
+        let id = id_type(snapshot, signed);
         let ids = keys.iter().map(|&key| Field::new(key, id.clone(), false));
         // As in the command: each column can be told by its name.
         let named = |one: &PropertyRecord| match keys.contains(&one.name.as_str()) {
@@ -102,12 +104,12 @@ impl TableBatches {
         let schema = Arc::new(Schema::new(ids.chain(values).collect::<Vec<_>>()));
         drop(graph);
         let of_edges = stream.of_edges;
-        Ok(Self { snapshot, run, schema, signed, of_edges, properties: all, texts, next: 0, num_vertices })
+        Ok(Self { rows, run, schema, signed, of_edges, properties: all, texts, next: 0, num_rows })
     }
 
     /// The batch of the next vertices or of their edges; `None` at the end.
     fn batch(&mut self) -> Outcome<Option<RecordBatch>> {
-        while self.next < self.num_vertices {
+        while self.next < self.num_rows {
             let columns = if self.of_edges { self.edges()? } else { self.vertices()? };
             if !columns[0].is_empty() {
                 return Ok(Some(RecordBatch::try_new(Arc::clone(&self.schema), columns)?));
@@ -116,41 +118,35 @@ impl TableBatches {
         Ok(None)
     }
 
-    /// The next vertices, at most as many as a batch has rows.
+    /// The next rows, at most `count`.
     fn take(&mut self, count: usize) -> Range<usize> {
         let first = self.next;
-        self.next = self.num_vertices.min(first + count);
+        self.next = self.num_rows.min(first + count);
         first..self.next
     }
 
-    /// The vertex of the snapshot at a place among those that are not removed.
-    fn origins(&self, places: impl Iterator<Item = usize>) -> Outcome<Vec<VertexId>> {
-        let remaining = self.snapshot.remaining(&self.run)?;
-        Ok(places.map(|place| remaining.map_or(vertex(place), |some| some.origin(vertex(place)))).collect())
+    /// The vertices of rows.
+    fn vertices_of(&self, rows: impl Iterator<Item = usize>) -> Outcome<Vec<VertexId>> {
+        let order = self.rows.order()?;
+        Ok(rows.map(|row| order.map_or(vertex(row), |order| order.vertex(vertex(row)))).collect())
     }
 
     fn ids(&self, vertices: &[VertexId]) -> Outcome<ArrayRef> {
-        ids_array(&self.snapshot, self.signed, &mut vertices.iter().copied().map(Some))
+        ids_array(self.rows.snapshot(), self.signed, &mut vertices.iter().copied().map(Some))
     }
 
     fn edges(&mut self) -> Outcome<Vec<ArrayRef>> {
-        let snapshot = self.snapshot.clone();
-        let graph = StoredExport::new(&snapshot, &self.run)?;
+        let rows = self.rows.clone();
+        let lists = RowLists::new(&rows, &self.run)?;
+        let graph = lists.graph();
         let mut block = BlockBuilder::new(graph.properties());
-        while self.next < self.num_vertices && block.targets.len() < BATCH_ROWS {
-            let place = self.take(1).start;
-            let v = vertex(place);
-            let degree = graph.degree(Direction::Out, v)?;
-            // Of an undirected edge, the end with the smaller number.
-            let least = if graph.is_directed() { 0 } else { place as u64 };
-            graph.list(Direction::Out, v, 0..degree, least, &mut block)?;
-            block.sources.resize(block.targets.len(), place as u64);
+        while self.next < self.num_rows && block.targets.len() < BATCH_ROWS {
+            lists.append(self.take(1).start, &mut block)?;
         }
-        let found = block.finish();
-        let ends = [&found.sources, &found.targets];
+        let found = lists.finish(&mut block)?;
         let mut columns = Vec::with_capacity(2 + self.properties.len());
-        for end in ends {
-            columns.push(self.ids(&self.origins(end.iter().map(|&place| place as usize))?)?);
+        for end in [&found.sources, &found.targets] {
+            columns.push(self.ids(&self.vertices_of(end.iter().map(|&row| row as usize))?)?);
         }
         let infos = graph.properties().iter().zip(found.properties);
         for ((info, values), texts) in infos.zip(&self.texts) {
@@ -166,11 +162,11 @@ impl TableBatches {
     }
 
     fn vertices(&mut self) -> Outcome<Vec<ArrayRef>> {
-        let places = self.take(BATCH_ROWS);
-        let vertices = self.origins(places)?;
+        let rows = self.take(BATCH_ROWS);
+        let vertices = self.vertices_of(rows)?;
         let mut columns = vec![self.ids(&vertices)?];
         for record in &self.properties {
-            let property = self.snapshot.vertex_property(&record.name)?;
+            let property = self.rows.snapshot().vertex_property(&record.name)?;
             let values = vertices.iter().map(|&v| Ok(property.get(v)?)).collect::<Outcome<Vec<_>>>()?;
             columns.push(column_of(record, &values));
         }

@@ -1,6 +1,6 @@
 //! Ids and property values as Python objects and arrays.
 
-use esker::graph::{Run, VertexId};
+use esker::graph::{Run, VertexId, vertex};
 use esker::store::Snapshot;
 use esker::store::format::{ElementType, TimeUnit, Timestamp};
 use esker::store::ids::ExternalId;
@@ -10,6 +10,7 @@ use pyo3::types::{PyBool, PyDict, PyString};
 
 use crate::array::Array;
 use crate::failure::Outcome;
+use crate::row_order::{RowOrder, Rows};
 
 /// The id of a vertex as a Python object.
 pub(crate) fn id_object<'py>(
@@ -86,31 +87,40 @@ pub(crate) enum VertexValues {
 }
 
 impl VertexValues {
-    /// Reads the values of all vertices, in vertex order.
-    pub(crate) fn read(snapshot: &Snapshot, name: &str, run: &Run) -> Outcome<Self> {
-        let property = snapshot.vertex_property(name)?;
+    /// Reads the values of all rows.
+    pub(crate) fn read(rows: &Rows, name: &str, run: &Run) -> Outcome<Self> {
+        let (property, order) = (rows.snapshot().vertex_property(name)?, rows.order()?);
         if property.record().is_text() {
             let texts = property.texts(run)?;
             let text = |v| -> Outcome<Option<String>> {
-                let text = texts.get(esker::graph::vertex(v))?;
+                let text = texts.get(v)?;
                 Ok(text.map(|text| String::from_utf8_lossy(text).into_owned()))
             };
-            return (0..texts.len()).map(text).collect::<Outcome<_>>().map(Self::Texts);
+            let texts: Outcome<_> = match order {
+                None => (0..texts.len()).map(|v| text(vertex(v))).collect(),
+                Some(order) => order.vertices().iter().map(|&v| text(v)).collect(),
+            };
+            return texts.map(Self::Texts);
         }
         match property.record().element {
-            ElementType::F64 => numbers(&property, run, |x: f64| x),
-            ElementType::F32 => numbers(&property, run, |x: f32| x),
-            ElementType::I64 => numbers(&property, run, |x: i64| x),
-            ElementType::I32 => numbers(&property, run, |x: i32| x),
-            ElementType::U64 => numbers(&property, run, |x: u64| x),
-            ElementType::U32 => numbers(&property, run, |x: u32| x),
-            ElementType::U16 => numbers(&property, run, |x: u16| u32::from(x)),
-            ElementType::U8 => numbers(&property, run, |x: u8| x),
+            ElementType::F64 => numbers(&property, order, run, |x: f64| x),
+            ElementType::F32 => numbers(&property, order, run, |x: f32| x),
+            ElementType::I64 => numbers(&property, order, run, |x: i64| x),
+            ElementType::I32 => numbers(&property, order, run, |x: i32| x),
+            ElementType::U64 => numbers(&property, order, run, |x: u64| x),
+            ElementType::U32 => numbers(&property, order, run, |x: u32| x),
+            ElementType::U16 => numbers(&property, order, run, |x: u16| u32::from(x)),
+            ElementType::U8 => numbers(&property, order, run, |x: u8| x),
         }
     }
 }
 
-fn numbers<T, U>(property: &VertexProperty, run: &Run, show: impl Fn(T) -> U) -> Outcome<VertexValues>
+fn numbers<T, U>(
+    property: &VertexProperty,
+    order: Option<&RowOrder>,
+    run: &Run,
+    show: impl Fn(T) -> U,
+) -> Outcome<VertexValues>
 where
     T: esker::store::format::Element + esker::store::lama::Paged,
     U: crate::array::Item,
@@ -118,5 +128,10 @@ where
     let array = property.array::<T>(run)?;
     let values: Vec<U> = array.values().iter().map(show).collect();
     let present: Vec<u8> = array.present().iter().collect();
-    Ok(VertexValues::Numbers(Array::of(values), Array::of(present)))
+    Ok(match order {
+        None => VertexValues::Numbers(Array::of(values), Array::of(present)),
+        Some(order) => {
+            VertexValues::Numbers(Array::of(order.gather(&values)), Array::of(order.gather(&present)))
+        }
+    })
 }

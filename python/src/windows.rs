@@ -1,7 +1,6 @@
 //! Windows over the times of edges.
 
 use std::num::NonZeroU64;
-use std::sync::Arc;
 
 use esker::catalogue::find;
 use esker::plan::Request;
@@ -174,7 +173,7 @@ pub(crate) fn window(
     let snapshot = watched(py, &cancel, listener.as_ref(), || {
         Ok(snapshot.window(property, window, all_vertices, &run)?)
     })?;
-    Ok(Graph { snapshot })
+    Ok(Graph { snapshot, rows: graph.rows.clone() })
 }
 
 /// The answers of an algorithm on some windows, in order: those that overlap share one reading of their edges.
@@ -203,7 +202,7 @@ pub(crate) fn window_answers(
     watched(py, &cancel, listener.as_ref(), || {
         let mut answers = Vec::new();
         WindowSeries::answers(&snapshot, (property, windows), &job, &run, |found| {
-            answers.push(Answer { answer: Arc::new(found.answer), snapshot: graph.snapshot.clone() });
+            answers.push(Answer::new(found.answer, &graph.rows));
             Ok::<_, Failure>(())
         })?;
         Ok(answers)
@@ -233,8 +232,7 @@ pub(crate) fn version_answers(
         let mut answers = Vec::new();
         let versions = (read.len(), |i: usize| Ok::<_, Failure>(read[i].clone()));
         answers_on_versions(versions, (entry, &params), &run, |found| {
-            let snapshot = graphs[found.index].get().snapshot.clone();
-            answers.push(Answer { answer: Arc::new(found.answer), snapshot });
+            answers.push(Answer::new(found.answer, &graphs[found.index].get().rows));
             Ok(())
         })?;
         Ok(answers)

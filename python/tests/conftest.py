@@ -1,6 +1,7 @@
 """Fixtures of the tests."""
 
 import os
+import signal
 
 import hypothesis
 import pytest
@@ -28,3 +29,9 @@ def web(path):
             batch.add_edges(["alice"], ["dave"], weight=[7.0])
             batch.delete_edges(["bob"], ["carol"])
         yield db
+
+
+def pytest_configure(config):
+    """A shell that starts the tests in the background has set interrupts to be ignored: tests that send them, and the processes that tests
+    start, would wait for ever."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

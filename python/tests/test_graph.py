@@ -185,8 +185,9 @@ def test_removed_vertices_are_not_there(web):
     assert found.to_dict() == {"alice": 1, "carol": 0, "dave": 2}
     assert found["dave"] == 2 and found.path_to("dave") == ["carol", "alice", "dave"]
     assert len(graph.edges()) == 2 and graph.subgraph(["carol", "alice"]).edges().ids()[1].tolist() == ["alice"]
-    with pytest.raises(KeyError):
-        graph.subgraph([1], dense=True)
+    assert list(graph.subgraph([1], dense=True)) == ["carol"], "numbers have no gaps"
+    with pytest.raises(ValueError, match="no vertex number 3"):
+        graph.subgraph([3], dense=True)
     assert graph.property("age").tolist() == [1, None, 2]
     assert graph.pagerank().to_pandas()["vertex"].tolist() == ["alice", "carol", "dave"]
     assert web.store(found) and web.graph().properties("dave") == {"age": 2, "depth": 2}

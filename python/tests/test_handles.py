@@ -6,6 +6,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+import textwrap
 import threading
 
 import numpy as np
@@ -301,3 +302,83 @@ def test_an_older_manifest_is_lost_data_also_for_tags_and_options(tmp_path):
             with pytest.raises(esker.LostError, match="MANIFEST has"):
                 facts = getattr(db, what)
                 facts() if callable(facts) else facts
+
+
+def _lost(code, *arguments):
+    """Runs a program in a process of its own; what it writes to the standard error, and its exit code."""
+    program = f"import esker, sys\n{textwrap.dedent(code)}"
+    run = subprocess.run([sys.executable, *arguments, "-c", program], capture_output=True, text=True, check=False, timeout=120)
+    return run.stderr, run.returncode
+
+
+@pytest.mark.parametrize(
+    ("code", "end"),
+    [
+        ("db = esker.create(sys.argv[1]); batch = db.batch(); batch.add_edges([1, 2], [2, 3])", "the process ended"),
+        ("db = esker.create(sys.argv[1]); db.batch().add_edges([1, 2], [2, 3])", "it went out of use"),
+        ("with esker.create(sys.argv[1]) as db: batch = db.batch(); batch.add_edges([1, 2], [2, 3])", "the database was closed"),
+    ],
+)
+def test_a_batch_that_is_neither_committed_nor_closed_says_so(tmp_path, code, end):
+    """It lost its edges, and the process ended with code 0 and not a word."""
+    for number, arguments in enumerate([[], ["-W", "default::ResourceWarning"]]):
+        path = os.fspath(tmp_path / f"{number}.esker")
+        told, status = _lost(code.replace("sys.argv[1]", repr(path)), *arguments)
+        message = f"2 changes of a batch for {path} are lost: {end}, and it was neither committed nor closed; call commit() or close()"
+        assert status == 0 and message in told, told
+        assert (f"ResourceWarning: {message}" in told) == bool(arguments), told
+
+
+def test_a_batch_that_is_committed_closed_empty_or_broken_off_says_nothing(tmp_path):
+    told, status = _lost(
+        f"""
+        db = esker.create({os.fspath(tmp_path / "a.esker")!r})
+        db.batch().add_edges([1], [2]).commit()
+        db.batch().add_edges([2], [3]).close()
+        empty = db.batch()
+        try:
+            with db.batch() as batch:
+                batch.add_edges([3], [4])
+                raise KeyError
+        except KeyError:
+            pass
+        closed = db.batch().add_edges([4], [5])
+        closed.close()
+        try:
+            closed.commit()
+        except esker.ClosedError as error:
+            assert "committed or closed" in str(error)
+        assert db.graph().num_edges == 1
+        """
+    )
+    assert (told, status) == ("", 0)
+
+
+def test_a_block_whose_database_was_closed_within_it_raises(path, caplog):
+    with pytest.warns(ResourceWarning, match="1 change of a batch .* is lost: the database was closed"):
+        with pytest.raises(esker.ClosedError, match="1 change of a batch"):
+            with esker.create(path) as db, db.batch() as batch:
+                batch.add_edges([1], [2])
+                db.close()
+    assert "is lost" in caplog.text
+
+
+def test_a_reader_shows_the_versions_from_when_it_was_opened(path):
+    """It showed those of the first call that read the log, and of each that had to read it again."""
+    writer = esker.create(path)
+    for number in range(2):
+        with writer.batch() as batch:
+            batch.add_edges([number], [number + 1])
+    reader, other = esker.open(path), esker.open(path)
+    for number in range(2, 5):
+        with writer.batch() as batch:
+            batch.add_edges([number], [number + 1])
+        writer.tag(f"tag-{number}", number)
+    for step in (lambda: None, writer.compact, lambda: writer.batch().add_edges([9], [10]).commit()):
+        step()
+        assert reader.graph().version == 2 and [one.number for one in reader.versions()] == [1, 2] and reader.tags == {}
+        with pytest.raises(KeyError, match="3"):
+            reader.graph(3)
+    assert other.graph().num_edges == 2, "its log was gone when it first read the changes"
+    assert [one.number for one in reader.refresh().versions()] == [1, 2, 3, 4, 5, 6] and reader.graph().version == 6
+    writer.close()

@@ -244,3 +244,38 @@ def test_runs_are_planned(tmp_path):
             g.estimate.pagerank(memory=10)
         with pytest.raises(esker.InvalidError, match="tiles"):
             g.estimate.pagerank(encoding="tiles")
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 3)])
+def test_arrays_that_can_be_read_in_several_ways_are_refused(shape):
+    """An edge index of two or three edges, and an adjacency matrix of three vertices, were read as rows of edges."""
+    array = np.arange(shape[0] * shape[1]).reshape(shape)
+    forms = [array, array.astype(float), pd.DataFrame(array), pl.DataFrame(array), pl.DataFrame(array).lazy()]
+    for form in forms:
+        with pytest.raises(ValueError, match="can be read in") as refused:
+            esker.from_edges(form)
+        remedies = [shape[1] in (2, 3) and "rows of edges pass the columns", shape[0] == 2 and "edge index", shape[0] == shape[1] and "coo_array"]
+        assert all(remedy in str(refused.value) for remedy in remedies if remedy), refused.value
+        with pytest.raises(ValueError, match="can be read in"):
+            esker.create().batch().add_edges(form)
+    # What the remedies say.
+    rows = esker.from_edges(array[:, 0], array[:, 1])
+    assert rows.num_edges == shape[0]
+    if shape[0] == 2:
+        assert esker.from_edges(array[0], array[1]).num_edges == shape[1]
+    if shape[0] == shape[1]:
+        assert esker.from_edges(sp.coo_array(array)).num_vertices == shape[0]
+
+
+def test_arrays_of_one_meaning_are_read_and_others_say_what_to_pass():
+    assert esker.from_edges(np.array([[0, 1], [1, 2], [2, 3]])).num_edges == 3
+    assert esker.from_edges(np.array([[0, 1, 5], [1, 2, 6], [2, 3, 7], [3, 4, 8]])).weight == "weight"
+    assert esker.from_edges(np.array([[0, 1]])).num_edges == esker.from_edges(np.array([[0, 1, 2]])).num_edges == 1
+    with pytest.raises(ValueError, match=r"two columns, or three with the weight, not 7; for an edge index.* pass a\[0\], a\[1\]"):
+        esker.from_edges(np.zeros((2, 7), dtype=int))
+    with pytest.raises(ValueError, match="not 5; for an adjacency matrix pass scipy.sparse.coo_array"):
+        esker.from_edges(np.zeros((5, 5)))
+    for pair in ((np.array([0, 1]), np.array([1, 2])), [np.arange(3), np.arange(3)], (pd.Series([0, 1]), pd.Series([1, 2]))):
+        with pytest.raises(ValueError, match="two arrays in one object"):
+            esker.from_edges(pair)
+    assert esker.from_edges([(0, 1), (1, 2)]).num_edges == 2

@@ -94,19 +94,19 @@ def test_tables_agree(graph):
 
 
 def test_results_in_the_order_of_ids():
-    # In degree order, the vertex with id 7 has number 0; arrays are still in the order of ids.
+    # In degree order, the database numbers the vertex with id 7 first; arrays and numbers are still in the order of ids.
     source, target = [0, 1, 2, 3, 4, 5, 6], [7] * 7
     graph = esker.from_edges(source, target, order="degree")
-    assert graph.vertex(7) == 0
+    assert graph.info["order"] == "degree" and graph.vertex(7) == 7
     ranks = graph.pagerank()
     assert int(ranks.to_numpy().argmax()) == 7
-    assert int(ranks.to_numpy(dense=True).argmax()) == 0
+    assert int(ranks.to_numpy(dense=True).argmax()) == 7
     assert ranks.ids().tolist() == list(range(8))
     assert ranks[7] == ranks.to_numpy()[7] == ranks.top(1)[0][1]
     assert ranks.top(1)[0][0] == 7
     components = graph.wcc()
     assert set(components.to_numpy().tolist()) == {7}, "labels are ids"
-    assert set(components.to_numpy(dense=True).tolist()) == {0}
+    assert set(components.to_numpy(dense=True).tolist()) == {7}
     assert components.to_arrow()["component"].to_pylist() == [7] * 8
     assert dict(zip(*[ranks.to_arrow()[name].to_pylist() for name in ("vertex", "rank")])) == ranks.to_dict()
 
@@ -183,3 +183,20 @@ def test_arrays_of_other_libraries_have_no_number_for_what_is_missing():
         known = dict(zip(depths.ids(), values))
         assert np.isnan(known["a"]) and known["d"] == 2
     assert np.asarray(esker.from_edges([0], [1]).bfs(0)).dtype.kind in "iu"
+
+
+def test_a_negative_cycle_is_named():
+    """The result said that there is one, and everything else that it has no columns."""
+    graph = esker.from_edges(["a", "b", "c", "d"], ["b", "c", "b", "a"], weight=[1, -3, 2, 1])
+    found = graph.bellman_ford("d", verify=True)
+    assert found.negative_cycle and sorted(found.cycle) == ["b", "c"] and found.edges()[0].tolist() == found.cycle
+    named = " -> ".join([*found.cycle, found.cycle[0]])
+    assert named in repr(found)
+    for use in (lambda: found["c"], lambda: found.distance, found.ids, found.to_numpy, lambda: found.path_to("c"), lambda: found.get("c")):
+        with pytest.raises((esker.UnsuitableError, AttributeError), match=f"cycle of negative length: {named}"):
+            use()
+    assert graph.bellman_ford("d", parents=True).cycle == found.cycle
+    fine = esker.from_edges([0, 1], [1, 2], weight=[1, -1]).bellman_ford(0)
+    assert fine.cycle is None and not fine.negative_cycle and fine.values() == [0, 1, 0]
+    long = esker.from_edges(range(100), [*range(1, 100), 0], weight=[-1] * 100).bellman_ford(0)
+    assert len(long.cycle) == 100 and len(repr(long)) < 300

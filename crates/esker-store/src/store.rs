@@ -20,8 +20,8 @@ use crate::version::{MANIFEST_NAME, Manifest, Strays, expect_database, not_retai
 /// A database opened for reading. Any number of threads and processes may read at the same time, also from
 /// read-only media and while another process writes.
 ///
-/// It shows the database as of the opening, plus the commits in the log as of the first call that needs them.
-/// That call lists these commits without reading their changes. The first call that needs the changes builds a layer of them in
+/// It shows the database as of the opening, plus the commits in the log as of the first call that needs them, [`Store::pin`] at the latest.
+/// That call lists these commits without reading their changes; later versions stay unseen, whatever writers do. The first call that needs the changes builds a layer of them in
 /// memory, which takes time and memory linear in the commits: see [`Store::under`].
 #[derive(Clone)]
 pub struct Store {
@@ -36,6 +36,8 @@ struct LoggedTail {
     /// The layers, if a writer changed them since the store was opened.
     state: Option<Arc<State>>,
     commits: Vec<LoggedCommit>,
+    /// The newest version when the log was first listed: later ones are not shown.
+    newest: u64,
     /// The layers, with the commits as one more layer.
     whole: Option<WholeState>,
 }
@@ -132,15 +134,20 @@ impl Store {
         Ok(self.manifest())
     }
 
+    /// Lists the commits in the log, so that no later version is shown.
+    ///
+    /// # Errors
+    /// As [`Store::versions`].
+    pub fn pin(&self) -> Result<()> {
+        self.with_tail(|_, _| Ok(()))
+    }
+
     /// The newest version.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Io`].
     pub fn snapshot(&self) -> Result<Snapshot> {
-        self.with_tail(|store, tail| {
-            let state = tail.whole(store)?;
-            state.snapshot(state.newest())
-        })
+        self.with_tail(|store, tail| tail.whole(store)?.snapshot(tail.newest))
     }
 
     /// The version with a number.
@@ -154,7 +161,14 @@ impl Store {
                 return self.state.snapshot(version);
             }
         }
-        self.with_tail(|store, tail| tail.whole(store)?.snapshot(version))
+        self.with_tail(|store, tail| match version <= tail.newest {
+            true => tail.whole(store)?.snapshot(version),
+            false => Err(Error::Invalid(format!(
+                "{} had no version {version} when it was opened: the newest was {}",
+                store.path().display(),
+                tail.newest
+            ))),
+        })
     }
 
     /// All versions, oldest first. Commits that are in no layer yet have 0 as the numbers of edges, which are
@@ -169,7 +183,9 @@ impl Store {
             let hidden: BTreeSet<u64> = not_retained(state.manifest(), later).into_iter().collect();
             let frozen = state.manifest().versions.iter().cloned();
             let versions = frozen.chain(tail.commits.iter().map(LoggedCommit::record));
-            Ok(versions.filter(|version| !hidden.contains(&version.number)).collect())
+            let is_shown =
+                |version: &VersionRecord| version.number <= tail.newest && !hidden.contains(&version.number);
+            Ok(versions.filter(is_shown).collect())
         })
     }
 
@@ -221,6 +237,7 @@ impl Store {
                 }
             }
             let mut removed = removed_by_version(&layers, run)?;
+            removed.retain(|&(version, _)| version <= tail.newest);
             for commit in tail.commits.iter().filter(|commit| commit.summary.removed_growth != 0) {
                 let before = removed.last().map_or(0, |last| last.1);
                 removed.push((commit.version, before.saturating_add_signed(commit.summary.removed_growth)));
@@ -270,13 +287,14 @@ impl Store {
     fn with_tail<R>(&self, f: impl FnOnce(&Self, &mut LoggedTail) -> Result<R>) -> Result<R> {
         let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         if tail.is_none() {
-            *tail = Some(self.list_log()?);
+            *tail = Some(self.list_log(None)?);
         }
         f(self, tail.get_or_insert_default())
     }
 
-    /// Lists the commits in the log. If a writer has frozen commits since the opening, reopens the layers.
-    fn list_log(&self) -> Result<LoggedTail> {
+    /// Lists the commits in the log, up to the `newest` version that is to be shown. If a writer has frozen commits since the opening, reopens
+    /// the layers.
+    fn list_log(&self, newest: Option<u64>) -> Result<LoggedTail> {
         let disk = self.disk();
         let mut reopened = None;
         let (_, commits) = Manifest::read_with(disk.as_ref(), self.path(), |manifest| {
@@ -284,13 +302,18 @@ impl Store {
                 reopened = Some(Arc::new(State::read(Arc::clone(disk), self.path())?));
             }
             let mut reader = self.read_log(reopened.as_ref().unwrap_or(&self.state))?;
-            let mut commits = Vec::new();
+            let mut commits: Vec<LoggedCommit> = Vec::new();
             while let Some(record) = reader.read_summary()? {
+                if newest.is_some_and(|newest| record.version > newest) {
+                    break;
+                }
                 commits.push(LoggedCommit::of(&record, self.path())?);
             }
             Ok(commits)
         })?;
-        Ok(LoggedTail { state: reopened, commits, whole: None })
+        let in_layers = reopened.as_ref().unwrap_or(&self.state).newest();
+        let newest = newest.unwrap_or_else(|| commits.last().map_or(in_layers, |commit| commit.version));
+        Ok(LoggedTail { state: reopened, commits, newest, whole: None })
     }
 
     /// A reader of the log after the layers of a state.
@@ -358,7 +381,7 @@ impl LoggedTail {
                 Err(Error::Stop(stop)) => return Err(stop.into()),
                 Err(failed) => {
                     // A writer may have frozen commits, and removed them from the log, since they were listed.
-                    let now = store.list_log()?;
+                    let now = store.list_log(Some(self.newest))?;
                     if now.state(store).manifest().records == self.state(store).manifest().records {
                         return Err(failed);
                     }

@@ -46,7 +46,7 @@ def pagerank(
     is_usual = 0 <= alpha <= 1 and tol >= 0
     if is_usual and weights is None and teleport is None and start is None and ends is None:
         settings = run_settings(threads=G.threads, deterministic=True)
-        found, converged = G.graph._native.pagerank(float(alpha), len(G) * float(tol), int(max_iter), None, settings)
+        found, converged = G.graph._native.pagerank(float(alpha), len(G) * float(tol), int(max_iter), settings)
         if not converged:
             raise nx.PowerIterationFailedConvergence(max_iter)
         return G.by_node(np.asarray(found))

@@ -215,14 +215,6 @@ class NxGraph:
         except (KeyError, TypeError):
             raise nx.NodeNotFound(f"{what} {node} {missing}") from None
 
-    @cached_property
-    def _remaining(self) -> np.ndarray | None:
-        return self.graph._remaining()
-
-    def rows_of_vertices(self, vertices: np.ndarray) -> np.ndarray:
-        """The rows of vertex numbers."""
-        return vertices if self._remaining is None else np.searchsorted(self._remaining, vertices)
-
     # -- algorithms
 
     @cached_property
@@ -242,9 +234,7 @@ class NxGraph:
 
     def values(self, method: str, *args: Any, **options: Any) -> np.ndarray:
         """The principal column of a result, by row; columns of vertices contain rows."""
-        column = self.run(method, *args, **options).column()
-        values = column.to_numpy(dense=True)
-        return self.rows_of_vertices(values) if column.kind == "vertex" else values
+        return self.run(method, *args, **options).to_numpy(dense=True)
 
     def depths(self, sources: Iterable[int]) -> np.ndarray:
         """Number of steps from the nearest of the source rows; -1 if unreached."""
@@ -270,8 +260,7 @@ class NxGraph:
         if not isinstance(self._edges, Graph):
             return self._edges
         table = self._edges.edges(properties=False)
-        source, target = (self.rows_of_vertices(end).astype(np.int64) for end in (table.source, table.target))
-        return source, target
+        return table.source.astype(np.int64), table.target.astype(np.int64)
 
     @cached_property
     def components(self) -> np.ndarray:

@@ -30,11 +30,11 @@ def _tree(G: NxGraph, source: int, method: str) -> tuple[np.ndarray, np.ndarray]
     """The parent of each row in a tree of paths from `source`, and the reached rows, parents before children."""
     found = G.run(method, [source], parents=True, deterministic=True)
     first, parents = found.column(), found.column("parent")
-    missing = first.is_missing(dense=True)
+    missing = first.is_missing()
     rows = np.flatnonzero(~missing)
     before = np.full(len(G), -1)
-    known = ~parents.is_missing(dense=True)
-    before[known] = G.rows_of_vertices(parents.to_numpy(dense=True)[known])
+    known = ~parents.is_missing()
+    before[known] = parents.to_numpy(dense=True)[known]
     return before, rows[np.argsort(first.to_numpy(dense=True)[rows], kind="stable")]
 
 
@@ -118,14 +118,8 @@ def neighbours(G: NxGraph, back: bool) -> Callable[[int], list[int]]:
         assert ordered is not None
         return ordered.list
     direction = "in" if back and G.is_directed() else "out"
-    graph, remaining = G.graph, G._remaining
-
-    def rows(row: int) -> list[int]:
-        number = row if remaining is None else int(remaining[row])
-        found = G.rows_of_vertices(np.asarray(graph._native.neighbors(number, direction)))
-        return found.tolist()
-
-    return rows
+    graph = G.graph
+    return lambda row: graph.neighbors(row, direction=direction, dense=True).tolist()
 
 
 def one_path(G: NxGraph, start: int, end: int) -> list[int] | None:

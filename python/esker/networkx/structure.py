@@ -174,9 +174,9 @@ def flow_hierarchy(G: Any, weight: str | None = None) -> float:
 def _blocks(G: NxGraph) -> tuple[np.ndarray, np.ndarray]:
     """The block of each row (-1 for the root of a component), and the head of each block, indexed by block."""
     found = G.run("biconnectivity").column("block")
-    named = ~found.is_missing(dense=True)
+    named = ~found.is_missing()
     blocks = np.full(len(G), -1)
-    blocks[named] = G.rows_of_vertices(found.to_numpy(dense=True)[named])
+    blocks[named] = found.to_numpy(dense=True)[named]
     heads = np.full(len(G), -1)
     if len(G):
         depths, (source, target) = G.depths(np.flatnonzero(~named).tolist()), G.arcs
@@ -239,7 +239,7 @@ def articulation_points(G: Any) -> Iterator[Node]:
 
 
 def _bridges(G: NxGraph, root: Node) -> list[tuple[Node, Node]]:
-    source, target = (G.rows_of_vertices(end).astype(np.int64) for end in G.run("biconnectivity", bridges=True).edges(dense=True))
+    source, target = (end.astype(np.int64) for end in G.run("biconnectivity", bridges=True).edges(dense=True))
     marks = np.minimum(source, target) * len(G) + np.maximum(source, target)
     source, target = G.edges  # in the order of NetworkX
     chosen = np.isin(np.minimum(source, target) * len(G) + np.maximum(source, target), marks)

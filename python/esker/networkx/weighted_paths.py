@@ -60,7 +60,7 @@ def _weighted_lengths(G: NxGraph, source: int, method: str, cutoff: float | None
     found = _search(G, source, method)
     column = found.column()
     values = column.to_numpy(dense=True)
-    rows = np.flatnonzero(~column.is_missing(dense=True))
+    rows = np.flatnonzero(~column.is_missing())
     rows = rows[np.argsort(values[rows], kind="stable")]
     pairs = zip(rows.tolist(), values[rows].tolist())
     return {G.nodes[row]: length for row, length in pairs if cutoff is None or length <= cutoff or row == source}
@@ -313,7 +313,7 @@ def negative_edge_cycle(G: Any, weight: Any = "weight", heuristic: bool = True) 
     # Add a row with edges of weight 0 to all rows, so that a search from it reaches every cycle.
     n = len(G)
     table = G.graph.edges()
-    source, target = (G.rows_of_vertices(end).astype(np.int64) for end in (table.source, table.target))
+    source, target = table.source.astype(np.int64), table.target.astype(np.int64)
     values = np.concatenate([G.weight_values, np.zeros(n)])
     ends = np.concatenate([source, np.full(n, n)]), np.concatenate([target, np.arange(n)])
     try:

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::place::Place;
+use crate::place::{Place, limited};
 
 const PAGE: &str = include_str!("../../../../docs/cluster.md");
 
@@ -315,7 +315,8 @@ fn interrupt_a_stream(signal: rustix::process::Signal) {
     let place = Place::new();
     place.ok("cluster create c --shards 2 --seed 4");
     let mut command = stream_command(&place, &["-", "--commit-every", "100ms"], Stdio::piped());
-    let mut child = std::os::unix::process::CommandExt::process_group(&mut command, 0).spawn().unwrap();
+    let mut child =
+        limited(std::os::unix::process::CommandExt::process_group(&mut command, 0).spawn().unwrap());
     let mut pipe = child.stdin.take().unwrap();
     let wait_for = |edges: u64| {
         let begin = Instant::now();
@@ -525,7 +526,7 @@ fn an_answer_follows_versions_as_they_are_published() {
     place.fails(2, "cluster follow c wcc --format table", "--once prints all of them");
     let mut command = Command::new(env!("CARGO_BIN_EXE_esker"));
     command.args(["cluster", "follow", "c", "wcc"]).current_dir(place.path());
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = limited(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
     let mut remarks = std::io::BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     std::io::BufRead::read_line(&mut remarks, &mut line).unwrap();

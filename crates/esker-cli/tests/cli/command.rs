@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use esker::catalogue::CATALOGUE;
 
-use crate::place::Place;
+use crate::place::{Place, limited};
 
 const FRIENDS: &str =
     "from,to,kind,since\nalice,bob,friend,3\nbob,carol,friend,5\ncarol,alice,rival,1\ndan,eve,friend,2\n";
@@ -645,7 +645,7 @@ fn an_interrupted_command_ends_with_an_exit_code() {
     let place = Place::new();
     // Its output does not fit in a pipe that nobody reads.
     let mut command = place.command("completions bash");
-    let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut child = limited(command.stdout(std::process::Stdio::piped()).spawn().unwrap());
     std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
     rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT)
         .unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
-use crate::place::Place;
+use crate::place::{Place, limited};
 
 fn graph() -> Place {
     let place = Place::new();
@@ -21,7 +21,7 @@ fn edge(place: &Place, verb: &str, from: &str, to: &str) {
 fn start(place: &Place, line: &str) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_esker"));
     command.args(line.split(' ')).current_dir(place.path());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    limited(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
 }
 
 fn read_line(from: &mut impl BufRead) -> String {

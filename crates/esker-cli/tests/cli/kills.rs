@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::place::Place;
+use crate::place::{Place, limited};
 
 const EDGES: u64 = 9_000;
 /// Seconds that edges are kept, and those of a window.
@@ -76,7 +76,7 @@ impl Followed {
 }
 
 fn start(place: &Place, line: &str) -> Child {
-    place.command(line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+    limited(place.command(line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap())
 }
 
 fn newest(place: &Place) -> (u64, String) {

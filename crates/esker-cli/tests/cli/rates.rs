@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use esker::rates::{Known, Rate, Rates};
 
-use crate::place::Place;
+use crate::place::{Place, limited};
 
 /// Puts rates where the command keeps them.
 fn keep(place: &Place, rates: Rates) {
@@ -40,8 +40,8 @@ fn an_interrupted_measurement_says_why_it_measured_and_leaves_nothing() {
     std::fs::create_dir(place.path().join("disk")).unwrap();
     std::fs::create_dir_all(place.path().join("cache/esker")).unwrap();
     place.file("cache/esker/rates.json", "{\"esker_rates\": 99}");
-    let mut child =
-        place.command("doctor disk").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut command = place.command("doctor disk");
+    let mut child = limited(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
     let begin = Instant::now();
     // It makes a directory of its own first.
     while std::fs::read_dir(place.path().join("disk")).unwrap().count() == 0 {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::place::Place;
+use crate::place::{Place, limited};
 
 /// A database with parallel edges: what is added twice is there twice.
 fn multigraph() -> Place {
@@ -135,13 +135,9 @@ fn interrupt(id: u32) {
 #[test]
 fn a_writer_that_waits_for_input_ends_at_once_when_interrupted() {
     let place = multigraph();
-    let mut child = place
-        .command("add m.esker -")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = place.command("add m.esker -");
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = limited(command.spawn().unwrap());
     let stdin = child.stdin.take();
     std::thread::sleep(Duration::from_millis(300));
     let start = Instant::now();
@@ -158,13 +154,9 @@ fn a_writer_that_waits_for_input_ends_at_once_when_interrupted() {
 fn a_reader_of_standard_input_that_stays_silent_ends_when_interrupted() {
     let place = Place::new();
     for line in ["import - g.esker", "import - g.esker --format csv --no-header", "run wcc -"] {
-        let mut child = place
-            .command(line)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = place.command(line);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = limited(command.spawn().unwrap());
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(b"1 2\n").unwrap();
         std::thread::sleep(Duration::from_millis(300));
@@ -200,7 +192,7 @@ fn interrupt_additions(rounds: u32) {
     let mut known = versions(&place);
     for round in 0..rounds {
         let mut command = place.command("add m.esker b.el --freeze");
-        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let child = limited(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
         std::thread::sleep(whole * (round * 7 % rounds) / rounds);
         interrupt(child.id());
         let output = child.wait_with_output().unwrap();

@@ -50,7 +50,7 @@ pub use compacting::{CompactOptions, CompactReport};
 pub use handle::{CommitWatch, Database, DatabaseOptions};
 pub(crate) use layers::with_commits_in_memory;
 pub use numbering::Renumber;
-pub use point::OwnedValue;
+pub use point::{GraphSchema, OwnedValue};
 pub use recover::RecoveryReport;
 pub use sizing::CommitSizing;
 pub use tiling::Tiling;

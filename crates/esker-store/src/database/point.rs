@@ -35,7 +35,39 @@ impl OwnedValue {
     }
 }
 
+/// What the newest version says of its graph and of its properties.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphSchema {
+    /// Whether ids are texts; else they are integers.
+    pub text_ids: bool,
+    /// Whether edges are directed.
+    pub directed: bool,
+    /// Whether parallel edges are kept.
+    pub multigraph: bool,
+    /// The edge properties, by number.
+    pub edge_properties: Vec<PropertyRecord>,
+    /// The vertex properties, by number.
+    pub vertex_properties: Vec<PropertyRecord>,
+}
+
 impl Database {
+    /// The schema of the newest version. Unlike [`Database::snapshot`], takes the same time however many commits are in no layer.
+    pub fn schema(&self) -> GraphSchema {
+        let view = self.core.view();
+        let of = |owner| {
+            let known = view.state.manifest().properties.iter().chain(&view.unfrozen.new_properties);
+            known.filter(|record| record.owner == owner).cloned().collect()
+        };
+        let layer = view.below.layer();
+        GraphSchema {
+            text_ids: view.state.has_text_ids(),
+            directed: layer.directed,
+            multigraph: layer.multigraph,
+            edge_properties: of(Owner::Edges),
+            vertex_properties: of(Owner::Vertices),
+        }
+    }
+
     /// The vertex of an external id in the newest version; `None` if it does not exist or was removed. Another thread that compacts may
     /// renumber vertices ([`super::Renumber`]): where that can be, ask a snapshot for the vertex and for what is read of it.
     ///

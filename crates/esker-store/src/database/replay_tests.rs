@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use esker_format::io::{Disk, Faults, FaultyDisk};
-use esker_format::{Error, IdMapKind};
+use esker_format::{ElementType, Error, IdMapKind};
 use esker_graph::{Budget, Cancel, Run, RunOptions, Stop};
+use esker_layers::ids::ExternalId;
 
 use super::model::{DB, Model, ModelChange, commit, verify, verify_version};
 use super::{Database, DatabaseOptions};
@@ -166,4 +167,46 @@ fn power_loss_while_a_long_log_is_frozen_loses_nothing() {
             break;
         }
     }
+}
+
+/// A reader whose list of the log was out of date read it anew, and then showed versions from after its opening.
+#[test]
+fn a_pinned_store_shows_no_later_version_whatever_the_writer_does() {
+    let (disk, _) = killed();
+    let db = Database::open_on(shared(&disk), Path::new(DB), options(1 << 30, 1 << 30)).unwrap();
+    let stores: Vec<Store> = (0..3).map(|_| store(&disk)).collect();
+    stores.iter().for_each(|store| store.pin().unwrap());
+    let newest = db.versions().last().unwrap().number;
+    let add = || {
+        let mut batch = db.batch();
+        batch.remove_edge(ExternalId::Int(0), ExternalId::Int(1)).unwrap();
+        db.commit(batch, "").unwrap();
+    };
+    let run = Run::with_threads(1).unwrap();
+    let steps: [&dyn Fn(); 3] =
+        [&add, &|| drop(db.freeze(&run).unwrap()), &|| drop(db.compact(&run).unwrap())];
+    for (step, store) in steps.iter().zip(&stores) {
+        add();
+        step();
+        assert_eq!(store.snapshot().unwrap().version().number, newest);
+        assert_eq!(store.versions().unwrap().last().unwrap().number, newest);
+        let late = store.at(newest + 1).unwrap_err().to_string();
+        assert!(late.contains("had no version") || late.contains("has no version"), "{late}");
+        assert!(store.removed_by_version(&run).unwrap().iter().all(|&(version, _)| version <= newest));
+    }
+}
+
+/// A batch asked for a whole snapshot to know the properties, which took time for each commit in the log.
+#[test]
+fn the_schema_is_that_of_the_newest_snapshot() {
+    let (disk, _) = killed();
+    let db = Database::open_on(shared(&disk), Path::new(DB), options(1 << 30, 1 << 30)).unwrap();
+    let mut batch = db.batch();
+    batch.define_vertex_property("mark", ElementType::I64.into());
+    db.commit(batch, "").unwrap();
+    let (schema, newest) = (db.schema(), db.snapshot().unwrap());
+    assert!(schema.vertex_properties.iter().any(|property| property.name == "mark"));
+    assert!(schema.vertex_properties.iter().eq(newest.vertex_properties()));
+    assert!(schema.edge_properties.iter().eq(newest.edge_properties()));
+    assert_eq!((schema.directed, schema.text_ids), (newest.is_directed(), newest.ids().is_text()));
 }

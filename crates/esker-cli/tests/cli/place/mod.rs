@@ -1,20 +1,55 @@
 //! A directory of its own, and the command run in it.
 
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Once};
+use std::time::Duration;
 
+#[cfg(target_os = "linux")]
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde_json::Value;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
+
+/// Time after which a command that should have ended is killed.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// Has signals end this process and the commands that it starts. A shell that starts tests in the background has set interrupts to be ignored,
+/// `nohup` hang-ups; commands inherit that, but not a handler.
+fn set_signals() {
+    static SET: Once = Once::new();
+    SET.call_once(|| {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            signal_hook::flag::register_conditional_default(signal, Arc::new(AtomicBool::new(true))).unwrap();
+        }
+    });
+}
+
+/// A command that is killed if it does not end in time: a test that waits for it fails then, instead of waiting for ever.
+pub(crate) fn limited(child: Child) -> Child {
+    // Unlike its number, this never means another process.
+    #[cfg(target_os = "linux")]
+    if let Ok(process) = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()) {
+        std::thread::spawn(move || {
+            std::thread::sleep(LIMIT);
+            let _ = pidfd_send_signal(process, Signal::KILL);
+        });
+    }
+    child
+}
 
 pub(crate) struct Place(TempDir);
 
 impl Place {
     pub(crate) fn new() -> Self {
+        set_signals();
         Self(TempDir::new().unwrap())
     }
 
     /// On the disk of the build: temporary directories may lie in memory, where files count against a limit of memory.
     pub(crate) fn on_disk() -> Self {
+        set_signals();
         Self(TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap())
     }
 

@@ -1,0 +1,142 @@
+//! The lists of a graph as the arrays of a sparse matrix.
+
+use std::sync::Arc;
+
+use esker::graph::{Direction, Rows, Run, VertexId};
+use esker::store::format::ElementType;
+use esker::store::{Snapshot, StoredWeight};
+use pyo3::prelude::*;
+
+use crate::array::{Array, Item};
+use crate::failure::{Failure, Outcome};
+use crate::graph::{Graph, direction};
+use crate::row_order::RowOrder;
+use crate::settings::Settings;
+use crate::watch::watched;
+
+/// Offsets, targets and weights.
+type Csr = (Array, Array, Option<Array>);
+
+/// The lists of all rows in order, with rows as targets: mapped where row `v` is vertex `v`, else copied. `None` unless each list is stored in
+/// one piece.
+#[pyfunction]
+pub(crate) fn csr(
+    py: Python<'_>,
+    graph: &Graph,
+    direction_name: &str,
+    weighted: bool,
+    settings: Settings,
+) -> Outcome<Option<Csr>> {
+    let direction = direction(direction_name)?;
+    let (run, cancel, listener) = settings.run("csr")?;
+    let lists = Lists { snapshot: Arc::new(graph.snapshot.clone()), direction, run: &run };
+    watched(py, &cancel, listener.as_ref(), || {
+        let order = graph.rows.order()?;
+        match graph.snapshot.weight_type().filter(|_| weighted) {
+            None => lists.unweighted(order),
+            Some(ElementType::I32) => lists.weighted::<i32>(order),
+            Some(ElementType::I64) => lists.weighted::<i64>(order),
+            Some(ElementType::F32) => lists.weighted::<f32>(order),
+            Some(_) => lists.weighted::<f64>(order),
+        }
+    })
+}
+
+/// The stored lists of one direction.
+struct Lists<'a> {
+    snapshot: Arc<Snapshot>,
+    direction: Direction,
+    run: &'a Run,
+}
+
+impl Lists<'_> {
+    /// Calls `f` with the lists, if each is stored in one piece.
+    fn with<W: StoredWeight, R>(&self, f: impl FnOnce(&Rows<'_, W>) -> R) -> Outcome<Option<R>> {
+        let csr = self.snapshot.graph::<W>(self.run)?.csr(self.run)?;
+        Ok(csr.as_ref().and_then(|csr| csr.rows(self.direction)).map(f))
+    }
+
+    fn unweighted(&self, order: Option<&RowOrder>) -> Outcome<Option<Csr>> {
+        match order {
+            None => self.mapped::<()>(|| Ok(None)),
+            Some(order) => {
+                let ordered = self.with::<(), _>(|rows| Ordered::of(rows, order))?;
+                Ok(ordered.map(|lists| (Array::of(lists.offsets), Array::of(lists.targets), None)))
+            }
+        }
+    }
+
+    fn weighted<W: StoredWeight + Item>(&self, order: Option<&RowOrder>) -> Outcome<Option<Csr>> {
+        match order {
+            None => self.mapped::<W>(|| self.array::<W, W>(|rows| rows.weights()).map(Some)),
+            Some(order) => {
+                let ordered = self.with::<W, _>(|rows| Ordered::of(rows, order))?;
+                let arrays = |lists: Ordered<W>| {
+                    (Array::of(lists.offsets), Array::of(lists.targets), Some(Array::of(lists.weights)))
+                };
+                Ok(ordered.map(arrays))
+            }
+        }
+    }
+
+    /// The arrays as they are stored.
+    fn mapped<W: StoredWeight>(
+        &self,
+        weights: impl FnOnce() -> Outcome<Option<Array>>,
+    ) -> Outcome<Option<Csr>> {
+        if self.with::<W, _>(|_| ())?.is_none() {
+            return Ok(None);
+        }
+        let offsets = self.array::<W, _>(|rows| rows.offsets())?;
+        Ok(Some((offsets, self.array::<W, _>(|rows| rows.targets())?, weights()?)))
+    }
+
+    fn array<W: StoredWeight, T: Item>(
+        &self,
+        of: impl for<'r> FnOnce(&Rows<'r, W>) -> &'r [T],
+    ) -> Outcome<Array> {
+        Array::within(Arc::clone(&self.snapshot), |snapshot: &Snapshot| {
+            let csr = snapshot.graph::<W>(self.run)?.csr(self.run)?;
+            csr.as_ref().and_then(|csr| csr.rows(self.direction)).map(of).ok_or_else(vanished)
+        })
+    }
+}
+
+/// Lists in the order of rows, with rows as targets.
+struct Ordered<W> {
+    offsets: Vec<u64>,
+    targets: Vec<VertexId>,
+    weights: Vec<W>,
+}
+
+impl<W: StoredWeight> Ordered<W> {
+    fn of(rows: &Rows<'_, W>, order: &RowOrder) -> Self {
+        let count = rows.targets().len();
+        let mut found = Self {
+            offsets: Vec::with_capacity(order.len() + 1),
+            targets: Vec::with_capacity(count),
+            weights: Vec::with_capacity(count),
+        };
+        found.offsets.push(0);
+        let mut list = Vec::new();
+        for &v in order.vertices() {
+            let (targets, weights) = rows.list(v);
+            list.clear();
+            list.extend(targets.iter().zip(weights).map(|(&target, &weight)| (order.row(target), weight)));
+            if !order.ascends() {
+                list.sort_by_key(|&(target, _)| target);
+            }
+            found.targets.extend(list.iter().map(|&(target, _)| target));
+            found.weights.extend(list.iter().map(|&(_, weight)| weight));
+            found.offsets.push(found.targets.len() as u64);
+        }
+        found
+    }
+}
+
+fn vanished() -> Failure {
+    Failure::Named(
+        "Error",
+        "the stored form of the lists changed; this is a bug, please report it".to_owned(),
+    )
+}
