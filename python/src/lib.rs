@@ -40,6 +40,7 @@ mod reading;
 mod follow;
 mod streaming;
 mod opening;
+mod copies;
 mod listing;
 mod order;
 
@@ -58,6 +59,8 @@ mod _esker {
     use super::batch::Batch;
     #[pymodule_export]
     use super::column::Column;
+    #[pymodule_export]
+    use super::copies::{back_up, restore_backup};
     #[pymodule_export]
     use super::database::Database;
     #[pymodule_export]

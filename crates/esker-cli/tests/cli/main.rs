@@ -23,6 +23,7 @@ mod examples;
 mod graphalytics;
 mod versions;
 mod writers;
+mod copies;
 mod vertices;
 mod inputs;
 mod limits;
