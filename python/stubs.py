@@ -90,8 +90,8 @@ def text() -> str:
 
 #: The chapters of the reference in order: a heading, and names of `esker`.
 CHAPTERS = (
-    ("Functions", ("create", "open", "recover", "import_", "from_edges")),
-    ("Databases", ("Database", "Batch", "Version", "Difference", "DifferenceTable", "Recovery", "ImportReport")),
+    ("Functions", ("create", "open", "recover", "restore", "import_", "from_edges")),
+    ("Databases", ("Database", "Batch", "Version", "Difference", "DifferenceTable", "Backup", "Recovery", "ImportReport")),
     ("Graphs", ("Graph", "EdgeTable", "VertexTable", "Estimate", "ShortestPath")),
     ("Windows", ("Window", "Windows", "WindowTable")),
     ("Streams and live answers", ("EdgeStream", "StreamState", "StreamReport", "Follow", "FollowStep")),

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     )
     from ._follow import Follow, FollowStep
     from ._graph import Estimate, Graph, ShortestPath
-    from ._opening import create, from_edges, import_, open, recover
+    from ._opening import create, from_edges, import_, open, recover, restore
     from ._progress import Progress
-    from ._reports import Difference, DifferenceTable, ImportReport, Recovery, Version
+    from ._reports import Backup, Difference, DifferenceTable, ImportReport, Recovery, Version
     from ._result import Column, Result
     from ._streaming import EdgeStream, StreamReport, StreamState
     from ._windows import Window, Windows, WindowTable
@@ -56,6 +56,7 @@ __version__ = "0.1.0"
 #: The module of each public name. Modules are imported on first use, because NetworkX imports this package whenever it is imported itself.
 _HOMES = {
     "ALGORITHMS": "_algorithms",
+    "Backup": "_reports",
     "Batch": "_batch",
     "Cancel": "_cancel",
     "Cancelled": "_errors",
@@ -111,10 +112,12 @@ _HOMES = {
     "import_": "_opening",
     "open": "_opening",
     "recover": "_opening",
+    "restore": "_opening",
 }
 
 __all__ = [
     "ALGORITHMS",
+    "Backup",
     "Batch",
     "Cancel",
     "Cancelled",
@@ -168,6 +171,7 @@ __all__ = [
     "import_",
     "open",
     "recover",
+    "restore",
 ]
 
 

@@ -28,9 +28,9 @@ from ._errors import (
 )
 from ._follow import Follow, started
 from ._graph import Graph
-from ._reports import Difference, DifferenceTable, ImportReport, Version, Versions, read_report
+from ._reports import Backup, Difference, DifferenceTable, ImportReport, Version, Versions, read_report
 from ._result import Result
-from ._selectors import At, Path, expect_path_exists, path_text, read_settings, schema_items, selector
+from ._selectors import At, Path, database_path, expect_path_exists, path_text, read_settings, schema_items, selector
 from ._settings import (
     Duplicates,
     Encoding,
@@ -403,6 +403,40 @@ class Database:
             message = f"{path} ({counted(num_bytes, 'byte')}) is in no version: a writer died, or is writing there; the next writer removes it"
             warnings.warn(message, EskerWarning, stacklevel=2)
         return problems
+
+    def backup(
+        self,
+        path: Path,
+        *,
+        apart: bool = False,
+        threads: int | None = None,
+        progress: ProgressOption = None,
+    ) -> Backup:
+        """Makes a copy of the database, or brings the copy up to date that an earlier call made; :func:`esker.restore` makes a database of it.
+
+        The copy has every version that was committed before the call, by this handle or another process. It is made beside its place, verified,
+        and put there in one step. Files that never change are shared with the database as reflinks where the file system has them, else as hard
+        links; on another file system they are copied. Of a copy that was made before, only new files are shared or copied, and verified.
+        ``esker.open`` reads a copy; opened for writing, it becomes a database of its own, which no later call replaces.
+
+        Args:
+            path: The directory of the copy: a new name, or that of an earlier copy of this database.
+            apart: Copy all files that are new, instead of sharing them.
+            threads: Threads that verify.
+            progress: Progress.
+
+        Raises:
+            InvalidError: Something else is at ``path``, or a copy of other versions; or the database is in memory.
+            CorruptError: The database is damaged.
+        """
+        if not isinstance(apart, bool):
+            raise MistypedError(f"apart must be True or False, not {apart!r:.60}")
+        self._created()
+        if self._path is None:
+            raise InvalidError("a database in memory has no backups; export it, or create it at a path")
+        with _progress.listening(progress, "backup") as callback:
+            settings = run_settings(threads=threads, progress=callback)
+            return Backup(**json.loads(_esker.back_up(self._path, database_path(path), apart, settings)))
 
     def export(
         self,

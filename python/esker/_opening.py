@@ -6,13 +6,13 @@ import json
 import os
 from typing import Any, Iterable, Literal, Mapping, overload
 
-from . import _columns, _esker
+from . import _columns, _esker, _progress
 from ._database import Database, open_native
 from ._errors import ExistsError, InvalidError, MistypedError
 from ._graph import Graph
-from ._reports import LOG, Recovery
+from ._reports import LOG, Backup, Recovery
 from ._selectors import Path, database_path, expect_path_exists, schema_items
-from ._settings import Duplicates, Encoding, Memory, Order, ProgressOption, Sync, build_settings, head_length, thread_count
+from ._settings import Duplicates, Encoding, Memory, Order, ProgressOption, Sync, build_settings, head_length, run_settings, thread_count
 
 
 def open(
@@ -75,6 +75,40 @@ def recover(path: Path, *, accept_loss: bool = False) -> Recovery:
     found = json.loads(_esker.recover(name, accept_loss))
     lost = found["lost"] and (found["lost"][0], found["lost"][1])
     return Recovery(found["problem"], found["newest"], lost, found["lost_records"])
+
+
+def restore(
+    backup: Path,
+    path: Path,
+    *,
+    replace: bool = False,
+    apart: bool = False,
+    threads: int | None = None,
+    progress: ProgressOption = None,
+) -> Backup:
+    """Makes a database of a backup that :meth:`Database.backup` made, and verifies every file. The backup stays as it is.
+
+    Args:
+        backup: The directory of the backup, or of any database.
+        path: The directory of the database to make.
+        replace: Replace the database if there is one.
+        apart: Copy all files, instead of sharing those that never change with the backup on the disk.
+        threads: Threads that verify.
+        progress: Progress.
+
+    Raises:
+        NotFoundError: ``backup`` does not exist.
+        ExistsError: ``path`` exists.
+        CorruptError: The backup is damaged.
+    """
+    for flag, value in (("replace", replace), ("apart", apart)):
+        if not isinstance(value, bool):
+            raise MistypedError(f"{flag} must be True or False, not {value!r:.60}")
+    name = database_path(backup)
+    expect_path_exists(name)
+    with _progress.listening(progress, "restore") as callback:
+        settings = run_settings(threads=threads, progress=callback)
+        return Backup(**json.loads(_esker.restore_backup(name, database_path(path), replace, apart, settings)))
 
 
 def create(

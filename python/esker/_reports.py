@@ -124,6 +124,23 @@ def _plain(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, (dict, list)) else value
 
 
+class Backup(NamedTuple):
+    """What a copy of a database holds, and how it was made."""
+
+    version: int
+    """The newest version of the copy."""
+    kept_files: int
+    """The number of files that the copy before it had already."""
+    shared_files: int
+    """The number of files that it shares with the database on the disk, as reflinks or hard links."""
+    copied_files: int
+    """The number of files that were copied."""
+    copied_bytes: int
+    """Their bytes."""
+    verified_bytes: int
+    """The bytes of the files that were verified."""
+
+
 class Recovery(NamedTuple):
     """What a database has lost, and what is left."""
 

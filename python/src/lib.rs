@@ -42,6 +42,7 @@ mod reading;
 mod follow;
 mod streaming;
 mod opening;
+mod copies;
 mod listing;
 mod order;
 
@@ -60,6 +61,8 @@ mod _esker {
     use super::batch::Batch;
     #[pymodule_export]
     use super::column::Column;
+    #[pymodule_export]
+    use super::copies::{back_up, restore_backup};
     #[pymodule_export]
     use super::database::Database;
     #[pymodule_export]

@@ -58,6 +58,7 @@ mod forget;
 mod retain;
 mod options;
 mod recover;
+mod backup;
 mod doctor;
 #[cfg(feature = "cluster")]
 mod cluster;
@@ -117,6 +118,8 @@ enum Verb {
     Retain(retain::RetainCommand),
     Options(options::OptionsCommand),
     Recover(recover::RecoverCommand),
+    Backup(backup::BackupCommand),
+    Restore(backup::RestoreCommand),
     Doctor(doctor::DoctorCommand),
     #[cfg(feature = "cluster")]
     Cluster(cluster::ClusterCommand),
@@ -221,6 +224,8 @@ fn carry_out(verb: Verb) -> failure::Outcome {
         Verb::Retain(command) => command.carry_out(),
         Verb::Options(command) => command.carry_out(),
         Verb::Recover(command) => command.carry_out(),
+        Verb::Backup(command) => command.carry_out(),
+        Verb::Restore(command) => command.carry_out(),
         Verb::Doctor(command) => command.carry_out(),
         #[cfg(feature = "cluster")]
         Verb::Cluster(command) => command.carry_out(),

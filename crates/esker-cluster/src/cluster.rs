@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use esker_format::io::{Disk, Lock, RealDisk, parent};
+use esker_format::io::{Disk, FileId, Lock, RealDisk, parent};
 use esker_format::{DatabaseId, Error, Result};
 use esker_store::Store;
 use esker_store::version::MANIFEST_NAME as DATABASE_NAME;
@@ -54,6 +54,8 @@ pub struct Cluster {
     place: Place,
     /// The number of the operation that changes the cluster ([`fence`]); 0: none does.
     epoch: u64,
+    /// The file that was locked last.
+    locked: Option<FileId>,
 }
 
 impl Cluster {
@@ -82,7 +84,8 @@ impl Cluster {
         }
         let manifest = ClusterManifest::read(disk.as_ref(), path)?;
         let list = path.join(HOSTS_NAME);
-        let mut cluster = Self { disk, path: path.to_owned(), manifest, place: Place::Here, epoch: 0 };
+        let mut cluster =
+            Self { disk, path: path.to_owned(), manifest, place: Place::Here, epoch: 0, locked: None };
         if cluster.disk.look(&list)?.is_some() {
             let text = cluster.disk.read(&list)?;
             cluster.set_hosts(&list.display().to_string(), &String::from_utf8_lossy(&text))?;
@@ -93,7 +96,7 @@ impl Cluster {
     /// What a worker knows of its cluster: its shard, and what it was told of the manifest and of the operation.
     pub(crate) fn of_worker(manifest: ClusterManifest, shard: usize, path: &Path, epoch: u64) -> Self {
         let place = Place::Own(shard, path.to_owned());
-        Self { disk: Arc::new(RealDisk), path: parent(path), manifest, place, epoch }
+        Self { disk: Arc::new(RealDisk), path: parent(path), manifest, place, epoch, locked: None }
     }
 
     /// Looks for the shards on the machines of a list, as [`parse_hosts`] reads it, for as long as this handle lives.
@@ -251,6 +254,7 @@ impl Cluster {
                 self.path.display()
             ))
         })?;
+        self.locked = Some(lock.id());
         self.settle()?;
         self.begin()?;
         Ok(lock)
@@ -320,7 +324,8 @@ impl Cluster {
     /// Publishes a version of the whole: the given versions of all shards, which are durable. The caller holds the lock.
     ///
     /// # Errors
-    /// [`Error::Io`]: the next [`Cluster::lock`] finds out whether the version is published.
+    /// [`Error::Io`]: the next [`Cluster::lock`] finds out whether the version is published. [`Error::Invalid`] if the lock is not the cluster's any
+    /// more.
     pub fn publish(&mut self, shards: Vec<u64>, edges_given: u64, message: &str) -> Result<u64> {
         self.publish_with(shards, edges_given, message, &[])
     }
@@ -341,9 +346,26 @@ impl Cluster {
         next.delegates.extend(delegates.iter().map(|id| Delegate { id: id.clone(), since: number }));
         let message = message.to_owned();
         next.versions.push(WholeVersion { number, time_ms: now_ms(), edges_given, message, shards });
+        self.expect_lock()?;
         next.write(self.disk.as_ref(), &self.path)?;
+        // A command that found another file LOCK, or none, may have begun meanwhile.
+        self.expect_lock()?;
         self.manifest = next;
         Ok(number)
+    }
+
+    /// An error if LOCK is another file than the one that was locked: another command may have begun to change the cluster.
+    fn expect_lock(&self) -> Result<()> {
+        let Some(locked) = self.locked else { return Ok(()) };
+        let path = self.path.join(LOCK_NAME);
+        match self.disk.identify(&path)? {
+            Some(named) if named.id == locked => Ok(()),
+            _ => Err(Error::Invalid(format!(
+                "stopped changing {}: {} was removed, renamed or replaced, or the directory was; the version is not published: see who did that, and                  run the command again",
+                self.path.display(),
+                path.display()
+            ))),
+        }
     }
 }
 

@@ -26,7 +26,9 @@ A database is a directory:
 ```
 web.esker/
   MANIFEST            what the database holds
-  LOCK                empty; the process that writes holds an exclusive flock(2) on it
+  LOCK                empty; the process that writes holds exclusive locks on it (fcntl, of the open file, and flock), and on MANIFEST and the last
+                      segment of the log (fcntl). Only those who may write can read it
+  BACKUP              empty; only in a backup that nobody has written to since it was made
   log/<number>        commits that are not in a layer yet
   live/<name>         the state of a live answer, which is not part of the graph and may be removed
   layers/<number>.columns    all columns of a layer of at most 1 MiB

@@ -151,6 +151,20 @@ impl OwnDirectory {
         self.names().remove(disk, directory)
     }
 
+    /// The files of the archive of a directory and of the directory that are Esker's, and their bytes.
+    ///
+    /// # Errors
+    /// [`esker_format::Error::Io`].
+    pub fn files(self, disk: &dyn Disk, directory: &Path) -> Result<Vec<(PathBuf, u64)>> {
+        let archive = archive_path(directory);
+        let entry = disk.look(&archive)?.filter(|entry| !entry.is_directory && !entry.is_link);
+        let mut files: Vec<_> = entry.map(|entry| (archive, entry.bytes)).into_iter().collect();
+        if disk.look(directory)?.is_some_and(|entry| entry.is_directory && !entry.is_link) {
+            self.names().list(disk, directory, &mut files)?;
+        }
+        Ok(files)
+    }
+
     /// What a directory of this kind holds and is not Esker's; and the bytes of the files that are, `None` if there are none.
     ///
     /// # Errors
@@ -173,6 +187,18 @@ impl Names {
     fn of_directory(&self, entry: &DirectoryEntry) -> Option<&Names> {
         let found = self.directories.iter().find(|(name, _)| *name == entry.name);
         found.filter(|_| entry.is_directory && !entry.is_link).map(|(_, names)| names)
+    }
+
+    fn list(&self, disk: &dyn Disk, directory: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<()> {
+        for entry in disk.list(directory)? {
+            let path = directory.join(&entry.name);
+            if let Some(inner) = self.of_directory(&entry) {
+                inner.list(disk, &path, files)?;
+            } else if self.is_own_file(&entry) {
+                files.push((path, entry.bytes));
+            }
+        }
+        Ok(())
     }
 
     fn inspect(

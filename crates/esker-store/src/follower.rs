@@ -90,7 +90,7 @@ impl Follower {
         let before = self.versions().next_back().cloned();
         let mut manifest = self.read_manifest()?;
         loop {
-            let known = self.base.manifest().records;
+            let known = self.base.manifest().head();
             let failed = match self.refresh_with(manifest) {
                 Ok(()) => return self.is_other_than(before.as_ref()),
                 Err(Error::Stop(stop)) => return Err(stop.into()),
@@ -98,8 +98,8 @@ impl Follower {
             };
             // A writer may have frozen commits, and removed them from the log, meanwhile.
             manifest = self.read_manifest()?;
-            let expected = self.base.manifest().records;
-            if manifest.records == expected && known == expected {
+            let expected = self.base.manifest().head();
+            if manifest.head() == expected && known == expected {
                 return Err(failed);
             }
         }
@@ -129,8 +129,12 @@ impl Follower {
     }
 
     fn refresh_with(&mut self, manifest: Manifest) -> Result<()> {
-        if manifest.records != self.base.manifest().records {
+        if manifest.head() != self.base.manifest().head() {
             self.base = Arc::new(self.base.reopened(manifest)?);
+            self.whole = Arc::clone(&self.base);
+            self.start_over()?;
+        } else if !self.reader.is_in_place()? {
+            // The database was replaced by a copy of it, whose log grows in place of the one that was read.
             self.whole = Arc::clone(&self.base);
             self.start_over()?;
         }

@@ -44,6 +44,7 @@
 //!
 //! `docs/format.md` describes the files. All access to the disk goes through [`io`]. This crate knows no algorithms.
 
+mod holding;
 pub mod log;
 pub mod delta;
 mod apart;
@@ -65,6 +66,7 @@ mod commit;
 pub mod database;
 pub mod check;
 mod store;
+pub mod backup;
 mod follower;
 
 pub use commit::{Batch, CommitOptions};

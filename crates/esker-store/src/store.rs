@@ -298,7 +298,7 @@ impl Store {
         let disk = self.disk();
         let mut reopened = None;
         let (_, commits) = Manifest::read_with(disk.as_ref(), self.path(), |manifest| {
-            if manifest.records != reopened.as_ref().unwrap_or(&self.state).manifest().records {
+            if manifest.head() != reopened.as_ref().unwrap_or(&self.state).manifest().head() {
                 reopened = Some(Arc::new(State::read(Arc::clone(disk), self.path())?));
             }
             let mut reader = self.read_log(reopened.as_ref().unwrap_or(&self.state))?;
@@ -382,7 +382,7 @@ impl LoggedTail {
                 Err(failed) => {
                     // A writer may have frozen commits, and removed them from the log, since they were listed.
                     let now = store.list_log(Some(self.newest))?;
-                    if now.state(store).manifest().records == self.state(store).manifest().records {
+                    if now.state(store).manifest().head() == self.state(store).manifest().head() {
                         return Err(failed);
                     }
                     *self = now;

@@ -24,6 +24,7 @@ mod examples;
 mod graphalytics;
 mod versions;
 mod writers;
+mod copies;
 mod vertices;
 mod values;
 mod inputs;

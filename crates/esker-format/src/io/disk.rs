@@ -28,6 +28,17 @@ pub struct DirectoryEntry {
     pub stored_bytes: u64,
 }
 
+/// A file or directory that a path names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamedFile {
+    /// The file.
+    pub id: FileId,
+    /// The number of its names.
+    pub links: u64,
+    /// When it was changed last, in nanoseconds since 1970: of a directory, when a name in it came, went or changed. 0 on disks in memory.
+    pub modified_ns: i128,
+}
+
 /// Files by name: a [`Disk`], or an archive that keeps small files together in one file ([`crate::Archive`]).
 ///
 /// Every method fails with [`Error::Io`], naming the path.
@@ -86,12 +97,27 @@ pub trait Disk: Files {
     /// The file or directory at `path`, or `None` if there is none.
     fn look(&self, path: &Path) -> Result<Option<DirectoryEntry>>;
 
+    /// The file that a path names now; `None` if there is none. Disks in memory know no directories.
+    fn identify(&self, path: &Path) -> Result<Option<NamedFile>>;
+
+    /// The path from the root, which keeps its meaning when the process changes its working directory.
+    fn absolute(&self, path: &Path) -> PathBuf {
+        path.to_owned()
+    }
+
+    /// Makes a file that shares its blocks on the disk with another until one of the two changes. It is durable after [`File::sync`] and
+    /// [`Disk::sync_directory`] of its parent. `false` if the file system has no such files.
+    fn clone_file(&self, _from: &Path, _to: &Path) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Makes the names in a directory durable.
     fn sync_directory(&self, path: &Path) -> Result<()>;
 
     /// Takes the exclusive lock on a file, and creates the file if it does not exist. `None` if it is already locked, by
     /// this process or another. Dropping the lock or ending the process releases it; renaming the file does not. On
-    /// return the locked file is the one at `path`, also if another process exchanged files meanwhile.
+    /// return the locked file is the one at `path`, also if another process exchanged files meanwhile, and only those who may write to it
+    /// can read it: nobody else can lock it.
     fn try_lock(&self, path: &Path) -> Result<Option<Box<dyn Lock>>>;
 
     /// Whether this process holds the lock on a file.
@@ -146,6 +172,11 @@ pub trait File: Debug + Send + Sync {
     /// Its id.
     fn id(&self) -> Result<FileId>;
 
+    /// What its names name now. Disks in memory do not say.
+    fn status(&self) -> Result<NamedFile> {
+        Err(Error::io("look at", self.path())(std::io::ErrorKind::Unsupported.into()))
+    }
+
     /// Opens a queue of at most `depth` concurrent reads, direct if the file was opened with [`Disk::open_direct`]. The reads fill
     /// frames; the queue registers the memory of `frames` with the system. `None` if the system has nothing better than threads.
     fn reads(&self, _depth: usize, _frames: &[Frame]) -> Result<Option<Box<dyn Reads>>> {
@@ -177,6 +208,12 @@ pub trait File: Debug + Send + Sync {
     /// Makes contents and length durable. After a failure, do not rely on the file and do not sync it again.
     fn sync(&self) -> Result<()>;
 
+    /// Takes the exclusive lock on the file, which is open for writing; as [`Disk::try_lock`], except that a lock that readers share does not
+    /// prevent it.
+    fn try_lock(&self) -> Result<Option<Box<dyn Lock>>> {
+        Err(Error::io("lock", self.path())(std::io::ErrorKind::Unsupported.into()))
+    }
+
     /// Hint: frees the disk space of a range that will not be read again (punches a hole). The length stays.
     fn discard(&self, _range: Range<u64>) {}
 
@@ -203,7 +240,37 @@ pub trait File: Debug + Send + Sync {
 }
 
 /// An exclusive lock, released when dropped.
-pub trait Lock: Debug + Send + Sync {}
+pub trait Lock: Debug + Send + Sync {
+    /// The locked file.
+    fn id(&self) -> FileId;
+}
+
+/// Size of the pieces in which a file is copied.
+const COPY_BYTES: u64 = 1 << 20;
+
+/// Copies the first `bytes` bytes of a file to a new one, which is synced. `check` is called before each piece, and ends the copying by an error.
+///
+/// # Errors
+/// [`Error::Io`]; [`Error::Corrupt`] if the file is shorter; those of `check`.
+pub fn copy(
+    disk: &dyn Disk,
+    from: &Path,
+    to: &Path,
+    bytes: u64,
+    mut check: impl FnMut() -> Result<()>,
+) -> Result<()> {
+    let (source, target) = (disk.open(from)?, disk.create(to)?);
+    let mut piece = vec![0; bytes.min(COPY_BYTES) as usize];
+    let mut position = 0;
+    while position < bytes {
+        check()?;
+        let piece = &mut piece[..(bytes - position).min(COPY_BYTES) as usize];
+        source.read_exact_at(piece, position)?;
+        target.write_at(piece, position)?;
+        position += piece.len() as u64;
+    }
+    target.sync()
+}
 
 /// The directory of `path`: `.` for a bare name.
 pub fn parent(path: &Path) -> PathBuf {

@@ -1,5 +1,9 @@
 //! What a faulty disk injects.
 
+use std::path::Path;
+
+use crate::error::Error;
+
 /// The faults that a [`super::FaultyDisk`] injects. Operations count from 1: every call of a method of [`super::Disk`] or
 /// [`super::File`] except `path`.
 #[derive(Debug, Clone, Default)]
@@ -20,4 +24,18 @@ pub struct Faults {
     pub short_reads: bool,
     /// The operation that, if it reads or maps, returns data with one bit flipped.
     pub flip_read_at: Option<u64>,
+}
+
+/// The error of an operation that fails.
+pub(super) fn failure(action: &'static str, path: &Path) -> Error {
+    Error::io(action, path)(std::io::Error::other("input/output error (injected)"))
+}
+
+/// A random number below `bound` (SplitMix64).
+pub(super) fn below(random: &mut u64, bound: u64) -> u64 {
+    *random = random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = *random;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (z ^ (z >> 31)) % bound.max(1)
 }

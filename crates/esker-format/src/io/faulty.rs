@@ -31,17 +31,16 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::disk::{DirectoryEntry, Disk, File, Files, Lock, parent};
-use super::faults::Faults;
+use super::disk::{DirectoryEntry, Disk, File, Files, Lock, NamedFile, parent};
+use super::faults::{Faults, below, failure};
 use super::file_id::FileId;
-use super::inode::FaultyInode;
+use super::inode::{FaultyInode, id_of};
 use super::map::{Map, Pages};
-use super::names::{Names, check_exchange, check_new, check_rename, check_replace, is_root, list, refused};
+use super::names::{
+    Names, check_exchange, check_new, check_rename, check_replace, is_root, list, named, refused,
+};
 use super::pending::{ContentChange, NameChange};
 use crate::error::{Error, Result};
-
-/// The device of all faulty disks.
-const FAULTY_DEVICE: u64 = u64::MAX - 1;
 
 /// A disk in memory that injects faults. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -160,22 +159,15 @@ impl FaultyDisk {
         Ok(state)
     }
 
+    /// The exclusive lock on a file; `None` if it is taken.
+    fn lock(&self, state: &mut State, node: usize) -> Option<Box<dyn Lock>> {
+        let is_taken = std::mem::replace(&mut state.nodes[node].locked, true);
+        (!is_taken).then(|| Box::new(FaultyLock { disk: self.clone(), node }) as Box<dyn Lock>)
+    }
+
     fn handle(&self, path: &Path, node: usize) -> Arc<dyn File> {
         Arc::new(FaultyFile { disk: self.clone(), path: path.to_owned(), node })
     }
-}
-
-fn failure(action: &'static str, path: &Path) -> Error {
-    Error::io(action, path)(std::io::Error::other("input/output error (injected)"))
-}
-
-/// A random number below `bound` (SplitMix64).
-fn below(random: &mut u64, bound: u64) -> u64 {
-    *random = random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *random;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (z ^ (z >> 31)) % bound.max(1)
 }
 
 impl State {
@@ -332,6 +324,12 @@ impl Disk for FaultyDisk {
         Ok(state.names.get(path).map(|&node| state.nodes[node].describe(path)))
     }
 
+    /// Counts as no operation: nothing is read or changed.
+    fn identify(&self, path: &Path) -> Result<Option<NamedFile>> {
+        let state = self.state();
+        Ok(named(&state.names, path, |&node| (!state.nodes[node].is_directory).then(|| id_of(node))))
+    }
+
     fn sync_directory(&self, path: &Path) -> Result<()> {
         let mut state = self.operate("sync", path)?;
         let end =
@@ -349,10 +347,7 @@ impl Disk for FaultyDisk {
             Some(&node) => node,
             None => state.add(path, false)?,
         };
-        if std::mem::replace(&mut state.nodes[node].locked, true) {
-            return Ok(None);
-        }
-        Ok(Some(Box::new(FaultyLock { disk: self.clone(), node })))
+        Ok(self.lock(&mut state, node))
     }
 
     fn free_bytes(&self, path: &Path) -> Result<u64> {
@@ -373,7 +368,7 @@ impl File for FaultyFile {
     }
 
     fn id(&self) -> Result<FileId> {
-        Ok(FileId { device: FAULTY_DEVICE, inode: self.node as u64 })
+        Ok(id_of(self.node))
     }
 
     fn len(&self) -> Result<u64> {
@@ -453,6 +448,11 @@ impl File for FaultyFile {
         Ok(())
     }
 
+    /// Counts as no operation.
+    fn try_lock(&self) -> Result<Option<Box<dyn Lock>>> {
+        Ok(self.disk.lock(&mut self.disk.state(), self.node))
+    }
+
     fn map(&self) -> Result<Map> {
         let mut state = self.disk.operate("map", &self.path)?;
         let mut content = Arc::clone(&state.nodes[self.node].content);
@@ -492,7 +492,11 @@ struct FaultyLock {
     node: usize,
 }
 
-impl Lock for FaultyLock {}
+impl Lock for FaultyLock {
+    fn id(&self) -> FileId {
+        id_of(self.node)
+    }
+}
 
 impl Drop for FaultyLock {
     fn drop(&mut self) {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::disk::DirectoryEntry;
+use super::map::FileId;
 use super::names::last;
 use super::pending::ContentChange;
 
@@ -13,6 +14,14 @@ use super::pending::ContentChange;
 const SECTOR_BYTES: usize = 512;
 /// Bytes of a page, the unit in which files are mapped.
 const MAPPED_PAGE_BYTES: usize = 4096;
+
+/// The device of all faulty disks.
+const FAULTY_DEVICE: u64 = u64::MAX - 1;
+
+/// The id of a file by the number of its inode.
+pub(super) fn id_of(node: usize) -> FileId {
+    FileId { device: FAULTY_DEVICE, inode: node as u64 }
+}
 
 /// What a name stands for.
 #[derive(Debug, Clone, Default)]

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::disk::{DirectoryEntry, Disk, File, Files, Lock, parent};
+use super::disk::{DirectoryEntry, Disk, File, Files, Lock, NamedFile, parent};
 use super::file_id::FileId;
 use super::map::{Map, Words};
 use super::names::{
-    Names, check_exchange, check_rename, check_replace, is_root, last, list, refused, rename_all,
+    Names, check_exchange, check_rename, check_replace, is_root, last, list, named, refused, rename_all,
 };
 use crate::error::{Error, Result};
 
@@ -184,6 +184,13 @@ impl Disk for MemoryDisk {
         Ok(self.names().get(path).map(|node| describe(path, node)))
     }
 
+    fn identify(&self, path: &Path) -> Result<Option<NamedFile>> {
+        Ok(named(&self.names(), path, |node| match node {
+            MemoryInode::File(content) => Some(content.id()),
+            MemoryInode::Directory => None,
+        }))
+    }
+
     fn sync_directory(&self, _path: &Path) -> Result<()> {
         Ok(())
     }
@@ -194,10 +201,7 @@ impl Disk for MemoryDisk {
             add(&mut names, path, MemoryInode::File(Arc::default()))?;
         }
         match names.get(path) {
-            Some(MemoryInode::File(content)) if !content.is_locked.swap(true, Ordering::AcqRel) => {
-                Ok(Some(Box::new(MemoryLock(Arc::clone(content)))))
-            }
-            Some(MemoryInode::File(_)) => Ok(None),
+            Some(MemoryInode::File(content)) => Ok(lock(content)),
             _ => Err(refused("lock", path, ErrorKind::IsADirectory)),
         }
     }
@@ -207,7 +211,17 @@ impl Disk for MemoryDisk {
     }
 }
 
+/// The exclusive lock on a file; `None` if it is taken.
+fn lock(content: &Arc<Content>) -> Option<Box<dyn Lock>> {
+    let is_taken = content.is_locked.swap(true, Ordering::AcqRel);
+    (!is_taken).then(|| Box::new(MemoryLock(Arc::clone(content))) as Box<dyn Lock>)
+}
+
 impl Content {
+    fn id(&self) -> FileId {
+        FileId { device: MEMORY_DEVICE, inode: self.number }
+    }
+
     fn read(&self) -> RwLockReadGuard<'_, Arc<Words>> {
         self.words.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -239,7 +253,7 @@ impl File for MemoryFile {
     }
 
     fn id(&self) -> Result<FileId> {
-        Ok(FileId { device: MEMORY_DEVICE, inode: self.content.number })
+        Ok(self.content.id())
     }
 
     fn len(&self) -> Result<u64> {
@@ -270,6 +284,10 @@ impl File for MemoryFile {
         Ok(())
     }
 
+    fn try_lock(&self) -> Result<Option<Box<dyn Lock>>> {
+        Ok(lock(&self.content))
+    }
+
     /// Writes zeros, so that a read of the discarded range shows up in tests. Frees no memory.
     fn discard(&self, range: Range<u64>) {
         let zeros = vec![0; (range.end - range.start) as usize];
@@ -288,7 +306,11 @@ impl File for MemoryFile {
 #[derive(Debug)]
 struct MemoryLock(Arc<Content>);
 
-impl Lock for MemoryLock {}
+impl Lock for MemoryLock {
+    fn id(&self) -> FileId {
+        self.0.id()
+    }
+}
 
 impl Drop for MemoryLock {
     fn drop(&mut self) {

@@ -21,6 +21,7 @@ mod threads;
 #[cfg(target_os = "linux")]
 mod uring;
 mod cursor;
+mod locks;
 mod real;
 #[cfg(unix)]
 mod temporary;
@@ -42,8 +43,8 @@ mod faulty_tests;
 #[cfg(target_os = "linux")]
 pub use cached::cached_share;
 pub use cursor::Cursor;
-pub use disk::parent;
-pub use disk::{DirectoryEntry, Disk, File, Files, Lock};
+pub use disk::{DirectoryEntry, Disk, File, Files, Lock, NamedFile};
+pub use disk::{copy, parent};
 #[cfg(target_os = "linux")]
 pub use failing::end_on_failing_pages;
 pub use faults::Faults;

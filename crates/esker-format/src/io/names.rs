@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::disk::{DirectoryEntry, parent};
+use super::disk::{DirectoryEntry, NamedFile, parent};
+use super::map::FileId;
 use crate::error::{Error, Result};
 
 /// The inode of each path.
@@ -18,6 +19,17 @@ pub(super) fn refused(action: &'static str, path: &Path, kind: ErrorKind) -> Err
 /// Whether the path is a root, of absolute or of relative paths: both roots always exist.
 pub(super) fn is_root(path: &Path) -> bool {
     matches!(path.to_str(), Some("/" | "." | ""))
+}
+
+/// The file that a path names; `id` is that of a file, and `None` of a directory.
+pub(super) fn named<N>(
+    names: &Names<N>,
+    path: &Path,
+    id: impl Fn(&N) -> Option<FileId>,
+) -> Option<NamedFile> {
+    let named = id(names.get(path)?)?;
+    let links = names.values().filter(|node| id(node) == Some(named)).count() as u64;
+    Some(NamedFile { id: named, links, modified_ns: 0 })
 }
 
 /// Replaces the prefix `from` by `to` in all names, for each pair `(from, to)`.

@@ -5,15 +5,16 @@ use std::fs;
 use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use rustix::fs::{CWD, FallocateFlags, FlockOperation, RenameFlags};
+use rustix::fs::{CWD, FallocateFlags, RenameFlags};
 
-use super::disk::{DirectoryEntry, Disk, File, Files, Lock};
+use super::disk::{DirectoryEntry, Disk, File, Files, Lock, NamedFile};
 use super::file_id::FileId;
 use super::frames::DIRECT_BYTES;
 #[cfg(target_os = "linux")]
 use super::frames::Frame;
+use super::locks::{is_own, lock_at, lock_open};
 use super::map::Map;
 use super::paging::Paging;
 #[cfg(target_os = "linux")]
@@ -135,16 +136,45 @@ impl Disk for RealDisk {
         }
     }
 
+    fn identify(&self, path: &Path) -> Result<Option<NamedFile>> {
+        match fs::metadata(path) {
+            Ok(metadata) => Ok(Some(named(&metadata))),
+            Err(e)
+                if matches!(e.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
+            {
+                Ok(None)
+            }
+            Err(e) => Err(Error::io("look at", path)(e)),
+        }
+    }
+
+    fn absolute(&self, path: &Path) -> PathBuf {
+        std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+    }
+
+    #[cfg(target_os = "linux")]
+    fn clone_file(&self, from: &Path, to: &Path) -> Result<bool> {
+        let source = fs::File::open(from).map_err(Error::io("open", from))?;
+        let target = self.create(to)?;
+        let target_file = fs::OpenOptions::new().write(true).open(to).map_err(Error::io("open", to))?;
+        match rustix::fs::ioctl_ficlone(&target_file, &source) {
+            Ok(()) => target.sync().map(|()| true),
+            // This file system shares no blocks.
+            Err(_) => self.remove_file(to).map(|()| false),
+        }
+    }
+
     fn sync_directory(&self, path: &Path) -> Result<()> {
         fs::File::open(path).and_then(|directory| directory.sync_all()).map_err(Error::io("sync", path))
     }
 
     fn try_lock(&self, path: &Path) -> Result<Option<Box<dyn Lock>>> {
-        Ok(try_lock(path, || ())?.map(|lock| Box::new(lock) as Box<dyn Lock>))
+        let lock = lock_at(path, mode_in(path) & 0o666, || ())?;
+        Ok(lock.map(|lock| Box::new(lock) as Box<dyn Lock>))
     }
 
     fn is_locked_here(&self, path: &Path) -> bool {
-        input_id(path).is_some_and(|file| own_locks().contains(&(std::process::id(), file)))
+        self.identify(path).ok().flatten().is_some_and(|named| is_own(named.id))
     }
 
     fn open_direct(&self, path: &Path) -> Result<Arc<dyn File>> {
@@ -228,39 +258,18 @@ pub fn input_id(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
+fn named(metadata: &fs::Metadata) -> NamedFile {
+    use std::os::unix::fs::MetadataExt;
+    let modified_ns = i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec());
+    NamedFile { id: FileId::of(metadata), links: metadata.nlink(), modified_ns }
+}
+
 fn describe(name: String, metadata: &fs::Metadata) -> DirectoryEntry {
     use std::os::unix::fs::MetadataExt;
     let (is_directory, is_link) = (metadata.is_dir(), metadata.is_symlink());
     let bytes = if is_directory { 0 } else { metadata.len() };
     let stored_bytes = bytes.min(metadata.blocks().saturating_mul(BLOCK_UNIT_BYTES));
     DirectoryEntry { name, is_directory, is_link, bytes, stored_bytes }
-}
-
-/// Locks the file at `path`. Between its opening and its locking, when tests call `opened`, another process may replace
-/// the database: the file that is then locked belongs to the old one, so it is compared with the file at `path`.
-fn try_lock(path: &Path, mut opened: impl FnMut()) -> Result<Option<RealLock>> {
-    use std::os::unix::fs::MetadataExt;
-    let failed = || Error::io("lock", path);
-    loop {
-        let mut options = fs::OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(mode_in(path) & 0o666);
-        let file = options.open(path).map_err(failed())?;
-        opened();
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
-            Err(errno) => return Err(failed()(errno.into())),
-        }
-        let inode = |metadata: &fs::Metadata| (metadata.dev(), metadata.ino());
-        let locked = inode(&file.metadata().map_err(failed())?);
-        let lock = RealLock::new(file, std::process::id(), locked);
-        match fs::metadata(path) {
-            Ok(metadata) if inode(&metadata) == locked => return Ok(Some(lock)),
-            Ok(_) => {}
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-            Err(e) => return Err(failed()(e)),
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -291,6 +300,10 @@ impl File for RealFile {
 
     fn id(&self) -> Result<FileId> {
         Ok(FileId::of(&self.file.metadata().map_err(Error::io("look at", &self.path))?))
+    }
+
+    fn status(&self) -> Result<NamedFile> {
+        Ok(named(&self.file.metadata().map_err(Error::io("look at", &self.path))?))
     }
 
     #[cfg(target_os = "linux")]
@@ -332,6 +345,10 @@ impl File for RealFile {
         self.file.sync_data().map_err(Error::io("sync", &self.path))
     }
 
+    fn try_lock(&self) -> Result<Option<Box<dyn Lock>>> {
+        Ok(lock_open(&self.file, &self.path)?.map(|lock| Box::new(lock) as Box<dyn Lock>))
+    }
+
     fn discard(&self, range: Range<u64>) {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         // A file system without holes keeps the space.
@@ -341,48 +358,6 @@ impl File for RealFile {
     fn map(&self) -> Result<Map> {
         let metadata = self.file.metadata().map_err(Error::io("look at", &self.path))?;
         Map::of_file(&self.file, &metadata, &self.path).map_err(Error::io("map", &self.path))
-    }
-}
-
-/// A lock that its open file holds.
-#[derive(Debug)]
-struct RealLock {
-    file: fs::File,
-    /// The process that took it.
-    owner: u32,
-    /// Device and number of the file.
-    id: (u64, u64),
-}
-
-impl RealLock {
-    fn new(file: fs::File, owner: u32, id: (u64, u64)) -> Self {
-        own_locks().push((owner, id));
-        Self { file, owner, id }
-    }
-}
-
-/// The locks that handles of this process hold, by process (a forked one inherits the list), and device and number of the file.
-fn own_locks() -> MutexGuard<'static, Vec<(u32, (u64, u64))>> {
-    static LOCKS: Mutex<Vec<(u32, (u64, u64))>> = Mutex::new(Vec::new());
-    LOCKS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Lock for RealLock {}
-
-impl Drop for RealLock {
-    /// Unlocks explicitly: a forked process shares the open file until it starts another program, so closing the file would not
-    /// release the lock. A forked process, in turn, must not release the lock of its parent.
-    ///
-    /// The entry goes last, so that a thread that finds the file locked finds the entry too. Another thread may have locked the file
-    /// meanwhile and added an equal entry, so only one goes. Between the two steps, a lock of another process looks like one of this.
-    fn drop(&mut self) {
-        if self.owner == std::process::id() {
-            let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
-        }
-        let mut locks = own_locks();
-        if let Some(own) = locks.iter().position(|lock| *lock == (self.owner, self.id)) {
-            locks.swap_remove(own);
-        }
     }
 }
 
@@ -403,67 +378,13 @@ mod tests {
             RealDisk.write(&other, b"1").unwrap();
             drop(RealDisk.try_lock(&lock).unwrap());
             let masked = |path: &Path| mode(path) & 0o755;
-            assert_eq!([masked(&inner), masked(&other), masked(&lock)], [inside, file, file]);
+            assert_eq!([masked(&inner), masked(&other)], [inside, file]);
+            let (read, written) = (mode(&lock) & 0o444, mode(&lock) & 0o222);
+            assert_eq!(read, written << 1, "those who cannot write must not read what is locked");
             let outside = directory.path().join(format!("like {allowed:o}"));
             RealDisk.create_directory_like(&outside, &home).unwrap();
             assert_eq!(masked(&outside), inside);
         }
-    }
-
-    /// As `RealDisk::try_lock`, and a second handle of the file, such as a forked process has.
-    fn locked_and_shared(path: &Path, owner: u32) -> (RealLock, fs::File) {
-        let file = fs::File::create(path).unwrap();
-        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
-        let shared = file.try_clone().unwrap();
-        (RealLock::new(file, owner, input_id(path).unwrap()), shared)
-    }
-
-    #[test]
-    fn dropping_a_lock_releases_it_although_a_forked_process_shares_its_file() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("LOCK");
-        let (lock, shared) = locked_and_shared(&path, std::process::id());
-        assert!(RealDisk.try_lock(&path).unwrap().is_none() && RealDisk.is_locked_here(&path));
-        drop(lock);
-        assert!(!RealDisk.is_locked_here(&path));
-        assert!(RealDisk.try_lock(&path).unwrap().is_some());
-        drop(shared);
-    }
-
-    #[test]
-    fn a_lock_taken_while_another_thread_drops_its_own_stays_known() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("LOCK");
-        let (lock, shared) = locked_and_shared(&path, std::process::id());
-        // The first is unlocked, and its entry is still there.
-        let next = RealLock::new(shared, lock.owner, lock.id);
-        drop(lock);
-        assert!(RealDisk.is_locked_here(&path));
-        drop(next);
-        assert!(!RealDisk.is_locked_here(&path));
-    }
-
-    #[test]
-    fn the_lock_of_a_database_replaced_before_it_is_taken_is_not_the_lock_of_the_new_one() {
-        let directory = tempfile::tempdir().unwrap();
-        let at = |name: &str| directory.path().join(name);
-        for name in ["web.esker", "staging"] {
-            fs::create_dir(at(name)).unwrap();
-            fs::write(at(name).join("LOCK"), "").unwrap();
-        }
-        // Another process replaces the database, and goes on writing to the new one.
-        let new = RealDisk.try_lock(&at("staging/LOCK")).unwrap();
-        let replace = || {
-            if at("staging").exists() {
-                RealDisk.exchange(&at("staging"), &at("web.esker")).unwrap();
-                fs::remove_dir_all(at("staging")).unwrap();
-            }
-        };
-        assert!(try_lock(&at("web.esker/LOCK"), replace).unwrap().is_none(), "two writers in one database");
-        drop(new);
-        assert!(RealDisk.try_lock(&at("web.esker/LOCK")).unwrap().is_some());
-        let gone = try_lock(&at("web.esker/LOCK"), || drop(fs::remove_dir_all(at("web.esker"))));
-        assert!(gone.unwrap_err().to_string().starts_with("cannot lock "), "the database is gone");
     }
 
     #[test]
@@ -474,18 +395,6 @@ mod tests {
         let entries = RealDisk.list(directory.path()).unwrap();
         let kinds: Vec<_> = entries.iter().map(|entry| (entry.is_directory, entry.is_link)).collect();
         assert_eq!(kinds, [(true, false), (false, true)]);
-    }
-
-    #[test]
-    fn a_forked_process_does_not_release_the_lock_of_its_parent() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("LOCK");
-        let (lock, shared) = locked_and_shared(&path, std::process::id() + 1);
-        assert!(!RealDisk.is_locked_here(&path));
-        drop(lock);
-        assert!(RealDisk.try_lock(&path).unwrap().is_none());
-        drop(shared);
-        assert!(RealDisk.try_lock(&path).unwrap().is_some());
     }
 
     /// Opening it waited for its other end, also after SIGTERM.

@@ -65,7 +65,7 @@ impl OutputFile {
                 Error::Io { action, source, .. } => Error::Io { action, path: path.to_owned(), source },
                 error => error,
             })?;
-            output.lock = output.disk.try_lock(&temporary)?;
+            output.lock = file.try_lock()?;
             output.file = Some((Arc::clone(&file), temporary));
             Box::new(Cursor::new(file, 0))
         };
@@ -106,6 +106,19 @@ impl OutputFile {
         }
     }
 
+    /// An error unless a name leads to the file that was written: somebody may have removed or replaced it.
+    fn expect_named(&self, file: &dyn File, name: &Path) -> Result<()> {
+        let id = file.id()?;
+        match self.disk.identify(name)? {
+            Some(named) if named.id == id => Ok(()),
+            _ => Err(Error::Invalid(format!(
+                "cannot write {}: {} was removed or replaced while it was written: export again",
+                self.path.display(),
+                name.display()
+            ))),
+        }
+    }
+
     /// For `map_err`: an error of writing this output.
     pub fn error(&self) -> impl Fn(io::Error) -> Error + 'static {
         let path = self.path.clone();
@@ -127,6 +140,7 @@ impl OutputFile {
         buffered.and_then(|mut buffered| buffered.flush()).map_err(self.error())?;
         if let Some((file, temporary)) = self.file.take() {
             let named = file.sync().and_then(|()| self.check_free()).and_then(|()| {
+                self.expect_named(file.as_ref(), &temporary)?;
                 if self.overwrite {
                     self.disk.replace(&temporary, &self.path)?;
                 } else {

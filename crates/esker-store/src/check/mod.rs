@@ -12,6 +12,7 @@
 mod hash;
 mod report;
 mod files;
+mod columns;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +25,7 @@ use esker_layers::layer::{Body, CodedColumns, ListColumns, PlainLayer, Section};
 use crate::snapshot::Snapshot;
 use crate::version::ids_directory;
 
+pub(crate) use columns::verify_columns;
 use files::{check_archive, check_heads, check_layers, check_tiles};
 use hash::mix;
 pub use report::Report;

@@ -19,7 +19,7 @@ use crate::database::{Database, DatabaseOptions};
 use crate::sample::Sample;
 use crate::snapshot::Snapshot;
 use crate::store::Store;
-use crate::version::ManifestWriter;
+use crate::version::{ManifestWriter, lock_writer};
 
 use super::check;
 
@@ -432,7 +432,7 @@ fn heads_of_a_forged_length_are_checked_and_read_without_memory_for_it() {
     db.make_heads(HeadedOptions { head_len: Some(1000), memory_bytes: 64 << 20 }, &run).unwrap();
     db.close().unwrap();
     let record = HeadsRecord { layer: 1, head_len: 1 << 61, order: HeadOrder::First };
-    let mut manifest = ManifestWriter::open(shared(&disk), Path::new(DB)).unwrap();
+    let mut manifest = ManifestWriter::open(&lock_writer(&shared(&disk), Path::new(DB)).unwrap()).unwrap();
     manifest.append(&[Edit::RemoveHeads { layer: 1 }, Edit::SetHeads(record)]).unwrap();
     // A check once took memory for twice the length.
     assert_eq!(problem(&disk, &run), None);

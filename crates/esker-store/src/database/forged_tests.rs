@@ -18,7 +18,7 @@ use crate::log::{Log, LogOptions, LogReader};
 use crate::sample::Sample;
 use crate::snapshot::Snapshot;
 use crate::store::Store;
-use crate::version::{MANIFEST_NAME, Manifest};
+use crate::version::{MANIFEST_NAME, Manifest, lock_writer};
 
 fn options() -> DatabaseOptions {
     DatabaseOptions { threads: 1, ..DatabaseOptions::default() }
@@ -46,8 +46,9 @@ fn prepare(seed: u64) -> (FaultyDisk, Vec<u8>, Vec<u8>) {
 /// Appends a commit to the log with valid checksums.
 fn forge(disk: &FaultyDisk, summary: &[u8], payload: &[u8]) {
     let start = Manifest::read(disk, &Path::new(DB).join(MANIFEST_NAME)).unwrap().log_start();
-    let (shared, cancel) = (Arc::new(disk.clone()), Cancel::default());
-    let log = Log::open(shared, Path::new(DB), start, LogOptions::default(), &cancel, |_| Ok(())).unwrap();
+    let (shared, cancel): (Arc<dyn Disk>, _) = (Arc::new(disk.clone()), Cancel::default());
+    let lock = lock_writer(&shared, Path::new(DB)).unwrap();
+    let log = Log::open(&lock, start, LogOptions::default(), &cancel, |_| Ok(())).unwrap();
     log.append(2, 0, summary, payload).unwrap();
     log.wait(2).unwrap();
     log.close().unwrap();

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use esker_format::io::{Disk, Lock, MemoryDisk, RealDisk};
+use esker_format::io::{Disk, MemoryDisk, RealDisk};
 use esker_format::{CopyPolicy, Edit, Result, WriteOptions};
 use esker_graph::{Budget, Reservation, Run, RunOptions};
 
@@ -18,8 +18,8 @@ use crate::freeze::ChangeCounts;
 use crate::log::{Log, LogOptions, LogStart, Sync};
 use crate::snapshot::{Snapshot, State};
 use crate::version::{
-    Manifest, ManifestWriter, Pinned, Published, Twin, expect_database, lock_writer, remove_dead_stagings,
-    remove_strays,
+    Manifest, ManifestWriter, Pinned, Published, Twin, WriterLock, expect_database, lock_writer,
+    remove_dead_stagings, remove_strays,
 };
 
 /// Options for writing a database.
@@ -134,7 +134,7 @@ pub(super) struct Core {
     pub(super) frozen: Mutex<ChangeCounts>,
     /// The thread that freezes and merges in the background.
     pub(super) maintainer: Mutex<Option<std::thread::JoinHandle<Result<()>>>>,
-    pub(super) _lock: Box<dyn Lock>,
+    pub(super) _lock: WriterLock,
 }
 
 /// Locks a mutex, also if its last holder panicked.
@@ -241,26 +241,25 @@ impl Database {
         run: &Run,
     ) -> Result<Self> {
         expect_database(disk.as_ref(), path)?;
-        let lock = lock_writer(disk.as_ref(), path)?;
-        let manifest = ManifestWriter::open(Arc::clone(&disk), path)?;
+        let lock = lock_writer(&disk, path)?;
+        let manifest = ManifestWriter::open(&lock)?;
         let start = manifest.manifest().log_start();
-        Self::open_locked(disk, path, options, run, lock, manifest, start)
+        Self::open_locked(options, run, lock, manifest, start)
     }
 
     /// Opens the database after its lock and manifest, with the log as `start` says.
     pub(super) fn open_locked(
-        disk: Arc<dyn Disk>,
-        path: &Path,
         options: DatabaseOptions,
         run: &Run,
-        lock: Box<dyn Lock>,
+        lock: WriterLock,
         mut manifest: ManifestWriter,
         start: LogStart,
     ) -> Result<Self> {
+        let (disk, path) = (lock.disk(), lock.database());
         let state = State::read(Arc::clone(&disk), path)?;
         let log_options = LogOptions { sync: options.sync, segment_bytes: options.segment_bytes };
         let mut logged = Vec::new();
-        let log = Log::open(Arc::clone(&disk), path, start, log_options, run.cancel(), |record| {
+        let log = Log::open(&lock, start, log_options, run.cancel(), |record| {
             logged.push(LoggedCommit::of(&record, path)?);
             Ok(())
         })?;

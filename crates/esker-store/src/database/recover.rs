@@ -81,8 +81,8 @@ impl Database {
         options: DatabaseOptions,
         run: &Run,
     ) -> Result<RecoveryReport> {
-        let lock = lock_writer(disk.as_ref(), path)?;
-        let mut manifest = ManifestWriter::open(Arc::clone(disk), path)?;
+        let lock = lock_writer(disk, path)?;
+        let mut manifest = ManifestWriter::open(&lock)?;
         let (state, survey, lost) = left(disk, path)?;
         let report = RecoveryReport::new(&survey, &state, lost.as_ref());
         drop(state);
@@ -96,7 +96,7 @@ impl Database {
         manifest.append_from(&edits, survey.manifest_records + 1)?;
         survey.cut(disk.as_ref(), path)?;
         let start = crate::log::LogStart { mark: None, ..manifest.manifest().log_start() };
-        let db = Self::open_locked(Arc::clone(disk), path, options, run, lock, manifest, start)?;
+        let db = Self::open_locked(options, run, lock, manifest, start)?;
         let mut maintenance = locked(&db.core.maintenance);
         db.core.freeze(&mut maintenance, run)?;
         if !report.lost.is_empty() {

@@ -2,12 +2,15 @@
 //!
 //! A thread that waits for a version that is not durable syncs everything written so far, unless another thread is already syncing.
 //! Syncs never run concurrently, because the system reports a failure to only one of them.
+//! What was synced counts as durable if the files are still the database's afterwards.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use esker_format::io::File;
 use esker_format::{Error, LogMark, Result};
+
+use crate::holding::WriterLock;
 
 /// A position in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +25,7 @@ pub(super) struct LogPosition {
 #[derive(Debug)]
 pub(super) struct Durability {
     directory: PathBuf,
+    lock: WriterLock,
     state: Mutex<DurabilityState>,
     changed: Condvar,
 }
@@ -39,15 +43,26 @@ struct DurabilityState {
 
 impl Durability {
     /// The state of a log whose last segment, `file`, is durable.
-    pub(super) fn new(directory: PathBuf, file: Arc<dyn File>, position: LogPosition) -> Self {
+    pub(super) fn new(
+        directory: PathBuf,
+        lock: WriterLock,
+        file: Arc<dyn File>,
+        position: LogPosition,
+    ) -> Self {
         let state =
             DurabilityState { file, written: position, durable: position, is_syncing: false, failure: None };
-        Self { directory, state: Mutex::new(state), changed: Condvar::new() }
+        Self { directory, lock, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// An error if the log has failed.
     pub(super) fn check(&self) -> Result<()> {
         self.refusal(&self.state())
+    }
+
+    /// As [`Durability::check`], and makes the log fail if its files are not the database's any more.
+    pub(super) fn check_files(&self) -> Result<()> {
+        self.check()?;
+        self.lock.expect_segment().inspect_err(|error| self.fail(error))
     }
 
     /// Makes the log fail: every later call returns an error with this one's message.
@@ -106,7 +121,7 @@ impl Durability {
             state.is_syncing = true;
             let (file, written) = (Arc::clone(&state.file), state.written);
             drop(state);
-            let synced = file.sync();
+            let synced = file.sync().and_then(|()| self.lock.expect_segment());
             state = self.state();
             state.is_syncing = false;
             match &synced {

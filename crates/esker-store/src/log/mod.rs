@@ -10,11 +10,13 @@ mod durable;
 mod writer;
 mod recover;
 mod survey;
+mod copying;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod sync_tests;
 
+pub(crate) use copying::copy_log;
 pub use options::Sync;
 pub(crate) use options::{LogOptions, LogStart, log_directory};
 pub(crate) use reader::LogReader;

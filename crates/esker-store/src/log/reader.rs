@@ -157,6 +157,17 @@ impl LogReader {
         (bytes > 0).then(|| (current.segment.file.path().to_owned(), bytes))
     }
 
+    /// Whether the segment that is being read is still the one that has its name.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(crate) fn is_in_place(&self) -> Result<bool> {
+        let Some(current) = &self.current else { return Ok(true) };
+        let file = &current.segment.file;
+        let named = self.disk.identify(file.path())?;
+        Ok(named.is_some_and(|named| file.id().is_ok_and(|id| id == named.id)))
+    }
+
     /// The version after the last one read.
     pub(crate) fn next_version(&self) -> u64 {
         self.next_version

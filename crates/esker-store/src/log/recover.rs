@@ -13,14 +13,14 @@ use super::reader::LogReader;
 use super::record::Record;
 use super::segment::{FIRST_RECORD, Opened, Segment, numbers, path_of};
 use super::writer::{Log, LogTail};
+use crate::holding::{GrowingFile, WriterLock};
 
 /// Size of the chunks in which a segment is rewritten.
 const COPY_BYTES: usize = 1 << 20;
 
 impl Log {
-    /// Opens or creates the log of the database at `database`, and passes the summaries of all commits from
-    /// [`LogStart::first_version`] on to `list`. On return they are durable, and the log holds no other records after them. The
-    /// caller must hold the database's lock.
+    /// Opens or creates the log of the locked database, and passes the summaries of all commits from
+    /// [`LogStart::first_version`] on to `list`. On return they are durable, and the log holds no other records after them.
     ///
     /// Time: reads the summaries, and rewrites the last segment unless it was closed. Memory: the longest summary; the longest record
     /// of a log of format version 4 or less.
@@ -28,13 +28,13 @@ impl Log {
     /// # Errors
     /// As [`LogReader::read_summary`]; errors of `list`; [`Error::Io`] if the repair fails.
     pub(crate) fn open(
-        disk: Arc<dyn Disk>,
-        database: &Path,
+        lock: &WriterLock,
         start: LogStart,
         options: LogOptions,
         cancel: &Cancel,
         mut list: impl FnMut(Record<'_>) -> Result<()>,
     ) -> Result<Self> {
+        let (disk, database) = (lock.disk(), lock.database());
         let directory = log_directory(database);
         if disk.look(&directory)?.is_none() {
             disk.create_directory(&directory)?;
@@ -46,14 +46,16 @@ impl Log {
         while let Some(record) = reader.read_summary()? {
             list(record)?;
         }
-        let tail = repair(disk.as_ref(), &directory, &reader, &start)?;
+        let tail = repair(lock, &directory, &reader, &start)?;
         drop(reader);
-        Self::start(disk, directory, start, options, tail)
+        Self::start(lock, start, options, tail)
     }
 }
 
 /// Makes the log end durably with its last record, in a segment that can be appended to.
-fn repair(disk: &dyn Disk, directory: &Path, reader: &LogReader, start: &LogStart) -> Result<LogTail> {
+fn repair(lock: &WriterLock, directory: &Path, reader: &LogReader, start: &LogStart) -> Result<LogTail> {
+    let disk = lock.disk();
+    let disk = disk.as_ref();
     let last = reader.end().map_or(0, |end| end.segment.header.number);
     for number in numbers(disk, directory, start.mark)? {
         if number > last {
@@ -67,7 +69,7 @@ fn repair(disk: &dyn Disk, directory: &Path, reader: &LogReader, start: &LogStar
     let mut tail = match reader.end() {
         Some(end) => {
             let path = path_of(directory, last);
-            let file = disk.open_for_writing(&path)?;
+            let file = lock.open(GrowingFile::Segment, &path)?;
             truncate_and_rewrite(file.as_ref(), end.position, end.closed_at)?;
             LogTail {
                 segment: Segment { file, header: end.segment.header.clone() },
@@ -81,25 +83,25 @@ fn repair(disk: &dyn Disk, directory: &Path, reader: &LogReader, start: &LogStar
                 buffer: Vec::new(),
             }
         }
-        None => begin(disk, directory, 1, start)?,
+        None => begin(lock, disk, 1, start)?,
     };
     // Begin a new segment if all commits are in layers, or if the log lost commits that are in a layer.
     let is_spent = reader.next_version() <= start.first_version;
     if is_spent && tail.segment.header.first_version != start.first_version {
-        tail = begin(disk, directory, last + 1, start)?;
+        tail = begin(lock, disk, last + 1, start)?;
     } else if !tail.segment.has_summaries() {
         // A segment has records of one form only.
         let here = LogStart { first_version: next_version, ..*start };
-        tail = LogTail { last: tail.last, ..begin(disk, directory, last + 1, &here)? };
+        tail = LogTail { last: tail.last, ..begin(lock, disk, last + 1, &here)? };
     }
     tail.segments = remove_spent(disk, directory, start)?;
     Ok(tail)
 }
 
-pub(super) fn begin(disk: &dyn Disk, directory: &Path, number: u64, start: &LogStart) -> Result<LogTail> {
+pub(super) fn begin(lock: &WriterLock, disk: &dyn Disk, number: u64, start: &LogStart) -> Result<LogTail> {
     let version = start.first_version - 1;
     Ok(LogTail {
-        segment: Segment::create(disk, directory, number, start)?,
+        segment: Segment::create(lock, disk, number, start)?,
         position: FIRST_RECORD,
         next_version: start.first_version,
         last: LogMark { segment: number, bytes: FIRST_RECORD, version, checksum: 0 },

@@ -11,6 +11,7 @@ use esker_format::{
 
 use super::options::{LogStart, log_directory};
 use super::record::{RECORD_HEADER_BYTES, RecordAddress, fill, find_header};
+use crate::holding::{GrowingFile, WriterLock};
 
 /// The first format version in which records have summaries.
 const SUMMARIES_SINCE: u32 = 5;
@@ -107,8 +108,9 @@ pub(crate) fn foreign_in_log(
 }
 
 impl Segment {
-    /// Creates a segment, durably.
-    pub(super) fn create(disk: &dyn Disk, directory: &Path, number: u64, start: &LogStart) -> Result<Self> {
+    /// Creates a segment of the log of the locked database, durably.
+    pub(super) fn create(lock: &WriterLock, disk: &dyn Disk, number: u64, start: &LogStart) -> Result<Self> {
+        let directory = log_directory(lock.database());
         let header = SegmentHeader {
             magic: LOG_MAGIC,
             format_version: FORMAT_VERSION,
@@ -117,10 +119,12 @@ impl Segment {
             first_version: start.first_version,
             manifest_records: start.manifest.records,
         };
-        let file = disk.create(&path_of(directory, number))?;
+        let path = path_of(&directory, number);
+        let file = disk.create(&path)?;
+        lock.keep(GrowingFile::Segment, &path, lock.lock_file(file.as_ref())?);
         file.write_at(&header_page(&header), 0)?;
         file.sync()?;
-        disk.sync_directory(directory)?;
+        disk.sync_directory(&directory)?;
         Ok(Self { file, header })
     }
 

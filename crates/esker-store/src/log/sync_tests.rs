@@ -9,6 +9,7 @@ use esker_graph::Cancel;
 
 use super::tests::{Known, OPTIONS, append, check, fault, new_disk, open, payload, read_only, start};
 use super::{Log, LogOptions, LogReader, Sync};
+use crate::holding::lock_writer;
 
 #[test]
 fn one_sync_serves_all_waiting_threads() {
@@ -57,10 +58,9 @@ fn a_reader_follows_a_writer() {
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let options = LogOptions { sync: Sync::Never, segment_bytes: 20_000 };
     let last = 3000;
+    let lock = lock_writer(&disk, directory.path()).unwrap();
     std::thread::scope(|scope| {
-        let log =
-            Log::open(Arc::clone(&disk), directory.path(), start(2), options, &Cancel::default(), |_| Ok(()))
-                .unwrap();
+        let log = Log::open(&lock, start(2), options, &Cancel::default(), |_| Ok(())).unwrap();
         scope.spawn(move || (2..=last).try_for_each(|version| append(&log, version)).unwrap());
         let mut reader = LogReader::open(disk, directory.path(), start(2)).unwrap();
         let mut expected = 2;

@@ -9,6 +9,7 @@ use esker_graph::Cancel;
 
 use super::record::{Record, RecordAddress, commit_header};
 use super::{Log, LogOptions, LogReader, LogStart, Sync};
+use crate::holding::{WriterLock, lock_writer};
 
 pub(super) const DB: &str = "web.esker";
 /// Seeds of each fault; each seed gives another random outcome.
@@ -52,6 +53,10 @@ pub(super) fn summary(version: u64) -> Vec<u8> {
     vec![version as u8; version as usize % 13]
 }
 
+fn lock(disk: &FaultyDisk) -> Result<WriterLock> {
+    lock_writer(&shared(disk), Path::new(DB))
+}
+
 pub(super) fn open(disk: &FaultyDisk, first_version: u64, options: LogOptions) -> Result<(Log, Vec<u64>)> {
     let mut versions = Vec::new();
     let replay = |record: Record<'_>| {
@@ -62,7 +67,7 @@ pub(super) fn open(disk: &FaultyDisk, first_version: u64, options: LogOptions) -
         Ok(())
     };
     let cancel = Cancel::default();
-    let log = Log::open(shared(disk), Path::new(DB), start(first_version), options, &cancel, replay)?;
+    let log = Log::open(&lock(disk)?, start(first_version), options, &cancel, replay)?;
     assert_eq!(log.next_version(), versions.last().map_or(first_version, |last| last + 1));
     Ok((log, versions))
 }
@@ -343,9 +348,7 @@ fn damage_that_no_crash_explains_is_an_error() {
         message(&disk, 2)
             .contains("web.esker/log/2 is damaged at byte 0: this segment of the log is missing")
     );
-    assert!(
-        Log::open(shared(&disk), Path::new(DB), start(2), OPTIONS, &Cancel::default(), |_| Ok(())).is_err()
-    );
+    assert!(Log::open(&lock(&disk).unwrap(), start(2), OPTIONS, &Cancel::default(), |_| Ok(())).is_err());
     assert_eq!(segments(&disk), [1, 3], "the failed opening changed files");
     let (disk, _) = closed();
     disk.remove_file(&segment(1)).unwrap();

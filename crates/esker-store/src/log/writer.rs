@@ -14,9 +14,10 @@ use esker_format::{
 use esker_graph::Stop;
 
 use super::durable::{Durability, LogPosition};
-use super::options::{LogOptions, LogStart, Sync};
+use super::options::{LogOptions, LogStart, Sync, log_directory};
 use super::record::{RECORD_HEADER_BYTES, commit_header, padding};
 use super::segment::{FIRST_RECORD, Segment, path_of};
+use crate::holding::WriterLock;
 
 /// A segment smaller than its full size divided by this stays, even if all its commits are in layers: creating a new one takes three syncs.
 const SPENT_SHARE: u64 = 16;
@@ -35,6 +36,7 @@ pub(crate) struct Log {
 
 #[derive(Debug)]
 struct LogCore {
+    lock: WriterLock,
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     database: DatabaseId,
@@ -74,16 +76,18 @@ struct SyncThread {
 impl Log {
     /// Continues a log whose tail is repaired and durable.
     pub(super) fn start(
-        disk: Arc<dyn Disk>,
-        directory: PathBuf,
+        lock: &WriterLock,
         start: LogStart,
         options: LogOptions,
         tail: LogTail,
     ) -> Result<Self> {
+        let directory = log_directory(lock.database());
         let position = LogPosition { bytes: tail.position, last: tail.last };
-        let durability = Durability::new(directory.clone(), Arc::clone(&tail.segment.file), position);
+        let file = Arc::clone(&tail.segment.file);
+        let durability = Durability::new(directory.clone(), lock.clone(), file, position);
         let core = Arc::new(LogCore {
-            disk,
+            lock: lock.clone(),
+            disk: lock.disk(),
             directory,
             database: start.database,
             options,
@@ -140,7 +144,8 @@ impl Log {
     /// Returns once the commit of `version` and all earlier ones are as durable as [`LogOptions::sync`] requires.
     ///
     /// # Errors
-    /// If the sync fails, one caller gets [`Error::Io`]; all other and later callers get [`Error::Invalid`].
+    /// If the sync fails, one caller gets [`Error::Io`]; all other and later callers get [`Error::Invalid`]. As [`WriterLock::expect`], which makes
+    /// the log fail.
     pub(crate) fn wait(&self, version: u64) -> Result<()> {
         let last = self.core.durability.written().last.version;
         if version > last {
@@ -150,7 +155,7 @@ impl Log {
         match self.core.options.sync {
             Sync::Always => self.core.durability.sync_to(version),
             Sync::Interval(_) | Sync::Never if self.durable_version() >= version => Ok(()),
-            Sync::Interval(_) | Sync::Never => self.core.durability.check(),
+            Sync::Interval(_) | Sync::Never => self.core.durability.check_files(),
         }
     }
 
@@ -227,7 +232,7 @@ impl Log {
     fn finish(&mut self) -> Result<()> {
         drop(self.sync_thread.take());
         let mut tail = self.core.tail();
-        self.core.durability.check()?;
+        self.core.durability.check_files()?;
         self.core.durability.sync_all()?;
         let is_known = match tail.position {
             FIRST_RECORD => tail.segment.header.manifest_records == tail.manifest.records,
@@ -324,7 +329,7 @@ impl LogCore {
             mark: None,
         };
         let number = tail.segment.header.number + 1;
-        let segment = Segment::create(self.disk.as_ref(), &self.directory, number, &start)
+        let segment = Segment::create(&self.lock, self.disk.as_ref(), number, &start)
             .inspect_err(|error| self.durability.fail(error))?;
         self.say_that_it_continues(tail).inspect_err(|error| self.durability.fail(error))?;
         self.durability.begin_segment(Arc::clone(&segment.file), FIRST_RECORD);

@@ -362,7 +362,7 @@ impl State {
             // New tiles or heads of a layer take the names of the old ones, so those opened may be of both.
             let may_be_mixed = || -> Result<bool> {
                 let now = Manifest::read(disk.as_ref(), &path.join(MANIFEST_NAME))?;
-                Ok(now.records != manifest.records)
+                Ok(now.head() != manifest.head())
             };
             if !(manifest.tiles.is_empty() && manifest.heads.is_empty()) && may_be_mixed()? {
                 let path = path.display();

@@ -118,7 +118,7 @@ impl Manifest {
                 Err(error) => error,
             };
             let now = Self::read(disk, &path)?;
-            if (now.database, now.records) == (manifest.database, manifest.records) {
+            if (now.database, now.head()) == (manifest.database, manifest.head()) {
                 return Err(failed);
             }
             manifest = now;

@@ -10,7 +10,7 @@ use esker_format::{
     PAGE_BYTES, Result, Retention, TagRecord, VersionRecord, VertexOrder,
 };
 
-use crate::version::{MANIFEST_NAME, Manifest, ManifestWriter};
+use crate::version::{MANIFEST_NAME, Manifest, ManifestWriter, lock_writer};
 
 const DB: &str = "web.esker";
 
@@ -66,7 +66,7 @@ fn read(disk: &FaultyDisk) -> Result<Manifest> {
 }
 
 fn open(disk: &FaultyDisk) -> Result<ManifestWriter> {
-    ManifestWriter::open(shared(disk), Path::new(DB))
+    ManifestWriter::open(&lock_writer(&shared(disk), Path::new(DB))?)
 }
 
 /// The edits of step `k`: a freeze, a merge of all layers except the first, a moved tag, or forgotten versions.
@@ -322,7 +322,8 @@ fn readers_see_complete_states_in_order_during_writes() {
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let path = directory.path().join(MANIFEST_NAME);
     disk.write(&path, &Manifest::encode(DatabaseId([1; 16]), 5, &first_edits()).unwrap()).unwrap();
-    let mut writer = ManifestWriter::open(Arc::clone(&disk), directory.path()).unwrap();
+    let lock = lock_writer(&disk, directory.path()).unwrap();
+    let mut writer = ManifestWriter::open(&lock).unwrap();
     let last = 61;
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| {

@@ -7,6 +7,8 @@ use esker_format::{Error, Result};
 
 /// The file of a database that says what belongs to it.
 pub const MANIFEST_NAME: &str = "MANIFEST";
+/// The empty file that only a backup has to which nothing was written since it was made.
+pub(crate) const BACKUP_NAME: &str = "BACKUP";
 /// The file that a cluster has (`esker-cluster`).
 const CLUSTER_NAME: &str = "CLUSTER";
 

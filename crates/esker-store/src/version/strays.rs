@@ -9,7 +9,8 @@ use esker_layers::own::OwnDirectory;
 use esker_layers::tiles::TileFiles;
 
 use super::manifest::Manifest;
-use super::names::{MANIFEST_NAME, ids_directory};
+use super::names::{BACKUP_NAME, MANIFEST_NAME, ids_directory, layer_directory};
+use crate::holding::{LOCK_NAME, NEW_NAME};
 use crate::log::foreign_in_log;
 
 /// What lies among the layers of a database and is not named by its manifest, and what was left among the states of live answers.
@@ -23,8 +24,8 @@ pub struct Strays {
 }
 
 /// Names in the directory of a database.
-const OWN_NAMES: [&str; 8] =
-    ["LOCK", MANIFEST_NAME, "MANIFEST.new", "ids", "ids.columns", "layers", LIVE_DIRECTORY, "log"];
+const OWN_NAMES: [&str; 9] =
+    [BACKUP_NAME, LOCK_NAME, MANIFEST_NAME, NEW_NAME, "ids", "ids.columns", "layers", LIVE_DIRECTORY, "log"];
 
 /// What lies in a database and is not Esker's: replacing the database would remove it. Unknown among the layers of a damaged database.
 ///
@@ -120,6 +121,29 @@ pub(crate) fn strays(disk: &dyn Disk, path: &Path) -> Result<Strays> {
     found.left.sort();
     found.foreign.extend(foreign_in_log(disk, path, manifest.log)?);
     Ok(found)
+}
+
+/// The files of layers and of the map of ids that a manifest names, and their bytes.
+///
+/// # Errors
+/// [`esker_format::Error::Io`].
+pub(crate) fn named_files(disk: &dyn Disk, path: &Path, manifest: &Manifest) -> Result<Vec<(PathBuf, u64)>> {
+    let mut files = Vec::new();
+    for layer in &manifest.layers {
+        let directory = layer_directory(path, layer.number);
+        let mut left = Vec::new();
+        if disk.look(&directory)?.is_some() {
+            let forms = disk.list(&directory)?.into_iter();
+            let forms = forms.filter(|form| is_left_form(form, manifest, layer.number));
+            left.extend(forms.map(|form| directory.join(form.name)));
+        }
+        let own = OwnDirectory::Layer.files(disk, &directory)?.into_iter();
+        files.extend(own.filter(|(file, _)| !left.iter().any(|left| file.starts_with(left))));
+    }
+    if !manifest.ids.kind.is_in_layers() {
+        files.extend(OwnDirectory::Ids.files(disk, &ids_directory(path))?);
+    }
+    Ok(files)
 }
 
 /// The files of the map of the ids that were imported, and their bytes. The manifest does not need them.

@@ -133,7 +133,7 @@ fn only_databases_are_replaced() {
     }
     Sample::random(5, 8, true, 1).write(&shared(&disk), Path::new(DB), false).unwrap();
     assert!(begin(DB, false).unwrap_err().starts_with("web.esker exists:"));
-    let lock = lock_writer(&disk, Path::new(DB)).unwrap();
+    let lock = lock_writer(&shared(&disk), Path::new(DB)).unwrap();
     assert!(begin(DB, true).unwrap_err().contains("being written to by another process"));
     drop(lock);
     begin(DB, true).unwrap();

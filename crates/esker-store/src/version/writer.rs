@@ -8,11 +8,10 @@ use esker_format::io::{Disk, File};
 use esker_format::{Error, FORMAT_VERSION, Result};
 
 use super::manifest::Manifest;
-use super::names::MANIFEST_NAME;
+use super::names::{BACKUP_NAME, MANIFEST_NAME};
 use super::records::{put_record, read};
+use crate::holding::{GrowingFile, NEW_NAME, WriterLock};
 
-/// Name of a rewritten manifest before it replaces the old one.
-const NEW_NAME: &str = "MANIFEST.new";
 /// Minimum number of dead edits for rewriting the file.
 const DEAD_EDITS_MIN: usize = 256;
 
@@ -22,6 +21,7 @@ const DEAD_EDITS_MIN: usize = 256;
 /// to recover.
 #[derive(Debug)]
 pub(crate) struct ManifestWriter {
+    lock: WriterLock,
     disk: Arc<dyn Disk>,
     database: PathBuf,
     path: PathBuf,
@@ -37,6 +37,16 @@ pub(crate) struct ManifestWriter {
     failure: Option<String>,
 }
 
+impl Manifest {
+    /// Encodes it as one record that has the number and the chain value of the last one.
+    ///
+    /// # Errors
+    /// As [`Manifest::encode`].
+    pub(crate) fn encode_whole(&self) -> Result<Vec<u8>> {
+        Self::encode_as(self.database, self.created_ms, self.head(), &self.to_edits())
+    }
+}
+
 /// A rewritten manifest that does not have its name yet.
 struct NewFile {
     file: Arc<dyn File>,
@@ -44,18 +54,24 @@ struct NewFile {
 }
 
 impl ManifestWriter {
-    /// Opens the manifest of the database at `database`, truncates an incomplete last record, and makes the rest durable. The caller
-    /// must hold the database's lock.
+    /// Opens the manifest of the database that is locked, truncates an incomplete last record, and makes the rest durable.
     ///
     /// # Errors
     /// As [`Manifest::read`]; [`Error::Io`] if a write fails.
-    pub(crate) fn open(disk: Arc<dyn Disk>, database: &Path) -> Result<Self> {
+    pub(crate) fn open(lock: &WriterLock) -> Result<Self> {
+        let (disk, database) = (lock.disk(), lock.database());
         let path = database.join(MANIFEST_NAME);
+        let file = lock.open(GrowingFile::Manifest, &path)?;
+        let backup = database.join(BACKUP_NAME);
+        if disk.look(&backup)?.is_some() {
+            // From here on it may have what no other database has.
+            disk.remove_file(&backup)?;
+            disk.sync_directory(database)?;
+        }
         let contents = read(disk.as_ref(), &path)?;
         let (end, last_start, num_edits) = (contents.end, contents.last_start, contents.edits.len());
         let is_old = contents.header.format_version < FORMAT_VERSION;
         let manifest = Arc::new(Manifest::assemble(&path, contents)?);
-        let file = disk.open_for_writing(&path)?;
         // After a failed sync in a process that died, the last record may exist only in the page cache, where a later sync
         // succeeds without writing it: rewrite the record, and set the length again.
         file.set_length(end)?;
@@ -66,6 +82,7 @@ impl ManifestWriter {
         disk.sync_directory(database)?;
         remove_leftover(disk.as_ref(), database)?;
         let mut writer = Self {
+            lock: lock.clone(),
             disk,
             database: database.to_owned(),
             path,
@@ -105,7 +122,7 @@ impl ManifestWriter {
     ///
     /// # Errors
     /// [`Error::Invalid`] if the edits contradict the state (then writes nothing), or if the writer has failed;
-    /// [`Error::Io`] if writing fails, which makes the writer fail.
+    /// [`Error::Io`] if writing fails, and as [`WriterLock::expect`], which make the writer fail.
     pub(crate) fn append(&mut self, edits: &[Edit]) -> Result<&Arc<Manifest>> {
         self.expect_sound()?;
         if edits.is_empty() {
@@ -115,7 +132,7 @@ impl ManifestWriter {
         let mut record = Vec::new();
         put_record(&mut record, self.manifest.records + 1, edits)?;
         let next = self.manifest.after(edits, &record).map_err(refused)?;
-        let written = self.file.write_at(&record, self.end).and_then(|()| self.file.sync());
+        let written = self.write(&record);
         written.map_err(|error| self.fail(error))?;
         self.end += record.len() as u64;
         self.num_edits += edits.len();
@@ -126,6 +143,14 @@ impl ManifestWriter {
             self.fail(error);
         }
         Ok(&self.manifest)
+    }
+
+    /// Writes a record, durably. It counts if the file is still the database's.
+    fn write(&self, record: &[u8]) -> Result<()> {
+        self.lock.expect()?;
+        self.file.write_at(record, self.end)?;
+        self.file.sync()?;
+        self.lock.expect()
     }
 
     /// Writes a seal: it confirms that the last record was synced, so that damage to that record is told from a torn write. The seal is not
@@ -154,8 +179,11 @@ impl ManifestWriter {
 
     /// Puts a new file in the place of the old one.
     fn replace(&mut self, new: NewFile) -> Result<()> {
+        let lock = self.lock.lock_file(new.file.as_ref())?;
         self.disk.replace(&self.database.join(NEW_NAME), &self.path)?;
+        self.lock.keep(GrowingFile::Manifest, &self.path, lock);
         self.disk.sync_directory(&self.database)?;
+        self.lock.expect()?;
         (self.file, self.end, self.num_edits) = (new.file, new.bytes, self.manifest.num_edits());
         self.seal();
         Ok(())
@@ -163,8 +191,7 @@ impl ManifestWriter {
 
     fn write_new(&self, manifest: &Manifest) -> Result<NewFile> {
         remove_leftover(self.disk.as_ref(), &self.database)?;
-        let edits = manifest.to_edits();
-        let content = Manifest::encode_as(manifest.database, manifest.created_ms, manifest.head(), &edits)?;
+        let content = manifest.encode_whole()?;
         let file = self.disk.create(&self.database.join(NEW_NAME))?;
         file.write_at(&content, 0)?;
         file.sync()?;

@@ -3,5 +3,7 @@
 //! `tests/memory` is a program of its own, because it replaces the allocator.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)] // The tests read and write files of their own.
 
+mod backups;
 mod commits;
+mod holding;
 mod processes;

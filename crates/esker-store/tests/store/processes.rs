@@ -17,7 +17,7 @@ use esker_store::version::{Staging, StagingOptions, lock_writer};
 const HOLD: &str = "ESKER_TEST_HOLDS_LOCK_OF";
 
 /// Writes a database of a cycle of `n` vertices.
-fn write_cycle(path: &Path, n: u64, replace: bool) -> esker_store::Result<u64> {
+pub(super) fn write_cycle(path: &Path, n: u64, replace: bool) -> esker_store::Result<u64> {
     let options = StagingOptions { replace, ..StagingOptions::default() };
     let staging = Staging::begin(Arc::new(RealDisk), path, options)?;
     let layer = staging.plain_layer();
@@ -41,6 +41,10 @@ fn write_cycle(path: &Path, n: u64, replace: bool) -> esker_store::Result<u64> {
     ])
 }
 
+fn real() -> Arc<dyn Disk> {
+    Arc::new(RealDisk)
+}
+
 fn next_of(path: &Path, v: VertexId) -> VertexId {
     Store::open(path).unwrap().snapshot().unwrap().neighbors(Direction::Out, v).unwrap()[0]
 }
@@ -49,7 +53,7 @@ fn next_of(path: &Path, v: VertexId) -> VertexId {
 #[test]
 fn holder() {
     let Some(path) = std::env::var_os(HOLD) else { return };
-    let lock = lock_writer(&RealDisk, Path::new(&path)).unwrap();
+    let lock = lock_writer(&real(), Path::new(&path)).unwrap();
     std::io::stdout().write_all(b"\nlocked\n").unwrap();
     std::io::stdin().lines().for_each(drop);
     drop(lock);
@@ -78,7 +82,7 @@ fn one_process_writes_while_others_read() {
     let path = directory.path().join("web.esker");
     write_cycle(&path, 10, false).unwrap();
     let (mut holder, _output) = start_holder(&path);
-    let told = lock_writer(&RealDisk, &path).unwrap_err().to_string();
+    let told = lock_writer(&real(), &path).unwrap_err().to_string();
     assert!(
         told.ends_with("web.esker is being written to by another process: wait until it is done"),
         "{told}"
@@ -87,8 +91,8 @@ fn one_process_writes_while_others_read() {
     assert_eq!(next_of(&path, 9), 0);
     drop(holder.stdin.take());
     assert!(holder.wait().unwrap().success());
-    let own = lock_writer(&RealDisk, &path).unwrap();
-    let told = lock_writer(&RealDisk, &path).unwrap_err().to_string();
+    let own = lock_writer(&real(), &path).unwrap();
+    let told = lock_writer(&real(), &path).unwrap_err().to_string();
     assert!(
         told.ends_with(
             "web.esker is being written to by another handle of this process: close that one, or use it"
@@ -96,7 +100,7 @@ fn one_process_writes_while_others_read() {
         "{told}"
     );
     drop(own);
-    lock_writer(&RealDisk, &path).unwrap();
+    lock_writer(&real(), &path).unwrap();
 }
 
 #[test]
@@ -107,7 +111,7 @@ fn a_killed_writer_leaves_no_lock() {
     let (mut holder, _output) = start_holder(&path);
     holder.kill().unwrap();
     holder.wait().unwrap();
-    lock_writer(&RealDisk, &path).unwrap();
+    lock_writer(&real(), &path).unwrap();
 }
 
 #[test]

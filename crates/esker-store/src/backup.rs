@@ -1,0 +1,349 @@
+//! Copies of a database, made while others read and write it.
+//!
+//! A copy is made in a directory beside its place (`StagedDirectory`) and takes its place in one step, once it is verified:
+//!
+//! 1. MANIFEST is read: it names the files of layers, which never change.
+//! 2. These are taken from the copy that was made before, if they are the same there (`is_same`), or shared with the database as clones (reflinks)
+//!    or hard links, or copied.
+//! 3. The complete records of the log are copied.
+//! 4. MANIFEST is read again. If a writer has changed it meanwhile, the steps are repeated; files that are the same stay. Else log and layers are of
+//!    one state, and MANIFEST is written anew for it, with the last commit of the copied log as its mark.
+//! 5. What is new is verified, and the log.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use esker_format::io::{Disk, copy, parent};
+use esker_format::{Error, PAGE_BYTES, Result, archived_name};
+use esker_graph::Run;
+
+use crate::check::verify_columns;
+use crate::log::copy_log;
+use crate::snapshot::State;
+use crate::store::Store;
+use crate::version::{BACKUP_NAME, MANIFEST_NAME, Manifest, StagedDirectory, expect_database, named_files};
+
+/// How often the steps are repeated.
+const ATTEMPTS_MAX: u32 = 100;
+/// Files up to this size, and archives, are compared whole; of longer ones the header and at least this much of the end, with the checksums of all
+/// their blocks.
+const COMPARED_BYTES: u64 = 1 << 20;
+/// A file has one byte of checksums for more than this many bytes.
+const BYTES_PER_CHECKSUM_BYTE: u64 = 1 << 10;
+
+/// How a copy is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BackupOptions {
+    /// Whether to copy all files that are new, instead of sharing their blocks on the disk, or the files, with the database.
+    pub apart: bool,
+}
+
+/// Files, and their bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FileCount {
+    /// The number of files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl FileCount {
+    fn add(&mut self, bytes: u64) {
+        self.files += 1;
+        self.bytes += bytes;
+    }
+}
+
+/// What a copy holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BackupReport {
+    /// Its newest version.
+    pub version: u64,
+    /// The files that the copy before it had already.
+    pub kept: FileCount,
+    /// The files whose blocks on the disk it shares with the database.
+    pub cloned: FileCount,
+    /// The files that it shares with the database, as hard links.
+    pub linked: FileCount,
+    /// The files that were copied, MANIFEST and those of the log among them.
+    pub copied: FileCount,
+    /// The bytes of the files that were verified.
+    pub verified_bytes: u64,
+}
+
+/// Makes a copy of the database at `database`, or brings the copy up to date that an earlier call made at `target`. A writer goes on meanwhile. The
+/// copy has all versions that were committed when it was made. It is a database that can be read; once it is opened for writing, it is no backup any
+/// more, and is not replaced by a later call. States of live answers are not copied.
+///
+/// # Errors
+/// [`Error::Invalid`] if something else is at `target`, or a backup with versions that the database does not have; [`Error::Corrupt`] and
+/// [`Error::Lost`] if the database is damaged, so far as a copy is made of what is damaged: what was at `target` stays; [`Error::Io`]; cancellation.
+pub fn backup(
+    disk: &Arc<dyn Disk>,
+    database: &Path,
+    target: &Path,
+    options: BackupOptions,
+    run: &Run,
+) -> Result<BackupReport> {
+    expect_database(disk.as_ref(), database)?;
+    let earlier = disk.look(target)?.is_some();
+    if earlier {
+        expect_earlier(disk, database, target)?;
+    }
+    let staged = StagedDirectory::begin(disk, target, earlier)?;
+    let earlier = earlier.then(|| disk.follow(target)).transpose()?;
+    let copying =
+        Copying { disk, from: database, to: staged.path(), earlier: earlier.as_deref(), options, run };
+    let report = copying.make()?;
+    disk.write(&staged.path().join(BACKUP_NAME), &[])?;
+    staged.install()?;
+    Ok(report)
+}
+
+/// Makes a database at `target` of a backup, or of any other database, whose files are all verified. `replace` says whether to replace a database at
+/// `target`.
+///
+/// # Errors
+/// [`Error::Invalid`] if something is at `target` that may not be replaced; otherwise as [`backup`].
+pub fn restore(
+    disk: &Arc<dyn Disk>,
+    backup: &Path,
+    target: &Path,
+    replace: bool,
+    options: BackupOptions,
+    run: &Run,
+) -> Result<BackupReport> {
+    expect_database(disk.as_ref(), backup)?;
+    if is_same_database(disk.as_ref(), backup, target)? {
+        return Err(Error::Invalid(format!(
+            "{} is the backup itself: choose another name",
+            target.display()
+        )));
+    }
+    let staged = StagedDirectory::begin(disk, target, replace)?;
+    let copying = Copying { disk, from: backup, to: staged.path(), earlier: None, options, run };
+    let report = copying.make()?;
+    staged.install()?;
+    Ok(report)
+}
+
+/// Whether two paths lead to one database.
+fn is_same_database(disk: &dyn Disk, a: &Path, b: &Path) -> Result<bool> {
+    let [a, b] = [a, b].map(|path| disk.identify(&path.join(MANIFEST_NAME)));
+    Ok(matches!((a?, b?), (Some(a), Some(b)) if a.id == b.id))
+}
+
+/// An error unless there is an earlier backup of a database at `target`, of which the database has all versions that it has not forgotten.
+fn expect_earlier(disk: &Arc<dyn Disk>, database: &Path, target: &Path) -> Result<()> {
+    let name = target.display();
+    let refused = |why: String| Err(Error::Invalid(format!("{name} {why}: choose another name")));
+    if is_same_database(disk.as_ref(), database, target)? {
+        return refused("is the database itself".to_owned());
+    }
+    if disk.look(&target.join(BACKUP_NAME))?.is_none() {
+        return refused("exists and is no backup, or was written to since it was made".to_owned());
+    }
+    let [source, earlier] = [database, target].map(|path| Store::open_on(Arc::clone(disk), path));
+    let (source, earlier) = (source?, earlier?);
+    if source.manifest().database != earlier.manifest().database {
+        return refused(format!("is a backup of another database than {}", database.display()));
+    }
+    let versions: BTreeMap<u64, u64> =
+        source.versions()?.iter().map(|version| (version.number, version.committed_ms)).collect();
+    let newest = versions.last_key_value().map_or(0, |(&number, _)| number);
+    for version in earlier.versions()? {
+        let is_missing = version.number > newest;
+        let is_other = versions.get(&version.number).is_some_and(|&ms| ms != version.committed_ms);
+        if is_missing || is_other {
+            return refused(format!(
+                "has a version {} that {} does not have",
+                version.number,
+                database.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A copy that is being made.
+struct Copying<'a> {
+    disk: &'a Arc<dyn Disk>,
+    from: &'a Path,
+    to: &'a Path,
+    /// The copy that was made before.
+    earlier: Option<&'a Path>,
+    options: BackupOptions,
+    run: &'a Run,
+}
+
+/// How a file came into a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Kept,
+    Cloned,
+    Linked,
+    Copied,
+}
+
+/// The files of a copy, by their paths in it, with their bytes.
+type Placed = BTreeMap<PathBuf, (Origin, u64)>;
+
+impl Copying<'_> {
+    /// Makes and verifies the copy.
+    fn make(&self) -> Result<BackupReport> {
+        let path = self.from.join(MANIFEST_NAME);
+        let mut placed = Placed::new();
+        self.create_directory(&self.to.join("layers"))?;
+        for _ in 0..ATTEMPTS_MAX {
+            let manifest = Manifest::read(self.disk.as_ref(), &path)?;
+            let outcome = self.copy_state(&manifest, &mut placed);
+            let now = Manifest::read(self.disk.as_ref(), &path)?;
+            match outcome {
+                Err(Error::Stop(stop)) => return Err(stop.into()),
+                outcome if (now.database, now.head()) == (manifest.database, manifest.head()) => {
+                    outcome?;
+                    return self.verify(&placed);
+                }
+                // A writer has changed the layers meanwhile.
+                _ => {}
+            }
+        }
+        Err(Error::Invalid(format!(
+            "{} changed again and again while it was copied: try again when less is written",
+            self.from.display()
+        )))
+    }
+
+    /// Copies the files of a manifest, the log, and the manifest.
+    fn copy_state(&self, manifest: &Manifest, placed: &mut Placed) -> Result<()> {
+        let files = named_files(self.disk.as_ref(), self.from, manifest)?;
+        let mut named = Placed::new();
+        for (file, bytes) in files {
+            self.run.check()?;
+            let name = file.strip_prefix(self.from).unwrap_or(&file).to_owned();
+            let origin = match placed.remove(&name) {
+                Some((origin, _)) if is_same(self.disk.as_ref(), &file, &self.to.join(&name), bytes)? => {
+                    origin
+                }
+                Some(_) => {
+                    self.disk.remove_file(&self.to.join(&name))?;
+                    self.place(&file, &name, bytes)?
+                }
+                None => self.place(&file, &name, bytes)?,
+            };
+            named.insert(name, (origin, bytes));
+        }
+        for name in placed.keys() {
+            self.disk.remove_file(&self.to.join(name))?;
+        }
+        *placed = named;
+        let log = self.to.join("log");
+        for old in [&log, &self.to.join(MANIFEST_NAME)] {
+            match self.disk.look(old)? {
+                Some(entry) if entry.is_directory => self.disk.remove_directory(old)?,
+                Some(_) => self.disk.remove_file(old)?,
+                None => {}
+            }
+        }
+        let mark = copy_log(self.disk, self.from, &log, manifest.log_start(), self.run)?;
+        let copied = Manifest { log: mark.or(manifest.log), ..manifest.clone() };
+        self.disk.write(&self.to.join(MANIFEST_NAME), &copied.encode_whole()?)
+    }
+
+    /// Puts a file into the copy.
+    fn place(&self, file: &Path, name: &Path, bytes: u64) -> Result<Origin> {
+        let disk = self.disk.as_ref();
+        let to = self.to.join(name);
+        self.create_directory(&parent(&to))?;
+        if let Some(earlier) = self.earlier.map(|earlier| earlier.join(name))
+            && is_same(disk, file, &earlier, bytes)?
+            && disk.link(&earlier, &to)?
+        {
+            return Ok(Origin::Kept);
+        }
+        if !self.options.apart {
+            if disk.clone_file(file, &to)? {
+                return Ok(Origin::Cloned);
+            }
+            if disk.link(file, &to)? {
+                return Ok(Origin::Linked);
+            }
+        }
+        copy(disk, file, &to, bytes, || Ok(self.run.check()?))?;
+        Ok(Origin::Copied)
+    }
+
+    /// Creates a directory of the copy, and those above it, unless they exist.
+    fn create_directory(&self, path: &Path) -> Result<()> {
+        if self.disk.look(path)?.is_some() {
+            return Ok(());
+        }
+        self.create_directory(&parent(path))?;
+        self.disk.create_directory(path)
+    }
+
+    /// Verifies what the copy before it did not have, and counts the files.
+    fn verify(&self, placed: &Placed) -> Result<BackupReport> {
+        let mut report = BackupReport::default();
+        for (origin, bytes) in placed.values() {
+            match origin {
+                Origin::Kept => report.kept.add(*bytes),
+                Origin::Cloned => report.cloned.add(*bytes),
+                Origin::Linked => report.linked.add(*bytes),
+                Origin::Copied => report.copied.add(*bytes),
+            }
+        }
+        let is_new = |file: &Path| {
+            let name = file.strip_prefix(self.to).ok().and_then(|name| placed.get(name));
+            name.is_none_or(|(origin, _)| *origin != Origin::Kept)
+        };
+        let state = State::read(Arc::clone(self.disk), self.to)?;
+        report.verified_bytes = verify_columns(&state, &is_new, self.run)?;
+        drop(state);
+        let store = Store::open_on(Arc::clone(self.disk), self.to)?;
+        store.check_log(self.run)?;
+        report.version = store.versions()?.last().map_or(0, |newest| newest.number);
+        for (file, bytes) in store.files()? {
+            let name = file.strip_prefix(self.to).unwrap_or(&file);
+            if name == Path::new(MANIFEST_NAME) || name.starts_with("log") {
+                report.copied.add(bytes);
+                report.verified_bytes += bytes;
+            }
+        }
+        Ok(report)
+    }
+}
+
+/// Whether two files hold the same, by what proves it: they are one file; or they have the same length, header and checksums of all blocks.
+/// Short files and archives are compared whole. `bytes` is the length of the first.
+fn is_same(disk: &dyn Disk, a: &Path, b: &Path, bytes: u64) -> Result<bool> {
+    let (Some(first), Some(second)) = (disk.identify(a)?, disk.identify(b)?) else { return Ok(false) };
+    if first.id == second.id {
+        return Ok(true);
+    }
+    let (a_file, b_file) = (disk.open(a)?, disk.open(b)?);
+    if a_file.len()? != bytes || b_file.len()? != bytes {
+        return Ok(false);
+    }
+    let name = a.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_archive = archived_name(name) != name;
+    let end = match is_archive || bytes <= COMPARED_BYTES {
+        true => 0,
+        false => bytes - COMPARED_BYTES.max(bytes / BYTES_PER_CHECKSUM_BYTE),
+    };
+    let mut pieces = [vec![0; COMPARED_BYTES as usize], vec![0; COMPARED_BYTES as usize]];
+    let mut position = 0;
+    while position < bytes {
+        let len = if position < end { PAGE_BYTES as u64 } else { COMPARED_BYTES.min(bytes - position) };
+        let [ours, theirs] = &mut pieces;
+        let (ours, theirs) = (&mut ours[..len as usize], &mut theirs[..len as usize]);
+        a_file.read_exact_at(ours, position)?;
+        b_file.read_exact_at(theirs, position)?;
+        if ours != theirs {
+            return Ok(false);
+        }
+        position = if position < end { end } else { position + len };
+    }
+    Ok(true)
+}

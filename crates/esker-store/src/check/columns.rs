@@ -1,0 +1,42 @@
+//! The checksums of files, without what they mean together.
+
+use std::path::Path;
+
+use esker_format::{Archive, Column, Result, Values};
+use esker_graph::Run;
+
+use crate::snapshot::State;
+
+/// Verifies the checksums of all columns of a state in the files that `is_new` chooses. Returns their bytes.
+///
+/// # Errors
+/// [`esker_format::Error::Corrupt`] for the first damaged column; [`esker_format::Error::Io`]; cancellation.
+pub(crate) fn verify_columns(state: &State, is_new: &dyn Fn(&Path) -> bool, run: &Run) -> Result<u64> {
+    let database = state.manifest().database;
+    let mut bytes = 0;
+    let mut archives: Vec<&Archive> = state.ids_archive().into_iter().collect();
+    let mut tiles: Vec<&Column<u8>> = Vec::new();
+    for layer in state.layers() {
+        let number = layer.record().number;
+        archives.push(layer.archive());
+        if let Some(found) = state.tiles_of(number)? {
+            archives.push(found.archive());
+            tiles.extend(found.data().columns());
+        }
+        archives.extend(state.heads_of(number)?.map(|heads| heads.archive()));
+    }
+    for archive in archives {
+        for path in archive.paths() {
+            let values = Values::open_any(archive, &path, database)?;
+            if is_new(values.path()) {
+                values.verify(run)?;
+                bytes += values.file_bytes();
+            }
+        }
+    }
+    for data in tiles.into_iter().filter(|data| is_new(data.path())) {
+        data.all(run)?;
+        bytes += data.file_bytes();
+    }
+    Ok(bytes)
+}
