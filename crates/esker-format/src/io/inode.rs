@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::disk::DirectoryEntry;
-use super::map::FileId;
+use super::file_id::FileId;
 use super::names::last;
 use super::pending::ContentChange;
 

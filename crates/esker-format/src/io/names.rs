@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::disk::{DirectoryEntry, NamedFile, parent};
-use super::map::FileId;
+use super::file_id::FileId;
 use crate::error::{Error, Result};
 
 /// The inode of each path.

@@ -148,6 +148,7 @@ impl Writer {
             edges: with_room(batch.ops.len())?,
             rows: Vec::new(),
             vertices: Vec::new(),
+            checksum: 0,
             paging: None,
         };
         let cancel = &options.cancel;

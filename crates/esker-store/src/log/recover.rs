@@ -22,8 +22,7 @@ impl Log {
     /// Opens or creates the log of the locked database, and passes the summaries of all commits from
     /// [`LogStart::first_version`] on to `list`. On return they are durable, and the log holds no other records after them.
     ///
-    /// Time: reads the summaries, and rewrites the last segment unless it was closed. Memory: the longest summary; the longest record
-    /// of a log of format version 4 or less.
+    /// Time: reads the summaries, and rewrites the last segment unless it was closed. Memory: the longest summary.
     ///
     /// # Errors
     /// As [`LogReader::read_summary`]; errors of `list`; [`Error::Io`] if the repair fails.
@@ -89,10 +88,6 @@ fn repair(lock: &WriterLock, directory: &Path, reader: &LogReader, start: &LogSt
     let is_spent = reader.next_version() <= start.first_version;
     if is_spent && tail.segment.header.first_version != start.first_version {
         tail = begin(lock, disk, last + 1, start)?;
-    } else if !tail.segment.has_summaries() {
-        // A segment has records of one form only.
-        let here = LogStart { first_version: next_version, ..*start };
-        tail = LogTail { last: tail.last, ..begin(lock, disk, last + 1, &here)? };
     }
     tail.segments = remove_spent(disk, directory, start)?;
     Ok(tail)
@@ -100,11 +95,13 @@ fn repair(lock: &WriterLock, directory: &Path, reader: &LogReader, start: &LogSt
 
 pub(super) fn begin(lock: &WriterLock, disk: &dyn Disk, number: u64, start: &LogStart) -> Result<LogTail> {
     let version = start.first_version - 1;
+    let segment = Segment::create(lock, disk, number, start)?;
+    let last = LogMark { segment: number, bytes: FIRST_RECORD, version, checksum: segment.header.previous };
     Ok(LogTail {
-        segment: Segment::create(lock, disk, number, start)?,
+        segment,
         position: FIRST_RECORD,
         next_version: start.first_version,
-        last: LogMark { segment: number, bytes: FIRST_RECORD, version, checksum: 0 },
+        last,
         manifest: start.manifest,
         witness: None,
         segments: VecDeque::new(),
@@ -135,18 +132,19 @@ fn remove_spent(disk: &dyn Disk, directory: &Path, start: &LogStart) -> Result<V
     let mut is_changed = false;
     for number in numbers(disk, directory, start.mark)?.into_iter().rev() {
         let path = path_of(directory, number);
+        if kept.front().is_some_and(|&(_, first_version)| first_version <= start.first_version) {
+            // Whatever is in it: a later one has all that is in no layer.
+            disk.remove_file(&path)?;
+            is_changed = true;
+            continue;
+        }
         let header = match Segment::open(disk.open(&path)?, number, start)? {
             Opened::Complete(segment) => segment.header,
             Opened::Unfinished => {
                 return Err(Error::corrupt(path, 0, "it has no header, although a later segment exists"));
             }
         };
-        if kept.front().is_some_and(|&(_, first_version)| first_version <= start.first_version) {
-            disk.remove_file(&path)?;
-            is_changed = true;
-        } else {
-            kept.push_front((number, header.first_version));
-        }
+        kept.push_front((number, header.first_version));
     }
     if is_changed {
         disk.sync_directory(directory)?;

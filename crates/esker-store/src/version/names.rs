@@ -26,6 +26,9 @@ pub(crate) fn expect_database(disk: &dyn Disk, path: &Path) -> Result<()> {
         Some(_) if has(CLUSTER_NAME)? => {
             "is a cluster, not a database: use `esker cluster`, or open one of the shards in it, which are databases".to_owned()
         }
+        Some(_) if has("layers")? => {
+            format!("has the layers of a database, but no file {MANIFEST_NAME}: `esker recover {name}` says what can be kept")
+        }
         Some(_) => format!("is not a database: it has no file {MANIFEST_NAME}"),
     };
     Err(Error::Invalid(format!("{name} {instead}")))

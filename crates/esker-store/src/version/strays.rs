@@ -9,7 +9,7 @@ use esker_layers::own::OwnDirectory;
 use esker_layers::tiles::TileFiles;
 
 use super::manifest::Manifest;
-use super::names::{BACKUP_NAME, MANIFEST_NAME, ids_directory, layer_directory};
+use super::names::{BACKUP_NAME, MANIFEST_NAME, ids_directory};
 use crate::holding::{LOCK_NAME, NEW_NAME};
 use crate::log::foreign_in_log;
 
@@ -32,12 +32,14 @@ const OWN_NAMES: [&str; 9] =
 /// # Errors
 /// [`esker_format::Error::Io`].
 pub(super) fn foreign_in(disk: &dyn Disk, path: &Path) -> Result<Vec<PathBuf>> {
+    strays(disk, path).map(|strays| strays.foreign).or_else(|_| foreign_beside(disk, path))
+}
+
+/// What lies in the directory of a database and has the name of nothing that a database has.
+fn foreign_beside(disk: &dyn Disk, path: &Path) -> Result<Vec<PathBuf>> {
     let entries = disk.list(path)?.into_iter();
-    let beside =
-        entries.filter(|entry| !OWN_NAMES.contains(&&entry.name[..])).map(|entry| path.join(entry.name));
-    let mut foreign: Vec<PathBuf> = beside.collect();
-    foreign.extend(strays(disk, path).unwrap_or_default().foreign);
-    Ok(foreign)
+    let foreign = entries.filter(|entry| !OWN_NAMES.contains(&&entry.name[..]));
+    Ok(foreign.map(|entry| path.join(entry.name)).collect())
 }
 
 /// Removes what a writer that died has left. Leaves everything that is not a layer by its name and kind, and whatever lies behind a link.
@@ -72,7 +74,8 @@ pub(crate) fn remove_strays(disk: &dyn Disk, path: &Path, manifest: &Manifest) -
     Ok(())
 }
 
-/// Lists what lies among the layers and is not named by the manifest, and what lies in the log and is no segment of it.
+/// Lists what lies among the layers and is not named by the manifest, what lies in the log and is no segment of it, and what else lies in
+/// the directory.
 ///
 /// # Errors
 /// [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`] if the manifest cannot be read.
@@ -118,7 +121,10 @@ pub(crate) fn strays(disk: &dyn Disk, path: &Path) -> Result<Strays> {
         found.left.extend(left_ids(disk, path)?);
     }
     found.left.extend(left_live_files(disk, &path.join(LIVE_DIRECTORY))?);
+    let rewritten = path.join(NEW_NAME);
+    found.left.extend(disk.look(&rewritten)?.map(|entry| (rewritten, entry.bytes)));
     found.left.sort();
+    found.foreign.extend(foreign_beside(disk, path)?);
     found.foreign.extend(foreign_in_log(disk, path, manifest.log)?);
     Ok(found)
 }

@@ -54,6 +54,21 @@ struct NewFile {
 }
 
 impl ManifestWriter {
+    /// Puts a manifest of this state in the place of the one of the locked database, which may be missing or damaged, durably.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Invalid`] if the state exceeds 4 GiB; as [`WriterLock::expect`].
+    pub(crate) fn write_anew(lock: &WriterLock, manifest: &Manifest) -> Result<()> {
+        let (disk, database) = (lock.disk(), lock.database());
+        remove_leftover(disk.as_ref(), database)?;
+        let new = database.join(NEW_NAME);
+        let file = disk.create(&new)?;
+        file.write_at(&manifest.encode_whole()?, 0)?;
+        file.sync()?;
+        disk.replace(&new, &database.join(MANIFEST_NAME))?;
+        disk.sync_directory(database)
+    }
+
     /// Opens the manifest of the database that is locked, truncates an incomplete last record, and makes the rest durable.
     ///
     /// # Errors
@@ -196,17 +211,6 @@ impl ManifestWriter {
         file.write_at(&content, 0)?;
         file.sync()?;
         Ok(NewFile { file, bytes: content.len() as u64 })
-    }
-
-    /// As [`ManifestWriter::append`], but rewrites the whole file, and gives the record at least the number `records`.
-    pub(crate) fn append_from(&mut self, edits: &[Edit], records: u64) -> Result<&Arc<Manifest>> {
-        self.expect_sound()?;
-        let mut next = self.manifest.with(edits).map_err(Error::Invalid)?;
-        next.records = next.records.max(records);
-        let new = self.write_new(&next)?;
-        self.manifest = Arc::new(next);
-        self.replace(new).map_err(|error| self.fail(error))?;
-        Ok(&self.manifest)
     }
 
     fn fail(&mut self, error: Error) -> Error {
