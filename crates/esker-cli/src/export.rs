@@ -97,8 +97,8 @@ impl ExportCommand {
         };
         let policy = PolicyArgs::default();
         let selected = self.part.select(&snapshot, false, &policy, &self.resources, &cancel)?;
-        let snapshot = selected.as_ref().map_or(&snapshot, |selected| &selected.snapshot);
-        let graph = StoredExport::new(snapshot, &run)?;
+        let part = selected.as_ref().map_or(&snapshot, |selected| &selected.snapshot);
+        let graph = StoredExport::new(part, &run)?.part_of(&snapshot);
         let report = export(&graph, &self.output, &options);
         bar.finish();
         let mut report = report?;
