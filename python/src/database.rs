@@ -16,6 +16,7 @@ use esker::store::format::{Retention, VersionRecord};
 use esker::store::tiles::TileReport;
 use esker::store::version::{Manifest, VersionSelector, check_tag, parse_time};
 use esker::store::{Database as Writer, HeadedOptions, Store};
+use esker::window::select_version;
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -261,7 +262,8 @@ impl Database {
         })
     }
 
-    /// Commits a batch; returns the number of the version, and the number of duplicate edges that the rule left out.
+    /// Commits a batch; returns the number of the version, the number of duplicate edges that the rule left out, and that of the edges that it
+    /// deleted.
     fn commit(
         &self,
         py: Python<'_>,
@@ -269,7 +271,7 @@ impl Database {
         message: String,
         time: Option<&str>,
         cancel: Option<Py<CancelHandle>>,
-    ) -> Outcome<(u64, u64)> {
+    ) -> Outcome<(u64, u64, u64)> {
         let writer = self.writer()?;
         let cancel = token(cancel.as_ref());
         let time_ms = time.map(event_time).transpose()?;
@@ -279,7 +281,7 @@ impl Database {
         // Once the commit goes to the log, it finishes first.
         let committed = watched(py, &cancel, None, || Ok(writer.commit_with(batch, &options)?))
             .map_err(|failure| failure.or("commit fewer changes at a time"))?;
-        Ok((committed.version, committed.duplicates))
+        Ok((committed.version, committed.duplicates, committed.removed.unwrap_or(0)))
     }
 
     fn tag(&self, name: &str, at: &str) -> Outcome<()> {

@@ -69,7 +69,7 @@ mod store;
 pub mod backup;
 mod follower;
 
-pub use commit::{Batch, CommitOptions};
+pub use commit::{Batch, CommitOptions, EdgeMatch};
 pub use database::{CommitSizing, Committed, Database, DatabaseOptions};
 pub use delta::DynamicGraph;
 pub use esker_format::{self as format, Error, Result, io};

@@ -31,6 +31,7 @@ mod inputs;
 mod limits;
 mod rates;
 mod numbers;
+mod parallel;
 mod times;
 mod types;
 #[cfg(feature = "cluster")]

@@ -1,0 +1,57 @@
+//! Inputs that have each undirected edge at both of its ends, which their format does not say.
+
+use std::sync::Arc;
+
+use esker_format::{Error, Result};
+
+use super::source::{Block, BlockParser, Reader, Schema};
+
+/// A reader whose rows are the two directions of undirected edges.
+pub(crate) struct BothEnds {
+    schema: Schema,
+    edges: Box<dyn Reader>,
+}
+
+impl BothEnds {
+    /// Takes the rows of `edges` so.
+    ///
+    /// # Errors
+    /// If the format says something else of them, or the same.
+    pub(crate) fn new(edges: Box<dyn Reader>) -> Result<Self> {
+        let mut schema = edges.schema().clone();
+        let says = match (schema.both_ends, schema.directed) {
+            (true, _) => Some("undirected, each at both of its ends"),
+            (false, Some(true)) => Some("directed"),
+            (false, _) => None,
+        };
+        if let Some(says) = says {
+            return Err(Error::Usage(format!(
+                "--both-ends has no effect: the input says itself that its edges are {says}"
+            )));
+        }
+        (schema.both_ends, schema.directed) = (true, Some(false));
+        Ok(Self { schema, edges })
+    }
+}
+
+impl Reader for BothEnds {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn limit_memory(&mut self, bytes: u64, threads: usize) -> Result<u64> {
+        self.edges.limit_memory(bytes, threads)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.edges.notes()
+    }
+
+    fn parser(&self) -> Arc<dyn BlockParser> {
+        self.edges.parser()
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        self.edges.next_block()
+    }
+}
