@@ -131,13 +131,14 @@ class Asked:
             return "wrong", str(wrong)
         except Exception as error:  # An answer of another form than the oracle expects.
             return "wrong", f"{type(error).__name__}: {error}"
-        return ("right", "") if tries < 3 else ("limit", "the limit that a refusal named did not suffice")
+        # Of several versions, each names its own.
+        return ("right", "") if tries < 3 or self.asked.door == "versions" else ("limit", "the limit that a refusal named did not suffice")
 
     def _within_limit(self, esker, database):
         """Runs within the least limit that refusals name, or as asked; how often it ran."""
         if self.asked.limit == "least":
             self.asked.limit = "1MiB"
-        for tries in range(1, 6):
+        for tries in range(1, 9):
             done = run(esker, self.args(database))
             named = least_memory(done.stderr) if done.returncode else None
             if named is None or self.asked.limit is None:

@@ -99,6 +99,10 @@ REFUSALS = [
         applies=lambda case: case.reads_weights,
     ),
     Refusal(
+        "sums of weights that their type does not hold", "have a sum",
+        applies=lambda case: case.question.view.joins() and case.question.view.combine == "sum",
+    ),
+    Refusal(
         "in-edges that are not stored", "in-edges",
         applies=lambda case: case.world.axes["directions"] == "no in-edges"
         and (case.needs_both_ways() or case.question.view.as_undirected or case.question.view.reverse),
