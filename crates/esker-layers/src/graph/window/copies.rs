@@ -108,8 +108,8 @@ impl Copies {
                 // In the order of their times, which does not depend on how the edges lie in layers.
                 copies.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| order(a.1, b.1)));
                 Some(W::sum(copies.iter().map(|copy| copy.1)).ok_or_else(|| {
-                    let message = "the weights of the edges between two vertices have a sum beyond 64 bits: \
-                                   take the number, the least or the greatest of them";
+                    let message = "the weights of the edges between two vertices have a sum that their type does not hold: \
+                                   take the number, the least or the greatest of them, or weights of a wider type";
                     Error::Invalid(message.to_owned())
                 })?)
             }

@@ -155,6 +155,10 @@ pub(super) struct Combination {
     pub(super) policy: CopyPolicy,
     pub(super) by_degree: bool,
     pub(super) window: Window,
+    /// Whether edges are left out by a condition on a property.
+    pub(super) filtered: bool,
+    /// Whether the edges of a directed graph are turned round.
+    pub(super) reversed: bool,
 }
 
 const DIRECTIONS: [Directions; 5] = [
@@ -179,12 +183,14 @@ const PLACES: [Place; 8] = [
 ];
 
 /// The values of each axis, in the order of a row. Those of the graph come first, so that rows of one graph follow each other when they are sorted.
-pub(super) const SIZES: [usize; 10] = [
+pub(super) const SIZES: [usize; 12] = [
     DIRECTIONS.len(),
     Weights::ALL.len(),
     2,
     REMOVED.len(),
     Window::ALL.len(),
+    2,
+    2,
     IDS.len(),
     ENCODINGS.len(),
     PLACES.len(),
@@ -195,26 +201,28 @@ const DIRECTIONS_AXIS: usize = 0;
 const WEIGHTS_AXIS: usize = 1;
 const REMOVED_AXIS: usize = 3;
 const WINDOW_AXIS: usize = 4;
+const REVERSED_AXIS: usize = 6;
 
-/// Whether there is such a database: to remove a vertex takes in-lists, and a weight is made of weights. Of a row in the making, whether what it has
-/// may stand together.
+/// Whether there is such a database: to remove a vertex takes in-lists, a weight is made of weights, and only directed edges turn round. Of a row
+/// in the making, whether what it has may stand together.
 pub(super) fn allows(row: &Partial) -> bool {
     let value = |axis: usize| row.get(axis).copied().flatten();
     let lacks_in_lists = value(DIRECTIONS_AXIS).is_some_and(|value| DIRECTIONS[value].lack_in_lists());
     let has_removed = value(REMOVED_AXIS).is_some_and(|value| REMOVED[value] != Removed::None);
     let has_no_weights = value(WEIGHTS_AXIS).is_some_and(|value| Weights::ALL[value] == Weights::None);
     let needs_weights = value(WINDOW_AXIS).is_some_and(|value| Window::ALL[value].needs_weights());
-    !(lacks_in_lists && has_removed || has_no_weights && needs_weights)
+    let is_undirected =
+        value(DIRECTIONS_AXIS).is_some_and(|value| DIRECTIONS[value] == Directions::Undirected);
+    let is_reversed = value(REVERSED_AXIS) == Some(1);
+    !(lacks_in_lists && has_removed || has_no_weights && needs_weights || is_undirected && is_reversed)
 }
 
 impl Combination {
     /// That of a row of [`SIZES`].
     pub(super) fn of(row: &[usize]) -> Self {
-        let [directions, weights, parallel, removed, window, ids, encoding, place, policy, by_degree] =
-            row[..SIZES.len()]
-        else {
-            panic!("a row has a value of each axis");
-        };
+        let row: [usize; SIZES.len()] = row[..SIZES.len()].try_into().expect("a value of each axis");
+        let [directions, weights, parallel, removed, window, filtered, reversed, ..] = row;
+        let [.., ids, encoding, place, policy, by_degree] = row;
         Self {
             directions: DIRECTIONS[directions],
             weights: Weights::ALL[weights],
@@ -226,11 +234,23 @@ impl Combination {
             place: PLACES[place],
             policy: CopyPolicy::ALL[policy],
             by_degree: by_degree == 1,
+            filtered: filtered == 1,
+            reversed: reversed == 1,
         }
     }
 
     pub(super) fn is_directed(self) -> bool {
         self.directions != Directions::Undirected
+    }
+
+    /// Whether the lists that the view shows are kept, and need not be made in memory.
+    pub(super) fn has_lists_of_its_view(self) -> bool {
+        !self.directions.lack_in_lists() || !self.directions.are_dropped() && !self.reversed
+    }
+
+    /// Whether the view leaves edges out.
+    pub(super) fn leaves_out(self) -> bool {
+        self.filtered || self.window != Window::Open
     }
 }
 

@@ -313,7 +313,7 @@ fn check_all(databases: &[(Row, Vec<Ask>)], counts: &mut Counts) {
         reference.world = World::of(combination);
         let version = reference.world.version(&run);
         let name = format!("{combination:?}");
-        if combination.directions != Directions::DroppedOutOnly {
+        if combination.has_lists_of_its_view() {
             has_the_lists_of(&version, reference, combination.directions == Directions::Both, &name);
         }
         let in_order = is_in_order(&reference.world, &version);

@@ -9,6 +9,9 @@ use super::axes::{Combination, Directions, Place, Window};
 use crate::forms::Weights;
 use crate::requests::Request;
 
+/// Where no two edges with large weights are joined, no sum is too large.
+const SUMS: &str = "sums of weights that their type does not hold";
+
 /// One cell of the matrix.
 pub(super) struct Cell<'a> {
     pub(super) combination: Combination,
@@ -58,9 +61,9 @@ impl Cell<'_> {
             && (self.reads_weights_stored() || self.reads_weights && window.makes_weights());
         match (self.reading.encoding, self.reading.residency) {
             (Some(GraphEncoding::Tiles), _) => is_one_layer,
-            (_, Some(Residency::Memory)) => !joins_both,
+            (_, None | Some(Residency::Memory)) => !joins_both,
             (_, Some(Residency::Mapped)) => {
-                !joins_both && (window != Window::Open || is_one_layer && scans_tiles)
+                !joins_both && (self.combination.leaves_out() || is_one_layer && scans_tiles)
             }
             _ => false,
         }
@@ -77,7 +80,7 @@ impl Cell<'_> {
 
     /// Whether the search may end before it meets what is refused: one for a single target need not meet a negative length.
     pub(super) fn may_miss(&self, refusal: &Refusal) -> bool {
-        refusal.message == "negative" && self.request.variant == "target"
+        refusal.message == "negative" && self.request.variant == "target" || refusal.reason == SUMS
     }
 
     /// Whether weights stand beside the neighbours that are read.
@@ -108,13 +111,24 @@ pub(super) const REFUSALS: &[Refusal] = &[
     },
     Refusal {
         reason: "an algorithm that reads in-lists, without them",
-        message: "needs in-edges",
+        message: "in-edges",
         page: "docs/concepts/residency.md",
         sentence: "without in-lists (`--no-in-edges`) | pooled, headed; mapped, but for a window; tiles of several layers",
         applies: |cell| {
+            let refuses = cell.refuses("directed graphs without in-lists, unless they are copied to memory");
             cell.combination.directions == Directions::OutOnly
                 && !cell.has_in_edges()
-                && cell.refuses("directed graphs without in-lists, unless they are copied to memory")
+                && (refuses || cell.combination.reversed)
+        },
+    },
+    Refusal {
+        reason: "conditions, on a pool, heads or tiles",
+        message: "edges are filtered list by list",
+        page: "docs/concepts/residency.md",
+        sentence: "they are filtered list by list as they lie in mapped files",
+        applies: |cell| {
+            let is_elsewhere = matches!(cell.reading.residency, Some(Residency::Pooled | Residency::Headed));
+            cell.combination.filtered && (is_elsewhere || cell.reads(GraphEncoding::Tiles))
         },
     },
     Refusal {
@@ -152,6 +166,16 @@ pub(super) const REFUSALS: &[Refusal] = &[
         page: "docs/algorithms/sssp.md",
         sentence: "over edges with lengths that are not negative",
         applies: |cell| cell.needs_no_negative() && cell.has_negative && cell.is_refused_on_plain,
+    },
+    Refusal {
+        reason: SUMS,
+        message: "a sum that their type does not hold",
+        page: "docs/tutorials/windows.md",
+        sentence: "one that this type does not hold is refused",
+        applies: |cell| {
+            let Combination { window, weights, .. } = cell.combination;
+            window == Window::Sum && weights == Weights::Large && cell.reads_weights
+        },
     },
     Refusal {
         reason: "weights that are no integers, where small integers are lengths",

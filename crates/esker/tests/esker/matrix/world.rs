@@ -9,6 +9,7 @@ use esker::graph::Run;
 use esker::import::install::import;
 use esker::import::options::{Duplicates, ImportOptions, VertexOrder};
 use esker::import::source::{EdgeBatch, IdKind, Numbers, Schema, id_column, text_column};
+use esker::selection::{Condition, Conditions};
 use esker::store::database::CompactOptions;
 use esker::store::format::Encoding;
 use esker::store::ids::ExternalId;
@@ -24,6 +25,19 @@ use crate::forms::{Listed, Weights};
 /// The weights of the copies of each edge, by ends; of an undirected edge the lesser end first.
 type Edges = BTreeMap<(usize, usize), Vec<f64>>;
 
+/// One of the edges between two vertices.
+struct EdgeCopy {
+    weight: f64,
+    time: i64,
+}
+
+/// The weight of the last of some edges; of several at one time, the least.
+fn latest(copies: &[EdgeCopy]) -> f64 {
+    let last = copies.iter().map(|copy| copy.time).max();
+    let of_last = copies.iter().filter(|copy| Some(copy.time) == last);
+    of_last.map(|copy| copy.weight).fold(f64::INFINITY, f64::min)
+}
+
 /// The vertices of a graph lie at places among those that were removed.
 pub(super) struct World {
     combination: Combination,
@@ -34,7 +48,7 @@ pub(super) struct World {
     edges: Edges,
     /// Edges of other versions.
     others: Edges,
-    /// Edges of the version that its window leaves out.
+    /// Edges of the version that the window or the condition leaves out.
     outside: Edges,
 }
 
@@ -101,7 +115,7 @@ impl World {
             *weight = combination.weights.of(i);
         }
         let mut outside = Edges::new();
-        if combination.window != Window::Open {
+        if combination.leaves_out() {
             for _ in 0..num_vertices + 3 {
                 let ends = ordered(left[draw.end(num_vertices)], left[draw.below(num_vertices)]);
                 if !edges.contains_key(&ends) && !others.contains_key(&ends) {
@@ -112,34 +126,64 @@ impl World {
         Self { combination, left, num_places, edges, others, outside }
     }
 
+    /// Whether the view leaves out a copy of an edge.
+    fn is_outside(&self, ends: (usize, usize), copy: usize) -> bool {
+        let is_late = |copies: &Vec<f64>| copy >= copies.len();
+        self.outside.contains_key(&ends) || self.edges.get(&ends).is_some_and(is_late)
+    }
+
+    /// Whether the condition does that, where there is one. Where there is a window too, each leaves out some.
+    fn is_unmarked(&self, ends: (usize, usize), copy: usize) -> bool {
+        let is_open = self.combination.window == Window::Open;
+        self.combination.filtered
+            && (is_open || (ends.0 + copy).is_multiple_of(2))
+            && self.is_outside(ends, copy)
+    }
+
     /// The time of a copy of an edge.
     fn time_of(&self, ends: (usize, usize), copy: usize) -> i64 {
-        let is_outside = self.outside.contains_key(&ends)
-            || self.edges.get(&ends).is_some_and(|copies| copy >= copies.len());
+        let is_outside = self.is_outside(ends, copy) && !self.is_unmarked(ends, copy);
         let times = if is_outside { OUTSIDE } else { INSIDE };
         times[(ends.0 + ends.1 + copy) % times.len()]
     }
 
-    /// Whether the version has a further copy of the edge with this number, which the window leaves out.
-    fn has_late_copy(&self, number: usize) -> bool {
-        self.combination.window != Window::Open && self.combination.parallel && number.is_multiple_of(5)
+    /// Its mark, on which the condition is.
+    fn mark_of(&self, ends: (usize, usize), copy: usize) -> i64 {
+        let noise = (ends.0 + 3 * ends.1 + copy) as i64 % 5;
+        if self.is_unmarked(ends, copy) { -noise } else { 1 + noise }
     }
 
-    /// The edges of the version as they are read.
+    /// Whether the version has a further copy of the edge with this number, which the view leaves out.
+    fn has_late_copy(&self, number: usize) -> bool {
+        self.combination.leaves_out() && self.combination.parallel && number.is_multiple_of(5)
+    }
+
+    /// The edges of the version as they are read: turned round, then without their directions, then joined.
     fn seen(&self) -> Edges {
-        let joined = |(&ends, copies): (&(usize, usize), &Vec<f64>)| {
-            let latest = (0..copies.len()).max_by_key(|&copy| self.time_of(ends, copy)).unwrap_or(0);
-            let copies = match self.combination.window {
-                Window::Open | Window::All => copies.clone(),
-                Window::Distinct | Window::Latest => vec![copies[latest]],
-                Window::Count => vec![copies.len() as f64],
-                Window::Sum => vec![copies.iter().sum()],
-                Window::Least => vec![copies.iter().copied().fold(f64::INFINITY, f64::min)],
-                Window::Greatest => vec![copies.iter().copied().fold(f64::NEG_INFINITY, f64::max)],
+        let Combination { window, directions, reversed, parallel, .. } = self.combination;
+        let mut sets: BTreeMap<(usize, usize), Vec<EdgeCopy>> = BTreeMap::new();
+        for (&ends, weights) in &self.edges {
+            let (u, v) = if reversed { (ends.1, ends.0) } else { ends };
+            let seen = if directions.are_dropped() { (u.min(v), u.max(v)) } else { (u, v) };
+            let copies = weights.iter().enumerate();
+            let copies = copies.map(|(copy, &weight)| EdgeCopy { weight, time: self.time_of(ends, copy) });
+            sets.entry(seen).or_default().extend(copies);
+        }
+        let joined = |(ends, copies): ((usize, usize), Vec<EdgeCopy>)| {
+            let weights: Vec<f64> = copies.iter().map(|copy| copy.weight).collect();
+            let least = || weights.iter().copied().fold(f64::INFINITY, f64::min);
+            let joined = match window {
+                Window::Open | Window::All if directions.are_dropped() && !parallel => vec![least()],
+                Window::Open | Window::All => weights,
+                Window::Distinct | Window::Latest => vec![latest(&copies)],
+                Window::Count => vec![weights.len() as f64],
+                Window::Sum => vec![weights.iter().sum()],
+                Window::Least => vec![least()],
+                Window::Greatest => vec![weights.iter().copied().fold(f64::NEG_INFINITY, f64::max)],
             };
-            (ends, copies)
+            (ends, joined)
         };
-        self.edges.iter().map(joined).collect()
+        sets.into_iter().map(joined).collect()
     }
 
     /// The weights that are read.
@@ -149,8 +193,9 @@ impl World {
 
     /// Whether another combination has the same graph, among the same vertices.
     pub(super) fn is_of(&self, other: Combination) -> bool {
-        let graph =
-            |of: Combination| (of.directions, of.removed, of.parallel, of.weights as usize, of.window);
+        let graph = |of: Combination| {
+            (of.directions, of.removed, of.parallel, of.weights as usize, of.window, of.filtered, of.reversed)
+        };
         graph(self.combination) == graph(other)
     }
 
@@ -203,6 +248,9 @@ impl World {
         if self.combination.window != Window::Open {
             values.push(PropertyValue::from(self.time_of((u, v), copy)));
         }
+        if self.combination.filtered {
+            values.push(PropertyValue::from(self.mark_of((u, v), copy)));
+        }
         self.with_id(u, |u| self.with_id(v, |v| batch.add_edge(u, v, &values))).expect("an edge");
     }
 
@@ -238,12 +286,16 @@ impl World {
         let weighted = weights != Weights::None;
         let mut names: Vec<_> = weighted.then(|| "weight".to_owned()).into_iter().collect();
         let mut properties = weights.columns(&values);
+        let copies = edges.iter().flat_map(|(&ends, copies)| (0..copies.len()).map(move |copy| (ends, copy)));
+        let mut add = |name: &str, values: Vec<i64>| {
+            names.push(name.to_owned());
+            properties.push(Numbers::Int(values).finish());
+        };
         if self.combination.window != Window::Open {
-            let copies =
-                edges.iter().flat_map(|(&ends, copies)| (0..copies.len()).map(move |copy| (ends, copy)));
-            let times = copies.map(|(ends, copy)| self.time_of(ends, copy)).collect();
-            names.push("time".to_owned());
-            properties.push(Numbers::Int(times).finish());
+            add("time", copies.clone().map(|(ends, copy)| self.time_of(ends, copy)).collect());
+        }
+        if self.combination.filtered {
+            add("mark", copies.map(|(ends, copy)| self.mark_of(ends, copy)).collect());
         }
         let is_listed = !matches!(kind, IdKind::Numbered { .. });
         let batch = EdgeBatch {
@@ -295,27 +347,16 @@ impl World {
 
     /// The graph as plain lists of one layer, whose vertices have the numbers of [`World::vertex`].
     pub(super) fn reference(&self) -> Snapshot {
-        let mut edges = self.seen();
-        let mut directions = self.combination.directions;
-        if directions.are_dropped() {
-            directions = Directions::Undirected;
-            let directed = std::mem::take(&mut edges);
-            for ((u, v), weights) in directed {
-                let copies: &mut Vec<f64> = edges.entry((u.min(v), u.max(v))).or_default();
-                copies.extend(weights);
-                if !self.combination.parallel || self.combination.window.joins() {
-                    let least = copies.iter().copied().fold(f64::INFINITY, f64::min);
-                    *copies = vec![least];
-                }
-            }
-        }
+        let Combination { directions, .. } = self.combination;
+        let directions = if directions.are_dropped() { Directions::Undirected } else { directions };
         let (window, weights) = (Window::Open, self.seen_weights());
+        let plain = Combination { directions, window, weights, ..self.combination };
         let world = Self {
-            combination: Combination { directions, window, weights, ..self.combination },
+            combination: Combination { filtered: false, reversed: false, ..plain },
             left: self.left.clone(),
             others: Edges::new(),
             outside: Edges::new(),
-            edges,
+            edges: self.seen(),
             ..*self
         };
         world.imported(&world.edges, Encoding::Plain, true).snapshot().expect("a version")
@@ -376,11 +417,22 @@ impl World {
             _ => {}
         }
         let snapshot = database.at(version).expect("a version that is kept");
-        let snapshot = match self.combination.window.range() {
-            Some(window) => snapshot.window("time", window, true, run).expect("a window"),
-            None => snapshot,
+        self.viewed(snapshot, run)
+    }
+
+    /// A version in the view of the combination.
+    fn viewed(&self, snapshot: Snapshot, run: &Run) -> Snapshot {
+        let Combination { window, filtered, reversed, directions, .. } = self.combination;
+        let window = window.range().map(|window| ("time", window));
+        let conditions = filtered.then(|| "mark>=1".parse::<Condition>().expect("a condition"));
+        let conditions = Conditions::of(conditions.as_slice(), &snapshot).expect("a condition on a property");
+        let snapshot = match (conditions, window) {
+            (Some(conditions), _) => snapshot.filtered(conditions, window, true, run).expect("a view"),
+            (None, Some((time, window))) => snapshot.window(time, window, true, run).expect("a window"),
+            (None, None) => snapshot,
         };
-        if self.combination.directions.are_dropped() { snapshot.as_undirected() } else { snapshot }
+        let snapshot = if reversed { snapshot.reversed() } else { snapshot };
+        if directions.are_dropped() { snapshot.as_undirected() } else { snapshot }
     }
 
     /// From the first layer to the version, in commits that add and delete edges and remove vertices.
