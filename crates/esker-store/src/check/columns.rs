@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use esker_format::{Archive, Column, Result, Values};
+use esker_format::{Archive, Column, Origin, Result, Values};
 use esker_graph::Run;
 
 use crate::snapshot::State;
@@ -12,22 +12,23 @@ use crate::snapshot::State;
 /// # Errors
 /// [`esker_format::Error::Corrupt`] for the first damaged column; [`esker_format::Error::Io`]; cancellation.
 pub(crate) fn verify_columns(state: &State, is_new: &dyn Fn(&Path) -> bool, run: &Run) -> Result<u64> {
-    let database = state.manifest().database;
+    let manifest = state.manifest();
     let mut bytes = 0;
-    let mut archives: Vec<&Archive> = state.ids_archive().into_iter().collect();
+    let ids = state.ids_archive().into_iter().map(|archive| (archive, manifest.ids_origin()));
+    let mut archives: Vec<(&Archive, Origin)> = ids.collect();
     let mut tiles: Vec<&Column<u8>> = Vec::new();
     for layer in state.layers() {
         let number = layer.record().number;
-        archives.push(layer.archive());
+        archives.push((layer.archive(), layer.origin(manifest.database)));
         if let Some(found) = state.tiles_of(number)? {
-            archives.push(found.archive());
+            archives.push((found.archive(), found.origin()));
             tiles.extend(found.data().columns());
         }
-        archives.extend(state.heads_of(number)?.map(|heads| heads.archive()));
+        archives.extend(state.heads_of(number)?.map(|heads| (heads.archive(), heads.origin())));
     }
-    for archive in archives {
+    for (archive, origin) in archives {
         for path in archive.paths() {
-            let values = Values::open_any(archive, &path, database)?;
+            let values = Values::open_any(archive, &path, origin)?;
             if is_new(values.path()) {
                 values.verify(run)?;
                 bytes += values.file_bytes();
