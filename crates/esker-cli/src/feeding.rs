@@ -107,7 +107,7 @@ impl FeedArgs {
         }
         commits.complete();
         let changes = report.edges + report.vertices;
-        if purpose == Purpose::Remove && changes > SUMMARY_CHANGES_MAX {
+        if feeding.purpose == Purpose::Remove && changes > SUMMARY_CHANGES_MAX {
             // So that the number of deleted edges is known.
             writing.database.freeze(&writing.run)?;
         }
@@ -116,7 +116,7 @@ impl FeedArgs {
         if self.json {
             return print_json(path, &report, &written, taken);
         }
-        print(path, purpose, &report, &written, taken)
+        print(path, feeding.purpose, &report, &written, taken)
     }
 
     /// The weight among the defined properties, as for imports: the one named by `--weight`, else the one called weight.

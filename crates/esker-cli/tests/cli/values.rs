@@ -194,8 +194,6 @@ fn options_of_reading_that_have_no_effect_are_refused() {
     place.ok("export a.esker a.parquet");
     place.file("m.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 3\n");
     for (line, told) in [
-        ("delete a.esker a.csv --weight weight", "--weight has no effect: only the ends of edges are read"),
-        ("delete a.esker a.csv --time weight", "--time has no effect: only the ends of edges are read"),
         ("delete a.esker a.csv --no-weight", "--no-weight has no effect: only the ends of edges are read"),
         (
             "add a.esker a.csv --no-weight",

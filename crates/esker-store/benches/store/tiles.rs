@@ -13,7 +13,7 @@ use std::time::Instant;
 use esker_algo::algorithm::{bfs, pagerank, wcc};
 use esker_graph::generate::{EdgeBlock, Generator, Model, RMat, Weighting};
 use esker_graph::{CsrGraph, Direction, Graph, Rows, Run, Select, VertexId, Visitor, collect, vertex};
-use esker_store::format::DatabaseId;
+use esker_store::format::{DatabaseId, Origin};
 use esker_store::io::{Disk, RealDisk};
 use esker_store::pool::{CachePolicy, PoolOptions};
 use esker_store::tiles::{ConvertOptions, TileScan, TileShape, Tiles, write_tiles};

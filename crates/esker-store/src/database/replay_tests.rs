@@ -183,8 +183,15 @@ fn a_pinned_store_shows_no_later_version_whatever_the_writer_does() {
         db.commit(batch, "").unwrap();
     };
     let run = Run::with_threads(1).unwrap();
-    let steps: [&dyn Fn(); 3] =
-        [&add, &|| drop(db.freeze(&run).unwrap()), &|| drop(db.compact(&run).unwrap())];
+    let steps: [&dyn Fn(); 3] = [
+        &add,
+        &|| {
+            db.freeze(&run).unwrap();
+        },
+        &|| {
+            db.compact(&run).unwrap();
+        },
+    ];
     for (step, store) in steps.iter().zip(&stores) {
         add();
         step();
@@ -202,7 +209,7 @@ fn the_schema_is_that_of_the_newest_snapshot() {
     let (disk, _) = killed();
     let db = Database::open_on(shared(&disk), Path::new(DB), options(1 << 30, 1 << 30)).unwrap();
     let mut batch = db.batch();
-    batch.define_vertex_property("mark", ElementType::I64.into());
+    batch.define_vertex_property("mark", ElementType::I64);
     db.commit(batch, "").unwrap();
     let (schema, newest) = (db.schema(), db.snapshot().unwrap());
     assert!(schema.vertex_properties.iter().any(|property| property.name == "mark"));

@@ -278,12 +278,6 @@ fn check_schema(target: &Target, given: &ReadOptions, purpose: Purpose) -> Resul
             declared.name, declared.property_type
         )));
     }
-    let named = [("--weight", &given.weight), ("--time", &given.time)];
-    let unused =
-        named.into_iter().find(|(_, pick)| purpose == Purpose::Remove && matches!(pick, Pick::Column(_)));
-    if let Some((flag, _)) = unused {
-        return Err(Error::Usage(format!("{flag} has no effect: only the ends of edges are read")));
-    }
     for Declaration { name, property_type } in &given.schema {
         let known = target.edge_properties.iter().find(|property| property.name == *name);
         let known = known.ok_or_else(|| {
