@@ -16,18 +16,12 @@ impl BothEnds {
     /// Takes the rows of `edges` so.
     ///
     /// # Errors
-    /// If the format says something else of them, or the same.
+    /// If the format says so itself.
     pub(crate) fn new(edges: Box<dyn Reader>) -> Result<Self> {
         let mut schema = edges.schema().clone();
-        let says = match (schema.both_ends, schema.directed) {
-            (true, _) => Some("undirected, each at both of its ends"),
-            (false, Some(true)) => Some("directed"),
-            (false, _) => None,
-        };
-        if let Some(says) = says {
-            return Err(Error::Usage(format!(
-                "--both-ends has no effect: the input says itself that its edges are {says}"
-            )));
+        if schema.both_ends {
+            let reason = "--both-ends has no effect: the format has each undirected edge at both of its ends";
+            return Err(Error::Usage(reason.to_owned()));
         }
         (schema.both_ends, schema.directed) = (true, Some(false));
         Ok(Self { schema, edges })

@@ -104,7 +104,9 @@ impl<'a, W: Write> Differences<'a, W> {
     /// [`Error::Io`].
     pub fn finish(&mut self) -> Result<()> {
         let Some(Pending { sign, edge, count }) = self.pending.take() else { return Ok(()) };
-        writeln!(self.out, "{sign}{count} {edge}").map_err(Error::io("write", "-"))
+        // To remove one of several needs a number; to add one does not.
+        let number = if (sign, count) == ('+', 1) { String::new() } else { count.to_string() };
+        writeln!(self.out, "{sign}{number} {edge}").map_err(Error::io("write", "-"))
     }
 
     fn put(&mut self, difference: &Difference<'_>) -> Result<()> {

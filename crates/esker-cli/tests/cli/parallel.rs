@@ -47,7 +47,7 @@ fn a_diff_says_how_many_parallel_edges_changed_and_is_replayed_exactly() {
         for (script, expected) in [
             ("-2 1 2 kind=road\n", "-2 1 2 kind=road\n"),
             ("- 1 2 kind=road\n+2 1 2 kind=sea\n", "-1 1 2 kind=road\n+2 1 2 kind=sea\n"),
-            ("- 2 3\n+ 2 3 kind=rail\n", "+1 2 3 kind=rail\n-1 2 3 kind=road\n"),
+            ("- 2 3\n+ 2 3 kind=rail\n", "+ 2 3 kind=rail\n-1 2 3 kind=road\n"),
             ("-1 1 2\n", ""),
             ("- 1 2\n+ 1 2 kind=sea\n", ""),
         ] {

@@ -126,7 +126,7 @@ fn a_diff_is_replayed_whatever_the_rule_for_duplicates_or_refused() {
     place.ok("commit many.esker change.txt");
     // Where edges may be parallel, a line says how many it means.
     let diff = place.ok("diff many.esker 1 2 -q");
-    assert_eq!(diff, "-1 1 2 weight=3\n+1 1 2 weight=8\n");
+    assert_eq!(diff, "-1 1 2 weight=3\n+ 1 2 weight=8\n");
     place.file("diff.txt", &diff);
     place.ok("import one.csv others.esker --duplicates keep");
     place.ok("commit others.esker diff.txt");

@@ -64,7 +64,7 @@ impl<'a> StoredExport<'a> {
         })
     }
 
-    /// The same graph as a part of another, with all of its vertices: what it keeps is what that keeps.
+    /// The same graph as a part of another: what it keeps is what that keeps.
     #[must_use]
     pub fn part_of(self, whole: &'a Snapshot) -> Self {
         Self { whole, ..self }

@@ -13,7 +13,7 @@ use super::texts::TEXT_BYTES;
 pub struct EdgeMatch<'a> {
     /// Numbers of edge properties, and the values that the edges have.
     pub values: &'a [(u32, PropertyValue<'a>)],
-    /// How many of these edges, at most: those that were added last. `None`: all.
+    /// How many of these edges, at most: any, if they differ in other values. `None`: all.
     pub at_most: Option<u64>,
 }
 

@@ -4,7 +4,7 @@
 //! + u v weight=3 kind="best friend"   adds an edge, or sets the properties of an existing one
 //! - u v                               removes an edge, of parallel edges all; values after the ids are ignored
 //! - u v kind=x                        where edges are parallel: removes those from u to v that have these values
-//! -2 u v kind=x                       where edges are parallel: removes two of these, those added last
+//! -2 u v kind=x                       where edges are parallel: removes two of these
 //! +2 u v weight=3 kind=x              where edges are parallel: adds two edges
 //! ~ u v weight=3 -> 5 kind=rival      sets the properties of an edge to the values after the arrows, whatever the rule for duplicates says;
 //!                                     `esker diff` writes changed edges so; refused where edges are parallel
