@@ -348,7 +348,7 @@ impl Database {
         })?;
         let CompactReport { layers_before, layers, bytes_before, bytes, written, forms, vertices_left_out } =
             report;
-        let tiles: TileReport = forms.tiles.unwrap_or_default();
+        let tiles: TileReport = forms.tiles.clone().unwrap_or_default();
         let left_out = forms.heads_left_out.map(|reason| reason.to_string());
         let counts = vec![
             ("layers_before", layers_before as u64),

@@ -72,7 +72,7 @@ pub(crate) fn recover(py: Python<'_>, path: PathBuf, accept_loss: bool) -> Outco
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
         Ok(match accept_loss {
             true => Writer::recover(&disk, &path, DatabaseOptions::default(), &run)?,
-            false => Writer::survey(&disk, &path)?,
+            false => Writer::survey(&disk, &path, &run)?,
         })
     })?;
     Ok(json!({

@@ -18,10 +18,14 @@ use crate::text;
 
 /// Verify every byte of a database
 ///
-/// Compares every checksum and cross-checks the files. The exit code is 1 if there is a problem. Files in the directories of layers and of
-/// the log that are not part of the database are listed; no command removes them. What a writer that died has left, layers, tiles and
-/// heads that MANIFEST does not name and bytes at the end of the log or of MANIFEST that are no complete record, is no problem, but is
-/// listed too: the next writer removes it.
+/// Compares every checksum and cross-checks the files, those of live answers too. Files that are not part of the database are listed; no
+/// command removes them. What a writer that died has left, layers, tiles and heads that MANIFEST does not name, is listed too: the next
+/// writer removes it.
+///
+/// The exit code is 0 if the database is sound, and 1 if there is a problem. It is 4 if the only finding is that the log or MANIFEST ends
+/// with bytes that are no complete record: a writer died, or is writing there, and then nothing is lost that was acknowledged; or the last
+/// record was damaged later, and its commit is lost. The two cannot be told apart. The next writer removes these bytes: copy the database
+/// first if its last commit matters.
 #[derive(Debug, Args)]
 pub(crate) struct CheckCommand {
     /// The database
@@ -61,6 +65,8 @@ impl CheckCommand {
             }
             Err(error) => return Err(error.into()),
         };
+        let live = store.check_live(&run)?;
+        report.problems.extend(live.into_iter().map(Error::Invalid));
         let Strays { mut left, foreign } = store.strays()?;
         if is_incomplete {
             // Of a manifest that lost its end, they may be its layers; no writer opens the database.
@@ -99,11 +105,22 @@ impl CheckCommand {
             }
             self.print_problems(&problems, &report.remedies)?;
         }
-        if problems.is_empty() {
-            return Ok(());
+        self.verdict(problems.len(), &unfinished)
+    }
+
+    /// The outcome of the command.
+    fn verdict(&self, num_problems: usize, unfinished: &[(PathBuf, u64)]) -> Outcome {
+        let name = self.database.display();
+        if num_problems > 0 {
+            let found = counted(num_problems as u64, "problem", "problems");
+            return Err(Failure::Failed(format!("{name} has {found}")));
         }
-        let found = counted(problems.len() as u64, "problem", "problems");
-        Err(Failure::Failed(format!("{} has {found}", self.database.display())))
+        let Some((path, count)) = unfinished.first() else { return Ok(()) };
+        Err(Failure::Unfinished(format!(
+            "{name} is sound, but {} ends with {} that are no complete record",
+            path.display(),
+            counted(*count, "byte", "bytes")
+        )))
     }
 
     fn print_problems(&self, problems: &[String], remedies: &[String]) -> Outcome {

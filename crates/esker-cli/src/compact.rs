@@ -119,8 +119,9 @@ impl CompactCommand {
     }
 
     fn report(&self, compacted: &Compacted, taken: f64) -> Outcome {
-        let Compacted { report, ref head_bytes, expired } = *compacted;
-        let FormReport { tiles, heads, heads_left_out, .. } = report.forms;
+        let Compacted { ref report, ref head_bytes, expired } = *compacted;
+        let FormReport { ref tiles, heads, heads_left_out, .. } = report.forms;
+        let tiles = tiles.as_ref();
         if self.json {
             return text::json(&json!({
                 "database": self.database.display().to_string(),
@@ -171,7 +172,7 @@ impl CompactCommand {
             text::line(&format!("vertices: {left_out} left out, the others renumbered"))?;
         }
         if let Some(tiles) = tiles {
-            text::line(&format!("tiles: {}; {}", describe(&tiles), work(&tiles)))?;
+            text::line(&format!("tiles: {}; {}", describe(tiles), work(tiles)))?;
         }
         if let Some(heads) = heads {
             text::line(&format!("heads: {}", describe_heads(&heads)))?;

@@ -15,6 +15,8 @@ pub(crate) enum Failure {
     Failed(String),
     /// The change of a database is durable, but what came after it failed: exit code 3.
     Done(String),
+    /// A check found nothing but an incomplete record at the end of a file: exit code 4.
+    Unfinished(String),
     /// The user stopped it: exit code 130.
     Interrupted,
     /// The reader of the output closed the pipe, as `head` does: no message, exit code 0.
@@ -25,12 +27,16 @@ pub(crate) enum Failure {
 pub(crate) const EXIT_FAILED: i32 = 1;
 /// Exit code of a failure after a durable change.
 pub(crate) const EXIT_DONE: i32 = 3;
+/// Exit code of a check that found an incomplete record at the end of a file.
+const EXIT_UNFINISHED: i32 = 4;
 
 impl Failure {
     /// This failure after a change that is durable; `done` says which, as in `committed as version 7`.
     pub(crate) fn after(self, done: &str) -> Self {
         match self {
-            Self::Usage(reason) | Self::Failed(reason) => Self::Done(format!("{done}, but then: {reason}")),
+            Self::Usage(reason) | Self::Failed(reason) | Self::Unfinished(reason) => {
+                Self::Done(format!("{done}, but then: {reason}"))
+            }
             Self::Interrupted => Self::Done(format!("{done}, then interrupted")),
             Self::Done(_) | Self::PipeClosed => self,
         }
@@ -42,6 +48,7 @@ impl Failure {
             Self::Usage(_) => 2,
             Self::Failed(_) => EXIT_FAILED,
             Self::Done(_) => EXIT_DONE,
+            Self::Unfinished(_) => EXIT_UNFINISHED,
             Self::Interrupted => EXIT_INTERRUPTED,
             Self::PipeClosed => 0,
         }

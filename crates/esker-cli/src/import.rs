@@ -195,7 +195,7 @@ fn print_json(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outco
         "rejected_sample": text::rejected_json(&report.rejected_sample),
         "order": format!("{:?}", report.order.order).to_lowercase(),
         "order_reason": report.order.reason,
-        "tile_bytes": report.tiles.map(|tiles| tiles.data_bytes),
+        "tile_bytes": report.tiles.as_ref().map(|tiles| tiles.data_bytes),
         "head_length": heads.map(|heads| heads.length),
         "seconds": imported.seconds,
         "edges_per_second": report.rows as f64 / imported.seconds,

@@ -133,7 +133,10 @@ fn warn_over_bar(text: &str) {
 /// Prints the message of a failure and ends the process.
 pub(crate) fn end_process(failure: &Failure) -> ! {
     match failure {
-        Failure::Usage(message) | Failure::Failed(message) | Failure::Done(message) => {
+        Failure::Usage(message)
+        | Failure::Failed(message)
+        | Failure::Done(message)
+        | Failure::Unfinished(message) => {
             warn_over_bar(&format!("esker: {message}"));
         }
         Failure::Interrupted => warn_over_bar("esker: interrupted"),

@@ -52,6 +52,7 @@ impl WholeVersion {
             time_ms: self.time_ms,
             committed_ms: self.time_ms,
             message: self.message.clone(),
+            commit: 0,
             num_vertices: 0,
             num_edges: 0,
             num_arcs: 0,

@@ -371,6 +371,7 @@ fn check_files(cluster: &Cluster, shard: usize, cancel: &Cancel, found: &mut Fil
             esker_graph::counted(*bytes, "byte", "bytes")
         )
     }));
+    found.problems.extend(store.check_live(run)?);
     let layers = check_layers(&store.frozen()?, run)?;
     found.problems.extend(layers.problems.iter().map(ToString::to_string));
     let wanted = cluster.manifest().newest().shards[shard];

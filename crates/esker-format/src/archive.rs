@@ -94,19 +94,41 @@ impl Archive {
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Invalid`] for an unsupported format version.
     pub fn open(disk: &Arc<dyn Disk>, directory: &Path) -> Result<Self> {
+        let (archive, missing) = Self::open_left(disk, directory)?;
+        missing.into_iter().next().map_or(Ok(archive), |(_, problem)| Err(problem))
+    }
+
+    /// As [`Archive::open`], without the files in the directory that are missing or have another length. Returns their paths too, and what is
+    /// wrong. For a recovery.
+    ///
+    /// # Errors
+    /// As [`Archive::open`].
+    pub fn open_left(disk: &Arc<dyn Disk>, directory: &Path) -> Result<(Self, Vec<(PathBuf, Error)>)> {
         let path = archive_path(directory);
         let archive = disk.open(&path)?.map()?;
-        let mut files = BTreeMap::new();
+        let (mut files, mut missing) = (BTreeMap::new(), Vec::new());
         for (name, (offset, bytes)) in read_list(&archive, directory)? {
             let map = if offset == 0 {
-                large_file(disk.as_ref(), &directory.join(&name), bytes)?
+                let large = directory.join(&name);
+                match large_file(disk.as_ref(), &large, bytes) {
+                    Ok(map) => map,
+                    Err(problem) => {
+                        missing.push((large, problem));
+                        continue;
+                    }
+                }
             } else {
                 let part = archive.part(offset as usize..(offset + bytes) as usize);
                 part.ok_or_else(|| Error::corrupt(&path, offset, "the archive ends within this file"))?
             };
             files.insert(name, map);
         }
-        Ok(Self { directory: directory.to_owned(), path, files })
+        Ok((Self { directory: directory.to_owned(), path, files }, missing))
+    }
+
+    /// The directory of the files.
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// The paths of all files, as [`Files::open`] takes them.

@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use esker_graph::Run;
 
-use super::header::{COLUMN_MAGIC, ColumnHeader, ColumnSpec, Element, place_checksum, read_header_page_at};
+use super::header::{
+    COLUMN_MAGIC, ColumnHeader, ColumnSpec, Element, Origin, place_checksum, read_header_page_at,
+};
 use super::size::{BLOCK_BYTES, PAGE_BYTES};
 use super::writer::range_of;
 use crate::error::{Error, Result};
@@ -52,6 +54,9 @@ pub enum PageHint {
     AtRandom(bool),
 }
 
+/// Why a column is refused whose set is not the one that its record names.
+const FOREIGN: &str = "it is not the file that MANIFEST lists: one of the two is of a copy of the database that took another course, or of another time";
+
 impl<T: Element> Column<T> {
     /// Maps the file at `path` and checks that it is the column described by `spec` and `T`.
     ///
@@ -74,8 +79,12 @@ impl<T: Element> Column<T> {
         let page = map.load(0..map.len().min(PAGE_BYTES))?;
         let header: ColumnHeader = read_header_page_at(path, start, page, COLUMN_MAGIC)?;
         let wrong = |reason: String| Err(Error::corrupt(path, start, reason));
-        if header.database != spec.database {
-            return wrong(format!("it belongs to database {}, not {}", header.database, spec.database));
+        let Origin { database, stamp } = spec.origin;
+        if header.database != database {
+            return wrong(format!("it belongs to database {}, not {database}", header.database));
+        }
+        if header.stamp != stamp {
+            return wrong(FOREIGN.to_owned());
         }
         if header.kind != spec.kind {
             return wrong(format!("it is a column of {:?}, not {:?}", header.kind, spec.kind));
@@ -443,11 +452,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::header::{ColumnKind, DatabaseId};
+    use crate::header::{ColumnKind, DatabaseId, Stamp};
     use crate::io::{Disk, FaultyDisk, RealDisk};
     use crate::writer::ColumnWriter;
 
-    const SPEC: ColumnSpec = ColumnSpec { database: DatabaseId([7; 16]), kind: ColumnKind::OutTargets };
+    const SPEC: ColumnSpec =
+        ColumnSpec { origin: Origin::of_import(DatabaseId([7; 16])), kind: ColumnKind::OutTargets };
 
     fn write(disk: &FaultyDisk, name: &str, chunks: &[&[u32]]) {
         let mut writer = ColumnWriter::create(disk, Path::new(name), SPEC).unwrap();
@@ -589,10 +599,15 @@ mod tests {
         write(&disk, "c", &[&[1, 2, 3]]);
         let path = Path::new("c");
         let message = |error: Error| error.to_string();
-        let other = ColumnSpec { database: DatabaseId([8; 16]), ..SPEC };
+        let other = ColumnSpec { origin: Origin::of_import(DatabaseId([8; 16])), ..SPEC };
         assert!(
             message(Column::<u32>::open(&disk, path, other).unwrap_err())
                 .contains("belongs to database 0707")
+        );
+        // A copy of the database that took another course has files of the same names.
+        let other = ColumnSpec { origin: Origin { stamp: Stamp([9; 16]), ..SPEC.origin }, ..SPEC };
+        assert!(
+            message(Column::<u32>::open(&disk, path, other).unwrap_err()).contains("took another course")
         );
         let other = ColumnSpec { kind: ColumnKind::InTargets, ..SPEC };
         assert!(

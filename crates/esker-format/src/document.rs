@@ -7,7 +7,7 @@ use super::archive::{ArchiveEntry, ArchiveHeader};
 use super::commit::{CommitHeader, CommitSummary, CommitText, CommitTimes, VertexChange, VertexValue};
 use super::field::Documented;
 use super::header::ColumnHeader;
-use super::heads::{FirstHeads, HeadOrder, HeadsRecord};
+use super::heads::{HeadOrder, HeadsRecord};
 use super::live::{LiveArray, LiveContent, LiveHeader};
 use super::log::{LogRecordHeader, LogRecordKind, SegmentHeader};
 use super::logical::{LogicalKind, TimeUnit};
@@ -16,8 +16,8 @@ use super::manifest::{
     ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VertexOrder,
 };
 use super::options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
-use super::tile::{KeptForms, TileCoding, TilesRecord};
-use super::version::{Duplicates, RetentionKind, RetentionRecord, TagRecord, UntimedVersion, VersionRecord};
+use super::tile::{KeptForms, SharedTiles, TileCoding, TilesRecord};
+use super::version::{Duplicates, RetentionKind, RetentionRecord, TagRecord, VersionRecord};
 use super::{BLOCK_BYTES, ColumnKind, ElementType, FORMAT_VERSION, PAGE_BYTES};
 
 const INTRODUCTION: &str = "\
@@ -37,7 +37,8 @@ web.esker/
     out.dead.vertices  out.dead.offsets  out.dead.targets  out.dead.codes
     out.past.vertices  out.past.offsets  out.past.targets  out.past.born  out.past.died  out.past.property.<number>
     in.<as for out>
-    versions
+    versions  added
+    record            what MANIFEST says of the layer and of the database, in the form of MANIFEST: see Recovery
     dictionary.<number>.texts  dictionary.<number>.ends
     property.<number>.vertices  property.<number>.codes    a vertex property: the vertex and version of each change
     property.<number>.values  or  property.<number>.texts  property.<number>.ends
@@ -65,12 +66,22 @@ Each file holds one array: a header page, the elements, and a table with the che
 The last block may be shorter; the file ends with the table. So every byte of the file is covered by a checksum or is part of
 one.
 
+The header of each column names the database, and has a random number of the set of files that were written together: a layer, its
+tiles, its heads, or the map of external ids. The record of MANIFEST that lists the set has the same number, so files of two copies of a
+database that took different courses are not taken for one another. An import takes the number of the database.
+
 An archive stores the files of a directory. Files of at most 1 MiB, header page and table included, are stored one after another in the
 file `<directory>.columns`; larger files are in the directory, which exists only if there are any. `<directory>.columns` begins with
 a header page and ends with a list of all files, large ones included. Every byte between the files is zero.
 
 Vertex ids have 4 bytes, or 8 in a database created by a build with 64-bit ids. The dictionary of an
 edge property is the concatenation of its parts in all layers, oldest first: distinct texts, whose codes are their positions.
+
+## Recovery
+
+Each layer has a file `record`, in the form of MANIFEST: one record with the `LayerRecord`, the versions in the layer, and the map of ids, properties,
+tags and settings of the database when the layer was written. `first_record` is the number of records that MANIFEST had then. Only
+`esker recover` reads it, if MANIFEST is lost or damaged.
 
 ## Compressed lists
 
@@ -101,7 +112,8 @@ are stored row by row, and so are the tiles within a group. The edges of a tile,
 block if the next chunk does not fit.
 
 A layer may have chunks in files that other layers wrote: then the column `extents` says which blocks of which files follow one another, and
-`tiles.data.<number>` is a hard link to the `tiles.data` that the layer of that number wrote, whose header keeps the checksum of its first place. Two
+`tiles.data.<number>` is a hard link to the `tiles.data` that the layer of that number wrote, or a copy of it. Its header keeps the checksum of its
+first place and the number of its first set, which the `TilesRecord` lists beside that of its own. Two
 extents may have a block in common that holds the last chunks of one group and the first chunks of another; chunks that no key names are not in
 use. Without the column all chunks lie in `tiles.data`.
 
@@ -195,10 +207,10 @@ fn render() -> String {
     chapter::<DictionaryRecord>(&mut out);
     chapter::<Encoding>(&mut out);
     chapter::<TilesRecord>(&mut out);
+    chapter::<SharedTiles>(&mut out);
     chapter::<TileCoding>(&mut out);
     chapter::<HeadsRecord>(&mut out);
     chapter::<HeadOrder>(&mut out);
-    chapter::<FirstHeads>(&mut out);
     chapter::<KeptForms>(&mut out);
     chapter::<IdMapRecord>(&mut out);
     chapter::<IdMapKind>(&mut out);
@@ -208,7 +220,6 @@ fn render() -> String {
     chapter::<TimeUnit>(&mut out);
     chapter::<Owner>(&mut out);
     chapter::<VersionRecord>(&mut out);
-    chapter::<UntimedVersion>(&mut out);
     chapter::<Duplicates>(&mut out);
     chapter::<TagRecord>(&mut out);
     chapter::<RetentionRecord>(&mut out);

@@ -2,11 +2,11 @@
 
 use super::field::{FieldInput, FieldValue};
 use super::header::IdSecret;
-use super::heads::{FirstHeads, HeadsRecord};
+use super::heads::HeadsRecord;
 use super::manifest::{EditKind, IdMapRecord, LayerRecord, LogMark, PropertyRecord};
 use super::options::{StreamRecord, WriteOptions};
 use super::tile::{KeptForms, TilesRecord};
-use super::version::{Duplicates, Retention, TagRecord, UntimedVersion, VersionRecord};
+use super::version::{Duplicates, Retention, TagRecord, VersionRecord};
 use crate::error::Result;
 
 /// A change of the manifest's state.
@@ -110,7 +110,6 @@ impl FieldValue for Edit {
             EditKind::SetIdMap => Self::SetIdMap(FieldValue::take(input)?),
             EditKind::AddProperty => Self::AddProperty(FieldValue::take(input)?),
             EditKind::SetProperty => Self::SetProperty(FieldValue::take(input)?),
-            EditKind::AddUntimedVersion => Self::AddVersion(UntimedVersion::take(input)?.into()),
             EditKind::AddVersion => Self::AddVersion(FieldValue::take(input)?),
             EditKind::RemoveLayer => Self::RemoveLayer { number: FieldValue::take(input)? },
             EditKind::SetTag => Self::SetTag(FieldValue::take(input)?),
@@ -122,7 +121,6 @@ impl FieldValue for Edit {
             EditKind::SetIdSecret => Self::SetIdSecret(FieldValue::take(input)?),
             EditKind::SetLog => Self::SetLog(FieldValue::take(input)?),
             EditKind::SetDuplicates => Self::SetDuplicates(FieldValue::take(input)?),
-            EditKind::SetFirstHeads => Self::SetHeads(FirstHeads::take(input)?.into()),
             EditKind::SetHeads => Self::SetHeads(FieldValue::take(input)?),
             EditKind::RemoveHeads => Self::RemoveHeads { layer: FieldValue::take(input)? },
             EditKind::KeepForms => Self::KeepForms(FieldValue::take(input)?),

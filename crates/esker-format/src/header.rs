@@ -7,6 +7,7 @@ use std::path::Path;
 use super::field::{FieldInput, FieldValue, codes, layout};
 use super::size::{FORMAT_VERSION, FORMAT_VERSION_MIN, PAGE_BYTES};
 use crate::error::{Error, Result};
+use crate::io::Files;
 
 pub(super) const COLUMN_MAGIC: [u8; 8] = *b"ESKERcol";
 /// The last four bytes of a header page are its checksum, in every format version.
@@ -81,7 +82,40 @@ macro_rules! random_values {
     )*};
 }
 
-random_values!(DatabaseId, IdSecret);
+random_values!(DatabaseId, IdSecret, Stamp);
+
+/// A random number of a set of files that were written together: a layer, its tiles, its heads, or the map of ids. It stands in the header
+/// of each of these files and in the record of MANIFEST that lists them. So files of two copies of a database that took different courses
+/// cannot pass for one another, although they have the same names and the same [`DatabaseId`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Stamp(pub [u8; 16]);
+
+impl std::fmt::Debug for Stamp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// What binds files to their record in MANIFEST.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin {
+    /// The database.
+    pub database: DatabaseId,
+    /// The set of files that were written together.
+    pub stamp: Stamp,
+}
+
+impl Origin {
+    /// That of the files of an import. They need no other number than that of the database, which is drawn anew for each import.
+    pub const fn of_import(database: DatabaseId) -> Self {
+        Self { database, stamp: Stamp(database.0) }
+    }
+
+    /// That of files which are added to a database.
+    pub fn random(database: DatabaseId) -> Self {
+        Self { database, stamp: Stamp::random() }
+    }
+}
 
 codes! {
     /// The type of the elements of a column.
@@ -306,8 +340,8 @@ codes! {
 /// Identifies a column: written to its header, and expected when it is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnSpec {
-    /// The database of the column.
-    pub database: DatabaseId,
+    /// What binds the column to its record in MANIFEST.
+    pub origin: Origin,
     /// The content of the column.
     pub kind: ColumnKind,
 }
@@ -321,6 +355,8 @@ layout! {
         format_version: u32,
         /// The database.
         database: DatabaseId,
+        /// The number of the set of files to which it belongs: that of its record in MANIFEST.
+        stamp: Stamp,
         /// The content of the column.
         kind: ColumnKind,
         /// Type of the elements.
@@ -363,6 +399,18 @@ pub fn header_page(fields: &impl FieldValue) -> Vec<u8> {
     page.resize(CHECKSUM_OFFSET, 0);
     crc32c::crc32c(&page).put(&mut page);
     page
+}
+
+/// The number in the header of a column file: see [`Stamp`].
+///
+/// # Errors
+/// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Invalid`] for an unsupported format version.
+pub fn stamp_of(files: &dyn Files, path: &Path) -> Result<Stamp> {
+    let file = files.open(path)?;
+    let mut page = vec![0; PAGE_BYTES];
+    file.read_exact_at(&mut page, 0)?;
+    let header: ColumnHeader = read_header_page(path, &page, COLUMN_MAGIC)?;
+    Ok(header.stamp)
 }
 
 /// Checks magic, checksum and version of a header page, in this order, and decodes its fields.
@@ -440,6 +488,7 @@ mod tests {
             magic: COLUMN_MAGIC,
             format_version,
             database: DatabaseId([1; 16]),
+            stamp: Stamp([2; 16]),
             kind: ColumnKind::OutTargets,
             element: ElementType::U32,
             count: 0,
@@ -454,7 +503,12 @@ mod tests {
         };
         let message = |version| read(version).unwrap_err().to_string();
         assert!(message(99).contains("format version 99") && message(99).contains("use a newer Esker"));
-        assert!(message(2).contains("format version 2") && message(2).contains("import the graph again"));
+        let older = FORMAT_VERSION_MIN - 1;
+        let of_older = message(older);
+        assert!(
+            of_older.contains(&format!("format version {older}"))
+                && of_older.contains("import the graph again")
+        );
         for version in FORMAT_VERSION_MIN..=FORMAT_VERSION {
             assert_eq!(read(version).unwrap(), header(version));
         }

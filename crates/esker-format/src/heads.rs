@@ -1,6 +1,7 @@
 //! The record of stored heads. `esker-layers/src/graph/headed` explains what heads are for.
 
 use super::field::{codes, layout};
+use super::header::Stamp;
 
 /// The most neighbours of a head that is chosen by degree. Choosing longer ones would take much memory, and hubs are among the first
 /// neighbours of such a list too.
@@ -21,27 +22,13 @@ layout! {
     /// The stored heads of a layer's lists, in `layers/<number>/` as `heads.columns` and `heads/`.
     #[derive(Copy)]
     pub struct HeadsRecord {
-        /// Number of the layer, which must be complete; before format version 11 also plain.
+        /// Number of the layer, which must be complete.
         layer: u32,
+        /// The number in the headers of their files.
+        stamp: Stamp,
         /// Neighbours of each vertex in its head, at most.
         head_len: u64,
         /// Which neighbours these are.
         order: HeadOrder,
-    }
-}
-
-layout! {
-    /// Stored heads as format versions before 9 write them: the first neighbours of each list.
-    pub(crate) struct FirstHeads {
-        /// Number of the layer, which must be complete and plain.
-        layer: u32,
-        /// Neighbours of each vertex in its head, at most.
-        head_len: u64,
-    }
-}
-
-impl From<FirstHeads> for HeadsRecord {
-    fn from(FirstHeads { layer, head_len }: FirstHeads) -> Self {
-        Self { layer, head_len, order: HeadOrder::First }
     }
 }

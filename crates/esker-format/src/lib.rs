@@ -50,7 +50,8 @@ pub use edit::Edit;
 pub use error::{Error, Result};
 pub use field::{FieldInput, FieldValue};
 pub use header::{
-    ColumnKind, ColumnSpec, DatabaseId, Element, ElementType, IdSecret, header_page, read_header_page,
+    ColumnKind, ColumnSpec, DatabaseId, Element, ElementType, IdSecret, Origin, Stamp, header_page,
+    read_header_page, stamp_of,
 };
 pub use heads::{CHOSEN_HEAD_LEN_MAX, HeadOrder, HeadsRecord};
 pub use heap::{return_large_blocks, trimmed_budget};
@@ -65,7 +66,7 @@ pub use options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, Wr
 pub use prefetch::prefetch;
 pub use search::lower_bound;
 pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
-pub use tile::{KeptForms, TileCoding, TilesRecord};
+pub use tile::{KeptForms, SharedTiles, TileCoding, TilesRecord};
 pub use values::{ValueSlice, Values};
 pub use values_writer::{VALUES_AT_ONCE, ValuesWriter};
 pub use version::{Duplicates, Retention, TagRecord, VersionRecord};

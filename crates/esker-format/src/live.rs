@@ -51,6 +51,9 @@ layout! {
         version: u64,
         /// Time of its commit: milliseconds since 1970, UTC.
         committed_ms: u64,
+        /// The checksum in the header of the log record of its commit; 0: an import. It tells the version from one of the same number in a
+        /// copy of the database that took another course.
+        commit: u32,
         /// The window: edges at this time are not in it.
         after: Option<u64>,
         /// The last time in the window, as a two's complement, and so is `after`.
@@ -239,6 +242,7 @@ mod tests {
             numbering: String::new(),
             version,
             committed_ms: 5,
+            commit: 6,
             after: Some(-1_i64 as u64),
             until: None,
             arrays: vec![LiveArray { words: vec![0, 1, u64::MAX] }, LiveArray { words: Vec::new() }],

@@ -21,6 +21,8 @@ layout! {
         first_version: u64,
         /// Number of the last record of MANIFEST when the segment was created: MANIFEST must have at least as many.
         manifest_records: u64,
+        /// The checksum in the header of the record of the commit before its first. 0: an import.
+        previous: u32,
     }
 }
 
@@ -41,7 +43,7 @@ codes! {
 
 layout! {
     /// The start of a record of the log, at a multiple of eight bytes. The summary follows, then the payload, then zeros up to the next
-    /// such multiple. Segments of format versions before 5 lack the last two fields, and summaries.
+    /// such multiple.
     pub struct LogRecordHeader {
         /// `ESKr`.
         mark: [u8; 4],
@@ -63,5 +65,10 @@ layout! {
         summary_bytes: u32,
         /// CRC-32C of the summary.
         summary_checksum: u32,
+        /// `checksum` of the record of the commit before, so that each commit depends on all commits before it. 0: an import. Other kinds: that of
+        /// the last commit.
+        previous: u32,
+        /// 0.
+        unused: u32,
     }
 }

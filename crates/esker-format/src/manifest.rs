@@ -3,7 +3,7 @@
 use esker_graph::Direction;
 
 use super::field::{codes, layout};
-use super::header::{DatabaseId, ElementType};
+use super::header::{DatabaseId, ElementType, Stamp};
 use super::logical::{LogicalType, PropertyType};
 use super::version::VersionRecord;
 
@@ -26,7 +26,7 @@ layout! {
         /// Number of the first record: 1, or the number of the last record before MANIFEST was rewritten.
         first_record: u64,
         /// The chain value of the first record. The chain value of each later record is the CRC-32C of the record, continued from the
-        /// previous record's chain value. 0 before format version 5.
+        /// previous record's chain value.
         first_chain: u32,
     }
 }
@@ -52,7 +52,7 @@ layout! {
         bytes: u64,
         /// The commit's version. Without commits: the version before the segment's first.
         version: u64,
-        /// The checksum in the header of the commit's record. Without commits: 0.
+        /// The checksum in the header of the commit's record. Without commits: that of the commit before, which is in a layer.
         checksum: u32,
     }
 }
@@ -81,8 +81,6 @@ codes! {
         SetIdMap = 2,
         /// A `PropertyRecord`: defines a property.
         AddProperty = 3,
-        /// An `UntimedVersion`: publishes a version. Only format versions before 6 write it.
-        AddUntimedVersion = 4,
         /// A layer number, u32: removes the layer.
         RemoveLayer = 5,
         /// A `TagRecord`: names a version. An older use of the name ends.
@@ -97,16 +95,14 @@ codes! {
         SetTiles = 10,
         /// A layer number, u32: removes the layer's tiles.
         RemoveTiles = 11,
-        /// 16 bytes: sets the secret that keys the hash of external ids. Missing in databases of format versions 3 and 4.
+        /// 16 bytes: sets the secret that keys the hash of external ids.
         SetIdSecret = 12,
         /// A `LogMark`: how far the log reaches at least.
         SetLog = 13,
         /// A `VersionRecord`: publishes a version.
         AddVersion = 14,
-        /// A `Duplicates`: sets the rule for duplicate edges. Missing in databases of format versions before 6.
+        /// A `Duplicates`: sets the rule for duplicate edges.
         SetDuplicates = 15,
-        /// A `FirstHeads`: adds heads to a layer. Only format versions before 9 write it.
-        SetFirstHeads = 16,
         /// A layer number, u32: removes the layer's heads.
         RemoveHeads = 17,
         /// A `PropertyRecord`: replaces the one with its owner and number.
@@ -171,6 +167,8 @@ layout! {
     pub struct LayerRecord {
         /// Number of the layer: 24 bits, never reused.
         number: u32,
+        /// The number in the headers of its columns.
+        stamp: Stamp,
         /// The first version of its range.
         first_version: u64,
         /// The last version of its range.
@@ -196,6 +194,10 @@ layout! {
         num_arcs: u64,
         /// Number of self-loops at the end of the range.
         num_loops: u64,
+        /// The checksum in the header of the log record of the commit before the range. 0: an import, or none.
+        previous_commit: u32,
+        /// The same of the last commit in the range: the next commit of the log repeats it. 0: an import.
+        last_commit: u32,
         /// Its out-lists.
         out: SectionRecord,
         /// Its in-lists.
@@ -211,7 +213,7 @@ layout! {
 
 impl LayerRecord {
     /// The first layer of a database: complete, for version 1 only, with lists as in `shape`.
-    pub fn first(shape: &GraphShape) -> Self {
+    pub fn first(shape: &GraphShape, stamp: Stamp) -> Self {
         let lists = |kept: bool| SectionRecord {
             lists: if kept { shape.num_vertices } else { 0 },
             arcs: if kept { shape.num_arcs } else { 0 },
@@ -219,6 +221,7 @@ impl LayerRecord {
         };
         Self {
             number: 1,
+            stamp,
             first_version: 1,
             last_version: 1,
             num_versions: 1,
@@ -231,6 +234,8 @@ impl LayerRecord {
             num_edges: shape.num_edges,
             num_arcs: shape.num_arcs,
             num_loops: shape.num_loops,
+            previous_commit: 0,
+            last_commit: 0,
             out: lists(true),
             incoming: lists(shape.in_edges),
             num_new_ids: 0,
@@ -252,7 +257,8 @@ impl VersionRecord {
     /// The last version of a layer, with an event time and the time of its commit.
     pub fn at_end_of(layer: &LayerRecord, time_ms: u64, committed_ms: u64, message: String) -> Self {
         let LayerRecord { last_version: number, num_vertices, num_edges, num_arcs, num_loops, .. } = *layer;
-        Self { number, time_ms, committed_ms, message, num_vertices, num_edges, num_arcs, num_loops }
+        let commit = layer.last_commit;
+        Self { number, time_ms, committed_ms, message, commit, num_vertices, num_edges, num_arcs, num_loops }
     }
 }
 
@@ -334,6 +340,8 @@ layout! {
         base: u64,
         /// The order in which vertices are numbered.
         order: VertexOrder,
+        /// The number in the headers of its columns.
+        stamp: Stamp,
     }
 }
 

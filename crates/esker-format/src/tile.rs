@@ -1,6 +1,7 @@
 //! Tables of tiles. `tiles/mod.rs` explains how they work together.
 
 use super::field::{codes, layout};
+use super::header::Stamp;
 
 codes! {
     /// The encoding of the positions in a chunk of a tile; the code is the chunk's first byte.
@@ -20,12 +21,26 @@ codes! {
 
 layout! {
     /// The tiles of a layer, a second form of its lists, stored in `layers/<number>/` as `tiles.data`, `tiles.columns` and `tiles/`.
-    #[derive(Copy)]
     pub struct TilesRecord {
         /// Number of the layer, which must be complete.
         layer: u32,
+        /// The number in the headers of their files.
+        stamp: Stamp,
         /// Number of edges; an undirected one counts once.
         num_edges: u64,
+        /// The files of chunks that earlier layers wrote and that the tiles share, `layers/<number>/tiles.data.<earlier number>`.
+        shared: Vec<SharedTiles>,
+    }
+}
+
+layout! {
+    /// A file of chunks that an earlier layer wrote.
+    #[derive(Copy)]
+    pub struct SharedTiles {
+        /// Number of the layer that wrote it.
+        layer: u32,
+        /// The number in its header: that of the tiles of that layer.
+        stamp: Stamp,
     }
 }
 

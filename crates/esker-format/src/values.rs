@@ -8,7 +8,7 @@ use esker_graph::Run;
 
 use super::column::{Column, PageHint};
 use super::header::{
-    COLUMN_MAGIC, ColumnHeader, ColumnSpec, DatabaseId, Element, ElementType, read_header_page_at,
+    COLUMN_MAGIC, ColumnHeader, ColumnSpec, Element, ElementType, Origin, read_header_page_at,
 };
 use super::size::PAGE_BYTES;
 use crate::error::Result;
@@ -118,9 +118,9 @@ macro_rules! values {
             ///
             /// # Errors
             /// As [`Column::open`].
-            pub fn open_any(files: &dyn Files, path: &Path, database: DatabaseId) -> Result<Self> {
+            pub fn open_any(files: &dyn Files, path: &Path, origin: Origin) -> Result<Self> {
                 let header = header_of(files, path)?;
-                Self::open(files, path, ColumnSpec { database, kind: header.kind }, header.element)
+                Self::open(files, path, ColumnSpec { origin, kind: header.kind }, header.element)
             }
 
             /// Type of the elements.

@@ -14,6 +14,8 @@ layout! {
         committed_ms: u64,
         /// The author's message.
         message: String,
+        /// The checksum in the header of the log record of its commit, which depends on all commits before it. 0: an import.
+        commit: u32,
         /// Number of vertices, removed ones included.
         num_vertices: u64,
         /// Number of edges; an undirected one counts once.
@@ -22,34 +24,6 @@ layout! {
         num_arcs: u64,
         /// Number of self-loops.
         num_loops: u64,
-    }
-}
-
-layout! {
-    /// A version, as format versions before 6 write it: its event time is the time of the commit.
-    pub(crate) struct UntimedVersion {
-        /// Its number, from 1.
-        number: u64,
-        /// Time of the commit: milliseconds since 1970, UTC.
-        time_ms: u64,
-        /// The author's message.
-        message: String,
-        /// Number of vertices, removed ones included.
-        num_vertices: u64,
-        /// Number of edges; an undirected one counts once.
-        num_edges: u64,
-        /// Number of arcs: entries of all out-lists.
-        num_arcs: u64,
-        /// Number of self-loops.
-        num_loops: u64,
-    }
-}
-
-impl From<UntimedVersion> for VersionRecord {
-    fn from(old: UntimedVersion) -> Self {
-        let UntimedVersion { number, time_ms, message, num_vertices, num_edges, num_arcs, num_loops } = old;
-        let committed_ms = time_ms;
-        Self { number, time_ms, committed_ms, message, num_vertices, num_edges, num_arcs, num_loops }
     }
 }
 

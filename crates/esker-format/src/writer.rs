@@ -94,7 +94,8 @@ impl<T: Element> ColumnWriter<T> {
         let header = ColumnHeader {
             magic: COLUMN_MAGIC,
             format_version: FORMAT_VERSION,
-            database: self.spec.database,
+            database: self.spec.origin.database,
+            stamp: self.spec.origin.stamp,
             kind: self.spec.kind,
             element: T::TYPE,
             count,

@@ -69,19 +69,22 @@ pub fn import(
     }
     let Built { mut report, loops, in_edges, ids, properties, weight, time, work } = built;
     let run = Arc::clone(&work.run);
-    let id_map = write_ids(&work, &staging.id_files(), ids, report.order.order)?;
+    let id_map = write_ids(&work, &staging, ids, report.order.order)?;
     work.check()?;
     drop(work);
     disk.remove_directory(&scratch)?;
-    let mut record = LayerRecord::first(&GraphShape {
-        directed: report.directed,
-        multigraph: options.duplicates == Duplicates::Keep,
-        in_edges,
-        num_vertices: report.vertices,
-        num_edges: report.edges,
-        num_arcs: report.arcs,
-        num_loops: loops,
-    });
+    let mut record = LayerRecord::first(
+        &GraphShape {
+            directed: report.directed,
+            multigraph: options.duplicates == Duplicates::Keep,
+            in_edges,
+            num_vertices: report.vertices,
+            num_edges: report.edges,
+            num_arcs: report.arcs,
+            num_loops: loops,
+        },
+        staging.stamp(),
+    );
     record.encoding = options.encoding;
     record.dictionaries = dictionaries;
     let mut edits = vec![Edit::AddLayer(record.clone()), Edit::SetIdMap(id_map)];
@@ -97,11 +100,12 @@ pub fn import(
     }
     edits.extend(properties.iter().cloned().map(Edit::AddProperty));
     edits.extend(stream);
-    edits.extend(make_tiles(&staging, (&record, &properties), options, &run, &mut report)?);
     let now_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
     let time_ms = options.time_ms.unwrap_or(now_ms);
     let message = options.message.clone().unwrap_or_else(|| format!("import of {format}"));
     edits.push(Edit::AddVersion(VersionRecord::at_end_of(&record, time_ms, now_ms, message)));
+    staging.describe(&edits)?;
+    edits.extend(make_tiles(&staging, (&record, &properties), options, &run, &mut report)?);
     staging.install(&edits)?;
     Ok(report)
 }
@@ -129,9 +133,9 @@ fn make_tiles(
     })?;
     let kept = KeptForms { tile_group: ConvertOptions::default().group, head_len: 0 };
     let forms = staging.make_forms((record, properties), WantedForms { kept, heads: None }, &run)?;
-    report.tiles = forms.tiles;
+    report.tiles.clone_from(&forms.tiles);
     report.stages.push(("tiles", begin.elapsed().as_secs_f64()));
-    let mut edits = forms.edits(record.number);
+    let mut edits = forms.edits(record);
     edits.push(Edit::KeepForms(kept));
     Ok(edits)
 }
@@ -157,7 +161,8 @@ fn property_records(
 }
 
 /// Writes the id map, if there is one to write.
-fn write_ids(work: &Work, files: &IdFiles<'_>, ids: BuiltIds, order: VertexOrder) -> Result<IdMapRecord> {
+fn write_ids(work: &Work, staging: &Staging, ids: BuiltIds, order: VertexOrder) -> Result<IdMapRecord> {
+    let files = &staging.id_files();
     let (kind, base) = match ids {
         BuiltIds::Identity { base } => (IdMapKind::Identity, base),
         BuiltIds::Permuted { base, renumbered } => {
@@ -171,7 +176,7 @@ fn write_ids(work: &Work, files: &IdFiles<'_>, ids: BuiltIds, order: VertexOrder
         }
     };
     let order = if order == VertexOrder::Degree { StoredOrder::Degree } else { StoredOrder::Keep };
-    Ok(IdMapRecord { kind, base, order })
+    Ok(IdMapRecord { kind, base, order, stamp: staging.stamp() })
 }
 
 /// Writes a permutation and its inverse.

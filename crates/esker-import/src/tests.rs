@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::{Disk, MemoryDisk, RealDisk};
-use esker_format::{DatabaseId, ElementType, Encoding, Error, IdMapKind, Result, Values};
+use esker_format::{DatabaseId, ElementType, Encoding, Error, IdMapKind, Origin, Result, Values};
 use esker_graph::{Direction, Run, Stop, VertexId};
 use esker_layers::ids::{ExternalId, IdFiles, IdHasher, IdMap};
 use esker_layers::layer::{Coder, PlainWriter, SectionColumn};
@@ -70,7 +70,7 @@ impl MemoryLayer {
     }
 
     fn bits(&self, path: &Path) -> Vec<u64> {
-        let column = Values::open_any(&self.0, path, DatabaseId([7; 16])).unwrap();
+        let column = Values::open_any(&self.0, path, Origin::of_import(DatabaseId([7; 16]))).unwrap();
         let values = column.all(&Run::with_threads(1).unwrap()).unwrap();
         let mut bits = Vec::new();
         values.append_bits(0..column.len(), &mut bits);
@@ -142,7 +142,7 @@ fn build_then<R>(
     let dir = tempfile::tempdir().unwrap();
     let disk = MemoryDisk::default();
     disk.create_directory(Path::new("layer")).unwrap();
-    let writer = PlainWriter::new(&disk, Path::new("layer"), DatabaseId([7; 16]));
+    let writer = PlainWriter::new(&disk, Path::new("layer"), Origin::of_import(DatabaseId([7; 16])));
     let reader = MemoryReader { schema, batches: Arc::new(batches), next: 0 };
     let place = Destination { disk: Arc::new(RealDisk), directory: dir.path() };
     let built = build_layer(Box::new(reader), options, place, &writer, IdHasher::new(None))?;
@@ -168,8 +168,8 @@ fn integer_ids_of(built: Built) -> Vec<u64> {
         BuiltIds::Mapped { map, renumbered } => {
             let (disk, directory) = (MemoryDisk::default(), Path::new("ids"));
             disk.create_directory(directory).unwrap();
-            let (database, hasher) = (DatabaseId([7; 16]), IdHasher::new(None));
-            let files = IdFiles { disk: &disk, directory, database, hasher };
+            let (origin, hasher) = (Origin::of_import(DatabaseId([7; 16])), IdHasher::new(None));
+            let files = IdFiles { disk: &disk, directory, origin, hasher };
             let kind = map.kind();
             map.write(&files, renumbered.as_ref()).unwrap();
             let map = IdMap::open(&files, kind, 0, num_vertices as usize).unwrap();

@@ -68,6 +68,7 @@ const LAYER: Names = Names {
         "property.#.texts",
         "property.#.values",
         "property.#.vertices",
+        "record",
         "removed.codes",
         "removed.ends",
         "removed.texts",

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, parent};
 use esker_format::{
-    Archive, DatabaseId, Edit, ElementType, Encoding, HeadsRecord, KeptForms, LayerRecord, Owner,
-    PropertyRecord, Result, TilesRecord,
+    Archive, Edit, ElementType, Encoding, HeadsRecord, KeptForms, LayerRecord, Origin, Owner, PropertyRecord,
+    Result, Stamp, TilesRecord,
 };
 use esker_graph::{Direction, Run};
 use esker_layers::graph::headed::{HeadedNeeds, Heads, write_heads};
@@ -21,7 +21,7 @@ use esker_layers::tiles::{ConvertOptions, OldTiles, PropertyWalk, TileProperties
 use crate::apart::TargetsApart;
 
 /// What a merge made beside the lists of a complete layer.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct FormReport {
     /// Its tiles; `None`: none.
     pub tiles: Option<TileReport>,
@@ -65,13 +65,23 @@ impl Display for HeadsLeftOut {
 }
 
 impl FormReport {
-    /// The edits that add the forms to a layer.
-    pub fn edits(&self, layer: u32) -> Vec<Edit> {
-        let tiles = self.tiles.map(|tiles| TilesRecord { layer, num_edges: tiles.num_edges });
-        let heads =
-            self.heads.map(|heads| HeadsRecord { layer, head_len: heads.length as u64, order: heads.order });
+    /// The edits that add the forms to a layer, with which they were written.
+    pub fn edits(&self, record: &LayerRecord) -> Vec<Edit> {
+        let LayerRecord { number: layer, stamp, .. } = *record;
+        let tiles = self.tiles.as_ref().map(|tiles| tiles_record(tiles, layer, stamp));
+        let heads = self.heads.map(|heads| HeadsRecord {
+            layer,
+            stamp,
+            head_len: heads.length as u64,
+            order: heads.order,
+        });
         tiles.map(Edit::SetTiles).into_iter().chain(heads.map(Edit::SetHeads)).collect()
     }
+}
+
+/// The record of the tiles of a layer.
+pub(crate) fn tiles_record(tiles: &TileReport, layer: u32, stamp: Stamp) -> TilesRecord {
+    TilesRecord { layer, stamp, num_edges: tiles.num_edges, shared: tiles.shared.clone() }
 }
 
 /// The second forms that a new complete layer gets.
@@ -89,7 +99,8 @@ pub(crate) struct FormFiles<'a> {
     pub(crate) disk: &'a Arc<dyn Disk>,
     /// The directory of the layer.
     pub(crate) directory: &'a Path,
-    pub(crate) database: DatabaseId,
+    /// What binds them to their records in the manifest.
+    pub(crate) origin: Origin,
 }
 
 impl FormFiles<'_> {
@@ -110,17 +121,17 @@ impl FormFiles<'_> {
         if kept == KeptForms::default() && heads.is_none() {
             return Ok(report);
         }
-        let Self { disk, directory, database } = *self;
+        let Self { disk, directory, origin } = *self;
         let archive = Archive::open(disk, directory)?;
         let apart = TargetsApart { files: &archive, disk, directory };
         let lists = match is_tiles_alone {
             true => {
-                PlainLayer::open(&apart, directory, database, &TargetsApart::record_of(record), properties)?
+                PlainLayer::open(&apart, directory, origin, &TargetsApart::record_of(record), properties)?
             }
-            false => PlainLayer::open(&archive, directory, database, record, properties)?,
+            false => PlainLayer::open(&archive, directory, origin, record, properties)?,
         };
         let lists = Arc::new(lists);
-        self.expect_directory()?;
+        expect_layer_directory(disk.as_ref(), directory)?;
         if kept.tile_group > 0 {
             let memory_bytes = ConvertOptions::within(run.budget().free_bytes()).memory_bytes;
             let memory_bytes = memory_bytes.min(ConvertOptions::default().memory_bytes);
@@ -137,7 +148,7 @@ impl FormFiles<'_> {
         };
         match heads {
             Some(Ok(heads)) => {
-                write_heads(&lists, &heads, run, (disk, directory, database))?;
+                write_heads(&lists, &heads, run, (disk, directory, origin))?;
                 report.heads = Some(heads);
             }
             Some(Err(left_out)) => report.heads_left_out = Some(left_out),
@@ -164,17 +175,17 @@ impl FormFiles<'_> {
         let graph = <()>::open(&stack, (0, record.num_arcs), CompleteLists::Mapped, None, run)?;
         graph.prepare(run, Direction::Out)?;
         let weights = WeightProperties { stack: &stack, num_arcs: record.num_arcs, properties, run };
-        write_tiles(&graph, &weights, run, options, old, (self.disk, self.directory, self.database))
+        write_tiles(&graph, &weights, run, options, old, (self.disk, self.directory, self.origin))
     }
+}
 
-    /// Creates the directory if all columns of the layer lie in its archive.
-    pub(crate) fn expect_directory(&self) -> Result<()> {
-        if self.disk.look(self.directory)?.is_none() {
-            self.disk.create_directory(self.directory)?;
-            self.disk.sync_directory(&parent(self.directory))?;
-        }
-        Ok(())
+/// Creates the directory of a layer if all its columns lie in its archive.
+pub(crate) fn expect_layer_directory(disk: &dyn Disk, directory: &Path) -> Result<()> {
+    if disk.look(directory)?.is_none() {
+        disk.create_directory(directory)?;
+        disk.sync_directory(&parent(directory))?;
     }
+    Ok(())
 }
 
 /// Heads of the same length as before, or as long as the memory of `run` allows. Without memory for any, there are none: runs gather heads

@@ -187,7 +187,7 @@ impl Follower {
             let logged = LoggedCommit::of(&record, &self.path)?;
             let log_bytes = record.payload_bytes;
             let mut commit = Commit::decode(logged.version, record.payload, &directory, self.run.cancel())?;
-            commit.committed_ms = logged.committed_ms;
+            (commit.committed_ms, commit.checksum) = (logged.committed_ms, logged.checksum);
             self.commits.push(Arc::new(commit));
             self.log_bytes += log_bytes;
         }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, MemoryDisk};
 use esker_format::{
-    DatabaseId, ElementType, Encoding, LayerRecord, LogicalType, Owner, PropertyRecord, SectionRecord,
+    DatabaseId, ElementType, Encoding, LayerRecord, LogicalType, Origin, Owner, PropertyRecord, SectionRecord,
 };
 use esker_graph::{Direction, Flow, Run, VertexId, vertex};
 use esker_layers::layer::{
@@ -20,7 +20,7 @@ use esker_layers::layer::{
 };
 use esker_layers::stack::Stack;
 
-pub(crate) const DATABASE: DatabaseId = DatabaseId([6; 16]);
+pub(crate) const ORIGIN: Origin = Origin::of_import(DatabaseId([6; 16]));
 
 /// A small pseudorandom number generator (splitmix64).
 #[derive(Debug, Clone)]
@@ -222,7 +222,7 @@ impl History {
             let mut record = self.record(&range);
             let directory = layer_directory(number);
             layers.disk.create_directory(&directory).unwrap();
-            let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
+            let writer = PlainWriter::new(&layers.disk, &directory, ORIGIN);
             for &direction in self.kind.directions() {
                 let section =
                     self.section(&writer, direction, &range, &mut heads[direction as usize], random);
@@ -244,6 +244,7 @@ impl History {
         let (num_edges, num_arcs, num_loops) = self.counts(range.last);
         LayerRecord {
             number: range.number,
+            stamp: ORIGIN.stamp,
             first_version: range.first,
             last_version: range.last,
             num_versions: range.versions.len() as u32,
@@ -256,6 +257,8 @@ impl History {
             num_edges,
             num_arcs,
             num_loops,
+            previous_commit: 0,
+            last_commit: 0,
             out: SectionRecord::default(),
             incoming: SectionRecord::default(),
             num_new_ids: 0,
@@ -418,7 +421,7 @@ impl TestLayers {
     /// Opens the layer of a record, in the directory of its number.
     pub(crate) fn open(&self, record: &LayerRecord) -> Arc<PlainLayer> {
         let directory = layer_directory(record.number);
-        Arc::new(PlainLayer::open(&self.disk, &directory, DATABASE, record, &properties()).unwrap())
+        Arc::new(PlainLayer::open(&self.disk, &directory, ORIGIN, record, &properties()).unwrap())
     }
 }
 

@@ -7,7 +7,7 @@ use esker_format::Result;
 use esker_format::io::Disk;
 use esker_format::{
     DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, GraphShape, IdMapKind, IdMapRecord, IdSecret,
-    LayerRecord, LogicalType, Owner, PropertyRecord, VersionRecord, VertexOrder,
+    LayerRecord, LogicalType, Owner, PropertyRecord, Stamp, VersionRecord, VertexOrder,
 };
 use esker_graph::{Csr, Direction, Rows, VertexId, vertex};
 use esker_layers::ids::{IndexWriter, IntegersWriter, PermutationWriter, TextsWriter};
@@ -90,7 +90,8 @@ impl Sample {
             layer.dictionary(1, KINDS)?;
         }
         self.write_ids(&staging)?;
-        staging.install(&self.edits()).map(|_| ())
+        let stamp = staging.stamp();
+        staging.install(&self.edits(stamp)).map(|_| ())
     }
 
     /// The external id of a vertex.
@@ -139,7 +140,7 @@ impl Sample {
         writer.finish()
     }
 
-    fn edits(&self) -> Vec<Edit> {
+    fn edits(&self, stamp: Stamp) -> Vec<Edit> {
         let property = |number, name: &str, element, texts: bool| {
             let name = name.to_owned();
             Edit::AddProperty(PropertyRecord {
@@ -152,20 +153,23 @@ impl Sample {
             })
         };
         let model = self.model();
-        let mut record = LayerRecord::first(&GraphShape {
-            directed: self.directed,
-            multigraph: self.multigraph,
-            in_edges: self.in_edges,
-            num_vertices: self.num_vertices as u64,
-            num_edges: self.edges.len() as u64,
-            num_arcs: model.graph().rows(Direction::Out).unwrap().targets().len() as u64,
-            num_loops: self.edges.iter().filter(|edge| edge.0 == edge.1).count() as u64,
-        });
+        let mut record = LayerRecord::first(
+            &GraphShape {
+                directed: self.directed,
+                multigraph: self.multigraph,
+                in_edges: self.in_edges,
+                num_vertices: self.num_vertices as u64,
+                num_edges: self.edges.len() as u64,
+                num_arcs: model.graph().rows(Direction::Out).unwrap().targets().len() as u64,
+                num_loops: self.edges.iter().filter(|edge| edge.0 == edge.1).count() as u64,
+            },
+            stamp,
+        );
         record.encoding = self.encoding;
         record.dictionaries = vec![DictionaryRecord { property: 1, first: 0, count: KINDS.len() as u64 }];
         vec![
             Edit::AddLayer(record.clone()),
-            Edit::SetIdMap(IdMapRecord { kind: self.ids, base: 0, order: VertexOrder::Keep }),
+            Edit::SetIdMap(IdMapRecord { kind: self.ids, base: 0, order: VertexOrder::Keep, stamp }),
             property(0, "weight", ElementType::I32, false),
             property(1, "kind", ElementType::U8, true),
             Edit::AddVersion(VersionRecord::at_end_of(&record, 1_000, 1_000, "a sample".to_owned())),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use esker_format::io::{Disk, MemoryDisk, RealDisk};
-use esker_format::{Error, Result};
+use esker_format::{Error, LIVE_DIRECTORY, LiveContent, LiveFound, Result, left_live_files};
 use esker_format::{Retention, VersionRecord};
 use esker_graph::{Reservation, Run};
 use esker_layers::property::{REMOVED_NUMBER, removed_by_version};
@@ -247,6 +247,33 @@ impl Store {
         let bytes = Manifest::unfinished_bytes(self.disk().as_ref(), &manifest)?;
         checked.unfinished.extend((bytes > 0).then_some((manifest, bytes)));
         Ok(checked)
+    }
+
+    /// Reads the states of live answers that were kept. Returns what is wrong with those that cannot be used: they are computed anew, and the
+    /// graph does not depend on them.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Stop`] without memory for one of them; cancellation.
+    pub fn check_live(&self, run: &Run) -> Result<Vec<String>> {
+        let (disk, directory) = (self.disk().as_ref(), self.path().join(LIVE_DIRECTORY));
+        if disk.look(&directory)?.is_none() {
+            return Ok(Vec::new());
+        }
+        let left = left_live_files(disk, &directory)?;
+        let mut problems = Vec::new();
+        for entry in disk.list(&directory)?.iter().filter(|entry| !entry.is_directory) {
+            run.check()?;
+            let path = directory.join(&entry.name);
+            if left.iter().any(|(left, _)| *left == path) {
+                continue;
+            }
+            if let LiveFound::Unusable(reason) =
+                LiveContent::read(disk, &path, self.manifest().database, run)?
+            {
+                problems.push(reason);
+            }
+        }
+        Ok(problems)
     }
 
     /// Lists what lies among the layers and is not named by the manifest as it is now: what a writer that died has left, and what is not

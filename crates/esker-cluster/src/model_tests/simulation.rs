@@ -104,6 +104,7 @@ impl Shard {
             time_ms,
             committed_ms,
             message,
+            commit: 0,
             num_vertices,
             num_edges: count,
             num_arcs,

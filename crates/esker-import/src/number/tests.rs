@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use esker_format::io::{Disk, FaultyDisk, RealDisk};
-use esker_format::{DatabaseId, IdSecret};
+use esker_format::{DatabaseId, IdSecret, Origin};
 use esker_graph::Run;
 use esker_layers::ids::{ExternalId, IdFiles, IdHasher, IdMap, colliding_texts, hash_int};
 use proptest::prelude::*;
@@ -65,7 +65,8 @@ fn number(batches: &[Model], ints: bool, shuffle: bool, limit_bytes: u64, thread
     let disk = FaultyDisk::new(0);
     let directory = Path::new("ids");
     disk.create_directory(directory).unwrap();
-    let files = IdFiles { disk: &disk, directory, database: DatabaseId([3; 16]), hasher: hasher() };
+    let files =
+        IdFiles { disk: &disk, directory, origin: Origin::of_import(DatabaseId([3; 16])), hasher: hasher() };
     let kind = numbered.map.kind();
     numbered.map.write(&files, shuffle.then_some(&renumbered)).unwrap();
     drop(renumbered);

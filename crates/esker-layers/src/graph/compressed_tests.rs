@@ -3,7 +3,7 @@ use std::path::Path;
 use esker_format::io::{Disk, MemoryDisk};
 use esker_format::testing::cases;
 use esker_format::{
-    DatabaseId, ElementType, Encoding, GraphShape, LayerRecord, LogicalType, Owner, PropertyRecord,
+    DatabaseId, ElementType, Encoding, GraphShape, LayerRecord, LogicalType, Origin, Owner, PropertyRecord,
 };
 use esker_graph::{
     Bitmap, Csr, Direction, Flow, HUGE_LEN, Piece, Run, Select, VertexId, Visitor, collect, vertex,
@@ -17,20 +17,24 @@ use crate::layer::{Body, PlainLayer, PlainWriter, SectionChunk, SectionShape, Se
 
 /// A compressed layer with the out-lists of a graph.
 fn layer(csr: &Csr<i32>) -> PlainLayer {
-    let (disk, directory, database) = (MemoryDisk::default(), Path::new("layer"), DatabaseId([5; 16]));
+    let (disk, directory, origin) =
+        (MemoryDisk::default(), Path::new("layer"), Origin::of_import(DatabaseId([5; 16])));
     disk.create_directory(directory).unwrap();
     let rows = *csr.graph().rows(Direction::Out).unwrap();
-    let mut record = LayerRecord::first(&GraphShape {
-        directed: true,
-        multigraph: true,
-        in_edges: false,
-        num_vertices: rows.num_vertices() as u64,
-        num_edges: rows.targets().len() as u64,
-        num_arcs: rows.targets().len() as u64,
-        num_loops: 0,
-    });
+    let mut record = LayerRecord::first(
+        &GraphShape {
+            directed: true,
+            multigraph: true,
+            in_edges: false,
+            num_vertices: rows.num_vertices() as u64,
+            num_edges: rows.targets().len() as u64,
+            num_arcs: rows.targets().len() as u64,
+            num_loops: 0,
+        },
+        origin.stamp,
+    );
     record.encoding = Encoding::Compressed;
-    let writer = PlainWriter::new(&disk, directory, database);
+    let writer = PlainWriter::new(&disk, directory, origin);
     let properties = vec![ElementType::I32];
     let shape = SectionShape {
         without_targets: false,
@@ -54,7 +58,7 @@ fn layer(csr: &Csr<i32>) -> PlainLayer {
         logical: LogicalType::Number,
         weight: true,
     };
-    PlainLayer::open(&disk, directory, database, &record, &[weight]).unwrap()
+    PlainLayer::open(&disk, directory, origin, &record, &[weight]).unwrap()
 }
 
 fn random_edges(num_vertices: usize, count: usize, seed: u32) -> Vec<(VertexId, VertexId, i32)> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use esker_format::Result;
 use esker_format::io::Files;
-use esker_format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element};
+use esker_format::{Column, ColumnKind, ColumnSpec, ColumnWriter, Element, Origin};
 
 use super::hash::IdHasher;
 
@@ -15,8 +15,8 @@ pub struct IdFiles<'a> {
     pub disk: &'a dyn Files,
     /// The directory `ids` of a database, or the layer's directory for a segment. It must exist before files are written.
     pub directory: &'a Path,
-    /// The database.
-    pub database: DatabaseId,
+    /// Binds them to their record in the manifest.
+    pub origin: Origin,
     /// The hash of its ids.
     pub hasher: IdHasher,
 }
@@ -80,6 +80,6 @@ impl IdFiles<'_> {
             IdColumnFile::Vertices => ColumnKind::IdIndexVertices,
             IdColumnFile::SegmentIndex => ColumnKind::IdSegmentIndex,
         };
-        ColumnSpec { database: self.database, kind }
+        ColumnSpec { origin: self.origin, kind }
     }
 }

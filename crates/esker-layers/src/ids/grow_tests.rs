@@ -9,7 +9,7 @@ use esker_graph::{Run, VertexId, vertex};
 use proptest::prelude::*;
 
 use super::tests::{
-    DATABASE, all_ids, disk_of_integers, disk_of_permutation, disk_of_texts, expect_damage, files, hasher,
+    ORIGIN, all_ids, disk_of_integers, disk_of_permutation, disk_of_texts, expect_damage, files, hasher,
 };
 use super::*;
 
@@ -110,14 +110,14 @@ impl Grown {
     }
 
     fn open(&self, directory: &PathBuf, first: usize, count: usize) -> Arc<IdSegment> {
-        let files = IdFiles { disk: &self.disk, directory, database: DATABASE, hasher: hasher() };
+        let files = IdFiles { disk: &self.disk, directory, origin: ORIGIN, hasher: hasher() };
         Arc::new(IdSegment::open(&files, self.base.is_text(), first, count).unwrap())
     }
 
     fn freeze(&mut self, count: usize) {
         let (first, count) = (self.tail.first(), count.min(self.tail.len()));
         let directory = self.directory();
-        let files = IdFiles { disk: &self.disk, directory: &directory, database: DATABASE, hasher: hasher() };
+        let files = IdFiles { disk: &self.disk, directory: &directory, origin: ORIGIN, hasher: hasher() };
         write_tail(&files, &self.tail, count);
         self.segments.push(self.open(&directory, first, count));
         self.tail.release(count);
@@ -130,7 +130,7 @@ impl Grown {
             return;
         }
         let directory = self.directory();
-        let files = IdFiles { disk: &self.disk, directory: &directory, database: DATABASE, hasher: hasher() };
+        let files = IdFiles { disk: &self.disk, directory: &directory, origin: ORIGIN, hasher: hasher() };
         let len = self.segments[range.clone()].iter().map(|segment| segment.len()).sum();
         merge_segments(&files, &self.segments[range.clone()], len).unwrap();
         let united = self.open(&directory, self.segments[from].first(), len);

@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::path::Path;
 
 use esker_format::io::{Disk, FaultyDisk};
-use esker_format::{DatabaseId, Error, IdMapKind, IdSecret, PAGE_BYTES, Result};
+use esker_format::{DatabaseId, Error, IdMapKind, IdSecret, Origin, PAGE_BYTES, Result};
 use esker_graph::{VertexId, vertex};
 use proptest::prelude::*;
 
 use super::*;
 
-pub(super) const DATABASE: DatabaseId = DatabaseId([9; 16]);
+pub(super) const ORIGIN: Origin = Origin::of_import(DatabaseId([9; 16]));
 
 /// Keyed.
 pub(super) fn hasher() -> IdHasher {
@@ -18,7 +18,7 @@ pub(super) fn hasher() -> IdHasher {
 }
 
 pub(super) fn files(disk: &FaultyDisk) -> IdFiles<'_> {
-    IdFiles { disk, directory: Path::new("ids"), database: DATABASE, hasher: hasher() }
+    IdFiles { disk, directory: Path::new("ids"), origin: ORIGIN, hasher: hasher() }
 }
 
 fn write_index(files: &IdFiles<'_>, hashes: impl Iterator<Item = u64>) {

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use esker_format::io::Files;
 use esker_format::{
-    Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, ElementType, Error, LayerRecord,
-    PropertyRecord, Result, ValuesWriter, WRITE_BYTES, united,
+    Column, ColumnKind, ColumnSpec, ColumnWriter, Element, ElementType, Error, LayerRecord, Origin,
+    PropertyRecord, Result, SectionRecord, ValuesWriter, WRITE_BYTES, united,
 };
 use esker_graph::{Direction, VertexId};
 
@@ -59,14 +59,19 @@ fn added_path(layer: &Path) -> PathBuf {
 pub struct PlainWriter<'a> {
     files: &'a dyn Files,
     directory: PathBuf,
-    database: DatabaseId,
+    origin: Origin,
     buffer_bytes: usize,
 }
 
 impl<'a> PlainWriter<'a> {
     /// Creates files in `directory`.
-    pub fn new(files: &'a dyn Files, directory: &Path, database: DatabaseId) -> Self {
-        Self { files, directory: directory.to_owned(), database, buffer_bytes: WRITE_BYTES }
+    pub fn new(files: &'a dyn Files, directory: &Path, origin: Origin) -> Self {
+        Self { files, directory: directory.to_owned(), origin, buffer_bytes: WRITE_BYTES }
+    }
+
+    /// What binds the files to the record of the layer.
+    pub fn origin(&self) -> Origin {
+        self.origin
     }
 
     /// The same with another buffer for each column, for layers of many columns.
@@ -97,7 +102,7 @@ impl<'a> PlainWriter<'a> {
         column: SectionColumn,
         element: ElementType,
     ) -> Result<ValuesWriter> {
-        let spec = ColumnSpec { database: self.database, kind: column.kind(direction) };
+        let spec = ColumnSpec { origin: self.origin, kind: column.kind(direction) };
         let path = column.path(&self.directory, direction);
         ValuesWriter::create(self.files, &path, spec, element, self.buffer_bytes)
     }
@@ -160,9 +165,15 @@ impl<'a> PlainWriter<'a> {
     }
 
     fn column<T: Element>(&self, path: &Path, kind: ColumnKind) -> Result<ColumnWriter<T>> {
-        let spec = ColumnSpec { database: self.database, kind };
+        let spec = ColumnSpec { origin: self.origin, kind };
         ColumnWriter::create_buffered(self.files, path, spec, self.buffer_bytes)
     }
+}
+
+/// What a layer has beside its lists.
+struct BesideLists {
+    versions: Option<Column<u64>>,
+    added: Option<[u64; 2]>,
 }
 
 /// A layer whose files are mapped.
@@ -189,11 +200,11 @@ impl PlainLayer {
     pub fn open(
         files: &dyn Files,
         directory: &Path,
-        database: DatabaseId,
+        origin: Origin,
         record: &LayerRecord,
         properties: &[PropertyRecord],
     ) -> Result<Self> {
-        Self::open_with(files, directory, database, (record, None), properties)
+        Self::open_with(files, directory, origin, (record, None), properties)
     }
 
     /// As [`PlainLayer::open`], with the tiles of the layer, which it needs if its lists are kept in nothing else.
@@ -203,29 +214,73 @@ impl PlainLayer {
     pub fn open_with(
         files: &dyn Files,
         directory: &Path,
-        database: DatabaseId,
+        origin: Origin,
         (record, tiles): (&LayerRecord, Option<&Arc<Tiles>>),
         properties: &[PropertyRecord],
     ) -> Result<Self> {
         let section =
-            |direction| Section::open(files, directory, direction, database, (record, tiles), properties);
+            |direction| Section::open(files, directory, direction, origin, (record, tiles), properties);
         let out = section(Direction::Out)?;
         let incoming = if record.in_edges { Some(section(Direction::In)?) } else { None };
+        let rest = Self::open_rest(files, directory, origin, record)?;
+        Ok(Self::of(directory, record.clone(), out, incoming, rest))
+    }
+
+    fn of(
+        directory: &Path,
+        record: LayerRecord,
+        out: Section,
+        incoming: Option<Section>,
+        rest: BesideLists,
+    ) -> Self {
+        let BesideLists { versions, added } = rest;
+        let (directory, versions_sound) = (directory.to_owned(), AtomicBool::new(false));
+        Self { directory, record, out, incoming, versions, versions_sound, added }
+    }
+
+    /// Opens what belongs to no direction.
+    fn open_rest(
+        files: &dyn Files,
+        directory: &Path,
+        origin: Origin,
+        record: &LayerRecord,
+    ) -> Result<BesideLists> {
         let mut versions = None;
         if record.num_versions > 1 {
-            let spec = ColumnSpec { database, kind: ColumnKind::LayerVersions };
+            let spec = ColumnSpec { origin, kind: ColumnKind::LayerVersions };
             let column = Column::open(files, &versions_path(directory), spec)?;
             column.expect_len(u64::from(record.num_versions))?;
             versions = Some(column);
         }
-        let spec = ColumnSpec { database, kind: ColumnKind::LayerAdded };
+        let spec = ColumnSpec { origin, kind: ColumnKind::LayerAdded };
         // Older layers lack it. A damaged one costs no more than a worse bound; a check reports it.
         let added =
             Column::<u64>::open(files, &added_path(directory), spec).ok().filter(|_| !record.complete);
         let added = added.and_then(|column| column.get(0..2).ok()?.first_chunk().copied());
-        let versions_sound = AtomicBool::new(false);
-        let (directory, record) = (directory.to_owned(), record.clone());
-        Ok(Self { directory, record, out, incoming, versions, versions_sound, added })
+        Ok(BesideLists { versions, added })
+    }
+
+    /// Maps the lists of one direction alone, as out-lists: those of in-edges are the out-lists of the reversed graph. For a recovery.
+    ///
+    /// # Errors
+    /// As [`PlainLayer::open`].
+    pub fn open_only(
+        files: &dyn Files,
+        directory: &Path,
+        origin: Origin,
+        (record, direction): (&LayerRecord, Direction),
+        properties: &[PropertyRecord],
+    ) -> Result<Self> {
+        let incoming = SectionRecord::default();
+        let alone =
+            LayerRecord { out: *record.section(direction), incoming, in_edges: false, ..record.clone() };
+        if direction == Direction::Out {
+            return Self::open(files, directory, origin, &alone, properties);
+        }
+        let out = Section::open(files, directory, direction, origin, (record, None), properties)?;
+        // Without the other lists, the rest is the same.
+        let rest = Self::open_rest(files, directory, origin, &alone)?;
+        Ok(Self::of(directory, alone, out, None, rest))
     }
 
     /// How many arcs the versions of an incomplete layer added to the lists of a direction, at most; the layer may lack those that were

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use esker_format::io::Files;
 use esker_format::{
-    Column, ColumnSpec, DatabaseId, Element, Encoding, Error, LayerRecord, Owner, PageHint, PropertyRecord,
+    Column, ColumnSpec, Element, Encoding, Error, LayerRecord, Origin, Owner, PageHint, PropertyRecord,
     Result, SectionRecord, Values,
 };
 use esker_graph::{Direction, Run, VertexId};
@@ -85,7 +85,7 @@ struct Opener<'a> {
     files: &'a dyn Files,
     layer: &'a Path,
     direction: Direction,
-    database: DatabaseId,
+    origin: Origin,
     record: &'a LayerRecord,
     properties: Vec<&'a PropertyRecord>,
     tiles: Option<&'a Arc<Tiles>>,
@@ -93,7 +93,7 @@ struct Opener<'a> {
 
 impl Opener<'_> {
     fn spec(&self, column: SectionColumn) -> ColumnSpec {
-        ColumnSpec { database: self.database, kind: column.kind(self.direction) }
+        ColumnSpec { origin: self.origin, kind: column.kind(self.direction) }
     }
 
     fn column<T: Element>(&self, column: SectionColumn) -> Result<Column<T>> {
@@ -216,12 +216,12 @@ impl Section {
         files: &dyn Files,
         layer: &Path,
         direction: Direction,
-        database: DatabaseId,
+        origin: Origin,
         (record, tiles): (&LayerRecord, Option<&Arc<Tiles>>),
         properties: &[PropertyRecord],
     ) -> Result<Self> {
         let properties = properties.iter().filter(|property| property.owner == Owner::Edges).collect();
-        let opener = Opener { files, layer, direction, database, record, properties, tiles };
+        let opener = Opener { files, layer, direction, origin, record, properties, tiles };
         let main = opener.main()?;
         let born = (record.num_versions > 1).then(|| opener.codes(SectionColumn::Born)).transpose()?;
         if let Some(born) = &born {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use esker_format::io::Files;
-use esker_format::{Column, ColumnKind, ColumnSpec, DatabaseId, DictionaryRecord, Error, Result};
+use esker_format::{Column, ColumnKind, ColumnSpec, DictionaryRecord, Error, Origin, Result};
 
 use crate::layer::DictionaryFiles;
 
@@ -78,10 +78,10 @@ impl DictionarySegment {
         files: &dyn Files,
         paths: &DictionaryFiles,
         record: &DictionaryRecord,
-        database: DatabaseId,
+        origin: Origin,
     ) -> Result<Self> {
-        let texts = ColumnSpec { database, kind: ColumnKind::DictionaryTexts };
-        let ends = ColumnSpec { database, kind: ColumnKind::DictionaryEnds };
+        let texts = ColumnSpec { origin, kind: ColumnKind::DictionaryTexts };
+        let ends = ColumnSpec { origin, kind: ColumnKind::DictionaryEnds };
         let (texts, ends) =
             (Column::open(files, &paths.texts, texts)?, Column::open(files, &paths.ends, ends)?);
         ends.expect_len(record.count)?;

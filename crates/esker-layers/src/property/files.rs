@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use esker_format::io::Files;
 use esker_format::{
-    Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, ElementType, LogicalType, Owner,
+    Column, ColumnKind, ColumnSpec, ColumnWriter, Element, ElementType, LogicalType, Origin, Owner,
     PropertyRecord, Values, Widening,
 };
 use esker_format::{Error, Result};
@@ -31,8 +31,8 @@ pub struct PropertyFiles<'a> {
     pub disk: &'a dyn Files,
     /// The directory of a layer. It exists when files are written.
     pub directory: &'a Path,
-    /// The database.
-    pub database: DatabaseId,
+    /// Binds them to their record in the manifest.
+    pub origin: Origin,
     /// The property.
     pub record: &'a PropertyRecord,
 }
@@ -90,6 +90,6 @@ impl PropertyFiles<'_> {
             Part::Texts => ColumnKind::VertexPropertyTexts,
             Part::Ends => ColumnKind::VertexPropertyEnds,
         };
-        ColumnSpec { database: self.database, kind }
+        ColumnSpec { origin: self.origin, kind }
     }
 }

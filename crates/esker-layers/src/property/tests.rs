@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use esker_format::Error;
 use esker_format::io::{Disk, FaultyDisk};
-use esker_format::{DatabaseId, ElementType, LogicalType, Owner, PAGE_BYTES, PropertyRecord};
+use esker_format::{DatabaseId, ElementType, LogicalType, Origin, Owner, PAGE_BYTES, PropertyRecord};
 use esker_graph::{Run, VertexId, vertex};
 use proptest::prelude::*;
 
 use super::*;
 
-const DATABASE: DatabaseId = DatabaseId([3; 16]);
+const ORIGIN: Origin = Origin::of_import(DatabaseId([3; 16]));
 /// Vertices of the last version. More than a page of the widest values.
 const NUM_VERTICES: usize = 1500;
 
@@ -117,7 +117,7 @@ impl Store {
         }
         let directory = self.directory();
         let files =
-            PropertyFiles { disk: &self.disk, directory: &directory, database: DATABASE, record: &record };
+            PropertyFiles { disk: &self.disk, directory: &directory, origin: ORIGIN, record: &record };
         let mut writer = PropertyWriter::create(&files).unwrap();
         for (&(v, version), &value) in &sorted {
             let code = (version - first) as u32 + 1;
@@ -142,7 +142,7 @@ impl Store {
         }
         let (directory, record) = (self.directory(), self.kind.record());
         let files =
-            PropertyFiles { disk: &self.disk, directory: &directory, database: DATABASE, record: &record };
+            PropertyFiles { disk: &self.disk, directory: &directory, origin: ORIGIN, record: &record };
         let old = &self.layers[range.clone()];
         let all: Vec<u64> = old.iter().flat_map(|layer| layer.versions.iter().copied()).collect();
         let last = all[all.len() - 1];
@@ -305,7 +305,7 @@ fn what_does_not_fit_is_refused() {
     let directory = Path::new("l");
     disk.create_directory(directory).unwrap();
     let record = Kind::I32.record();
-    let files = PropertyFiles { disk: &disk, directory, database: DATABASE, record: &record };
+    let files = PropertyFiles { disk: &disk, directory, origin: ORIGIN, record: &record };
     let mut writer = PropertyWriter::create(&files).unwrap();
     let mut told = |v, code, value| writer.push(v, code, Some(value)).unwrap_err().to_string();
     assert_eq!(told(0, 1, PropertyValue::F32(1.0)), "values of \"age\" are not f32");
@@ -339,8 +339,7 @@ fn descending_codes_stop_a_merge() {
     let mut store = Store::new(Kind::U8);
     store.freeze(&[vec![(1, Some(1))], vec![(1, Some(2))]]);
     let (directory, record) = (store.directory(), store.kind.record());
-    let files =
-        PropertyFiles { disk: &store.disk, directory: &directory, database: DATABASE, record: &record };
+    let files = PropertyFiles { disk: &store.disk, directory: &directory, origin: ORIGIN, record: &record };
     let columns = [Arc::clone(&store.layers[0].column)];
     let merged = merge_columns(&files, &columns, |_, code| Some(9 - code), Some, true, &store.run);
     assert_eq!(merged.unwrap_err().to_string(), "codes descend from 8 to 7 in a merge, at vertex 1");
@@ -360,7 +359,7 @@ fn numbers_are_read_as_users_write_them() {
 /// Reads everything in every way; the first error ends it.
 fn interrogate(disk: &FaultyDisk, kind: Kind) -> esker_format::Result<()> {
     let (record, run) = (kind.record(), Run::with_threads(1)?);
-    let files = PropertyFiles { disk, directory: Path::new("l"), database: DATABASE, record: &record };
+    let files = PropertyFiles { disk, directory: Path::new("l"), origin: ORIGIN, record: &record };
     let points = PropertyLayer { column: Arc::new(PropertyColumn::open(&files)?), rank: 1 };
     let view = VertexProperty::new(kind.record(), 50, [points]);
     for v in 0..50 {
@@ -384,7 +383,7 @@ fn every_damage_is_an_error_that_names_the_file() {
     for kind in [Kind::I32, Kind::Texts] {
         let (disk, directory, record) = (FaultyDisk::new(0), Path::new("l"), kind.record());
         disk.create_directory(directory).unwrap();
-        let files = PropertyFiles { disk: &disk, directory, database: DATABASE, record: &record };
+        let files = PropertyFiles { disk: &disk, directory, origin: ORIGIN, record: &record };
         let mut writer = PropertyWriter::create(&files).unwrap();
         for v in 0..50 {
             kind.optional((v % 3 == 0).then_some(v as u16), |value| writer.push(v, 1, value)).unwrap();
@@ -411,7 +410,7 @@ fn forged_columns_are_errors_not_panics() {
     use esker_format::{ColumnKind, ColumnSpec, ColumnWriter};
     let (disk, directory, record) = (FaultyDisk::new(0), Path::new("l"), Kind::Texts.record());
     disk.create_directory(directory).unwrap();
-    let spec = |kind| ColumnSpec { database: DATABASE, kind };
+    let spec = |kind| ColumnSpec { origin: ORIGIN, kind };
     let path = |part: &str| directory.join(format!("property.7.{part}"));
     let vertices: Vec<VertexId> = vec![1, 900_000, 3, 4, 2, 900_001];
     let mut writer =
@@ -430,7 +429,7 @@ fn forged_columns_are_errors_not_panics() {
         ColumnWriter::create(&disk, &path("texts"), spec(ColumnKind::VertexPropertyTexts)).unwrap();
     writer.append(b"abcdef").unwrap();
     writer.finish().unwrap();
-    let files = PropertyFiles { disk: &disk, directory, database: DATABASE, record: &record };
+    let files = PropertyFiles { disk: &disk, directory, origin: ORIGIN, record: &record };
     let column = Arc::new(PropertyColumn::open(&files).unwrap());
     let run = Run::with_threads(1).unwrap();
     let view = VertexProperty::new(

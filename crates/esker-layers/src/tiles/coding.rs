@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, SharedTiles};
 use esker_graph::Run;
 
 use super::gather::TilePart;
@@ -40,7 +40,7 @@ pub(super) struct CodedTiles {
 }
 
 /// What a conversion or a merge made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TileReport {
     /// Number of edges; an undirected edge counts once.
     pub num_edges: u64,
@@ -58,6 +58,8 @@ pub struct TileReport {
     pub copied_bytes: u64,
     /// Bytes of the blocks with the shared chunks.
     pub shared_bytes: u64,
+    /// The files of earlier layers that hold these blocks.
+    pub shared: Vec<SharedTiles>,
 }
 
 impl TileReport {
@@ -75,7 +77,7 @@ impl CodedTiles {
         (groups_rebuilt, groups_copied): (u64, u64),
     ) -> Result<TileReport> {
         let Self { writer, copied_bytes, groups_shared, shared_bytes, .. } = self;
-        let (num_edges, num_chunks) = (writer.num_edges(), writer.num_chunks());
+        let (num_edges, num_chunks, shared) = (writer.num_edges(), writer.num_chunks(), writer.shared());
         let data_bytes = writer.finish(group)?;
         Ok(TileReport {
             num_edges,
@@ -86,6 +88,7 @@ impl CodedTiles {
             groups_shared,
             copied_bytes,
             shared_bytes,
+            shared,
         })
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::memory::filled;
-use esker_format::{DatabaseId, Element, Error, Result};
+use esker_format::{Element, Error, Origin, Result};
 use esker_graph::{Direction, Lists, Run, vertex};
 
 use super::coding::{Coding, TileReport, foreign};
@@ -187,7 +187,7 @@ pub fn write_tiles<G: Lists>(
     run: &Run,
     options: &ConvertOptions,
     old: Option<&OldTiles<'_>>,
-    (disk, layer, database): (&Arc<dyn Disk>, &Path, DatabaseId),
+    (disk, layer, origin): (&Arc<dyn Disk>, &Path, Origin),
 ) -> Result<TileReport>
 where
     Error: From<G::Error>,
@@ -197,7 +197,7 @@ where
     }
     let conversion = Conversion { options, run, old: old.filter(|old| old.group() == options.group) };
     let counts_in = graph.is_directed() && !graph.has(Direction::In);
-    let writer = TileWriter::create(disk, layer, database)?;
+    let writer = TileWriter::create(disk, layer, origin)?;
     let in_degrees = filled(0, if counts_in { graph.num_vertices() } else { 0 })?;
     let mut coding = Coding::new(writer, run, layer, counts_in.then_some(in_degrees));
     let (groups_rebuilt, groups_copied) = conversion.walk(graph, |step| match step {
@@ -213,7 +213,7 @@ where
     properties.write(&PropertyWalk { conversion: &conversion, writer })?;
     let directory = writer.archive().directory().to_owned();
     let write = |direction, degree: &dyn Fn(usize) -> u64| {
-        write_degrees(writer.archive(), &directory, database, direction, graph.num_vertices(), degree)
+        write_degrees(writer.archive(), &directory, origin, direction, graph.num_vertices(), degree)
     };
     write(Direction::Out, &|v| graph.degree(Direction::Out, vertex(v)) as u64)?;
     if let Some(in_degrees) = &coded.in_degrees {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::{Disk, File, FileId, Map};
-use esker_format::{BLOCK_BYTES, Column, ColumnKind, ColumnSpec, DatabaseId, Error, Result};
+use esker_format::{BLOCK_BYTES, Column, ColumnKind, ColumnSpec, Error, Origin, Result, SharedTiles, Stamp};
 use esker_graph::Run;
 
 use super::paths::TileFiles;
@@ -38,6 +38,8 @@ struct TileExtent {
 struct DataSegment {
     /// The layer that wrote it.
     number: u32,
+    /// The number of the set with which it was written.
+    stamp: Stamp,
     column: Column<u8>,
     /// Blocks in use.
     used: usize,
@@ -59,27 +61,31 @@ pub(super) struct SharedBlocks {
     pub(super) segment: usize,
     /// The layer that wrote it; [`OWN`]: the one that has it.
     pub(super) number: u32,
+    /// The number of the set with which it was written.
+    pub(super) stamp: Stamp,
     /// Blocks of the segment.
     pub(super) blocks: Range<usize>,
 }
 
 impl TileData {
-    /// Opens the chunks in the directory of a layer. `extents` says where they lie; `None`: all in the layer's own file.
+    /// Opens the chunks in the directory of a layer. `extents` says where they lie; `None`: all in the layer's own file. `shared` lists the
+    /// other files.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`] if an extent is not in its segment.
     pub(super) fn open(
         disk: &dyn Disk,
         layer: &Path,
-        database: DatabaseId,
+        origin: Origin,
         extents: Option<&Column<u64>>,
+        shared: &[SharedTiles],
     ) -> Result<Self> {
-        let spec = ColumnSpec { database, kind: ColumnKind::TileData };
+        let spec = ColumnSpec { origin, kind: ColumnKind::TileData };
         let own = Column::open(disk, &TileFiles::of(layer).data, spec)?;
         let bytes = own.len();
         let blocks = bytes.div_ceil(BLOCK_BYTES);
         let mut data = Self {
-            segments: vec![DataSegment { number: OWN, column: own, used: 0 }],
+            segments: vec![DataSegment { number: OWN, stamp: origin.stamp, column: own, used: 0 }],
             extents: Vec::new(),
             bytes,
         };
@@ -99,8 +105,12 @@ impl TileData {
                 None => {
                     let place = TileFiles::of(Path::new(&number.to_string())).data;
                     let path = TileFiles::shared(layer, number);
+                    let listed = shared.iter().find(|shared| shared.layer == number);
+                    let SharedTiles { stamp, .. } =
+                        *listed.ok_or_else(|| wrong("MANIFEST does not list a file that has chunks"))?;
+                    let spec = ColumnSpec { origin: Origin { stamp, ..origin }, ..spec };
                     let column = Column::open_of_place(disk, &path, &place, spec)?;
-                    data.segments.push(DataSegment { number, column, used: 0 });
+                    data.segments.push(DataSegment { number, stamp, column, used: 0 });
                     data.segments.len() - 1
                 }
             };
@@ -137,6 +147,12 @@ impl TileData {
     /// Bytes of the files.
     pub fn file_bytes(&self) -> u64 {
         self.columns().map(Column::file_bytes).sum()
+    }
+
+    /// The files that earlier layers wrote.
+    pub(super) fn shared(&self) -> Vec<SharedTiles> {
+        let others = self.segments.iter().skip(1);
+        others.map(|&DataSegment { number: layer, stamp, .. }| SharedTiles { layer, stamp }).collect()
     }
 
     /// Bytes of the files that earlier layers wrote.
@@ -231,12 +247,17 @@ impl TileData {
         let (segment, first) = self.place(blocks.start)?;
         let (last_segment, last) = self.place(blocks.end - 1)?;
         let is_whole = segment == last_segment && last + 1 - first == blocks.len();
-        let DataSegment { number, column, used } = &self.segments[segment];
+        let DataSegment { number, stamp, column, used } = &self.segments[segment];
         let all = column.len().div_ceil(BLOCK_BYTES);
         let is_dense = 2 * used >= all && all >= SHARED_BLOCKS_MIN;
         let is_among = self.segments.len() <= SHARED_MAX || segment == 0 || self.is_large(segment);
         let blocks = first..last + 1;
-        (is_whole && is_dense && is_among).then_some(SharedBlocks { segment, number: *number, blocks })
+        (is_whole && is_dense && is_among).then_some(SharedBlocks {
+            segment,
+            number: *number,
+            stamp: *stamp,
+            blocks,
+        })
     }
 
     /// Whether a segment is among the larger half.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use esker_format::Result;
 use esker_format::io::Files;
-use esker_format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId};
+use esker_format::{Column, ColumnKind, ColumnSpec, ColumnWriter, Origin};
 use esker_graph::{Direction, Run, VertexId};
 
 /// Means that the degree is in the table.
@@ -63,11 +63,11 @@ impl DegreeWriter {
     pub(super) fn create(
         files: &dyn Files,
         directory: &Path,
-        database: DatabaseId,
+        origin: Origin,
         direction: Direction,
     ) -> Result<Self> {
         let ([small_kind, hub_kind], [small_name, hub_name]) = (kinds(direction), names(direction));
-        let spec = |kind| ColumnSpec { database, kind };
+        let spec = |kind| ColumnSpec { origin, kind };
         let small = ColumnWriter::create(files, &directory.join(small_name), spec(small_kind))?;
         let hubs = ColumnWriter::create(files, &directory.join(hub_name), spec(hub_kind))?;
         Ok(Self { small, hubs, num_vertices: 0 })
@@ -102,12 +102,12 @@ impl DegreeWriter {
 pub(super) fn write_degrees(
     files: &dyn Files,
     directory: &Path,
-    database: DatabaseId,
+    origin: Origin,
     direction: Direction,
     num_vertices: usize,
     degree: impl Fn(usize) -> u64,
 ) -> Result<()> {
-    let mut writer = DegreeWriter::create(files, directory, database, direction)?;
+    let mut writer = DegreeWriter::create(files, directory, origin, direction)?;
     writer.append((0..num_vertices).map(degree))?;
     writer.finish().map(drop)
 }
@@ -123,12 +123,12 @@ impl DegreeColumns {
     pub(super) fn open(
         files: &dyn Files,
         directory: &Path,
-        database: DatabaseId,
+        origin: Origin,
         direction: Direction,
         num_vertices: u64,
     ) -> Result<Self> {
         let ([small_kind, hub_kind], [small_name, hub_name]) = (kinds(direction), names(direction));
-        let spec = |kind| ColumnSpec { database, kind };
+        let spec = |kind| ColumnSpec { origin, kind };
         let small = Column::open(files, &directory.join(small_name), spec(small_kind))?;
         small.expect_len(num_vertices)?;
         let hubs = Column::open(files, &directory.join(hub_name), spec(hub_kind))?;

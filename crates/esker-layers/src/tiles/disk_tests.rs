@@ -10,7 +10,7 @@ use esker_format::testing::refuse_rings;
 use esker_format::{Error, Result};
 use esker_graph::{Csr, Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor};
 
-use super::testing::{DATABASE, TileGraph, csr, make, random_edges};
+use super::testing::{ORIGIN, TileGraph, csr, make, random_edges};
 use super::{ConvertOptions, Tiles};
 use crate::pool::PoolOptions;
 
@@ -102,7 +102,7 @@ fn open_tiles_outlive_their_files() {
     for by_threads in [false, true] {
         assert!(arcs(&place.pooled(&run, by_threads).unwrap(), &run).unwrap() == expected);
     }
-    let Err(error) = Tiles::open(&disk, &layer, DATABASE, place.tiles.shape()) else {
+    let Err(error) = Tiles::open(&disk, &layer, ORIGIN, place.tiles.shape(), &[]) else {
         panic!("the files are gone")
     };
     assert!(error.is_not_found() && error.to_string().contains("tiles.columns"), "{error}");

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use esker_format::io::Disk;
 use esker_format::{
-    Archive, BLOCK_BYTES, Column, ColumnKind, ColumnSpec, DatabaseId, Element, ElementType, Error, Result,
-    Values,
+    Archive, BLOCK_BYTES, Column, ColumnKind, ColumnSpec, Element, ElementType, Error, Origin, Result,
+    SharedTiles, Values,
 };
 use esker_graph::{Direction, Run};
 
@@ -56,20 +56,26 @@ pub struct Tiles {
     disk: Arc<dyn Disk>,
     files: TileFiles,
     archive: Archive,
-    database: DatabaseId,
+    origin: Origin,
     directory_sound: AtomicBool,
 }
 
 impl Tiles {
-    /// Opens the tiles in the directory of a layer.
+    /// Opens the tiles in the directory of a layer; `shared` lists the files of chunks that earlier layers wrote.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`] if the header of a file is damaged.
-    pub fn open(disk: &Arc<dyn Disk>, layer: &Path, database: DatabaseId, shape: TileShape) -> Result<Self> {
+    pub fn open(
+        disk: &Arc<dyn Disk>,
+        layer: &Path,
+        origin: Origin,
+        shape: TileShape,
+        shared: &[SharedTiles],
+    ) -> Result<Self> {
         let files = TileFiles::of(layer);
         let archive = Archive::open(disk, &files.directory)?;
         let path = |name: &str| files.directory.join(name);
-        let spec = |kind| ColumnSpec { database, kind };
+        let spec = |kind| ColumnSpec { origin, kind };
         let keys = Column::open(&archive, &path("keys"), spec(ColumnKind::TileKeys))?;
         let starts = Column::open(&archive, &path("starts"), spec(ColumnKind::TileStarts))?;
         starts.expect_len(keys.len() as u64)?;
@@ -81,9 +87,9 @@ impl Tiles {
         let extents = extents
             .then(|| Column::open(&archive, &path("extents"), spec(ColumnKind::TileExtents)))
             .transpose()?;
-        let data = TileData::open(disk.as_ref(), layer, database, extents.as_ref())?;
+        let data = TileData::open(disk.as_ref(), layer, origin, extents.as_ref(), shared)?;
         let degrees = |direction| {
-            DegreeColumns::open(&archive, &files.directory, database, direction, shape.num_vertices)
+            DegreeColumns::open(&archive, &files.directory, origin, direction, shape.num_vertices)
         };
         let out = degrees(Direction::Out)?;
         let incoming = shape.directed.then(|| degrees(Direction::In)).transpose()?;
@@ -101,7 +107,7 @@ impl Tiles {
             disk,
             files,
             archive,
-            database,
+            origin,
             directory_sound,
         })
     }
@@ -135,6 +141,16 @@ impl Tiles {
     pub(super) fn layer_number(&self) -> Option<u32> {
         let name = self.files.data.parent()?.file_name()?.to_str()?;
         name.parse().ok().filter(|&number| number > 0)
+    }
+
+    /// The files of chunks that earlier layers wrote.
+    pub fn shared(&self) -> Vec<SharedTiles> {
+        self.data.shared()
+    }
+
+    /// What binds them to their record in the manifest.
+    pub fn origin(&self) -> Origin {
+        self.origin
     }
 
     /// All columns but the chunks.
@@ -174,7 +190,7 @@ impl Tiles {
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`] if it is missing or has the wrong length.
     pub(crate) fn property<T: Element>(&self, number: u32) -> Result<Column<T>> {
-        let spec = ColumnSpec { database: self.database, kind: ColumnKind::TileProperty };
+        let spec = ColumnSpec { origin: self.origin, kind: ColumnKind::TileProperty };
         let column = Column::open(&self.archive, &self.files.property(number), spec)?;
         column.expect_len(self.shape.num_edges)?;
         Ok(column)
@@ -182,7 +198,7 @@ impl Tiles {
 
     /// The same, of values of a type known only at run time.
     pub(super) fn values(&self, number: u32, element: ElementType) -> Result<Values> {
-        let spec = ColumnSpec { database: self.database, kind: ColumnKind::TileProperty };
+        let spec = ColumnSpec { origin: self.origin, kind: ColumnKind::TileProperty };
         let values = Values::open(&self.archive, &self.files.property(number), spec, element)?;
         values.expect_len(self.shape.num_edges)?;
         Ok(values)

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use esker_format::io::Disk;
 use esker_format::memory::{filled, reserve};
-use esker_format::{DatabaseId, ElementType, Error, Result, Values, ValuesWriter};
+use esker_format::{ElementType, Error, Origin, Result, Values, ValuesWriter};
 use esker_graph::{Direction, Run, vertex};
 
 use super::changed::{ChangedEdge, ChangedGroup, ChangedRow, PlacedEdge, TileChanges};
@@ -78,12 +78,12 @@ impl<'a> TileMerge<'a> {
         old: &'a Tiles,
         shape: MergedShape<'_>,
         run: &'a Run,
-        (disk, layer, database): (&Arc<dyn Disk>, &'a Path, DatabaseId),
+        (disk, layer, origin): (&Arc<dyn Disk>, &'a Path, Origin),
     ) -> Result<Self> {
         let MergedShape { num_vertices, in_lists, properties, memory_bytes } = shape;
-        let writer = TileWriter::create(disk, layer, database)?;
+        let writer = TileWriter::create(disk, layer, origin)?;
         let directory = writer.archive().directory().to_owned();
-        let degrees = |direction| DegreeWriter::create(writer.archive(), &directory, database, direction);
+        let degrees = |direction| DegreeWriter::create(writer.archive(), &directory, origin, direction);
         let directed = old.shape().directed;
         let (out, incoming) =
             (degrees(Direction::Out)?, directed.then(|| degrees(Direction::In)).transpose()?);
@@ -434,7 +434,7 @@ mod tests {
 
     use super::super::strip::STRIP_BITS;
     use super::super::testing::{
-        DATABASE, LAYER, Random, TileGraph, arcs_of, csr, make, make_from, random_edges,
+        LAYER, ORIGIN, Random, TileGraph, arcs_of, csr, make, make_from, random_edges,
     };
     use super::super::{ConvertOptions, TileShape};
     use super::*;
@@ -526,7 +526,7 @@ mod tests {
         disk.create_directory(Path::new(name)).unwrap();
         let properties = &[(3, ElementType::I32)];
         let shape = MergedShape { num_vertices, in_lists, properties, memory_bytes };
-        let mut merge = TileMerge::new(old, shape, &run, (disk, Path::new(name), DATABASE)).unwrap();
+        let mut merge = TileMerge::new(old, shape, &run, (disk, Path::new(name), ORIGIN)).unwrap();
         let mut passes = 0;
         for (number, vertices) in merge.rows().into_iter().enumerate() {
             let changes = differences(&graphs[0], &graphs[1], vertices);
@@ -551,7 +551,7 @@ mod tests {
         let num_edges = num_edges(&graphs[1]);
         let report = merge.finish(num_edges).unwrap();
         let shape = TileShape { num_vertices: num_vertices as u64, num_edges, directed };
-        (Tiles::open(disk, Path::new(name), DATABASE, shape).unwrap(), report, passes)
+        (Tiles::open(disk, Path::new(name), ORIGIN, shape, &report.shared).unwrap(), report, passes)
     }
 
     /// Edges of a graph; an undirected one counts once.
@@ -626,11 +626,11 @@ mod tests {
             disk.flip(Path::new("2/tiles.data.1"), 4096 + (linked.len() as u64) - 100, 3).unwrap();
             let run = Run::with_threads(1).unwrap();
             let shape = tiles.shape();
-            let damaged = Tiles::open(&shared, Path::new("2"), DATABASE, shape).unwrap();
+            let damaged = Tiles::open(&shared, Path::new("2"), ORIGIN, shape, &tiles.shared()).unwrap();
             let error = damaged.data().all(&run).unwrap_err().to_string();
             assert!(error.contains("tiles.data.1"), "{error}");
             disk.remove_file(Path::new("2/tiles.data.1")).unwrap();
-            assert!(Tiles::open(&shared, Path::new("2"), DATABASE, shape).is_err());
+            assert!(Tiles::open(&shared, Path::new("2"), ORIGIN, shape, &tiles.shared()).is_err());
         }
     }
 
@@ -683,7 +683,7 @@ mod tests {
         let run = Run::with_threads(1).unwrap();
         let shape = MergedShape { num_vertices: N, in_lists: false, properties: &[], memory_bytes: 1 << 20 };
         disk.create_directory(Path::new("merged")).unwrap();
-        let mut merge = TileMerge::new(&old, shape, &run, (&disk, Path::new("merged"), DATABASE)).unwrap();
+        let mut merge = TileMerge::new(&old, shape, &run, (&disk, Path::new("merged"), ORIGIN)).unwrap();
         for number in 0..merge.rows().len() {
             let row = merge.row(number);
             assert!(merge.write(row).unwrap().is_none());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use esker_format::{BLOCK_BYTES, Error, Result};
+use esker_format::{BLOCK_BYTES, Error, Result, SharedTiles};
 use esker_graph::{Run, VertexId};
 
 use super::codec::ChunkDecoder;
@@ -117,11 +117,11 @@ impl<'a> OldTiles<'a> {
         let first = self.directory.chunk(chunks.start).bytes.start;
         let end = self.directory.chunk(chunks.end - 1).bytes.end;
         let data = self.tiles.data();
-        let Some(SharedBlocks { segment, number, blocks }) = data.shareable(first..end) else {
+        let Some(SharedBlocks { segment, number, stamp, blocks }) = data.shareable(first..end) else {
             return Ok(false);
         };
         let number = if number == OWN { own_number } else { number };
-        if !writer.link(number, data.path_of(segment))? {
+        if !writer.link(SharedTiles { layer: number, stamp }, data.path_of(segment))? {
             return Ok(false);
         }
         let to = writer.share(number, blocks.start as u64..blocks.end as u64)?;
@@ -212,7 +212,7 @@ mod tests {
     use esker_format::io::{Disk, FaultyDisk, MemoryDisk};
     use esker_graph::{Csr, CsrGraph, Direction, Graph, Lists, Select, Visitor, vertex};
 
-    use super::super::testing::{DATABASE, LAYER, TileGraph, arcs_of, csr, make, make_from, random_edges};
+    use super::super::testing::{LAYER, ORIGIN, TileGraph, arcs_of, csr, make, make_from, random_edges};
     use super::super::{ConvertOptions, TileShape, write_tiles};
     use super::*;
 
@@ -347,7 +347,7 @@ mod tests {
         let reuse = OldTiles::new(&old, noted(&old, &in_first_rows), &run).unwrap();
         let options = ConvertOptions { memory_bytes: 64 << 20, ..OPTIONS };
         disk.create_directory(Path::new(NEW)).unwrap();
-        let place = (&disk, Path::new(NEW), DATABASE);
+        let place = (&disk, Path::new(NEW), ORIGIN);
         let report = write_tiles(&counting, &(), &run, &options, Some(&reuse), place).unwrap();
         assert_eq!(report.num_edges, old.shape().num_edges);
         // Once to count the edges, and once to gather them.
@@ -364,7 +364,7 @@ mod tests {
         let good = make(&shared, Path::new(LAYER), &graph, &OPTIONS).unwrap();
         disk.flip(Path::new("layer/tiles.data"), 4096 + 70_000, 3).unwrap();
         let shape = TileShape { ..good.shape() };
-        let old = Tiles::open(&shared, Path::new(LAYER), DATABASE, shape).unwrap();
+        let old = Tiles::open(&shared, Path::new(LAYER), ORIGIN, shape, &[]).unwrap();
         let run = Run::with_threads(2).unwrap();
         let reuse = OldTiles::new(&old, noted(&old, &changed), &run).unwrap();
         let error = make_from(&shared, Path::new(NEW), &graph, &OPTIONS, Some(&reuse), 2).unwrap_err();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::Disk;
-use esker_format::{DatabaseId, Element, Error, Result};
+use esker_format::{DatabaseId, Element, Error, Origin, Result};
 use esker_graph::{
     Csr, CsrGraph, Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, Visitor, Weight, collect,
 };
@@ -16,7 +16,7 @@ use super::{
 
 /// A directory in memory.
 pub(super) const LAYER: &str = "layer";
-pub(super) const DATABASE: DatabaseId = DatabaseId([9; 16]);
+pub(super) const ORIGIN: Origin = Origin::of_import(DatabaseId([9; 16]));
 
 /// A graph from edges.
 pub(super) fn csr<W: Weight>(directed: bool, n: usize, edges: &[(VertexId, VertexId, W)]) -> Csr<W> {
@@ -109,13 +109,13 @@ pub(super) fn make_from<W: Weight + Element>(
 ) -> Result<(Tiles, TileReport)> {
     disk.create_directory(layer)?;
     let run = Run::with_threads(threads)?;
-    let report = write_tiles(graph, &Weighted(graph), &run, options, old, (disk, layer, DATABASE))?;
+    let report = write_tiles(graph, &Weighted(graph), &run, options, old, (disk, layer, ORIGIN))?;
     let shape = TileShape {
         num_vertices: graph.num_vertices() as u64,
         num_edges: report.num_edges,
         directed: graph.is_directed(),
     };
-    let tiles = Tiles::open(disk, layer, DATABASE, shape)?;
+    let tiles = Tiles::open(disk, layer, ORIGIN, shape, &report.shared)?;
     let num_chunks = tiles.directory(&run)?.len() as u64;
     assert_eq!((num_chunks, tiles.data_bytes()), (report.num_chunks, report.data_bytes));
     Ok((tiles, report))

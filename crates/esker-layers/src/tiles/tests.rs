@@ -223,7 +223,7 @@ fn algorithms_give_the_same_answers_as_on_lists() {
 fn failure(disk: &Arc<dyn Disk>, like: &Tiles) -> Option<Error> {
     let run = Run::with_threads(2).unwrap();
     let scan = || -> Result<()> {
-        let tiles = Tiles::open(disk, Path::new(LAYER), super::testing::DATABASE, like.shape())?;
+        let tiles = Tiles::open(disk, Path::new(LAYER), super::testing::ORIGIN, like.shape(), &[])?;
         let weights: Box<dyn super::TileWeights<i32>> = Box::new(tiles.property::<i32>(3)?);
         let scan = super::TileScan::new(&tiles, Some(weights), &run)?;
         let record = Record { unwanted: 2 };

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use esker_format::io::Disk;
 use esker_format::memory::push;
 use esker_format::{
-    ArchiveWriter, BLOCK_BYTES, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, ElementType,
-    Error, Result, ValuesWriter, WRITE_BYTES,
+    ArchiveWriter, BLOCK_BYTES, ColumnKind, ColumnSpec, ColumnWriter, Element, ElementType, Error, Origin,
+    Result, SharedTiles, Stamp, ValuesWriter, WRITE_BYTES,
 };
 
 use super::data::OWN;
@@ -22,7 +22,7 @@ use super::segment::Segment;
 pub(super) struct TileWriter {
     archive: ArchiveWriter,
     files: TileFiles,
-    database: DatabaseId,
+    origin: Origin,
     data: ColumnWriter<u8>,
     /// Bytes of the current block.
     block: Vec<u8>,
@@ -34,8 +34,8 @@ pub(super) struct TileWriter {
     extents: Vec<WrittenExtent>,
     disk: Arc<dyn Disk>,
     layer: PathBuf,
-    /// The layers whose files this one has links to; those that cannot be linked.
-    linked: BTreeMap<u32, bool>,
+    /// The layers whose files this one has links to, and the numbers of these files; `None`: they cannot be linked.
+    linked: BTreeMap<u32, Option<Stamp>>,
     keys: Vec<u64>,
     starts: Vec<u64>,
     edges: Vec<u64>,
@@ -59,15 +59,15 @@ impl WrittenExtent {
 
 impl TileWriter {
     /// Creates the files in the directory `layer`. They must not exist.
-    pub(super) fn create(disk: &Arc<dyn Disk>, layer: &Path, database: DatabaseId) -> Result<Self> {
+    pub(super) fn create(disk: &Arc<dyn Disk>, layer: &Path, origin: Origin) -> Result<Self> {
         let files = TileFiles::of(layer);
-        let spec = ColumnSpec { database, kind: ColumnKind::TileData };
+        let spec = ColumnSpec { origin, kind: ColumnKind::TileData };
         let data = ColumnWriter::create(disk.as_ref(), &files.data, spec)?;
         let archive = ArchiveWriter::new(disk, &files.directory);
         Ok(Self {
             archive,
             files,
-            database,
+            origin,
             data,
             block: Vec::new(),
             blocks: 0,
@@ -147,14 +147,21 @@ impl TileWriter {
         self.blocks += len;
     }
 
-    /// Makes a link to the file at `path`, which the layer of a number wrote. `false` if that is not possible.
-    pub(super) fn link(&mut self, number: u32, path: &Path) -> Result<bool> {
-        if let Some(&is_linked) = self.linked.get(&number) {
-            return Ok(is_linked);
+    /// Makes a link to the file at `path`. `false` if that is not possible.
+    pub(super) fn link(&mut self, shared: SharedTiles, path: &Path) -> Result<bool> {
+        let SharedTiles { layer: number, stamp } = shared;
+        if let Some(linked) = self.linked.get(&number) {
+            return Ok(linked.is_some());
         }
         let is_linked = self.disk.link(path, &TileFiles::shared(&self.layer, number))?;
-        self.linked.insert(number, is_linked);
+        self.linked.insert(number, is_linked.then_some(stamp));
         Ok(is_linked)
+    }
+
+    /// The files of earlier layers that have links.
+    pub(super) fn shared(&self) -> Vec<SharedTiles> {
+        let linked = self.linked.iter();
+        linked.filter_map(|(&layer, stamp)| stamp.map(|stamp| SharedTiles { layer, stamp })).collect()
     }
 
     /// Goes on with blocks of a file that was linked. Returns the position at which they begin. Chunks come in the order of the file.
@@ -207,13 +214,13 @@ impl TileWriter {
 
     /// A writer for the column of a property.
     pub(super) fn property<T: Element>(&self, number: u32) -> Result<ColumnWriter<T>> {
-        let spec = ColumnSpec { database: self.database, kind: ColumnKind::TileProperty };
+        let spec = ColumnSpec { origin: self.origin, kind: ColumnKind::TileProperty };
         ColumnWriter::create(&self.archive, &self.files.property(number), spec)
     }
 
     /// The same, of values of a type known only at run time.
     pub(super) fn values(&self, number: u32, element: ElementType) -> Result<ValuesWriter> {
-        let spec = ColumnSpec { database: self.database, kind: ColumnKind::TileProperty };
+        let spec = ColumnSpec { origin: self.origin, kind: ColumnKind::TileProperty };
         ValuesWriter::create(&self.archive, &self.files.property(number), spec, element, WRITE_BYTES)
     }
 
@@ -227,7 +234,7 @@ impl TileWriter {
         self.data.finish()?;
         push(&mut self.edges, self.num_edges)?;
         let column = |name: &str, kind: ColumnKind, values: &[u64]| {
-            let spec = ColumnSpec { database: self.database, kind };
+            let spec = ColumnSpec { origin: self.origin, kind };
             let path = self.files.directory.join(name);
             let mut column = ColumnWriter::<u64>::create(&self.archive, &path, spec)?;
             column.append(values)?;
@@ -241,7 +248,7 @@ impl TileWriter {
                 self.extents.iter().flat_map(|extent| [u64::from(extent.number), extent.block, extent.len]);
             column("extents", ColumnKind::TileExtents, &records.collect::<Vec<_>>())?;
         }
-        let spec = ColumnSpec { database: self.database, kind: ColumnKind::TileGroups };
+        let spec = ColumnSpec { origin: self.origin, kind: ColumnKind::TileGroups };
         let path = self.files.directory.join("groups");
         let mut groups = ColumnWriter::<u32>::create(&self.archive, &path, spec)?;
         groups.append(&[group])?;

@@ -15,7 +15,7 @@ use esker_graph::{Direction, Run, VertexId};
 use esker_store::Result;
 use esker_store::format::CopyPolicy;
 use esker_store::format::{
-    DatabaseId, ElementType, Encoding, GraphShape, LayerRecord, LogicalType, Owner, PropertyRecord,
+    DatabaseId, ElementType, Encoding, GraphShape, LayerRecord, LogicalType, Origin, Owner, PropertyRecord,
     SectionRecord,
 };
 use esker_store::freeze::{Changes, EdgeChange, REMOVAL, freeze};
@@ -25,7 +25,7 @@ use esker_store::layer::{SectionChunk, SectionShape};
 use esker_store::merge::{MergeOptions, merge_layers};
 use esker_store::stack::Stack;
 
-const DATABASE: DatabaseId = DatabaseId([1; 16]);
+const ORIGIN: Origin = Origin::of_import(DatabaseId([1; 16]));
 const DEGREE: usize = 16;
 const LAYERS: usize = 10;
 const REPEATS: usize = 3;
@@ -53,7 +53,7 @@ impl BenchDirectory<'_> {
     fn writer(&self, name: u32) -> Result<PlainWriter<'_>> {
         let directory = self.root.join(name.to_string());
         self.disk.create_directory(&directory)?;
-        Ok(PlainWriter::new(self.disk, &directory, DATABASE))
+        Ok(PlainWriter::new(self.disk, &directory, ORIGIN))
     }
 
     fn open(&self, record: &LayerRecord) -> Result<Arc<PlainLayer>> {
@@ -66,7 +66,7 @@ impl BenchDirectory<'_> {
             weight: true,
         };
         let directory = self.root.join(record.number.to_string());
-        PlainLayer::open(self.disk, &directory, DATABASE, record, &[weight]).map(Arc::new)
+        PlainLayer::open(self.disk, &directory, ORIGIN, record, &[weight]).map(Arc::new)
     }
 
     /// Writes the complete layer: sorted lists of random targets.
@@ -110,7 +110,7 @@ impl BenchDirectory<'_> {
             num_arcs: edges.len() as u64,
             num_loops: edges.iter().filter(|edge| edge.0 == edge.1).count() as u64,
         };
-        let mut record = LayerRecord::first(&shape);
+        let mut record = LayerRecord::first(&shape, ORIGIN.stamp);
         (record.out, record.incoming) = (section(Direction::Out)?, section(Direction::In)?);
         self.open(&record)
     }
@@ -174,6 +174,7 @@ impl BenchDirectory<'_> {
             *number += 1;
             let writer = self.writer(*number)?;
             let options = MergeOptions {
+                rebuild: None,
                 number: *number,
                 retained,
                 encoding: None,

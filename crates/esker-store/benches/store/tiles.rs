@@ -19,7 +19,7 @@ use esker_store::pool::{CachePolicy, PoolOptions};
 use esker_store::tiles::{ConvertOptions, TileScan, TileShape, Tiles, write_tiles};
 use esker_store::{Error, Result};
 
-const DATABASE: DatabaseId = DatabaseId([7; 16]);
+const ORIGIN: Origin = Origin::of_import(DatabaseId([7; 16]));
 /// Number of PageRank iterations.
 const ROUNDS: usize = 10;
 /// Number of searches, from different vertices.
@@ -142,7 +142,7 @@ fn convert(options: &Options, lists: &CsrGraph<'_, ()>, directory: &Path) -> Res
         disk.create_directory(&layer)?;
         let convert = ConvertOptions { group: options.group, ..ConvertOptions::default() };
         let start = Instant::now();
-        report = Some(write_tiles(lists, &(), &run, &convert, None, (&disk, &layer, DATABASE))?);
+        report = Some(write_tiles(lists, &(), &run, &convert, None, (&disk, &layer, ORIGIN))?);
         best = best.min(start.elapsed().as_secs_f64());
     }
     let report = report.expect("at least one trial");
@@ -151,7 +151,7 @@ fn convert(options: &Options, lists: &CsrGraph<'_, ()>, directory: &Path) -> Res
         num_edges: report.num_edges,
         directed: lists.is_directed(),
     };
-    let tiles = Tiles::open(&disk, &layer, DATABASE, shape)?;
+    let tiles = Tiles::open(&disk, &layer, ORIGIN, shape, &[])?;
     println!(
         "made in {best:.2} s on {} threads: {:.1} M edges/s; {} chunks; {:.3} bytes per arc, {:.3} with index and degrees",
         run.threads(),

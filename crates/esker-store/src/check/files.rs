@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use bytemuck::Pod;
-use esker_format::{Archive, DatabaseId, ElementType, Error, Owner, Result, Values};
+use esker_format::{Archive, ElementType, Error, Origin, Owner, Result, Values};
 use esker_graph::{Direction, Run, Select, VertexId, Visitor, vertex};
 use esker_graph::{Flow, Graph, Lists, Piece, Weight};
 use esker_layers::graph::{CompleteLists, StoredGraph, StoredWeight};
@@ -13,6 +13,7 @@ use esker_layers::tiles::Tiles;
 use super::hash::mix;
 use super::report::Report;
 use crate::snapshot::{Layer, State};
+use crate::version::{account_path, read_account};
 
 /// Lists that a thread reads one by one at a time.
 const UNIT_LISTS: usize = 1 << 12;
@@ -22,13 +23,18 @@ use std::sync::Arc;
 /// archive that is open has no other bytes that are not verified.
 pub(super) fn check_archive(
     archive: &Archive,
-    database: DatabaseId,
+    origin: Origin,
     run: &Run,
     report: &mut Report,
 ) -> Result<bool> {
     let mut intact = true;
     for path in archive.paths() {
-        match Values::open_any(archive, &path, database) {
+        if path == account_path(archive.directory()) {
+            // Nothing but a recovery reads it.
+            report.note(read_account(archive, archive.directory()).map(drop))?;
+            continue;
+        }
+        match Values::open_any(archive, &path, origin) {
             Ok(values) if report.has_verified(&values) => {}
             Ok(values) => intact &= report.column(&values, values.verify(run))?,
             Err(problem) => intact &= report.note(Err(problem))?,
@@ -44,7 +50,7 @@ pub(super) fn check_layers(state: &State, run: &Run, report: &mut Report) -> Res
         for column in record.vertex_properties.iter().filter_map(|&number| layer.vertex_property(number)) {
             report.note(column.verify(record.num_vertices as usize, record.num_versions, run))?;
         }
-        check_archive(layer.archive(), state.manifest().database, run, report)?;
+        check_archive(layer.archive(), layer.origin(state.manifest().database), run, report)?;
     }
     Ok(())
 }
@@ -75,7 +81,7 @@ pub(super) fn check_heads(state: &State, run: &Run, report: &mut Report) -> Resu
         match state.heads_of(number) {
             Ok(None) => {}
             Ok(Some(heads)) => {
-                if check_archive(heads.archive(), state.manifest().database, run, report)? {
+                if check_archive(heads.archive(), heads.origin(), run, report)? {
                     let what = format!("the heads of layer {number} are those of its lists");
                     report.holds(&what, heads.verify(state.disk().as_ref(), layer.lists(), run))?;
                 }
@@ -90,7 +96,7 @@ pub(super) fn check_heads(state: &State, run: &Run, report: &mut Report) -> Resu
 }
 
 fn check_tiles_of(state: &State, layer: &Layer, tiles: &Tiles, run: &Run, report: &mut Report) -> Result<()> {
-    let mut intact = check_archive(tiles.archive(), state.manifest().database, run, report)?;
+    let mut intact = check_archive(tiles.archive(), tiles.origin(), run, report)?;
     for data in tiles.data().columns() {
         intact &= report.column(data, data.all(run).map(drop))?;
     }

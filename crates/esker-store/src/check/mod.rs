@@ -94,7 +94,7 @@ pub fn check(snapshot: &Snapshot, run: &Run) -> Result<Report> {
 fn check_ids(snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()> {
     match snapshot.state().ids_archive() {
         Some(archive) => {
-            if !check_archive(archive, snapshot.manifest().database, run, report)? {
+            if !check_archive(archive, snapshot.manifest().ids_origin(), run, report)? {
                 return Ok(());
             }
         }

@@ -431,8 +431,9 @@ fn heads_of_a_forged_length_are_checked_and_read_without_memory_for_it() {
     // They hold all lists, so they are right for any greater length too.
     db.make_heads(HeadedOptions { head_len: Some(1000), memory_bytes: 64 << 20 }, &run).unwrap();
     db.close().unwrap();
-    let record = HeadsRecord { layer: 1, head_len: 1 << 61, order: HeadOrder::First };
     let mut manifest = ManifestWriter::open(shared(&disk), Path::new(DB)).unwrap();
+    let stamp = manifest.manifest().heads[0].stamp;
+    let record = HeadsRecord { layer: 1, stamp, head_len: 1 << 61, order: HeadOrder::First };
     manifest.append(&[Edit::RemoveHeads { layer: 1 }, Edit::SetHeads(record)]).unwrap();
     // A check once took memory for twice the length.
     assert_eq!(problem(&disk, &run), None);

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use esker_format::io::Disk;
 use esker_format::memory::{filled_by_all, reserve, with_room};
 use esker_format::{
-    ArchiveWriter, CopyPolicy, DictionaryRecord, ElementType, Error, LayerRecord, PropertyRecord, Result,
-    VersionRecord, VertexChange,
+    ArchiveWriter, CopyPolicy, DictionaryRecord, ElementType, Error, LayerRecord, Origin, PropertyRecord,
+    Result, VersionRecord, VertexChange,
 };
 use esker_graph::{Run, VertexId, vertex};
 use esker_layers::ids::{IdFiles, write_segment};
@@ -20,6 +20,7 @@ use super::content::Commit;
 use crate::buffers::LayerBuffers;
 use crate::freeze::{ChangeCounts, Changes, EdgeChange, Frozen, KnownEdges, REMOVAL, freeze, num_edges};
 use crate::snapshot::{Snapshot, State, vertex_property};
+use crate::version::AccountOf;
 
 /// Edges that a thread converts at a time.
 const CHUNK_EDGES: usize = 1 << 16;
@@ -92,24 +93,25 @@ pub(crate) fn assemble(
         policy: policy_over(&below, policy),
         known: known.as_deref().filter(|_| is_known == Some(true)),
     };
-    let database = state.manifest().database;
+    let origin = Origin::random(state.manifest().database);
     let buffers = LayerBuffers::new(elements.len(), run.budget());
     let archive = buffers.archive(location.disk, location.directory);
-    let writer = PlainWriter::new(&archive, location.directory, database).with_buffers(buffers.each_bytes);
+    let writer = PlainWriter::new(&archive, location.directory, origin).with_buffers(buffers.each_bytes);
     let Frozen { mut record, growth, counts } = freeze(&changes, location.number, &writer, run)?;
     drop((edges, rows));
     record.dictionaries = write_dictionaries(&writer, &below, &texts)?;
+    record.previous_commit = state.manifest().log_start().previous.unwrap_or(0);
+    record.last_commit = last.checksum;
     record.num_new_ids = commits.iter().map(|commit| commit.new_ids.len() as u64).sum();
     if record.num_new_ids > 0 {
         let (directory, hasher) = (location.directory, state.hasher());
-        let files = IdFiles { disk: &archive, directory, database, hasher };
+        let files = IdFiles { disk: &archive, directory, origin, hasher };
         let ids = commits.iter().flat_map(|commit| commit.new_ids.iter().map(Ok));
         write_segment(&files, state.has_text_ids(), ids)?;
     }
     let properties: Vec<PropertyRecord> =
         commits.iter().flat_map(|commit| commit.new_properties.iter().cloned()).collect();
-    record.vertex_properties = write_vertices(state, commits, &properties, &archive, run)?;
-    archive.finish()?;
+    record.vertex_properties = write_vertices(state, commits, &properties, (&archive, origin), run)?;
     let versions = commits.iter().zip(&growth).map(|(commit, growth)| {
         let num_arcs = below.num_arcs().saturating_add_signed(growth.arcs);
         let num_loops = below.version().num_loops.saturating_add_signed(growth.loops);
@@ -118,13 +120,22 @@ pub(crate) fn assemble(
             time_ms: commit.time_ms,
             committed_ms: commit.committed_ms,
             message: commit.message.clone(),
+            commit: commit.checksum,
             num_vertices: commit.num_vertices,
             num_edges: num_edges(record.directed, num_arcs, num_loops),
             num_arcs,
             num_loops,
         }
     });
-    Ok(Assembled { versions: versions.collect(), record, properties, counts })
+    let versions: Vec<VersionRecord> = versions.collect();
+    let manifest = state.manifest();
+    let known = manifest.properties.iter().chain(&properties).cloned().collect::<Vec<_>>();
+    // Blank commits stand for versions that are not there.
+    let there: Vec<_> = versions.iter().filter(|version| version.committed_ms > 0).cloned().collect();
+    AccountOf { manifest, layer: &record, ids: &manifest.ids, properties: &known, versions: &there }
+        .write(&archive, location.directory)?;
+    archive.finish()?;
+    Ok(Assembled { versions, record, properties, counts })
 }
 
 /// Checks that the commits continue the version below, which checksums alone cannot tell.
@@ -227,7 +238,7 @@ fn write_vertices(
     state: &State,
     commits: &[Arc<Commit>],
     new_properties: &[PropertyRecord],
-    archive: &ArchiveWriter,
+    (archive, origin): (&ArchiveWriter, Origin),
     run: &Run,
 ) -> Result<Vec<u32>> {
     let mut changes: Vec<(u32, VertexId, u32, &VertexChange)> = Vec::new();
@@ -245,12 +256,7 @@ fn write_vertices(
     for changes in changes.chunk_by(|a, b| a.0 == b.0) {
         let number = changes[0].0;
         let record = vertex_property(&known, number, state.path())?;
-        let files = PropertyFiles {
-            disk: archive,
-            directory: archive.directory(),
-            database: state.manifest().database,
-            record: &record,
-        };
+        let files = PropertyFiles { disk: archive, directory: archive.directory(), origin, record: &record };
         let mut writer = PropertyWriter::create(&files)?;
         for same in changes.chunk_by(|a, b| (a.1, a.2) == (b.1, b.2)) {
             let (_, v, code, change) = same[same.len() - 1];

@@ -131,6 +131,8 @@ pub(crate) struct Commit {
     pub(crate) rows: Vec<Vec<u64>>,
     /// The changes of vertex properties, in order, including removals and restorations of vertices.
     pub(crate) vertices: Vec<VertexChange>,
+    /// The checksum in the header of its record in the log, which depends on all commits before it; 0 before it is there.
+    pub(crate) checksum: u32,
     /// Of a commit that exceeds the memory limit: it pages until it is a layer, and is dropped.
     pub(crate) paging: Option<Paging>,
 }
@@ -150,6 +152,7 @@ impl Commit {
             edges: Vec::new(),
             rows: vec![Vec::new(); edge_properties],
             vertices: Vec::new(),
+            checksum: 0,
             paging: None,
         }
     }
@@ -183,7 +186,7 @@ impl Commit {
 
     /// The record of its version. The counts of edges are 0, because only the freeze computes them.
     pub(crate) fn record(&self) -> VersionRecord {
-        record_of(self.version, self.summary(), self.committed_ms)
+        VersionRecord { commit: self.checksum, ..record_of(self.version, self.summary(), self.committed_ms) }
     }
 
     /// The approximate bytes of memory that the commit takes.
@@ -292,6 +295,7 @@ impl Commit {
             edges,
             rows,
             vertices,
+            checksum: 0,
             paging: None,
         })
     }
@@ -321,6 +325,7 @@ pub(super) fn record_of(number: u64, summary: CommitSummary, committed_ms: u64) 
         time_ms: summary.time_ms,
         committed_ms,
         message: summary.message,
+        commit: 0,
         num_vertices: summary.num_vertices,
         num_edges: 0,
         num_arcs: 0,

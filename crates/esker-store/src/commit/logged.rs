@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
-use esker_format::{
-    CommitHeader, CommitSummary, CommitTimes, Error, FieldInput, FieldValue, Result, VersionRecord,
-};
+use esker_format::{CommitSummary, CommitTimes, Error, FieldInput, FieldValue, Result, VersionRecord};
 use esker_graph::Cancel;
 
-use super::content::{Commit, record_of, removed_growth};
+use super::content::{Commit, record_of};
 use crate::log::{LogReader, Record, log_directory};
 
 /// A commit in the log, without its changes.
@@ -19,6 +17,8 @@ pub(crate) struct LoggedCommit {
     pub(crate) committed_ms: u64,
     /// The size of its content in the log.
     pub(crate) payload_bytes: u64,
+    /// The checksum in the header of its record.
+    pub(crate) checksum: u32,
 }
 
 impl LoggedCommit {
@@ -27,29 +27,16 @@ impl LoggedCommit {
     /// # Errors
     /// [`esker_format::Error::Corrupt`] if the record is not a commit.
     pub(crate) fn of(record: &Record<'_>, database: &Path) -> Result<Self> {
-        let Record { version, payload_bytes, .. } = *record;
+        let Record { version, payload_bytes, checksum, .. } = *record;
         let directory = log_directory(database);
-        if record.summary.is_empty() {
-            // Format versions before 5 have no summaries.
-            let header = CommitHeader::take(&mut FieldInput::new(&directory, record.payload, 0))?;
-            let summary = CommitSummary {
-                removed_growth: removed_growth(&header.vertices),
-                num_others: header.num_new_ids.saturating_add(header.vertices.len() as u64),
-                time_ms: header.time_ms,
-                message: header.message,
-                num_vertices: header.num_vertices,
-                num_edges: header.num_edges,
-            };
-            return Ok(Self { version, committed_ms: summary.time_ms, summary, payload_bytes });
-        }
         let mut input = FieldInput::new(&directory, record.summary, 0);
         let summary = CommitSummary::take(&mut input)?;
-        // The time of the commit is left out where it equals the event time, and in format versions before 6.
+        // The time of the commit is left out where it equals the event time.
         let is_timed = input.remaining() > 0;
         let committed_ms =
             if is_timed { CommitTimes::take(&mut input)?.committed_ms } else { summary.time_ms };
         input.finish()?;
-        Ok(Self { version, summary, committed_ms, payload_bytes })
+        Ok(Self { version, summary, committed_ms, payload_bytes, checksum })
     }
 
     /// Reads the commit, which must be the next one of the log of a database. Frees the reader's memory.
@@ -62,16 +49,21 @@ impl LoggedCommit {
             let reason = format!("version {} is not the commit that its summary describes", self.version);
             Error::corrupt(&directory, 0, reason)
         };
-        let record = reader.read_next()?.filter(|record| record.version == self.version);
+        let is_same =
+            |record: &Record<'_>| (record.version, record.checksum) == (self.version, self.checksum);
+        let record = reader.read_next()?.filter(is_same);
         let mut commit =
             Commit::decode(self.version, record.ok_or_else(changed)?.payload, &directory, cancel)?;
-        commit.committed_ms = self.committed_ms;
+        (commit.committed_ms, commit.checksum) = (self.committed_ms, self.checksum);
         reader.release();
         if commit.summary() == self.summary { Ok(commit) } else { Err(changed()) }
     }
 
     /// The record of its version, with 0 for the numbers of edges, which are not known.
     pub(crate) fn record(&self) -> VersionRecord {
-        record_of(self.version, self.summary.clone(), self.committed_ms)
+        VersionRecord {
+            commit: self.checksum,
+            ..record_of(self.version, self.summary.clone(), self.committed_ms)
+        }
     }
 }

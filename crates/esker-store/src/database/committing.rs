@@ -161,12 +161,12 @@ impl Database {
             commit.paging = batch.memory.paging.take();
             batch.forget_changes();
             core.count_kept(&writer);
-            let (version, commit) = (commit.version, Arc::new(commit));
+            let version = commit.version;
             let watched = Watched::begin(&core.options);
             let logged = core.log.append(version, 0, &commit.encode_summary(), &payload);
-            logged.map_err(|error| writer.fail(error))?;
+            commit.checksum = logged.map_err(|error| writer.fail(error))?;
             let is_large = core.is_large(&commit);
-            locked(&core.pending).push_back(commit);
+            locked(&core.pending).push_back(Arc::new(commit));
             (Committed { version, duplicates }, is_large, watched)
         };
         let version = committed.version;

@@ -12,7 +12,7 @@ use super::written::WrittenBytes;
 use crate::conversion::FormReport;
 
 /// The result of [`Database::compact`].
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CompactReport {
     /// The number of layers before.
     pub layers_before: usize,

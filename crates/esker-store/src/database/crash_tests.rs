@@ -123,7 +123,7 @@ impl Workload {
         let seen: Vec<u64> = store.versions().unwrap().iter().map(|version| version.number).collect();
         self.expect_forms(&store.at(seen[seen.len() - 1]).unwrap());
         // What a crash leaves is never taken for a loss.
-        assert_eq!(Database::survey(&shared, Path::new(DB)).unwrap().problem, None);
+        assert_eq!(Database::survey(&shared, Path::new(DB), &self.run).unwrap().problem, None);
         assert_eq!(store.check_log(&self.run).unwrap().commits, store.commits_in_log().unwrap().len());
         let db = open(disk).unwrap();
         possible.verify(&db, &self.run);

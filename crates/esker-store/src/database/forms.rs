@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::path::Path;
 use std::sync::Arc;
 
-use esker_format::{Error, KeptForms, LayerRecord, PropertyRecord, Result};
+use esker_format::{Error, KeptForms, LayerRecord, Origin, PropertyRecord, Result, Stamp};
 use esker_graph::{Direction, Run, VertexId};
 use esker_layers::layer::{ListColumns, PlainLayer};
 use esker_layers::own::OwnDirectory;
@@ -59,7 +59,7 @@ impl Core {
         replaced: &Replaced<'_>,
         run: &Run,
     ) -> Result<TileReport> {
-        let files = self.form_files(lists.directory());
+        let files = self.form_files(lists.directory(), lists.record().stamp);
         let copied = old_tiles(lists, properties, options, replaced, run).and_then(|old| {
             let Some(old) = old else { return Ok(None) };
             files.write_tiles(lists, properties, options, Some(&old), run).map(Some)
@@ -75,9 +75,10 @@ impl Core {
         }
     }
 
-    /// The forms of the layer in a directory.
-    pub(super) fn form_files<'a>(&'a self, directory: &'a Path) -> FormFiles<'a> {
-        FormFiles { disk: &self.disk, directory, database: self.state().manifest().database }
+    /// The forms of the layer in a directory, which are written as a set of this number.
+    pub(super) fn form_files<'a>(&'a self, directory: &'a Path, stamp: Stamp) -> FormFiles<'a> {
+        let origin = Origin { database: self.state().manifest().database, stamp };
+        FormFiles { disk: &self.disk, directory, origin }
     }
 
     /// Writes the second forms of a new complete layer into its directory.
@@ -89,7 +90,7 @@ impl Core {
         run: &Run,
     ) -> Result<FormReport> {
         let (record, properties, directory) = layer;
-        self.form_files(directory).write((record, properties), wanted, run, |lists, options| {
+        self.form_files(directory, record.stamp).write((record, properties), wanted, run, |lists, options| {
             self.write_tiles_again(lists, properties, options, replaced, run)
         })
     }

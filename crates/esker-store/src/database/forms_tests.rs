@@ -428,7 +428,7 @@ fn bytes_of_tiles_that_were_written_follow_the_groups_that_changed() {
         }
         database.commit(batch, "less").unwrap();
         let report = database.compact(&run).unwrap();
-        let tiles = report.forms.tiles.unwrap();
+        let tiles = report.forms.tiles.clone().unwrap();
         assert_eq!((tiles.groups_rebuilt, tiles.groups_shared), (u64::from(strips), 10 - u64::from(strips)));
         assert_eq!(report.written.tiles, layer_files(&disk, &database).tiles);
         let (coded, strips) = (tiles.rebuilt_bytes(), u64::from(strips));
@@ -470,7 +470,7 @@ fn tiles_and_heads_are_kept_when_the_encoding_of_lists_changes() {
     database.make_heads(heads, &run).unwrap();
     let coded = CompactOptions { lists: Some(Encoding::Compressed), ..CompactOptions::default() };
     let forms = database.compact_with(coded, &run).unwrap().forms;
-    assert!(forms.tiles.is_some_and(|tiles| tiles.groups_copied == 16));
+    assert!(forms.tiles.as_ref().is_some_and(|tiles| tiles.groups_copied == 16));
     assert_eq!(head_len(&forms), Some(2), "compressed lists have heads too");
     let plain = CompactOptions { lists: Some(Encoding::Plain), ..CompactOptions::default() };
     let forms = database.compact_with(plain, &run).unwrap().forms;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use esker_format::{Edit, HeadsRecord, KeptForms, Result};
+use esker_format::{Edit, HeadsRecord, KeptForms, Origin, Result};
 use esker_graph::Run;
 use esker_layers::graph::HeadedOptions;
 use esker_layers::graph::headed::{HeadedNeeds, Heads, heads_directory, write_heads};
@@ -12,7 +12,7 @@ use esker_layers::own::OwnDirectory;
 use super::forms::kept_forms;
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
-use crate::conversion::{FormReport, heads_again};
+use crate::conversion::{FormReport, expect_layer_directory, heads_again};
 use crate::snapshot::{Layer, State};
 use crate::version::layer_directory;
 
@@ -73,11 +73,13 @@ impl Core {
         let number = layer.record().number;
         let directory = layer_directory(&self.path, number);
         self.remove_heads(maintenance, state, number, &directory)?;
-        self.write_heads(layer, heads, &directory, state, run).inspect_err(|_| {
+        let origin = Origin::random(state.manifest().database);
+        self.write_heads(layer, heads, (&directory, origin), run).inspect_err(|_| {
             // If the removal fails too, making heads again or removing the layer deletes the files.
             let _ = OwnDirectory::Heads.remove(self.disk.as_ref(), &heads_directory(&directory));
         })?;
-        let record = HeadsRecord { layer: number, head_len: heads.length as u64, order: heads.order };
+        let (stamp, head_len) = (origin.stamp, heads.length as u64);
+        let record = HeadsRecord { layer: number, stamp, head_len, order: heads.order };
         let kept = KeptForms { head_len: kept, ..kept_forms(state) };
         self.edit_layers(maintenance, &self.state(), vec![Edit::SetHeads(record), Edit::KeepForms(kept)])
     }
@@ -86,11 +88,10 @@ impl Core {
         &self,
         layer: &Layer,
         heads: &Heads,
-        directory: &Path,
-        state: &State,
+        (directory, origin): (&Path, Origin),
         run: &Run,
     ) -> Result<()> {
-        write_heads(layer.lists(), heads, run, (&self.disk, directory, state.manifest().database))?;
+        write_heads(layer.lists(), heads, run, (&self.disk, directory, origin))?;
         self.disk.sync_directory(directory)
     }
 
@@ -106,7 +107,7 @@ impl Core {
             self.edit_layers(maintenance, state, vec![Edit::RemoveHeads { layer }])?;
         }
         OwnDirectory::Heads.remove(self.disk.as_ref(), &heads_directory(directory))?;
-        self.form_files(directory).expect_directory()
+        expect_layer_directory(self.disk.as_ref(), directory)
     }
 }
 

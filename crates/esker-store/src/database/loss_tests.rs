@@ -6,12 +6,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker_format::io::{Disk, Faults, FaultyDisk, MemoryDisk, RealDisk};
-use esker_format::{Error, IdMapKind, Result, Retention, VersionRecord};
-use esker_graph::{Direction, Run, VertexId};
+use esker_format::io::{Disk, Faults, FaultyDisk, MemoryDisk};
+use esker_format::{Encoding, Error, IdMapKind, LiveContent, Result, Retention};
+use esker_graph::{Direction, Run};
+use esker_layers::graph::HeadedOptions;
+use esker_layers::layer::Body;
+use esker_layers::tiles::ConvertOptions;
 
 use super::model::{DB, ModelChange, ModelVersion, commit, normal, read};
 use super::{Database, DatabaseOptions};
+use crate::history::Random;
 use crate::sample::Sample;
 use crate::store::Store;
 
@@ -183,7 +187,7 @@ fn judge(what: &str, files: &Files, allowed: &[&Moment]) {
 /// Gives up what is missing: what is left is as it was, and no number is used again.
 fn recover(what: &str, files: &Files, allowed: &[&Moment]) {
     let disk = disk_of(files);
-    let surveyed = Database::survey(&disk, Path::new(DB));
+    let surveyed = Database::survey(&disk, Path::new(DB), &run());
     let Ok(surveyed) = surveyed else { return assert!(what.contains("MANIFEST"), "{what}: {surveyed:?}") };
     let report = Database::recover(&disk, Path::new(DB), options(), &run()).unwrap();
     assert_eq!(report, surveyed, "{what}");
@@ -206,7 +210,7 @@ fn recover(what: &str, files: &Files, allowed: &[&Moment]) {
     );
     db.close().unwrap();
     assert_eq!(contents(&disk).unwrap().keys().last(), Some(&next), "{what}");
-    assert_eq!(Database::survey(&disk, Path::new(DB)).unwrap().problem, None, "{what}");
+    assert_eq!(Database::survey(&disk, Path::new(DB), &run()).unwrap().problem, None, "{what}");
 }
 
 fn is_log(path: &Path) -> bool {
@@ -287,7 +291,7 @@ fn an_older_log_or_manifest_is_an_error_or_as_good() {
 }
 
 #[test]
-fn a_manifest_from_before_a_merge_keeps_the_layers_before_the_merged_ones() {
+fn a_manifest_from_before_a_merge_loses_no_version() {
     let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
     let mut sample = Sample::random(8, 400, true, 1);
     sample.ids = IdMapKind::Identity;
@@ -312,23 +316,26 @@ fn a_manifest_from_before_a_merge_keeps_the_layers_before_the_merged_ones() {
     let disk = disk_of(&files);
     let refused = open(&disk).unwrap_err().to_string();
     assert!(refused.starts_with("web.esker/layers/"), "{refused}");
-    let report = Database::survey(&disk, Path::new(DB)).unwrap();
-    assert_eq!((report.newest, report.lost.clone()), (1, 2..=5));
+    let report = Database::survey(&disk, Path::new(DB), &run()).unwrap();
+    assert_eq!((report.newest, report.lost.is_empty()), (5, true), "the merged layer says what it is");
     assert!(
-        report.problem.as_ref().is_some_and(|problem| problem.starts_with("web.esker/layers/")),
+        report
+            .problem
+            .as_ref()
+            .is_some_and(|problem| problem.starts_with("web.esker/MANIFEST has 8 records")),
         "{report:?}"
     );
     assert_eq!(Database::recover(&disk, Path::new(DB), options(), &run()).unwrap(), report);
-    assert_eq!(contents(&disk).unwrap(), before.into_iter().take(1).collect());
-    assert_eq!(tags(&disk), BTreeMap::from([("first".to_owned(), 1)]));
+    assert_eq!(contents(&disk).unwrap(), before);
+    assert_eq!(tags(&disk), BTreeMap::from([("first".to_owned(), 1), ("third".to_owned(), 3)]));
     let db = open(&disk).unwrap();
     assert_eq!(commit(&db, &[ModelChange::AddVertex(3)]).unwrap(), 6, "no number is used twice");
     db.close().unwrap();
-    assert_eq!(Database::survey(&disk, Path::new(DB)).unwrap().problem, None);
+    assert_eq!(Database::survey(&disk, Path::new(DB), &run()).unwrap().problem, None);
     // Without the complete layer there is nothing to keep.
     files.retain(|path, _| !path.starts_with(Path::new(DB).join("layers")));
-    let refused = Database::survey(&disk_of(&files), Path::new(DB)).unwrap_err().to_string();
-    assert!(refused.starts_with("web.esker/layers/1"), "{refused}");
+    let refused = Database::survey(&disk_of(&files), Path::new(DB), &run()).unwrap_err().to_string();
+    assert!(refused.starts_with("web.esker/MANIFEST has 8 records"), "{refused}");
 }
 
 #[test]
@@ -359,44 +366,350 @@ fn a_recovery_that_loses_power_can_be_repeated() {
     }
 }
 
-#[test]
-fn a_database_of_format_4_opens_and_gets_marks_when_it_is_written() {
-    if size_of::<VertexId>() == 8 {
-        return;
-    }
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/older/format-4");
-    let mut old = Files::new();
-    gather(&RealDisk, &fixture, &mut old);
-    let files: Files = old
-        .into_iter()
-        .map(|(path, content)| (Path::new(DB).join(path.strip_prefix(&fixture).unwrap()), content))
-        .collect();
-    let disk = disk_of(&files);
-    let before = contents_as_edges(&disk);
-    assert_eq!(before.iter().map(Vec::len).collect::<Vec<_>>(), [4, 6, 8]);
-    let read = |disk: &Arc<dyn Disk>| disk.read(&Path::new(DB).join("MANIFEST")).unwrap();
-    assert_eq!(read(&disk)[8], 4, "reading changes nothing");
-    let db = open(&disk).unwrap();
-    let mut batch = db.batch();
-    batch.add_edge(3_u64, 1_u64, &[]).unwrap();
-    batch.add_edge(1_u64, 3_u64, &[]).unwrap();
-    assert_eq!(db.commit(batch, "new").unwrap(), 4);
-    db.close().unwrap();
-    assert_eq!(u32::from(read(&disk)[8]), esker_format::FORMAT_VERSION);
-    assert_eq!((contents_as_edges(&disk)[..3].to_vec(), tags(&disk)["two"]), (before, 2));
-    disk.remove_directory(&Path::new(DB).join("log")).unwrap();
-    let lost = open(&disk).map(drop).unwrap_err().to_string();
-    assert!(lost.contains("versions 3 to 4 may be lost"), "{lost}");
+/// Whether everything that looks for damage finds none.
+fn is_said_to_be_sound(disk: &Arc<dyn Disk>) -> Result<bool> {
+    let store = Store::open_on(Arc::clone(disk), Path::new(DB))?.under(run());
+    let checked = store.check_log(&run())?;
+    let reports = [crate::check::check(&store.frozen()?, &run())?, store.check(&run())?];
+    let live = store.check_live(&run())?;
+    Ok(checked.unfinished.is_empty() && live.is_empty() && reports.iter().all(crate::check::Report::is_sound))
 }
 
-/// The edges of each version.
-fn contents_as_edges(disk: &Arc<dyn Disk>) -> Vec<Vec<(VertexId, VertexId)>> {
-    let store = Store::open_on(Arc::clone(disk), Path::new(DB)).unwrap();
-    let of = |version: VersionRecord| {
-        let snapshot = store.at(version.number).unwrap();
-        let list = |v| (v, snapshot.neighbors(Direction::Out, v).unwrap().into_owned());
-        let lists = (0..snapshot.num_vertices()).map(esker_graph::vertex).map(list);
-        lists.flat_map(|(v, list)| list.into_iter().map(move |u| (v, u))).collect()
+/// Two copies of a database that take different courses, with the same numbers of versions and layers.
+fn two_courses() -> [Files; 2] {
+    let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
+    let mut sample = Sample::random(8, 40, true, 1);
+    (sample.ids, sample.encoding) = (IdMapKind::Texts, Encoding::Plain);
+    sample.write(&disk, Path::new(DB), false).unwrap();
+    let mut before = Files::new();
+    gather(disk.as_ref(), Path::new(DB), &mut before);
+    before.retain(|path, _| !path.ends_with("LOCK"));
+    [1, 2].map(|course: u64| {
+        let disk = disk_of(&before);
+        let db = open(&disk).unwrap();
+        let heads = HeadedOptions { head_len: Some(2), memory_bytes: 64 << 20 };
+        let add = |v: u64| {
+            let age = ModelChange::Age(v % 8, Some((course * 10 + v) as i64));
+            let edge = ModelChange::Add(v % 8, (v + course) % 8, course as i32, course as u8);
+            commit(&db, &[edge, age, ModelChange::AddVertex(8 + v)]).unwrap();
+        };
+        (1..3).for_each(add);
+        db.freeze(&run()).unwrap();
+        db.make_tiles(&ConvertOptions::default(), &run()).unwrap();
+        db.make_heads(heads, &run()).unwrap();
+        (3..5).for_each(add);
+        db.freeze(&run()).unwrap();
+        // Several segments of the log.
+        (5..9).for_each(add);
+        db.tag("newest", 9).unwrap();
+        db.close().unwrap();
+        let mut files = Files::new();
+        gather(disk.as_ref(), Path::new(DB), &mut files);
+        files.retain(|path, _| !path.ends_with("LOCK"));
+        files
+    })
+}
+
+/// `cp -rn` of a copy over another one once gave a database of which `check` said that it was sound, and whose answers were of neither.
+#[test]
+fn files_of_two_courses_of_a_database_are_not_mixed() {
+    let courses = two_courses();
+    let whole = courses.each_ref().map(|files| contents(&disk_of(files)).unwrap());
+    assert!(courses.iter().all(|files| is_said_to_be_sound(&disk_of(files)).unwrap()));
+    assert_ne!(whole[0], whole[1]);
+    let names: std::collections::BTreeSet<&PathBuf> = courses.iter().flat_map(BTreeMap::keys).collect();
+    assert!(names.len() > 8, "{names:?}");
+    let differing: Vec<&PathBuf> =
+        names.into_iter().filter(|name| courses[0].get(*name) != courses[1].get(*name)).collect();
+    let mut mixed = Vec::new();
+    for (index, &one) in differing.iter().enumerate() {
+        mixed.push(vec![one]);
+        mixed.extend(differing[..index].iter().map(|&other| vec![one, other]));
+    }
+    for taken in mixed {
+        let mut files = courses[0].clone();
+        for &name in &taken {
+            match courses[1].get(name) {
+                Some(content) => drop(files.insert(name.clone(), content.clone())),
+                None => drop(files.remove(name)),
+            }
+        }
+        let disk = disk_of(&files);
+        if matches!(is_said_to_be_sound(&disk), Ok(true)) {
+            let found = contents(&disk).unwrap();
+            let is_one = whole.iter().any(|whole| found == *whole);
+            assert!(is_one, "{taken:?} are of the other course, and nothing noticed");
+        }
+        let Ok(report) = Database::survey(&disk, Path::new(DB), &run()) else { continue };
+        if report.problem.is_some() {
+            Database::recover(&disk, Path::new(DB), options(), &run()).unwrap();
+            for (number, version) in contents(&disk).unwrap() {
+                let is_known = whole.iter().any(|whole| whole.get(&number) == Some(&version));
+                assert!(is_known, "{taken:?}: version {number} was invented");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_flipped_byte_of_manifest_loses_a_version_whose_files_are_whole() {
+    for moment in moments().iter().filter(|moment| ["forgotten", "frozen", "tagged"].contains(&moment.name)) {
+        let manifest = Path::new(DB).join("MANIFEST");
+        let len = moment.files[&manifest].len();
+        for at in (0..80).chain((4090..len).step_by(5)) {
+            let mut files = moment.files.clone();
+            files.get_mut(&manifest).unwrap()[at] ^= 4;
+            let (disk, what) = (disk_of(&files), format!("{} with byte {at} flipped", moment.name));
+            let (found, opened) = (contents(&disk), open(&disk).map(drop));
+            if (8..12).contains(&at) {
+                continue; // The version of the format: the checksum is compared first.
+            }
+            if found.is_err() || opened.is_err() {
+                Database::recover(&disk, Path::new(DB), options(), &run())
+                    .unwrap_or_else(|error| panic!("{what}: {error}"));
+            }
+            let found = contents(&disk).unwrap_or_else(|error| panic!("{what}: {error}"));
+            for (number, version) in &moment.versions {
+                assert_eq!(found.get(number), Some(version), "{what}: version {number}");
+            }
+            let is_known = |(number, version)| moment.history.get(number) == Some(version);
+            assert!(found.iter().all(is_known), "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_lost_manifest_is_made_of_the_layers() {
+    for moment in moments() {
+        let mut files = moment.files.clone();
+        files.remove(&Path::new(DB).join("MANIFEST"));
+        let disk = disk_of(&files);
+        let report = Database::recover(&disk, Path::new(DB), options(), &run())
+            .unwrap_or_else(|error| panic!("{}: {error}", moment.name));
+        assert!(report.problem.is_some_and(|problem| problem.contains("MANIFEST is missing")));
+        let found = contents(&disk).unwrap();
+        for (number, version) in &moment.versions {
+            assert_eq!(found.get(number), Some(version), "{}: version {number}", moment.name);
+        }
+        assert!(is_said_to_be_sound(&disk).unwrap(), "{}", moment.name);
+    }
+}
+
+/// Flips a byte of a column of the lists of a direction.
+fn damage_lists(files: &mut Files, direction: Direction, layer: usize) {
+    let disk = disk_of(files);
+    let store = Store::open_on(Arc::clone(&disk), Path::new(DB)).unwrap();
+    let snapshot = store.frozen().unwrap();
+    let section = snapshot.stack().section(layer, direction).unwrap();
+    let Body::Arrays(arrays) = section.main().body() else { panic!("plain lists") };
+    let column = arrays.targets_column();
+    let (path, at) = (column.path().to_owned(), column.first_byte() as usize);
+    drop(snapshot);
+    files.get_mut(&path).unwrap()[at] ^= 1;
+}
+
+#[test]
+fn lost_lists_are_made_of_those_of_the_other_direction() {
+    let [files, _] = two_courses();
+    let before = contents(&disk_of(&files)).unwrap();
+    for direction in [Direction::Out, Direction::In] {
+        for layer in [0, 1] {
+            let mut damaged = files.clone();
+            damage_lists(&mut damaged, direction, layer);
+            let disk = disk_of(&damaged);
+            assert!(!matches!(is_said_to_be_sound(&disk), Ok(true)));
+            let report = Database::recover(&disk, Path::new(DB), options(), &run())
+                .unwrap_or_else(|error| panic!("{direction:?}-lists of layer {layer}: {error}"));
+            assert!(report.problem.is_some() && report.lost.is_empty(), "{report:?}");
+            assert_eq!(contents(&disk).unwrap(), before, "{direction:?}-lists of layer {layer}");
+            assert!(is_said_to_be_sound(&disk).unwrap(), "{direction:?}-lists of layer {layer}");
+            let all = before.keys().copied().collect::<Vec<_>>();
+            let store = Store::open_on(Arc::clone(&disk), Path::new(DB)).unwrap();
+            for number in all {
+                assert!(
+                    crate::check::check(&store.at(number).unwrap(), &run()).unwrap().is_sound(),
+                    "{number}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_damaged_state_of_a_live_answer_is_found() {
+    let [mut files, _] = two_courses();
+    let disk = disk_of(&files);
+    let (path, arrays) = (Path::new(DB).join("live/wcc-0123abcd"), Vec::new());
+    let content = LiveContent {
+        declaration: "wcc".to_owned(),
+        numbering: String::new(),
+        version: 1,
+        committed_ms: 1,
+        commit: 0,
+        after: None,
+        until: None,
+        arrays,
     };
-    store.versions().unwrap().into_iter().map(of).collect()
+    let id = Store::open_on(Arc::clone(&disk), Path::new(DB)).unwrap().manifest().database;
+    content.write(disk.as_ref(), &path, id).unwrap();
+    assert!(is_said_to_be_sound(&disk).unwrap());
+    let mut bytes = disk.read(&path).unwrap();
+    bytes[4100] ^= 1;
+    files.insert(path, bytes);
+    assert!(!is_said_to_be_sound(&disk_of(&files)).unwrap());
+}
+
+/// A random database with several layers, tiles, heads, tags and commits in the log, and in which version each layer begins.
+fn random_course(random: &mut Random, from: Option<&Files>) -> Files {
+    let disk: Arc<dyn Disk> = match from {
+        Some(files) => disk_of(files),
+        None => {
+            let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
+            let mut sample = Sample::random(8, 10 + random.below(60), true, random.below(4) as u32);
+            sample.ids = [IdMapKind::Identity, IdMapKind::Texts, IdMapKind::Integers][random.below(3)];
+            sample.write(&disk, Path::new(DB), false).unwrap();
+            disk
+        }
+    };
+    let db = open(&disk).unwrap();
+    for _ in 0..4 + random.below(12) {
+        let (u, v, w) = (random.below(8) as u64, random.below(8) as u64, random.below(100) as i32);
+        match random.below(12) {
+            0 => drop(db.freeze(&run()).unwrap()),
+            1 => drop(db.merge(&run()).unwrap()),
+            2 => drop(db.compact(&run()).unwrap()),
+            3 => drop(db.make_tiles(&ConvertOptions::default(), &run())),
+            4 => {
+                let heads = HeadedOptions { head_len: Some(2), memory_bytes: 64 << 20 };
+                db.make_heads(heads, &run()).unwrap();
+            }
+            5 => {
+                let newest = db.versions().last().unwrap().number;
+                db.tag(&format!("t{w}"), newest).unwrap();
+            }
+            6 => drop(commit(&db, &[ModelChange::Age(u, Some(i64::from(w)))]).unwrap()),
+            7 => drop(commit(&db, &[ModelChange::RemoveVertex(u)]).unwrap()),
+            8 => drop(commit(&db, &[ModelChange::Remove(u, v), ModelChange::Add(v, u, w, 5)]).unwrap()),
+            _ => drop(commit(&db, &[ModelChange::Add(u, v, w, (w % 3) as u8)]).unwrap()),
+        }
+    }
+    if random.below(3) > 0 {
+        db.close().unwrap();
+    }
+    let mut files = Files::new();
+    gather(disk.as_ref(), Path::new(DB), &mut files);
+    files.retain(|path, _| !path.ends_with("LOCK"));
+    files
+}
+
+/// Damages one or two files; returns what it did.
+fn damage(random: &mut Random, files: &mut Files, other: &Files) -> (Vec<PathBuf>, String) {
+    let (mut damaged, mut said) = (Vec::new(), String::new());
+    for _ in 0..1 + random.below(2) {
+        let names: Vec<PathBuf> = files.keys().cloned().collect();
+        let path = names[random.below(names.len())].clone();
+        let content = files.get_mut(&path).unwrap();
+        let at = random.below(content.len().max(1));
+        match random.below(5) {
+            0 | 1 if !content.is_empty() => {
+                content[at] ^= 1 << random.below(8);
+                said += &format!("flip {} at {at}; ", path.display());
+            }
+            2 => {
+                content.truncate(at);
+                said += &format!("cut {} at {at}; ", path.display());
+            }
+            3 => {
+                files.remove(&path);
+                said += &format!("remove {}; ", path.display());
+            }
+            _ => {
+                let names: Vec<&PathBuf> = other.keys().collect();
+                let name = names[random.below(names.len())];
+                files.insert(name.clone(), other[name].clone());
+                said += &format!("take {} of the other; ", name.display());
+                damaged.push(name.clone());
+                continue;
+            }
+        }
+        damaged.push(path);
+    }
+    (damaged, said)
+}
+
+/// The versions that no damaged file concerns: those in the layers below the damaged ones, and in the log if the layers are whole.
+fn unharmed(files: &Files, damaged: &[PathBuf], versions: &BTreeMap<u64, ModelVersion>) -> Vec<u64> {
+    let store = Store::open_on(disk_of(files), Path::new(DB)).unwrap();
+    let manifest = store.manifest();
+    let is_of = |path: &PathBuf, number: u32| {
+        let directory = crate::version::layer_directory(Path::new(DB), number);
+        *path == esker_format::archive_path(&directory) || path.starts_with(&directory)
+    };
+    let is_form = |path: &PathBuf| {
+        path.to_string_lossy().contains("/tiles") || path.to_string_lossy().contains("/heads")
+    };
+    let mut last = None;
+    for layer in &manifest.layers {
+        let is_hit = |path: &&PathBuf| is_of(path, layer.number) && !is_form(path);
+        if damaged.iter().any(|path| is_hit(&path))
+            || damaged.iter().any(|path| path.to_string_lossy().contains("/ids"))
+        {
+            break;
+        }
+        last = Some(layer.last_version);
+    }
+    let whole = last == manifest.layers.last().map(|layer| layer.last_version);
+    let log = damaged.iter().any(|path| is_log(path));
+    let last = last.map_or(0, |last| if whole && !log { u64::MAX } else { last });
+    // Where a layer ends with a forgotten version, those before it cannot be kept without the next one.
+    let last = if last == u64::MAX || versions.contains_key(&last) { last } else { 0 };
+    versions.keys().copied().filter(|&number| number <= last).collect()
+}
+
+#[test]
+fn random_damage_is_noticed_and_no_whole_version_is_lost_or_invented() {
+    let rounds = std::env::var("ESKER_TEST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(12);
+    for seed in 0..rounds {
+        let random = &mut Random(seed);
+        let base = random_course(random, None);
+        let courses = [random_course(random, Some(&base)), random_course(random, Some(&base))];
+        let whole = courses.each_ref().map(|files| contents(&disk_of(files)).unwrap());
+        for trial in 0..20 {
+            let mut files = courses[0].clone();
+            let (damaged, said) = damage(random, &mut files, &courses[1]);
+            let what = format!("seed {seed}, trial {trial}: {said}");
+            let disk = disk_of(&files);
+            if matches!(is_said_to_be_sound(&disk), Ok(true)) {
+                let found = contents(&disk).unwrap_or_else(|error| panic!("{what}: {error}"));
+                let is_known =
+                    |(number, version)| whole.iter().any(|whole| whole.get(number) == Some(version));
+                assert!(
+                    whole.contains(&found) || (said.contains("log/") && found.iter().all(is_known)),
+                    "{what}"
+                );
+            }
+            let is_manifest_of_other = said.contains("take web.esker/MANIFEST");
+            let Ok(report) = Database::recover(&disk, Path::new(DB), options(), &run()) else {
+                let left = unharmed(&courses[0], &damaged, &whole[0]);
+                assert!(left.is_empty() || is_manifest_of_other, "{what}: {left:?} were not kept");
+                continue;
+            };
+            let found = contents(&disk).unwrap_or_else(|error| panic!("{what}: {report:?}: {error}"));
+            for (number, version) in &found {
+                let is_known = whole.iter().any(|whole| whole.get(number) == Some(version));
+                // Versions that were forgotten may come back.
+                let was_forgotten = !whole[0].contains_key(number);
+                assert!(is_known || was_forgotten, "{what}: version {number} was invented");
+            }
+            if !is_manifest_of_other {
+                for number in unharmed(&courses[0], &damaged, &whole[0]) {
+                    assert_eq!(
+                        found.get(&number),
+                        whole[0].get(&number),
+                        "{what}: version {number}: {report:?}"
+                    );
+                }
+            }
+        }
+    }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use esker_format::Result;
 use esker_format::io::{Disk, Files};
 use esker_format::{
-    ArchiveWriter, DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, KeptForms, LayerRecord, Owner,
+    ArchiveWriter, DictionaryRecord, Edit, ElementType, Encoding, KeptForms, LayerRecord, Origin, Owner,
     PropertyRecord, Widening,
 };
 use esker_graph::Run;
@@ -27,8 +27,9 @@ use super::numbering::Numbering;
 use crate::apart::TargetsApart;
 use crate::buffers::LayerBuffers;
 use crate::conversion::{FormReport, HeadsLeftOut, WantedForms, weights_of};
-use crate::merge::{MergeEnd, MergeOptions, TilesOfMerge, merge_layers, merge_with_tiles, policy};
+use crate::merge::{MergeEnd, MergeOptions, Rebuild, TilesOfMerge, merge_layers, merge_with_tiles, policy};
 use crate::snapshot::{Layer, State, vertex_property};
+use crate::version::AccountOf;
 
 impl Database {
     /// Merges the layers that the policy finds due (see `merge::policy`); returns the number of merges. Readers
@@ -86,7 +87,7 @@ impl Database {
             ..MergeRequest::default()
         };
         let renumbered = self.renumber(&mut maintenance, options.renumber, request, run)?;
-        let vertices_left_out = renumbered.map_or(0, |(_, count)| count);
+        let vertices_left_out = renumbered.as_ref().map_or(0, |(_, count)| *count);
         let mut forms = if let Some((forms, _)) = renumbered {
             forms
         } else if layers_before > 1 || forgets(&before) || before.layers().iter().any(is_other) {
@@ -153,7 +154,7 @@ impl Core {
     ) -> Result<FormReport> {
         let state = self.state();
         let written = self.write_merged(maintenance, &state, which, request, run)?;
-        let forms = written.forms;
+        let forms = written.forms.clone();
         let next = self.prepare(maintenance, &state, written)?;
         self.record(maintenance, &next)?;
         self.show(&next, &mut locked(&self.writer), None)?;
@@ -176,8 +177,9 @@ impl Core {
             merged.map(|layer| Edit::RemoveLayer { number: layer.record().number }).collect();
         let mut kept = request.kept.unwrap_or_else(|| kept_forms(state));
         let num_layers = which.end;
+        let origin = Origin::random(state.manifest().database);
         let (layer, forms) = self.write_layer(maintenance, |number, directory| {
-            let job = MergeJob { state, which, request, kept, disk: &self.disk, directory };
+            let job = MergeJob { state, which, request, kept, disk: &self.disk, directory, origin };
             let (layer, tiles) = job.write(number, run)?;
             if tiles.is_some() {
                 return Ok((layer, FormReport { tiles, ..FormReport::default() }));
@@ -194,7 +196,7 @@ impl Core {
             kept.head_len = heads.length as u64;
         }
         edits.push(Edit::AddLayer(layer.clone()));
-        edits.extend(forms.edits(layer.number));
+        edits.extend(forms.edits(&layer));
         if layer.complete && state.manifest().kept.unwrap_or_default() != kept {
             edits.push(Edit::KeepForms(kept));
         }
@@ -219,6 +221,8 @@ pub(super) struct MergeRequest<'a> {
     pub(super) widened: Option<Widening>,
     /// New numbers for the vertices, if all layers are merged.
     pub(super) numbering: Option<&'a Numbering>,
+    /// Lists that are made of those of the other direction.
+    pub(super) rebuild: Option<Rebuild>,
 }
 
 impl MergeRequest<'_> {
@@ -240,6 +244,22 @@ impl MergeRequest<'_> {
     }
 }
 
+/// Merges all layers of a state into one in a directory, without second forms, and makes lists of those of the other direction if asked to.
+/// For a recovery.
+pub(super) fn merge_all(
+    state: &State,
+    (number, directory): (u32, &Path),
+    (encoding, rebuild): (Encoding, Option<Rebuild>),
+    run: &Run,
+) -> Result<LayerRecord> {
+    let origin = Origin::random(state.manifest().database);
+    let request = MergeRequest { encoding: Some(encoding), rebuild, ..MergeRequest::default() };
+    let (which, kept, disk) = (0..state.layers().len(), KeptForms::default(), state.disk());
+    MergeJob { state, which, request, kept, disk, directory, origin }
+        .write(number, run)
+        .map(|(record, _)| record)
+}
+
 /// A merge in progress.
 struct MergeJob<'a> {
     state: &'a State,
@@ -249,6 +269,8 @@ struct MergeJob<'a> {
     kept: KeptForms,
     disk: &'a Arc<dyn Disk>,
     directory: &'a Path,
+    /// What binds the files of the new layer to its record.
+    origin: Origin,
 }
 
 impl MergeJob<'_> {
@@ -295,7 +317,7 @@ impl MergeJob<'_> {
             properties: &properties,
             memory_bytes,
         };
-        let mut tiles = TileMerge::new(old, shape, run, (self.disk, self.directory, self.database()))?;
+        let mut tiles = TileMerge::new(old, shape, run, (self.disk, self.directory, self.origin))?;
         let numbers: Vec<u32> = properties.iter().map(|property| property.0).collect();
         let with = TilesOfMerge { tiles: &mut tiles, properties: &numbers };
         let (record, versions) =
@@ -304,17 +326,13 @@ impl MergeJob<'_> {
         Ok((record, versions, report))
     }
 
-    fn database(&self) -> DatabaseId {
-        self.state.manifest().database
-    }
-
     /// Writes the layer, with its tiles if these are merged.
     fn write(&self, number: u32, run: &Run) -> Result<(LayerRecord, Option<TileReport>)> {
         let lists: Vec<Arc<PlainLayer>> =
             self.state.layers().iter().map(|layer| Arc::clone(layer.lists())).collect();
         let retained: Vec<u64> =
             self.state.manifest().versions.iter().map(|version| version.number).collect();
-        let MergeRequest { encoding, end, added, widened, numbering, .. } = self.request;
+        let MergeRequest { encoding, end, added, widened, numbering, rebuild, .. } = self.request;
         let remaining = numbering.map(Numbering::remaining);
         let owners = self.state.manifest().properties.iter();
         let num_properties =
@@ -325,11 +343,18 @@ impl MergeJob<'_> {
         let old_tiles = self.merged_tiles()?;
         let is_apart = self.keeps_only_tiles() && old_tiles.is_none();
         let files: &dyn Files = if is_apart { &apart } else { &archive };
-        let writer =
-            PlainWriter::new(files, self.directory, self.database()).with_buffers(buffers.each_bytes);
+        let writer = PlainWriter::new(files, self.directory, self.origin).with_buffers(buffers.each_bytes);
         let added: Vec<ElementType> = added.iter().map(|property| property.element).collect();
-        let options =
-            MergeOptions { number, retained: &retained, encoding, added: &added, widened, remaining, end };
+        let options = MergeOptions {
+            number,
+            retained: &retained,
+            encoding,
+            added: &added,
+            widened,
+            remaining,
+            end,
+            rebuild,
+        };
         let (mut record, versions, tiles) = match old_tiles {
             Some(old) => {
                 if self.disk.look(self.directory)?.is_none() {
@@ -347,11 +372,38 @@ impl MergeJob<'_> {
         record.dictionaries = self.write_dictionaries(&writer)?;
         record.num_new_ids = self.write_ids(&archive, record.num_vertices)?;
         record.vertex_properties = self.write_vertices(&archive, &versions, run)?;
+        self.write_account(&archive, &record)?;
         archive.finish()?;
         if tiles.is_some() {
             self.disk.sync_directory(self.directory)?;
         }
         Ok((record, tiles))
+    }
+
+    /// Writes what the new layer says of itself.
+    fn write_account(&self, archive: &ArchiveWriter, record: &LayerRecord) -> Result<()> {
+        let manifest = self.state.manifest();
+        let (mut ids, mut versions) = (manifest.ids.clone(), manifest.versions.clone());
+        for edit in
+            self.request.numbering.map_or(Vec::new(), |numbering| numbering.edits(self.state, record.number))
+        {
+            match edit {
+                Edit::SetIdMap(map) => ids = map,
+                Edit::RemoveVersion { number } => {
+                    versions.remove(number);
+                }
+                Edit::AddVersion(version) => {
+                    versions.insert(version);
+                }
+                _ => {}
+            }
+        }
+        let last = self.request.end.map_or(record.last_version, |end| end.until.number);
+        let range = record.first_version..=last;
+        let versions: Vec<_> = versions.iter().filter(|one| range.contains(&one.number)).cloned().collect();
+        let properties = self.request.properties(&manifest.properties);
+        AccountOf { manifest, layer: record, ids: &ids, properties: &properties, versions: &versions }
+            .write(archive, self.directory)
     }
 
     /// Writes the ids that the new layer adds, to one of `num_vertices`; returns their number.
@@ -364,7 +416,7 @@ impl MergeJob<'_> {
         let count = num_vertices.saturating_sub(first);
         if count > 0 {
             let (directory, hasher) = (self.directory, self.state.hasher());
-            let files = IdFiles { disk: archive, directory, database: self.database(), hasher };
+            let files = IdFiles { disk: archive, directory, origin: self.origin, hasher };
             match self.request.numbering {
                 Some(numbering) => numbering.write_ids(&files)?,
                 None => merge_segments(&files, &segments, count as usize)?,
@@ -408,7 +460,7 @@ impl MergeJob<'_> {
             let files = PropertyFiles {
                 disk: archive,
                 directory: self.directory,
-                database: self.database(),
+                origin: self.origin,
                 record: &record,
             };
             let (mut columns, mut versions) = (Vec::new(), Vec::new());

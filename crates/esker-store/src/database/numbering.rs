@@ -106,7 +106,12 @@ impl Numbering {
     pub(super) fn edits(&self, state: &State, layer: u32) -> Vec<Edit> {
         let manifest = state.manifest();
         let kind = if self.ids.is_text() { IdMapKind::LayerTexts } else { IdMapKind::LayerIntegers };
-        let record = IdMapRecord { kind, base: u64::from(layer), order: manifest.ids.order };
+        let record = IdMapRecord {
+            kind,
+            base: u64::from(layer),
+            order: manifest.ids.order,
+            stamp: manifest.ids.stamp,
+        };
         let mut edits = vec![Edit::SetIdMap(record)];
         for version in manifest.versions.iter() {
             let num_vertices = self.num_before(version.num_vertices);

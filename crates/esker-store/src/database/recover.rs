@@ -1,11 +1,12 @@
-//! Recovery of a database that has lost a part of its log or of its manifest, by giving up what is missing.
+//! Recovery of a database that has lost files or parts of them, by giving up what is missing.
 //!
-//! If a layer is missing, because MANIFEST is a copy from before a merge or somebody removed files, the layers before it can be kept.
-//!
-//! 1. The manifest leaves out missing layers and those after them, and records the last version that is known to have existed: the database stays refused until the end.
-//! 2. What cannot be kept is cut from the log.
-//! 3. The commits that are left become a layer.
-//! 4. One record of the manifest extends the range of the layers to that last version, and says how far the log reaches now. No
+//! 1. What is left is found out: the longest sequence of whole layers (`snapshot/left.rs`), and the log as far as it continues them.
+//! 2. If the lists of one direction are lost, all layers are merged into one with the lists of the other direction, and those that are lost
+//!    are made of these.
+//! 3. MANIFEST is written anew. It records the last version that is known to have existed: the database stays refused until the end.
+//! 4. What cannot be kept is cut from the log.
+//! 5. The commits that are left become a layer.
+//! 6. One record of the manifest extends the range of the layers to that last version, and says how far the log reaches now. No
 //!    number of a lost version is given again.
 //!
 //! If the recovery is interrupted, it can be repeated.
@@ -15,13 +16,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::Disk;
-use esker_format::{Edit, LogMark, PAGE_BYTES, Result};
-use esker_graph::Run;
+use esker_format::{Encoding, Error, LogMark, PAGE_BYTES, Result, archived_name};
+use esker_graph::{Direction, Run};
 
 use super::handle::{Database, DatabaseOptions, locked};
-use crate::log::LogSurvey;
-use crate::snapshot::{LostLayers, State};
-use crate::version::{ManifestWriter, lock_writer};
+use super::merging::merge_all;
+use crate::log::{LogStart, LogSurvey};
+use crate::merge::Rebuild;
+use crate::snapshot::{Left, ManifestLeft, State, open_only};
+use crate::version::{Manifest, ManifestWriter, layer_directory, lock_writer};
 
 /// What is missing from a database, and what can be kept or was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,45 +39,81 @@ pub struct RecoveryReport {
     pub lost_records: u64,
 }
 
-impl RecoveryReport {
-    fn new(survey: &LogSurvey, state: &State, lost: Option<&LostLayers>) -> Self {
-        let in_layers = state.newest();
-        let frozen = state.manifest().log_start().first_version - 1;
-        let newest = if survey.kept_version > frozen { survey.kept_version } else { in_layers };
-        Self {
-            problem: lost.map(|lost| &lost.problem).or(survey.problem.as_ref()).map(ToString::to_string),
-            newest,
-            lost: survey.kept_version.max(frozen) + 1..=survey.last_version,
-            lost_records: survey.manifest_records - state.manifest().records,
-        }
-    }
+/// What is left of a database.
+struct Remains {
+    left: Left,
+    /// The log as it continues the layers that are left.
+    survey: LogSurvey,
+    report: RecoveryReport,
 }
 
-/// What is left of a database: its layers up to the first missing one, and its log as far as it continues them.
-fn left(disk: &Arc<dyn Disk>, path: &Path) -> Result<(State, LogSurvey, Option<LostLayers>)> {
-    let (state, lost) = State::read_left(disk, path)?;
-    let mut survey = LogSurvey::of(disk, path, state.manifest().log_start(), |_| Ok(()))?;
-    if let Some(lost) = &lost {
-        survey.last_version = survey.last_version.max(lost.last_version);
+impl Remains {
+    /// Reads what is left. A writer may be at work: where MANIFEST has changed meanwhile, starts over.
+    fn of(disk: &Arc<dyn Disk>, path: &Path, run: &Run) -> Result<Self> {
+        let records =
+            || Ok::<_, Error>(ManifestLeft::read(disk.as_ref(), path)?.manifest.map(|one| one.records));
+        let mut before = records()?;
+        loop {
+            let found = Self::read(disk, path, run);
+            let now = records()?;
+            if now == before || matches!(found, Err(Error::Stop(_))) {
+                return found;
+            }
+            before = now;
+        }
     }
-    Ok((state, survey, lost))
+
+    fn read(disk: &Arc<dyn Disk>, path: &Path, run: &Run) -> Result<Self> {
+        let mut manifest = ManifestLeft::read(disk.as_ref(), path)?;
+        let start = manifest.manifest.as_ref().map(Manifest::log_start);
+        let mut before = start.map(|start| LogSurvey::of(disk, path, start, |_| Ok(()))).transpose()?;
+        let mut known_records = before.as_ref().map_or(0, |survey| survey.manifest_records);
+        if start.is_some_and(|start| start.manifest.records < known_records) {
+            // The end of MANIFEST is missing.
+            manifest.problem = manifest.problem.or(before.as_mut().and_then(|survey| survey.problem.take()));
+        }
+        let mut left = Left::of(disk, path, manifest, known_records, run)?;
+        let again = |left: &Left| LogSurvey::of(disk, path, left.manifest.log_start(), |_| Ok(()));
+        let mut survey = match before {
+            Some(before) if left.problem.is_none() => before,
+            _ => again(&left)?,
+        };
+        if survey.manifest_records >= left.manifest.records {
+            // Without MANIFEST, the log alone says how many records it had.
+            known_records = survey.manifest_records;
+            left.manifest.records = known_records + 1;
+            survey = again(&left)?;
+        }
+        survey.last_version = survey.last_version.max(left.last_version);
+        let frozen = left.manifest.log_start().first_version - 1;
+        let newest_in_layers = left.manifest.versions.last().map_or(0, |version| version.number);
+        let newest = if survey.kept_version > frozen { survey.kept_version } else { newest_in_layers };
+        let problem = left.problem.as_ref().or(survey.problem.as_ref()).map(ToString::to_string);
+        let lost_records = match problem {
+            Some(_) => known_records.saturating_sub(left.records),
+            None => 0,
+        };
+        let lost = survey.kept_version.max(frozen) + 1..=survey.last_version;
+        let report = RecoveryReport { problem, newest, lost, lost_records };
+        Ok(Self { left, survey, report })
+    }
 }
 
 impl Database {
-    /// Says what is missing from the database at `path`, and what [`Database::recover`] would keep. Changes nothing.
+    /// Says what is missing from the database at `path`, and what [`Database::recover`] would keep. Reads all files of layers. Changes
+    /// nothing.
     ///
     /// # Errors
-    /// As [`Database::open`], except for what a recovery would accept.
-    pub fn survey(disk: &Arc<dyn Disk>, path: &Path) -> Result<RecoveryReport> {
-        let (state, survey, lost) = left(disk, path)?;
-        Ok(RecoveryReport::new(&survey, &state, lost.as_ref()))
+    /// [`Error::Io`](esker_format::Error::Io); the problem, if no version can be kept; cancellation.
+    pub fn survey(disk: &Arc<dyn Disk>, path: &Path, run: &Run) -> Result<RecoveryReport> {
+        Ok(Remains::of(disk, path, run)?.report)
     }
 
-    /// Makes a database usable that has lost a part of its log or of its manifest, and gives up what is missing. Version numbers
+    /// Makes a database usable that has lost files or parts of them, and gives up what is missing. Version numbers
     /// that are known to have been lost are not used again. Does nothing if nothing is missing.
     ///
     /// # Errors
-    /// As [`Database::open_under`]. If it fails or is interrupted, call it again.
+    /// As [`Database::survey`] and [`Database::open_under`]. If it fails or is interrupted, call it again.
     pub fn recover(
         disk: &Arc<dyn Disk>,
         path: &Path,
@@ -82,20 +121,20 @@ impl Database {
         run: &Run,
     ) -> Result<RecoveryReport> {
         let lock = lock_writer(disk.as_ref(), path)?;
-        let mut manifest = ManifestWriter::open(Arc::clone(disk), path)?;
-        let (state, survey, lost) = left(disk, path)?;
-        let report = RecoveryReport::new(&survey, &state, lost.as_ref());
-        drop(state);
+        let Remains { left, survey, report } = Remains::of(disk, path, run)?;
         if report.problem.is_none() {
             return Ok(report);
         }
+        let mut manifest = left.manifest;
+        if let Some(lacks) = left.lacks {
+            manifest = rebuilt(disk, path, &manifest, lacks, run)?;
+        }
         let (segment, version) = (survey.last_segment, survey.last_version);
-        let mark = LogMark { segment, bytes: PAGE_BYTES as u64, version, checksum: 0 };
-        let mut edits = lost.map_or(Vec::new(), |lost| lost.edits);
-        edits.push(Edit::SetLog(mark));
-        manifest.append_from(&edits, survey.manifest_records + 1)?;
+        manifest.log = Some(LogMark { segment, bytes: PAGE_BYTES as u64, version, checksum: 0 });
+        ManifestWriter::write_anew(disk, path, &manifest)?;
         survey.cut(disk.as_ref(), path)?;
-        let start = crate::log::LogStart { mark: None, ..manifest.manifest().log_start() };
+        let manifest = ManifestWriter::open(Arc::clone(disk), path)?;
+        let start = LogStart { mark: None, ..manifest.manifest().log_start() };
         let db = Self::open_locked(Arc::clone(disk), path, options, run, lock, manifest, start)?;
         let mut maintenance = locked(&db.core.maintenance);
         db.core.freeze(&mut maintenance, run)?;
@@ -108,4 +147,39 @@ impl Database {
         db.close()?;
         Ok(report)
     }
+}
+
+/// Merges the layers of a database that lacks the lists of a direction in some of them into one, with these lists made of those of the other
+/// direction. Returns the manifest with it.
+fn rebuilt(
+    disk: &Arc<dyn Disk>,
+    path: &Path,
+    manifest: &Manifest,
+    lacks: Direction,
+    run: &Run,
+) -> Result<Manifest> {
+    let encoding = manifest.layers[0].encoding;
+    let mut state = open_only(disk, path, manifest, lacks.reverse())?;
+    let steps: &[(Encoding, Option<Rebuild>)] = match lacks {
+        Direction::In => &[(Encoding::Plain, None), (encoding, Some(Rebuild::InLists))],
+        Direction::Out => &[
+            (Encoding::Plain, None),
+            (Encoding::Plain, Some(Rebuild::OutLists)),
+            (encoding, Some(Rebuild::InLists)),
+        ],
+    };
+    let layers = path.join("layers");
+    let numbers =
+        disk.list(&layers)?.into_iter().filter_map(|entry| archived_name(&entry.name).parse::<u32>().ok());
+    let mut number = numbers.max().unwrap_or(0);
+    let mut next = manifest.clone();
+    for &(encoding, rebuild) in steps {
+        number += 1;
+        let record = merge_all(&state, (number, &layer_directory(path, number)), (encoding, rebuild), run)?;
+        disk.sync_directory(&layers)?;
+        let (tiles, heads, kept) = (Vec::new(), Vec::new(), None);
+        next = Manifest { layers: vec![record], tiles, heads, kept, ..next };
+        state = State::open(disk, path, &next)?;
+    }
+    Ok(next)
 }

@@ -38,7 +38,7 @@ impl Database {
             let all = 0..state.layers().len();
             let mut written = core.write_merged(maintenance, &state, all, request, run)?;
             written.edits.extend(numbering.edits(&state, written.layer.number));
-            let forms = written.forms;
+            let forms = written.forms.clone();
             let next = core.prepare(maintenance, &state, written)?;
             report = Some((forms, numbering.num_removed()));
             Ok(Some(next))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use esker_format::{Edit, Encoding, Error, KeptForms, Result, TilesRecord};
+use esker_format::{Edit, Encoding, Error, KeptForms, Result, Stamp};
 use esker_graph::Run;
 use esker_layers::tiles::{ConvertOptions, TileReport};
 
@@ -10,7 +10,7 @@ use super::forms::kept_forms;
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::NextState;
-use crate::conversion::FormReport;
+use crate::conversion::{FormReport, expect_layer_directory, tiles_record};
 #[cfg(doc)]
 use crate::snapshot::Snapshot;
 use crate::snapshot::State;
@@ -55,8 +55,9 @@ impl Core {
         }
         let directory = layer_directory(&self.path, layer.record().number);
         self.remove_tiles(maintenance, &state, Vec::new())?;
-        let files = self.form_files(&directory);
-        files.expect_directory()?;
+        let stamp = Stamp::random();
+        let files = self.form_files(&directory, stamp);
+        expect_layer_directory(self.disk.as_ref(), &directory)?;
         let properties = &state.manifest().properties;
         let report = files.write_tiles(layer.lists(), properties, options, None, run);
         let report = report.and_then(|report| {
@@ -68,7 +69,7 @@ impl Core {
             // files.
             let _ = self.remove_tile_files(&directory);
         })?;
-        let record = TilesRecord { layer: layer.record().number, num_edges: report.num_edges };
+        let record = tiles_record(&report, layer.record().number, stamp);
         let kept = KeptForms { tile_group: options.group, ..kept_forms(&state) };
         let edits = vec![Edit::SetTiles(record), Edit::KeepForms(kept)];
         self.edit_layers(maintenance, &self.state(), edits)?;

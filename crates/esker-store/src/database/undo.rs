@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use esker_format::{Edit, Error, Result, VersionRecord};
+use esker_format::{Edit, Error, Result};
 
 use super::handle::{Core, locked};
 use super::layers::{Maintenance, edits_of};
@@ -17,6 +17,20 @@ use crate::commit::{Commit, LayerLocation, assemble};
 use crate::conversion::FormReport;
 use crate::merge::MergeEnd;
 use crate::snapshot::State;
+
+/// The last version that is undone, whose number is not given again.
+#[derive(Clone, Copy)]
+struct UndoneEnd {
+    newest: u64,
+    /// The checksum of its commit.
+    last_commit: u32,
+}
+
+/// The checksum of the last commit of a state and the commits that follow it.
+fn last_commit(state: &State, commits: &[Arc<Commit>]) -> u32 {
+    let frozen = || state.manifest().log_start().previous.unwrap_or(0);
+    commits.last().map_or_else(frozen, |commit| commit.checksum)
+}
 
 impl Core {
     /// Forgets `gone` if the newest version is one of them; returns whether it is. One record of the manifest does it.
@@ -36,7 +50,8 @@ impl Core {
             commits.iter().rposition(|commit| !gone.contains(&commit.version)).map_or(0, |last| last + 1);
         let (kept, undone) = commits.split_at(kept);
         let mut written = if undone.is_empty() || (kept.is_empty() && gone.contains(&state.newest())) {
-            self.write_ending_before(maintenance, &state, gone, newest)?
+            let end = UndoneEnd { newest, last_commit: last_commit(&state, &commits) };
+            self.write_ending_before(maintenance, &state, gone, end)?
         } else {
             self.write_without(maintenance, &state, kept, undone)?
         };
@@ -68,7 +83,10 @@ impl Core {
         undone: &[Arc<Commit>],
     ) -> Result<WrittenLayer> {
         let num_vertices = undone[0].num_vertices - undone[0].new_ids.len() as u64;
-        let blank = |commit: &Arc<Commit>| Commit::blank(commit.version, num_vertices, commit.rows.len());
+        let blank = |commit: &Arc<Commit>| Commit {
+            checksum: commit.checksum,
+            ..Commit::blank(commit.version, num_vertices, commit.rows.len())
+        };
         let mut commits = kept.to_vec();
         commits.extend(undone.iter().map(|commit| Arc::new(blank(commit))));
         self.write_commits(maintenance, state, &commits, &self.run).map(|written| written.0)
@@ -81,7 +99,7 @@ impl Core {
         maintenance: &Maintenance,
         state: &Arc<State>,
         gone: &BTreeSet<u64>,
-        newest: u64,
+        UndoneEnd { newest, last_commit }: UndoneEnd,
     ) -> Result<WrittenLayer> {
         let manifest = state.manifest();
         let until = manifest.versions.iter().rev().find(|version| !gone.contains(&version.number));
@@ -90,10 +108,10 @@ impl Core {
         let layers = state.layers();
         let position = layers.partition_point(|layer| layer.record().last_version < until.number);
         let mut written = if layers[position].record().last_version == until.number {
-            self.write_empty(maintenance, state, until, last_version)?
+            self.write_empty(maintenance, state, MergeEnd { until, last_version, last_commit })?
         } else {
             // The merge drops all layers above.
-            let end = MergeEnd { until, last_version };
+            let end = MergeEnd { until, last_version, last_commit };
             let request = MergeRequest { end: Some(end), ..MergeRequest::default() };
             let mut written =
                 self.write_merged(maintenance, state, position..position + 1, request, &self.run)?;
@@ -118,7 +136,10 @@ impl Core {
         let state = self.state();
         let newest = state.snapshot(state.newest())?;
         let first = state.manifest().log_start().first_version;
-        let blank = Commit::blank(first, newest.num_vertices() as u64, newest.edge_properties().count());
+        let blank = Commit {
+            checksum: last_commit(&state, &[]),
+            ..Commit::blank(first, newest.num_vertices() as u64, newest.edge_properties().count())
+        };
         let (mut written, _) = self.write_commits(maintenance, &state, &[Arc::new(blank)], &self.run)?;
         written.layer.last_version = last_version;
         written.edits = vec![Edit::AddLayer(written.layer.clone()), Edit::SetLog(self.log.mark())];
@@ -132,8 +153,7 @@ impl Core {
         &self,
         maintenance: &Maintenance,
         state: &Arc<State>,
-        until: &VersionRecord,
-        last_version: u64,
+        MergeEnd { until, last_version, last_commit }: MergeEnd<'_>,
     ) -> Result<WrittenLayer> {
         let (below, above): (Vec<_>, Vec<_>) =
             state.layers().iter().cloned().partition(|layer| layer.record().last_version <= until.number);
@@ -144,7 +164,10 @@ impl Core {
         let below_state = state.manifest().with(&edits).map_err(Error::Invalid)?;
         let below_state = Arc::new(state.with(below_state, below.clone()));
         let properties = below_state.snapshot(until.number)?.edge_properties().count();
-        let blank = |version| Arc::new(Commit::blank(version, until.num_vertices, properties));
+        let blank = |version| {
+            let blank = Commit::blank(version, until.num_vertices, properties);
+            Arc::new(Commit { checksum: last_commit, ..blank })
+        };
         let mut commits = vec![blank(until.number + 1)];
         if until.number + 1 < last_version {
             commits.push(blank(last_version));

@@ -146,6 +146,7 @@ impl Writer {
             edges: with_room(batch.ops.len())?,
             rows: Vec::new(),
             vertices: Vec::new(),
+            checksum: 0,
             paging: None,
         };
         let cancel = &options.cancel;

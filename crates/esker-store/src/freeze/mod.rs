@@ -87,6 +87,7 @@ pub fn freeze(changes: &Changes<'_>, number: u32, writer: &PlainWriter<'_>, run:
     let num_loops = newest.num_loops.saturating_add_signed(total.loops);
     let record = LayerRecord {
         number,
+        stamp: writer.origin().stamp,
         first_version: first,
         last_version: last,
         num_versions,
@@ -99,6 +100,8 @@ pub fn freeze(changes: &Changes<'_>, number: u32, writer: &PlainWriter<'_>, run:
         num_edges: num_edges(directed, num_arcs, num_loops),
         num_arcs,
         num_loops,
+        previous_commit: 0,
+        last_commit: 0,
         out,
         incoming,
         num_new_ids: 0,

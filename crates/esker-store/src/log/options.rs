@@ -44,6 +44,8 @@ pub(crate) struct LogStart {
     pub(crate) database: DatabaseId,
     /// The first version that is not in a layer.
     pub(crate) first_version: u64,
+    /// The checksum of the commit before, which is in a layer; `None`: not known, and not compared.
+    pub(crate) previous: Option<u32>,
     /// The last record of the manifest.
     pub(crate) manifest: ManifestHead,
     /// How far the log reaches at least; `None` before the first commit, and after those of older versions of Esker.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use esker_format::io::{Disk, parent};
 use esker_format::{
     Error, FieldInput, FieldValue, LogMark, LogRecordHeader, LogRecordKind, ManifestHead, Result,
+    SegmentHeader,
 };
 use esker_graph::Cancel;
 
@@ -62,8 +63,8 @@ impl LogReader {
     /// As [`LogReader::read_next`].
     pub(crate) fn open(disk: Arc<dyn Disk>, database: &Path, start: LogStart) -> Result<Self> {
         let directory = log_directory(database);
-        let first =
-            LogMark { segment: 0, bytes: 0, version: start.first_version.saturating_sub(1), checksum: 0 };
+        let version = start.first_version.saturating_sub(1);
+        let first = LogMark { segment: 0, bytes: 0, version, checksum: start.previous.unwrap_or(0) };
         let mut reader = Self {
             disk,
             directory,
@@ -125,6 +126,7 @@ impl LogReader {
                 return Ok(Some(Record {
                     version: header.version,
                     flags: header.flags,
+                    checksum: header.checksum,
                     summary: &self.buffer.summary,
                     payload: &self.buffer.payload,
                     payload_bytes: header.payload_bytes,
@@ -182,7 +184,6 @@ impl LogReader {
                 }
                 continue;
             };
-            let part = if current.segment.has_summaries() { part } else { RecordPart::Whole };
             match current.read(part, &mut self.buffer, self.start.mark, &self.cancel)? {
                 ReadOutcome::Record(header, end) => {
                     if self.take(&header, end)? {
@@ -200,13 +201,13 @@ impl LogReader {
 
     /// Moves past a good record. Returns whether it is a commit.
     fn take(&mut self, header: &LogRecordHeader, end: u64) -> Result<bool> {
-        let Some(current) = &mut self.current else { return Ok(false) };
+        let Some(current) = &self.current else { return Ok(false) };
         let (path, position) = (current.segment.file.path().to_owned(), current.position);
         let is_commit = header.kind == LogRecordKind::Commit;
-        if is_commit && header.version != self.next_version {
-            let reason = format!("version {} is expected here, not {}", self.next_version, header.version);
-            return Err(Error::corrupt(path, position, reason));
+        if is_commit {
+            self.expect_commit(&path, position, header)?;
         }
+        let Some(current) = &mut self.current else { return Ok(false) };
         current.position = end;
         current.doubts = 0;
         current.closed_at = (header.kind == LogRecordKind::Close).then_some(position);
@@ -236,6 +237,32 @@ impl LogReader {
             }
             _ => Ok(is_commit),
         }
+    }
+
+    /// Checks that a commit follows the one before it, and that the last commit in layers is the one that they hold.
+    fn expect_commit(&mut self, path: &Path, position: u64, header: &LogRecordHeader) -> Result<()> {
+        if header.version != self.next_version {
+            let reason = format!("version {} is expected here, not {}", self.next_version, header.version);
+            return Err(Error::corrupt(path, position, reason));
+        }
+        if header.previous != self.last.checksum {
+            return Err(Error::corrupt(path, position, other_history(header.version)));
+        }
+        let is_in_layer = header.version.checked_add(1) == Some(self.start.first_version);
+        if is_in_layer && self.start.previous.is_some_and(|known| known != header.checksum) {
+            return Err(self.foreign_to_layers(path, header.version));
+        }
+        Ok(())
+    }
+
+    /// The error for a log whose commits are not those in the layers.
+    fn foreign_to_layers(&mut self, path: &Path, version: u64) -> Error {
+        self.is_foreign = true;
+        let reason = format!(
+            "has another version {version} than the layers: one of the two is of a copy of the database that took \
+             another course, or of another time"
+        );
+        self.lost(path.to_owned(), reason)
     }
 
     /// Checks that MANIFEST has the records that the log knows of.
@@ -352,6 +379,9 @@ impl LogReader {
                     let reason = format!("it begins with version {found} instead of {expected}");
                     return Err(Error::corrupt(path, 0, reason));
                 }
+                if segment.header.previous != self.last.checksum {
+                    return Err(Error::corrupt(path, 0, other_history(self.next_version)));
+                }
                 self.current = Some(SegmentCursor::new(segment, &self.start)?);
                 Ok(true)
             }
@@ -384,11 +414,14 @@ impl LogReader {
                     return Err(Error::corrupt(path, 0, "it has no header, although a later segment exists"));
                 }
                 Opened::Complete(segment) if segment.header.first_version <= self.start.first_version => {
-                    let (segment_number, version) = (segment.header.number, segment.header.first_version);
-                    self.next_version = version;
-                    let version = version.saturating_sub(1);
-                    self.last =
-                        LogMark { segment: segment_number, bytes: FIRST_RECORD, version, checksum: 0 };
+                    let SegmentHeader { number, first_version, previous: checksum, .. } = segment.header;
+                    let version = first_version.saturating_sub(1);
+                    let is_other = self.start.previous.is_some_and(|known| known != checksum);
+                    if first_version == self.start.first_version && is_other {
+                        return Err(self.foreign_to_layers(&path, version));
+                    }
+                    self.next_version = first_version;
+                    self.last = LogMark { segment: number, bytes: FIRST_RECORD, version, checksum };
                     self.current = Some(SegmentCursor::new(segment, &self.start)?);
                     return Ok(true);
                 }
@@ -466,6 +499,15 @@ impl SegmentCursor {
         let wrong = verify_payload(file, address, header, *end, cancel)?;
         Ok(wrong.map_or(outcome, ReadOutcome::Bad))
     }
+}
+
+/// Why a commit is refused that follows another one than the one before it.
+fn other_history(version: u64) -> String {
+    format!(
+        "version {version} follows another version {} than the one before it: the files of the log are of copies of the database that took \
+         different courses",
+        version - 1
+    )
 }
 
 fn damaged(current: &SegmentCursor, reason: &str) -> Error {

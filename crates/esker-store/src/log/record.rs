@@ -7,7 +7,7 @@ use esker_format::{DatabaseId, Error, FieldInput, FieldValue, LogRecordHeader, L
 use esker_graph::Cancel;
 
 /// Size of a record's header.
-pub(super) const RECORD_HEADER_BYTES: u64 = 48;
+pub(super) const RECORD_HEADER_BYTES: u64 = 56;
 /// Bytes to read between two checks for cancellation.
 const CHUNK_BYTES: usize = 1 << 20;
 /// Alignment of records.
@@ -21,9 +21,11 @@ pub(crate) struct Record<'a> {
     pub(crate) version: u64,
     /// Its flags.
     pub(crate) flags: u16,
-    /// What [`super::LogReader::read_summary`] gives of it. Empty in segments of format versions before 5.
+    /// The checksum in its header, which depends on all commits before it.
+    pub(crate) checksum: u32,
+    /// What [`super::LogReader::read_summary`] gives of it.
     pub(crate) summary: &'a [u8],
-    /// Its content. Empty in a record from [`super::LogReader::read_summary`] that has a summary.
+    /// Its content. Empty in a record from [`super::LogReader::read_summary`].
     pub(crate) payload: &'a [u8],
     /// The size of its content.
     pub(crate) payload_bytes: u64,
@@ -53,8 +55,6 @@ pub(super) struct RecordAddress {
     pub(super) database: DatabaseId,
     pub(super) segment: u64,
     pub(super) offset: u64,
-    /// Size of the record's header.
-    pub(super) header_bytes: u64,
 }
 
 impl RecordAddress {
@@ -63,13 +63,13 @@ impl RecordAddress {
     }
 
     fn header_checksum(&self, header: &LogRecordHeader) -> u32 {
-        let mut covered = Vec::with_capacity(72);
+        let mut covered = Vec::with_capacity(88);
         self.database.put(&mut covered);
         self.segment.put(&mut covered);
         self.offset.put(&mut covered);
         let start = covered.len();
         header.put(&mut covered);
-        let (address, fields) = (&covered[..start], &covered[start + 8..start + self.header_bytes as usize]);
+        let (address, fields) = (&covered[..start], &covered[start + 8..]);
         crc32c::crc32c_append(crc32c::crc32c(address), fields)
     }
 
@@ -84,7 +84,6 @@ impl RecordAddress {
         let header = self.sealed(header);
         let mut bytes = Vec::with_capacity(RECORD_HEADER_BYTES as usize);
         header.put(&mut bytes);
-        bytes.truncate(self.header_bytes as usize);
         bytes
     }
 
@@ -93,9 +92,7 @@ impl RecordAddress {
         if bytes[..MARK.len()] != MARK {
             return None;
         }
-        let mut fields = [0; RECORD_HEADER_BYTES as usize];
-        fields[..self.header_bytes as usize].copy_from_slice(&bytes[..self.header_bytes as usize]);
-        let header = LogRecordHeader::take(&mut FieldInput::new(Path::new(""), &fields, self.offset)).ok()?;
+        let header = LogRecordHeader::take(&mut FieldInput::new(Path::new(""), bytes, self.offset)).ok()?;
         (self.header_checksum(&header) == header.checksum).then_some(header)
     }
 }
@@ -151,7 +148,7 @@ pub(super) fn read(
             None => read_all(file, into, start, bytes, cancel),
         }
     };
-    let start = address.offset + address.header_bytes;
+    let start = address.offset + RECORD_HEADER_BYTES;
     if !take(&mut buffer.summary, start, summary_bytes)? {
         return Ok(ReadOutcome::Bad(TOO_SHORT));
     }
@@ -182,7 +179,7 @@ const WRONG_PAYLOAD: &str = "the checksum of the record that begins here does no
 fn read_header(file: &dyn File, file_bytes: u64, address: RecordAddress) -> Result<ReadOutcome> {
     let left = file_bytes.saturating_sub(address.offset);
     let mut header = [0; RECORD_HEADER_BYTES as usize];
-    let header = &mut header[..left.min(address.header_bytes) as usize];
+    let header = &mut header[..left.min(RECORD_HEADER_BYTES) as usize];
     if !fill(file, header, address.offset)? {
         return Ok(ReadOutcome::Bad(TOO_SHORT));
     }
@@ -194,7 +191,7 @@ fn header_of(bytes: &[u8], left: u64, address: RecordAddress) -> ReadOutcome {
     if left == 0 {
         return ReadOutcome::End;
     }
-    let Some(header) = bytes.get(..address.header_bytes as usize) else {
+    let Some(header) = bytes.get(..RECORD_HEADER_BYTES as usize) else {
         return ReadOutcome::Bad(TOO_SHORT);
     };
     let Some(header) = address.decode(header) else {
@@ -202,8 +199,8 @@ fn header_of(bytes: &[u8], left: u64, address: RecordAddress) -> ReadOutcome {
     };
     let body = header.payload_bytes.checked_add(u64::from(header.summary_bytes));
     let body = body.and_then(|body| body.checked_add(padding(body).len() as u64));
-    match body.filter(|&body| body <= left.saturating_sub(address.header_bytes)) {
-        Some(body) => ReadOutcome::Record(header, address.offset + address.header_bytes + body),
+    match body.filter(|&body| body <= left.saturating_sub(RECORD_HEADER_BYTES)) {
+        Some(body) => ReadOutcome::Record(header, address.offset + RECORD_HEADER_BYTES + body),
         None => ReadOutcome::Bad(TOO_SHORT),
     }
 }
@@ -224,7 +221,7 @@ pub(super) fn verify_payload(
     end: u64,
     cancel: &Cancel,
 ) -> Result<Option<&'static str>> {
-    let mut position = address.offset + address.header_bytes + u64::from(header.summary_bytes);
+    let mut position = address.offset + RECORD_HEADER_BYTES + u64::from(header.summary_bytes);
     let mut chunk = vec![0; CHUNK_BYTES.min((end - position) as usize)];
     let mut checksum = 0;
     while position < end {
@@ -287,7 +284,7 @@ pub(super) fn find_header(
     mut accept: impl FnMut(RecordAddress, &LogRecordHeader) -> bool,
 ) -> Result<Option<u64>> {
     const CHUNK_BYTES: u64 = 64 << 10;
-    let (file_bytes, header_bytes) = (file.len()?, start.header_bytes);
+    let (file_bytes, header_bytes) = (file.len()?, RECORD_HEADER_BYTES);
     let mut chunk = vec![0; (CHUNK_BYTES + header_bytes) as usize];
     let mut position = start.offset;
     while position + header_bytes <= file_bytes {
@@ -328,5 +325,7 @@ pub(super) fn commit_header(
         flags,
         summary_bytes: summary.len() as u32,
         summary_checksum: crc32c::crc32c(summary),
+        previous: 0,
+        unused: 0,
     }
 }

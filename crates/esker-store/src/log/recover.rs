@@ -22,8 +22,7 @@ impl Log {
     /// [`LogStart::first_version`] on to `list`. On return they are durable, and the log holds no other records after them. The
     /// caller must hold the database's lock.
     ///
-    /// Time: reads the summaries, and rewrites the last segment unless it was closed. Memory: the longest summary; the longest record
-    /// of a log of format version 4 or less.
+    /// Time: reads the summaries, and rewrites the last segment unless it was closed. Memory: the longest summary.
     ///
     /// # Errors
     /// As [`LogReader::read_summary`]; errors of `list`; [`Error::Io`] if the repair fails.
@@ -87,10 +86,6 @@ fn repair(disk: &dyn Disk, directory: &Path, reader: &LogReader, start: &LogStar
     let is_spent = reader.next_version() <= start.first_version;
     if is_spent && tail.segment.header.first_version != start.first_version {
         tail = begin(disk, directory, last + 1, start)?;
-    } else if !tail.segment.has_summaries() {
-        // A segment has records of one form only.
-        let here = LogStart { first_version: next_version, ..*start };
-        tail = LogTail { last: tail.last, ..begin(disk, directory, last + 1, &here)? };
     }
     tail.segments = remove_spent(disk, directory, start)?;
     Ok(tail)
@@ -98,11 +93,13 @@ fn repair(disk: &dyn Disk, directory: &Path, reader: &LogReader, start: &LogStar
 
 pub(super) fn begin(disk: &dyn Disk, directory: &Path, number: u64, start: &LogStart) -> Result<LogTail> {
     let version = start.first_version - 1;
+    let segment = Segment::create(disk, directory, number, start)?;
+    let last = LogMark { segment: number, bytes: FIRST_RECORD, version, checksum: segment.header.previous };
     Ok(LogTail {
-        segment: Segment::create(disk, directory, number, start)?,
+        segment,
         position: FIRST_RECORD,
         next_version: start.first_version,
-        last: LogMark { segment: number, bytes: FIRST_RECORD, version, checksum: 0 },
+        last,
         manifest: start.manifest,
         witness: None,
         segments: VecDeque::new(),
@@ -133,18 +130,19 @@ fn remove_spent(disk: &dyn Disk, directory: &Path, start: &LogStart) -> Result<V
     let mut is_changed = false;
     for number in numbers(disk, directory, start.mark)?.into_iter().rev() {
         let path = path_of(directory, number);
+        if kept.front().is_some_and(|&(_, first_version)| first_version <= start.first_version) {
+            // Whatever is in it: a later one has all that is in no layer.
+            disk.remove_file(&path)?;
+            is_changed = true;
+            continue;
+        }
         let header = match Segment::open(disk.open(&path)?, number, start)? {
             Opened::Complete(segment) => segment.header,
             Opened::Unfinished => {
                 return Err(Error::corrupt(path, 0, "it has no header, although a later segment exists"));
             }
         };
-        if kept.front().is_some_and(|&(_, first_version)| first_version <= start.first_version) {
-            disk.remove_file(&path)?;
-            is_changed = true;
-        } else {
-            kept.push_front((number, header.first_version));
-        }
+        kept.push_front((number, header.first_version));
     }
     if is_changed {
         disk.sync_directory(directory)?;

@@ -12,10 +12,6 @@ use esker_format::{
 use super::options::{LogStart, log_directory};
 use super::record::{RECORD_HEADER_BYTES, RecordAddress, fill, find_header};
 
-/// The first format version in which records have summaries.
-const SUMMARIES_SINCE: u32 = 5;
-/// Size of the header of a record without a summary.
-const OLD_RECORD_HEADER_BYTES: u64 = 40;
 /// Offset of the first record.
 pub(super) const FIRST_RECORD: u64 = PAGE_BYTES as u64;
 
@@ -116,6 +112,7 @@ impl Segment {
             number,
             first_version: start.first_version,
             manifest_records: start.manifest.records,
+            previous: start.previous.unwrap_or(0),
         };
         let file = disk.create(&path_of(directory, number))?;
         file.write_at(&header_page(&header), 0)?;
@@ -163,7 +160,7 @@ impl Segment {
         find_header(file, self.address(FIRST_RECORD), |address, header| {
             known.last_version = known.last_version.max(header.version);
             if matches!(header.kind, LogRecordKind::Close | LogRecordKind::Manifest) {
-                statements.push((address.offset + address.header_bytes, header.summary_checksum));
+                statements.push((address.offset + RECORD_HEADER_BYTES, header.summary_checksum));
             }
             false
         })?;
@@ -180,17 +177,7 @@ impl Segment {
     /// The address of a record in this segment.
     pub(super) fn address(&self, offset: u64) -> RecordAddress {
         let SegmentHeader { database, number: segment, .. } = self.header;
-        RecordAddress { database, segment, offset, header_bytes: self.record_header_bytes() }
-    }
-
-    /// Whether records have summaries.
-    pub(super) fn has_summaries(&self) -> bool {
-        self.header.format_version >= SUMMARIES_SINCE
-    }
-
-    /// Size of the header of a record.
-    fn record_header_bytes(&self) -> u64 {
-        if self.has_summaries() { RECORD_HEADER_BYTES } else { OLD_RECORD_HEADER_BYTES }
+        RecordAddress { database, segment, offset }
     }
 }
 

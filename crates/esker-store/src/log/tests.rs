@@ -7,7 +7,7 @@ use esker_format::io::{Disk, Faults, FaultyDisk, Files};
 use esker_format::{DatabaseId, Error, LogRecordHeader, ManifestHead, Result};
 use esker_graph::Cancel;
 
-use super::record::{Record, RecordAddress, commit_header};
+use super::record::{RECORD_HEADER_BYTES, Record, RecordAddress, commit_header};
 use super::{Log, LogOptions, LogReader, LogStart, Sync};
 
 pub(super) const DB: &str = "web.esker";
@@ -17,7 +17,7 @@ pub(super) const OPTIONS: LogOptions = LogOptions { sync: Sync::Always, segment_
 
 pub(super) fn start(first_version: u64) -> LogStart {
     let manifest = ManifestHead { records: 3, chain: 17 };
-    LogStart { database: DatabaseId([7; 16]), first_version, manifest, mark: None }
+    LogStart { database: DatabaseId([7; 16]), first_version, previous: None, manifest, mark: None }
 }
 
 pub(super) fn shared(disk: &FaultyDisk) -> Arc<dyn Disk> {
@@ -78,7 +78,7 @@ pub(super) fn read_only(disk: &FaultyDisk, first_version: u64) -> Result<Vec<u64
 }
 
 pub(super) fn append(log: &Log, version: u64) -> Result<()> {
-    log.append(version, (version % 5) as u16, &summary(version), &payload(version))
+    log.append(version, (version % 5) as u16, &summary(version), &payload(version)).map(drop)
 }
 
 /// The progress of a process when it dies.
@@ -299,7 +299,8 @@ fn reading_detects_every_flipped_bit_of_a_closed_log() {
             match read_only(&disk, 2) {
                 Ok(versions) => {
                     // The records that close the log, and that say that a later segment exists.
-                    let last = disk.open(&path).unwrap().len().unwrap() - if number == 3 { 64 } else { 48 };
+                    let bytes = RECORD_HEADER_BYTES + if number == 3 { 16 } else { 0 };
+                    let last = disk.open(&path).unwrap().len().unwrap() - bytes;
                     assert_eq!(versions, whole);
                     assert!(offset >= last, "{number}: {offset}");
                 }
@@ -377,7 +378,7 @@ fn damage_that_no_crash_explains_is_an_error() {
 #[test]
 fn a_wrong_payload_length_allocates_nothing() {
     let (disk, last) = closed();
-    let address = RecordAddress { database: start(2).database, segment: 3, offset: 0, header_bytes: 48 };
+    let address = RecordAddress { database: start(2).database, segment: 3, offset: 0 };
     let end = disk.open(&segment(3)).unwrap().len().unwrap();
     for payload_bytes in [1, 1 << 40, u64::MAX - 3, u64::MAX] {
         let header = LogRecordHeader { payload_bytes, ..commit_header(last + 1, 0, 4096, &[], &[]) };

@@ -112,13 +112,13 @@ impl Log {
         self.core.durability.durable().last
     }
 
-    /// Appends a commit. It is durable only after [`Log::wait`]: several threads can append one after another, under their own
+    /// Appends a commit, and returns the checksum in the header of its record. It is durable only after [`Log::wait`]: several threads can append one after another, under their own
     /// lock, and then wait together.
     ///
     /// # Errors
     /// [`Error::Invalid`] if `version` is not the next one, or if the log has failed; [`Error::Io`] and
     /// [`Error::Corrupt`] if writing fails, which makes the log fail.
-    pub(crate) fn append(&self, version: u64, flags: u16, summary: &[u8], payload: &[u8]) -> Result<()> {
+    pub(crate) fn append(&self, version: u64, flags: u16, summary: &[u8], payload: &[u8]) -> Result<u32> {
         let mut tail = self.core.tail();
         self.core.durability.check()?;
         if version != tail.next_version {
@@ -134,7 +134,8 @@ impl Log {
         }
         let durable_bytes = self.core.durability.durable().bytes;
         let header = commit_header(version, flags, durable_bytes, summary, payload);
-        self.core.put(&mut tail, header, summary, payload)
+        self.core.put(&mut tail, header, summary, payload)?;
+        Ok(tail.last.checksum)
     }
 
     /// Returns once the commit of `version` and all earlier ones are as durable as [`LogOptions::sync`] requires.
@@ -267,6 +268,7 @@ impl LogCore {
     /// Appends a record; makes the log fail if that fails.
     fn put(&self, tail: &mut LogTail, header: LogRecordHeader, summary: &[u8], payload: &[u8]) -> Result<()> {
         let (kind, version) = (header.kind, header.version);
+        let header = LogRecordHeader { previous: tail.last.checksum, ..header };
         let header = tail.segment.address(tail.position).sealed(header);
         let checksum = header.checksum;
         let written = self.write(tail, header, summary, payload);
@@ -295,6 +297,7 @@ impl LogCore {
         payload: &[u8],
     ) -> Result<u64> {
         let (file, start) = (&tail.segment.file, tail.position);
+        let header = LogRecordHeader { previous: tail.last.checksum, ..header };
         let zeros = padding((summary.len() + payload.len()) as u64);
         let header = tail.segment.address(start).encode(header);
         let payload_start = start + (header.len() + summary.len()) as u64;
@@ -320,6 +323,7 @@ impl LogCore {
         let start = LogStart {
             database: self.database,
             first_version: tail.next_version,
+            previous: Some(tail.last.checksum),
             manifest: tail.manifest,
             mark: None,
         };

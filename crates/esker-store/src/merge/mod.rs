@@ -28,6 +28,7 @@ mod whole;
 mod bulk;
 mod renumber;
 mod tiles;
+mod transpose;
 pub(crate) mod policy;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -47,6 +48,7 @@ use esker_layers::layer::{
 use esker_layers::stack::{Stack, Table};
 use input::Input;
 pub(crate) use tiles::TilesOfMerge;
+use transpose::write_transposed;
 use versions::MergedVersions;
 
 /// Entries in a chunk of work.
@@ -81,6 +83,17 @@ pub struct MergeOptions<'a> {
     pub remaining: Option<&'a Remaining>,
     /// Where the new layer ends; `None`: with the last version of the newest input.
     pub end: Option<MergeEnd<'a>>,
+    /// Which lists of the only input, a complete layer of plain out-lists, are made of those that it has.
+    pub rebuild: Option<Rebuild>,
+}
+
+/// Lists that a merge makes of those of the other direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rebuild {
+    /// The input lacks its in-lists.
+    InLists,
+    /// The out-lists of the input are the in-lists of the graph, and the new layer gets its out-lists.
+    OutLists,
 }
 
 /// The version at which a merge ends; the merge undoes later ones.
@@ -91,6 +104,8 @@ pub struct MergeEnd<'a> {
     /// The last version of the layer's range: `until` or a later one, so that the numbers of undone versions
     /// are not reused.
     pub last_version: u64,
+    /// The checksum of the last commit of that range: see [`LayerRecord::last_commit`].
+    pub last_commit: u32,
 }
 
 /// Merges `layers[which]` into one layer, whose files `writer` creates. `layers` are those of a graph from the
@@ -130,7 +145,9 @@ pub(crate) fn merge_with_tiles(
     check_sequence(inputs)?;
     let mut record = LayerRecord {
         number: options.number,
+        stamp: writer.origin().stamp,
         first_version: first.record().first_version,
+        previous_commit: first.record().previous_commit,
         complete: first.record().complete,
         encoding: options.encoding.filter(|_| first.record().complete).unwrap_or(first.record().encoding),
         out: SectionRecord::default(),
@@ -151,6 +168,7 @@ pub(crate) fn merge_with_tiles(
     let mut versions = MergedVersions::new(inputs, options.retained, record.last_version)?;
     if let Some(end) = options.end {
         record.last_version = end.last_version.max(record.last_version);
+        record.last_commit = end.last_commit;
         versions = versions.ending_with(record.last_version);
     }
     record.num_versions = versions.len();
@@ -161,8 +179,14 @@ pub(crate) fn merge_with_tiles(
     }
     let (below, undoes) = (below.as_ref(), end.is_some());
     let merge = LayerMerge { inputs, below, versions: &versions, added, widened, remaining, undoes, run };
-    record.out = merge.direction(Direction::Out, &record, writer, tiles.as_mut())?;
-    if record.directed && record.in_edges {
+    record.out = match options.rebuild {
+        Some(Rebuild::OutLists) => write_transposed(first, writer, Direction::Out, record.encoding, run)?,
+        _ => merge.direction(Direction::Out, &record, writer, tiles.as_mut())?,
+    };
+    if options.rebuild == Some(Rebuild::InLists) {
+        record.in_edges = true;
+        record.incoming = write_transposed(first, writer, Direction::In, record.encoding, run)?;
+    } else if record.directed && record.in_edges {
         record.incoming = merge.direction(Direction::In, &record, writer, tiles.as_mut())?;
     }
     if let Some(remaining) = remaining {

@@ -22,7 +22,7 @@ use super::{MergeEnd, MergeOptions, TilesOfMerge, merge_layers, merge_with_tiles
 use crate::diff::TouchedVertices;
 use crate::freeze::{Changes, EdgeChange, REMOVAL, freeze};
 use crate::history::{
-    DATABASE, GraphKind, History, HistoryChange, Random, TestLayers, check_version, layer_directory,
+    GraphKind, History, HistoryChange, ORIGIN, Random, TestLayers, check_version, layer_directory,
     properties, random_cuts, text_of,
 };
 use esker_format::CopyPolicy;
@@ -38,11 +38,19 @@ pub(crate) fn merge(
 ) {
     let directory = layer_directory(number);
     layers.disk.create_directory(&directory).unwrap();
-    let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
-    let end = until.map(|until| MergeEnd { until, last_version: until.number });
+    let writer = PlainWriter::new(&layers.disk, &directory, ORIGIN);
+    let end = until.map(|until| MergeEnd { until, last_version: until.number, last_commit: 0 });
     let encoding = [None, Some(Encoding::Plain), Some(Encoding::Compressed)][number as usize % 3];
-    let options =
-        MergeOptions { number, retained, encoding, added: &[], widened: None, remaining: None, end };
+    let options = MergeOptions {
+        number,
+        retained,
+        encoding,
+        added: &[],
+        widened: None,
+        remaining: None,
+        end,
+        rebuild: None,
+    };
     let (record, versions) = merge_layers(&layers.layers, which.clone(), &options, &writer, run).unwrap();
     let merged = layers.open(&record);
     let range = record.first_version..=layers.layers[which.end - 1].record().last_version;
@@ -58,9 +66,10 @@ fn to_tiles(layers: &mut TestLayers, number: u32, run: &Run) {
     let which = 0..1;
     let directory = layer_directory(number);
     layers.disk.create_directory(&directory).unwrap();
-    let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
+    let writer = PlainWriter::new(&layers.disk, &directory, ORIGIN);
     let retained = old.versions().unwrap().to_vec();
     let options = MergeOptions {
+        rebuild: None,
         number,
         retained: &retained,
         encoding: Some(Encoding::Plain),
@@ -89,7 +98,7 @@ fn write_tiles_of(stack: &Stack, num_arcs: u64, place: (&Arc<dyn Disk>, &Path), 
     let graph = <()>::open(stack, (0, num_arcs), CompleteLists::Mapped, None, run).unwrap();
     let options = ConvertOptions { group: 1, memory_bytes: 1 << 20 };
     let weights = Weights(stack, num_arcs, run);
-    write_tiles(&graph, &weights, run, &options, None, (place.0, place.1, DATABASE)).unwrap();
+    write_tiles(&graph, &weights, run, &options, None, (place.0, place.1, ORIGIN)).unwrap();
 }
 
 fn tiles_of(layers: &TestLayers, record: &LayerRecord) -> Arc<Tiles> {
@@ -99,21 +108,21 @@ fn tiles_of(layers: &TestLayers, record: &LayerRecord) -> Arc<Tiles> {
         num_edges: record.num_edges,
         directed: record.directed,
     };
-    Arc::new(Tiles::open(&disk, &layer_directory(record.number), DATABASE, shape).unwrap())
+    Arc::new(Tiles::open(&disk, &layer_directory(record.number), ORIGIN, shape, &[]).unwrap())
 }
 
 fn open_tiled(layers: &TestLayers, record: &LayerRecord) -> Arc<PlainLayer> {
     let tiles = tiles_of(layers, record);
     let directory = layer_directory(record.number);
     let with = (record, Some(&tiles));
-    Arc::new(PlainLayer::open_with(&layers.disk, &directory, DATABASE, with, &properties()).unwrap())
+    Arc::new(PlainLayer::open_with(&layers.disk, &directory, ORIGIN, with, &properties()).unwrap())
 }
 
 /// Merges the oldest layers, whose lists are kept in tiles alone. Compares the weights in the tiles with the lists.
 fn merge_tiles(layers: &mut TestLayers, end: usize, retained: &[u64], number: u32, run: &Run) {
     let directory = layer_directory(number);
     layers.disk.create_directory(&directory).unwrap();
-    let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
+    let writer = PlainWriter::new(&layers.disk, &directory, ORIGIN);
     let disk: Arc<dyn Disk> = Arc::new(layers.disk.clone());
     let old = Arc::clone(&layers.layers[0]);
     let newest = layers.layers[end - 1].record();
@@ -123,9 +132,10 @@ fn merge_tiles(layers: &mut TestLayers, end: usize, retained: &[u64], number: u3
         properties: &[(0, ElementType::I32)],
         memory_bytes: 1 << 10,
     };
-    let place = (&disk, directory.as_path(), DATABASE);
+    let place = (&disk, directory.as_path(), ORIGIN);
     let mut tiles = TileMerge::new(old.out().main().tiles().unwrap(), shape, run, place).unwrap();
     let options = MergeOptions {
+        rebuild: None,
         number,
         retained,
         encoding: None,
@@ -160,7 +170,7 @@ fn compare_weights(layers: &TestLayers, record: &LayerRecord, run: &Run) {
     assert!(record.num_vertices < 1 << 16);
     let tiles = tiles_of(layers, record);
     let path = TileFiles::of(&layer_directory(record.number)).directory.join("property.0");
-    let spec = ColumnSpec { database: DATABASE, kind: ColumnKind::TileProperty };
+    let spec = ColumnSpec { origin: ORIGIN, kind: ColumnKind::TileProperty };
     let found = Column::<i32>::open(tiles.archive(), &path, spec).unwrap();
     let expected: Vec<i32> = expected.iter().map(|arc| arc.2).collect();
     assert_eq!(found.all(run).unwrap(), expected);
@@ -170,7 +180,18 @@ fn version_record(history: &History, number: u64) -> VersionRecord {
     let (num_edges, num_arcs, num_loops) = history.counts(number);
     let num_vertices = history.num_vertices(number) as u64;
     let (time_ms, committed_ms, message) = (0, 0, String::new());
-    VersionRecord { number, time_ms, committed_ms, message, num_vertices, num_edges, num_arcs, num_loops }
+    let commit = 0;
+    VersionRecord {
+        number,
+        time_ms,
+        committed_ms,
+        message,
+        commit,
+        num_vertices,
+        num_edges,
+        num_arcs,
+        num_loops,
+    }
 }
 
 pub(crate) fn random_layers(random: &mut Random) -> (History, TestLayers) {
@@ -223,7 +244,7 @@ pub(crate) fn frozen_layers(random: &mut Random, run: &Run) -> (History, TestLay
         };
         let directory = layer_directory(number);
         layers.disk.create_directory(&directory).unwrap();
-        let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
+        let writer = PlainWriter::new(&layers.disk, &directory, ORIGIN);
         let frozen = freeze(&changes, number, &writer, run).unwrap();
         layers.distinguished.extend(pair[0] + 1..=pair[1]);
         layers.layers.push(layers.open(&frozen.record));

@@ -2,12 +2,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::{Disk, Faults, RealDisk};
-use esker_format::{Encoding, Error, HeadOrder, HeadsRecord, Result, Values};
+use esker_format::{Encoding, Error, HeadOrder, HeadsRecord, Origin, Result, Values};
 use esker_graph::{Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, Visitor, vertex};
 use esker_layers::graph::{CompleteLists, HeadedOptions, StoredGraph, StoredWeight};
 use esker_layers::layer::Body;
 use proptest::prelude::*;
 
+use crate::history::ORIGIN;
 use crate::sample::Sample;
 use crate::scans::{DB, Whole, compare, compare_scans, large, sorted, stored};
 use crate::snapshot::Snapshot;
@@ -33,7 +34,7 @@ fn headed<'s>(
 }
 
 fn record_of(heads: &Heads) -> HeadsRecord {
-    HeadsRecord { layer: 1, head_len: heads.length as u64, order: heads.order }
+    HeadsRecord { layer: 1, stamp: ORIGIN.stamp, head_len: heads.length as u64, order: heads.order }
 }
 
 /// Compares every scan of unweighted lists with that of the mapped ones.
@@ -49,18 +50,23 @@ fn compare_unweighted(snapshot: &Snapshot, lists: CompleteLists<'_, '_>, run: &R
     }
 }
 
+/// What binds heads of a database to their record.
+fn origin(snapshot: &Snapshot) -> Origin {
+    Origin { database: snapshot.manifest().database, ..ORIGIN }
+}
+
 /// Stores the heads of a database, and opens them.
 fn store(disk: &Arc<dyn Disk>, snapshot: &Snapshot, head_len: usize, run: &Run) -> StoredHeads {
     let layer = snapshot.complete_layer();
     let options = HeadedOptions { head_len: Some(head_len), memory_bytes: 1 << 30 };
     let heads = HeadedNeeds::of(layer, None, 1).unwrap().heads(layer, options, run).unwrap();
-    let (directory, database) = (layer.directory(), snapshot.manifest().database);
+    let (directory, origin) = (layer.directory(), origin(snapshot));
     if disk.look(directory).unwrap().is_none() {
         disk.create_directory(directory).unwrap();
     }
-    write_heads(layer, &heads, run, (disk, directory, database)).unwrap();
+    write_heads(layer, &heads, run, (disk, directory, origin)).unwrap();
     let in_edges = layer.incoming().is_some();
-    StoredHeads::open(disk, directory, database, &record_of(&heads), in_edges).unwrap()
+    StoredHeads::open(disk, directory, origin, &record_of(&heads), in_edges).unwrap()
 }
 
 proptest! {
@@ -193,11 +199,11 @@ fn chosen_heads_that_are_others_are_noticed() {
     let layer = snapshot.complete_layer();
     let options = HeadedOptions { head_len: Some(3), memory_bytes: 1 << 30 };
     let heads = HeadedNeeds::of(layer, None, 1).unwrap().heads(layer, options, &run).unwrap();
-    let (directory, database) = (layer.directory(), snapshot.manifest().database);
+    let (directory, origin) = (layer.directory(), origin(&snapshot));
     disk.create_directory(directory).unwrap();
-    write_heads(layer, &Heads { order: HeadOrder::First, ..heads }, &run, (&disk, directory, database))
+    write_heads(layer, &Heads { order: HeadOrder::First, ..heads }, &run, (&disk, directory, origin))
         .unwrap();
-    let stored = StoredHeads::open(&disk, directory, database, &record_of(&heads), false).unwrap();
+    let stored = StoredHeads::open(&disk, directory, origin, &record_of(&heads), false).unwrap();
     let error = stored.verify(disk.as_ref(), layer, &run).unwrap_err().to_string();
     assert!(error.contains("highest degree") && error.contains("heads.columns"), "{error}");
 }
@@ -340,9 +346,9 @@ fn stored_heads_are_read_instead_of_the_lists() {
     faulty.flip(targets.path(), targets.first_byte() + 8, 3).unwrap();
     let path = layer.directory().join("heads/out.heads");
     faulty.flip(&path, 4096 + 8, 3).unwrap();
-    let record = HeadsRecord { layer: 1, head_len: 1 << 20, order: heads.order() };
-    let reopened =
-        StoredHeads::open(&disk, layer.directory(), snapshot.manifest().database, &record, false).unwrap();
+    let record =
+        HeadsRecord { layer: 1, stamp: heads.origin().stamp, head_len: 1 << 20, order: heads.order() };
+    let reopened = StoredHeads::open(&disk, layer.directory(), origin(&snapshot), &record, false).unwrap();
     let error = i32::open(stack, weight, CompleteLists::Headed(&disk, Some(&reopened), options), None, &run)
         .unwrap_err();
     assert!(error.to_string().contains("out.heads"), "{error}");

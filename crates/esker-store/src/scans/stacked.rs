@@ -16,7 +16,7 @@ use proptest::prelude::*;
 
 use super::compare_scans;
 use crate::StoredGraph;
-use crate::history::{DATABASE, History, Random, TestLayers, layer_directory};
+use crate::history::{History, ORIGIN, Random, TestLayers, layer_directory};
 use crate::merge::tests::{frozen_layers, merge, random_layers};
 
 type Graph32<'a> = StoredGraph<'a, i32>;
@@ -38,11 +38,11 @@ fn tiles(layer: &Arc<PlainLayer>, run: &Run) -> Tiles {
     let graph = i32::open(&stack, (0, record.num_arcs), CompleteLists::Mapped, None, run).unwrap();
     let directory = layer_directory(record.number);
     disk.create_directory(&directory).unwrap();
-    let (options, into) = (ConvertOptions::default(), (&disk, &*directory, DATABASE));
+    let (options, into) = (ConvertOptions::default(), (&disk, &*directory, ORIGIN));
     let report = write_tiles(&graph, &Weights(&graph), run, &options, None, into).unwrap();
     let (num_vertices, directed) = (record.num_vertices, record.directed);
     let shape = TileShape { num_vertices, num_edges: report.num_edges, directed };
-    Tiles::open(&disk, &directory, DATABASE, shape).unwrap()
+    Tiles::open(&disk, &directory, ORIGIN, shape, &[]).unwrap()
 }
 
 /// The heads of a complete plain layer, chosen by degree unless it is a multigraph.
@@ -51,9 +51,14 @@ fn heads(disk: &Arc<dyn Disk>, layer: &PlainLayer, run: &Run) -> StoredHeads {
     let heads = HeadedNeeds::of(layer, None, 1).unwrap().heads(layer, options, run).unwrap();
     let order = if layer.record().multigraph { HeadOrder::First } else { HeadOrder::Degree };
     let directory = layer_directory(layer.record().number);
-    write_heads(layer, &Heads { order, ..heads }, run, (disk, &directory, DATABASE)).unwrap();
-    let record = HeadsRecord { layer: layer.record().number, head_len: heads.length as u64, order };
-    let stored = StoredHeads::open(disk, &directory, DATABASE, &record, layer.incoming().is_some()).unwrap();
+    write_heads(layer, &Heads { order, ..heads }, run, (disk, &directory, ORIGIN)).unwrap();
+    let record = HeadsRecord {
+        layer: layer.record().number,
+        stamp: ORIGIN.stamp,
+        head_len: heads.length as u64,
+        order,
+    };
+    let stored = StoredHeads::open(disk, &directory, ORIGIN, &record, layer.incoming().is_some()).unwrap();
     // The files are mapped; the next comparison may write others.
     OwnDirectory::Heads.remove(disk.as_ref(), &heads_directory(&directory)).unwrap();
     stored

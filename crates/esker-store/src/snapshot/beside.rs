@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use esker_format::io::Disk;
-use esker_format::{DatabaseId, Encoding, Error, HeadsRecord, LayerRecord, Result, TilesRecord};
+use esker_format::{DatabaseId, Encoding, Error, HeadsRecord, LayerRecord, Origin, Result, TilesRecord};
 use esker_layers::graph::headed::StoredHeads;
 use esker_layers::tiles::{TileShape, Tiles};
 
@@ -13,7 +13,7 @@ use crate::version::{Manifest, layer_directory};
 /// What is stored beside the lists of a layer.
 pub(super) trait BesideLists: Sized {
     /// What the manifest says of it.
-    type Record: Copy + PartialEq;
+    type Record: Clone + PartialEq;
 
     /// All records of a manifest.
     const RECORDS: fn(&Manifest) -> &[Self::Record];
@@ -41,7 +41,8 @@ impl BesideLists for Tiles {
 
     fn open(files: &BesideFiles<'_>, record: &TilesRecord) -> Result<Self> {
         let &BesideFiles { disk, directory, database, layer } = files;
-        Self::open(disk, directory, database, tile_shape(layer, record))
+        let origin = Origin { database, stamp: record.stamp };
+        Self::open(disk, directory, origin, tile_shape(layer, record), &record.shared)
     }
 }
 
@@ -59,7 +60,8 @@ impl BesideLists for StoredHeads {
 
     fn open(files: &BesideFiles<'_>, record: &HeadsRecord) -> Result<Self> {
         let &BesideFiles { disk, directory, database, layer } = files;
-        Self::open(disk, directory, database, record, layer.in_edges).map_err(|error| {
+        let origin = Origin { database, stamp: record.stamp };
+        Self::open(disk, directory, origin, record, layer.in_edges).map_err(|error| {
             match error.is_not_found() {
                 true => {
                     Error::Invalid(format!("{error}: `esker compact --heads LENGTH` makes the heads anew"))
@@ -82,7 +84,7 @@ impl<F: BesideLists> Default for Beside<F> {
 
 impl<F: BesideLists> Clone for Beside<F> {
     fn clone(&self) -> Self {
-        Self(self.0.iter().map(|(record, slot)| (*record, Arc::clone(slot))).collect())
+        Self(self.0.iter().map(|(record, slot)| (record.clone(), Arc::clone(slot))).collect())
     }
 }
 
@@ -98,7 +100,7 @@ impl<F: BesideLists> Beside<F> {
         let slots = (F::RECORDS)(manifest).iter().map(|record| {
             let known = older.0.iter().find(|(other, slot)| other == record && slot.get().is_some());
             let slot = known.map(|(_, slot)| Arc::clone(slot)).unwrap_or_default();
-            (*record, slot)
+            (record.clone(), slot)
         });
         let opened = Self(slots.collect());
         for layer in (F::RECORDS)(manifest).iter().map(F::LAYER) {

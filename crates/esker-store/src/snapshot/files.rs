@@ -38,7 +38,12 @@ struct BaseIdFiles {
 }
 
 impl BaseIds {
-    fn open(disk: &Arc<dyn Disk>, path: &Path, manifest: &Manifest, imported: u64) -> Result<Self> {
+    pub(super) fn open(
+        disk: &Arc<dyn Disk>,
+        path: &Path,
+        manifest: &Manifest,
+        imported: u64,
+    ) -> Result<Self> {
         let (hasher, ids) = (IdHasher::new(manifest.id_secret), &manifest.ids);
         match ids.kind {
             IdMapKind::Identity => {
@@ -50,8 +55,8 @@ impl BaseIds {
             kind => {
                 let directory = ids_directory(path);
                 let archive = Archive::open(disk, &directory)?;
-                let database = manifest.database;
-                let files = IdFiles { disk: &archive, directory: &directory, database, hasher };
+                let origin = manifest.ids_origin();
+                let files = IdFiles { disk: &archive, directory: &directory, origin, hasher };
                 let map = IdMap::open(&files, kind, ids.base, imported as usize)?;
                 let own = OwnFiles { kind: OwnDirectory::Ids, disk: Arc::clone(disk), directory };
                 Ok(Self { map, files: Some(Arc::new(BaseIdFiles { archive, own: Resource::new(own) })) })
@@ -95,6 +100,16 @@ impl OpenFiles {
             Layer::open(disk, &directory, manifest, record).map(Arc::new)
         });
         let layers = layers.collect::<Result<Vec<_>>>()?;
+        Self::of_layers(disk, path, manifest, layers)
+    }
+
+    /// Opens the other files, beside layers that are open.
+    pub(super) fn of_layers(
+        disk: &Arc<dyn Disk>,
+        path: &Path,
+        manifest: &Manifest,
+        layers: Vec<Arc<Layer>>,
+    ) -> Result<Self> {
         let imported = layers
             .first()
             .map_or(0, |layer| layer.record().num_vertices.saturating_sub(layer.record().num_new_ids));

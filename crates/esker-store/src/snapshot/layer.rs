@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::Disk;
-use esker_format::{Archive, Encoding, Error, LayerRecord, Owner, PropertyRecord, Result};
+use esker_format::{
+    Archive, DatabaseId, Encoding, Error, LayerRecord, Origin, Owner, PropertyRecord, Result, TilesRecord,
+};
+use esker_graph::Direction;
 use esker_layers::ids::{IdFiles, IdHasher, IdSegment};
 use esker_layers::layer::{DictionaryFiles, PlainLayer};
 use esker_layers::own::OwnDirectory;
@@ -54,20 +57,49 @@ impl Layer {
         manifest: &Manifest,
         record: &LayerRecord,
     ) -> Result<Self> {
-        let Manifest { database, properties, .. } = manifest;
-        let database = *database;
+        let properties = &manifest.properties;
+        let origin = Origin { database: manifest.database, stamp: record.stamp };
         let archive = Archive::open(disk, directory)?;
         // Without its tiles, a layer of which nothing else holds the lists is of no use.
         let tiles = match record.encoding {
             Encoding::Tiles => open_tiles(disk, directory, manifest, record)?.map(Arc::new),
             Encoding::Plain | Encoding::Compressed => None,
         };
+        let lists = PlainLayer::open_with(&archive, directory, origin, (record, tiles.as_ref()), properties)?;
+        Self::of_lists((disk, directory), manifest, archive, lists)
+    }
+
+    /// As [`Layer::open`], with the lists of one direction alone, as out-lists; other columns of lists may be missing.
+    ///
+    /// # Errors
+    /// As [`Layer::open`].
+    pub(crate) fn open_only(
+        disk: &Arc<dyn Disk>,
+        directory: &Path,
+        manifest: &Manifest,
+        record: &LayerRecord,
+        direction: Direction,
+    ) -> Result<Self> {
+        let origin = Origin { database: manifest.database, stamp: record.stamp };
+        let (archive, _) = Archive::open_left(disk, directory)?;
         let lists =
-            PlainLayer::open_with(&archive, directory, database, (record, tiles.as_ref()), properties)?;
-        let lists = Arc::new(lists);
+            PlainLayer::open_only(&archive, directory, origin, (record, direction), &manifest.properties)?;
+        Self::of_lists((disk, directory), manifest, archive, lists)
+    }
+
+    /// Opens all but the lists.
+    fn of_lists(
+        (disk, directory): (&Arc<dyn Disk>, &Path),
+        manifest: &Manifest,
+        archive: Archive,
+        lists: PlainLayer,
+    ) -> Result<Self> {
+        let (lists, properties) = (Arc::new(lists), &manifest.properties);
+        let record = lists.record();
+        let origin = Origin { database: manifest.database, stamp: record.stamp };
         let dictionaries = record.dictionaries.iter().map(|added| {
             let paths = DictionaryFiles::of(directory, added.property);
-            let segment = DictionarySegment::open(&archive, &paths, added, database)?;
+            let segment = DictionarySegment::open(&archive, &paths, added, origin)?;
             Ok((added.property, Arc::new(segment)))
         });
         let dictionaries = dictionaries.collect::<Result<_>>()?;
@@ -75,13 +107,13 @@ impl Layer {
         if record.num_new_ids > 0 {
             let texts = manifest.ids.kind.is_text();
             let hasher = IdHasher::new(manifest.id_secret);
-            let files = IdFiles { disk: &archive, directory, database, hasher };
+            let files = IdFiles { disk: &archive, directory, origin, hasher };
             let (first, count) = first_new_id(record, directory)?;
             ids = Some(Arc::new(IdSegment::open(&files, texts, first, count)?));
         }
         let vertex_properties = record.vertex_properties.iter().map(|&number| {
             let record = vertex_property(properties, number, directory)?;
-            let files = PropertyFiles { disk: &archive, directory, database, record: &record };
+            let files = PropertyFiles { disk: &archive, directory, origin, record: &record };
             Ok((number, Arc::new(PropertyColumn::open(&files)?)))
         });
         let vertex_properties = vertex_properties.collect::<Result<_>>()?;
@@ -98,6 +130,11 @@ impl Layer {
     /// All its columns but those of tiles.
     pub(crate) fn archive(&self) -> &Archive {
         &self.archive
+    }
+
+    /// What binds its files to that record.
+    pub(crate) fn origin(&self, database: DatabaseId) -> Origin {
+        Origin { database, stamp: self.record().stamp }
     }
 
     /// Its lists.
@@ -141,7 +178,10 @@ fn open_tiles(
     record: &LayerRecord,
 ) -> Result<Option<Tiles>> {
     let tiles = manifest.tiles.iter().find(|tiles| tiles.layer == record.number);
-    let open = |tiles| Tiles::open(disk, directory, manifest.database, tile_shape(record, tiles));
+    let open = |tiles: &TilesRecord| {
+        let origin = Origin { database: manifest.database, stamp: tiles.stamp };
+        Tiles::open(disk, directory, origin, tile_shape(record, tiles), &tiles.shared)
+    };
     tiles.map(open).transpose()
 }
 

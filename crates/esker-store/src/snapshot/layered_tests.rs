@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::{Disk, FaultyDisk};
-use esker_format::{ArchiveWriter, ElementType, Error, IdMapKind, VersionRecord};
+use esker_format::{ArchiveWriter, ElementType, Error, IdMapKind, Origin, VersionRecord};
 use esker_graph::{Bitmap, Budget, Direction, Graph, Lists, Run, RunOptions, Select, Stop, VertexId, vertex};
 use esker_layers::graph::{Access, GraphEncoding};
 use esker_layers::layer::PlainWriter;
@@ -135,7 +135,7 @@ impl History {
             known: None,
         };
         let archive = ArchiveWriter::new(&(Arc::new(self.disk.clone()) as Arc<dyn Disk>), &directory);
-        let writer = PlainWriter::new(&archive, &directory, self.manifest.database);
+        let writer = PlainWriter::new(&archive, &directory, Origin::random(self.manifest.database));
         let frozen = freeze(&changes, number, &writer, run).unwrap();
         archive.finish().unwrap();
         for (version, &Growth { arcs, loops }) in (first..).zip(&frozen.growth) {
@@ -146,6 +146,7 @@ impl History {
                 time_ms: 0,
                 committed_ms: 0,
                 message: String::new(),
+                commit: 0,
                 num_vertices: newest.num_vertices,
                 num_edges: crate::freeze::num_edges(self.sample.directed, num_arcs, num_loops),
                 num_arcs,

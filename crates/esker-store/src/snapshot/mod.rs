@@ -22,7 +22,7 @@ pub(crate) mod layered_tests;
 pub use edges::VertexEdges;
 pub(crate) use layer::Layer;
 pub(crate) use layer::vertex_property;
-pub(crate) use left::LostLayers;
+pub(crate) use left::{Left, ManifestLeft, open_only};
 pub(crate) use moved::AgingEdges;
 pub use moved::WindowMove;
 pub use state::{Snapshot, State};

@@ -375,6 +375,15 @@ impl State {
         Ok(Self::of(disk, path, manifest, files))
     }
 
+    /// The state that a manifest describes which is not written yet.
+    ///
+    /// # Errors
+    /// As [`State::read`].
+    pub(crate) fn open(disk: &Arc<dyn Disk>, path: &Path, manifest: &Manifest) -> Result<Self> {
+        let files = OpenFiles::open(disk, path, manifest, &[])?;
+        Ok(Self::of(Arc::clone(disk), path, manifest.clone(), files))
+    }
+
     /// The state that a manifest describes, whose files are open.
     pub(super) fn of(disk: Arc<dyn Disk>, path: &Path, manifest: Manifest, files: OpenFiles) -> Self {
         let OpenFiles { layers, ids, tiles, heads } = files;

@@ -22,7 +22,7 @@ pub(super) struct FormRecords {
 impl FormRecords {
     pub(super) fn of(tiles: &[TilesRecord], heads: &[HeadsRecord], kept: Option<KeptForms>) -> Self {
         Self {
-            tiles: tiles.iter().map(|record| (record.layer, *record)).collect(),
+            tiles: tiles.iter().map(|record| (record.layer, record.clone())).collect(),
             heads: heads.iter().map(|record| (record.layer, *record)).collect(),
             kept,
         }
@@ -37,31 +37,31 @@ impl FormRecords {
     /// Applies an edit of second forms; ignores others.
     pub(super) fn apply(&mut self, edit: &Edit, layers: &BTreeMap<u32, LayerRecord>) -> Result<(), String> {
         let check = |holds: bool, reason: String| if holds { Ok(()) } else { Err(reason) };
-        match *edit {
+        match edit {
             Edit::RemoveTiles { layer } => {
-                let were_there = self.tiles.remove(&layer).is_some();
+                let were_there = self.tiles.remove(layer).is_some();
                 check(were_there, format!("the tiles of layer {layer} are removed but do not exist"))
             }
             Edit::SetTiles(record) => {
                 let number = record.layer;
                 let fits = layers.get(&number).is_some_and(|layer| layer.complete);
-                self.tiles.insert(number, record);
+                self.tiles.insert(number, record.clone());
                 check(
                     fits,
                     format!("tiles are added to layer {number}, which does not exist or is not complete"),
                 )
             }
             Edit::RemoveHeads { layer } => {
-                let were_there = self.heads.remove(&layer).is_some();
+                let were_there = self.heads.remove(layer).is_some();
                 check(were_there, format!("the heads of layer {layer} are removed but do not exist"))
             }
             Edit::SetHeads(record) => {
                 let number = record.layer;
-                self.heads.insert(number, record);
-                contradiction(&record, layers.get(&number)).map_or(Ok(()), Err)
+                self.heads.insert(number, *record);
+                contradiction(record, layers.get(&number)).map_or(Ok(()), Err)
             }
             Edit::KeepForms(kept) => {
-                self.kept = Some(kept);
+                self.kept = Some(*kept);
                 Ok(())
             }
             _ => Ok(()),
@@ -71,7 +71,7 @@ impl FormRecords {
 
 /// Why a layer cannot have these heads.
 fn contradiction(heads: &HeadsRecord, layer: Option<&LayerRecord>) -> Option<String> {
-    let HeadsRecord { layer: number, head_len, order } = *heads;
+    let HeadsRecord { layer: number, head_len, order, .. } = *heads;
     let Some(layer) = layer.filter(|layer| layer.complete) else {
         return Some(format!("heads are added to layer {number}, which does not exist or is not complete"));
     };

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use esker_format::io::Disk;
 use esker_format::{
     DatabaseId, Duplicates, Edit, ElementType, Error, FORMAT_VERSION, HeadsRecord, IdMapRecord, IdSecret,
-    KeptForms, LayerRecord, LogMark, LogicalType, MANIFEST_MAGIC, ManifestHead, ManifestHeader, Owner,
-    PAGE_BYTES, PropertyRecord, Result, Retention, StreamRecord, TagRecord, TilesRecord, VersionRecord,
-    WriteOptions,
+    KeptForms, LayerRecord, LogMark, LogicalType, MANIFEST_MAGIC, ManifestHead, ManifestHeader, Origin,
+    Owner, PAGE_BYTES, PropertyRecord, Result, Retention, StreamRecord, TagRecord, TilesRecord,
+    VersionRecord, WriteOptions,
 };
 use esker_graph::NONE;
 
@@ -83,7 +83,7 @@ impl Manifest {
     }
 
     /// Applies the edits read from `path`.
-    pub(super) fn assemble(path: &Path, contents: ManifestContents) -> Result<Self> {
+    pub(crate) fn assemble(path: &Path, contents: ManifestContents) -> Result<Self> {
         let mut builder = ManifestBuilder::new(&contents.header);
         for edit in contents.edits {
             builder.apply(edit).map_err(|reason| Error::corrupt(path, PAGE_BYTES as u64, reason))?;
@@ -97,6 +97,20 @@ impl Manifest {
             Some(reason) => Err(Error::corrupt(path, PAGE_BYTES as u64, reason)),
             None => Ok(manifest),
         }
+    }
+
+    /// The state that edits produce; without a version too. `None` if they contradict one another.
+    pub(super) fn of_edits(header: &ManifestHeader, head: ManifestHead, edits: Vec<Edit>) -> Option<Self> {
+        let mut builder = ManifestBuilder::new(header);
+        for edit in edits {
+            builder.apply(edit).ok()?;
+        }
+        let versions = builder.versions.clone();
+        if let Some(layer) = builder.layers.values().next().filter(|_| versions.is_empty()) {
+            let version = VersionRecord::at_end_of(layer, 0, 0, String::new());
+            builder.versions.insert(version);
+        }
+        builder.finish(head).map(|manifest| Self { versions, ..manifest })
     }
 
     /// Reads the manifest of the database at `database` and passes it to `load`, which opens files that it names. Another process may
@@ -158,10 +172,16 @@ impl Manifest {
         Ok(file)
     }
 
+    /// What binds the files of the map of external ids to its record.
+    pub(crate) fn ids_origin(&self) -> Origin {
+        Origin { database: self.database, stamp: self.ids.stamp }
+    }
+
     /// The state on which the log depends.
     pub(crate) fn log_start(&self) -> LogStart {
         let first_version = self.layers.last().map_or(1, |layer| layer.last_version + 1);
-        LogStart { database: self.database, first_version, manifest: self.head(), mark: self.log }
+        let previous = self.layers.last().map(|layer| layer.last_commit);
+        LogStart { database: self.database, first_version, previous, manifest: self.head(), mark: self.log }
     }
 
     /// Number and chain value of the last record.
@@ -237,19 +257,25 @@ impl Manifest {
 
     /// The fewest edits that produce this state.
     pub(super) fn to_edits(&self) -> Vec<Edit> {
-        let mut edits = vec![Edit::SetIdMap(self.ids.clone())];
-        edits.extend(self.id_secret.map(Edit::SetIdSecret));
-        edits.extend(self.properties.iter().cloned().map(Edit::AddProperty));
+        let mut edits = self.settings(&self.ids, &self.properties);
         edits.extend(self.layers.iter().cloned().map(Edit::AddLayer));
-        edits.extend(self.tiles.iter().copied().map(Edit::SetTiles));
+        edits.extend(self.tiles.iter().cloned().map(Edit::SetTiles));
         edits.extend(self.heads.iter().copied().map(Edit::SetHeads));
-        edits.extend(self.kept.map(Edit::KeepForms));
         edits.extend(self.versions.iter().cloned().map(Edit::AddVersion));
+        edits.extend(self.log.map(Edit::SetLog));
+        edits
+    }
+
+    /// The edits that produce what concerns the database as a whole, with these ids and properties, and the tags.
+    pub(super) fn settings(&self, ids: &IdMapRecord, properties: &[PropertyRecord]) -> Vec<Edit> {
+        let mut edits = vec![Edit::SetIdMap(ids.clone())];
+        edits.extend(self.id_secret.map(Edit::SetIdSecret));
+        edits.extend(properties.iter().cloned().map(Edit::AddProperty));
+        edits.extend(self.kept.map(Edit::KeepForms));
         edits.extend(
             self.tags.iter().map(|(name, &version)| Edit::SetTag(TagRecord { name: name.clone(), version })),
         );
         edits.push(Edit::SetRetention(self.retention));
-        edits.extend(self.log.map(Edit::SetLog));
         edits.extend(self.duplicates.map(Edit::SetDuplicates));
         edits.extend(self.options.map(Edit::SetOptions));
         edits.extend(self.stream.clone().map(Edit::SetStream));

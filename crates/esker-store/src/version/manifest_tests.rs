@@ -7,7 +7,7 @@ use std::sync::Arc;
 use esker_format::io::{Disk, Faults, FaultyDisk, RealDisk};
 use esker_format::{
     DatabaseId, Edit, Error, GraphShape, HeadOrder, HeadsRecord, IdMapKind, IdMapRecord, LayerRecord,
-    PAGE_BYTES, Result, Retention, TagRecord, VersionRecord, VertexOrder,
+    PAGE_BYTES, Result, Retention, Stamp, TagRecord, VersionRecord, VertexOrder,
 };
 
 use crate::version::{MANIFEST_NAME, Manifest, ManifestWriter};
@@ -26,7 +26,7 @@ fn layer(number: u32, versions: std::ops::RangeInclusive<u64>) -> LayerRecord {
         first_version,
         last_version,
         complete,
-        ..LayerRecord::first(&GraphShape::default())
+        ..LayerRecord::first(&GraphShape::default(), Stamp([1; 16]))
     }
 }
 
@@ -44,7 +44,8 @@ fn tag(name: &str, version: u64) -> Edit {
 }
 
 fn first_edits() -> Vec<Edit> {
-    let ids = IdMapRecord { kind: IdMapKind::Identity, base: 0, order: VertexOrder::Keep };
+    let ids =
+        IdMapRecord { kind: IdMapKind::Identity, base: 0, order: VertexOrder::Keep, stamp: Stamp([1; 16]) };
     vec![Edit::AddLayer(layer(1, 1..=1)), Edit::SetIdMap(ids), version(1)]
 }
 
@@ -353,7 +354,9 @@ fn contradictory_edits_are_refused_when_written_and_damage_when_read() {
         layer.complete = complete;
         Edit::AddLayer(layer)
     };
-    let chosen = |layer, head_len| Edit::SetHeads(HeadsRecord { layer, head_len, order: HeadOrder::Degree });
+    let chosen = |layer, head_len| {
+        Edit::SetHeads(HeadsRecord { layer, stamp: Stamp([1; 16]), head_len, order: HeadOrder::Degree })
+    };
     let multigraph = Edit::AddLayer(LayerRecord { multigraph: true, ..layer(2, 1..=1) });
     let cases = [
         // Checks and runs would take memory for any such length.

@@ -7,6 +7,8 @@ use esker_format::{Error, Result};
 
 /// The file of a database that says what belongs to it.
 pub const MANIFEST_NAME: &str = "MANIFEST";
+/// Name of a rewritten manifest before it replaces the old one.
+pub(super) const NEW_NAME: &str = "MANIFEST.new";
 /// The file that a cluster has (`esker-cluster`).
 const CLUSTER_NAME: &str = "CLUSTER";
 
@@ -23,6 +25,9 @@ pub(crate) fn expect_database(disk: &dyn Disk, path: &Path) -> Result<()> {
         Some(_) if has(MANIFEST_NAME)? => return Ok(()),
         Some(_) if has(CLUSTER_NAME)? => {
             "is a cluster, not a database: use `esker cluster`, or open one of the shards in it, which are databases".to_owned()
+        }
+        Some(_) if has("layers")? => {
+            format!("has the layers of a database, but no file {MANIFEST_NAME}: `esker recover {name}` says what can be kept")
         }
         Some(_) => format!("is not a database: it has no file {MANIFEST_NAME}"),
     };

@@ -13,7 +13,7 @@ const RECORD_HEADER_BYTES: usize = 20;
 
 /// The content of a manifest file.
 #[derive(Debug)]
-pub(super) struct ManifestContents {
+pub(crate) struct ManifestContents {
     pub(super) header: ManifestHeader,
     /// The edits of all complete records, in order.
     pub(super) edits: Vec<Edit>,
@@ -78,11 +78,47 @@ pub(super) fn read(disk: &dyn Disk, path: &Path) -> Result<ManifestContents> {
                 return Ok(contents);
             }
             ParseOutcome::Contents(contents) => suspect = Some((contents.end, false)),
-            ParseOutcome::Damaged(offset, reason) if suspect == Some((offset, true)) => {
-                return Err(Error::corrupt(path, offset, reason));
+            ParseOutcome::Damaged(before) if suspect == Some((before.end, true)) => {
+                return Err(before.damage(path));
             }
-            ParseOutcome::Damaged(offset, _) => suspect = Some((offset, true)),
+            ParseOutcome::Damaged(before) => suspect = Some((before.end, true)),
         }
+    }
+}
+
+/// Reads a file of this form that nobody writes to.
+///
+/// # Errors
+/// As [`read`]; [`Error::Corrupt`] if its last record is not complete.
+pub(super) fn parse_whole(path: &Path, file: &dyn File) -> Result<ManifestContents> {
+    match parse(path, &read_all(file)?)? {
+        ParseOutcome::Contents(contents) => match contents.torn {
+            Some(reason) => Err(Error::corrupt(path, contents.end, reason)),
+            None => Ok(contents),
+        },
+        ParseOutcome::Damaged(before) => Err(before.damage(path)),
+    }
+}
+
+/// What can be read of a manifest that nobody writes to: its records up to the first bad one, and what is wrong.
+///
+/// # Errors
+/// As [`read`], except for a bad record.
+pub(crate) fn read_left(disk: &dyn Disk, path: &Path) -> Result<(ManifestContents, Option<Error>)> {
+    let file = disk.open(path)?;
+    Ok(match parse(path, &read_all(file.as_ref())?)? {
+        ParseOutcome::Contents(contents) => (contents, None),
+        ParseOutcome::Damaged(before) => {
+            let problem = before.damage(path);
+            (before, Some(problem))
+        }
+    })
+}
+
+impl ManifestContents {
+    /// The error of the bad record behind the others.
+    fn damage(&self, path: &Path) -> Error {
+        Error::corrupt(path, self.end, self.torn.unwrap_or("a record is damaged"))
     }
 }
 
@@ -105,8 +141,8 @@ fn read_all(file: &dyn File) -> Result<Vec<u8>> {
 enum ParseOutcome {
     /// The records, up to the end or a torn record.
     Contents(ManifestContents),
-    /// Offset and reason of a bad record that a good one follows.
-    Damaged(u64, &'static str),
+    /// The records up to a bad one that a good one follows; `torn` says why it is bad.
+    Damaged(ManifestContents),
 }
 
 fn parse(path: &Path, file: &[u8]) -> Result<ParseOutcome> {
@@ -126,13 +162,12 @@ fn parse(path: &Path, file: &[u8]) -> Result<ParseOutcome> {
     };
     let (mut edits, mut last_record, mut chain) = (Vec::new(), before_first, header.first_chain);
     let (mut start, mut last_start, mut torn, mut seal_start) = (PAGE_BYTES, PAGE_BYTES, None, None);
+    let mut is_damaged = false;
     while start < file.len() {
         let (record, body) = match take_record(path, file, start) {
             Ok(found) => found,
-            Err(reason) if is_followed(path, file, start, last_record) => {
-                return Ok(ParseOutcome::Damaged(start as u64, reason));
-            }
             Err(reason) => {
+                is_damaged = is_followed(path, file, start, last_record);
                 torn = Some(reason);
                 break;
             }
@@ -159,18 +194,11 @@ fn parse(path: &Path, file: &[u8]) -> Result<ParseOutcome> {
         input.finish()?;
         start += record.bytes as usize;
     }
-    let (last_start, end) = (last_start as u64, seal_start.unwrap_or(start) as u64);
-    let torn_bytes = (file.len() - start) as u64;
-    Ok(ParseOutcome::Contents(ManifestContents {
-        header,
-        edits,
-        last_record,
-        chain,
-        last_start,
-        end,
-        torn,
-        torn_bytes,
-    }))
+    // Behind a seal nothing but the end may be; a bad record is named by its own place.
+    let end = seal_start.filter(|_| !is_damaged).unwrap_or(start) as u64;
+    let (last_start, torn_bytes) = (last_start as u64, (file.len() - start) as u64);
+    let contents = ManifestContents { header, edits, last_record, chain, last_start, end, torn, torn_bytes };
+    Ok(if is_damaged { ParseOutcome::Damaged(contents) } else { ParseOutcome::Contents(contents) })
 }
 
 /// The header and the body of the record at `start`, or the reason why there is none.

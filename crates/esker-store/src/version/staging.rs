@@ -14,16 +14,19 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::UNIX_EPOCH;
 
 use esker_format::io::{DirectoryEntry, Disk, Lock, parent};
 use esker_format::{
-    ArchiveWriter, DatabaseId, Edit, Encoding, Error, IdSecret, LayerRecord, PropertyRecord, Result,
+    ArchiveWriter, DatabaseId, Edit, Encoding, Error, IdSecret, LayerRecord, Origin, PropertyRecord, Result,
+    Stamp,
 };
 use esker_graph::Run;
 use esker_layers::ids::{IdFiles, IdHasher};
 use esker_layers::layer::PlainWriter;
 
+use super::account::{Header, write_account};
 use super::manifest::Manifest;
 use super::names::{MANIFEST_NAME, ids_directory, layer_directory};
 use super::strays::foreign_in;
@@ -71,7 +74,9 @@ pub struct Staging {
     target: PathBuf,
     database: DatabaseId,
     id_secret: IdSecret,
-    options: StagingOptions,
+    created_ms: u64,
+    /// Whether the layer says of itself what MANIFEST will say.
+    is_described: AtomicBool,
     layer: ArchiveWriter,
     ids: ArchiveWriter,
     /// The lock of the staging directory, which becomes the lock of the database.
@@ -104,8 +109,21 @@ impl Staging {
         let target = target.to_owned();
         let layer = ArchiveWriter::new(&disk, &layer_directory(&directory, 1));
         let ids = ArchiveWriter::new(&disk, &ids_directory(&directory));
-        let staging =
-            Self { disk, directory, target, database, id_secret, options, layer, ids, _lock: lock, replaced };
+        let now_ms = || UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
+        let created_ms = options.created_ms.unwrap_or_else(now_ms);
+        let staging = Self {
+            disk,
+            directory,
+            target,
+            database,
+            id_secret,
+            created_ms,
+            is_described: AtomicBool::new(false),
+            layer,
+            ids,
+            _lock: lock,
+            replaced,
+        };
         staging.subdirectory("layers")?;
         if staging.replaced.is_some() {
             staging.expect_exchange()?;
@@ -148,9 +166,19 @@ impl Staging {
         self.layer.expect_files(2 * (2 * count + 4));
     }
 
+    /// What binds all files to their records.
+    fn origin(&self) -> Origin {
+        Origin::of_import(self.database)
+    }
+
+    /// The number of the set of all files, for their records.
+    pub fn stamp(&self) -> Stamp {
+        self.origin().stamp
+    }
+
     /// A writer for layer 1.
     pub fn plain_layer(&self) -> PlainWriter<'_> {
-        PlainWriter::new(&self.layer, self.layer.directory(), self.database)
+        PlainWriter::new(&self.layer, self.layer.directory(), self.origin())
     }
 
     /// The files of layer 1, if its lists are to be kept as tiles alone: see [`Staging::make_forms`].
@@ -161,9 +189,21 @@ impl Staging {
     /// A writer for layer 1, whose lists are to have this encoding.
     pub fn layer_for<'a>(&'a self, encoding: Encoding, apart: &'a TargetsApart<'_>) -> PlainWriter<'a> {
         match encoding {
-            Encoding::Tiles => PlainWriter::new(apart, self.layer.directory(), self.database),
+            Encoding::Tiles => PlainWriter::new(apart, self.layer.directory(), self.origin()),
             Encoding::Plain | Encoding::Compressed => self.plain_layer(),
         }
+    }
+
+    /// Has layer 1 say of itself what `edits` say, which lack the secret of ids. To be called before [`Staging::make_forms`].
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn describe(&self, edits: &[Edit]) -> Result<()> {
+        let edits = [&[Edit::SetIdSecret(self.id_secret)], edits].concat();
+        let header = Header { database: self.database, created_ms: self.created_ms, records: 1 };
+        write_account(&self.layer, self.layer.directory(), &header, &edits)?;
+        self.is_described.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Makes the second forms of layer 1, whose columns are all finished. Lists of the encoding [`Encoding::Tiles`] were written with
@@ -178,8 +218,7 @@ impl Staging {
         run: &Run,
     ) -> Result<FormReport> {
         self.layer.finish()?;
-        let files =
-            FormFiles { disk: &self.disk, directory: self.layer.directory(), database: self.database };
+        let files = FormFiles { disk: &self.disk, directory: self.layer.directory(), origin: self.origin() };
         files.write((record, properties), wanted, run, |lists, options| {
             files.write_tiles(lists, properties, options, None, run)
         })
@@ -192,8 +231,8 @@ impl Staging {
 
     /// The files of the id map.
     pub fn id_files(&self) -> IdFiles<'_> {
-        let (directory, database) = (self.ids.directory(), self.database);
-        IdFiles { disk: &self.ids, directory, database, hasher: self.hasher() }
+        let (directory, origin) = (self.ids.directory(), self.origin());
+        IdFiles { disk: &self.ids, directory, origin, hasher: self.hasher() }
     }
 
     /// Installs the database at its target and returns the total size of its files. `edits` lack the secret of ids. The caller has finished all columns (with
@@ -205,12 +244,13 @@ impl Staging {
     /// installed, but a power failure may lose it.
     pub fn install(self, edits: &[Edit]) -> Result<u64> {
         let disk = self.disk.as_ref();
+        if !self.is_described.load(Ordering::Relaxed) {
+            self.describe(edits)?;
+        }
         self.layer.finish()?;
         self.ids.finish()?;
-        let now_ms = || UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
-        let created_ms = self.options.created_ms.unwrap_or_else(now_ms);
         let edits = [&[Edit::SetIdSecret(self.id_secret)], edits].concat();
-        let manifest = Manifest::encode(self.database, created_ms, &edits)?;
+        let manifest = Manifest::encode(self.database, self.created_ms, &edits)?;
         disk.write(&self.directory.join(MANIFEST_NAME), &manifest)?;
         let bytes = sync_tree(disk, &self.directory)?;
         if self.replaced.is_some() {

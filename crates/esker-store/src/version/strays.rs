@@ -9,7 +9,7 @@ use esker_layers::own::OwnDirectory;
 use esker_layers::tiles::TileFiles;
 
 use super::manifest::Manifest;
-use super::names::{MANIFEST_NAME, ids_directory};
+use super::names::{MANIFEST_NAME, NEW_NAME, ids_directory};
 use crate::log::foreign_in_log;
 
 /// What lies among the layers of a database and is not named by its manifest, and what was left among the states of live answers.
@@ -24,19 +24,21 @@ pub struct Strays {
 
 /// Names in the directory of a database.
 const OWN_NAMES: [&str; 8] =
-    ["LOCK", MANIFEST_NAME, "MANIFEST.new", "ids", "ids.columns", "layers", LIVE_DIRECTORY, "log"];
+    ["LOCK", MANIFEST_NAME, NEW_NAME, "ids", "ids.columns", "layers", LIVE_DIRECTORY, "log"];
 
 /// What lies in a database and is not Esker's: replacing the database would remove it. Unknown among the layers of a damaged database.
 ///
 /// # Errors
 /// [`esker_format::Error::Io`].
 pub(super) fn foreign_in(disk: &dyn Disk, path: &Path) -> Result<Vec<PathBuf>> {
+    strays(disk, path).map(|strays| strays.foreign).or_else(|_| foreign_beside(disk, path))
+}
+
+/// What lies in the directory of a database and has the name of nothing that a database has.
+fn foreign_beside(disk: &dyn Disk, path: &Path) -> Result<Vec<PathBuf>> {
     let entries = disk.list(path)?.into_iter();
-    let beside =
-        entries.filter(|entry| !OWN_NAMES.contains(&&entry.name[..])).map(|entry| path.join(entry.name));
-    let mut foreign: Vec<PathBuf> = beside.collect();
-    foreign.extend(strays(disk, path).unwrap_or_default().foreign);
-    Ok(foreign)
+    let foreign = entries.filter(|entry| !OWN_NAMES.contains(&&entry.name[..]));
+    Ok(foreign.map(|entry| path.join(entry.name)).collect())
 }
 
 /// Removes what a writer that died has left. Leaves everything that is not a layer by its name and kind, and whatever lies behind a link.
@@ -71,7 +73,8 @@ pub(crate) fn remove_strays(disk: &dyn Disk, path: &Path, manifest: &Manifest) -
     Ok(())
 }
 
-/// Lists what lies among the layers and is not named by the manifest, and what lies in the log and is no segment of it.
+/// Lists what lies among the layers and is not named by the manifest, what lies in the log and is no segment of it, and what else lies in
+/// the directory.
 ///
 /// # Errors
 /// [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`] if the manifest cannot be read.
@@ -117,7 +120,10 @@ pub(crate) fn strays(disk: &dyn Disk, path: &Path) -> Result<Strays> {
         found.left.extend(left_ids(disk, path)?);
     }
     found.left.extend(left_live_files(disk, &path.join(LIVE_DIRECTORY))?);
+    let rewritten = path.join(NEW_NAME);
+    found.left.extend(disk.look(&rewritten)?.map(|entry| (rewritten, entry.bytes)));
     found.left.sort();
+    found.foreign.extend(foreign_beside(disk, path)?);
     found.foreign.extend(foreign_in_log(disk, path, manifest.log)?);
     Ok(found)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::{Disk, Faults, FaultyDisk};
-use esker_format::{DatabaseId, Edit, Error, FieldValue, IdMapKind, IdMapRecord, Result, VertexOrder};
+use esker_format::{DatabaseId, Edit, Error, FieldValue, IdMapKind, IdMapRecord, Result, Stamp, VertexOrder};
 
 use crate::sample::Sample;
 use crate::version::{MANIFEST_NAME, Manifest, Staging, StagingOptions, lock_writer};
@@ -210,7 +210,8 @@ fn another_width_of_vertex_ids_is_an_error_that_names_the_remedy() {
 #[test]
 fn an_incomplete_manifest_is_damaged() {
     let disk = FaultyDisk::new(0);
-    let ids = IdMapRecord { kind: IdMapKind::Identity, base: 0, order: VertexOrder::Keep };
+    let ids =
+        IdMapRecord { kind: IdMapKind::Identity, base: 0, order: VertexOrder::Keep, stamp: Stamp([1; 16]) };
     for edits in [vec![], vec![Edit::SetIdMap(ids)]] {
         let path = Path::new("m");
         disk.write(path, &Manifest::encode(DatabaseId([1; 16]), 0, &edits).unwrap()).unwrap();

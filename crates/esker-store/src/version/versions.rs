@@ -199,6 +199,7 @@ pub(super) mod tests {
             time_ms,
             committed_ms,
             message,
+            commit: 0,
             num_vertices: 0,
             num_edges: 0,
             num_arcs: 0,

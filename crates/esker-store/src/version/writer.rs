@@ -8,11 +8,9 @@ use esker_format::io::{Disk, File};
 use esker_format::{Error, FORMAT_VERSION, Result};
 
 use super::manifest::Manifest;
-use super::names::MANIFEST_NAME;
+use super::names::{MANIFEST_NAME, NEW_NAME};
 use super::records::{put_record, read};
 
-/// Name of a rewritten manifest before it replaces the old one.
-const NEW_NAME: &str = "MANIFEST.new";
 /// Minimum number of dead edits for rewriting the file.
 const DEAD_EDITS_MIN: usize = 256;
 
@@ -44,6 +42,23 @@ struct NewFile {
 }
 
 impl ManifestWriter {
+    /// Puts a manifest of this state in the place of the one of the database at `database`, which may be missing or damaged, durably. The caller
+    /// must hold the database's lock.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Invalid`] if the state exceeds 4 GiB.
+    pub(crate) fn write_anew(disk: &Arc<dyn Disk>, database: &Path, manifest: &Manifest) -> Result<()> {
+        remove_leftover(disk.as_ref(), database)?;
+        let edits = manifest.to_edits();
+        let content = Manifest::encode_as(manifest.database, manifest.created_ms, manifest.head(), &edits)?;
+        let new = database.join(NEW_NAME);
+        let file = disk.create(&new)?;
+        file.write_at(&content, 0)?;
+        file.sync()?;
+        disk.replace(&new, &database.join(MANIFEST_NAME))?;
+        disk.sync_directory(database)
+    }
+
     /// Opens the manifest of the database at `database`, truncates an incomplete last record, and makes the rest durable. The caller
     /// must hold the database's lock.
     ///
@@ -169,17 +184,6 @@ impl ManifestWriter {
         file.write_at(&content, 0)?;
         file.sync()?;
         Ok(NewFile { file, bytes: content.len() as u64 })
-    }
-
-    /// As [`ManifestWriter::append`], but rewrites the whole file, and gives the record at least the number `records`.
-    pub(crate) fn append_from(&mut self, edits: &[Edit], records: u64) -> Result<&Arc<Manifest>> {
-        self.expect_sound()?;
-        let mut next = self.manifest.with(edits).map_err(Error::Invalid)?;
-        next.records = next.records.max(records);
-        let new = self.write_new(&next)?;
-        self.manifest = Arc::new(next);
-        self.replace(new).map_err(|error| self.fail(error))?;
-        Ok(&self.manifest)
     }
 
     fn fail(&mut self, error: Error) -> Error {

@@ -27,16 +27,14 @@ fn write_cycle(path: &Path, n: u64, replace: bool) -> esker_store::Result<u64> {
     let mut targets = layer.targets(Direction::Out)?;
     targets.append(&(0..n).map(|v| ((v + 1) % n) as VertexId).collect::<Vec<_>>())?;
     targets.finish()?;
-    let record = LayerRecord::first(&GraphShape {
-        directed: true,
-        num_vertices: n,
-        num_edges: n,
-        num_arcs: n,
-        ..GraphShape::default()
-    });
+    let record = LayerRecord::first(
+        &GraphShape { directed: true, num_vertices: n, num_edges: n, num_arcs: n, ..GraphShape::default() },
+        staging.stamp(),
+    );
+    let stamp = staging.stamp();
     staging.install(&[
         Edit::AddLayer(record.clone()),
-        Edit::SetIdMap(IdMapRecord { kind: IdMapKind::Identity, base: 0, order: VertexOrder::Keep }),
+        Edit::SetIdMap(IdMapRecord { kind: IdMapKind::Identity, base: 0, order: VertexOrder::Keep, stamp }),
         Edit::AddVersion(VersionRecord::at_end_of(&record, 0, 0, String::new())),
     ])
 }

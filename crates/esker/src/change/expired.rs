@@ -92,6 +92,7 @@ mod tests {
             time_ms: number * 1000,
             committed_ms: 0,
             message: message.to_owned(),
+            commit: 0,
             num_vertices: 0,
             num_edges: 0,
             num_arcs: 0,

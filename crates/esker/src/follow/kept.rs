@@ -78,7 +78,8 @@ pub(super) fn find(newest: &Snapshot, entry: &'static Entry, params: &Params, ru
     }
     let reason = |how: &str| format!("version {}, to which it belongs, was {how}", content.version);
     match newest.manifest().version(content.version) {
-        Some(version) if version.committed_ms == content.committed_ms => {}
+        Some(version) if (version.committed_ms, version.commit) == (content.committed_ms, content.commit) => {
+        }
         None if newest.manifest().versions.iter().any(|later| later.number > content.version) => {
             let reason = reason("forgotten");
             return Ok(Found::Forgotten(content, memory, reason));
@@ -174,6 +175,7 @@ pub(super) fn keep(live: &dyn Live, (entry, params): (&Entry, &Params), at: At<'
         numbering: numbering(snapshot),
         version: snapshot.version().number,
         committed_ms: snapshot.version().committed_ms,
+        commit: snapshot.version().commit,
         after: window.map(|window| window.after as u64),
         until: window.map(|window| window.until as u64),
         arrays: words.into_iter().map(|words| LiveArray { words }).collect(),

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, TimestampMillisecondType, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use esker_graph::{NONE, VertexId};
-use esker_store::format::{DatabaseId, IdMapKind};
+use esker_store::format::{DatabaseId, IdMapKind, Origin};
 use esker_store::ids::{IdFiles, IdHasher, IdMap, IndexWriter, IntegersWriter, TextsWriter};
 use esker_store::io::{Disk, RealDisk};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -42,9 +42,9 @@ fn answer(columns: Vec<AnswerColumn>) -> Answer {
 
 /// Creates an id map of text ids or of sparse integer ids in a directory.
 fn mapped(place: &Path, kind: IdMapKind) -> IdMap {
-    let database = DatabaseId([7; 16]);
+    let origin = Origin::of_import(DatabaseId([7; 16]));
     let hasher = IdHasher::new(None);
-    let files = IdFiles { disk: &RealDisk, directory: place, database, hasher };
+    let files = IdFiles { disk: &RealDisk, directory: place, origin, hasher };
     let mut hashes: Vec<(u64, VertexId)> = match kind {
         IdMapKind::Texts => {
             let texts = ["a", "b, c", "say \"d\""].map(str::as_bytes);

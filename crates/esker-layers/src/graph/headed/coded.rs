@@ -166,7 +166,7 @@ mod tests {
     use std::sync::Arc;
 
     use esker_format::io::{Disk, MemoryDisk};
-    use esker_format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element};
+    use esker_format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, Origin};
     use proptest::prelude::*;
 
     use super::*;
@@ -175,10 +175,10 @@ mod tests {
     use crate::graph::headed::side::HeadedSide;
     use crate::layer::{CodedColumns, Coder};
 
-    const DATABASE: DatabaseId = DatabaseId([7; 16]);
+    const ORIGIN: Origin = Origin::of_import(DatabaseId([7; 16]));
 
     fn column<T: Element>(disk: &MemoryDisk, name: &str, kind: ColumnKind, values: &[T]) -> Column<T> {
-        let spec = ColumnSpec { database: DATABASE, kind };
+        let spec = ColumnSpec { origin: ORIGIN, kind };
         let mut writer = ColumnWriter::create(disk, Path::new(name), spec).unwrap();
         writer.append(values).unwrap();
         writer.finish().unwrap();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::Disk;
-use esker_format::{Archive, Column, ColumnKind, ColumnSpec, DatabaseId, HeadOrder, HeadsRecord, Result};
+use esker_format::{Archive, Column, ColumnKind, ColumnSpec, HeadOrder, HeadsRecord, Origin, Result};
 use esker_graph::{Direction, Run, VertexId};
 
 use super::degrees::{ListDegrees, WantedHeads};
@@ -24,6 +24,7 @@ pub fn heads_directory(layer: &Path) -> PathBuf {
 pub struct StoredHeads {
     head_len: usize,
     order: HeadOrder,
+    origin: Origin,
     archive: Archive,
     out: StoredSide,
     /// `None`: the layer has no in-lists, or they are its out-lists.
@@ -55,7 +56,7 @@ impl StoredHeads {
     pub fn open(
         disk: &Arc<dyn Disk>,
         layer: &Path,
-        database: DatabaseId,
+        origin: Origin,
         record: &HeadsRecord,
         in_edges: bool,
     ) -> Result<Self> {
@@ -63,7 +64,7 @@ impl StoredHeads {
         let archive = Archive::open(disk, &directory)?;
         let side = |direction| {
             let [(heads, heads_kind), (sums, sums_kind)] = columns(direction);
-            let spec = |kind| ColumnSpec { database, kind };
+            let spec = |kind| ColumnSpec { origin, kind };
             Ok::<_, esker_format::Error>(StoredSide {
                 heads: Column::open(&archive, &directory.join(heads), spec(heads_kind))?,
                 sums: Column::open(&archive, &directory.join(sums), spec(sums_kind))?,
@@ -71,7 +72,7 @@ impl StoredHeads {
         };
         let out = side(Direction::Out)?;
         let incoming = in_edges.then(|| side(Direction::In)).transpose()?;
-        Ok(Self { head_len: record.head_len as usize, order: record.order, archive, out, incoming })
+        Ok(Self { head_len: record.head_len as usize, order: record.order, origin, archive, out, incoming })
     }
 
     /// Neighbours in each head, at most.
@@ -82,6 +83,11 @@ impl StoredHeads {
     /// Which neighbours these are.
     pub fn order(&self) -> HeadOrder {
         self.order
+    }
+
+    /// What binds them to their record in the manifest.
+    pub fn origin(&self) -> Origin {
+        self.origin
     }
 
     /// All columns.

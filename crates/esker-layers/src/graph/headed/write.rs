@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::Disk;
-use esker_format::{ArchiveWriter, ColumnSpec, ColumnWriter, DatabaseId, Element, Result};
+use esker_format::{ArchiveWriter, ColumnSpec, ColumnWriter, Element, Origin, Result};
 use esker_graph::Run;
 
 use super::degrees::{ListDegrees, WantedHeads};
@@ -25,7 +25,7 @@ pub fn write_heads(
     layer: &PlainLayer,
     heads: &Heads,
     run: &Run,
-    (disk, directory, database): (&Arc<dyn Disk>, &Path, DatabaseId),
+    (disk, directory, origin): (&Arc<dyn Disk>, &Path, Origin),
 ) -> Result<()> {
     let _memory = run.budget().reserve("heads of lists", heads.memory_bytes)?;
     let directory = heads_directory(directory);
@@ -35,7 +35,7 @@ pub fn write_heads(
     for (direction, section) in directions(layer) {
         let side = HeadedSide::gather(disk, DenseLists::new(section.main(), run)?, &wanted, run)?;
         let [heads, sums] =
-            columns(direction).map(|(name, kind)| (directory.join(name), ColumnSpec { database, kind }));
+            columns(direction).map(|(name, kind)| (directory.join(name), ColumnSpec { origin, kind }));
         write(&archive, &heads, &side.heads)?;
         write(&archive, &sums, side.file.checksums())?;
     }

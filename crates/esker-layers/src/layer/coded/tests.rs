@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use esker_format::io::MemoryDisk;
-use esker_format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, Error, Result};
+use esker_format::{
+    Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, Error, Origin, Result,
+};
 use esker_graph::{Run, VertexId, vertex};
 use proptest::prelude::*;
 
@@ -12,7 +14,7 @@ use super::coder::EncodedLists;
 use super::vector::Decoder;
 use super::{Coded, CodedColumns, Coder};
 
-const DATABASE: DatabaseId = DatabaseId([3; 16]);
+const ORIGIN: Origin = Origin::of_import(DatabaseId([3; 16]));
 
 fn parts_of(lists: &[Vec<VertexId>], piece_len: usize) -> EncodedLists {
     let mut coder = Coder::default();
@@ -38,7 +40,7 @@ fn parts_of(lists: &[Vec<VertexId>], piece_len: usize) -> EncodedLists {
 }
 
 fn column<T: Element>(disk: &MemoryDisk, name: &str, kind: ColumnKind, values: &[T]) -> Result<Column<T>> {
-    let spec = ColumnSpec { database: DATABASE, kind };
+    let spec = ColumnSpec { origin: ORIGIN, kind };
     let mut writer = ColumnWriter::create(disk, Path::new(name), spec)?;
     writer.append(values)?;
     writer.finish()?;
