@@ -44,6 +44,8 @@ class Batch:
         """The number of the committed version."""
         self.duplicates = 0
         """The number of edges that the commit left out or united with another, as the rule for duplicates says."""
+        self.deleted = 0
+        """The number of edges that the commit deleted, not counting those of deleted vertices."""
         self.report: ImportReport | None = None
         """The report of the import, if the batch created the database."""
 
@@ -183,11 +185,22 @@ class Batch:
             )
         return list(columns.items())
 
-    def delete_edges(self, source: Any, target: Any = None) -> Batch:
-        """Removes edges, given as for :meth:`add_edges`; missing edges are ignored. Returns the batch."""
+    def delete_edges(self, source: Any, target: Any = None, *, properties: Mapping[str, Any] | None = None) -> Batch:
+        """Removes edges, given as for :meth:`add_edges`: all edges between two vertices or, with ``properties`` and for a table with further
+        columns, those that have these values. Missing edges are ignored; ``deleted`` is the number of edges that the commit removed. Returns the
+        batch.
+
+        >>> batch.delete_edges({"source": [1], "target": [2], "kind": ["road"]})
+        """
         changes = self._changes()
-        edges = self._read(source, target, None, False if target is None else None)
-        changes.remove_edges(edges.source, edges.target)
+        edges = self._read(source, target, properties, False if target is None else None)
+        known = self._database.graph().edge_properties
+        unknown = [name for name, _ in edges.properties if name not in known]
+        if unknown:
+            raise InvalidError(
+                f"the edges of this database have no property {unknown[0]!r}, but {list(known) or 'none'}; leave the column out"
+            )
+        changes.remove_edges(edges.source, edges.target, edges.properties)
         return self
 
     def add_vertices(self, ids: Any) -> Batch:
@@ -240,7 +253,8 @@ class Batch:
 
     def _finish(self, changes: Any) -> None:
         """Commits native changes."""
-        self.version, self.duplicates = self._database._created().commit(changes, self._message, self._event_time, _cancel.current())
+        native = self._database._created()
+        self.version, self.duplicates, self.deleted = native.commit(changes, self._message, self._event_time, _cancel.current())
         rule = self._database._native.rule()
         # Who has chosen a rule knows that edges come several times.
         if self.duplicates and self._duplicates is None and rule == "last":

@@ -747,6 +747,7 @@ class Database:
         header: bool | None = None,
         quotes: bool | None = None,
         vertices: Path | int | None = None,
+        both_ends: bool = False,
         directed: bool | None = None,
         in_edges: bool = True,
         order: Order = "auto",
@@ -780,6 +781,7 @@ class Database:
             header: Whether the first line of a CSV contains the column names.
             quotes: Whether ``"`` quotes fields.
             vertices: A file of vertex ids, one per line, for vertices without edges; or a number n: the vertices are 0 to n - 1.
+            both_ends: Whether the files have each undirected edge twice, in both directions, as ``export(..., both_ends=True)`` writes it.
             directed: Whether edges are directed; by default as the format says, else directed.
             in_edges: Whether to store lists of in-edges.
             order: Internal numbering of the vertices: ``auto``, ``keep`` or ``degree``.
@@ -815,12 +817,14 @@ class Database:
         length = head_length(heads, only)
         if weight is None:
             weight = new.get("weight")
+        if both_ends and (new.get("directed") if directed is None else directed):
+            raise InvalidError("both_ends has no effect on directed edges: each row is an edge of its own; leave it out")
         count = new.get("num_vertices")
         if count is not None and vertices is not None:
             raise InvalidError(f"the database was created with num_vertices={count}; leave out vertices={vertices!r}, or num_vertices")
         vertices = count if vertices is None else vertices
         schema = {**(new.get("schema") or {}), **dict(schema_items(schema))}
-        read = read_settings(format, source, target, weight, time, properties, ids, delimiter, header, quotes, vertices, schema)
+        read = read_settings(format, source, target, weight, time, properties, ids, delimiter, header, quotes, vertices, schema, both_ends)
         with _progress.listening(progress if progress is not None else new.get("progress"), "import") as callback:
             settings = build_settings(
                 directed=new.get("directed") if directed is None else directed,

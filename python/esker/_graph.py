@@ -293,7 +293,8 @@ class Graph(Algorithms):
         progress: ProgressOption = None,
     ) -> list[ShortestPath]:
         """The shortest paths between two vertices, the shortest first, each without a vertex twice; fewer than ``count`` if there are no more, and
-        none if the target is not reached. Reads no more of the graph than the search meets.
+        none if the target is not reached. A path is told by its vertices: of parallel edges only the shortest counts. Reads no more of the graph
+        than the search meets.
 
         Args:
             source: The id where paths begin.

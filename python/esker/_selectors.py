@@ -46,13 +46,14 @@ def read_settings(
     quotes: bool | None,
     vertices: Path | int | None,
     schema: Mapping[str, str] | None,
+    both_ends: bool = False,
 ) -> dict[str, Any]:
     """The settings for reading files."""
 
     def pick(column: Any) -> str | None:
         return None if column is None or column is True else "" if column is False else str(column)
 
-    for name, flag in (("header", header), ("quotes", quotes)):
+    for name, flag in (("header", header), ("quotes", quotes), ("both_ends", both_ends)):
         if flag is not None and not isinstance(flag, bool):
             raise MistypedError(f"{name} must be True or False, not {flag!r}")
     for name, text in (("format", format), ("ids", ids), ("delimiter", delimiter)):
@@ -71,6 +72,7 @@ def read_settings(
         "header": header,
         "quotes": quotes,
         "vertices": None if vertices is None else _vertices_text(vertices),
+        "both_ends": both_ends,
         "schema": schema_items(schema),
     }
 

@@ -6,8 +6,8 @@ use arrow_array::ArrayRef;
 use esker::change::{Given, convert_or_widen};
 use esker::graph::{Cancel, counted};
 use esker::import::source::id_at;
-use esker::store::Snapshot;
 use esker::store::format::{ElementType, PropertyRecord, PropertyType};
+use esker::store::{EdgeMatch, Snapshot};
 use pyo3::prelude::*;
 
 use crate::column::{Column, ColumnType};
@@ -115,14 +115,40 @@ impl Batch {
         })
     }
 
-    /// Removes edges.
-    fn remove_edges(&self, py: Python<'_>, source: &Column, target: &Column) -> Outcome<()> {
+    /// Removes edges: all between two vertices, or those that have the values of the columns.
+    fn remove_edges(
+        &self,
+        py: Python<'_>,
+        source: &Column,
+        target: &Column,
+        properties: Vec<(String, Bound<'_, Column>)>,
+    ) -> Outcome<()> {
         self.check_ends(source, target)?;
-        self.change(py, source.len(), |state, range| {
+        let columns: Vec<(String, Column)> =
+            properties.into_iter().map(|(name, column)| (name, column.get().clone())).collect();
+        let wanted = self.wanted(&columns, source.len())?;
+        self.change(py, source.len(), move |state, range| {
             let (sources, targets) =
                 (source.ids(range.clone(), self.text_ids)?, target.ids(range.clone(), self.text_ids)?);
+            let values = wanted.iter().zip(&columns);
+            let values: Vec<ArrayRef> = values
+                .map(|(record, (_, column))| column.values_for(range.clone(), record))
+                .collect::<Outcome<_>>()?;
+            state.batch.count_removed();
+            let mut row = Vec::with_capacity(values.len());
             for at in 0..range.len() {
-                state.batch.remove_edge(id_at(&sources, at), id_at(&targets, at))?;
+                let (source, target) = (id_at(&sources, at), id_at(&targets, at));
+                row.clear();
+                for (record, column) in wanted.iter().zip(&values) {
+                    row.push((record.number, convert_or_widen(record, Given::of(column, at))?));
+                }
+                match row.is_empty() {
+                    true => state.batch.remove_edge(source, target)?,
+                    false => {
+                        let wanted = EdgeMatch { values: &row, ..EdgeMatch::default() };
+                        state.batch.remove_edges(source, target, &wanted)?;
+                    }
+                }
             }
             Ok(())
         })
@@ -179,6 +205,23 @@ impl Batch {
         source.expect_ids(self.text_ids)?;
         target.expect_ids(self.text_ids)?;
         same_length(source, target)
+    }
+
+    /// The edge properties that columns name.
+    fn wanted(&self, columns: &[(String, Column)], len: usize) -> Outcome<Vec<PropertyRecord>> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let records = state.as_ref().ok_or_else(ended)?.batch.edge_properties();
+        let find = |(name, column): &(String, Column)| {
+            let Some(record) = records.iter().find(|record| record.name == *name) else {
+                return invalid(format!("edges have no property {name:?}, so none can be deleted by it"));
+            };
+            if column.len() != len {
+                let elements = counted(column.len(), "element", "elements");
+                return invalid(format!("{} has {elements}, but there are {len} edges", column.what()));
+            }
+            Ok(record.clone())
+        };
+        columns.iter().map(find).collect()
     }
 
     /// For each edge property, the index of its column.

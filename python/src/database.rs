@@ -253,7 +253,8 @@ impl Database {
         })
     }
 
-    /// Commits a batch; returns the number of the version, and the number of duplicate edges that the rule left out.
+    /// Commits a batch; returns the number of the version, the number of duplicate edges that the rule left out, and that of the edges that it
+    /// deleted.
     fn commit(
         &self,
         py: Python<'_>,
@@ -261,7 +262,7 @@ impl Database {
         message: String,
         time: Option<&str>,
         cancel: Option<Py<CancelHandle>>,
-    ) -> Outcome<(u64, u64)> {
+    ) -> Outcome<(u64, u64, u64)> {
         let writer = self.writer()?;
         let cancel = token(cancel.as_ref());
         let time_ms = time.map(event_time).transpose()?;
@@ -271,7 +272,7 @@ impl Database {
         // Once the commit goes to the log, it finishes first.
         let committed = watched(py, &cancel, None, || Ok(writer.commit_with(batch, &options)?))
             .map_err(|failure| failure.or("commit fewer changes at a time"))?;
-        Ok((committed.version, committed.duplicates))
+        Ok((committed.version, committed.duplicates, committed.removed.unwrap_or(0)))
     }
 
     fn tag(&self, name: &str, at: &str) -> Outcome<()> {

@@ -242,6 +242,7 @@ pub(crate) struct ReadSettings {
     header: Option<bool>,
     quotes: Option<bool>,
     vertices: Option<String>,
+    both_ends: bool,
     /// Declared properties: names and types.
     schema: Vec<(String, String)>,
 }
@@ -276,6 +277,7 @@ impl ReadSettings {
             header: self.header,
             quotes: self.quotes,
             vertices: self.vertices,
+            both_ends: self.both_ends,
             schema: declarations(self.schema)?,
             ..ReadOptions::default()
         })

@@ -22,7 +22,8 @@ use crate::writing::WriteArgs;
 #[derive(Debug, Args)]
 #[command(after_help = "Changes:
   + u v name=value ...      add an edge, or set the properties of an existing one
-  - u v                     delete an edge
+  - u v                     delete an edge; of parallel edges all, or those with given values, as in - u v kind=road
+  -2 u v name=value ...     where edges may be parallel: delete two of these; +2 adds two
   + u                       add a vertex
   - u                       delete a vertex with its edges
   u name=value ...          set properties of a vertex; `name=` removes a value

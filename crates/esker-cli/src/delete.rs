@@ -10,11 +10,13 @@ use crate::feeding::FeedArgs;
 
 /// Delete edges or vertices from a database
 ///
-/// Edges are matched by source and target; all parallel edges are deleted. Missing edges are ignored. --vertices FILE deletes the
+/// Edges are matched by source and target, so all parallel edges are deleted; with --property, --weight or --time, only those that also
+/// have the values in these columns. Missing edges are ignored; the number of deleted edges is printed. --vertices FILE deletes the
 /// vertices listed in FILE, one id per line, with their edges. Older versions do not change.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker delete web.esker gone.csv
+  esker delete web.esker gone.csv --property kind
   esker delete web.esker --vertices closed-accounts.txt")]
 pub(crate) struct DeleteCommand {
     /// The database

@@ -20,7 +20,8 @@ use crate::text;
 ///
 /// Prints the changes from version A to version B, one per line: `+ u v weight=3` is an added edge, `- u v weight=3` a removed one,
 /// `~ u v weight=3 -> 5` one with changed properties; `+ u`, `- u` and `~ u name=old -> new` are changes of vertices. An undirected
-/// edge is listed once. `esker commit` reads this format. The time depends on the number of changes, not on the size of the graph.
+/// edge is listed once. Where edges may be parallel, a number says how many equal ones were added or removed, as in `-2 u v weight=3`.
+/// `esker commit` reads this format. The time depends on the number of changes, not on the size of the graph.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker diff web.esker 3                      from version 3 to the latest
@@ -67,6 +68,8 @@ impl DiffCommand {
             true => Ok(()),
             false => differences.write(&difference),
         })?;
+        differences.finish()?;
+        drop(differences);
         if self.json {
             writeln!(out, "],\"summary\":{}}}", summary_json(&summary))?;
         }

@@ -98,8 +98,8 @@ impl ExportCommand {
             None => None,
         };
         let selected = self.part.copy(&snapshot, self.all_vertices, &self.resources, &cancel)?;
-        let snapshot = selected.as_ref().map_or(&snapshot, |selected| &selected.snapshot);
-        let graph = StoredExport::new(snapshot, &run)?;
+        let part = selected.as_ref().map_or(&snapshot, |selected| &selected.snapshot);
+        let graph = StoredExport::new(part, &run)?.part_of(&snapshot);
         let report = export(&graph, &self.output, &options);
         bar.finish();
         let mut report = report?;

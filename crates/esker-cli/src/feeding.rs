@@ -20,7 +20,7 @@ use crate::progress::Bar;
 use crate::reading::ReadArgs;
 use crate::size::{counted, rate, seconds};
 use crate::text;
-use crate::writing::{WriteArgs, Writing, Written};
+use crate::writing::{SUMMARY_CHANGES_MAX, WriteArgs, Writing, Written};
 
 /// The files to read and how to commit them.
 #[derive(Debug, Clone, Args)]
@@ -88,12 +88,17 @@ impl FeedArgs {
             return Err(failure);
         }
         commits.complete();
-        let written = self.write.finish(writing, report.edges + report.vertices)?;
+        let changes = report.edges + report.vertices;
+        if purpose == Purpose::Remove && changes > SUMMARY_CHANGES_MAX {
+            // So that the number of deleted edges is known.
+            writing.database.freeze(&writing.run)?;
+        }
+        let written = self.write.finish(writing, changes)?;
         let taken = begin.elapsed().as_secs_f64();
         if self.json {
             return print_json(path, &report, &written, taken);
         }
-        print(path, &report, &written, taken)
+        print(path, purpose, &report, &written, taken)
     }
 
     /// The weight among the defined properties, as for imports: the one named by `--weight`, else the one called weight.
@@ -180,8 +185,13 @@ fn remark_defined(path: &Path, writing: &Writing) {
     }
 }
 
-fn print(path: &Path, report: &FeedReport, written: &Written, taken: f64) -> Outcome {
+fn print(path: &Path, purpose: Purpose, report: &FeedReport, written: &Written, taken: f64) -> Outcome {
     let name = path.display();
+    if let Some(removed) = written.edges_removed().filter(|_| purpose == Purpose::Remove && report.edges > 0)
+    {
+        let rows = counted(report.edges, "row", "rows");
+        text::line(&format!("Deleted {} for {rows}", counted(removed, "edge", "edges")))?;
+    }
     if report.versions.is_empty() {
         text::line(&format!("{name}: nothing to commit"))?;
     } else {
@@ -213,6 +223,7 @@ fn print_json(path: &Path, report: &FeedReport, written: &Written, taken: f64) -
         "versions": report.versions,
         "rows": report.edges,
         "vertices": report.vertices,
+        "edges_deleted": written.edges_removed(),
         "duplicates": report.duplicates,
         "rejected": report.rejected,
         "rejected_sample": text::rejected_json(&report.rejected_sample),

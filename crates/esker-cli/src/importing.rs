@@ -218,6 +218,10 @@ pub(crate) fn import_files(
     replace: bool,
 ) -> Result<Imported, Failure> {
     let begin = Instant::now();
+    if read.both_ends && policy.directed {
+        let reason = "--both-ends has no effect with --directed: each row is an edge of its own";
+        return Err(Failure::Usage(reason.to_owned()));
+    }
     let opened = open(inputs, &read.options()?)?;
     let report = import_reader(opened.reader, target, policy, resources, cancel, replace)?;
     let seconds = begin.elapsed().as_secs_f64();

@@ -82,6 +82,9 @@ pub(crate) struct ReadArgs {
     /// File of vertex ids, one per line, or a number N: the vertices 0 to N - 1. Else only ids that stand in an edge are vertices
     #[arg(long, value_name = "FILE|N")]
     pub(crate) vertices: Option<String>,
+    /// The input has each undirected edge twice, in both directions, as `esker export --both-ends` writes it
+    #[arg(long)]
+    pub(crate) both_ends: bool,
 }
 
 impl ReadArgs {
@@ -120,6 +123,7 @@ impl ReadArgs {
             },
             quotes: self.no_quotes.then_some(false),
             vertices: self.vertices.clone(),
+            both_ends: self.both_ends,
             ..ReadOptions::default()
         })
     }

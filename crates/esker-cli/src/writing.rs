@@ -24,7 +24,7 @@ use crate::size::{count, counted};
 use crate::text;
 
 /// With more changes than this, the counts of edges are taken from freezing instead of a diff, which would take too long.
-const SUMMARY_CHANGES_MAX: u64 = 1 << 20;
+pub(crate) const SUMMARY_CHANGES_MAX: u64 = 1 << 20;
 
 /// Options for commits.
 #[derive(Debug, Clone, Args)]
@@ -85,7 +85,7 @@ pub(crate) struct Writing {
     pub(crate) target: Target,
     /// The number of its edge properties before the change.
     num_properties: usize,
-    run: Run,
+    pub(crate) run: Run,
 }
 
 impl Writing {
@@ -175,6 +175,12 @@ impl WriteArgs {
 }
 
 impl Written {
+    /// The number of edges removed, if it is known.
+    pub(crate) fn edges_removed(&self) -> Option<u64> {
+        let summary = self.summary.map(|summary| summary.edges_removed);
+        summary.or(self.frozen.map(|frozen| frozen.removed))
+    }
+
     /// `2 edges added, 1 removed`.
     pub(crate) fn describe(&self) -> String {
         let Some(summary) = self.summary else {

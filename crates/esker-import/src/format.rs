@@ -306,6 +306,8 @@ pub struct ReadOptions {
     pub quotes: Option<bool>,
     /// A file with one vertex id a line, for vertices without edges; or a number `n`: the vertices are `0..n`.
     pub vertices: Option<String>,
+    /// Whether the input has each undirected edge at both of its ends, where the format does not say so.
+    pub both_ends: bool,
     /// Bytes of a block, about. Tests make it small.
     pub block_bytes: usize,
     /// Bytes that one line may have. A longer one is an error.
@@ -331,6 +333,7 @@ impl Default for ReadOptions {
             header: None,
             quotes: None,
             vertices: None,
+            both_ends: false,
             block_bytes: 1 << 20,
             line_bytes_max: 1 << 20,
             live: None,

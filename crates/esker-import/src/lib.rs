@@ -41,6 +41,7 @@ pub mod binary;
 pub(crate) mod text;
 pub mod generated;
 mod sniff;
+mod both_ends;
 pub mod open;
 #[cfg(test)]
 mod drive;

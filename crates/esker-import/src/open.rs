@@ -3,6 +3,7 @@
 use esker_format::{Error, Result};
 
 use super::binary::{open_arrow, open_gap, open_graph500, open_parquet};
+use super::both_ends::BothEnds;
 use super::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 use super::input::{Input, expand};
 use super::sniff::sniff;
@@ -82,6 +83,9 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
                 _ => Box::new(WithVertices::open(vertices, reader, None, options)?),
             };
         }
+    }
+    if options.both_ends {
+        reader = Box::new(BothEnds::new(reader)?);
     }
     Ok(Opened { reader, format, notes })
 }

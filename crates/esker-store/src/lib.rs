@@ -67,7 +67,7 @@ pub mod check;
 mod store;
 mod follower;
 
-pub use commit::{Batch, CommitOptions};
+pub use commit::{Batch, CommitOptions, EdgeMatch};
 pub use database::{CommitSizing, Committed, Database, DatabaseOptions};
 pub use delta::DynamicGraph;
 pub use esker_format::{self as format, Error, Result, io};

@@ -42,20 +42,74 @@ pub struct Differences<'a, W> {
     out: W,
     properties: Vec<PropertyRecord>,
     begun: bool,
+    /// Parallel edges that were added or removed, and are not written yet, since more of the same may follow.
+    pending: Option<Pending>,
+}
+
+/// Some equal edges.
+#[derive(Debug, PartialEq, Eq)]
+struct Pending {
+    /// `+` or `-`.
+    sign: char,
+    /// Their ends and values.
+    edge: String,
+    count: u64,
 }
 
 impl<'a, W: Write> Differences<'a, W> {
     /// A writer for the differences from `a` to `b`.
     pub fn new(a: &'a Snapshot, b: &'a Snapshot, style: Style, out: W) -> Self {
         let properties = a.edge_properties().cloned().collect();
-        Self { a, b, style, out, properties, begun: false }
+        Self { a, b, style, out, properties, begun: false, pending: None }
     }
 
-    /// Writes one difference.
+    /// Writes one difference, perhaps only with a later one: see [`Differences::finish`].
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`].
     pub fn write(&mut self, difference: &Difference<'_>) -> Result<()> {
+        if self.style == Style::Script && self.b.layer().multigraph {
+            return match difference {
+                Difference::EdgeAdded(edge) => self.count('+', edge),
+                Difference::EdgeRemoved(edge) => self.count('-', edge),
+                // Which of several edges a line means is told by all values alone.
+                Difference::EdgeChanged(old, new) => {
+                    self.count('-', old)?;
+                    self.count('+', new)
+                }
+                _ => {
+                    self.finish()?;
+                    self.put(difference)
+                }
+            };
+        }
+        self.put(difference)
+    }
+
+    /// Counts an edge that was added or removed, until one comes that is not equal.
+    fn count(&mut self, sign: char, edge: &DiffEdge<'_>) -> Result<()> {
+        let edge = self.edge(edge, None)?;
+        if let Some(pending) = self.pending.as_mut().filter(|p| p.sign == sign && p.edge == edge) {
+            pending.count += 1;
+            return Ok(());
+        }
+        self.finish()?;
+        self.pending = Some(Pending { sign, edge, count: 1 });
+        Ok(())
+    }
+
+    /// Writes what is left.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn finish(&mut self) -> Result<()> {
+        let Some(Pending { sign, edge, count }) = self.pending.take() else { return Ok(()) };
+        // To remove one of several needs a number; to add one does not.
+        let number = if (sign, count) == ('+', 1) { String::new() } else { count.to_string() };
+        writeln!(self.out, "{sign}{number} {edge}").map_err(Error::io("write", "-"))
+    }
+
+    fn put(&mut self, difference: &Difference<'_>) -> Result<()> {
         let text = match self.style {
             Style::Script => self.line(difference)? + "\n",
             Style::Json if self.begun => format!(",\n{}", self.json(difference)?),

@@ -162,3 +162,130 @@ fn an_export_that_nobody_can_read_or_an_option_without_effect_is_refused() {
     place.ok("export d.esker x.csv.gz");
     place.ok("import x.csv.gz again.esker");
 }
+
+/// A graph to export: what its edges are, and how it was imported.
+struct Exported {
+    directed: bool,
+    keeps: bool,
+    weighted: bool,
+    loops: bool,
+}
+
+impl Exported {
+    /// All graphs, each with edges that are given in both directions and twice.
+    fn all() -> Vec<Self> {
+        let is = |number: usize, bit: usize| number >> bit & 1 == 1;
+        let graph = |n| Self { directed: is(n, 0), keeps: is(n, 1), weighted: is(n, 2), loops: is(n, 3) };
+        (0..16).map(graph).collect()
+    }
+
+    fn rows(&self) -> Vec<(u32, u32, u32)> {
+        let mut rows = vec![(5, 6, 1), (6, 7, 2), (5, 6, 3), (5, 6, 3), (7, 5, 4)];
+        if self.directed {
+            rows.push((7, 6, 5));
+        }
+        if self.loops {
+            rows.extend([(6, 6, 6), (6, 6, 7)]);
+        }
+        if !self.keeps {
+            // The last of the edges between two vertices stays, so one is enough.
+            rows.drain(2..4);
+            rows.retain(|row| row.2 != 6);
+        }
+        rows
+    }
+
+    fn import(&self, place: &Place) {
+        let mut text = String::from(if self.weighted { "source,target,weight\n" } else { "source,target\n" });
+        for (u, v, weight) in self.rows() {
+            text += &if self.weighted { format!("{u},{v},{weight}\n") } else { format!("{u},{v}\n") };
+        }
+        place.file("rows.csv", &text);
+        let direction = if self.directed { "--directed" } else { "--undirected" };
+        let rule = if self.keeps { "--duplicates keep" } else { "" };
+        place.ok(&format!("import rows.csv g.esker --force {direction} {rule}"));
+    }
+
+    /// The edges in order, those of `rows` or of an export; of an undirected one its smaller end is the first.
+    fn sorted(&self, mut edges: Vec<(u32, u32, u32)>) -> Vec<(u32, u32, u32)> {
+        if !self.directed {
+            edges.iter_mut().for_each(|edge| *edge = (edge.0.min(edge.1), edge.0.max(edge.1), edge.2));
+        }
+        edges.sort_unstable();
+        edges
+    }
+}
+
+/// The edges of a database as an export gives them; 0 where there is no weight.
+fn edges_of(place: &Place, database: &str) -> Vec<(u32, u32, u32)> {
+    let text = place.ok(&format!("export {database} - --format csv"));
+    let number = |field: Option<&str>| field.map_or(0, |field| field.parse().unwrap());
+    let edge = |line: &str| {
+        let mut fields = line.split(',');
+        (number(fields.next()), number(fields.next()), number(fields.next()))
+    };
+    text.lines().skip(1).map(edge).collect()
+}
+
+/// Exports, imports as the notes say, and compares; false if the format refuses the graph.
+fn comes_back(place: &Place, graph: &Exported, file: &str, options: &str) -> bool {
+    let output = place.run(&format!("export g.esker {file} --force --json --vertices ids.txt {options}"));
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() {
+        assert!(told.contains("METIS") || told.contains("has no effect on a directed"), "{file}: {told}");
+        return false;
+    }
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let losses: Vec<&str> =
+        report["losses"].as_array().unwrap().iter().map(|loss| loss.as_str().unwrap()).collect();
+    let remedies: Vec<&str> = losses.iter().filter_map(|loss| loss.split("import it with ").nth(1)).collect();
+    let loses_weights = losses.iter().any(|loss| loss.contains("weight"));
+    place.ok(&format!("import {file} again.esker --force --vertices ids.txt {}", remedies.join(" ")));
+    let weight = |weight: u32| if graph.weighted && !loses_weights { weight } else { 0 };
+    let least = if options.contains("--where") { 2 } else { 0 };
+    let rows = graph.rows().into_iter().filter(|row| row.2 >= least);
+    let expected = graph.sorted(rows.map(|(u, v, w)| (u, v, weight(w))).collect());
+    let found = edges_of(place, "again.esker").into_iter().map(|(u, v, w)| (u, v, weight(w)));
+    let found = graph.sorted(found.collect());
+    let what = (graph.directed, graph.keeps, graph.weighted, graph.loops);
+    assert_eq!(found, expected, "{file} {options} {what:?} {losses:?}");
+    let info = place.json("info again.esker --json");
+    assert_eq!(info["directed"], graph.directed, "{file} {options} {what:?} {losses:?}");
+    let keeps = losses.iter().any(|loss| loss.contains("parallel edges"));
+    assert_eq!(keeps, graph.keeps, "{file} {options} {what:?} {losses:?}");
+    true
+}
+
+#[test]
+fn an_export_comes_back_as_its_own_notes_say() {
+    const FILES: [&str; 12] = [
+        "x.el",
+        "x.csv",
+        "x.tsv",
+        "x.txt",
+        "x.mtx",
+        "x.graph",
+        "x.gr",
+        "x.adj",
+        "x.sg",
+        "x.parquet",
+        "x.arrow",
+        "x.graph500",
+    ];
+    let place = Place::new();
+    let mut refused = 0;
+    for (number, graph) in Exported::all().into_iter().enumerate() {
+        graph.import(&place);
+        for (at, file) in FILES.into_iter().enumerate() {
+            refused += usize::from(!comes_back(&place, &graph, file, ""));
+            // Each format with each option for some graphs.
+            if graph.weighted && (at + number) % 3 == 0 {
+                refused += usize::from(!comes_back(&place, &graph, file, "--where weight>=2"));
+            }
+            if !graph.directed && (graph.keeps || at == number % FILES.len()) {
+                refused += usize::from(!comes_back(&place, &graph, file, "--both-ends"));
+            }
+        }
+    }
+    assert!(refused < 40, "{refused}");
+}

@@ -29,6 +29,7 @@ mod inputs;
 mod limits;
 mod rates;
 mod numbers;
+mod parallel;
 mod times;
 mod types;
 #[cfg(feature = "cluster")]

@@ -58,7 +58,7 @@ pub(super) fn writer<'a>(
         Format::Snap => LineStyle::Plain { separator: b'\t', weight: None },
         Format::Csv => LineStyle::Csv { delimiter: b',' },
         Format::Tsv => LineStyle::Csv { delimiter: b'\t' },
-        Format::MatrixMarket => LineStyle::Matrix { weight: shape.weight, below: !shape.directed },
+        Format::MatrixMarket => LineStyle::Matrix { weight: shape.weight, below: is_symmetric(shape) },
         Format::Dimacs => LineStyle::Arc { weight: integral(shape.weight_kind())? },
         Format::Graph500 => LineStyle::Packed,
         Format::Graph500Wide => LineStyle::Wide,
@@ -73,6 +73,11 @@ pub(super) fn writer<'a>(
     Ok(Box::new(LineWriter { line, logical, dictionaries, buffer, output }))
 }
 
+/// Whether a matrix is written as the half of a symmetric one.
+fn is_symmetric(shape: &ExportShape) -> bool {
+    !shape.directed && !shape.both_ends
+}
+
 fn write_head(format: Format, shape: &ExportShape, out: &mut Vec<u8>) {
     let (n, m) = (shape.vertices, shape.edges);
     let direction = if shape.directed { "Directed" } else { "Undirected" };
@@ -84,7 +89,7 @@ fn write_head(format: Format, shape: &ExportShape, out: &mut Vec<u8>) {
                 Some((_, PropertyKind::I32 | PropertyKind::I64)) => "integer",
                 Some(_) => "real",
             };
-            let symmetry = if shape.directed { "general" } else { "symmetric" };
+            let symmetry = if is_symmetric(shape) { "symmetric" } else { "general" };
             format!("%%MatrixMarket matrix coordinate {field} {symmetry}\n{n} {n} {m}\n")
         }
         Format::Dimacs => format!("p sp {n} {m}\n"),

@@ -42,6 +42,8 @@ pub enum Loss {
     Vertices(Format, u64),
     /// That edges between the same two vertices are kept apart.
     Parallel(Format),
+    /// That each edge stands at both of its ends: a reader takes the two for parallel edges.
+    BothEnds(Format),
 }
 
 /// Whose options a remedy names.
@@ -93,6 +95,7 @@ impl Loss {
             Self::Parallel(_) => {
                 (": import it with --duplicates keep", "; import it with duplicates=\"keep\"")
             }
+            Self::BothEnds(_) => (": import it with --both-ends", "; import it with both_ends=True"),
         }
     }
 }
@@ -148,6 +151,9 @@ impl fmt::Display for Loss {
             Self::Parallel(format) => {
                 write!(f, "nothing in {} says that the graph keeps parallel edges", format.title())
             }
+            Self::BothEnds(format) => {
+                write!(f, "nothing in {} says that each edge stands at both of its ends", format.title())
+            }
         }
     }
 }
@@ -176,13 +182,24 @@ fn kept(format: Format) -> KeptProperties {
     }
 }
 
-/// How a reader of a format takes a graph; `None`: the file says.
-fn taken_as_directed(format: Format) -> Option<bool> {
+/// How a reader of a format takes a graph; `None`: the file says. `both_ends`: an undirected one has each edge at both of its ends.
+fn taken_as_directed(format: Format, both_ends: bool) -> Option<bool> {
     use Format::{Arrow, Graph500, Graph500Wide, Graphalytics, MatrixMarket, Metis, Parquet, Sg, Wsg};
     match format {
+        // A symmetric matrix has only one half.
+        MatrixMarket if both_ends => Some(true),
         MatrixMarket | Metis | Graphalytics | Sg | Wsg | Parquet | Arrow => None,
         Graph500 | Graph500Wide => Some(false),
         _ => Some(true),
+    }
+}
+
+/// Whether a file of an undirected graph has each edge at both of its ends, and the format does not say so.
+fn has_both_ends(format: Format, options: &ExportOptions) -> bool {
+    match format {
+        Format::Metis | Format::Sg | Format::Wsg => false,
+        Format::Adjacency => true,
+        format => options.has_both_ends(format),
     }
 }
 
@@ -204,13 +221,17 @@ pub(super) fn of(graph: &dyn ExportGraph, format: Format, options: &ExportOption
     if options.properties {
         losses.extend(of_properties(graph, format)?);
     }
-    match (graph.is_directed(), taken_as_directed(format)) {
+    let both_ends = !graph.is_directed() && has_both_ends(format, options);
+    match (graph.is_directed(), taken_as_directed(format, both_ends)) {
         (false, Some(true)) => losses.push(Loss::Undirected(format)),
         (true, Some(false)) => losses.push(Loss::Directed(format)),
         _ => {}
     }
     if graph.is_multigraph() {
         losses.push(Loss::Parallel(format));
+        if both_ends {
+            losses.push(Loss::BothEnds(format));
+        }
     }
     if options.ids == WriteIds::External {
         let first = first_number(format).filter(|_| options.vertices.is_none());

@@ -111,7 +111,7 @@ fn export_edges(
             })
         }
         _ => {
-            let mut stream = ListExport::new(graph, both_ends(format, options), &options.cancel)?;
+            let mut stream = ListExport::new(graph, options.has_both_ends(format), &options.cancel)?;
             export_stream(&mut stream, path, options)
         }
     }
@@ -169,7 +169,7 @@ pub(crate) fn export_stream(
 /// # Errors
 /// As [`export()`].
 pub fn export_generated(generator: &Generator, path: &Path, options: &ExportOptions) -> Result<ExportReport> {
-    let both_ends = !generator.is_directed() && both_ends(format_of(path, options)?, options);
+    let both_ends = !generator.is_directed() && options.has_both_ends(format_of(path, options)?);
     export_stream(&mut GeneratorExport::new(generator, both_ends), path, options)
 }
 
@@ -206,12 +206,6 @@ fn named(name: &str) -> Option<Format> {
         "v" | "e" => Some(Format::Graphalytics),
         _ => None,
     })
-}
-
-/// Whether undirected edges are written at both ends.
-fn both_ends(format: Format, options: &ExportOptions) -> bool {
-    // DIMACS-9 has arcs only.
-    options.both_ends.unwrap_or(format == Format::Dimacs)
 }
 
 #[cfg(test)]

@@ -27,6 +27,8 @@ pub struct StoredExport<'a> {
     weight: Option<usize>,
     /// How many texts the dictionary of each property has; 0 for those that are not of texts.
     num_texts: Vec<usize>,
+    /// The graph of which this is a part.
+    whole: &'a Snapshot,
 }
 
 impl<'a> StoredExport<'a> {
@@ -58,7 +60,14 @@ impl<'a> StoredExport<'a> {
                 .iter()
                 .map(|record| snapshot.dictionary(record.number).map_or(0, Dictionary::len))
                 .collect(),
+            whole: snapshot,
         })
+    }
+
+    /// The same graph as a part of another: what it keeps is what that keeps.
+    #[must_use]
+    pub fn part_of(self, whole: &'a Snapshot) -> Self {
+        Self { whole, ..self }
     }
 
     /// The vertex of the snapshot that the export calls `v`.
@@ -83,11 +92,11 @@ impl ExportGraph for StoredExport<'_> {
     }
 
     fn is_multigraph(&self) -> bool {
-        self.snapshot.layer().multigraph
+        self.whole.layer().multigraph
     }
 
     fn vertex_properties(&self) -> Vec<String> {
-        self.snapshot.vertex_properties().map(|property| property.name.clone()).collect()
+        self.whole.vertex_properties().map(|property| property.name.clone()).collect()
     }
 
     fn has(&self, direction: Direction) -> bool {

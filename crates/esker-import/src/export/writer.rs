@@ -15,6 +15,8 @@ pub(super) struct ExportShape {
     pub(super) vertices: u64,
     pub(super) edges: u64,
     pub(super) directed: bool,
+    /// Whether undirected edges come at both of their ends because the caller asks for it.
+    pub(super) both_ends: bool,
     pub(super) properties: Vec<PropertyInfo>,
     pub(super) weight: Option<usize>,
     pub(super) dictionaries: Vec<BinaryArray>,
@@ -31,6 +33,7 @@ impl ExportShape {
             vertices: shape.vertices,
             edges: shape.edges,
             directed: shape.directed,
+            both_ends: options.both_ends == Some(true),
             properties: shape.properties,
             weight: shape.weight,
             dictionaries: shape.dictionaries,

@@ -2,33 +2,21 @@
 
 use std::ops::Range;
 
-use esker_format::io::Paging;
 use esker_format::memory::reserve;
 use esker_format::{Duplicates, ElementType, Error, PropertyRecord, PropertyType, Result, Widening};
-use esker_graph::{Cancel, Reservation};
 use esker_layers::ids::ExternalId;
 use esker_layers::property::PropertyValue;
 
 use super::change::{BatchOp, BatchValue};
 use super::content::NewIds;
 use super::exact::{exact_bits, exact_number, wider_for};
+use super::matching::{BatchMatch, EdgeMatch};
+use super::options::BatchMemory;
 use super::texts::{TEXT_BYTES, Texts};
 use crate::freeze::REMOVAL;
 
-/// Options of a commit.
-#[derive(Debug, Clone, Default)]
-pub struct CommitOptions {
-    /// The message of the version.
-    pub message: String,
-    /// The event time, in milliseconds since 1970, UTC: when what the batch records happened. It selects versions by time, so it must not be
-    /// before that of an earlier version. `None`: the time of the commit.
-    pub time_ms: Option<u64>,
-    /// The version that the batch was made for: the commit is refused unless it is still the newest.
-    pub follows: Option<u64>,
-    /// Stops the commit until its record in the log is complete in memory; then nothing has happened. Later, it only ends the wait for a
-    /// durable large commit to become visible, which it does in the background.
-    pub cancel: Cancel,
-}
+/// What a commit keeps in memory for a change of edges if it has to know which edges there are: a slot of a table, with an allocation.
+const STANDING_BYTES: usize = 128;
 
 /// Changes to commit together with [`crate::Database::commit`].
 ///
@@ -50,41 +38,18 @@ pub struct Batch {
     pub(crate) names: Vec<String>,
     /// The values that it sets, in order.
     values: Vec<BatchValue>,
+    /// Which edges it removes, where not all between two vertices.
+    pub(crate) matches: Vec<BatchMatch>,
+    /// Memory of what these have on the heap.
+    match_bytes: usize,
+    /// Whether the commit counts the edges that it removes.
+    pub(crate) counts_removed: bool,
     /// The vertex properties that the batch defines: name and type.
     pub(crate) defined: Vec<(String, PropertyType)>,
     /// Memory of the texts that the batch sets as properties of vertices.
     value_bytes: usize,
     /// The memory that [`crate::Database::make_room`] has reserved.
     pub(crate) memory: BatchMemory,
-}
-
-/// Memory reserved for a batch; a clone has none.
-#[derive(Debug, Default)]
-pub(crate) struct BatchMemory {
-    pub(crate) reserved: Option<Reservation>,
-    /// Since the batch exceeds the limit: its large pieces lie in a scratch file.
-    pub(crate) paging: Option<Paging>,
-}
-
-impl BatchMemory {
-    /// An error if pieces of a batch that pages lie on the heap, because the scratch file cannot grow.
-    pub(crate) fn expect_paged(&self) -> Result<()> {
-        if self.paging.as_ref().is_some_and(Paging::lacks_space) {
-            return Err(Error::Invalid(
-                "a commit exceeds the memory limit, and the disk has no room for the scratch file, which lies \
-                 in the first database of this process that needed one: free space there and begin the \
-                 commit anew, raise the limit, or commit in smaller parts"
-                    .to_owned(),
-            ));
-        }
-        Ok(())
-    }
-}
-
-impl Clone for BatchMemory {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
 }
 
 impl Batch {
@@ -101,6 +66,9 @@ impl Batch {
             texts: vec![Texts::default(); count],
             names: Vec::new(),
             values: Vec::new(),
+            matches: Vec::new(),
+            match_bytes: 0,
+            counts_removed: false,
             defined: Vec::new(),
             value_bytes: 0,
             memory: BatchMemory::default(),
@@ -116,7 +84,10 @@ impl Batch {
     pub(crate) fn bytes(&self) -> usize {
         let rows: usize = self.rows.iter().map(|column| column.capacity() * size_of::<u64>()).sum();
         let values = self.values.capacity() * size_of::<BatchValue>();
-        self.ids.bytes() + self.ops.capacity() * size_of::<BatchOp>() + values + rows + self.text_bytes()
+        let matches = self.matches.capacity() * size_of::<BatchMatch>() + self.match_bytes;
+        let ops = self.ops.capacity() * size_of::<BatchOp>();
+        let standing = if self.selects_edges() { self.ops.len() * STANDING_BYTES } else { 0 };
+        self.ids.bytes() + ops + values + matches + rows + standing + self.text_bytes()
     }
 
     /// The memory of the texts among the changes.
@@ -129,6 +100,7 @@ impl Batch {
         let properties = std::mem::take(&mut self.edge_properties);
         let mut empty = Self::new(properties, matches!(self.ids, NewIds::Texts(..)), self.duplicates);
         (empty.names, empty.defined) = (std::mem::take(&mut self.names), std::mem::take(&mut self.defined));
+        empty.counts_removed = self.counts_removed;
         *self = empty;
     }
 
@@ -155,7 +127,7 @@ impl Batch {
         let mut next = 0;
         self.ops.iter().filter_map(move |op| {
             let first = next;
-            next += if matches!(op, BatchOp::Edge(_)) { 2 } else { 1 };
+            next += op.num_ids();
             matches!(op, BatchOp::RemoveVertex).then(|| self.ids.get(first))
         })
     }
@@ -322,6 +294,47 @@ impl Batch {
         Ok(())
     }
 
+    /// Removes those edges between two vertices that a match selects, among those that there are after the earlier changes of the batch. Does nothing
+    /// if there are none.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if memory runs out, an id is not of the database's kind, or there is no such edge property.
+    pub fn remove_edges<'i>(
+        &mut self,
+        source: impl Into<ExternalId<'i>>,
+        target: impl Into<ExternalId<'i>>,
+        wanted: &EdgeMatch<'_>,
+    ) -> Result<()> {
+        let (source, target) = (self.expect_kind(source.into())?, self.expect_kind(target.into())?);
+        let count = self.edge_properties.len();
+        if let Some((number, _)) = wanted.values.iter().find(|(number, _)| *number as usize >= count) {
+            return Err(Error::Invalid(format!("there is no edge property number {number}")));
+        }
+        self.make_room(&[source, target])?;
+        let index = u32::try_from(self.matches.len()).ok().filter(|&index| index < REMOVAL);
+        let index = index.ok_or_else(|| {
+            Error::Invalid("a batch takes at most 2^32 - 1 removals of edges: commit it in parts".to_owned())
+        })?;
+        reserve(&mut self.matches, 1)?;
+        let wanted = BatchMatch::of(wanted)?;
+        self.match_bytes += wanted.bytes();
+        self.matches.push(wanted);
+        self.ids.push(source);
+        self.ids.push(target);
+        self.ops.push(BatchOp::RemoveEdges(index));
+        Ok(())
+    }
+
+    /// Asks the commit to count the edges that [`Batch::remove_edge`] removes: see [`crate::Committed::removed`]. That takes a search for each.
+    pub fn count_removed(&mut self) {
+        self.counts_removed = true;
+    }
+
+    /// Whether the commit has to know which edges there are, because it removes some of several or counts them.
+    pub(crate) fn selects_edges(&self) -> bool {
+        self.counts_removed || !self.matches.is_empty()
+    }
+
     /// Adds a vertex, unless it exists.
     ///
     /// # Errors
@@ -330,7 +343,7 @@ impl Batch {
         self.push(id.into(), BatchOp::AddVertex)
     }
 
-    /// Removes a vertex with its edges. Its property values are kept, and return if it is added again.
+    /// Removes a vertex with its edges. If it is added again, it begins without properties.
     ///
     /// # Errors
     /// [`Error::Invalid`] if memory runs out, or the id is not of the database's kind.
@@ -360,10 +373,7 @@ impl Batch {
             Some(PropertyValue::Text(text)) => text.len() + TEXT_BYTES,
             _ => 0,
         };
-        let value = value.map(|value| match value {
-            PropertyValue::Text(text) => BatchValue::Text(text.to_vec()),
-            number => BatchValue::Number(number.to_owned_number()),
-        });
+        let value = value.map(BatchValue::of);
         let index = match value {
             None => REMOVAL,
             Some(_) => self.next_value()?,

@@ -10,6 +10,8 @@ use super::exact::exact_bits;
 pub(crate) enum BatchOp {
     /// Two ids. Adds or sets an edge with the values of a row, or removes it.
     Edge(u32),
+    /// Two ids. Removes those edges between them that the match with this index selects.
+    RemoveEdges(u32),
     /// One id.
     AddVertex,
     /// One id.
@@ -26,7 +28,24 @@ pub(crate) enum BatchValue {
     Text(Vec<u8>),
 }
 
+impl BatchOp {
+    /// The number of ids.
+    pub(crate) fn num_ids(self) -> usize {
+        match self {
+            Self::Edge(_) | Self::RemoveEdges(_) => 2,
+            Self::AddVertex | Self::RemoveVertex | Self::SetVertex(..) => 1,
+        }
+    }
+}
+
 impl BatchValue {
+    pub(crate) fn of(value: PropertyValue<'_>) -> Self {
+        match value {
+            PropertyValue::Text(text) => Self::Text(text.to_vec()),
+            number => Self::Number(number.to_owned_number()),
+        }
+    }
+
     /// The value in the type of a vertex property.
     pub(crate) fn stored(&self, property: &PropertyRecord) -> Result<VertexValue> {
         let wrong = |shown: &dyn std::fmt::Display| {

@@ -7,7 +7,7 @@ use esker_format::{Error, Owner, PropertyRecord, Result, Widening};
 use esker_graph::{Direction, VertexId};
 
 use super::handle::{CommitWatch, Core, Database, DatabaseOptions, locked};
-use super::write::{Earlier, Writer};
+use super::write::{Earlier, Resolved, Writer};
 use crate::commit::{Batch, CommitOptions, WiderSum, reads_edges};
 
 /// Report of a commit.
@@ -18,6 +18,9 @@ pub struct Committed {
     /// The number of edges of the batch that were left out or united with another, as the rule for duplicates says. With
     /// [`Duplicates::Last`](esker_format::Duplicates::Last), only those that the batch adds several times.
     pub duplicates: u64,
+    /// The number of edges that were removed, not counting those of removed vertices, if the batch removes some of several or asks for it
+    /// ([`Batch::count_removed`]).
+    pub removed: Option<u64>,
 }
 
 /// Tells a watch that a commit is being written, until it is dropped.
@@ -142,8 +145,10 @@ impl Database {
             let mut writer = locked(&core.writer);
             writer.expect_sound()?;
             core.expect_types(batch)?;
-            if batch.removes_vertices() || reads_edges(batch.duplicates()) || options.follows.is_some() {
-                // The removal of a vertex and some rules for duplicates need edges, so earlier commits must be visible.
+            let needs_edges =
+                batch.removes_vertices() || batch.selects_edges() || reads_edges(batch.duplicates());
+            if needs_edges || options.follows.is_some() {
+                // Earlier commits must be visible.
                 let before = writer.next_version - 1;
                 core.make_visible(before).map_err(|error| writer.fail(error))?;
             }
@@ -154,10 +159,11 @@ impl Database {
                 run: &core.run,
                 directed: core.view().below.is_directed(),
                 neighbours: &|v| core.all_edges(v),
-                edge: &|source, target| Ok(core.view().edge_bits(source, target)?.pop()),
+                edges: &|source, target| core.view().edge_bits(source, target),
                 wider,
             };
-            let (mut commit, payload, duplicates) = writer.resolve(batch, options, &earlier)?;
+            let Resolved { mut commit, payload, duplicates, removed } =
+                writer.resolve(batch, options, &earlier)?;
             commit.paging = batch.memory.paging.take();
             batch.forget_changes();
             core.count_kept(&writer);
@@ -167,7 +173,7 @@ impl Database {
             commit.checksum = logged.map_err(|error| writer.fail(error))?;
             let is_large = core.is_large(&commit);
             locked(&core.pending).push_back(Arc::new(commit));
-            (Committed { version, duplicates }, is_large, watched)
+            (Committed { version, duplicates, removed }, is_large, watched)
         };
         let version = committed.version;
         core.log.wait(version).map_err(|error| locked(&core.writer).fail(error))?;

@@ -2,8 +2,11 @@
 //! directory.
 
 mod unfrozen;
+mod standing;
 mod write;
 mod known;
+mod removing;
+mod vertices;
 mod view;
 mod layers;
 mod reservation;

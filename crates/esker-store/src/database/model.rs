@@ -10,6 +10,7 @@ use esker_layers::property::{PropertyValue, REMOVED_NUMBER, removed_by_version};
 
 use super::{Database, OwnedValue};
 use crate::check::check;
+use crate::commit::EdgeMatch;
 use crate::history::Random;
 use crate::sample::{KINDS, Sample, kind_of};
 use crate::snapshot::Snapshot;
@@ -55,6 +56,8 @@ fn id_behind(external: ExternalId<'_>) -> u64 {
 pub(super) enum ModelChange {
     Add(u64, u64, i32, u8),
     Remove(u64, u64),
+    /// Removes the edges between two vertices with a weight, a kind, or both; of those with both a number, if one is given.
+    RemoveSome(u64, u64, (Option<i32>, Option<u8>), Option<u64>),
     AddVertex(u64),
     RemoveVertex(u64),
     Age(u64, Option<i64>),
@@ -106,32 +109,53 @@ impl ModelVersion {
         version
     }
 
+    /// Adds a vertex. One that was removed begins without properties.
+    fn add_vertex(&mut self, v: u64) {
+        if self.vertices.insert(v) {
+            self.ages.remove(&v);
+            self.names.remove(&v);
+        }
+    }
+
     fn change(&mut self, change: &ModelChange, directed: bool) {
         match change {
             ModelChange::Add(u, v, weight, kind) => {
-                self.vertices.extend([u, v]);
+                self.add_vertex(*u);
+                self.add_vertex(*v);
                 let key = key(directed, *u, *v);
                 self.edges.entry(key).or_default().push((*weight, kind_text(*kind)));
             }
             ModelChange::Remove(u, v) => {
                 self.edges.remove(&key(directed, *u, *v));
             }
-            ModelChange::AddVertex(v) => {
-                self.vertices.insert(*v);
+            ModelChange::RemoveSome(u, v, (weight, kind), at_most) => {
+                let mut left = at_most.unwrap_or(u64::MAX);
+                let kind = kind.map(kind_text);
+                if let Some(copies) = self.edges.get_mut(&key(directed, *u, *v)) {
+                    copies.retain(|(own_weight, own_kind)| {
+                        let is_wanted = weight.is_none_or(|weight| weight == *own_weight)
+                            && kind.as_ref().is_none_or(|kind| kind == own_kind);
+                        let goes = is_wanted && left > 0;
+                        left -= u64::from(goes);
+                        !goes
+                    });
+                }
+                self.edges.retain(|_, copies| !copies.is_empty());
             }
+            ModelChange::AddVertex(v) => self.add_vertex(*v),
             ModelChange::RemoveVertex(v) => {
                 self.vertices.remove(v);
                 self.edges.retain(|(a, b), _| a != v && b != v);
             }
             ModelChange::Age(v, age) => {
-                self.vertices.insert(*v);
+                self.add_vertex(*v);
                 match age {
                     Some(age) => self.ages.insert(*v, *age),
                     None => self.ages.remove(v),
                 };
             }
             ModelChange::Name(v, name) => {
-                self.vertices.insert(*v);
+                self.add_vertex(*v);
                 match name {
                     Some(name) => self.names.insert(*v, name.clone()),
                     None => self.names.remove(v),
@@ -161,11 +185,18 @@ impl ModelChange {
         let mut id =
             |bound: u64| random.below(bound as usize) as u64 * random.below(bound as usize) as u64 / bound;
         let (u, v) = (id(n * 3 / 2 + 2), id(n * 3 / 2 + 2));
-        match random.below(13) {
+        match random.below(16) {
             0..6 => Self::Add(u, v, random.below(4) as i32, random.below(6) as u8),
             6..9 => Self::Remove(u, v),
             9 => Self::AddVertex(random.below(2 * n as usize) as u64),
             10 => Self::RemoveVertex(u),
+            13..16 => {
+                let mut wanted = (random.chance(70).then(|| random.below(4) as i32), None);
+                wanted.1 = random.chance(50).then(|| random.below(6) as u8);
+                let is_exact = wanted.0.is_some() && wanted.1.is_some();
+                let at_most = (is_exact && random.chance(50)).then(|| 1 + random.below(2) as u64);
+                Self::RemoveSome(u, v, wanted, at_most)
+            }
             11 => Self::Age(u, random.chance(60).then(|| random.below(6) as i64 - 3)),
             _ => Self::Name(u, random.chance(60).then(|| "abc"[..random.below(3)].to_owned())),
         }
@@ -210,6 +241,13 @@ pub(super) fn commit(db: &Database, changes: &[ModelChange]) -> Result<u64> {
                 batch.add_edge(&id(u), &id(v), &[&own, &later[..]].concat())?;
             }
             ModelChange::Remove(u, v) => batch.remove_edge(&id(u), &id(v))?,
+            ModelChange::RemoveSome(u, v, (weight, kind), at_most) => {
+                let text = kind.map(kind_text);
+                let weight = weight.map(|weight| (0, PropertyValue::I32(weight)));
+                let kind = text.as_ref().map(|text| (1, PropertyValue::Text(text)));
+                let values: Vec<_> = weight.into_iter().chain(kind).collect();
+                batch.remove_edges(&id(u), &id(v), &EdgeMatch { values: &values, at_most: *at_most })?;
+            }
             ModelChange::AddVertex(v) => batch.add_vertex(&id(v))?,
             ModelChange::RemoveVertex(v) => batch.remove_vertex(&id(v))?,
             ModelChange::Age(v, age) => batch.set_vertex(&id(v), "age", age.map(PropertyValue::I64))?,

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use esker_format::io::{Disk, FaultyDisk};
 use esker_format::{ElementType, Encoding, IdMapKind, Retention};
 use esker_graph::{Budget, Run, RunOptions};
+use esker_layers::property::PropertyValue;
 use proptest::prelude::*;
 
 use super::handle::locked;
 use super::model::{DB, Model, ModelChange, commit, leave_out_removed, normal, read, verify, verify_points};
-use super::{CompactOptions, Database, DatabaseOptions, Renumber, Tiling};
+use super::{CompactOptions, Database, DatabaseOptions, OwnedValue, Renumber, Tiling};
+use crate::commit::CommitOptions;
 use crate::history::Random;
 use crate::sample::Sample;
 use crate::version::strays;
@@ -438,4 +440,77 @@ fn commits_of_other_threads_outlive_renumberings() {
     commit(&db, &[ModelChange::RemoveVertex(1)]).unwrap();
     left_out += db.compact_with(RENUMBERING, &run).unwrap().vertices_left_out;
     assert!(left_out > 0);
+}
+
+/// Of several edges between two vertices, all went: `delete` with a property deleted the other kinds too.
+#[test]
+fn some_of_several_edges_are_removed_and_counted_and_the_others_stay_what_they_were() {
+    for directed in [true, false] {
+        let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
+        let sample = Sample::random(4, 0, directed, 1);
+        sample.write(&disk, Path::new(DB), false).unwrap();
+        let db = Database::open_on(disk, Path::new(DB), options()).unwrap();
+        let run = Run::with_threads(1).unwrap();
+        let mut model = Model::of(&sample);
+        let do_all = |model: &mut Model, changes: &[ModelChange]| {
+            commit(&db, changes).unwrap();
+            model.commit(changes);
+            verify(&db, model, &run);
+        };
+        use ModelChange::{Add, Remove, RemoveSome};
+        do_all(
+            &mut model,
+            &[Add(0, 1, 1, 0), Add(0, 1, 1, 0), Add(0, 1, 2, 1), Add(0, 2, 3, 1), Add(0, 3, 4, 1)],
+        );
+        db.freeze(&run).unwrap();
+        do_all(&mut model, &[Add(0, 1, 5, 2)]);
+        do_all(
+            &mut model,
+            &[RemoveSome(0, 1, (Some(1), Some(0)), Some(1)), RemoveSome(0, 1, (None, Some(2)), None)],
+        );
+        do_all(&mut model, &[RemoveSome(1, 0, (Some(1), None), None)]);
+        db.freeze(&run).unwrap();
+        do_all(&mut model, &[RemoveSome(0, 1, (Some(9), None), None), Add(0, 1, 6, 0), Remove(0, 2)]);
+        do_all(
+            &mut model,
+            &[
+                RemoveSome(0, 1, (Some(6), None), None),
+                Add(0, 1, 7, 0),
+                RemoveSome(0, 1, (Some(2), None), None),
+            ],
+        );
+        db.freeze(&run).unwrap();
+        let born = |version: u64| {
+            let snapshot = db.at(version).unwrap();
+            read(&snapshot, &run).unwrap().edges.get(&(0, 1)).map_or(0, Vec::len)
+        };
+        let left: Vec<usize> = (2..=7).map(born).collect();
+        assert_eq!(left, if directed { [3, 4, 2, 2, 3, 2] } else { [3, 4, 2, 1, 2, 1] });
+        db.compact(&run).unwrap();
+        verify(&db, &model, &run);
+        let mut batch = db.batch();
+        batch.count_removed();
+        batch.remove_edge(0_u64, 1_u64).unwrap();
+        batch.remove_edge(0_u64, 1_u64).unwrap();
+        batch.remove_edge(2_u64, 2_u64).unwrap();
+        let committed = db.commit_with(batch, &CommitOptions::default()).unwrap();
+        assert_eq!(committed.removed, Some(if directed { 2 } else { 1 }));
+        db.close().unwrap();
+    }
+}
+
+/// A vertex that was removed and added again had the properties of the vertex before.
+#[test]
+fn a_vertex_that_is_added_again_begins_without_properties() {
+    let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
+    Sample::random(5, 8, true, 1).write(&disk, Path::new(DB), false).unwrap();
+    let db = Database::open_on(disk, Path::new(DB), options()).unwrap();
+    let run = Run::with_threads(1).unwrap();
+    let age = |v: u64| db.vertex_value(db.vertex_of(v.into()).unwrap().unwrap(), "age").unwrap();
+    commit(&db, &[ModelChange::Age(1, Some(7)), ModelChange::Age(2, Some(8))]).unwrap();
+    commit(&db, &[ModelChange::RemoveVertex(1), ModelChange::RemoveVertex(2)]).unwrap();
+    commit(&db, &[ModelChange::AddVertex(1), ModelChange::Age(2, Some(9))]).unwrap();
+    assert_eq!((age(1), age(2)), (None, Some(OwnedValue::Number(PropertyValue::I64(9)))));
+    db.freeze(&run).unwrap();
+    assert_eq!((age(1), age(2)), (None, Some(OwnedValue::Number(PropertyValue::I64(9)))));
 }

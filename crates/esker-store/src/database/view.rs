@@ -147,17 +147,23 @@ impl View {
         Ok(self.is_below(source) && self.below.has_edge(source, target)?)
     }
 
-    /// The property bits of all edges between two vertices.
+    /// The property bits of all edges between two vertices, in the order in which they were added.
     pub(super) fn edge_bits(&self, source: VertexId, target: VertexId) -> Result<Vec<Vec<u64>>> {
         let (is_replaced, alive) = self.unfrozen.copies(source, target);
-        let mut found: Vec<Vec<u64>> = alive.into_iter().map(|op| self.unfrozen.bits(op)).collect();
+        let mut places: Vec<(&ListColumns, usize)> = Vec::new();
         if !is_replaced {
             self.visit_below(Direction::Out, source, target, |lists, at| {
-                found
-                    .push(lists.properties().iter().map(|values| values.bits_at(at)).collect::<Result<_>>()?);
+                places.push((lists, at));
                 Ok(Flow::More)
             })?;
         }
+        // The newest layer comes first, and in a layer what was added first.
+        let stretches = places.chunk_by(|one, other| std::ptr::eq(one.0, other.0)).rev();
+        let bits = |&(lists, at): &(&ListColumns, usize)| {
+            lists.properties().iter().map(|values| values.bits_at(at)).collect::<Result<Vec<u64>>>()
+        };
+        let mut found = stretches.flatten().map(bits).collect::<Result<Vec<Vec<u64>>>>()?;
+        found.extend(alive.into_iter().map(|op| self.unfrozen.bits(op)));
         Ok(found)
     }
 

@@ -6,13 +6,12 @@ use std::collections::{HashMap, HashSet};
 use std::time::UNIX_EPOCH;
 
 use esker_format::memory::{collected, no_memory, push, reserve, with_room};
-use esker_format::{
-    CommitText, Error, Owner, PropertyRecord, PropertyType, Result, VertexChange, VertexValue,
-};
+use esker_format::{CommitText, Error, Owner, PropertyRecord, PropertyType, Result, VertexChange};
 use esker_graph::{Cancel, NONE, Run, VertexId};
 use esker_layers::ids::{ExternalId, IdMap, IdTail};
 use esker_layers::property::REMOVED_NUMBER;
 
+use super::standing::Standing;
 use crate::commit::{Batch, BatchOp, Commit, CommitOptions, DuplicateRule, EdgeOp, NewIds, WiderSum};
 use crate::freeze::REMOVAL;
 use crate::snapshot::Snapshot;
@@ -60,7 +59,7 @@ fn allocated_bytes(bytes: usize) -> usize {
 pub(super) type TextCodes = HashMap<Vec<u8>, u32>;
 
 /// Returns all edges of a vertex, in and out, after all earlier commits.
-type Neighbours<'a> = &'a dyn Fn(VertexId) -> Result<Vec<(VertexId, VertexId)>>;
+pub(super) type Neighbours<'a> = &'a dyn Fn(VertexId) -> Result<Vec<(VertexId, VertexId)>>;
 
 /// The graph after all earlier commits.
 pub(super) struct Earlier<'a> {
@@ -68,10 +67,21 @@ pub(super) struct Earlier<'a> {
     pub(super) run: &'a Run,
     pub(super) directed: bool,
     pub(super) neighbours: Neighbours<'a>,
-    /// The property bits of an edge.
-    pub(super) edge: &'a dyn Fn(VertexId, VertexId) -> Result<Option<Vec<u64>>>,
+    /// The property bits of all edges between two vertices, in the order in which they were added.
+    pub(super) edges: &'a dyn Fn(VertexId, VertexId) -> Result<Vec<Vec<u64>>>,
     /// Set with an error if the commit is possible once a property has a wider type.
     pub(super) wider: &'a Cell<Option<WiderSum>>,
+}
+
+/// A commit that was made of a batch.
+pub(super) struct Resolved {
+    pub(super) commit: Commit,
+    /// The payload of its record in the log.
+    pub(super) payload: Vec<u8>,
+    /// The number of its duplicate edges.
+    pub(super) duplicates: u64,
+    /// The number of edges that changes of edges remove, if the batch wants to know.
+    pub(super) removed: Option<u64>,
 }
 
 /// A commit while it is built.
@@ -79,10 +89,14 @@ pub(super) struct CommitBuilder<'a> {
     pub(super) writer: &'a mut Writer,
     pub(super) commit: Commit,
     /// Vertices that the commit removed or restored, for undoing it.
-    toggled: Vec<VertexId>,
+    pub(super) toggled: Vec<VertexId>,
     /// For each vertex, the indexes of this commit's edge changes that touch it; built at the first removal
     /// of a vertex.
-    touching: Option<HashMap<VertexId, Vec<usize>>>,
+    pub(super) touching: Option<HashMap<VertexId, Vec<usize>>>,
+    /// The number of rows of the batch.
+    batch_rows: u32,
+    /// The edges between two vertices, where the batch removes some of several: see `removing`.
+    pub(super) standing: Standing,
     pub(super) cancel: &'a Cancel,
 }
 
@@ -115,14 +129,13 @@ impl Writer {
         (self.tail.first() + self.tail.len()) as u64
     }
 
-    /// Resolves a batch to a commit, the payload of its log record, and the number of its duplicate edges. After an error nothing has
-    /// changed.
+    /// Resolves a batch to a commit. After an error nothing has changed.
     pub(super) fn resolve(
         &mut self,
         batch: &Batch,
         options: &CommitOptions,
         earlier: &Earlier<'_>,
-    ) -> Result<(Commit, Vec<u8>, u64)> {
+    ) -> Result<Resolved> {
         if batch.rows.len() != self.texts.len() {
             return Err(Error::Invalid(format!(
                 "the batch has {}, but edges now have {}: create a new batch",
@@ -151,10 +164,18 @@ impl Writer {
         };
         let cancel = &options.cancel;
         let known = self.known_vertices(batch, earlier.run, cancel)?;
-        let mut builder = CommitBuilder { writer: self, commit, toggled: Vec::new(), touching: None, cancel };
+        let mut builder = CommitBuilder {
+            writer: self,
+            commit,
+            toggled: Vec::new(),
+            touching: None,
+            batch_rows: batch.num_rows,
+            standing: Standing::new(earlier.directed),
+            cancel,
+        };
         let taken = match builder.only_adds(batch, &known) {
             true => builder.take_additions(batch, known, earlier.run),
-            false => builder.take(batch, &known, earlier.neighbours),
+            false => builder.take(batch, &known, earlier),
         };
         let outcome = taken.and_then(|()| {
             builder.commit.num_vertices = builder.writer.num_vertices();
@@ -165,7 +186,7 @@ impl Writer {
             cancel.check()?;
             Ok((payload, duplicates))
         });
-        let CommitBuilder { commit, toggled, .. } = builder;
+        let CommitBuilder { commit, toggled, standing, .. } = builder;
         let (payload, duplicates) = outcome.inspect_err(|_| {
             self.tail.truncate(ids_before);
             self.vertex_properties.truncate(properties_before);
@@ -181,7 +202,8 @@ impl Writer {
             }
         })?;
         self.accept(&commit);
-        Ok((commit, payload, duplicates))
+        let removed = batch.selects_edges().then_some(standing.removed);
+        Ok(Resolved { commit, payload, duplicates, removed })
     }
 
     /// The event time of the next commit: as given, else `now_ms`.
@@ -261,7 +283,7 @@ impl Writer {
 
 impl CommitBuilder<'_> {
     /// Takes the changes of a batch; `known` is what [`Writer::known_vertices`] found.
-    fn take(&mut self, batch: &Batch, known: &[VertexId], neighbours: Neighbours<'_>) -> Result<()> {
+    fn take(&mut self, batch: &Batch, known: &[VertexId], earlier: &Earlier<'_>) -> Result<()> {
         for (name, element) in &batch.defined {
             self.define(name, element.clone())?;
         }
@@ -281,7 +303,16 @@ impl CommitBuilder<'_> {
                 BatchOp::Edge(REMOVAL) => {
                     let (source, target) = (self.find(id())?, self.find(id())?);
                     if let (Some(source), Some(target)) = (source, target) {
+                        if batch.counts_removed {
+                            self.count_removed(batch, (source, target), earlier)?;
+                        }
                         self.push_edge(EdgeOp { source, target, row: REMOVAL })?;
+                    }
+                }
+                BatchOp::RemoveEdges(wanted) => {
+                    let (source, target) = (self.find(id())?, self.find(id())?);
+                    if let (Some(source), Some(target)) = (source, target) {
+                        self.remove_edges(batch, (source, target), *wanted, earlier)?;
                     }
                 }
                 BatchOp::Edge(row) => {
@@ -293,7 +324,7 @@ impl CommitBuilder<'_> {
                 }
                 BatchOp::RemoveVertex => {
                     if let Some(v) = self.find(id())? {
-                        self.remove_vertex(v, neighbours)?;
+                        self.remove_vertex(v, earlier.neighbours)?;
                     }
                 }
                 BatchOp::SetVertex(name, value) => {
@@ -305,7 +336,7 @@ impl CommitBuilder<'_> {
                 }
             }
         }
-        Ok(())
+        self.settle_all(batch.num_rows)
     }
 
     /// Applies the rule for duplicate edges.
@@ -318,7 +349,10 @@ impl CommitBuilder<'_> {
         let first_new = writer.num_vertices() - commit.new_ids.len() as u64;
         let edge = |source: VertexId, target: VertexId| {
             // A vertex added by this commit has no earlier edges.
-            if u64::from(source.max(target)) >= first_new { Ok(None) } else { (earlier.edge)(source, target) }
+            if u64::from(source.max(target)) >= first_new {
+                return Ok(None);
+            }
+            Ok((earlier.edges)(source, target)?.pop())
         };
         let (rule, directed, properties) = (batch.duplicates(), earlier.directed, batch.edge_properties());
         let (run, num_vertices, wider) = (earlier.run, writer.num_vertices(), earlier.wider);
@@ -398,7 +432,7 @@ impl CommitBuilder<'_> {
     }
 
     /// The vertex of an id, which may have been looked up before this commit added any.
-    fn find(&self, (id, known): (ExternalId<'_>, Option<VertexId>)) -> Result<Option<VertexId>> {
+    pub(super) fn find(&self, (id, known): (ExternalId<'_>, Option<VertexId>)) -> Result<Option<VertexId>> {
         match known {
             None => self.writer.find(id),
             Some(NONE) => Ok(self.writer.tail.vertex_of(id)),
@@ -406,61 +440,22 @@ impl CommitBuilder<'_> {
         }
     }
 
-    /// The vertex of an id, which is added or restored if necessary.
-    pub(super) fn vertex(&mut self, (id, known): (ExternalId<'_>, Option<VertexId>)) -> Result<VertexId> {
-        let Some(v) = self.find((id, known))? else {
-            self.commit.new_ids.make_room(&[id])?;
-            let v = self.writer.tail.add(id)?;
-            self.commit.new_ids.push(id);
-            return Ok(v);
-        };
-        if !self.writer.removed.is_empty() && self.writer.removed.remove(&v) {
-            self.set_removed(v, false);
+    pub(super) fn push_edge(&mut self, edge: EdgeOp) -> Result<()> {
+        if !self.standing.kept.is_empty() {
+            self.settle(self.batch_rows, self.standing.ends(edge.source, edge.target))?;
         }
-        Ok(v)
+        self.push_change(edge)
     }
 
-    fn set_removed(&mut self, v: VertexId, removed: bool) {
-        self.toggled.push(v);
-        let value = Some(VertexValue { bits: u64::from(removed), text: None });
-        self.commit.vertices.push(VertexChange { property: REMOVED_NUMBER, vertex: u64::from(v), value });
-    }
-
-    fn push_edge(&mut self, edge: EdgeOp) -> Result<()> {
+    /// Adds a change of edges to the commit.
+    pub(super) fn push_change(&mut self, edge: EdgeOp) -> Result<()> {
         let index = self.commit.edges.len();
+        self.standing.note(&edge);
         if let Some(touching) = &mut self.touching {
             touching.entry(edge.source).or_default().push(index);
             touching.entry(edge.target).or_default().push(index);
         }
         push(&mut self.commit.edges, edge)
-    }
-
-    fn remove_vertex(&mut self, v: VertexId, neighbours: Neighbours<'_>) -> Result<()> {
-        if !self.writer.removed.insert(v) {
-            return Ok(());
-        }
-        self.set_removed(v, true);
-        let edges = &self.commit.edges;
-        let touching = self.touching.get_or_insert_with(|| {
-            let mut touching: HashMap<VertexId, Vec<usize>> = HashMap::new();
-            for (index, edge) in edges.iter().enumerate() {
-                touching.entry(edge.source).or_default().push(index);
-                touching.entry(edge.target).or_default().push(index);
-            }
-            touching
-        });
-        let own = touching.get(&v).into_iter().flatten().map(|&index| &edges[index]);
-        let mut pairs: Vec<(VertexId, VertexId)> = own.map(|edge| (edge.source, edge.target)).collect();
-        // A vertex added by this commit has no earlier edges.
-        if u64::from(v) < self.writer.num_vertices() - self.commit.new_ids.len() as u64 {
-            pairs.extend(neighbours(v)?);
-        }
-        pairs.sort_unstable();
-        pairs.dedup();
-        for (source, target) in pairs {
-            self.push_edge(EdgeOp { source, target, row: REMOVAL })?;
-        }
-        Ok(())
     }
 }
 

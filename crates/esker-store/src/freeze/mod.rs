@@ -12,6 +12,7 @@ mod known;
 mod changes;
 mod sort;
 mod resolve;
+mod edge;
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};

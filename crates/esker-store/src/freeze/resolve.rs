@@ -8,7 +8,7 @@ use esker_graph::{Direction, Flow, VertexId};
 use esker_layers::layer::{Address, ArcChunk, ListColumns, SectionChunk};
 use esker_layers::stack::{Stretch, Table};
 
-use super::changes::{Changes, EdgeChange, Growth, REMOVAL, Tally};
+use super::changes::{Changes, EdgeChange, REMOVAL, Tally};
 use super::known::KnownEdges;
 
 /// Lists of at most this many arcs are copied instead of getting another fragment.
@@ -22,7 +22,7 @@ const SEARCHES_AT_ONCE: usize = 16;
 /// The inputs shared by all vertices of a direction.
 pub(super) struct Resolver<'a> {
     changes: &'a Changes<'a>,
-    direction: Direction,
+    pub(super) direction: Direction,
     table: Option<&'a Table>,
     /// The lists of the complete layer.
     base: &'a ListColumns,
@@ -32,37 +32,57 @@ pub(super) struct Resolver<'a> {
     has_codes: bool,
     multigraph: bool,
     /// Whether the graph is directed. If not, each edge passes twice and is counted once.
-    directed: bool,
+    pub(super) directed: bool,
     /// The first version code whose changes are counted.
-    counted_from: u32,
+    pub(super) counted_from: u32,
 }
 
 /// Where the property values of an arc are.
 #[derive(Clone, Copy)]
-enum ValueSource<'a> {
+pub(super) enum ValueSource<'a> {
     Row(u32),
     Old(&'a ListColumns, usize),
 }
 
 /// An arc of the new layer.
 #[derive(Clone, Copy)]
-struct NewArc<'a> {
-    target: VertexId,
-    born: u32,
-    died: u32,
-    source: ValueSource<'a>,
+pub(super) struct NewArc<'a> {
+    pub(super) target: VertexId,
+    pub(super) born: u32,
+    pub(super) died: u32,
+    pub(super) source: ValueSource<'a>,
 }
 
 /// Buffers for the arcs of one vertex.
 #[derive(Default)]
-struct VertexBuffers<'a> {
-    old: Vec<Stretch<'a>>,
-    alive: Vec<NewArc<'a>>,
-    past: Vec<NewArc<'a>>,
+pub(super) struct VertexBuffers<'a> {
+    pub(super) old: Vec<Stretch<'a>>,
+    pub(super) alive: Vec<NewArc<'a>>,
+    pub(super) past: Vec<NewArc<'a>>,
     /// Tombstones: target, code, number of deleted copies.
-    dead: Vec<(VertexId, u32, usize)>,
+    pub(super) dead: Vec<(VertexId, u32, usize)>,
+    /// Old arcs that die although others to the same target stay, ascending by target.
+    pub(super) some_dead: Vec<DeadCopy<'a>>,
     /// The old copies of the current edge.
-    copies: Vec<(&'a ListColumns, usize)>,
+    pub(super) copies: Vec<(&'a ListColumns, usize)>,
+    /// The rows of the edges that a commit adds between the current vertices.
+    pub(super) rows: Vec<u32>,
+}
+
+/// An old arc that dies.
+#[derive(Clone, Copy)]
+pub(super) struct DeadCopy<'a> {
+    pub(super) target: VertexId,
+    pub(super) lists: &'a ListColumns,
+    pub(super) index: usize,
+    pub(super) died: u32,
+}
+
+/// The code of the commit that removed an old arc but not others to the same target; 0 if there is none.
+fn died_alone(some_dead: &[DeadCopy<'_>], target: VertexId, (lists, index): (&ListColumns, usize)) -> u32 {
+    let first = some_dead.partition_point(|copy| copy.target < target);
+    let mut same = some_dead[first..].iter().take_while(|copy| copy.target == target);
+    same.find(|copy| std::ptr::eq(copy.lists, lists) && copy.index == index).map_or(0, |copy| copy.died)
 }
 
 impl VertexBuffers<'_> {
@@ -145,6 +165,7 @@ impl<'a> Resolver<'a> {
         alive.clear();
         past.clear();
         dead.clear();
+        buffers.some_dead.clear();
         let fragment = self.newest(v)?;
         // Where parallel edges are kept, an addition has no effect on the copies of its edge.
         let adds = self.multigraph && arcs.iter().all(|arc| arc.row != REMOVAL);
@@ -166,20 +187,24 @@ impl<'a> Resolver<'a> {
             if !adds && new.is_none_or(|new| !new[first]) {
                 buffers.find_copies(arcs[0].target);
             }
-            self.edge(arcs, buffers, tally)?;
+            match self.multigraph {
+                true => self.parallel(arcs, buffers, tally)?,
+                false => self.edge(arcs, buffers, tally)?,
+            }
             first += arcs.len();
         }
-        let VertexBuffers { old, alive, past, dead, .. } = buffers;
-        if alive.is_empty() && past.is_empty() && dead.is_empty() {
+        let VertexBuffers { old, alive, past, dead, some_dead, .. } = buffers;
+        if alive.is_empty() && past.is_empty() && dead.is_empty() && some_dead.is_empty() {
             return Ok(());
         }
-        let died: usize = dead.iter().map(|&(_, _, copies)| copies).sum();
-        let copied = self.is_copied(v, old_len, died);
+        let died = dead.iter().map(|&(_, _, copies)| copies).sum::<usize>() + some_dead.len();
+        // A tombstone would delete all copies.
+        let copied = !some_dead.is_empty() || self.is_copied(v, old_len, died);
         chunk.vertices.push(v);
         chunk.degrees.push((old_len - died + alive.len()) as VertexId);
         chunk.previous.push(if copied { 0 } else { fragment.map_or(0, |fragment| self.address(fragment).0) });
         if copied {
-            self.copy_old(old, dead, alive, past);
+            self.copy_old(old, (dead, some_dead), alive, past);
         } else if !dead.is_empty() {
             chunk.dead_vertices.push(v);
             for &(target, code, _) in &*dead {
@@ -331,68 +356,8 @@ impl<'a> Resolver<'a> {
         Ok(len)
     }
 
-    /// Applies all changes of one edge.
-    fn edge(&self, arcs: &[EdgeChange], buffers: &mut VertexBuffers<'a>, tally: &mut Tally) -> Result<()> {
-        let target = arcs[0].target;
-        let VertexBuffers { alive, past, dead, copies, .. } = buffers;
-        // In an undirected graph each edge passes twice.
-        let is_first_end = self.direction == Direction::Out && (self.directed || arcs[0].source <= target);
-        let is_loop = i64::from(arcs[0].source == target);
-        let first_alive = alive.len();
-        let mut old_alive = copies.len();
-        let mut grow = |code: u32, by: i64| {
-            let growth: &mut Growth = &mut tally.growth[code as usize];
-            growth.arcs += by;
-            growth.loops += by * is_loop;
-        };
-        let counters = &mut tally.counts;
-        for change in arcs {
-            let there = old_alive + alive.len() - first_alive;
-            let set = change.row != REMOVAL;
-            let counts = is_first_end && change.code >= self.counted_from;
-            if set && there > 0 && !self.multigraph {
-                let last = alive[first_alive..]
-                    .last()
-                    .map_or_else(|| ValueSource::Old(copies[0].0, copies[0].1), |arc| arc.source);
-                if self.same(last, change.row)? {
-                    counters.unchanged += u64::from(counts);
-                    continue;
-                }
-            }
-            // A change replaces all copies, except that a multigraph adds a copy to the others.
-            if !(set && self.multigraph) {
-                if old_alive > 0 {
-                    dead.push((target, change.code, old_alive));
-                    grow(change.code, -(old_alive as i64));
-                    old_alive = 0;
-                }
-                for arc in alive.drain(first_alive..) {
-                    grow(change.code, -1);
-                    if arc.born < change.code {
-                        past.push(NewArc { died: change.code, ..arc });
-                    }
-                }
-            }
-            if set {
-                let source = ValueSource::Row(change.row);
-                alive.push(NewArc { target, born: change.code, died: 0, source });
-                tally.added_arcs += 1;
-                grow(change.code, 1);
-            }
-            let there = there as u64;
-            *match (set, there) {
-                (true, 0) => &mut counters.added,
-                (true, _) if self.multigraph => &mut counters.added,
-                (true, _) => &mut counters.updated,
-                (false, 0) => &mut counters.missing,
-                (false, _) => &mut counters.removed,
-            } += u64::from(counts) * if set || there == 0 { 1 } else { there };
-        }
-        Ok(())
-    }
-
     /// Whether an arc has the values of a row.
-    fn same(&self, arc: ValueSource<'_>, row: u32) -> Result<bool> {
+    pub(super) fn same(&self, arc: ValueSource<'_>, row: u32) -> Result<bool> {
         for (number, column) in self.changes.rows.iter().enumerate() {
             if self.bits(arc, number)? != column[row as usize] {
                 return Ok(false);
@@ -415,17 +380,19 @@ impl<'a> Resolver<'a> {
     fn copy_old(
         &self,
         old: &[Stretch<'a>],
-        dead: &[(VertexId, u32, usize)],
+        (dead, some_dead): (&[(VertexId, u32, usize)], &[DeadCopy<'a>]),
         alive: &mut Vec<NewArc<'a>>,
         past: &mut Vec<NewArc<'a>>,
     ) {
         for stretch in old {
             for (index, &target) in (stretch.start..).zip(&*stretch.targets) {
                 let source = ValueSource::Old(stretch.lists, index);
-                match dead.binary_search_by_key(&target, |&(target, _, _)| target) {
-                    Ok(at) => past.push(NewArc { target, born: 0, died: dead[at].1, source }),
-                    Err(_) => alive.push(NewArc { target, born: 0, died: 0, source }),
-                }
+                let died = match dead.binary_search_by_key(&target, |&(target, _, _)| target) {
+                    Ok(at) => dead[at].1,
+                    Err(_) => died_alone(some_dead, target, (stretch.lists, index)),
+                };
+                let arc = NewArc { target, born: 0, died, source };
+                if died > 0 { past.push(arc) } else { alive.push(arc) }
             }
         }
         alive.sort_by_key(|arc| arc.target);

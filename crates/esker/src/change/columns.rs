@@ -5,7 +5,7 @@ use esker_import::format::{Declaration, Format, Pick, PickIds, PickProperties, R
 use esker_import::input::Input;
 use esker_import::open::{Opened, open, open_inputs};
 use esker_import::source::{EdgeBatch, Reader, Rejected, Schema, WideInteger, id_at as external_id};
-use esker_store::format::ElementType;
+use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::ids::ExternalId;
 use esker_store::{Error, Result};
 
@@ -16,7 +16,7 @@ use super::target::Target;
 pub enum Purpose {
     /// Add the edges, with all properties.
     Add,
-    /// Remove the edges; only their ends are read.
+    /// Remove the edges: all between two vertices, or those that have the values of the properties that the options name.
     Remove,
 }
 
@@ -28,15 +28,18 @@ pub struct EdgeInput {
     pub notes: Vec<String>,
     /// Whether its edges are added or removed.
     pub purpose: Purpose,
-    /// For each edge property of the database, its index in the reader's schema.
+    /// The edge properties that are read: to add edges, all of the database in its order.
+    pub(super) properties: Vec<PropertyRecord>,
+    /// For each of them, its index in the reader's schema.
     pub(super) places: Vec<usize>,
 }
 
 impl EdgeInput {
     /// Edges to add that come from a reader whose edge properties are those of the database, in its order.
     pub fn of_reader(target: &Target, reader: Box<dyn Reader>) -> Self {
-        let places = (0..target.edge_properties.len()).collect();
-        Self { reader, notes: Vec::new(), purpose: Purpose::Add, places }
+        let properties = target.edge_properties.clone();
+        let places = (0..properties.len()).collect();
+        Self { reader, notes: Vec::new(), purpose: Purpose::Add, properties, places }
     }
 }
 
@@ -61,35 +64,121 @@ pub fn open_edges(
     };
     let counted = given.vertices.as_ref().filter(|name| name.parse::<u64>().is_ok());
     check_schema(target, given, purpose)?;
+    if given.both_ends && target.directed {
+        return Err(Error::Usage(format!(
+            "--both-ends has no effect: the edges of {} are directed, so each row is an edge of its own",
+            target.name
+        )));
+    }
     if let (Purpose::Remove, Some(count)) = (purpose, counted) {
         return Err(Error::Usage(format!("--vertices {count} is a number: name a file of ids to delete")));
     }
-    if purpose == Purpose::Remove || target.edge_properties.is_empty() {
-        if purpose == Purpose::Add {
-            refuse_unknown(target, given)?;
-        }
+    refuse_unknown(target, given, purpose)?;
+    let wanted = Wanted { target, purpose, properties: wanted_properties(target, given, purpose) };
+    if wanted.properties.is_empty() {
         let options = ends_only(base);
         let Opened { reader, notes, .. } = open_any(inputs, &options)?;
-        return Ok(EdgeInput { reader, notes, purpose, places: Vec::new() });
+        return Ok(EdgeInput { reader, notes, purpose, properties: Vec::new(), places: Vec::new() });
     }
-    refuse_unknown(target, given)?;
-    let by_name = open_any(inputs, &by_name(target, &base)).and_then(|opened| complete(target, opened));
+    let by_name = open_any(inputs, &wanted.by_name(&base)).and_then(|opened| wanted.complete(opened));
     let first = match by_name {
         Ok(input) => return Ok(input),
         Err(error) => error,
     };
     // Formats with fixed columns, and files without a header, can have a weight but have no column names.
-    let only_weight = matches!(&target.edge_properties[..], [only] if only.weight);
+    let only_weight = matches!(&wanted.properties[..], [only] if only.weight);
     if !only_weight || inputs.iter().any(|input| input == "-") {
         return Err(blamed(first, given));
     }
     let by_position = ReadOptions { time: Pick::Skip, properties: PickProperties::None, ..base };
-    match open_any(inputs, &by_position).and_then(|opened| complete(target, opened)) {
+    match open_any(inputs, &by_position).and_then(|opened| wanted.complete(opened)) {
         Ok(input) => Ok(input),
         Err(second) => {
             Err(blamed(if matches!(given.weight, Pick::Column(_)) { first } else { second }, given))
         }
     }
+}
+
+/// The edge properties that an input must have.
+struct Wanted<'t> {
+    target: &'t Target,
+    purpose: Purpose,
+    properties: Vec<PropertyRecord>,
+}
+
+impl Wanted<'_> {
+    /// Options that read the edge properties by name.
+    fn by_name(&self, base: &ReadOptions) -> ReadOptions {
+        let weight = match (&base.weight, self.properties.iter().find(|property| property.weight)) {
+            (Pick::Column(column), _) => Pick::Column(column.clone()),
+            (_, Some(weight)) => Pick::Column(weight.name.clone()),
+            (_, None) => Pick::Skip,
+        };
+        let others = self.properties.iter().filter(|property| !property.weight);
+        // The database determines the type, so text that looks like a number stays text.
+        let typed =
+            others.map(|property| match property.is_number() && property.element != ElementType::U64 {
+                true => format!("{}:number", property.name),
+                false => format!("{}:{}", property.name, property.type_name()),
+            });
+        let properties = PickProperties::Columns(typed.collect());
+        ReadOptions { weight, time: Pick::Skip, properties, ..base.clone() }
+    }
+
+    /// The input, if it has all of these edge properties.
+    fn complete(&self, opened: Opened) -> Result<EdgeInput> {
+        let schema = opened.reader.schema();
+        let places: Vec<Option<usize>> = self
+            .properties
+            .iter()
+            .map(|property| index_of(schema, &property.name, property.weight))
+            .collect();
+        let missing: Vec<&str> = places
+            .iter()
+            .zip(&self.properties)
+            .filter(|(index, _)| index.is_none())
+            .map(|(_, property)| property.name.as_str())
+            .collect();
+        if missing.is_empty() {
+            let (purpose, properties) = (self.purpose, self.properties.clone());
+            let places = places.into_iter().flatten().collect();
+            return Ok(EdgeInput { reader: opened.reader, notes: opened.notes, purpose, properties, places });
+        }
+        let names = missing.join(", ");
+        if self.purpose == Purpose::Remove {
+            return Err(Error::Invalid(format!(
+                "the input has no column {names}, whose values the edges to remove must have"
+            )));
+        }
+        let weight = self.target.edge_properties.iter().find(|property| property.weight);
+        let remedy = match weight {
+            Some(weight) if missing.contains(&weight.name.as_str()) => {
+                "; if the weight is in a column with another name, give it with --weight"
+            }
+            _ => "",
+        };
+        Err(Error::Invalid(format!(
+            "the input has no column {names}: {}, and every edge needs a value for each of them{remedy}",
+            self.target.describe_edges()
+        )))
+    }
+}
+
+/// The edge properties that are read: to add edges, all; to remove some, those that options name.
+fn wanted_properties(target: &Target, given: &ReadOptions, purpose: Purpose) -> Vec<PropertyRecord> {
+    let named = |property: &PropertyRecord| {
+        let is_called = |column: &String| esker_import::format::without_type(column) == property.name;
+        let by_name = match &given.properties {
+            PickProperties::None => false,
+            PickProperties::All => true,
+            PickProperties::Columns(columns) => columns.iter().any(is_called),
+        };
+        by_name
+            || (property.weight && matches!(given.weight, Pick::Column(_)))
+            || matches!(&given.time, Pick::Column(column) if is_called(column))
+    };
+    let properties = target.edge_properties.iter();
+    properties.filter(|property| purpose == Purpose::Add || named(property)).cloned().collect()
 }
 
 /// The error for a missing column: unless options name columns, the database asks for it.
@@ -123,23 +212,6 @@ fn ends_only(options: ReadOptions) -> ReadOptions {
     ReadOptions { weight: Pick::Skip, time: Pick::Skip, properties: PickProperties::None, ..options }
 }
 
-/// Options that read the edge properties of the database by name.
-fn by_name(target: &Target, base: &ReadOptions) -> ReadOptions {
-    let weight = match (&base.weight, target.edge_properties.iter().find(|property| property.weight)) {
-        (Pick::Column(column), _) => Pick::Column(column.clone()),
-        (_, Some(weight)) => Pick::Column(weight.name.clone()),
-        (_, None) => Pick::Skip,
-    };
-    let others = target.edge_properties.iter().filter(|property| !property.weight);
-    // The database determines the type, so text that looks like a number stays text.
-    let typed = others.map(|property| match property.is_number() && property.element != ElementType::U64 {
-        true => format!("{}:number", property.name),
-        false => format!("{}:{}", property.name, property.type_name()),
-    });
-    let properties = PickProperties::Columns(typed.collect());
-    ReadOptions { weight, time: Pick::Skip, properties, ..base.clone() }
-}
-
 /// The type of ids, which the database determines, not the input.
 fn ids(target: &Target, inputs: &[String], given: &ReadOptions) -> Result<PickIds> {
     let known = if target.text_ids { PickIds::Text } else { PickIds::Int };
@@ -161,7 +233,7 @@ fn ids(target: &Target, inputs: &[String], given: &ReadOptions) -> Result<PickId
 }
 
 /// Rejects options that name a column which is not an edge property.
-fn refuse_unknown(target: &Target, given: &ReadOptions) -> Result<()> {
+fn refuse_unknown(target: &Target, given: &ReadOptions, purpose: Purpose) -> Result<()> {
     let has_weight = target.edge_properties.iter().any(|property| property.weight);
     let mut unknown = Vec::new();
     if let Pick::Column(column) = &given.weight
@@ -191,16 +263,18 @@ fn refuse_unknown(target: &Target, given: &ReadOptions) -> Result<()> {
         }
         _ => "",
     };
-    Err(Error::Usage(format!(
-        "no edge property for {named}: {edges}; use --define NAME:TYPE to add a property{of_version}"
-    )))
+    let remedy = match purpose {
+        Purpose::Add => format!("; use --define NAME:TYPE to add a property{of_version}"),
+        Purpose::Remove => String::new(),
+    };
+    Err(Error::Usage(format!("no edge property for {named}: {edges}{remedy}")))
 }
 
 /// Rejects declarations that the edge properties of the database contradict.
 fn check_schema(target: &Target, given: &ReadOptions, purpose: Purpose) -> Result<()> {
     if let (Purpose::Remove, Some(declared)) = (purpose, given.schema.first()) {
         return Err(Error::Usage(format!(
-            "--schema {}:{} has no effect: only the ends of edges are read",
+            "--schema {}:{} has no effect: values are read in the types of the database",
             declared.name, declared.property_type
         )));
     }
@@ -220,38 +294,6 @@ fn check_schema(target: &Target, given: &ReadOptions, purpose: Purpose) -> Resul
         }
     }
     Ok(())
-}
-
-/// The input, if it has all edge properties of the database.
-fn complete(target: &Target, opened: Opened) -> Result<EdgeInput> {
-    let schema = opened.reader.schema();
-    let places: Vec<Option<usize>> = target
-        .edge_properties
-        .iter()
-        .map(|property| index_of(schema, &property.name, property.weight))
-        .collect();
-    let missing: Vec<&str> = places
-        .iter()
-        .zip(&target.edge_properties)
-        .filter(|(index, _)| index.is_none())
-        .map(|(_, property)| property.name.as_str())
-        .collect();
-    if !missing.is_empty() {
-        let weight = target.edge_properties.iter().find(|property| property.weight);
-        let remedy = match weight {
-            Some(weight) if missing.contains(&weight.name.as_str()) => {
-                "; if the weight is in a column with another name, give it with --weight"
-            }
-            _ => "",
-        };
-        return Err(Error::Invalid(format!(
-            "the input has no column {}: {}, and every edge needs a value for each of them{remedy}",
-            missing.join(", "),
-            target.describe_edges()
-        )));
-    }
-    let places = places.into_iter().flatten().collect();
-    Ok(EdgeInput { reader: opened.reader, notes: opened.notes, purpose: Purpose::Add, places })
 }
 
 fn index_of(schema: &Schema, name: &str, weight: bool) -> Option<usize> {
@@ -287,8 +329,9 @@ pub(super) fn id_at<'a>(
     }
 }
 
-/// The error for an edge whose value cannot be taken: that at `place` among the properties of the row `index`.
-pub(super) fn not_added(
+/// The error for an edge to add or to remove whose value cannot be taken: that at `place` among the properties of the row `index`.
+pub(super) fn not_taken(
+    purpose: Purpose,
     rows: &EdgeBatch,
     (place, index): (usize, usize),
     text_ids: bool,
@@ -297,9 +340,14 @@ pub(super) fn not_added(
     let (mut from, mut to) = (String::new(), String::new());
     let source = id_at(&rows.source, index, text_ids, &mut from);
     let target = id_at(&rows.target, index, text_ids, &mut to);
-    let reason = format!(
-        "cannot add the edge from {source} to {target}: {error}; for another type, import all edges into a new database"
-    );
+    let reason = match purpose {
+        Purpose::Add => format!(
+            "cannot add the edge from {source} to {target}: {error}; for another type, import all edges into a new database"
+        ),
+        Purpose::Remove => {
+            format!("no edge from {source} to {target} can be the one to remove: {error}")
+        }
+    };
     match rows.wide.iter().find(|wide| (wide.property, wide.row) == (place, index)) {
         Some(WideInteger { path, line, .. }) => {
             Error::Input { path: path.to_path_buf(), line: Some(*line), text: String::new(), reason }

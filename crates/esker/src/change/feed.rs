@@ -14,11 +14,11 @@ use esker_import::source::{
 use esker_store::format::{Duplicates, PropertyRecord};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
-use esker_store::{CommitOptions, CommitSizing, Database, Error, Result};
+use esker_store::{CommitOptions, CommitSizing, Database, EdgeMatch, Error, Result};
 
 use super::bounds::expect_borne_out;
 use super::clock::DeclaredTimes;
-use super::columns::{EdgeInput, Purpose, id_at, not_added, stopped_by};
+use super::columns::{EdgeInput, Purpose, id_at, not_taken, stopped_by};
 use super::course::{Course, FedEdge, FedEdges};
 use super::feed_options::{FeedOptions, FeedReport};
 use super::target::Target;
@@ -111,7 +111,7 @@ pub(super) fn feed_by(
     course: &mut dyn Course,
     report: &mut FeedReport,
 ) -> Result<()> {
-    let EdgeInput { mut reader, purpose, places, .. } = input;
+    let EdgeInput { mut reader, purpose, properties, places, .. } = input;
     let mut batch = database.batch();
     options.duplicates.map_or(Ok(()), |rule| batch.set_duplicates(rule))?;
     let rule = batch.duplicates();
@@ -132,6 +132,7 @@ pub(super) fn feed_by(
         database,
         target,
         purpose,
+        properties,
         places,
         reverse,
         once,
@@ -170,11 +171,10 @@ pub(super) fn feed_by(
 fn directions(target: &Target, reader: &dyn Reader, rule: Duplicates) -> (Option<u64>, bool, bool) {
     let schema = reader.schema();
     let undirected = schema.directed == Some(false);
-    let numbered = matches!(schema.ids, IdKind::Numbered { .. } | IdKind::Int);
     let reverse = schema.stands_for_both(target.directed);
     // To set an edge twice is to set it once; to keep, add up or refuse it twice is not.
     let counts = matches!(rule, Duplicates::Keep | Duplicates::Sum | Duplicates::Refuse);
-    let once = undirected && schema.both_ends && !target.directed && counts && numbered;
+    let once = undirected && schema.both_ends && !target.directed && counts;
     (schema.input_bytes, reverse, once)
 }
 
@@ -184,6 +184,8 @@ struct Feeder<'a> {
     database: &'a Database,
     target: &'a Target,
     purpose: Purpose,
+    /// The edge properties that are read, and the place of each in a block.
+    properties: Vec<PropertyRecord>,
     places: Vec<usize>,
     /// Add each edge in both directions: the input is undirected, the database directed.
     reverse: bool,
@@ -345,13 +347,13 @@ impl Feeder<'_> {
     /// The values of a range of edges, for each property.
     fn values_of<'r>(&self, rows: &'r EdgeBatch, edges: Range<usize>) -> Result<Vec<Vec<PropertyValue<'r>>>> {
         let text_ids = self.target.text_ids;
-        let columns = self.target.edge_properties.iter().zip(&self.places);
+        let columns = self.properties.iter().zip(&self.places);
         let column = |(property, &place): (&PropertyRecord, &usize)| {
             Given::all(&rows.properties[place], edges.clone())
                 .zip(edges.clone())
                 .map(|(given, index)| {
                     convert_or_widen(property, given)
-                        .map_err(|error| not_added(rows, (place, index), text_ids, &error))
+                        .map_err(|error| not_taken(self.purpose, rows, (place, index), text_ids, &error))
                 })
                 .collect()
         };
@@ -405,13 +407,11 @@ impl Feeder<'_> {
             return Ok(true);
         }
         let (text_ids, mut values) = (self.target.text_ids, Vec::with_capacity(self.places.len()));
-        if self.purpose == Purpose::Add {
-            for (property, &place) in self.target.edge_properties.iter().zip(&self.places) {
-                let given = Given::of(&rows.properties[place], index);
-                let value = convert_or_widen(property, given)
-                    .map_err(|error| not_added(rows, (place, index), text_ids, &error))?;
-                values.push(value);
-            }
+        for (property, &place) in self.properties.iter().zip(&self.places) {
+            let given = Given::of(&rows.properties[place], index);
+            let value = convert_or_widen(property, given)
+                .map_err(|error| not_taken(self.purpose, rows, (place, index), text_ids, &error))?;
+            values.push(value);
         }
         let edge = FedEdge { source, target, values: &values };
         loop {
@@ -424,7 +424,7 @@ impl Feeder<'_> {
                 return Ok(false);
             }
         }
-        if self.course.admits(&edge)? {
+        if self.purpose == Purpose::Remove || self.course.admits(&edge)? {
             self.change(&edge)?;
             self.pending.edges += 1;
         }
@@ -437,9 +437,9 @@ impl Feeder<'_> {
         let reverse = self.reverse && source != target;
         match self.purpose {
             Purpose::Remove => {
-                self.batch.remove_edge(source, target)?;
+                self.remove(source, target, values)?;
                 if reverse {
-                    self.batch.remove_edge(target, source)?;
+                    self.remove(target, source, values)?;
                 }
             }
             Purpose::Add => {
@@ -450,6 +450,21 @@ impl Feeder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Removes the edges between two vertices, those that have the values if there are any.
+    fn remove(
+        &mut self,
+        source: ExternalId<'_>,
+        target: ExternalId<'_>,
+        values: &[PropertyValue<'_>],
+    ) -> Result<()> {
+        if values.is_empty() {
+            return self.batch.remove_edge(source, target);
+        }
+        let numbers = self.properties.iter().map(|property| property.number);
+        let values: Vec<(u32, PropertyValue<'_>)> = numbers.zip(values.iter().copied()).collect();
+        self.batch.remove_edges(source, target, &EdgeMatch { values: &values, ..EdgeMatch::default() })
     }
 
     fn commit(&mut self) -> Result<()> {

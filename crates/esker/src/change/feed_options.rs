@@ -45,7 +45,7 @@ impl std::fmt::Debug for FeedOptions {
 pub struct FeedReport {
     /// The committed versions, in order.
     pub versions: Vec<u64>,
-    /// Number of edges committed.
+    /// Number of edges of the input that were committed: those added, or those given for removal.
     pub edges: u64,
     /// Number of vertices listed without an edge.
     pub vertices: u64,

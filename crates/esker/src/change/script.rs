@@ -2,7 +2,10 @@
 //!
 //! ```text
 //! + u v weight=3 kind="best friend"   adds an edge, or sets the properties of an existing one
-//! - u v                               removes an edge, of parallel edges all; values after the ids are ignored, and refused where edges are parallel
+//! - u v                               removes an edge, of parallel edges all; values after the ids are ignored
+//! - u v kind=x                        where edges are parallel: removes those from u to v that have these values
+//! -2 u v kind=x                       where edges are parallel: removes two of these
+//! +2 u v weight=3 kind=x              where edges are parallel: adds two edges
 //! ~ u v weight=3 -> 5 kind=rival      sets the properties of an edge to the values after the arrows, whatever the rule for duplicates says;
 //!                                     `esker diff` writes changed edges so; refused where edges are parallel
 //! + u                                 adds a vertex
@@ -10,6 +13,8 @@
 //! u name=value other=value            sets properties of a vertex; `name=` removes a value
 //! # comment
 //! ```
+//!
+//! Where edges are parallel, `esker diff` writes how many it means.
 //!
 //! A word that contains spaces, quotes or `=`, is empty, or is one of `+ - ~ ->` is put in double quotes, with `\"` for a quote and `\\` for a
 //! backslash.
@@ -21,7 +26,7 @@ use std::path::Path;
 
 use esker_store::format::{Duplicates, PropertyType};
 use esker_store::property::PropertyValue;
-use esker_store::{Batch, CommitOptions, Database, Error, Result};
+use esker_store::{Batch, CommitOptions, Database, EdgeMatch, Error, Result};
 
 use super::room::Room;
 use super::target::Target;
@@ -53,6 +58,27 @@ struct Word {
 struct RawValue {
     text: String,
     quoted: bool,
+}
+
+/// What a line begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sign {
+    /// `+`, `-` or `~`.
+    kind: char,
+    /// The number after it, of `+` and `-` only.
+    count: Option<u64>,
+}
+
+impl Sign {
+    fn of(word: &str) -> Option<Self> {
+        let kind = word.chars().next().filter(|kind| matches!(kind, '+' | '-' | '~'))?;
+        let digits = &word[1..];
+        match digits.bytes().all(|byte| byte.is_ascii_digit()) && kind != '~' {
+            true if !digits.is_empty() => Some(Self { kind, count: Some(digits.parse().ok()?) }),
+            _ if digits.is_empty() => Some(Self { kind, count: None }),
+            _ => None,
+        }
+    }
 }
 
 static NO_VALUE: RawValue = RawValue { text: String::new(), quoted: false };
@@ -130,20 +156,26 @@ impl ScriptParser<'_> {
         let words = words(line)?;
         let sign =
             words.first().filter(|word| !word.quoted && word.value.is_none()).map(|word| word.text.as_str());
-        let sign = sign.filter(|sign| matches!(*sign, "+" | "-" | "~")).map(str::to_owned);
+        let sign = sign.and_then(Sign::of);
+        // Without a sign there is one id, which may look like a sign with a number.
+        let ids_of = |words: &[Word]| words.iter().take_while(|word| word.value.is_none()).count();
+        let sign = sign.filter(|sign| sign.count.is_none() || ids_of(&words) == 3);
         let rest = &words[usize::from(sign.is_some())..];
-        let ids = rest.iter().take_while(|word| word.value.is_none()).count();
-        let (ids, values) = rest.split_at(ids);
+        let (ids, values) = rest.split_at(ids_of(rest));
+        if let (Some(Sign { kind, count: Some(count) }), [u, v]) = (&sign, ids) {
+            self.change_some(*kind, *count, [u, v], values)?;
+            self.report.changes += 1;
+            return Ok(());
+        }
+        let sign = sign.map(|sign| sign.kind.to_string());
         let values = new_values(values)?;
         if sign.as_deref() != Some("-") {
             let hasher = self.added.hasher().clone();
             self.added.extend(ids.iter().map(|word| hasher.hash_one(&word.text)));
         }
         match (sign.as_deref(), ids) {
-            (Some("-"), [_, _]) if !values.is_empty() && self.batch.duplicates() == Duplicates::Keep => {
-                return Err("`-` removes all edges from one vertex to another, whatever their values: leave the values out, and \
-                            add those that stay again with `+`"
-                    .to_owned());
+            (Some("-"), [u, v]) if !values.is_empty() && self.batch.duplicates() == Duplicates::Keep => {
+                self.remove_edges(&u.text, &v.text, &values, None)?;
             }
             (Some("-"), [u, v]) => {
                 let (u, v) =
@@ -151,8 +183,8 @@ impl ScriptParser<'_> {
                 self.batch.remove_edge(u, v).map_err(reason)?;
             }
             (Some("~"), [_, _]) if self.batch.duplicates() == Duplicates::Keep => {
-                return Err("`~` does not say which of several parallel edges changes: remove all from the one vertex to the other \
-                            with `-`, and add those that are there afterwards with `+`"
+                return Err("`~` does not say how many of several parallel edges change: remove them with `-1`, and add them with \
+                            their new values with `+`"
                     .to_owned());
             }
             (Some(sign), [u, v]) => {
@@ -185,6 +217,44 @@ impl ScriptParser<'_> {
         }
         self.report.changes += 1;
         Ok(())
+    }
+
+    /// Adds or removes a number of edges.
+    fn change_some(&mut self, kind: char, count: u64, [u, v]: [&Word; 2], values: &[Word]) -> LineResult<()> {
+        if self.batch.duplicates() != Duplicates::Keep {
+            return Err(format!(
+                "a number after `{kind}` is for databases that keep parallel edges, and this one has at most one edge from {:?} \
+                 to {:?}: leave the number out",
+                u.text, v.text
+            ));
+        }
+        let values = new_values(values)?;
+        if kind == '-' {
+            return self.remove_edges(&u.text, &v.text, &values, Some(count));
+        }
+        let hasher = self.added.hasher().clone();
+        self.added.extend([u, v].map(|word| hasher.hash_one(&word.text)));
+        (0..count).try_for_each(|_| self.add_edge(&u.text, &v.text, &values))
+    }
+
+    /// Removes those edges between two vertices that have some values.
+    fn remove_edges(
+        &mut self,
+        u: &str,
+        v: &str,
+        values: &[(&str, &RawValue)],
+        at_most: Option<u64>,
+    ) -> LineResult<()> {
+        let (source, end) = (self.target.id(u).map_err(reason)?, self.target.id(v).map_err(reason)?);
+        let mut wanted: Vec<(u32, PropertyValue<'_>)> = Vec::with_capacity(values.len());
+        for (name, value) in values {
+            let property = self.target.edge_properties.iter().find(|property| property.name == *name);
+            let property = property
+                .ok_or_else(|| format!("no edge property {name:?}: {}", self.target.describe_edges()))?;
+            let value = convert_or_widen(property, Given::Text(value.text.as_bytes())).map_err(reason)?;
+            wanted.push((property.number, value));
+        }
+        self.batch.remove_edges(source, end, &EdgeMatch { values: &wanted, at_most }).map_err(reason)
     }
 
     fn add_edge(&mut self, u: &str, v: &str, values: &[(&str, &RawValue)]) -> LineResult<()> {

@@ -1,0 +1,51 @@
+//! Inputs that have each undirected edge at both of its ends, which their format does not say.
+
+use std::sync::Arc;
+
+use esker_format::{Error, Result};
+
+use super::source::{Block, BlockParser, Reader, Schema};
+
+/// A reader whose rows are the two directions of undirected edges.
+pub(crate) struct BothEnds {
+    schema: Schema,
+    edges: Box<dyn Reader>,
+}
+
+impl BothEnds {
+    /// Takes the rows of `edges` so.
+    ///
+    /// # Errors
+    /// If the format says so itself.
+    pub(crate) fn new(edges: Box<dyn Reader>) -> Result<Self> {
+        let mut schema = edges.schema().clone();
+        if schema.both_ends {
+            let reason = "--both-ends has no effect: the format has each undirected edge at both of its ends";
+            return Err(Error::Usage(reason.to_owned()));
+        }
+        (schema.both_ends, schema.directed) = (true, Some(false));
+        Ok(Self { schema, edges })
+    }
+}
+
+impl Reader for BothEnds {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn limit_memory(&mut self, bytes: u64, threads: usize) -> Result<u64> {
+        self.edges.limit_memory(bytes, threads)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.edges.notes()
+    }
+
+    fn parser(&self) -> Arc<dyn BlockParser> {
+        self.edges.parser()
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        self.edges.next_block()
+    }
+}

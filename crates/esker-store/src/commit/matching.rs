@@ -1,0 +1,70 @@
+//! Which of the edges between two vertices a change removes.
+
+use esker_format::memory::reserve;
+use esker_format::{PropertyRecord, Result};
+use esker_layers::property::PropertyValue;
+
+use super::change::BatchValue;
+use super::exact::exact_bits;
+use super::texts::TEXT_BYTES;
+
+/// Which of the edges between two vertices a change removes. The default is all of them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct EdgeMatch<'a> {
+    /// Numbers of edge properties, and the values that the edges have.
+    pub values: &'a [(u32, PropertyValue<'a>)],
+    /// How many of these edges, at most: any, if they differ in other values. `None`: all.
+    pub at_most: Option<u64>,
+}
+
+/// An [`EdgeMatch`] that a batch keeps.
+#[derive(Debug, Clone)]
+pub(crate) struct BatchMatch {
+    values: Vec<(u32, BatchValue)>,
+    pub(crate) at_most: Option<u64>,
+}
+
+impl BatchMatch {
+    pub(crate) fn of(wanted: &EdgeMatch<'_>) -> Result<Self> {
+        let mut values = Vec::new();
+        reserve(&mut values, wanted.values.len())?;
+        values.extend(wanted.values.iter().map(|&(number, value)| (number, BatchValue::of(value))));
+        Ok(Self { values, at_most: wanted.at_most })
+    }
+
+    /// Bytes of memory on the heap.
+    pub(crate) fn bytes(&self) -> usize {
+        let text = |value: &BatchValue| match value {
+            BatchValue::Text(text) => text.len() + TEXT_BYTES,
+            BatchValue::Number(_) => 0,
+        };
+        let texts: usize = self.values.iter().map(|(_, value)| text(value)).sum();
+        texts + self.values.capacity() * size_of::<(u32, BatchValue)>()
+    }
+
+    /// Whether an edge, by its property bits, has the values with these bits.
+    pub(crate) fn has(properties: &[PropertyRecord], edge: &[u64], wanted: &[(usize, u64)]) -> bool {
+        wanted.iter().all(|&(number, bits)| {
+            let value = |bits| PropertyValue::from_bits(properties[number].element, bits);
+            // A zero may have a sign.
+            edge[number] == bits || value(edge[number]) == value(bits)
+        })
+    }
+
+    /// The wanted bits of each property; `None` if no edge can have a value. `code_of` finds the code of a text of a property.
+    pub(crate) fn bits(
+        &self,
+        properties: &[PropertyRecord],
+        code_of: impl Fn(u32, &[u8]) -> Option<u32>,
+    ) -> Option<Vec<(usize, u64)>> {
+        let bits = |(number, value): &(u32, BatchValue)| {
+            let property = properties.get(*number as usize)?;
+            let bits = match value {
+                BatchValue::Text(text) => u64::from(code_of(*number, text)?),
+                BatchValue::Number(number) => exact_bits(property, *number)?,
+            };
+            Some((*number as usize, bits))
+        };
+        self.values.iter().map(bits).collect()
+    }
+}

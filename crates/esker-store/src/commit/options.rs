@@ -1,0 +1,49 @@
+//! Options of a commit, and the memory of a batch.
+
+use esker_format::io::Paging;
+use esker_format::{Error, Result};
+use esker_graph::{Cancel, Reservation};
+
+/// Options of a commit.
+#[derive(Debug, Clone, Default)]
+pub struct CommitOptions {
+    /// The message of the version.
+    pub message: String,
+    /// The event time, in milliseconds since 1970, UTC: when what the batch records happened. It selects versions by time, so it must not be
+    /// before that of an earlier version. `None`: the time of the commit.
+    pub time_ms: Option<u64>,
+    /// The version that the batch was made for: the commit is refused unless it is still the newest.
+    pub follows: Option<u64>,
+    /// Stops the commit until its record in the log is complete in memory; then nothing has happened. Later, it only ends the wait for a
+    /// durable large commit to become visible, which it does in the background.
+    pub cancel: Cancel,
+}
+
+/// Memory reserved for a batch; a clone has none.
+#[derive(Debug, Default)]
+pub(crate) struct BatchMemory {
+    pub(crate) reserved: Option<Reservation>,
+    /// Since the batch exceeds the limit: its large pieces lie in a scratch file.
+    pub(crate) paging: Option<Paging>,
+}
+
+impl BatchMemory {
+    /// An error if pieces of a batch that pages lie on the heap, because the scratch file cannot grow.
+    pub(crate) fn expect_paged(&self) -> Result<()> {
+        if self.paging.as_ref().is_some_and(Paging::lacks_space) {
+            return Err(Error::Invalid(
+                "a commit exceeds the memory limit, and the disk has no room for the scratch file, which lies \
+                 in the first database of this process that needed one: free space there and begin the \
+                 commit anew, raise the limit, or commit in smaller parts"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Clone for BatchMemory {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}

@@ -1,0 +1,124 @@
+//! Removes some of the edges between two vertices.
+//!
+//! A commit knows only the removal of all of them. So it removes all, and adds those that stay again, with the same values; where it becomes a
+//! layer, these stay what they were.
+
+use esker_format::memory::push;
+use esker_format::{Duplicates, Error, Result};
+
+use super::standing::Ends;
+use super::write::{CommitBuilder, Earlier};
+use crate::commit::{Batch, BatchMatch, EdgeOp};
+use crate::freeze::REMOVAL;
+
+impl CommitBuilder<'_> {
+    /// The property bits of the edges between two vertices after the changes so far.
+    fn edges_between(
+        &mut self,
+        ends: Ends,
+        rule: Duplicates,
+        earlier: &Earlier<'_>,
+    ) -> Result<Vec<Vec<u64>>> {
+        if let Some(kept) = self.standing.kept.get(&ends) {
+            return Ok(kept.clone());
+        }
+        let changes = self.standing.changes_of(ends, &self.commit.edges);
+        let is_new =
+            u64::from(ends.0.max(ends.1)) >= self.writer.num_vertices() - self.commit.new_ids.len() as u64;
+        let mut edges = match is_new || changes.is_removed {
+            true => Vec::new(),
+            false => (earlier.edges)(ends.0, ends.1)?,
+        };
+        for row in changes.rows {
+            match rule {
+                Duplicates::Keep => {}
+                Duplicates::Last => edges.clear(),
+                _ if edges.is_empty() => {}
+                _ => return Err(added_twice()),
+            }
+            edges.push(self.commit.rows.iter().map(|column| column[row as usize]).collect());
+        }
+        Ok(edges)
+    }
+
+    /// Counts the edges between two vertices, which are about to be removed.
+    pub(super) fn count_removed(
+        &mut self,
+        batch: &Batch,
+        (source, target): Ends,
+        earlier: &Earlier<'_>,
+    ) -> Result<()> {
+        let rule = match batch.duplicates() {
+            Duplicates::Keep => Duplicates::Keep,
+            // There is one edge at most, whatever the rule makes of it.
+            _ => Duplicates::Last,
+        };
+        let ends = self.standing.ends(source, target);
+        self.standing.removed += self.edges_between(ends, rule, earlier)?.len() as u64;
+        self.standing.kept.remove(&ends);
+        Ok(())
+    }
+
+    /// Removes those edges between two vertices that a match of the batch selects.
+    pub(super) fn remove_edges(
+        &mut self,
+        batch: &Batch,
+        (source, target): Ends,
+        wanted: u32,
+        earlier: &Earlier<'_>,
+    ) -> Result<()> {
+        let wanted = &batch.matches[wanted as usize];
+        let ends = self.standing.ends(source, target);
+        let mut edges = self.edges_between(ends, batch.duplicates(), earlier)?;
+        let code_of = |property: u32, text: &[u8]| {
+            let codes = self.writer.texts.get(property as usize)?.as_ref()?;
+            codes.get(text).copied()
+        };
+        let Some(bits) = wanted.bits(batch.edge_properties(), code_of) else { return Ok(()) };
+        let (before, mut left) = (edges.len(), wanted.at_most.unwrap_or(u64::MAX));
+        edges.retain(|edge| {
+            let goes = left > 0 && BatchMatch::has(batch.edge_properties(), edge, &bits);
+            left -= u64::from(goes);
+            !goes
+        });
+        if edges.len() < before {
+            self.standing.removed += (before - edges.len()) as u64;
+            self.standing.kept.insert(ends, edges);
+        }
+        Ok(())
+    }
+
+    /// Gives the commit the edges that stay between two vertices, where it has not got them yet.
+    pub(super) fn settle(&mut self, batch_rows: u32, ends: Ends) -> Result<()> {
+        let Some(kept) = self.standing.kept.remove(&ends) else { return Ok(()) };
+        let (source, target) = ends;
+        self.push_change(EdgeOp { source, target, row: REMOVAL })?;
+        for bits in &kept {
+            let row = batch_rows.checked_add(self.standing.added_rows).filter(|&row| row < REMOVAL);
+            let row =
+                row.ok_or_else(|| Error::Invalid("a commit takes at most 2^32 - 2 edges".to_owned()))?;
+            self.standing.added_rows += 1;
+            for (column, &bits) in self.commit.rows.iter_mut().zip(bits) {
+                push(column, bits)?;
+            }
+            self.push_change(EdgeOp { source, target, row })?;
+        }
+        Ok(())
+    }
+
+    /// The same between all vertices.
+    pub(super) fn settle_all(&mut self, batch_rows: u32) -> Result<()> {
+        while let Some((&ends, _)) = self.standing.kept.first_key_value() {
+            self.cancel.check()?;
+            self.settle(batch_rows, ends)?;
+        }
+        Ok(())
+    }
+}
+
+fn added_twice() -> Error {
+    Error::Invalid(
+        "a batch adds an edge and then removes some of the edges between the same two vertices: commit what it adds first"
+            .to_owned(),
+    )
+}
