@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from questions import READS_WEIGHTS
-from views import graph_of
+from views import ends_of_windows, graph_of
 
 # Algorithms that are defined for undirected graphs only, some with an option.
 UNDIRECTED = {"matching", "biconnectivity", "forest", "msf", "spanner", "ldd"}
@@ -40,12 +40,15 @@ class Case:
         reading = self.question.reading
         return reading[3] if reading else None
 
-    def graphs(self):
-        """The graph, or those of all versions."""
+    def graphs(self, of_windows=False):
+        """The graph, or those of all versions, or of all windows if these are wanted too."""
         asked = self.question
         if asked.door == "versions":
             versions = [self.world.versions[number] for number in range(asked.version, asked.last + 1)]
             return [graph_of(self.world, version, asked.view) for version in versions]
+        if asked.door == "windows" and of_windows:
+            version = self.world.versions[asked.version]
+            return [graph_of(self.world, version, asked.view, until) for until in ends_of_windows(version, asked.every)]
         return [self.graph] if self.graph is not None else []
 
     def named_vertices(self):
@@ -87,7 +90,7 @@ REFUSALS = [
     Refusal(
         "negative lengths or weights", "negative",
         applies=lambda case: case.question.algorithm in ("sssp", "wbfs", "pagerank") and case.reads_weights
-        and any(w < 0 for graph in case.graphs() for _, _, w in graph.edges),
+        and any(w < 0 for graph in case.graphs(of_windows=True) for _, _, w in graph.edges),
     ),
     Refusal(
         "weights that are no integers, where small integers are lengths", "integer",
