@@ -10,8 +10,6 @@ from views import ends_of_windows, graph_of
 UNDIRECTED = {"matching", "biconnectivity", "forest", "msf", "spanner", "ldd"}
 # Algorithms that read single lists, of which tiles hold none.
 POINTS = {"scc", "cdlp", "triangles", "lcc", "truss", "cliques", "matching"}
-# Algorithms that follow edges in both directions.
-BOTH_WAYS = {"cdlp", "triangles", "lcc", "kcore", "truss", "cliques", "densest", "mis", "colouring"}
 
 
 @dataclass
@@ -61,10 +59,6 @@ class Case:
         name, method = self.question.algorithm, self.question.options.get("method")
         return name in UNDIRECTED or (name, method) in {("wcc", "contraction"), ("triangles", "filter"), ("triangles", "sample")}
 
-    def needs_both_ways(self):
-        name = self.question.algorithm
-        return name in BOTH_WAYS or name == "degrees" and self.question.options["direction"] != "out"
-
 
 @dataclass
 class Refusal:
@@ -106,21 +100,12 @@ REFUSALS = [
         applies=lambda case: case.question.view.joins() and case.question.view.combine == "sum",
     ),
     Refusal(
-        "in-edges that are not stored", "in-edges",
-        applies=lambda case: case.world.axes["directions"] == "no in-edges"
-        and (case.needs_both_ways() or case.question.view.as_undirected or case.question.view.reverse),
-    ),
-    Refusal(
         "an algorithm that reads single lists, on tiles", "tiles hold no lists",
         applies=lambda case: case.encoding == "tiles" and case.question.algorithm in POINTS,
     ),
     Refusal(
         "a window whose edges are joined or weighed, on tiles", "tiles hold no lists",
         applies=lambda case: case.encoding == "tiles" and (case.question.view.joins() or case.question.view.window and case.reads_weights),
-    ),
-    Refusal(
-        "conditions, on a pool, heads or tiles", "list by list",
-        applies=lambda case: case.question.view.where and (case.residency in ("pooled", "headed") or case.encoding == "tiles"),
     ),
     Refusal(
         "pooled or headed lists of tiles alone", "kept as tiles only",

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use esker::export::{Caller, ExportOptions, Loss, StoredExport, WriteIds, export};
-use esker::graph::Run;
 use esker::output::vertex_properties;
 use serde_json::json;
 
@@ -92,14 +91,13 @@ impl ExportCommand {
             ..ExportOptions::default()
         };
         let bar = Bar::spinner(false);
-        let run = Run::with_threads(1)?;
+        let run = self.resources.run(&cancel, 0, false, None)?;
+        let snapshot = self.part.select(snapshot, self.all_vertices, &run)?;
         let values = match &self.vertex_properties {
             Some(path) => Some(vertex_properties(&snapshot, path, &options, &run)?),
             None => None,
         };
-        let selected = self.part.copy(&snapshot, self.all_vertices, &self.resources, &cancel)?;
-        let part = selected.as_ref().map_or(&snapshot, |selected| &selected.snapshot);
-        let graph = StoredExport::new(part, &run)?.part_of(&snapshot);
+        let graph = StoredExport::new(&snapshot, &run)?;
         let report = export(&graph, &self.output, &options);
         bar.finish();
         let mut report = report?;

@@ -1,16 +1,13 @@
-//! `--where`: conditions on edges, and the part of a graph that meets them in a temporary database.
+//! `--where`: conditions on edges.
 
 use std::sync::Arc;
 
 use clap::Args;
-use esker::graph::{Cancel, Direction, Run};
-use esker::selection::{Condition, Conditions, SelectionReader, notes};
-use esker::store::io::TemporaryDirectory;
-use esker::store::{Snapshot, Store};
+use esker::graph::Run;
+use esker::selection::{Condition, Conditions, notes};
+use esker::store::Snapshot;
 
 use crate::failure::{Failure, Outcome};
-use crate::importing::{DuplicatesArg, OrderArg, PolicyArgs, import_reader};
-use crate::resources::ResourceArgs;
 use crate::text;
 
 /// Conditions on edges.
@@ -20,12 +17,6 @@ pub(crate) struct WhereArgs {
     /// an edge are left out
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
-}
-
-/// A selection, and the temporary database that holds it until it is dropped.
-pub(crate) struct Selected {
-    pub(crate) snapshot: Snapshot,
-    _temporary: TemporaryDirectory,
 }
 
 impl WhereArgs {
@@ -44,26 +35,17 @@ impl WhereArgs {
         Ok(())
     }
 
-    /// The selection of a version, copied; `None` if everything is selected.
-    pub(crate) fn copy(
+    /// The version, of whose edges those remain that meet the conditions.
+    pub(crate) fn select(
         &self,
-        snapshot: &Snapshot,
+        snapshot: Snapshot,
         all_vertices: bool,
-        resources: &ResourceArgs,
-        cancel: &Cancel,
-    ) -> Result<Option<Selected>, Failure> {
+        run: &Run,
+    ) -> Result<Snapshot, Failure> {
         self.check_all_vertices(all_vertices, false)?;
-        let Some(conditions) = self.on(snapshot)? else { return Ok(None) };
-        let run = Run::with_threads(1)?;
-        let reader = SelectionReader::new(snapshot, &conditions, all_vertices, &run)?;
-        let temporary = TemporaryDirectory::new()?;
-        let target = temporary.path().join("selection.esker");
-        // Whatever the version has is kept: duplicates were dealt with when it was made.
-        let mut policy = PolicyArgs::default();
-        policy.duplicates = snapshot.layer().multigraph.then_some(DuplicatesArg::Keep);
-        policy.order = OrderArg::Keep;
-        policy.no_in_edges = !snapshot.has(Direction::In);
-        import_reader(Box::new(reader), &target, &policy, resources, cancel, false)?;
-        Ok(Some(Selected { snapshot: Store::open(&target)?.snapshot()?, _temporary: temporary }))
+        match self.on(&snapshot)? {
+            Some(conditions) => Ok(snapshot.filtered(conditions, None, all_vertices, run)?),
+            None => Ok(snapshot),
+        }
     }
 }

@@ -24,7 +24,7 @@
 //! * [`plan`] chooses what a run reads and how it is kept in memory; [`doctor`] measures the [`rates`] of the machine that its prices are
 //!   computed from.
 //! * [`local`] answers small questions: the edges of a vertex, the paths between two.
-//! * [`selection`] selects edges by their properties, or turns them round.
+//! * [`selection`] selects edges by their properties.
 //! * [`window`] selects the edges of a range of times; [`versions`] computes answers on several versions together.
 //! * [`change`] applies files, streams and scripts of changes; [`differences`] writes the differences between versions.
 //! * [`follow`] keeps an answer up to date as versions come.

@@ -15,7 +15,7 @@ use esker_store::snapshot::Snapshot;
 
 use super::graph::{BlockBuilder, ExportGraph, PropertyInfo, PropertyKind};
 
-/// A snapshot without its removed vertices. Lists are read as they are needed; blocks are verified as they are touched.
+/// A snapshot without its removed vertices, and without the edges that its window or its filter leaves out. Lists are read as they are needed; blocks are verified as they are touched.
 #[derive(Debug)]
 pub struct StoredExport<'a> {
     snapshot: &'a Snapshot,
@@ -27,8 +27,6 @@ pub struct StoredExport<'a> {
     weight: Option<usize>,
     /// How many texts the dictionary of each property has; 0 for those that are not of texts.
     num_texts: Vec<usize>,
-    /// The graph of which this is a part.
-    whole: &'a Snapshot,
 }
 
 impl<'a> StoredExport<'a> {
@@ -60,14 +58,7 @@ impl<'a> StoredExport<'a> {
                 .iter()
                 .map(|record| snapshot.dictionary(record.number).map_or(0, Dictionary::len))
                 .collect(),
-            whole: snapshot,
         })
-    }
-
-    /// The same graph as a part of another: what it keeps is what that keeps.
-    #[must_use]
-    pub fn part_of(self, whole: &'a Snapshot) -> Self {
-        Self { whole, ..self }
     }
 
     /// The vertex of the snapshot that the export calls `v`.
@@ -92,11 +83,11 @@ impl ExportGraph for StoredExport<'_> {
     }
 
     fn is_multigraph(&self) -> bool {
-        self.whole.layer().multigraph
+        self.snapshot.layer().multigraph
     }
 
     fn vertex_properties(&self) -> Vec<String> {
-        self.whole.vertex_properties().map(|property| property.name.clone()).collect()
+        self.snapshot.vertex_properties().map(|property| property.name.clone()).collect()
     }
 
     fn has(&self, direction: Direction) -> bool {
@@ -122,7 +113,7 @@ impl ExportGraph for StoredExport<'_> {
     }
 
     fn degree(&self, direction: Direction, v: VertexId) -> Result<u64> {
-        Ok(self.snapshot.degree(direction, self.origin(v)?)? as u64)
+        Ok(self.snapshot.kept_degree(direction, self.origin(v)?)? as u64)
     }
 
     fn list(
@@ -134,7 +125,7 @@ impl ExportGraph for StoredExport<'_> {
         out: &mut BlockBuilder,
     ) -> Result<()> {
         let (from, end) = (range.start as usize, range.end as usize);
-        let edges = self.snapshot.edges(direction, self.origin(v)?)?;
+        let edges = self.snapshot.kept_edges(direction, self.origin(v)?)?;
         let part = edges
             .targets()
             .get(from..end)

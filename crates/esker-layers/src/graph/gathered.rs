@@ -48,6 +48,11 @@ impl<W: Weight> GatheredSide<W> {
         Ok(Self { offsets, targets, weights })
     }
 
+    /// Lists that begin at these offsets, the last of which is their end.
+    pub(super) fn of(offsets: Vec<u64>, targets: Vec<VertexId>, weights: Vec<W>) -> Self {
+        Self { offsets, targets, weights }
+    }
+
     /// The lists of the other direction of a directed graph, sorted. The caller has reserved the memory.
     pub(super) fn transposed(&self, run: &Run) -> Result<Self> {
         let n = self.offsets.len() - 1;

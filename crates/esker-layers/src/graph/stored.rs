@@ -311,7 +311,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
 }
 
 /// The error of a view that needs in-lists which are not kept.
-pub(super) fn no_in_edges() -> Error {
+fn no_in_edges() -> Error {
     let message = "the graph is stored without its in-edges, which this view needs: import it again with in-edges, or as undirected";
     Stop::Unsuitable(message.to_owned()).into()
 }

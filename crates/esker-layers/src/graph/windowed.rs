@@ -5,11 +5,11 @@ use esker_graph::{Direction, Remaining, Reservation, Run, VertexId};
 
 use super::induced::InducedSide;
 use super::side::Side;
-use super::stored::{StoredGraph, no_in_edges};
+use super::stored::StoredGraph;
 use super::weight::ColumnWeight;
 use super::window::{
     FilteredArcs, JoinedSide, SORTED_TIME_BYTES, SharedLists, TimeWindow, TimedEdge, TimedLists, WindowIndex,
-    WindowSide, gather, sorted_times, sources_within, time_range, timed_edges,
+    WindowSide, gather, made_in_lists, sorted_times, sources_within, time_range, timed_edges,
 };
 
 /// Where the arcs are read of which a window selects some.
@@ -24,6 +24,16 @@ pub enum ArcsInTime<'a, W> {
     },
     /// Those alone that a filter keeps.
     Filtered(FilteredArcs<'a>),
+}
+
+impl<W> ArcsInTime<'_, W> {
+    /// How many arcs there are at most.
+    fn num_arcs(&self) -> u64 {
+        match self {
+            Self::Columns { times, .. } => times.num_arcs,
+            Self::Filtered(arcs) => arcs.stack.arcs_scanned(),
+        }
+    }
 }
 
 impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
@@ -41,8 +51,19 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
 
     /// [`super::StoredWeight::joined`].
     pub(super) fn build_joined(arcs: ArcsInTime<'a, W>, window: TimeWindow, run: &Run) -> Result<Self> {
-        let Timed { num_vertices, out, incoming, memory, .. } = Timed::of(arcs);
-        let incoming = incoming.filter(TimedLists::has_lists).ok_or_else(no_in_edges)?;
+        let num_arcs = arcs.num_arcs();
+        let Timed { num_vertices, out, incoming, mut memory, .. } = Timed::of(arcs);
+        let incoming = match incoming.filter(TimedLists::has_lists) {
+            Some(incoming) => incoming,
+            None => {
+                let (made, of_made) = made_in_lists(&out, &window, (num_vertices, num_arcs), run)?;
+                match &mut memory {
+                    Some(memory) => memory.absorb(of_made),
+                    none => *none = Some(of_made),
+                }
+                made
+            }
+        };
         let side = JoinedSide::new([out, incoming], window, num_vertices, run)?;
         let (num_arcs, out) = (side.num_arcs(), Side::source(side));
         Ok(Self { num_vertices, num_arcs, directed: false, out, incoming: None, _memory: memory })

@@ -60,6 +60,19 @@ impl<'a> VertexEdges<'a> {
         Ok(Self { targets: targets.into(), places: Places::Each(places) })
     }
 
+    /// Those that `keeps` keeps, of the lists and the place in them where each lies.
+    pub(crate) fn filtered(self, keeps: impl Fn(&ListColumns, usize) -> Result<bool>) -> Result<Self> {
+        let (mut targets, mut places) = (Vec::new(), Vec::new());
+        for (index, &target) in self.targets.iter().enumerate() {
+            let (lists, at) = self.place(index);
+            if keeps(lists, at)? {
+                targets.push(target);
+                places.push((lists, at));
+            }
+        }
+        Ok(Self { targets: targets.into(), places: Places::Each(places) })
+    }
+
     /// The neighbours, ascending.
     pub fn targets(&self) -> &[VertexId] {
         &self.targets

@@ -9,6 +9,7 @@ mod choice;
 mod state;
 mod find;
 mod window;
+mod kept;
 mod left;
 mod live;
 mod graphs;

@@ -27,6 +27,8 @@ pub struct Candidate {
     pub price: Price,
     /// Why the database does not allow it.
     pub obstacle: Option<String>,
+    /// Whether a copy in memory stands in for it: what hinders it is not what the database stores.
+    pub has_substitute: bool,
     /// Why it is chosen only on request.
     pub unsuited: Option<String>,
 }
@@ -40,6 +42,11 @@ impl Candidate {
     /// The same, which may be chosen without being asked for.
     pub(super) fn suited(self) -> Self {
         Self { unsuited: None, ..self }
+    }
+
+    /// The same, for which a copy in memory stands in.
+    pub(super) fn with_substitute(self) -> Self {
+        Self { has_substitute: true, ..self }
     }
 
     /// Whether the page cache decides what stays in memory.
@@ -93,6 +100,8 @@ pub struct Request {
 pub enum Reason {
     /// The user asked for it.
     Asked,
+    /// What the user asked for does not serve the view: a copy in memory stands in.
+    Substitute,
     /// The whole graph fits in memory, mapped.
     Fits,
     /// The graph does not fit in memory, and this residency takes a fixed amount of it.
@@ -109,6 +118,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Asked => "as requested",
+            Self::Substitute => "what was requested does not serve this view: its edges are copied to memory instead",
             Self::Fits => "the whole graph fits in memory in this encoding",
             Self::Bounded => "the whole graph does not fit in memory, and this stays within the limit",
             Self::Copied => {
@@ -135,6 +145,7 @@ pub(super) fn absent(
         columns: 1,
         price: Price::default(),
         obstacle: Some(reason.to_string()),
+        has_substitute: false,
         unsuited: None,
     }
 }

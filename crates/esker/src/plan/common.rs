@@ -4,7 +4,7 @@ use esker_graph::Direction;
 use esker_store::layer::{PlainLayer, Section};
 use esker_store::{GraphEncoding, Residency, Snapshot, WEIGHTS_MAX};
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, absent};
 use super::price::Price;
 use crate::catalogue::ReadPattern;
 
@@ -27,21 +27,25 @@ pub(super) struct Common<'a> {
 }
 
 impl Common<'_> {
-    /// Why lists can be neither in a pool nor headed.
-    pub(super) fn only_mapped(&self) -> Option<esker_store::Error> {
-        if let Some(reason) = self.without_in_lists() {
-            return Some(reason);
-        }
-        if self.snapshot.is_filtered() {
-            let message =
-                "edges are filtered list by list as they lie in mapped files: run it with --residency mapped";
-            return Some(esker_store::Error::Invalid(message.to_owned()));
+    /// Lists in a pool or headed, if these cannot serve.
+    pub(super) fn hindered(&self, which: (GraphEncoding, Residency)) -> Option<Candidate> {
+        // What tiles alone do not have is not of the view.
+        let in_lists = || self.without_in_lists().filter(|_| !self.snapshot.keeps_only_tiles());
+        if let Some(reason) = self.filtered().or_else(in_lists) {
+            return Some(absent(which, &reason).with_substitute());
         }
         let reason = self.unsuited.as_ref().filter(|_| self.snapshot.keeps_only_tiles())?;
-        Some(esker_store::Error::Invalid(format!(
+        let reason = esker_store::Error::Invalid(format!(
             "{reason}, and the lists are kept as tiles only: run it with --residency mapped, which decodes the lists \
              that are read, or make lists with `esker compact --encoding plain`"
-        )))
+        ));
+        Some(absent(which, &reason))
+    }
+
+    /// Why lists are read from mapped files alone, or copied from these: edges are filtered by their properties.
+    pub(super) fn filtered(&self) -> Option<esker_store::Error> {
+        let message = "edges are filtered list by list as they lie in mapped files, or copied to memory";
+        self.snapshot.is_filtered().then(|| esker_store::Error::Invalid(message.to_owned()))
     }
 
     /// Why lists are read with a copy in memory alone: in-lists are needed, and not kept.
@@ -103,6 +107,7 @@ impl Common<'_> {
             columns: self.columns,
             price: Price::default(),
             obstacle: None,
+            has_substitute: false,
             unsuited: self.unsuited.clone().filter(|_| only_mapped_lists),
         }
     }

@@ -87,9 +87,20 @@ impl Request {
         self.residency.or(self.head_len.map(|_| Residency::Headed))
     }
 
-    fn allows(&self, candidate: &Candidate) -> bool {
+    fn asks_for(&self, candidate: &Candidate) -> bool {
         self.encoding.is_none_or(|wanted| wanted == candidate.encoding)
             && self.wanted_residency().is_none_or(|wanted| wanted == candidate.residency)
+    }
+
+    /// The candidates that it asks for; and the copy in memory, if that stands in for all of them.
+    fn allowed<'c>(&self, candidates: &'c [Candidate]) -> Vec<&'c Candidate> {
+        let asked: Vec<_> = candidates.iter().filter(|one| self.asks_for(one)).collect();
+        let is_hindered = asked.iter().all(|one| one.obstacle.is_some());
+        if is_hindered && asked.iter().any(|one| one.has_substitute) {
+            let is_substitute = |one: &&Candidate| self.asks_for(one) || one.residency == Residency::Memory;
+            return candidates.iter().filter(is_substitute).collect();
+        }
+        asked
     }
 }
 
@@ -108,24 +119,24 @@ pub fn plan(
     request.check()?;
     let snapshot = &needs::with_in_lists(snapshot, entry, params);
     let candidates = needs::candidates(snapshot, entry, params, resources)?;
+    let allowed = request.allowed(&candidates);
     let possible = || {
-        let is_possible = |one: &&Candidate| {
-            request.allows(one) && one.obstacle.is_none() && one.least_bytes <= resources.memory_bytes
-        };
-        candidates.iter().filter(is_possible)
+        let is_possible =
+            |one: &&Candidate| one.obstacle.is_none() && one.least_bytes <= resources.memory_bytes;
+        allowed.iter().copied().filter(is_possible)
     };
     let is_good = |one: &&Candidate| {
         let in_memory = !one.is_mapped() || one.whole_bytes <= resources.mapped_bytes;
         in_memory && (one.unsuited.is_none() || !request.is_free())
     };
     let Some(chosen) = possible().find(is_good).or_else(|| possible().next()) else {
-        let allowed: Vec<_> = candidates.iter().filter(|one| request.allows(one)).collect();
         let needed_bytes = |one: &Candidate| one.needed_bytes(&entry.reading(snapshot), request, resources);
         return Err(refusal(entry, &allowed, needed_bytes, (resources, snapshot))?);
     };
     let limit = if chosen.is_mapped() { resources.mapped_bytes } else { resources.memory_bytes };
     let fits = chosen.whole_bytes <= limit;
     let reason = match (request.is_free(), chosen.is_mapped()) {
+        (false, _) if !request.asks_for(chosen) => Reason::Substitute,
         (false, _) => Reason::Asked,
         (true, true) if fits => Reason::Fits,
         (true, true) => Reason::PageCache,
@@ -160,8 +171,8 @@ pub fn least_bytes(
 ) -> Result<u64> {
     let snapshot = &needs::with_in_lists(snapshot, entry, params);
     let candidates = needs::candidates(snapshot, entry, params, resources)?;
-    let possible = candidates.iter().filter(|one| request.allows(one) && one.obstacle.is_none());
-    match possible.min_by_key(|one| one.least_bytes) {
+    let allowed = request.allowed(&candidates);
+    match allowed.into_iter().filter(|one| one.obstacle.is_none()).min_by_key(|one| one.least_bytes) {
         Some(least) => least.needed_bytes(&entry.reading(snapshot), request, resources),
         None => Ok(PROCESS_BYTES),
     }

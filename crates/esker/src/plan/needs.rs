@@ -174,14 +174,14 @@ pub(super) fn candidates(
     // Lists that are kept in tiles alone are decoded from these, whichever way they are read.
     let base = arrays_bytes + PROCESS_BYTES + if snapshot.keeps_only_tiles() { from_tiles } else { 0 };
     let lists = mapped_lists(&common, base, entry.reads.pattern);
-    let lists = copied_or_not(lists, (snapshot, entry), weighted);
+    let lists = copied_or_not(lists, snapshot, entry);
     let stacked = StackedNeeds::of(snapshot.stack(), snapshot.version().num_arcs, weight_bytes)?;
     // What needs memory while changes are gathered is gone when the algorithm takes its own.
     let own_bytes = arrays_bytes.saturating_sub(snapshot.stack().table_bytes());
     let changes = |gathering: u64| stacked.mapped_bytes + gathering.saturating_sub(own_bytes);
     let on_tiles = estimate(GraphEncoding::Tiles, Residency::Pooled)?.memory_bytes;
     let beside = stacked.tiles_bytes + changes(stacked.tiles_gathering_bytes) + from_tiles;
-    let [tiles, pooled_tiles] = tiles(&common, on_tiles, beside);
+    let [tiles, pooled_tiles] = tiles(&common, entry.reads.pattern, on_tiles, beside);
     let saved = arrays_bytes - estimate(GraphEncoding::Lists, Residency::Pooled)?.memory_bytes;
     let beside = stacked.rows_bytes + changes(stacked.rows_gathering_bytes) + collecting;
     let headed = headed(&common, base - saved + beside);
@@ -298,7 +298,7 @@ pub(super) fn head_bytes_max(head_len: u64, num_lists: u64, num_arcs: u64) -> u6
 fn mapped_lists(common: &Common<'_>, base: u64, pattern: ReadPattern) -> Candidate {
     let which = (GraphEncoding::Lists, Residency::Mapped);
     if let Some(reason) = common.without_in_lists().filter(|_| !common.reads_in_lists_mapped(pattern)) {
-        return absent(which, &reason);
+        return absent(which, &reason).with_substitute();
     }
     let is_alone = common.snapshot.keeps_only_tiles();
     let base = base + common.snapshot.decoded_bytes_max();
@@ -309,16 +309,13 @@ fn mapped_lists(common: &Common<'_>, base: u64, pattern: ReadPattern) -> Candida
 }
 
 /// Tiles, mapped and pooled. The version needs `changes` bytes for what is not in the tiles.
-fn tiles(common: &Common<'_>, arrays_bytes: u64, changes: u64) -> [Candidate; 2] {
+fn tiles(common: &Common<'_>, pattern: ReadPattern, arrays_bytes: u64, changes: u64) -> [Candidate; 2] {
     let both = [Residency::Mapped, Residency::Pooled].map(|residency| (GraphEncoding::Tiles, residency));
-    if let Some(reason) = &common.unsuited {
+    let filtered = common.filtered().filter(|_| pattern != ReadPattern::Points);
+    if let Some(reason) = common.unsuited.as_ref().filter(|_| filtered.is_none()) {
         let residency = if common.snapshot.keeps_only_tiles() { " --residency mapped" } else { "" };
         let message = format!("{reason}, and tiles hold no lists: run it with --encoding lists{residency}");
         let reason = esker_store::Error::Invalid(message);
-        return both.map(|which| absent(which, &reason));
-    }
-    // Tiles of one layer have in-edges; what later layers changed has not.
-    if let Some(reason) = common.without_in_lists().filter(|_| !common.snapshot.stack().is_plain()) {
         return both.map(|which| absent(which, &reason));
     }
     let time = common.snapshot.window_lists().map(|lists| lists.time);
@@ -326,6 +323,11 @@ fn tiles(common: &Common<'_>, arrays_bytes: u64, changes: u64) -> [Candidate; 2]
         Ok(tiles) => tiles,
         Err(reason) => return both.map(|which| absent(which, &reason)),
     };
+    // Tiles of one layer have in-edges; what later layers changed has not.
+    let without_in_lists = || common.without_in_lists().filter(|_| !common.snapshot.stack().is_plain());
+    if let Some(reason) = filtered.or_else(without_in_lists) {
+        return both.map(|which| absent(which, &reason).with_substitute());
+    }
     let weights = tiles.shape().num_edges * common.weight_bytes;
     let graph_bytes = tiles.file_bytes() + weights;
     let mapped = weights.min(MAPPED_WEIGHTS_MAX);
@@ -403,8 +405,8 @@ fn copied(common: &Common<'_>, shape: &Shape, pattern: ReadPattern, base: u64, r
 /// Headed lists.
 fn headed(common: &Common<'_>, base: u64) -> Candidate {
     let which = (GraphEncoding::Lists, Residency::Headed);
-    if let Some(reason) = common.only_mapped() {
-        return absent(which, &reason);
+    if let Some(hindered) = common.hindered(which) {
+        return hindered;
     }
     let needs = match common.snapshot.headed_needs(common.threads) {
         Ok(needs) => needs,
@@ -418,8 +420,8 @@ fn headed(common: &Common<'_>, base: u64) -> Candidate {
 /// Pooled lists.
 fn pooled_lists(common: &Common<'_>, base: u64) -> Candidate {
     let which = (GraphEncoding::Lists, Residency::Pooled);
-    if let Some(reason) = common.only_mapped() {
-        return absent(which, &reason);
+    if let Some(hindered) = common.hindered(which) {
+        return hindered;
     }
     let needs = match common.snapshot.pooled_needs(common.threads) {
         Ok(needs) => needs,

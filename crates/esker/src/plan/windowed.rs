@@ -1,9 +1,9 @@
 //! The needs of windows.
 
-use esker_store::windows::{Combine, Copies};
+use esker_store::windows::{Combine, Copies, made_joined_bytes};
 use esker_store::{Residency, Snapshot};
 
-use super::candidate::{Candidate, absent};
+use super::candidate::Candidate;
 use crate::catalogue::Entry;
 
 /// The memory of a run that copies the edges of a window, if without the copy it takes `bytes`, vertex tables among them; `None` without a
@@ -17,7 +17,11 @@ pub(super) fn copied_bytes(snapshot: &Snapshot, entry: &Entry, bytes: u64) -> Op
     let copies_arrays = snapshot.reads_arrays() && !reads_whole_lists(snapshot, weight.is_some());
     let tables = if copies_arrays { snapshot.stack().table_bytes() } else { 0 };
     let only = entry.reading(snapshot).gathers_only();
-    let made = if snapshot.makes_in_lists() { index.made_bytes(weight_bytes) } else { 0 };
+    let made = if snapshot.makes_in_lists() {
+        index.made_bytes(weight_bytes) + made_joined(snapshot, weight.is_some(), weight_bytes)
+    } else {
+        0
+    };
     Some(bytes.saturating_sub(tables) + index.gathered_bytes(weight_bytes, only) + made)
 }
 
@@ -40,18 +44,17 @@ pub(super) fn copied_window(
     })
 }
 
-/// Mapped lists, with the least memory of a run that copies the edges of a window, if that is less, or if in-lists are made from the copy.
-pub(super) fn copied_or_not(
-    lists: Candidate,
-    (snapshot, entry): (&Snapshot, &Entry),
-    weighted: bool,
-) -> Candidate {
-    let joins_directions = snapshot.drops_directions() && weighted && joins(snapshot);
-    if snapshot.makes_in_lists() && joins_directions {
-        let message = "edges of both directions are joined list by list, and the graph is stored without in-edges: \
-                       import it with in-edges";
-        return absent((lists.encoding, lists.residency), &esker_store::Error::Invalid(message.to_owned()));
+/// Bytes of the in-lists that are made to be joined with the out-lists, each with the times and the weights; 0 if they are not joined.
+fn made_joined(snapshot: &Snapshot, weighted: bool, weight_bytes: u64) -> u64 {
+    if !(weighted && snapshot.drops_directions() && joins(snapshot)) {
+        return 0;
     }
+    let num_arcs = snapshot.stack().arcs_scanned().max(snapshot.version().num_arcs);
+    made_joined_bytes(snapshot.num_vertices() as u64, num_arcs, weight_bytes)
+}
+
+/// Mapped lists, with the least memory of a run that copies the edges of a window, if that is less, or if in-lists are made from the copy.
+pub(super) fn copied_or_not(lists: Candidate, snapshot: &Snapshot, entry: &Entry) -> Candidate {
     let least_bytes = lists.least_bytes;
     let copied = copied_bytes(snapshot, entry, least_bytes).unwrap_or(least_bytes);
     let least_bytes = if snapshot.makes_in_lists() { copied } else { least_bytes.min(copied) };

@@ -142,12 +142,12 @@ pub(crate) struct Selected<W> {
 #[derive(Debug, Default)]
 pub(crate) struct TimedArcs<W> {
     pub(super) targets: Vec<VertexId>,
-    times: Vec<i64>,
-    weights: Vec<W>,
+    pub(super) times: Vec<i64>,
+    pub(super) weights: Vec<W>,
 }
 
 impl<W: ColumnWeight> TimedArcs<W> {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { targets: Vec::new(), times: Vec::new(), weights: Vec::new() }
     }
 

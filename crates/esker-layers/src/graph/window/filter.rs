@@ -106,7 +106,10 @@ impl FilteredLists<'_> {
 }
 
 /// A time in a column of 32-bit or 64-bit integers.
-fn time_at(times: &Values, index: usize) -> Result<i64> {
+///
+/// # Errors
+/// [`esker_format::Error::Corrupt`].
+pub fn time_at(times: &Values, index: usize) -> Result<i64> {
     let bits = times.bits_at(index)?;
     Ok(match times {
         Values::I32(_) => i64::from(bits as i32),

@@ -41,8 +41,8 @@ impl WindowIndex {
     ) -> Result<Self> {
         // Copies are joined list by list.
         let in_side = in_side.filter(|side| window.copies == Copies::All || side.has_lists());
-        let counting = Counting { n, directed, has_in_lists: in_side.is_some(), window, absent };
-        counting.index(
+        let basis = Basis { n, directed, has_in_lists: in_side.is_some(), window, absent };
+        basis.index(
             |also| count(out_side, &window, n, also, run),
             |also| in_side.map(|side| count(side, &window, n, also, run)).transpose(),
             run,
@@ -67,8 +67,8 @@ impl WindowIndex {
             lists.prepare(run)?;
             count_filtered(lists, &window, n, also, run)
         };
-        let counting = Counting { n, directed, has_in_lists: in_lists.is_some(), window, absent };
-        counting.index(
+        let basis = Basis { n, directed, has_in_lists: in_lists.is_some(), window, absent };
+        basis.index(
             |also| count(&arcs.out(), also),
             |also| in_lists.as_ref().map(|lists| count(lists, also)).transpose(),
             run,
@@ -179,7 +179,7 @@ impl WindowIndex {
 }
 
 /// What an index is made of.
-struct Counting<'c> {
+struct Basis<'c> {
     n: usize,
     directed: bool,
     has_in_lists: bool,
@@ -187,7 +187,7 @@ struct Counting<'c> {
     absent: Option<&'c [VertexId]>,
 }
 
-impl Counting<'_> {
+impl Basis<'_> {
     /// The index, from what counts the out-lists and the in-lists.
     fn index(
         &self,

@@ -4,13 +4,53 @@
 //! a vertex were put together, by the rule of the window.
 
 use esker_format::{Error, Result};
-use esker_graph::{AnyVisitor, Extents, ListAccess, Reservation, Run, Select, Source, VertexId};
+use esker_graph::{AnyVisitor, Extents, ListAccess, Reservation, Run, Select, Source, VertexId, vertex};
 
-use super::copies::{Selected, TimeWindow};
+use super::copies::{Selected, TimeWindow, TimedArcs};
 use super::count::{CountAlso, count_lists};
 use super::lists::TimedLists;
 use super::streamed::scan_lists;
+use crate::graph::copied::copied_bytes;
+use crate::graph::gathered::GatheredSide;
+use crate::graph::side::Side;
 use crate::graph::weight::ColumnWeight;
+
+/// Lists between two checks for cancellation.
+const CHECK_LISTS: usize = 1 << 14;
+
+/// Memory of in-lists of the arcs in a window that are made of the out-lists, with the copy of these: see [`made_in_lists`].
+pub fn made_joined_bytes(num_vertices: u64, num_arcs: u64, weight_bytes: u64) -> u64 {
+    // Both copies have the times and the weights, each with targets of their own. Vectors grow to twice their length.
+    let beside = |bytes| copied_bytes(num_vertices, num_arcs, bytes);
+    3 * (beside(size_of::<i64>() as u64) + beside(weight_bytes))
+}
+
+/// The in-lists of the arcs in a window, where only the out-lists are kept, and their memory. `num_arcs`: how many arcs these have at most.
+pub(crate) fn made_in_lists<'a, W: ColumnWeight>(
+    out: &TimedLists<'_, W>,
+    window: &TimeWindow,
+    (n, num_arcs): (usize, u64),
+    run: &Run,
+) -> Result<(TimedLists<'a, W>, Reservation)> {
+    let bytes = made_joined_bytes(n as u64, num_arcs, size_of::<W>() as u64);
+    let memory = run.budget().reserve("in-lists in memory", bytes)?;
+    out.prepare(run)?;
+    let (mut arcs, mut offsets) = (TimedArcs::new(), Vec::with_capacity(n + 1));
+    offsets.push(0);
+    for v in 0..n {
+        if v % CHECK_LISTS == 0 {
+            run.check()?;
+        }
+        out.arcs(window, vertex(v), &mut arcs)?;
+        offsets.push(arcs.targets.len() as u64);
+    }
+    let TimedArcs { targets, times, weights } = arcs;
+    // Arcs of a list keep the order of their sources and of their copies, so both columns have the same order.
+    let turned_times = GatheredSide::of(offsets.clone(), targets.clone(), times).transposed(run)?;
+    let turned_weights = GatheredSide::of(offsets, targets, weights).transposed(run)?;
+    let (times, weights) = (Side::Gathered(turned_times), Some(Side::Gathered(turned_weights)));
+    Ok((TimedLists::Columns { times, weights }, memory))
+}
 
 /// Both directions of a directed graph. Every list is read once to count the joined edges. Memory: 8 bytes a vertex.
 pub(crate) struct JoinedSide<'a, W> {

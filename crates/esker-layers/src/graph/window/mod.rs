@@ -20,11 +20,12 @@ mod joined;
 mod gather;
 
 pub use copies::{Combine, Copies, TimeWindow};
-pub use filter::{ArcFilter, FilteredArcs};
+pub use filter::{ArcFilter, FilteredArcs, time_at};
 pub(super) use gather::gather;
 pub use index::WindowIndex;
 pub(super) use index::{SORTED_TIME_BYTES, sorted_times, sources_within, time_range};
-pub(super) use joined::JoinedSide;
+pub use joined::made_joined_bytes;
+pub(super) use joined::{JoinedSide, made_in_lists};
 pub(super) use lists::TimedLists;
 pub use moved::TimedEdge;
 pub(super) use moved::timed_edges;

@@ -5,7 +5,7 @@ use esker::plan::Request as Reading;
 use esker::store::format::Encoding;
 use esker::store::{GraphEncoding, Residency};
 
-use super::axes::{Combination, Directions, Place, Window};
+use super::axes::{Combination, Window};
 use crate::forms::Weights;
 use crate::requests::Request;
 
@@ -50,25 +50,6 @@ impl Cell<'_> {
         self.combination.is_directed() && !self.combination.directions.are_dropped()
     }
 
-    /// Whether a run has in-edges that are not stored: made in memory from a copy, or those of tiles of one layer, which are scanned by columns too.
-    fn has_in_edges(&self) -> bool {
-        let Combination { window, encoding, place, directions, .. } = self.combination;
-        let is_one_layer = place == Place::Whole;
-        let scans_tiles = encoding == Encoding::Tiles && !self.refuses("tiles");
-        // Weights of both directions are joined list by list.
-        let joins_both = directions.are_dropped()
-            && window.joins()
-            && (self.reads_weights_stored() || self.reads_weights && window.makes_weights());
-        match (self.reading.encoding, self.reading.residency) {
-            (Some(GraphEncoding::Tiles), _) => is_one_layer,
-            (_, None | Some(Residency::Memory)) => !joins_both,
-            (_, Some(Residency::Mapped)) => {
-                !joins_both && (self.combination.leaves_out() || is_one_layer && scans_tiles)
-            }
-            _ => false,
-        }
-    }
-
     /// Whether the catalogue says that the algorithm, with these options, refuses what is called so.
     fn refuses(&self, what: &str) -> bool {
         let is_given = |(option, values): (&str, &[&str])| {
@@ -101,35 +82,6 @@ pub(super) const REFUSALS: &[Refusal] = &[
         page: "docs/algorithms.md",
         sentence: "the algorithms that need undirected graphs run",
         applies: |cell| cell.refuses("directed graphs") && cell.is_directed(),
-    },
-    Refusal {
-        reason: "a directed graph without in-lists, read as undirected",
-        message: "in-edges",
-        page: "docs/algorithms.md",
-        sentence: "A database without in-edges has both in tiles of one layer, or in a copy in memory.",
-        applies: |cell| cell.combination.directions == Directions::DroppedOutOnly && !cell.has_in_edges(),
-    },
-    Refusal {
-        reason: "an algorithm that reads in-lists, without them",
-        message: "in-edges",
-        page: "docs/concepts/residency.md",
-        sentence: "without in-lists (`--no-in-edges`) | pooled, headed; mapped, but for a window; tiles of several layers",
-        applies: |cell| {
-            let refuses = cell.refuses("directed graphs without in-lists, unless they are copied to memory");
-            cell.combination.directions == Directions::OutOnly
-                && !cell.has_in_edges()
-                && (refuses || cell.combination.reversed)
-        },
-    },
-    Refusal {
-        reason: "conditions, on a pool, heads or tiles",
-        message: "edges are filtered list by list",
-        page: "docs/concepts/residency.md",
-        sentence: "they are filtered list by list as they lie in mapped files",
-        applies: |cell| {
-            let is_elsewhere = matches!(cell.reading.residency, Some(Residency::Pooled | Residency::Headed));
-            cell.combination.filtered && (is_elsewhere || cell.reads(GraphEncoding::Tiles))
-        },
     },
     Refusal {
         reason: "an algorithm that reads single lists, on tiles",
