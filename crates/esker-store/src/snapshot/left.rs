@@ -196,7 +196,11 @@ impl Examiner<'_> {
             match Archive::open_left(self.disk, &directory)
                 .and_then(|(archive, _)| read_account(&archive, &directory))
             {
-                Ok(account) if account.layer.number == number => accounts.push(account),
+                Ok(account) if account.layer.number == number => {
+                    if manifest.is_none_or(|manifest| has_same_versions(&account, manifest)) {
+                        accounts.push(account);
+                    }
+                }
                 Ok(_) | Err(Error::Corrupt { .. } | Error::Io { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -319,6 +323,15 @@ impl Examiner<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a layer has no version that MANIFEST knows as another one: then it would be of a copy that took another course.
+fn has_same_versions(account: &Account, manifest: &Manifest) -> bool {
+    account.versions().all(|version| {
+        let listed = manifest.version(version.number).map(|listed| listed.commit);
+        let marked = manifest.log.filter(|mark| mark.version == version.number).map(|mark| mark.checksum);
+        listed.or(marked).is_none_or(|known| known == version.commit)
+    })
 }
 
 /// The sequence of layers that follow one another from a complete one on and reach the latest version; of several, the one of later layers.
