@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use esker::doctor::{Effort, measure};
-use esker::rates::{Known, Rate, Rates, cache_directory, file};
+use esker::doctor::{Effort, load_now, measure};
+use esker::rates::{Known, LOAD_MAX, Rate, Rates, cache_directory, file};
 use esker::store::format::return_large_blocks;
 use esker::store::version::format_time;
 use serde_json::json;
@@ -21,7 +21,9 @@ use crate::text;
 /// The rates are kept in the user's cache directory ($XDG_CACHE_HOME/esker, else ~/.cache/esker). `esker
 /// estimate` and `esker run` compute from them the times that they predict, and what they choose; without
 /// them, from the rates of another machine. The first call measures, which takes about 15 s, 400 MiB of disk
-/// and 500 MiB of memory; later calls show what was measured.
+/// and 500 MiB of memory; later calls show what was measured. On a machine that does other work, the first
+/// call measures up to three times; a later call, when it is idle, measures again; and runs that are faster
+/// correct the rates meanwhile.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorCommand {
     /// Directory on the disk to measure, such as where databases lie [default: the one that was measured
@@ -43,8 +45,14 @@ impl DoctorCommand {
         if let Some(reason) = &known.ignored {
             text::remark(&format!("not used: {reason}; measuring anew"));
         }
-        if self.renew || known.measured_ms.is_none() {
+        let is_calm = || load_now().is_none_or(|load| load <= LOAD_MAX);
+        let is_again = known.is_doubtful() && self.check_shows(&known).is_ok() && is_calm();
+        if self.renew || known.measured_ms.is_none() || is_again {
+            if is_again && !self.renew {
+                text::remark("the machine was busy when the rates were measured; measuring again");
+            }
             let measured = self.measured(&known)?;
+            let measured = if self.renew { measured } else { with_former(measured, &known) };
             let kept = measured.keep();
             return self.conclude(&measured, kept);
         }
@@ -92,7 +100,7 @@ impl DoctorCommand {
                 directory.display()
             ));
         }
-        Ok(Known::measured(measured.rates, &directory))
+        Ok(Known::measured(measured.rates, measured.load, &directory))
     }
 
     /// Shows what was measured, which took long, also if it could not be kept.
@@ -119,6 +127,7 @@ impl DoctorCommand {
                 "measured": time,
                 "directory": known.directory,
                 "threads": known.rates.threads,
+                "load": known.load,
                 "per_second": known.rates.to_json(),
             }));
         }
@@ -127,8 +136,31 @@ impl DoctorCommand {
             Rate::ALL.iter().map(|&one| (one.describe().to_owned(), per_second(&known.rates, one))).collect();
         let when = time.map_or_else(|| "never".to_owned(), |time| format!("{time}, with {threads}"));
         rows.push(("measured".to_owned(), when));
+        if let Some(load) = known.load {
+            rows.push(("other work meanwhile".to_owned(), describe_load(load, known.is_doubtful())));
+        }
         rows.push(("directory of the disk".to_owned(), known.directory.clone()));
         text::facts(&rows)
+    }
+}
+
+/// New rates, or what was measured before of the same disk with as many threads on a busy machine, if that is higher.
+fn with_former(new: Known, former: &Known) -> Known {
+    let is_alike = former.rates.threads == new.rates.threads && former.directory == new.directory;
+    if !(former.is_doubtful() && new.is_doubtful() && is_alike) {
+        return new;
+    }
+    Known { rates: new.rates.or_higher(former.rates), ..new }
+}
+
+/// How busy the machine was.
+fn describe_load(load: f64, is_doubtful: bool) -> String {
+    let share = format!("{:.0} % of the processors", load * 100.0);
+    match is_doubtful {
+        true => {
+            format!("{share}: the rates may be too low; call `esker doctor` again when the machine is idle")
+        }
+        false => share,
     }
 }
 
@@ -152,7 +184,7 @@ mod tests {
     #[test]
     fn rates_that_cannot_be_kept_are_a_failure_with_a_remedy() {
         let place = tempfile::tempdir().unwrap();
-        let known = Known::measured(Rates::default(), place.path());
+        let known = Known::measured(Rates::default(), Some(0.5), place.path());
         std::fs::write(place.path().join("esker"), "a file where the directory should be").unwrap();
         let kept = known.write(&place.path().join("esker/rates.json")).map(|()| None);
         let command = DoctorCommand {

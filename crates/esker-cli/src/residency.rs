@@ -182,7 +182,13 @@ fn view(plan: &Plan, snapshot: &Snapshot) -> Option<String> {
 /// Where the rates come from that times are predicted from.
 fn source_of_rates(known: &Known) -> String {
     match (known.measured_ms, &known.ignored) {
-        (Some(time), _) => format!("measured {}, with the disk of {}", format_time(time), known.directory),
+        (Some(time), _) => {
+            let measured = format!("measured {}, with the disk of {}", format_time(time), known.directory);
+            match known.is_doubtful() {
+                true => measured + ", while the machine was busy; `esker doctor` measures again",
+                false => measured,
+            }
+        }
         (None, Some(reason)) => {
             format!("those of another machine, because of {reason}; `esker doctor` measures anew")
         }

@@ -180,6 +180,7 @@ impl RunArgs {
         bar.finish();
         let (answer, actual) = answer?;
         let actual = actual.after(opening);
+        plan.learn(snapshot, entry, &answer, run.threads());
         let is_written = self.output.as_ref().filter(|_| !self.has_chosen_rows());
         if let Some(path) = is_written {
             let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };

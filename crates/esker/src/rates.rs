@@ -163,6 +163,12 @@ impl Rates {
         Self { threads, ..self }
     }
 
+    /// The higher of each rate: other work of a machine only makes it slower.
+    #[must_use]
+    pub fn or_higher(self, other: Self) -> Self {
+        Rate::ALL.iter().fold(self, |rates, &rate| rates.with(rate, rates.of(rate).max(other.of(rate))))
+    }
+
     /// As an object of keys and numbers.
     pub fn to_json(&self) -> Value {
         Rate::ALL
@@ -182,16 +188,38 @@ pub struct Known {
     pub measured_ms: Option<u64>,
     /// The directory whose file system was measured; empty for the constants.
     pub directory: String,
+    /// The share of the time of all processors that other work took meanwhile, 0 to 1; `None` if that is not known.
+    pub load: Option<f64>,
     /// Why a file that is there was not used, with its path.
     pub ignored: Option<String>,
 }
 
+/// Rates that were measured while other work took more than this share of the processors may be too low.
+pub const LOAD_MAX: f64 = 0.1;
+/// A rate that a run reached is kept if it is higher than the measured one by this factor: less is scatter.
+const REACHED_MIN: f64 = 1.05;
+
 impl Known {
-    /// Rates measured now.
-    pub fn measured(rates: Rates, directory: &Path) -> Self {
+    /// Rates measured now, beside other work that took this share of the processors.
+    pub fn measured(rates: Rates, load: Option<f64>, directory: &Path) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
         let directory = directory.display().to_string();
-        Self { rates, measured_ms: Some(now), directory, ignored: None }
+        Self { rates, measured_ms: Some(now), directory, load, ignored: None }
+    }
+
+    /// Whether the rates may be too low, because the machine did other work meanwhile.
+    pub fn is_doubtful(&self) -> bool {
+        self.measured_ms.is_some() && self.load.is_some_and(|load| load > LOAD_MAX)
+    }
+
+    /// Takes in a rate that a run reached. Only doubtful rates are raised, since a run reaches no more than the machine can. Returns whether
+    /// it was.
+    pub fn raise(&mut self, rate: Rate, per_second: f64) -> bool {
+        let is_higher = self.is_doubtful() && per_second > self.rates.of(rate) * REACHED_MIN;
+        if is_higher {
+            self.rates = self.rates.with(rate, per_second);
+        }
+        is_higher
     }
 
     /// The rates in the user's cache directory, else the constants.
@@ -217,6 +245,15 @@ impl Known {
         }
     }
 
+    /// Raises a rate in the user's cache directory that a run reached with so many threads, as [`Known::raise`] does. A file that cannot be
+    /// written stays as it is.
+    pub fn learn((rate, per_second): (Rate, f64), threads: usize) {
+        let mut known = Self::of_user();
+        if known.rates.threads == threads && known.raise(rate, per_second) {
+            let _ = known.keep();
+        }
+    }
+
     /// Writes them to the user's cache directory; returns the file, or `None` if the user has no such directory.
     ///
     /// # Errors
@@ -236,6 +273,7 @@ impl Known {
             VERSION_KEY: FILE_VERSION,
             "measured_ms": self.measured_ms,
             "directory": self.directory,
+            "load": self.load,
             "threads": self.rates.threads,
             "per_second": self.rates.to_json(),
         });
@@ -289,6 +327,8 @@ fn parse(content: &[u8]) -> std::result::Result<Known, String> {
         rates,
         measured_ms: Some(file["measured_ms"].as_u64().ok_or_else(damaged)?),
         directory: file["directory"].as_str().unwrap_or_default().to_owned(),
+        // Files of earlier programs do not say.
+        load: file["load"].as_f64().filter(|load| (0.0..=1.0).contains(load)),
         ignored: None,
     })
 }
@@ -301,7 +341,7 @@ mod tests {
         let rates = Rate::ALL
             .iter()
             .fold(Rates::default(), |rates, &rate| rates.with(rate, 1000.5 + f64::from(rate as u32)));
-        Known::measured(Rates { threads: 3, ..rates }, Path::new("/data"))
+        Known::measured(Rates { threads: 3, ..rates }, Some(0.25), Path::new("/data"))
     }
 
     #[test]
@@ -312,12 +352,43 @@ mod tests {
         some().write(&path).unwrap();
         let first = Known::read(&path);
         assert_eq!((first.rates, first.directory.as_str(), &first.ignored), (some().rates, "/data", &None));
+        assert_eq!(first.load, Some(0.25));
         let other = Known { rates: first.rates.with(Rate::Copy, 7.0), ..first.clone() };
         other.write(&path).unwrap();
         assert_eq!(Known::read(&path), other);
         let names: Vec<_> =
             RealDisk.list(&parent(&path)).unwrap().into_iter().map(|entry| entry.name).collect();
         assert_eq!(names, ["rates.json"], "nothing else is left");
+    }
+
+    #[test]
+    fn runs_raise_the_rates_of_a_busy_machine_and_no_others() {
+        let (rate, measured) = (Rate::ScanTiles, some().rates.of(Rate::ScanTiles));
+        let with = |load| Known { load, ..some() };
+        for load in [None, Some(0.0), Some(LOAD_MAX)] {
+            let mut known = with(load);
+            assert!(!known.is_doubtful() && !known.raise(rate, 9.0 * measured), "{load:?}");
+            assert_eq!(known, Known { measured_ms: known.measured_ms, ..with(load) });
+        }
+        let mut known = with(Some(0.5));
+        assert!(known.is_doubtful() && !known.raise(rate, 1.01 * measured) && !known.raise(rate, f64::NAN));
+        assert!(known.raise(rate, 2.0 * measured));
+        assert_eq!(known.rates, some().rates.with(rate, 2.0 * measured));
+        assert!(
+            !Known { load: Some(1.0), ..Known::default() }.is_doubtful(),
+            "the constants are of another machine"
+        );
+    }
+
+    #[test]
+    fn a_file_that_does_not_say_how_busy_the_machine_was_is_used() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("rates.json");
+        Known { load: None, ..some() }.write(&path).unwrap();
+        let whole = String::from_utf8(RealDisk.read(&path).unwrap()).unwrap();
+        std::fs::write(&path, whole.replace("\"load\": null,", "")).unwrap();
+        let known = Known::read(&path);
+        assert_eq!((known.rates, known.load, known.ignored), (some().rates, None, None));
     }
 
     #[test]

@@ -9,7 +9,11 @@ use crate::place::{Place, limited};
 
 /// Puts rates where the command keeps them.
 fn keep(place: &Place, rates: Rates) {
-    Known::measured(rates, "/data".as_ref()).write(&place.path().join("cache/esker/rates.json")).unwrap();
+    keep_as(place, Known::measured(rates, None, "/data".as_ref()));
+}
+
+fn keep_as(place: &Place, known: Known) {
+    known.write(&place.path().join("cache/esker/rates.json")).unwrap();
 }
 
 #[test]
@@ -32,6 +36,22 @@ fn rates_that_were_measured_are_shown() {
     for option in ["--threads 1", "--memory 1GiB"] {
         place.fails(2, &format!("doctor {option}"), "--renew");
     }
+}
+
+#[test]
+fn rates_of_a_busy_machine_are_marked() {
+    let place = Place::new();
+    place.ok("generate kron --scale 6 --undirected g.esker");
+    let explained = |load| {
+        keep_as(&place, Known::measured(Rates::default(), Some(load), "/data".as_ref()));
+        place.ok("estimate pagerank g.esker --explain")
+    };
+    assert!(explained(0.6).contains("while the machine was busy; `esker doctor` measures again"));
+    let calm = explained(0.05);
+    assert!(calm.contains("with the disk of /data") && !calm.contains("busy"), "{calm}");
+    let shown = place.ok("doctor");
+    assert!(shown.contains("5 % of the processors") && !shown.contains("too low"), "{shown}");
+    assert_eq!(place.json("doctor --json")["load"], 0.05);
 }
 
 #[test]

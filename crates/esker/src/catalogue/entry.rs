@@ -87,8 +87,7 @@ pub enum ListReads {
 pub enum ReadPattern {
     /// Scans of most lists in each round.
     Scans,
-    /// The lists of few vertices in most rounds, or few neighbours of each: heads serve it better than tiles, which are decoded as a
-    /// whole.
+    /// The lists of few vertices in most rounds, or few neighbours of each: heads hold most of them, and tiles are decoded as a whole.
     Few,
     /// Point reads of single lists: tiles hold none and are refused, and heads are of no use.
     Points,

@@ -5,6 +5,7 @@ use std::fmt;
 use esker_store::{GraphEncoding, Residency};
 
 use super::price::Price;
+use crate::catalogue::Resources;
 
 /// An encoding and residency that a run can read the graph with.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +53,11 @@ impl Candidate {
     /// Whether the page cache decides what stays in memory.
     pub fn is_mapped(&self) -> bool {
         self.residency == Residency::Mapped
+    }
+
+    /// Whether it stays within the limits: mapped files do if all of the graph is in memory.
+    pub(super) fn is_whole(&self, resources: &Resources) -> bool {
+        !self.is_mapped() || self.whole_bytes <= resources.mapped_bytes
     }
 
     /// Whether it is lists that are copied to memory, or may be.
@@ -106,7 +112,9 @@ pub enum Reason {
     Fits,
     /// The graph does not fit in memory, and this residency takes a fixed amount of it.
     Bounded,
-    /// Mapped lists are read slowly, as those of several layers, and the run reads them so often that a copy in memory pays.
+    /// The whole graph fits in memory in another encoding, but this takes less time.
+    Faster,
+    /// A copy in memory pays: mapped lists are read slowly, as those of several layers, or do not fit.
     Copied,
     /// In-edges are needed and not kept: a copy in memory has them.
     InEdges,
@@ -121,10 +129,11 @@ impl fmt::Display for Reason {
             Self::Substitute => "what was requested does not serve this view: its edges are copied to memory instead",
             Self::Fits => "the whole graph fits in memory in this encoding",
             Self::Bounded => "the whole graph does not fit in memory, and this stays within the limit",
-            Self::Copied => {
-                "mapped lists of this version are slow to read, and the run reads them so often that a copy pays"
+            Self::Faster => "predicted to take the least time, though the whole graph fits in memory, mapped",
+            Self::Copied => "predicted to take the least time of all that fits, with the copy",
+            Self::InEdges => {
+                "the graph is stored without in-edges, which the run needs: the copy in memory has them"
             }
-            Self::InEdges => "the graph is stored without in-edges, which the run needs: the copy in memory has them",
             Self::PageCache => "nothing else fits or suits; the page cache keeps what it can",
         })
     }

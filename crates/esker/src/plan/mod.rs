@@ -1,9 +1,8 @@
-//! Chooses encoding and residency of a run, from what the database stores and the memory there is.
-//!
-//! The order of preference: a copy of the lists in memory, if mapped ones are read slowly and often; mapped lists, if they fit in memory next to the algorithm's arrays; mapped tiles, if they do; pooled tiles;
-//! headed lists (before tiles for algorithms that look at few vertices in most rounds, as searches do); pooled lists; and at last mapped
-//! lists, of which the page cache keeps what it can. Mapped files are pages of the system, which takes them back when others need
-//! memory: the memory limit does not count them, but a plan does.
+//! Chooses encoding and residency of a run, from what the database stores and the memory there is: of those that fit in memory and suit the
+//! algorithm, the one whose whole run is predicted to take the least time ([`Price::seconds`]). Mapped files fit if all of the graph does, next
+//! to the algorithm's arrays; a pool and heads take what the limit leaves. Where nothing fits, lists are mapped, of which the page cache keeps
+//! what it can. Mapped files are pages of the system, which takes them back when others need memory: the memory limit does not count them, but
+//! a plan does.
 
 mod memory;
 mod price;
@@ -12,6 +11,7 @@ mod windowed;
 mod common;
 mod needs;
 mod report;
+mod reached;
 #[cfg(test)]
 mod tests;
 
@@ -47,7 +47,7 @@ pub struct Plan {
     pub gathers: bool,
     /// Whether in-lists that are not kept are made in memory, from the copy.
     pub makes_in_lists: bool,
-    /// All candidates, in order of preference.
+    /// All candidates. Of two that are predicted to take the same time, the first is chosen.
     pub candidates: Vec<Candidate>,
 }
 
@@ -125,16 +125,16 @@ pub fn plan(
             |one: &&Candidate| one.obstacle.is_none() && one.least_bytes <= resources.memory_bytes;
         allowed.iter().copied().filter(is_possible)
     };
-    let is_good = |one: &&Candidate| {
-        let in_memory = !one.is_mapped() || one.whole_bytes <= resources.mapped_bytes;
-        in_memory && (one.unsuited.is_none() || !request.is_free())
-    };
-    let Some(chosen) = possible().find(is_good).or_else(|| possible().next()) else {
+    let is_good =
+        |one: &&Candidate| one.is_whole(resources) && (one.unsuited.is_none() || !request.is_free());
+    let fastest = possible().filter(is_good).min_by(|a, b| a.price.seconds().total_cmp(&b.price.seconds()));
+    let Some(chosen) = fastest.or_else(|| possible().next()) else {
         let needed_bytes = |one: &Candidate| one.needed_bytes(&entry.reading(snapshot), request, resources);
         return Err(refusal(entry, &allowed, needed_bytes, (resources, snapshot))?);
     };
     let limit = if chosen.is_mapped() { resources.mapped_bytes } else { resources.memory_bytes };
     let fits = chosen.whole_bytes <= limit;
+    let others_fit = possible().filter(is_good).any(Candidate::is_mapped);
     let reason = match (request.is_free(), chosen.is_mapped()) {
         (false, _) if !request.asks_for(chosen) => Reason::Substitute,
         (false, _) => Reason::Asked,
@@ -144,6 +144,7 @@ pub fn plan(
             Reason::InEdges
         }
         (true, false) if chosen.residency == Residency::Memory => Reason::Copied,
+        (true, false) if others_fit => Reason::Faster,
         (true, false) => Reason::Bounded,
     };
     let reading = entry.reading(snapshot);

@@ -17,16 +17,12 @@ use super::price::{Costs, DegreeSample, Stored};
 use super::windowed::{copied_or_not, copied_window, reads_weights_beside, reads_whole_lists};
 use crate::catalogue::{Entry, Params, ReadPattern, Resources, Workload};
 use crate::error::Result;
-use crate::rates::{Rate, Rates};
 
 /// Memory of a process beside everything that is counted: the program, threads, buffers.
 pub const PROCESS_BYTES: u64 = 32 << 20;
 
 /// What a thread gathers for each vertex of a strip of tiles that others write to as well, at most.
 const SHARED_VERTEX_BYTES: u64 = 16;
-
-/// A copy is preferred to tiles if it is predicted to take less than this part of their time.
-const CHEAPER_COPY: f64 = 0.8;
 
 /// The lists of later layers are few if they are fewer than this part of the vertices.
 const FEW_CHANGES_FRACTION: usize = 8;
@@ -140,7 +136,7 @@ fn list_by_list(entry: &Entry, snapshot: &Snapshot, weighted: bool) -> Option<St
     }
 }
 
-/// All candidates, in order of preference.
+/// All candidates.
 pub(super) fn candidates(
     snapshot: &Snapshot,
     entry: &Entry,
@@ -156,7 +152,6 @@ pub(super) fn candidates(
     let two = [Direction::Out, Direction::In].iter().all(|&direction| snapshot.reads(direction));
     let sections = if shape.directed && two { 2 } else { 1 };
     let index = snapshot.window_index();
-    let points = entry.reads.pattern == ReadPattern::Points;
     // The times stand beside the weights.
     let weight_bytes = shape.weight_bytes + index.map_or(0, |_| size_of::<i64>() as u64);
     let weighted = shape.weight_bytes > 0;
@@ -186,26 +181,19 @@ pub(super) fn candidates(
     let beside = stacked.rows_bytes + changes(stacked.rows_gathering_bytes) + collecting;
     let headed = headed(&common, base - saved + beside);
     let pooled_lists = pooled_lists(&common, base - saved + beside);
-    let others = match entry.reads.pattern {
-        // Both lists of a vertex are read whole: heads save nothing, and tiles are decoded twice or more, by rows and by columns.
-        _ if snapshot.drops_directions() => [pooled_lists, tiles, pooled_tiles, headed],
-        ReadPattern::Few => [headed, tiles, pooled_tiles, pooled_lists],
-        ReadPattern::Scans | ReadPattern::Points => [tiles, pooled_tiles, headed, pooled_lists],
-    };
     let copy = match copied_window(&lists, snapshot, entry, base) {
         Some(copy) => copy,
-        None => copied(&common, &shape, entry.reads.pattern, base, &resources.rates),
+        None => copied(&common, &shape, base),
     };
-    let is_copy_first = copy.obstacle.is_none() && copy.unsuited.is_none();
-    let mut all: Vec<_> = [lists].into_iter().chain(others).collect();
-    all.insert(if is_copy_first { 0 } else { all.len() }, copy);
+    let mut all = vec![lists, tiles, pooled_tiles, headed, pooled_lists, copy];
     let work = work_on(snapshot, entry.work(&shape, params)?);
-    let costs = Costs { later_bytes: stacked.later_bytes, ..costs(&common, work, &shape, resources, &all)? };
+    let costs = Costs {
+        later_bytes: stacked.later_bytes,
+        chains: chains(snapshot, &shape, entry.reads.pattern),
+        ..costs(&common, work, &shape, resources, &all)?
+    };
     for one in all.iter_mut().filter(|one| one.obstacle.is_none()) {
         one.price = costs.price((one.encoding, one.residency), one.least_bytes, resources.memory_bytes);
-    }
-    if snapshot.keeps_only_tiles() && !points {
-        prefer_cheaper_copy(&mut all);
     }
     Ok(all)
 }
@@ -219,21 +207,6 @@ fn work_on(snapshot: &Snapshot, mut work: Workload) -> Workload {
         }
     }
     work
-}
-
-/// Puts a copy of lists that are kept in tiles alone before these where it is predicted to be faster: where many rounds read few lists, each
-/// decodes whole tiles.
-fn prefer_cheaper_copy(all: &mut [Candidate]) {
-    let is = |which| move |one: &Candidate| (one.encoding, one.residency) == which && one.obstacle.is_none();
-    let copy = all.iter().position(is((GraphEncoding::Lists, Residency::Memory)));
-    let tiles = all.iter().position(is((GraphEncoding::Tiles, Residency::Mapped)));
-    let (Some(copy), Some(tiles)) = (copy, tiles) else { return };
-    if all[copy].price.seconds() < CHEAPER_COPY * all[tiles].price.seconds() {
-        all[copy].unsuited = None;
-        all[..=copy].rotate_right(1);
-    } else {
-        all[copy].unsuited = Some("the run reads the tiles too seldom for that to pay".to_owned());
-    }
 }
 
 /// What the prices of the candidates depend on.
@@ -270,8 +243,9 @@ fn costs<'a>(
         degrees: DegreeSample::of(snapshot)?,
         num_layers: snapshot.stack().layers().len(),
         later_bytes: 0,
+        chains: 0.0,
         decodes_tiles: snapshot.keeps_only_tiles(),
-        reads_tiles_twice: snapshot.drops_directions(),
+        merges_directions: snapshot.drops_directions(),
         is_compressed: matches!(snapshot.complete_layer().out().main().body(), Body::Coded(_)),
         lists: Stored::of(snapshot, common.list_bytes, weight_bytes, &prefixes),
         tiles: tiles.map_or_else(Stored::default, |one| {
@@ -341,46 +315,35 @@ fn tiles(common: &Common<'_>, pattern: ReadPattern, arrays_bytes: u64, changes: 
     })
 }
 
-/// How often a run has to read its lists so that a copy of them pays; `None`: it never does. The proportions were measured: see
-/// docs/notebook.md.
-fn scans_that_pay(snapshot: &Snapshot, shape: &Shape, pattern: ReadPattern, rates: &Rates) -> Option<f64> {
+/// How slowly lists are found in the layers of a version, and merged of two directions: what a scan loses against one of plain lists in a
+/// single layer, as a part of what it loses in eleven layers. The proportions were measured: see docs/notebook.md.
+fn chains(snapshot: &Snapshot, shape: &Shape, pattern: ReadPattern) -> f64 {
     let stack = snapshot.stack();
     let later_lists: usize = stack.layers()[1..].iter().map(|layer| layer.out().main().num_lists()).sum();
     let many = later_lists >= stack.num_vertices() / FEW_CHANGES_FRACTION || stack.rank().is_some();
     // Numbers among removed vertices are translated, in batches.
     let among_removed = shape.num_vertices < snapshot.num_vertices() as u64;
-    let of_layers = copy_in_scans(rates);
     match pattern {
-        // Each list is found along its chain, or merged of two.
-        ReadPattern::Points => {
-            let are_slow = !stack.is_plain() || snapshot.drops_directions() || snapshot.keeps_only_tiles();
-            are_slow.then_some(0.0)
-        }
-        _ if snapshot.drops_directions() => Some(of_layers / 3.0),
-        ReadPattern::Few if many || among_removed => Some(2.0),
-        ReadPattern::Scans if among_removed => Some(of_layers * 2.0 / 3.0),
-        ReadPattern::Scans if many => Some(of_layers),
-        _ if !stack.is_plain() => Some(of_layers * 4.0),
-        _ => None,
+        _ if snapshot.drops_directions() => MERGED,
+        // Each list is found along its chain.
+        ReadPattern::Points if !stack.is_plain() => 1.0,
+        ReadPattern::Points => 0.0,
+        _ if among_removed => AMONG_REMOVED,
+        _ if many => 1.0,
+        _ if !stack.is_plain() => FEW_CHANGED,
+        _ => 0.0,
     }
 }
 
-/// The number of scans of lists in many layers from which on a copy to memory pays; 11 by the constants. The copy takes as long as
-/// these scans lose against scans of one plain layer, with a margin.
-fn copy_in_scans(rates: &Rates) -> f64 {
-    let seconds = |rate| 1.0 / rates.of(rate);
-    let lost = seconds(Rate::ScanLayers) - seconds(Rate::ScanPlain);
-    let even = seconds(Rate::CopyLayers) / lost.max(f64::MIN_POSITIVE);
-    (even * COPY_MARGIN).clamp(COPY_IN_SCANS.0, COPY_IN_SCANS.1)
-}
-
-/// By how much more scans a copy paid than the rates alone say: 9 rather than 5.8, where both were measured (with rates of that time).
-const COPY_MARGIN: f64 = 1.56;
-/// The bounds of what rates can say of a copy: they scatter.
-const COPY_IN_SCANS: (f64, f64) = (4.0, 24.0);
+/// Both lists of a vertex are merged.
+const MERGED: f64 = 3.0;
+/// Numbers of vertices are translated.
+const AMONG_REMOVED: f64 = 1.5;
+/// Later layers have few lists.
+const FEW_CHANGED: f64 = 0.25;
 
 /// Lists in memory.
-fn copied(common: &Common<'_>, shape: &Shape, pattern: ReadPattern, base: u64, rates: &Rates) -> Candidate {
+fn copied(common: &Common<'_>, shape: &Shape, base: u64) -> Candidate {
     let which = (GraphEncoding::Lists, Residency::Memory);
     let snapshot = common.snapshot;
     if snapshot.makes_in_lists() {
@@ -390,16 +353,9 @@ fn copied(common: &Common<'_>, shape: &Shape, pattern: ReadPattern, base: u64, r
     let read = [Direction::Out, Direction::In].map(|direction| snapshot.reads(direction));
     let sides = if shape.directed { read.into_iter().filter(|&reads| reads).count() as u64 } else { 1 };
     let bytes = sides * copied_bytes(shape.num_vertices, shape.num_arcs, shape.weight_bytes);
-    let (read_bytes, list_bytes) = common.reads;
-    let unsuited = match scans_that_pay(snapshot, shape, pattern, rates) {
-        None => Some("mapped lists are read as fast"),
-        Some(scans) if (read_bytes as f64) < scans * list_bytes as f64 => {
-            Some("the run reads the lists too seldom for that to pay")
-        }
-        Some(_) => None,
-    };
     let candidate = common.candidate(which, bytes, base + bytes, base + bytes);
-    Candidate { read_bytes, unsuited: unsuited.map(str::to_owned), ..candidate }
+    // A copy is for any algorithm.
+    Candidate { read_bytes: common.reads.0, unsuited: None, ..candidate }
 }
 
 /// Headed lists.

@@ -66,10 +66,13 @@ pub(super) struct Costs<'a> {
     /// Bytes of the layers above the complete one, and of the codes of births of a layer that is read in part.
     pub(super) later_bytes: u64,
     pub(super) is_compressed: bool,
+    /// What a scan of the lists of this version loses against one of plain lists in a single layer, as a part of what it loses in eleven
+    /// layers.
+    pub(super) chains: f64,
     /// Whether single lists are decoded from tiles.
     pub(super) decodes_tiles: bool,
-    /// Whether a scan reads tiles by rows and again by columns.
-    pub(super) reads_tiles_twice: bool,
+    /// Whether both lists of a vertex are merged: a scan decodes tiles by rows and again by columns, and reads tails whole.
+    pub(super) merges_directions: bool,
     /// Bytes of the lists and weights as they are stored, and those of them that lie on the disk and not in the page cache.
     pub(super) lists: Stored,
     /// The same of tiles.
@@ -200,7 +203,7 @@ impl Costs<'_> {
                 }
             }
             Residency::Pooled => {
-                let is_twice = encoding == GraphEncoding::Tiles && self.reads_tiles_twice;
+                let is_twice = encoding == GraphEncoding::Tiles && self.merges_directions;
                 let scans = self.work.scans_on(self.degrees.skew).max(0.0) * if is_twice { 2.0 } else { 1.0 };
                 price.disk_bytes = self.pooled_bytes(stored.bytes - stored.weight_bytes, memory_bytes, scans);
                 price.verifying = self.verifying(self.offset_bytes.saturating_add(price.disk_bytes));
@@ -259,7 +262,8 @@ impl Costs<'_> {
         // Where all lists are short, each page has some tail, so all pages are read.
         let skew = self.degrees.skew;
         let read = (1.0 - share) * TAIL_BYTES * skew + (2.0 * (1.0 - share)).min(1.0) * (1.0 - skew);
-        let mut tails = all * read * self.work.tails_on(skew);
+        let scans = if self.merges_directions { self.work.scans_on(skew) } else { self.work.tails_on(skew) };
+        let mut tails = all * read * scans;
         if self.work.reads_points() {
             // Single lists are mapped.
             let part = HEADED_POINTS.1 + (HEADED_POINTS.0 - HEADED_POINTS.1) * skew;
@@ -288,9 +292,10 @@ impl Costs<'_> {
             * 1e-9
             * self.machine();
         let (rate, scans) = match encoding {
+            GraphEncoding::Tiles if self.merges_directions => (Rate::ScanTiles, 2.0 * self.work.tiles),
             GraphEncoding::Tiles => (Rate::ScanTiles, self.work.tiles),
             GraphEncoding::Lists if residency == Residency::Memory => (Rate::ScanPlain, 0.0),
-            GraphEncoding::Lists if self.num_layers > 1 => (Rate::ScanLayers, self.work.layers),
+            GraphEncoding::Lists if self.chains > 0.0 => (Rate::ScanLayers, self.work.layers * self.chains()),
             GraphEncoding::Lists if self.is_compressed => {
                 (Rate::ScanCompressed, self.work.scans_on(self.degrees.skew))
             }
@@ -298,6 +303,13 @@ impl Costs<'_> {
         };
         let more = (1.0 / self.rates.of(rate) - 1.0 / self.rates.of(Rate::ScanPlain)).max(0.0);
         self.threaded(own + scans * self.num_arcs as f64 * more)
+    }
+
+    /// What a scan loses by layers, where it is the same lists that a copy reads: in one layer less, as a copy of it takes less.
+    fn chains(&self) -> f64 {
+        let is_single = self.num_layers == 1;
+        self.chains
+            * if is_single { self.rates.of(Rate::CopyLayers) / self.rates.of(Rate::Copy) } else { 1.0 }
     }
 
     /// By how much this machine is slower than the one on which work was measured.
