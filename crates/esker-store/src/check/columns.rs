@@ -6,6 +6,17 @@ use esker_format::{Archive, Column, Origin, Result, Values};
 use esker_graph::Run;
 
 use crate::snapshot::State;
+use crate::version::{account_path, read_account};
+
+/// Opens what an archive holds, one after the other: columns, and as `None` what a layer says of itself. Nothing but a recovery reads the
+/// latter, and all of it is verified when it is opened.
+pub(super) fn contents(archive: &Archive, origin: Origin) -> impl Iterator<Item = Result<Option<Values>>> {
+    let account = account_path(archive.directory());
+    archive.paths().map(move |path| match path == account {
+        true => read_account(archive, archive.directory()).map(|_| None),
+        false => Values::open_any(archive, &path, origin).map(Some),
+    })
+}
 
 /// Verifies the checksums of all columns of a state in the files that `is_new` chooses. Returns their bytes.
 ///
@@ -27,8 +38,8 @@ pub(crate) fn verify_columns(state: &State, is_new: &dyn Fn(&Path) -> bool, run:
         archives.extend(state.heads_of(number)?.map(|heads| (heads.archive(), heads.origin())));
     }
     for (archive, origin) in archives {
-        for path in archive.paths() {
-            let values = Values::open_any(archive, &path, origin)?;
+        for values in contents(archive, origin) {
+            let Some(values) = values? else { continue };
             if is_new(values.path()) {
                 values.verify(run)?;
                 bytes += values.file_bytes();

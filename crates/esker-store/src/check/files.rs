@@ -1,23 +1,23 @@
 //! Checks of all files that the manifest names, whatever is in them.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytemuck::Pod;
-use esker_format::{Archive, ElementType, Error, Origin, Owner, Result, Values};
+use esker_format::{Archive, ElementType, Error, Origin, Owner, Result};
 use esker_graph::{Direction, Run, Select, VertexId, Visitor, vertex};
 use esker_graph::{Flow, Graph, Lists, Piece, Weight};
 use esker_layers::graph::{CompleteLists, StoredGraph, StoredWeight};
 use esker_layers::stack::Stack;
 use esker_layers::tiles::Tiles;
 
+use super::columns::contents;
 use super::hash::mix;
 use super::report::Report;
 use crate::snapshot::{Layer, State};
-use crate::version::{account_path, read_account};
 
 /// Lists that a thread reads one by one at a time.
 const UNIT_LISTS: usize = 1 << 12;
-use std::sync::Arc;
 
 /// Verifies the checksums of all columns of an archive that no other check has verified; returns whether all columns are intact. An
 /// archive that is open has no other bytes that are not verified.
@@ -28,15 +28,11 @@ pub(super) fn check_archive(
     report: &mut Report,
 ) -> Result<bool> {
     let mut intact = true;
-    for path in archive.paths() {
-        if path == account_path(archive.directory()) {
-            // Nothing but a recovery reads it.
-            report.note(read_account(archive, archive.directory()).map(drop))?;
-            continue;
-        }
-        match Values::open_any(archive, &path, origin) {
-            Ok(values) if report.has_verified(&values) => {}
-            Ok(values) => intact &= report.column(&values, values.verify(run))?,
+    for values in contents(archive, origin) {
+        match values {
+            Ok(None) => {}
+            Ok(Some(values)) if report.has_verified(&values) => {}
+            Ok(Some(values)) => intact &= report.column(&values, values.verify(run))?,
             Err(problem) => intact &= report.note(Err(problem))?,
         }
     }
