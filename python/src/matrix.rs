@@ -29,7 +29,7 @@ pub(crate) fn csr(
 ) -> Outcome<Option<Csr>> {
     let direction = direction(direction_name)?;
     let (run, cancel, listener) = settings.run("csr")?;
-    let lists = Lists { snapshot: Arc::new(graph.snapshot.clone()), direction, run: &run };
+    let lists = MatrixLists { snapshot: Arc::new(graph.snapshot.clone()), direction, run: &run };
     watched(py, &cancel, listener.as_ref(), || {
         let order = graph.rows.order()?;
         match graph.snapshot.weight_type().filter(|_| weighted) {
@@ -43,13 +43,13 @@ pub(crate) fn csr(
 }
 
 /// The stored lists of one direction.
-struct Lists<'a> {
+struct MatrixLists<'a> {
     snapshot: Arc<Snapshot>,
     direction: Direction,
     run: &'a Run,
 }
 
-impl Lists<'_> {
+impl MatrixLists<'_> {
     /// Calls `f` with the lists, if each is stored in one piece.
     fn with<W: StoredWeight, R>(&self, f: impl FnOnce(&Rows<'_, W>) -> R) -> Outcome<Option<R>> {
         let csr = self.snapshot.graph::<W>(self.run)?.csr(self.run)?;

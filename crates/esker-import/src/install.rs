@@ -12,6 +12,7 @@ use esker_format::{
 };
 use esker_graph::{Run, RunOptions, Stop, VertexId};
 use esker_layers::ids::{IdFiles, PermutationWriter};
+use esker_layers::layer::PlainWriter;
 use esker_layers::tiles::ConvertOptions;
 use esker_store::conversion::WantedForms;
 use esker_store::version::{Staging, StagingOptions, check_event_time};
@@ -59,14 +60,7 @@ pub fn import(
     let place = Destination { disk: Arc::clone(disk), directory: &scratch };
     let built = build_layer(reader, options, place, &layer, staging.hasher())?;
 
-    let mut dictionaries = Vec::new();
-    for (property, number) in built.properties.iter().zip(0..) {
-        if property.logical.is_text() {
-            layer.dictionary(number, property.dictionary.iter().map(|text| &**text))?;
-            let count = property.dictionary.len() as u64;
-            dictionaries.push(DictionaryRecord { property: number, first: 0, count });
-        }
-    }
+    let dictionaries = write_dictionaries(&layer, &built.properties)?;
     let Built { mut report, loops, in_edges, ids, properties, weight, time, work } = built;
     let run = Arc::clone(&work.run);
     let id_map = write_ids(&work, &staging, ids, report.order.order)?;
@@ -108,6 +102,22 @@ pub fn import(
     edits.extend(make_tiles(&staging, (&record, &properties), options, &run, &mut report)?);
     staging.install(&edits)?;
     Ok(report)
+}
+
+/// Writes the texts of edge properties.
+fn write_dictionaries(
+    layer: &PlainWriter<'_>,
+    properties: &[BuiltProperty],
+) -> Result<Vec<DictionaryRecord>> {
+    let mut dictionaries = Vec::new();
+    for (property, number) in properties.iter().zip(0..) {
+        if property.logical.is_text() {
+            layer.dictionary(number, property.dictionary.iter().map(|text| &**text))?;
+            let count = property.dictionary.len() as u64;
+            dictionaries.push(DictionaryRecord { property: number, first: 0, count });
+        }
+    }
+    Ok(dictionaries)
 }
 
 /// Makes the tiles that are asked for.

@@ -58,6 +58,7 @@ mod output;
 mod build;
 mod buffers;
 mod built;
+mod prepared;
 mod pipeline;
 pub mod install;
 pub mod export;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{ElementType, Error, Result};
-use esker_graph::{Direction, Reservation, Run, RunOptions, VertexId};
+use esker_graph::{Direction, Reservation, VertexId};
 use esker_layers::ids::IdHasher;
 use esker_layers::layer::PlainWriter;
 
@@ -14,7 +14,6 @@ use super::build::{Build, check_symmetric};
 use super::built::{Built, BuiltIds, BuiltProperty};
 use super::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
 use super::edges::{EdgeBuffer, Edges, check_weight, raw_keys};
-use super::format::Format;
 use super::gather::{Gathered, IdStats, InOrder, WORKER_BYTES, gather};
 use super::generated::GENERATOR;
 use super::number::Numberer;
@@ -22,6 +21,7 @@ use super::numbering::{Numbered, NumberedIds};
 use super::options::{Duplicates, ImportOptions, ImportReport, OrderChoice, Tracker, VertexOrder};
 use super::order::{DEGREE_CLASSES, by_degree, choose, hot_degree, sample};
 use super::output::{Output, Written};
+use super::prepared::{options_for, run_of, schema_of};
 use super::present::PresentIds;
 use super::scatter::Arcs;
 use super::scratch::Work;
@@ -52,19 +52,10 @@ pub(crate) fn build_layer(
     hasher: IdHasher,
 ) -> Result<Built> {
     let schema = schema_of(&*reader, options);
-    // Two entries of a matrix that is not symmetric are no entries for one pair, though an undirected graph has one edge for them.
-    let is_as_given = options.directed != Some(false) || schema.directed == Some(false);
-    let options = &match options.adds_entries && is_as_given && reader.entries_add_up() {
-        true => ImportOptions { duplicates: Duplicates::Sum, ..options.clone() },
-        false => options.clone(),
-    };
+    let options = &options_for(&*reader, &schema, options);
     check_weight(&schema, options.duplicates)?;
     let buffers = ColumnBuffers::new(schema.properties.len(), options.memory_bytes)?;
-    let run = Run::new(RunOptions {
-        threads: options.threads,
-        cancel: options.cancel.clone(),
-        ..RunOptions::default()
-    })?;
+    let run = run_of(options)?;
     let work = Work::on(place.disk, Arc::new(run), options.memory_bytes, place.directory);
     let tracker = Tracker::new(options.on_progress.clone());
     let parser = reader.parser();
@@ -120,16 +111,6 @@ pub(crate) fn build_layer(
     let ids = ids_of(&work, map, order.renumbered, base)?;
     let (in_edges, weight, time) = (directed && options.in_edges, schema.weight, schema.time);
     Ok(Built { report, loops, in_edges, ids, properties, weight, time, work })
-}
-
-/// The schema of the input.
-fn schema_of(reader: &dyn Reader, options: &ImportOptions) -> Schema {
-    let mut schema = reader.schema().clone();
-    if [Format::Graph500, Format::Graph500Wide].map(Format::name).contains(&schema.format) {
-        // By convention its pairs have no direction, but nothing in a file says so: they have one if the user says so.
-        schema.directed = options.directed.or(schema.directed);
-    }
-    schema
 }
 
 /// The error for an edge between the vertices `ends` that the input has more than once; `is_either`: in either direction.

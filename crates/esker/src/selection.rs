@@ -92,13 +92,13 @@ impl Condition {
     }
 
     /// The wanted number, if values of a property can be compared with it.
-    fn number(&self, property: &PropertyRecord) -> std::result::Result<Wanted, String> {
+    fn number(&self, property: &PropertyRecord) -> std::result::Result<WantedValue, String> {
         let text = &self.wanted;
-        let read = decimal::unsigned(text.as_bytes()).map(|value| Wanted::Whole(value.into()));
+        let read = decimal::unsigned(text.as_bytes()).map(|value| WantedValue::Whole(value.into()));
         let wanted = read.map_or_else(
             || match decimal::number(text.as_bytes()) {
-                Ok(decimal::Number::Int(value)) => Ok(Wanted::Whole(value.into())),
-                Ok(decimal::Number::Float(value)) => Ok(Wanted::Real(value)),
+                Ok(decimal::Number::Int(value)) => Ok(WantedValue::Whole(value.into())),
+                Ok(decimal::Number::Float(value)) => Ok(WantedValue::Real(value)),
                 Err(why) => Err(format!("it holds numbers, and {text:?} {}", why.reason())),
             },
             Ok,
@@ -106,9 +106,9 @@ impl Condition {
         let is_equality = matches!(self.met, [Ordering::Equal] | [Ordering::Less, Ordering::Greater]);
         match (wanted, property.element) {
             // What a property of 32 bits holds is compared with what it would hold.
-            (Wanted::Real(value), ElementType::F32) => Ok(Wanted::Real(f64::from(value as f32))),
-            (Wanted::Real(value), ElementType::F64) => Ok(Wanted::Real(value)),
-            (Wanted::Real(value), _) if is_equality && value.fract() != 0.0 => {
+            (WantedValue::Real(value), ElementType::F32) => Ok(WantedValue::Real(f64::from(value as f32))),
+            (WantedValue::Real(value), ElementType::F64) => Ok(WantedValue::Real(value)),
+            (WantedValue::Real(value), _) if is_equality && value.fract() != 0.0 => {
                 Err(format!("it holds integers, and {text} is none"))
             }
             (wanted, _) => Ok(wanted),
@@ -118,7 +118,7 @@ impl Condition {
 
 /// A wanted value of the type of a property.
 #[derive(Debug, Clone)]
-enum Wanted {
+enum WantedValue {
     Text(Vec<u8>),
     Whole(i128),
     Real(f64),
@@ -130,7 +130,7 @@ enum Wanted {
 struct Test {
     property: PropertyRecord,
     met: &'static [Ordering],
-    wanted: Wanted,
+    wanted: WantedValue,
 }
 
 impl Test {
@@ -145,10 +145,10 @@ impl Test {
             if !condition.occurs(&property, snapshot)? {
                 condition.expect_no_slip().map_err(|reason| refused(&reason))?;
             }
-            Wanted::Text(wanted.clone().into_bytes())
+            WantedValue::Text(wanted.clone().into_bytes())
         } else if !property.is_number() {
             let value = PropertyValue::parse_logical(&property.logical, wanted);
-            Wanted::Logical(value.map_err(|reason| refused(&format!("{wanted:?} {reason}")))?)
+            WantedValue::Logical(value.map_err(|reason| refused(&format!("{wanted:?} {reason}")))?)
         } else {
             condition.number(&property).map_err(|reason| refused(&reason))?
         };
@@ -157,11 +157,11 @@ impl Test {
 
     fn is_met(&self, value: &PropertyValue<'_>) -> bool {
         let order = match (number_of(value), &self.wanted, value) {
-            (_, Wanted::Text(wanted), PropertyValue::Text(text)) => Some((*text).cmp(wanted)),
-            (_, Wanted::Logical(wanted), value) => value.partial_cmp(wanted),
-            (Some(Number::Whole(value)), Wanted::Whole(wanted), _) => Some(value.cmp(wanted)),
-            (Some(value), Wanted::Whole(wanted), _) => value.real().partial_cmp(&(*wanted as f64)),
-            (Some(value), Wanted::Real(wanted), _) => value.real().partial_cmp(wanted),
+            (_, WantedValue::Text(wanted), PropertyValue::Text(text)) => Some((*text).cmp(wanted)),
+            (_, WantedValue::Logical(wanted), value) => value.partial_cmp(wanted),
+            (Some(Number::Whole(value)), WantedValue::Whole(wanted), _) => Some(value.cmp(wanted)),
+            (Some(value), WantedValue::Whole(wanted), _) => value.real().partial_cmp(&(*wanted as f64)),
+            (Some(value), WantedValue::Real(wanted), _) => value.real().partial_cmp(wanted),
             _ => None,
         };
         order.is_some_and(|order| self.met.contains(&order))

@@ -31,33 +31,19 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::disk::{DirectoryEntry, Disk, File, Files, Lock, NamedFile, parent};
-use super::faults::{Faults, below, failure};
+use super::disk::{DirectoryEntry, Disk, File, Files, Lock, NamedFile};
+use super::faults::{Faults, failure};
+use super::faulty_state::State;
 use super::file_id::FileId;
-use super::inode::{FaultyInode, id_of};
+use super::inode::id_of;
 use super::map::{Map, Pages};
-use super::names::{
-    Names, check_exchange, check_new, check_rename, check_replace, is_root, list, named, refused,
-};
+use super::names::{check_exchange, check_new, check_rename, check_replace, list, named, refused};
 use super::pending::{ContentChange, NameChange};
 use crate::error::{Error, Result};
 
 /// A disk in memory that injects faults. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct FaultyDisk(Arc<Mutex<State>>);
-
-#[derive(Debug, Clone, Default)]
-struct State {
-    faults: Faults,
-    random: u64,
-    operations: u64,
-    nodes: Vec<FaultyInode>,
-    /// Names as a process sees them.
-    names: Names<usize>,
-    /// Names on the disk, and the changes that have not reached it.
-    durable_names: Names<usize>,
-    pending_names: Vec<NameChange>,
-}
 
 impl FaultyDisk {
     /// An empty disk whose random choices derive from `seed`.
@@ -167,74 +153,6 @@ impl FaultyDisk {
 
     fn handle(&self, path: &Path, node: usize) -> Arc<dyn File> {
         Arc::new(FaultyFile { disk: self.clone(), path: path.to_owned(), node })
-    }
-}
-
-impl State {
-    fn is_due(&self) -> bool {
-        self.faults.fail_at == Some(self.operations)
-            || self.faults.die_at.is_some_and(|first| self.operations >= first)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        below(&mut self.random, bound)
-    }
-
-    fn file(&self, path: &Path, action: &'static str) -> Result<usize> {
-        match self.names.get(path) {
-            Some(&node) if !self.nodes[node].is_directory => Ok(node),
-            Some(_) => Err(refused(action, path, std::io::ErrorKind::IsADirectory)),
-            None => Err(refused(action, path, std::io::ErrorKind::NotFound)),
-        }
-    }
-
-    fn is_directory(&self, path: &Path) -> bool {
-        is_root(path) || self.names.get(path).is_some_and(|&node| self.nodes[node].is_directory)
-    }
-
-    fn add(&mut self, path: &Path, is_directory: bool) -> Result<usize> {
-        if self.names.contains_key(path) {
-            return Err(refused("create", path, std::io::ErrorKind::AlreadyExists));
-        }
-        if !self.is_directory(&parent(path)) {
-            return Err(refused("create", path, std::io::ErrorKind::NotFound));
-        }
-        self.nodes.push(FaultyInode::new(is_directory));
-        let node = self.nodes.len() - 1;
-        self.change(NameChange::Add(path.to_owned(), node));
-        Ok(node)
-    }
-
-    fn change(&mut self, change: NameChange) {
-        change.apply(&mut self.names);
-        self.pending_names.push(change);
-    }
-
-    fn free_bytes(&self) -> u64 {
-        let used: u64 = self.names.values().map(|&node| self.nodes[node].content.len() as u64).sum();
-        self.faults.space_bytes.map_or(u64::MAX, |room| room.saturating_sub(used))
-    }
-
-    fn write(&mut self, node: usize, bytes: &[u8], offset: u64) {
-        self.edit(node, ContentChange::Write(offset, bytes.to_vec()));
-    }
-
-    fn edit(&mut self, node: usize, edit: ContentChange) {
-        edit.apply(Arc::make_mut(&mut self.nodes[node].content));
-        self.nodes[node].pending.push(edit);
-    }
-
-    /// Decides at random which writes since the last sync reach the disk.
-    fn settle(&mut self, node: usize) {
-        self.nodes[node].settle(|bound| below(&mut self.random, bound));
-    }
-
-    /// Flips a random bit of `data` if this is the operation [`Faults::flip_read_at`].
-    fn flip_if_due(&mut self, data: &mut [u8]) {
-        if self.faults.flip_read_at == Some(self.operations) && !data.is_empty() {
-            let bit = self.below(data.len() as u64 * 8);
-            data[(bit / 8) as usize] ^= 1 << (bit % 8);
-        }
     }
 }
 

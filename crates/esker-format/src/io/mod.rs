@@ -36,6 +36,7 @@ mod memory;
 mod pending;
 mod inode;
 mod faults;
+mod faulty_state;
 mod faulty;
 #[cfg(test)]
 mod faulty_tests;

@@ -14,20 +14,20 @@ use super::file_id::FileId;
 #[derive(Debug)]
 struct MappedAt {
     path: PathBuf,
-    stamp: Stamp,
+    stamp: FileState,
     /// Maps of it that exist.
     maps: usize,
 }
 
 /// What changes when a file is written to. Another name or other rights of the file change neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+struct FileState {
     bytes: u64,
     seconds: i64,
     nanoseconds: i64,
 }
 
-impl Stamp {
+impl FileState {
     fn of(metadata: &fs::Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;
         Self { bytes: metadata.len(), seconds: metadata.mtime(), nanoseconds: metadata.mtime_nsec() }
@@ -48,7 +48,7 @@ impl Watched {
     /// Watches an open file. Other maps of the same file keep its first stamp.
     pub(super) fn new(metadata: &fs::Metadata, path: &Path) -> Self {
         let file = FileId::of(metadata);
-        let stamp = Stamp::of(metadata);
+        let stamp = FileState::of(metadata);
         let mut files = files();
         let mapped = files.entry(file).or_insert_with(|| MappedAt { path: path.to_owned(), stamp, maps: 0 });
         mapped.maps += 1;
@@ -74,7 +74,7 @@ pub fn changed_map(below: &Path) -> Option<PathBuf> {
     let is_changed = |(file, mapped): &(&FileId, &MappedAt)| {
         mapped.path.starts_with(below)
             && fs::metadata(&mapped.path)
-                .is_ok_and(|now| FileId::of(&now) == **file && Stamp::of(&now) != mapped.stamp)
+                .is_ok_and(|now| FileId::of(&now) == **file && FileState::of(&now) != mapped.stamp)
     };
     files().iter().find(is_changed).map(|(_, mapped)| mapped.path.clone())
 }

@@ -8,6 +8,7 @@ mod contain;
 mod shared;
 mod runs;
 mod simple;
+mod converted;
 mod table;
 mod notes;
 mod parquet;

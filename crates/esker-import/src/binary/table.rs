@@ -6,16 +6,17 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, PrimitiveArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray};
 use arrow_schema::DataType;
 use arrow_select::filter::filter;
 use esker_format::decimal::{NotNumber, float_id};
 use esker_format::{Error, LogicalType, PropertyType, Result};
 
 use super::contain::damaged;
+use super::converted::{as_ids, as_values};
 use super::region::unusable;
 use super::runs::Origin;
-use super::simple::{mapped, same_bits, simplified};
+use super::simple::simplified;
 use crate::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
 use crate::source::{EdgeBatch, IdKind, Rejected, Schema, bad_text_ids};
 use crate::typed::{as_time, cast, is_unsigned, logical_of, weight_fits};
@@ -475,34 +476,4 @@ fn bad<T: ArrowPrimitiveType>(
 ) -> impl Iterator<Item = (usize, T::Native)> {
     let all = values.values().iter().copied().enumerate();
     all.filter(move |&(row, value)| is_bad(value) && values.is_valid(row))
-}
-
-/// The values as ids, which they were found fit to be.
-fn as_ids(column: &ArrayRef, ids: IdKind) -> ArrayRef {
-    match column.data_type() {
-        DataType::Binary => Arc::clone(column),
-        _ if ids == IdKind::Text => Arc::new(written(column)),
-        DataType::Float64 => mapped::<f64, UInt64Type>(column, |id| id as u64),
-        _ => same_bits::<UInt64Type>(column),
-    }
-}
-
-fn as_values(column: &ArrayRef, is_wide: bool) -> ArrayRef {
-    match column.data_type() {
-        DataType::UInt64 if !is_wide => same_bits::<Int64Type>(column),
-        _ => Arc::clone(column),
-    }
-}
-
-/// Numbers as decimal texts.
-fn written(column: &ArrayRef) -> BinaryArray {
-    fn all<T: ArrowPrimitiveType<Native: ToString>>(column: &ArrayRef) -> BinaryArray {
-        let values = column.as_primitive::<T>().values().iter();
-        BinaryArray::from_iter_values(values.map(|value| value.to_string().into_bytes()))
-    }
-    match column.data_type() {
-        DataType::UInt64 => all::<UInt64Type>(column),
-        DataType::Float64 => all::<Float64Type>(column),
-        _ => all::<Int64Type>(column),
-    }
 }

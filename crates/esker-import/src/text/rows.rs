@@ -6,7 +6,7 @@ use super::line::{Comments, Dialect, Field, Separator, split};
 pub use super::shape::check_encoding;
 
 /// Rows one after another; lines without a field are none.
-pub struct Rows<'a> {
+pub struct TextRows<'a> {
     bytes: &'a [u8],
     at: usize,
     line: u64,
@@ -41,7 +41,7 @@ pub struct BadRow {
     pub reason: &'static str,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> TextRows<'a> {
     /// The rows of `bytes`, whose columns a byte separates: a space for blanks. `quotes` says whether quotes quote.
     pub fn new(bytes: &'a [u8], delimiter: u8, quotes: bool) -> Self {
         let separator = if delimiter == b' ' { Separator::Blank } else { Separator::Byte(delimiter) };
@@ -79,7 +79,7 @@ mod tests {
 
     #[track_caller]
     fn check(table: &str, expected: &[(u64, &[&str])]) {
-        let (mut rows, mut found) = (Rows::new(table.as_bytes(), b',', true), Vec::new());
+        let (mut rows, mut found) = (TextRows::new(table.as_bytes(), b',', true), Vec::new());
         let mut fields = Vec::new();
         while let Some(line) = rows.next_row(&mut fields).unwrap() {
             let texts = fields.drain(..).map(|field| field.text(table.as_bytes()).into_owned());
@@ -99,7 +99,7 @@ mod tests {
             &[(1, &["id", "name"]), (3, &["1", " a \"b\" "]), (5, &["2", "two\nlines"]), (7, &["3", ""])],
         );
         let wrong = "1,2\n\"open,3\n";
-        let (mut rows, mut fields) = (Rows::new(wrong.as_bytes(), b',', true), Vec::new());
+        let (mut rows, mut fields) = (TextRows::new(wrong.as_bytes(), b',', true), Vec::new());
         assert_eq!(rows.next_row(&mut fields), Ok(Some(1)));
         assert_eq!(rows.next_row(&mut fields).map_err(|bad| bad.line), Err(2));
     }

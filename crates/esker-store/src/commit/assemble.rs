@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use esker_format::io::Disk;
+use esker_format::io::{Disk, Files};
 use esker_format::memory::{filled_by_all, reserve, with_room};
 use esker_format::{
     ArchiveWriter, CopyPolicy, DictionaryRecord, ElementType, Error, LayerRecord, Origin, PropertyRecord,
@@ -20,7 +20,7 @@ use super::content::Commit;
 use crate::buffers::LayerBuffers;
 use crate::freeze::{ChangeCounts, Changes, EdgeChange, Frozen, KnownEdges, REMOVAL, freeze, num_edges};
 use crate::snapshot::{Snapshot, State, vertex_property};
-use crate::version::AccountOf;
+use crate::version::{AccountOf, Manifest};
 
 /// Edges that a thread converts at a time.
 const CHUNK_EDGES: usize = 1 << 16;
@@ -69,13 +69,7 @@ pub(crate) fn assemble(
     let below = state.snapshot(state.newest())?;
     expect_consistent(&below, commits)?;
     let texts = new_texts(commits, below.edge_properties().count());
-    let elements: Vec<ElementType> = below
-        .edge_properties()
-        .map(|property| {
-            let known = below.dictionary(property.number).map(Dictionary::len);
-            known.map_or(property.element, |known| code_width(known + texts[property.number as usize].len()))
-        })
-        .collect();
+    let elements = elements_with(&below, &texts);
     let (edges, rows) = flatten(commits, elements.len(), run)?;
     // Where parallel edges are kept, only a removal asks which edges there are.
     let asks = !below.layer().multigraph || edges.iter().any(|edge| edge.row == REMOVAL);
@@ -127,15 +121,31 @@ pub(crate) fn assemble(
             num_loops,
         }
     });
-    let versions: Vec<VersionRecord> = versions.collect();
-    let manifest = state.manifest();
-    let known = manifest.properties.iter().chain(&properties).cloned().collect::<Vec<_>>();
-    // Blank commits stand for versions that are not there.
-    let there: Vec<_> = versions.iter().filter(|version| version.committed_ms > 0).cloned().collect();
-    AccountOf { manifest, layer: &record, ids: &manifest.ids, properties: &known, versions: &there }
-        .write(&archive, location.directory)?;
+    let assembled = Assembled { versions: versions.collect(), record, properties, counts };
+    assembled.write_account(state.manifest(), &archive, location.directory)?;
     archive.finish()?;
-    Ok(Assembled { versions, record, properties, counts })
+    Ok(assembled)
+}
+
+impl Assembled {
+    /// Writes what the layer says of itself.
+    fn write_account(&self, manifest: &Manifest, files: &dyn Files, directory: &Path) -> Result<()> {
+        let Self { versions, record, properties, .. } = self;
+        let known = manifest.properties.iter().chain(properties).cloned().collect::<Vec<_>>();
+        // Blank commits stand for versions that are not there.
+        let there: Vec<_> = versions.iter().filter(|version| version.committed_ms > 0).cloned().collect();
+        AccountOf { manifest, layer: record, ids: &manifest.ids, properties: &known, versions: &there }
+            .write(files, directory)
+    }
+}
+
+/// The types of the columns of edge properties, with codes that are wide enough for new texts.
+fn elements_with(below: &Snapshot, texts: &[Vec<&[u8]>]) -> Vec<ElementType> {
+    let element = |property: &PropertyRecord| {
+        let known = below.dictionary(property.number).map(Dictionary::len);
+        known.map_or(property.element, |known| code_width(known + texts[property.number as usize].len()))
+    };
+    below.edge_properties().map(element).collect()
 }
 
 /// Checks that the commits continue the version below, which checksums alone cannot tell.

@@ -457,30 +457,6 @@ impl Batch {
         }
     }
 
-    /// The types that vertex properties need to hold the values of the batch, where theirs do not. `known` are those of the database.
-    pub(crate) fn wider_vertex_types(&self, known: &[PropertyRecord]) -> Vec<(String, ElementType)> {
-        let find = |name: &String| {
-            let known = known.iter().find(|known| known.name == *name).cloned();
-            let defined = || self.defined.iter().find(|(defined, _)| defined == name);
-            known.or_else(|| defined().map(|(_, defined)| PropertyRecord::of_vertices(name, defined.clone())))
-        };
-        let mut properties: Vec<(Option<PropertyRecord>, bool)> =
-            self.names.iter().map(|name| (find(name), false)).collect();
-        for op in &self.ops {
-            let BatchOp::SetVertex(name, value) = *op else { continue };
-            let Some(BatchValue::Number(value)) = self.value(value) else { continue };
-            let (Some(property), is_widened) = &mut properties[name as usize] else { continue };
-            if exact_bits(property, *value).is_none()
-                && let Some(wider) = wider_for(property, *value)
-            {
-                (property.element, *is_widened) = (wider, true);
-            }
-        }
-        let widened =
-            properties.into_iter().filter_map(|(property, is_widened)| property.filter(|_| is_widened));
-        widened.map(|property| (property.name, property.element)).collect()
-    }
-
     /// Gives an edge property a wider type.
     ///
     /// # Errors

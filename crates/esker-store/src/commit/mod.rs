@@ -8,6 +8,7 @@ mod change;
 mod matching;
 mod options;
 mod batch;
+mod widening;
 mod duplicates;
 mod assemble;
 

@@ -4,6 +4,7 @@
 mod unfrozen;
 mod standing;
 mod write;
+mod begun;
 mod known;
 mod removing;
 mod vertices;

@@ -12,11 +12,11 @@ pub(super) type Ends = (VertexId, VertexId);
 
 /// The edges between two vertices while a batch is taken.
 #[derive(Debug, Default)]
-pub(super) struct Standing {
+pub(super) struct StandingEdges {
     directed: bool,
     /// For the ends of this commit's changes of edges, the rows that they add after the last removal, and whether there is one; known from the
     /// first removal of some edges on.
-    changes: Option<HashMap<Ends, Changes>>,
+    changes: Option<HashMap<Ends, PairChanges>>,
     /// The edges that stay where some were removed: their property bits. The commit gets them when it is complete, or before the next change.
     pub(super) kept: BTreeMap<Ends, Vec<Vec<u64>>>,
     /// Rows behind those of the batch.
@@ -27,14 +27,14 @@ pub(super) struct Standing {
 
 /// The changes of the edges between two vertices.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Changes {
+pub(super) struct PairChanges {
     /// Whether those of earlier commits were removed.
     pub(super) is_removed: bool,
     /// The rows of those that the commit adds.
     pub(super) rows: Vec<u32>,
 }
 
-impl Standing {
+impl StandingEdges {
     pub(super) fn new(directed: bool) -> Self {
         Self { directed, ..Self::default() }
     }
@@ -49,14 +49,14 @@ impl Standing {
         let Some(changes) = &mut self.changes else { return };
         let own = changes.entry(ends).or_default();
         if edge.row == REMOVAL {
-            *own = Changes { is_removed: true, rows: Vec::new() };
+            *own = PairChanges { is_removed: true, rows: Vec::new() };
         } else {
             own.rows.push(edge.row);
         }
     }
 
     /// The changes of the edges between two vertices so far; `edges` are all changes of the commit.
-    pub(super) fn changes_of(&mut self, ends: Ends, edges: &[EdgeOp]) -> Changes {
+    pub(super) fn changes_of(&mut self, ends: Ends, edges: &[EdgeOp]) -> PairChanges {
         if self.changes.is_none() {
             self.changes = Some(HashMap::new());
             edges.iter().for_each(|edge| self.note(edge));

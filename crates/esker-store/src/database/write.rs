@@ -3,19 +3,17 @@
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
-use std::time::UNIX_EPOCH;
 
-use esker_format::memory::{collected, no_memory, push, reserve, with_room};
+use esker_format::memory::{collected, no_memory, push, reserve};
 use esker_format::{CommitText, Error, Owner, PropertyRecord, PropertyType, Result, VertexChange};
 use esker_graph::{Cancel, NONE, Run, VertexId};
 use esker_layers::ids::{ExternalId, IdMap, IdTail};
 use esker_layers::property::REMOVED_NUMBER;
 
-use super::standing::Standing;
-use crate::commit::{Batch, BatchOp, Commit, CommitOptions, DuplicateRule, EdgeOp, NewIds, WiderSum};
+use super::standing::StandingEdges;
+use crate::commit::{Batch, BatchOp, Commit, CommitOptions, DuplicateRule, EdgeOp, WiderSum};
 use crate::freeze::REMOVAL;
 use crate::snapshot::Snapshot;
-use crate::version::{check_event_time, format_time};
 
 /// The state for building the next commit, including commits that are not yet durable.
 #[derive(Debug)]
@@ -98,7 +96,7 @@ pub(super) struct CommitBuilder<'a> {
     /// The number of rows of the batch.
     batch_rows: u32,
     /// The edges between two vertices, where the batch removes some of several: see `removing`.
-    pub(super) standing: Standing,
+    pub(super) standing: StandingEdges,
     pub(super) cancel: &'a Cancel,
 }
 
@@ -145,25 +143,8 @@ impl Writer {
                 self.texts.len()
             )));
         }
-        let now_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
-        let time_ms = self.event_time(options.time_ms, now_ms)?;
         let (ids_before, properties_before) = (self.tail.len(), self.vertex_properties.len());
-        let commit = Commit {
-            version: self.next_version,
-            time_ms,
-            // Times never decrease from version to version, whatever the clock does.
-            committed_ms: now_ms.max(self.last_committed_ms),
-            message: options.message.clone(),
-            num_vertices: 0,
-            new_ids: NewIds::new(self.tail.is_text()),
-            new_properties: Vec::new(),
-            new_texts: Vec::new(),
-            edges: with_room(batch.ops.len())?,
-            rows: Vec::new(),
-            vertices: Vec::new(),
-            checksum: 0,
-            paging: None,
-        };
+        let commit = self.begin_commit(batch, options)?;
         let cancel = &options.cancel;
         let known = self.known_vertices(batch, earlier.run, cancel)?;
         let mut builder = CommitBuilder {
@@ -173,7 +154,7 @@ impl Writer {
             removed: HashSet::new(),
             touching: None,
             batch_rows: batch.num_rows,
-            standing: Standing::new(earlier.directed),
+            standing: StandingEdges::new(earlier.directed),
             cancel,
         };
         let taken = match builder.only_adds(batch, &known) {
@@ -207,22 +188,6 @@ impl Writer {
         self.accept(&commit);
         let removed = batch.selects_edges().then_some(standing.removed);
         Ok(Resolved { commit, payload, duplicates, removed })
-    }
-
-    /// The event time of the next commit: as given, else `now_ms`.
-    fn event_time(&self, given: Option<u64>, now_ms: u64) -> Result<u64> {
-        let last = self.last_time_ms;
-        let Some(time_ms) = given else { return Ok(now_ms.max(last)) };
-        check_event_time(time_ms)?;
-        if time_ms < last {
-            return Err(Error::Invalid(format!(
-                "the time {} is before {}, the time of version {}: times of versions never go back; commit in the order of time",
-                format_time(time_ms),
-                format_time(last),
-                self.next_version - 1
-            )));
-        }
-        Ok(time_ms)
     }
 
     fn accept(&mut self, commit: &Commit) {

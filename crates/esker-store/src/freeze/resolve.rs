@@ -206,14 +206,7 @@ impl<'a> Resolver<'a> {
         if copied {
             self.copy_old(old, (dead, some_dead), alive, past);
         } else if !dead.is_empty() {
-            chunk.dead_vertices.push(v);
-            for &(target, code, _) in &*dead {
-                chunk.dead.targets.push(target);
-                if self.has_codes {
-                    chunk.dead.died.push(code);
-                }
-            }
-            chunk.dead.end_list();
+            self.bury(v, dead, chunk);
         }
         self.put(&mut chunk.main, alive, false)?;
         if self.has_codes && !past.is_empty() {
@@ -222,6 +215,18 @@ impl<'a> Resolver<'a> {
             self.put(&mut chunk.past, past, true)?;
         }
         Ok(())
+    }
+
+    /// Writes tombstones.
+    fn bury(&self, v: VertexId, dead: &[(VertexId, u32, usize)], chunk: &mut SectionChunk) {
+        chunk.dead_vertices.push(v);
+        for &(target, code, _) in dead {
+            chunk.dead.targets.push(target);
+            if self.has_codes {
+                chunk.dead.died.push(code);
+            }
+        }
+        chunk.dead.end_list();
     }
 
     /// Whether changes of one vertex each add another edge, if its list lacks them all.

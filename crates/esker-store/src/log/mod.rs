@@ -5,6 +5,7 @@
 mod options;
 mod record;
 mod segment;
+mod cursor;
 mod reader;
 mod durable;
 mod writer;

@@ -10,11 +10,9 @@ use esker_format::{
 };
 use esker_graph::Cancel;
 
+use super::cursor::SegmentCursor;
 use super::options::{LogStart, log_directory};
-use super::record::{
-    RECORD_HEADER_BYTES, ReadOutcome, Record, RecordBuffer, RecordPart, find_proof, is_proven, read,
-    verify_payload,
-};
+use super::record::{RECORD_HEADER_BYTES, ReadOutcome, Record, RecordBuffer, RecordPart, find_proof};
 use super::segment::{FIRST_RECORD, Opened, Segment, manifest_is_stale, numbers, path_of};
 
 /// Reads the commits of a log in order of version, into one buffer. Changes nothing, and may run in
@@ -37,23 +35,6 @@ pub(crate) struct LogReader {
     is_foreign: bool,
     buffer: RecordBuffer,
     cancel: Cancel,
-}
-
-#[derive(Debug)]
-struct SegmentCursor {
-    segment: Segment,
-    /// Offset of the next record.
-    position: u64,
-    /// Last known length of the file.
-    file_bytes: u64,
-    /// Whether a later segment exists, so that this one no longer grows.
-    is_complete: bool,
-    /// Where the record before `position` begins if it is of kind `Close`: everything before it was synced.
-    closed_at: Option<u64>,
-    /// Whether a record said that a later segment exists.
-    continues: bool,
-    /// How often a bad record was read at `position`: it counts as damage only on the third read, with a proof that it was once good.
-    doubts: u32,
 }
 
 impl LogReader {
@@ -472,44 +453,6 @@ pub(super) struct LogEnd<'a> {
     pub(super) last: LogMark,
     /// The last statement about MANIFEST.
     pub(super) witness: Option<ManifestHead>,
-}
-
-impl SegmentCursor {
-    fn new(segment: Segment, start: &LogStart) -> Result<Self> {
-        let known = segment.header.manifest_records;
-        if known > start.manifest.records {
-            return Err(manifest_is_stale(segment.file.path(), known, start));
-        }
-        let file_bytes = segment.file.len()?;
-        let position = FIRST_RECORD;
-        let (is_complete, closed_at, continues) = (false, None, false);
-        Ok(Self { segment, position, file_bytes, is_complete, closed_at, continues, doubts: 0 })
-    }
-
-    /// Reads at the position. Without its payload, a record counts only if it is certain that it was synced.
-    fn read(
-        &self,
-        part: RecordPart,
-        buffer: &mut RecordBuffer,
-        mark: Option<LogMark>,
-        cancel: &Cancel,
-    ) -> Result<ReadOutcome> {
-        let (file, address) = (self.segment.file.as_ref(), self.segment.address(self.position));
-        let outcome = read(file, self.file_bytes, address, part, buffer, cancel)?;
-        let ReadOutcome::Record(header, end) = &outcome else { return Ok(outcome) };
-        if part == RecordPart::Whole {
-            return Ok(outcome);
-        }
-        let is_marked = |mark: LogMark| mark.segment == self.segment.header.number && *end <= mark.bytes;
-        let is_known = self.is_complete || mark.is_some_and(is_marked);
-        let is_needed =
-            part == RecordPart::Verified || !(is_known || is_proven(file, self.file_bytes, address, *end)?);
-        if !is_needed {
-            return Ok(outcome);
-        }
-        let wrong = verify_payload(file, address, header, *end, cancel)?;
-        Ok(wrong.map_or(outcome, ReadOutcome::Bad))
-    }
 }
 
 /// Why a commit is refused that follows another one than the one before it.

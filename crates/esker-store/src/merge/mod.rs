@@ -174,9 +174,7 @@ pub(crate) fn merge_with_tiles(
     record.num_versions = versions.len();
     let below = if record.complete { None } else { Some(stack_below(&layers[..which.start], &record)?) };
     let MergeOptions { added, widened, remaining, .. } = *options;
-    if remaining.is_some_and(|left| !record.complete || left.num_before() as u64 != record.num_vertices) {
-        return Err(Error::Invalid("only a merge of all layers can renumber their vertices".to_owned()));
-    }
+    expect_whole(remaining, &record)?;
     let (below, undoes) = (below.as_ref(), end.is_some());
     let merge = LayerMerge { inputs, below, versions: &versions, added, widened, remaining, undoes, run };
     record.out = match options.rebuild {
@@ -200,6 +198,14 @@ pub(crate) fn merge_with_tiles(
         writer.added([added(Direction::Out), if record.in_edges { added(Direction::In) } else { 0 }])?;
     }
     Ok((record, versions.into_versions()))
+}
+
+/// Refuses to renumber the vertices of some of the layers.
+fn expect_whole(remaining: Option<&Remaining>, record: &LayerRecord) -> Result<()> {
+    if remaining.is_some_and(|left| !record.complete || left.num_before() as u64 != record.num_vertices) {
+        return Err(Error::Invalid("only a merge of all layers can renumber their vertices".to_owned()));
+    }
+    Ok(())
 }
 
 /// Refuses layers that do not follow one another.

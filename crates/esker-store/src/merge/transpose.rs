@@ -22,7 +22,7 @@ struct ByTarget {
 }
 
 /// What lies parallel to the arcs of some lists.
-struct Beside<'a> {
+struct RebuiltSide<'a> {
     codes: Vec<ValueSlice<'a>>,
     properties: Vec<ValueSlice<'a>>,
 }
@@ -95,8 +95,8 @@ fn beside<'a>(
     lists: &'a ListColumns,
     codes: impl Iterator<Item = &'a Codes>,
     run: &Run,
-) -> Result<Beside<'a>> {
-    Ok(Beside {
+) -> Result<RebuiltSide<'a>> {
+    Ok(RebuiltSide {
         codes: codes.map(|codes| codes.column().all(run)).collect::<Result<_>>()?,
         properties: lists.properties().iter().map(|values| values.all(run)).collect::<Result<_>>()?,
     })
@@ -137,7 +137,7 @@ impl ByTarget {
     }
 
     /// Appends the list of a target to a chunk.
-    fn append(&self, target: usize, beside: &Beside<'_>, chunk: &mut ArcChunk) {
+    fn append(&self, target: usize, beside: &RebuiltSide<'_>, chunk: &mut ArcChunk) {
         let range = self.range(target);
         chunk.targets.extend_from_slice(&self.sources[range.clone()]);
         let arcs = &self.arcs[range];

@@ -7,6 +7,7 @@ mod edges;
 mod moved;
 mod choice;
 mod state;
+mod points;
 mod find;
 mod window;
 mod kept;

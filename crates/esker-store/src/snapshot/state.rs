@@ -1,12 +1,11 @@
 //! Versions of a graph and the state of the database that they belong to: lists and properties of single vertices.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use esker_format::io::Disk;
 use esker_format::{Archive, ElementType, Error, LayerRecord, Owner, PropertyRecord, Result, VersionRecord};
-use esker_graph::{Direction, Flow, Remaining, Reservation, Run, VertexId};
+use esker_graph::{Direction, Remaining, Reservation, Run};
 use esker_layers::graph::Access;
 use esker_layers::graph::headed::StoredHeads;
 use esker_layers::graph::window::WindowIndex;
@@ -17,7 +16,6 @@ use esker_layers::tiles::Tiles;
 
 use super::beside::Beside;
 use super::choice::GraphChoice;
-use super::edges::VertexEdges;
 use super::files::{BaseIds, OpenFiles, lost_file};
 use super::layer::{Layer, own_tiles};
 use crate::version::{MANIFEST_NAME, Manifest};
@@ -294,43 +292,6 @@ impl Snapshot {
     /// The dictionary of an edge property, if its values are texts.
     pub fn dictionary(&self, property: u32) -> Option<&Dictionary> {
         self.0.dictionaries.get(property as usize)?.as_ref()
-    }
-
-    /// Length of the list of `v`.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Invalid`] if there is no such vertex or the direction is not kept.
-    pub fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
-        self.0.stack.degree(direction, v)
-    }
-
-    /// Whether there is an edge from `v` to `target`. Takes a binary search for each layer that changed the list of `v`.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Invalid`] if there is no vertex `v`.
-    pub fn has_edge(&self, v: VertexId, target: VertexId) -> Result<bool> {
-        let mut found = false;
-        self.0.stack.visit_copies(Direction::Out, v, target, |_, _| {
-            found = true;
-            Ok(Flow::Enough)
-        })?;
-        Ok(found)
-    }
-
-    /// The edges of `v`, ascending by neighbour, with their properties.
-    ///
-    /// # Errors
-    /// As [`Snapshot::degree`].
-    pub fn edges(&self, direction: Direction, v: VertexId) -> Result<VertexEdges<'_>> {
-        VertexEdges::read(&self.0.stack, direction, v)
-    }
-
-    /// The list of `v`, ascending.
-    ///
-    /// # Errors
-    /// As [`Snapshot::degree`].
-    pub fn neighbors(&self, direction: Direction, v: VertexId) -> Result<Cow<'_, [VertexId]>> {
-        self.edges(direction, v).map(VertexEdges::into_targets)
     }
 }
 

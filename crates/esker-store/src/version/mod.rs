@@ -9,6 +9,7 @@ mod select;
 mod versions;
 mod forms;
 mod manifest;
+mod contradictions;
 mod account;
 mod retention;
 mod strays;

@@ -84,3 +84,8 @@ pub(super) struct FedEdges<'a> {
     pub(super) values: &'a [Vec<PropertyValue<'a>>],
     pub(super) last: FedEdge<'a>,
 }
+
+/// How many of the next `count` edges are left until `limit` of them are to be committed, of which `pending` are there.
+pub(super) fn within(limit: Option<u64>, pending: u64, count: usize) -> usize {
+    limit.map_or(count, |limit| count.min(usize::try_from(limit.saturating_sub(pending)).unwrap_or(count)))
+}

@@ -19,7 +19,7 @@ use esker_store::{CommitOptions, CommitSizing, Database, EdgeMatch, Error, Resul
 use super::bounds::expect_borne_out;
 use super::clock::DeclaredTimes;
 use super::columns::{EdgeInput, Purpose, id_at, not_taken, stopped_by};
-use super::course::{Course, FedEdge, FedEdges};
+use super::course::{Course, FedEdge, FedEdges, within};
 use super::feed_options::{FeedOptions, FeedReport};
 use super::target::Target;
 use super::value::{Given, convert_or_widen};
@@ -95,11 +95,6 @@ pub fn feed(
 ) -> Result<()> {
     let mut course = Batches { options, times: DeclaredTimes::of(target)? };
     feed_by(database, target, input, options, &mut course, report)
-}
-
-/// How many of the next `count` edges are left until `limit` of them are to be committed, of which `pending` are there.
-pub(super) fn within(limit: Option<u64>, pending: u64, count: usize) -> usize {
-    limit.map_or(count, |limit| count.min(usize::try_from(limit.saturating_sub(pending)).unwrap_or(count)))
 }
 
 /// As [`feed`], on a course of the caller's choice; of the options, `commit` and `batch_edges` do not count.

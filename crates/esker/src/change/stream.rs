@@ -16,10 +16,10 @@ use esker_store::{CommitOptions, Database, Error, Result};
 
 use super::clock::Clock;
 use super::columns::EdgeInput;
-use super::course::{Course, FedEdge, FedEdges};
+use super::course::{Course, FedEdge, FedEdges, within};
 use super::expire::expire;
 use super::expired::is_expiry;
-use super::feed::{feed_by, within};
+use super::feed::feed_by;
 use super::feed_options::{FeedOptions, FeedReport};
 use super::position::Position;
 use super::present::has_edge;

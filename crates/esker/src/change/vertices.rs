@@ -7,7 +7,7 @@ use std::io::Read;
 use esker_graph::{Budget, Reservation, Stop};
 use esker_import::format::ReadOptions;
 use esker_import::input::{Input, expand};
-use esker_import::rows::{BadRow, FieldPlace, Rows, check_encoding};
+use esker_import::rows::{BadRow, FieldPlace, TextRows, check_encoding};
 use esker_store::format::{PropertyRecord, PropertyType, decimal};
 use esker_store::{Batch, CommitOptions, CommitSizing, Database, Error, Result};
 
@@ -368,7 +368,7 @@ impl Table {
         check_encoding(&content).map_err(|reason| input_error(input, None, reason))?;
         let first = content.split(|&byte| byte == b'\n').next().unwrap_or_default();
         let delimiter = options.delimiter.unwrap_or_else(|| usual_delimiter(first));
-        let mut rows = Rows::new(&content, delimiter, options.quotes != Some(false));
+        let mut rows = TextRows::new(&content, delimiter, options.quotes != Some(false));
         let told = |bad: BadRow| input_error(input, Some(bad.line), bad.reason.to_owned());
         let mut fields = Vec::new();
         rows.next_row(&mut fields).map_err(told)?;

@@ -126,7 +126,9 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Asked => "as requested",
-            Self::Substitute => "what was requested does not serve this view: its edges are copied to memory instead",
+            Self::Substitute => {
+                "what was requested does not serve this view: its edges are copied to memory instead"
+            }
             Self::Fits => "the whole graph fits in memory in this encoding",
             Self::Bounded => "the whole graph does not fit in memory, and this stays within the limit",
             Self::Faster => "predicted to take the least time, though the whole graph fits in memory, mapped",

@@ -22,8 +22,10 @@ use esker_store::pool::PoolOptions;
 use esker_store::{Access, GraphEncoding, HeadedOptions, Residency, Snapshot};
 use serde_json::{Value, json};
 
+use crate::answer::Answer;
 use crate::catalogue::{Entry, Params, Resources};
 use crate::error::{Error, Result};
+use crate::rates::Known;
 
 pub use candidate::{Candidate, Reason, Request, encoding_name, name, residency_name};
 pub use memory::available_bytes;
@@ -273,6 +275,13 @@ impl Candidate {
 }
 
 impl Plan {
+    /// Corrects the rates that are kept for the user by what a run of this plan reached, if they are doubtful: see [`Known::raise`].
+    pub fn learn(&self, snapshot: &Snapshot, entry: &Entry, answer: &Answer, threads: usize) {
+        if let Some(reached) = reached::reached(&self.access, snapshot, entry, answer) {
+            Known::learn(reached, threads);
+        }
+    }
+
     /// The chosen candidate.
     pub fn chosen(&self) -> &Candidate {
         let is_chosen = |one: &&Candidate| self.is_choice(one);

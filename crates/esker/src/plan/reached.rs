@@ -3,39 +3,34 @@
 use esker_store::layer::Body;
 use esker_store::{Access, GraphEncoding, Snapshot};
 
-use super::Plan;
 use crate::answer::Answer;
 use crate::catalogue::Entry;
-use crate::rates::{Known, Rate};
+use crate::rates::Rate;
 
 /// Graphs with fewer vertices than the one that rates are measured with fit caches better.
 const VERTICES_MIN: usize = 1 << 18;
 
-impl Plan {
-    /// Corrects the rates that are kept for the user by what a run of this plan reached, if they are doubtful: see [`Known::raise`].
-    pub fn learn(&self, snapshot: &Snapshot, entry: &Entry, answer: &Answer, threads: usize) {
-        if let Some(reached) = self.reached(snapshot, entry, answer) {
-            Known::learn(reached, threads);
-        }
+/// The arcs a second that a run with this access read, if it read them as the measurement of a rate does: rounds of PageRank over a single layer.
+pub(super) fn reached(
+    access: &Access,
+    snapshot: &Snapshot,
+    entry: &Entry,
+    answer: &Answer,
+) -> Option<(Rate, f64)> {
+    let is_plain = snapshot.stack().is_plain() && snapshot.window_index().is_none();
+    let is_alike = is_plain && !snapshot.drops_directions() && !snapshot.keeps_only_tiles();
+    if entry.name != "pagerank" || snapshot.is_weight_chosen() || !is_alike {
+        return None;
     }
-
-    /// The arcs a second that a run of this plan read, if it read them as the measurement of a rate does: rounds of PageRank over a single layer.
-    pub(super) fn reached(&self, snapshot: &Snapshot, entry: &Entry, answer: &Answer) -> Option<(Rate, f64)> {
-        let is_plain = snapshot.stack().is_plain() && snapshot.window_index().is_none();
-        let is_alike = is_plain && !snapshot.drops_directions() && !snapshot.keeps_only_tiles();
-        if entry.name != "pagerank" || snapshot.is_weight_chosen() || !is_alike {
-            return None;
-        }
-        if snapshot.num_vertices() < VERTICES_MIN || answer.rounds == 0 || answer.seconds <= 0.0 {
-            return None;
-        }
-        let is_coded = matches!(snapshot.complete_layer().out().main().body(), Body::Coded(_));
-        let rate = match self.access {
-            Access::Mapped(GraphEncoding::Tiles) => Rate::ScanTiles,
-            Access::Mapped(GraphEncoding::Lists) if is_coded => Rate::ScanCompressed,
-            Access::Mapped(GraphEncoding::Lists) => Rate::ScanPlain,
-            _ => return None,
-        };
-        Some((rate, answer.arcs as f64 / answer.seconds))
+    if snapshot.num_vertices() < VERTICES_MIN || answer.rounds == 0 || answer.seconds <= 0.0 {
+        return None;
     }
+    let is_coded = matches!(snapshot.complete_layer().out().main().body(), Body::Coded(_));
+    let rate = match *access {
+        Access::Mapped(GraphEncoding::Tiles) => Rate::ScanTiles,
+        Access::Mapped(GraphEncoding::Lists) if is_coded => Rate::ScanCompressed,
+        Access::Mapped(GraphEncoding::Lists) => Rate::ScanPlain,
+        _ => return None,
+    };
+    Some((rate, answer.arcs as f64 / answer.seconds))
 }

@@ -679,7 +679,7 @@ fn a_run_reaches_the_rate_that_is_measured_likewise() {
     let answer = crate::answer::Answer { rounds: 1, arcs: 100, seconds: 0.5, ..Default::default() };
     let reached = |snapshot, algorithm| {
         let planned = free(snapshot, algorithm, 1 << 30);
-        planned.reached(snapshot, find(algorithm).unwrap(), &answer)
+        reached::reached(&planned.access, snapshot, find(algorithm).unwrap(), &answer)
     };
     assert_eq!(reached(&large, "pagerank"), Some((Rate::ScanPlain, 200.0)));
     assert_eq!(reached(&large, "wcc"), None, "its arcs a second are others");
