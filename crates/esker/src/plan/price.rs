@@ -220,7 +220,12 @@ impl Costs<'_> {
         }
         if residency == Residency::Memory {
             let rate = if self.num_layers > 1 { Rate::CopyLayers } else { Rate::Copy };
-            price.gathering += self.threaded(self.num_arcs as f64 / self.rates.of(rate));
+            let mut seconds_per_arc = 1.0 / self.rates.of(rate);
+            if self.is_compressed {
+                // Rates of copies are of plain lists.
+                seconds_per_arc += self.beyond_plain(Rate::ScanCompressed);
+            }
+            price.gathering += self.threaded(self.num_arcs as f64 * seconds_per_arc);
         }
         price
     }
@@ -301,8 +306,12 @@ impl Costs<'_> {
             }
             GraphEncoding::Lists => (Rate::ScanPlain, 0.0),
         };
-        let more = (1.0 / self.rates.of(rate) - 1.0 / self.rates.of(Rate::ScanPlain)).max(0.0);
-        self.threaded(own + scans * self.num_arcs as f64 * more)
+        self.threaded(own + scans * self.num_arcs as f64 * self.beyond_plain(rate))
+    }
+
+    /// Seconds that an arc takes at this rate of scans, beyond those of plain lists.
+    fn beyond_plain(&self, rate: Rate) -> f64 {
+        (1.0 / self.rates.of(rate) - 1.0 / self.rates.of(Rate::ScanPlain)).max(0.0)
     }
 
     /// What a scan loses by layers, where it is the same lists that a copy reads: in one layer less, as a copy of it takes less.

@@ -100,6 +100,8 @@ fn is_least(plan: &Plan, memory_bytes: u64) {
 #[test]
 fn the_choice_is_the_least_predicted_of_all_that_fit() {
     let plain = database(14, Encoding::Plain, true);
+    // So many vertices that pools and heads take less than all lists.
+    let large = database(17, Encoding::Plain, true);
     let lists_alone = database(14, Encoding::Compressed, false);
     let tiles_alone = database_of(
         14,
@@ -116,7 +118,7 @@ fn the_choice_is_the_least_predicted_of_all_that_fit() {
     let slow_disk = Rates::default().with(Rate::ReadBytes, 1e7);
     let slow_tiles = Rates::default().with(Rate::ScanTiles, 1e7);
     let mut chosen = std::collections::BTreeSet::new();
-    for snapshot in [&plain.1, &lists_alone.1, &tiles_alone.1, &directed.1, &layered_snapshot] {
+    for snapshot in [&plain.1, &large.1, &lists_alone.1, &tiles_alone.1, &directed.1, &layered_snapshot] {
         for entry in
             crate::catalogue::CATALOGUE.iter().filter(|one| !(one.undirected && snapshot.is_directed()))
         {
@@ -381,9 +383,18 @@ fn a_memory_that_no_limit_was_set_for_holds_more_mapped_files() {
 fn no_limit_is_named_where_none_suffices() {
     let options = ImportOptions { directed: Some(true), in_edges: false, ..ImportOptions::default() };
     let (_directory, snapshot) = database_of(6, &options, false);
-    let request = Request { residency: Some(Residency::Pooled), ..Request::default() };
+    let request = Request { encoding: Some(GraphEncoding::Tiles), ..Request::default() };
     let refused = choose(&snapshot, "triangles", &request, 1000).unwrap_err().to_string();
-    assert!(refused.contains("triangles needs in-edges"), "{refused}");
+    assert!(refused.contains("tiles hold no lists") && !refused.contains("limit"), "{refused}");
+    // A pool has no in-edges at any limit, and a copy in memory, which stands in for it, has them at the one that is named.
+    let request = Request { residency: Some(Residency::Pooled), ..Request::default() };
+    let refused = choose(&snapshot, "triangles", &request, 1000).unwrap_err();
+    assert!(refused.to_string().contains("triangles with memory lists needs 33 MiB"), "{refused}");
+    let Error::Store(esker_store::Error::Stop(Stop::OverBudget { needed_bytes, .. })) = refused else {
+        panic!("{refused}")
+    };
+    let planned = choose(&snapshot, "triangles", &request, needed_bytes).unwrap();
+    assert_eq!((choice(&planned), planned.reason), (MEMORY, Reason::Substitute));
 }
 
 #[test]
