@@ -69,6 +69,11 @@ impl Cell<'_> {
         self.reads_weights && self.combination.weights != Weights::None
     }
 
+    /// Whether a copy in memory stands in for a pool, heads or tiles, which do not read conditions on edges.
+    fn has_copy(&self) -> bool {
+        self.combination.filtered
+    }
+
     /// Whether lengths or weights have to be zero or more.
     fn needs_no_negative(&self) -> bool {
         self.reads_weights && matches!(self.entry().name, "sssp" | "wbfs" | "pagerank")
@@ -98,6 +103,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
         applies: |cell| {
             let window = cell.combination.window;
             cell.reads(GraphEncoding::Tiles)
+                && !cell.has_copy()
                 && (window.joins() || window == Window::All && cell.reads_weights_stored())
         },
     },
@@ -108,6 +114,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
         sentence: "there are no lists that a pool could cache, and none that heads could be of",
         applies: |cell| {
             cell.combination.encoding == Encoding::Tiles
+                && !cell.has_copy()
                 && cell.reads(GraphEncoding::Lists)
                 && matches!(cell.reading.residency, Some(Residency::Pooled | Residency::Headed))
         },
