@@ -69,7 +69,7 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     if !format.is_table() && format != Format::Graphalytics {
         refuse_lines(format.title(), options)?;
     }
-    let (mut reader, notes) = open_as(format, inputs, head, options)?;
+    let (mut reader, mut notes) = open_as(format, inputs, head, options)?;
     if matches!(options.weight, Pick::Column(_)) && reader.schema().weight.is_none() {
         return Err(Error::Invalid(format!("{} has no weights to import", first.path().display())));
     }
@@ -83,7 +83,11 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
                 IdKind::Numbered { first, num_vertices } => {
                     Box::new(Named::open(vertices, reader, (first, num_vertices), options)?)
                 }
-                _ => Box::new(WithVertices::open(vertices, reader, None, options)?),
+                _ => {
+                    let with = WithVertices::open(vertices, reader, None, options)?;
+                    notes.extend(with.header_note());
+                    Box::new(with)
+                }
             };
         }
     }
@@ -157,8 +161,8 @@ fn refuse_lines(title: &str, options: &ReadOptions) -> Result<()> {
     let chosen = [
         ("--delimiter", options.delimiter.is_some()),
         ("--header", options.header == Some(true)),
-        ("--no-header", options.header == Some(false)),
-        // A file of vertices may have quotes.
+        // A file of vertices may have a header and quotes.
+        ("--no-header", options.header == Some(false) && options.vertices.is_none()),
         ("--no-quotes", options.quotes.is_some() && options.vertices.is_none()),
     ];
     match chosen.into_iter().find(|(_, chosen)| *chosen) {

@@ -151,6 +151,46 @@ fn ids_that_are_not_there_are_deleted_and_described_only_if_allowed() {
 }
 
 #[test]
+fn a_file_of_vertices_may_have_a_header() {
+    let place = Place::new();
+    place.file("a.csv", "from,to\nann,bob\nbob,id\n");
+    place.file("people.csv", "# all of them\n\"Node ID\"\neve\nann\n");
+    let said = String::from_utf8(place.run("import a.csv a.esker --vertices people.csv").stderr).unwrap();
+    assert!(
+        said.contains("people.csv as vertices: the line \"Node ID\" names the column; --no-header"),
+        "{said}"
+    );
+    assert_eq!(place.json("info a.esker --json")["vertices"], 4, "ann, bob, id and eve");
+    place.file("gone.csv", "vertex\neve\n");
+    let said = String::from_utf8(place.run("delete a.esker --vertices gone.csv").stderr).unwrap();
+    assert!(said.contains("the line \"vertex\" names the column"), "{said}");
+    assert_eq!(place.json("info a.esker --json")["vertices"], 3);
+    place.fails(1, "delete a.esker --vertices gone.csv --no-header", "the vertex \"vertex\": no vertex");
+    // A vertex may be called so.
+    place.file("id.csv", "id\n");
+    assert_eq!(place.ok("delete a.esker --vertices id.csv"), "a.esker: nothing to commit\n");
+    place.file("b.csv", "from,to\nid,bob\nbob,ann\n");
+    place.ok("import b.csv b.esker --order keep");
+    for name in ["b.mtx", "b.el"] {
+        place.ok(&format!("export b.esker {name} --vertices {name}.ids"));
+        let ids = std::fs::read_to_string(place.path().join(format!("{name}.ids"))).unwrap();
+        assert_eq!(ids, "id\nid\nbob\nann\n");
+        place.ok(&format!("import {name} again.esker --vertices {name}.ids --force"));
+        assert_eq!(place.ok("export again.esker - --format csv"), place.ok("export b.esker - --format csv"));
+    }
+    place.ok("delete a.esker --vertices id.csv --no-header");
+    assert_eq!(place.json("info a.esker --json")["vertices"], 2);
+    // The bad line is that of the file.
+    place.file("c.el", "1 2\n");
+    place.file("c.ids", "id\n3\nx\n");
+    place.fails(1, "import c.el c.esker --vertices c.ids", "c.ids:3");
+    // A header of edges may have any names.
+    place.file("edges.csv", "von,nach\nann,bob\n");
+    place.ok("delete a.esker edges.csv --header");
+    assert_eq!(place.json("info a.esker --json")["edges"], 0);
+}
+
+#[test]
 fn the_entries_of_a_matrix_for_one_pair_add_up() {
     let place = Place::new();
     let banner = "%%MatrixMarket matrix coordinate real";
@@ -171,7 +211,7 @@ fn the_entries_of_a_matrix_for_one_pair_add_up() {
     assert_eq!(place.json("import p.mtx p.esker --json")["edges"], 1);
     // An undirected graph has one edge for two entries that are not for one pair.
     place.file("u.mtx", &format!("{banner} symmetric\n3 3 3\n2 1 2\n2 1 3\n3 2 1\n"));
-    assert_eq!(weights("import u.mtx m.esker --force"), "1 2 5.0;2 3 1.0;");
+    assert_eq!(weights("import u.mtx m.esker --force"), "1 2 5;2 3 1;", "sums of integers are integers");
     place.ok("import m.mtx m.esker --force --undirected");
     assert!(place.ok("export m.esker - --format wel").contains("1 2 4.0\n"), "the last of three");
 }

@@ -7,6 +7,7 @@ use esker_format::Result;
 use super::options::ExportOptions;
 use super::sink::OutputFile;
 use super::writer::{VertexNames, push_quoted};
+use crate::text::names::names_ids;
 
 /// Vertices gathered before they are written.
 const CHUNK_VERTICES: u64 = 1 << 14;
@@ -26,6 +27,10 @@ pub(super) fn write(
         if names.are_texts() {
             text.clear();
             names.write(v, &mut text)?;
+            if v == 0 && names_ids(&text) {
+                // Else the id would be taken for a header.
+                buffer.extend_from_slice(b"id\n");
+            }
             // A line is one field.
             push_quoted(&mut buffer, &text, b'\n');
         } else {

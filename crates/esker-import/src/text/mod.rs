@@ -3,7 +3,7 @@
 mod digits;
 mod line;
 mod column;
-mod names;
+pub(crate) mod names;
 mod blocks;
 mod shape;
 mod columns;

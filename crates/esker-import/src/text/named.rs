@@ -11,6 +11,7 @@ use esker_format::{Error, Result, decimal};
 use esker_graph::Stop;
 
 use super::blocks::{count_lines, input_error};
+use super::names::names_ids;
 use super::reasons::{check_text, not_id};
 use super::shape::check_encoding;
 use super::table::HEAD_BYTES;
@@ -163,6 +164,11 @@ fn read_names(input: &Input, num_vertices: u64, options: &ReadOptions) -> Result
         let id = id.and_then(|id| check_text(&id, "vertex").map(|()| id));
         names.push(id.map_err(|reason| input_error(&path, number(), line.text, reason))?);
         starts.push(line.start);
+    }
+    let is_headed = options.header != Some(false) && names.first().is_some_and(|name| names_ids(name));
+    if is_headed && names.len() as u64 == num_vertices.saturating_add(1) {
+        names.remove(0);
+        starts.remove(0);
     }
     if names.len() as u64 != num_vertices {
         let found = esker_graph::counted(names.len(), "id", "ids");

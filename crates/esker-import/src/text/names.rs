@@ -40,6 +40,8 @@ pub(crate) const TARGETS: &[&str] = &[
     "dest",
     "destination",
 ];
+/// Of the ids of vertices.
+const IDS: &[&str] = &["id", "ids", "vertex", "vertices", "vertexid", "node", "nodes", "nodeid"];
 /// Of the weight.
 pub(crate) const WEIGHTS: &[&str] = &["weight", "w", "wgt", "edgeweight"];
 /// Of the time.
@@ -48,6 +50,11 @@ pub(crate) const TIMES: &[&str] = &["time", "timestamp", "ts", "unixts", "unixti
 /// Whether a name is usual for a time.
 pub(crate) fn is_time(name: &str) -> bool {
     position(&[name.to_owned()], TIMES).is_some()
+}
+
+/// Whether a line of a file of vertices has a usual name for the column of their ids.
+pub(crate) fn names_ids(line: &[u8]) -> bool {
+    std::str::from_utf8(line).is_ok_and(|name| position(&[name.to_owned()], IDS).is_some())
 }
 
 /// Whether both ends have usual names.

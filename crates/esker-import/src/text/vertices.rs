@@ -12,6 +12,7 @@ use esker_format::{Error, Result, decimal};
 use super::blocks::{LineBlocks, Part, count_lines, excerpt, too_long};
 use super::digits::uint_at;
 use super::line::{Comments, Dialect, Field, Separator, line_end, split};
+use super::names::names_ids;
 use super::reasons::{check_text, not_id, not_in_range};
 use super::shape::{check_encoding, text};
 use super::table::Head;
@@ -29,6 +30,7 @@ pub(super) const VERTEX_FILE: usize = usize::MAX;
 pub(crate) struct WithVertices {
     schema: Schema,
     vertices: Option<LineBlocks>,
+    header_note: Option<String>,
     handed_out: u64,
     edges: Box<dyn Reader>,
     parser: Arc<Parser>,
@@ -59,10 +61,23 @@ impl WithVertices {
         let path = input.path();
         check_encoding(&head.bytes).map_err(|reason| super::blocks::input_error(&path, None, b"", reason))?;
         let dialect = one_id_a_line(options);
+        let mark_bytes = if head.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        // A file that must have so many ids has nothing else.
+        let header = match promised {
+            None => header_line(&head.bytes[mark_bytes..], &dialect, options),
+            Some(_) => None,
+        };
+        let skip_bytes = mark_bytes + header.as_ref().map_or(0, |(end, _)| *end);
+        let header_note = header.map(|(_, name)| {
+            format!(
+                "Reading {} as vertices: the line {name:?} names the column; --no-header if it is an id",
+                path.display()
+            )
+        });
         let part = Part {
             input: input.clone(),
-            skip_bytes: if head.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 },
-            skip_lines: 0,
+            skip_bytes,
+            skip_lines: count_lines(&head.bytes[..skip_bytes]),
             quoted: dialect.quotes.then_some(dialect),
             opened: Some((head.stream, head.bytes)),
         };
@@ -79,7 +94,12 @@ impl WithVertices {
             line_bytes_max: options.line_bytes_max,
         };
         let vertices = Some(LineBlocks::new(vec![part], options));
-        Ok(Self { schema, vertices, handed_out: 0, edges, parser: Arc::new(parser) })
+        Ok(Self { schema, vertices, header_note, handed_out: 0, edges, parser: Arc::new(parser) })
+    }
+
+    /// Says that the file has a header, if it has one.
+    pub(crate) fn header_note(&self) -> Option<String> {
+        self.header_note.clone()
     }
 }
 
@@ -93,7 +113,7 @@ impl Reader for WithVertices {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.edges.notes()
+        self.edges.notes().into_iter().chain(self.header_note()).collect()
     }
 
     fn entries_add_up(&self) -> bool {
@@ -175,6 +195,18 @@ pub(super) fn one_id_a_line(options: &ReadOptions) -> Dialect {
         quotes: options.quotes != Some(false),
         comments: Comments::Spaced,
     }
+}
+
+/// The header of a file of vertices, if its first line has a usual name for the column: where the next line begins, and the name.
+fn header_line(content: &[u8], dialect: &Dialect, options: &ReadOptions) -> Option<(usize, String)> {
+    let (mut at, mut fields) = (0, Vec::new());
+    while at < content.len() && options.header != Some(false) {
+        if let Some(line) = take_id_line(content, &mut at, dialect, &mut fields) {
+            let name = line.id.ok().filter(|name| names_ids(name))?;
+            return Some((at, String::from_utf8_lossy(&name).into_owned()));
+        }
+    }
+    None
 }
 
 /// A line of a file of vertices that is neither empty nor a comment.

@@ -203,7 +203,7 @@ fn open_any(inputs: &[String], options: &ReadOptions) -> Result<Opened> {
     }
     let options = ReadOptions { format: Some(Format::EdgeList), ..options.clone() };
     let mut opened = open_inputs(&[Input::memory("no edges", Vec::new())], &options)?;
-    opened.notes.clear();
+    opened.notes = opened.reader.notes();
     Ok(opened)
 }
 
