@@ -75,7 +75,8 @@ fn files_are_added_and_deleted_as_versions() {
         ["~ alice bob since=3 -> 9 kind=friend", "+ carol dan since=2 kind=\"old friend\"", "+ dan",]
     );
     place.file("gone.csv", "from,to\nbob,carol\nbob,nobody\n");
-    let report = place.json("delete f.esker gone.csv --json --freeze");
+    place.fails(1, "delete f.esker gone.csv", "the vertex \"nobody\": no vertex has this id");
+    let report = place.json("delete f.esker gone.csv --new --json --freeze");
     assert_eq!(report["versions"], json!([3]));
     assert_eq!(report["changes"]["edges_removed"], 1);
     assert_eq!(place.diff("2", "3"), ["- bob carol since=5 kind=friend"]);
@@ -403,7 +404,12 @@ fn changes_that_do_not_fit_are_refused_with_a_remedy() {
     assert_eq!(place.json("log f.esker --json")["versions"].as_array().unwrap().len(), 1);
     let report = place.json("add f.esker part.csv --bad-lines skip --json");
     assert_eq!((&report["rejected"], &report["changes"]["edges_added"]), (&1.into(), &1.into()));
-    let nothing = place.ok("delete f.esker --vertices bare.csv --bad-lines skip");
+    place.fails(
+        1,
+        "delete f.esker --vertices bare.csv --bad-lines skip",
+        "\"from,to\": no vertex has this id",
+    );
+    let nothing = place.ok("delete f.esker --vertices bare.csv --new");
     assert!(nothing.contains("no changes"), "{nothing}");
     let type_of = || place.json("info f.esker --json")["edge_properties"][0]["type"].clone();
     assert_eq!(type_of(), "i32");
@@ -500,7 +506,8 @@ fn an_older_manifest_is_refused() {
         place.fails(1, line, "f.esker/MANIFEST has");
     }
     place.ok("recover --accept-loss f.esker");
-    assert_eq!(place.json("tag f.esker --json")["tags"], json!({ "first": 1 }));
+    let tags = place.json("tag f.esker --json");
+    assert_eq!(tags["tags"], json!({ "first": 1, "second": 1 }), "the layer that came later knows all tags");
 }
 
 #[test]

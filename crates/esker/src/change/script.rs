@@ -182,6 +182,16 @@ impl ScriptParser<'_> {
         }
         let sign = sign.map(|sign| sign.kind.to_string());
         let values = new_values(values)?;
+        // What is no change is not said to name an unknown vertex.
+        let is_change = match (sign.as_deref(), ids.len()) {
+            (Some(_), 2) | (Some("+"), 1) => true,
+            (Some("-"), 1) => values.is_empty(),
+            (None | Some("~"), 1) => !values.is_empty(),
+            _ => false,
+        };
+        if !is_change {
+            return Err(no_change());
+        }
         for word in ids {
             self.name_vertex(word, sign.as_deref(), ids.len())?;
         }
@@ -223,11 +233,7 @@ impl ScriptParser<'_> {
             (None | Some("~" | "+"), [u]) if !values.is_empty() => {
                 self.set_vertex(&u.text, &values, sign.as_deref() == Some("+"))?;
             }
-            _ => {
-                return Err("expected '+ u v name=value...', '- u v', '+ u', '- u' or 'u name=value...'; put text with \
-                            spaces or = in double quotes"
-                    .to_owned());
-            }
+            _ => return Err(no_change()),
         }
         self.report.changes += 1;
         Ok(())
@@ -338,6 +344,11 @@ impl ScriptParser<'_> {
         }
         Ok(())
     }
+}
+
+/// Why a line is no change.
+fn no_change() -> String {
+    "expected '+ u v name=value...', '- u v', '+ u', '- u' or 'u name=value...'; put text with spaces or = in double quotes".to_owned()
 }
 
 /// Names and values; the new value for `name=old -> new`.
