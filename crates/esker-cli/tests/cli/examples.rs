@@ -133,6 +133,11 @@ fn the_examples_of_help_run() {
             if ["window", "stream", "follow", "expire", "options"].contains(&verb) {
                 timed(&place);
             }
+            if verb == "delete" {
+                place.file("kinds.csv", "from,to,kind\nbob,dave,road\n");
+                place.ok("add web.esker kinds.csv --define kind:text");
+                place.file("gone.csv", "from,to,kind\nbob,dave,road\n");
+            }
             if verb == "import" {
                 shell(&place, "rm -r web.esker");
             }

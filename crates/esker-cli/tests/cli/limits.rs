@@ -288,7 +288,7 @@ fn commits_that_do_not_fit_are_refused_with_a_limit_that_is_enough() {
     let lines = [
         "add g.esker many.csv",
         "add g.esker many.csv --batch 50000",
-        "delete g.esker many.csv",
+        "delete g.esker many.csv --new",
         "commit g.esker script",
         "set g.esker values.csv --new",
         "stream g.esker many.csv --commit-every 50000",

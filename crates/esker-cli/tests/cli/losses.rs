@@ -48,7 +48,7 @@ fn what_a_reader_would_take_for_something_else_is_said() {
     let place = Place::new();
     place.file(
         "ids.csv",
-        "source,target,kind,at\n01,2,7,2024-02-29T10:00:00+01:00\n2,03,8,2024-02-29T10:00:00Z\n",
+        "source,target,kind,at\n1,2,7,2024-02-29T10:00:00+01:00\n2,3,8,2024-02-29T10:00:00Z\n",
     );
     place.ok("import ids.csv g.esker --ids text --schema kind:text,at:timestamp[us,Europe/Berlin]");
     let said = |line: &str| {
@@ -68,6 +68,12 @@ fn what_a_reader_would_take_for_something_else_is_said() {
     assert_eq!(said("export g.esker x.parquet"), [""; 0]);
     place.ok("import x.csv again.esker --ids text --schema kind:text,at:timestamp[us,UTC]");
     assert_eq!(place.ok("export again.esker - --format csv"), place.ok("export g.esker - --format csv"));
+    // A reader takes ids with zeros in front for texts by itself.
+    place.file("padded.csv", "source,target\n01,2\n2,03\n");
+    place.ok("import padded.csv padded.esker --ids text");
+    assert_eq!(said("export padded.esker padded-again.csv"), [""; 0]);
+    place.ok("import padded-again.csv again.esker --force");
+    assert_eq!(place.ok("export again.esker - --format csv"), place.ok("export padded.esker - --format csv"));
     place.file("d.csv", "source,target\n5,6\n6,7\n");
     place.ok("import d.csv d.esker");
     assert_eq!(
