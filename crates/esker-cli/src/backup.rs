@@ -1,6 +1,6 @@
 //! `esker backup` and `esker restore`: copies of a database.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -88,7 +88,7 @@ impl CopyArgs {
     fn carry_out(
         &self,
         verb: &'static str,
-        target: &PathBuf,
+        target: &Path,
         make: impl FnOnce(&Arc<dyn Disk>, BackupOptions, &Run) -> esker::store::Result<BackupReport>,
     ) -> Outcome {
         let cancel = cancel_on_signals()?;

@@ -137,7 +137,7 @@ impl CompactCommand {
                 "tile_groups_copied": tiles.map(|tiles| tiles.groups_copied),
                 "tile_bytes_shared": tiles.map(|tiles| tiles.shared_bytes),
                 "tile_groups_shared": tiles.map(|tiles| tiles.groups_shared),
-                "tile_bytes_rebuilt": tiles.map(|tiles| tiles.rebuilt_bytes()),
+                "tile_bytes_rebuilt": tiles.map(esker::store::tiles::TileReport::rebuilt_bytes),
                 "tile_groups_rebuilt": tiles.map(|tiles| tiles.groups_rebuilt),
                 "head_length": heads.map(|heads| heads.length),
                 "head_bytes": head_bytes.as_ref().ok(),

@@ -165,6 +165,7 @@ pub fn merge(cluster: &Cluster, version: u64, target: &Path, run: &Run) -> Resul
 }
 
 /// Databases that are read.
+#[allow(clippy::large_enum_variant, reason = "one for each operation")]
 enum ShardSource {
     /// On this machine, and where their edges lie; `None`: there is one, which has all.
     Here(Arc<Vec<DatabasePart>>, Option<Box<Placement>>),

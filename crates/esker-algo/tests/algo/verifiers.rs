@@ -10,6 +10,9 @@ use esker_graph::{Cancel, Csr, Direction, Stop};
 
 use crate::common;
 
+/// A verifier that takes seconds.
+type LongCheck<'a> = dyn Fn(&Cancel) -> Result<(), Failure> + Sync + 'a;
+
 #[test]
 fn every_verifier_says_that_it_was_stopped() {
     let csr = Csr::undirected(3, &[(0, 1, 5), (1, 2, 7), (2, 0, 9)]).unwrap();
@@ -70,7 +73,7 @@ fn long_verifiers_take_seconds_and_stop_in_between() {
     let count = cliques(&view, &run, &CliquesOptions::default()).unwrap();
     let ranks = pagerank(&view, &run, &PageRankOptions::default()).unwrap();
     let sources: Vec<_> = (0..4096).collect();
-    let long: [&(dyn Fn(&Cancel) -> Result<(), Failure> + Sync); 2] = [
+    let long: [&LongCheck<'_>; 2] = [
         // Of more members than any clique has: all sets are looked at.
         &|cancel| {
             check::cliques(WatchedRows::until(rows, cancel), CliquesOptions::default().k + 3, count.cliques)

@@ -339,7 +339,8 @@ fn a_state_that_was_kept_is_gone_on_from() {
     assert!(output.status.success() && said.contains("of no use") && said.contains("checksum"), "{said}");
     // The state of the other algorithm is damaged until it is followed again.
     let output = place.run("check g.esker");
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("g.esker has 1 problem") && said.contains("live/pagerank"), "{said}");
     place.ok("follow g.esker pagerank --keep --once");

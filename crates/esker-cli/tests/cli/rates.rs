@@ -9,10 +9,10 @@ use crate::place::{Place, limited};
 
 /// Puts rates where the command keeps them.
 fn keep(place: &Place, rates: Rates) {
-    keep_as(place, Known::measured(rates, None, "/data".as_ref()));
+    keep_as(place, &Known::measured(rates, None, "/data".as_ref()));
 }
 
-fn keep_as(place: &Place, known: Known) {
+fn keep_as(place: &Place, known: &Known) {
     known.write(&place.path().join("cache/esker/rates.json")).unwrap();
 }
 
@@ -43,7 +43,7 @@ fn rates_of_a_busy_machine_are_marked() {
     let place = Place::new();
     place.ok("generate kron --scale 6 --undirected g.esker");
     let explained = |load| {
-        keep_as(&place, Known::measured(Rates::default(), Some(load), "/data".as_ref()));
+        keep_as(&place, &Known::measured(Rates::default(), Some(load), "/data".as_ref()));
         place.ok("estimate pagerank g.esker --explain")
     };
     assert!(explained(0.6).contains("while the machine was busy; `esker doctor` measures again"));

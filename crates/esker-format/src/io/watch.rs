@@ -2,6 +2,7 @@
 //!
 //! The bytes of a map are compared with their checksums once. Another program that overwrites the file afterwards changes
 //! what is read, without a signal. The size and the time of the last change of the file tell.
+#![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the disk access module.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -13,6 +13,7 @@ use super::window::{
 };
 
 /// Where the arcs are read of which a window selects some.
+#[allow(clippy::large_enum_variant, reason = "one for each graph, never many")]
 pub enum ArcsInTime<'a, W> {
     /// From a graph whose weights are the times of the edges, and the same version with the weights of the edges, unless these are not read or
     /// are numbers of edges.

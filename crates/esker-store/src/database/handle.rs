@@ -219,9 +219,10 @@ impl Database {
     ///
     /// # Errors
     /// As [`Database::open`].
+    #[allow(clippy::needless_pass_by_value, reason = "as the other constructors")]
     pub fn open_on(disk: Arc<dyn Disk>, path: &Path, options: DatabaseOptions) -> Result<Self> {
         let run = run_of(&options)?;
-        Self::open_with(disk, path, options, &run)
+        Self::open_with(&disk, path, options, &run)
     }
 
     /// As [`Database::open`]. The run reports a round for each commit in the log, stops the opening, and its threads
@@ -230,18 +231,19 @@ impl Database {
     /// # Errors
     /// As [`Database::open`]; cancellation; [`esker_graph::Stop::OverBudget`] if a commit in the log does not fit.
     pub fn open_under(path: impl AsRef<Path>, options: DatabaseOptions, run: &Run) -> Result<Self> {
-        Self::open_with(Arc::new(RealDisk), path.as_ref(), options, run)
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        Self::open_with(&disk, path.as_ref(), options, run)
     }
 
     /// As [`Database::open_under`], on any disk.
     pub(crate) fn open_with(
-        disk: Arc<dyn Disk>,
+        disk: &Arc<dyn Disk>,
         path: &Path,
         options: DatabaseOptions,
         run: &Run,
     ) -> Result<Self> {
         expect_database(disk.as_ref(), path)?;
-        let lock = lock_writer(&disk, path)?;
+        let lock = lock_writer(disk, path)?;
         let manifest = ManifestWriter::open(&lock)?;
         let start = manifest.manifest().log_start();
         Self::open_locked(options, run, lock, manifest, start)

@@ -48,7 +48,7 @@ fn run() -> Run {
 }
 
 fn open(disk: &Arc<dyn Disk>) -> Result<Database> {
-    Database::open_with(Arc::clone(disk), Path::new(DB), options(), run().alone())
+    Database::open_with(disk, Path::new(DB), options(), run().alone())
 }
 
 fn gather(disk: &dyn Disk, directory: &Path, files: &mut Files) {
@@ -437,7 +437,7 @@ fn files_of_two_courses_of_a_database_are_not_mixed() {
         let disk = disk_of(&files);
         if matches!(is_said_to_be_sound(&disk), Ok(true)) {
             let found = contents(&disk).unwrap();
-            let is_one = whole.iter().any(|whole| found == *whole);
+            let is_one = whole.contains(&found);
             assert!(is_one, "{taken:?} are of the other course, and nothing noticed");
         }
         let Ok(report) = Database::survey(&disk, Path::new(DB), &run()) else { continue };

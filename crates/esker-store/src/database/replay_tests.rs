@@ -134,7 +134,7 @@ fn reading_a_long_log_shows_progress_and_can_be_interrupted() {
         }
         let (interrupted, rounds) = run(rounds_max);
         let options = options(u64::MAX, 3000);
-        let opened = Database::open_with(shared(&disk), Path::new(DB), options, &interrupted);
+        let opened = Database::open_with(&shared(&disk), Path::new(DB), options, &interrupted);
         let error = opened.map(drop).unwrap_err();
         assert!(matches!(error, Error::Stop(Stop::Cancelled)), "{error}");
         assert!(rounds.load(Ordering::Relaxed) <= rounds_max);

@@ -271,9 +271,15 @@ impl LogCore {
     }
 
     /// Appends a record; makes the log fail if that fails.
-    fn put(&self, tail: &mut LogTail, header: LogRecordHeader, summary: &[u8], payload: &[u8]) -> Result<()> {
+    fn put(
+        &self,
+        tail: &mut LogTail,
+        mut header: LogRecordHeader,
+        summary: &[u8],
+        payload: &[u8],
+    ) -> Result<()> {
         let (kind, version) = (header.kind, header.version);
-        let header = LogRecordHeader { previous: tail.last.checksum, ..header };
+        header.previous = tail.last.checksum;
         let header = tail.segment.address(tail.position).sealed(header);
         let checksum = header.checksum;
         let written = self.write(tail, header, summary, payload);
@@ -297,12 +303,12 @@ impl LogCore {
     fn write(
         &self,
         tail: &mut LogTail,
-        header: LogRecordHeader,
+        mut header: LogRecordHeader,
         summary: &[u8],
         payload: &[u8],
     ) -> Result<u64> {
         let (file, start) = (&tail.segment.file, tail.position);
-        let header = LogRecordHeader { previous: tail.last.checksum, ..header };
+        header.previous = tail.last.checksum;
         let zeros = padding((summary.len() + payload.len()) as u64);
         let header = tail.segment.address(start).encode(header);
         let payload_start = start + (header.len() + summary.len()) as u64;

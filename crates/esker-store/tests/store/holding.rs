@@ -1,4 +1,5 @@
 //! What a writer does when its files are taken from it.
+#![allow(clippy::print_stdout)] // Processes of a test tell what they were told.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -212,6 +212,7 @@ fn with_p(database: &Path) -> Vec<String> {
 struct Verdict(Vec<String>);
 
 impl Verdict {
+    #[allow(clippy::needless_pass_by_value, reason = "it is made for this call")]
     fn compare(&mut self, door: &str, given: &Given, promise: &Promise, found: Found<Vec<String>>) {
         let agrees = match (promise, &found) {
             (Promise::Refused, found) => found.is_err(),

@@ -9,6 +9,7 @@ use crate::graph::side::Side;
 use crate::graph::weight::ColumnWeight;
 
 /// Lists of which a window selects arcs.
+#[allow(clippy::large_enum_variant, reason = "one for each graph, never many")]
 pub(crate) enum TimedLists<'a, W> {
     /// Whatever they are read from.
     Columns {
