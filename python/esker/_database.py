@@ -142,7 +142,7 @@ class Database:
         if self._native is None or self._path is None:
             return
         if _owner_of(self._path, self) != self._owner or not os.path.exists(os.path.join(self._path, "MANIFEST")):
-            raise NotFoundError(f"{self._path} was removed or replaced after it was opened, so it cannot be changed; open it again")
+            raise NotFoundError(f"{self._path} was moved, removed or replaced after it was opened, so it cannot be changed; open it again")
 
     def _to_change(self) -> Any:
         """The native database, for a change."""

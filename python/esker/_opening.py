@@ -104,11 +104,13 @@ def restore(
     for flag, value in (("replace", replace), ("apart", apart)):
         if not isinstance(value, bool):
             raise MistypedError(f"{flag} must be True or False, not {value!r:.60}")
-    name = database_path(backup)
+    name, target = database_path(backup), database_path(path)
     expect_path_exists(name)
+    if os.path.lexists(target) and not replace:
+        raise ExistsError(f"{target} already exists; give another path, or pass replace=True")
     with _progress.listening(progress, "restore") as callback:
         settings = run_settings(threads=threads, progress=callback)
-        return Backup(**json.loads(_esker.restore_backup(name, database_path(path), replace, apart, settings)))
+        return Backup(**json.loads(_esker.restore_backup(name, target, replace, apart, settings)))
 
 
 def create(

@@ -386,7 +386,8 @@ def test_what_outlives_its_handle(path, web):
         web.store(result)
 
 
-EDGES = [(0, 1, 2.0), (1, 2, 0.5), (0, 2, 1.0)]
+# Four, for an array of three rows and three columns might be an adjacency matrix.
+EDGES = [(0, 1, 2.0), (1, 2, 0.5), (0, 2, 1.0), (2, 1, 3.0)]
 
 
 @pytest.mark.parametrize(
@@ -417,7 +418,7 @@ EDGES = [(0, 1, 2.0), (1, 2, 0.5), (0, 2, 1.0)]
 def test_every_kind_of_edges(give):
     source, target, weight = (list(column) for column in zip(*EDGES))
     graph = esker.from_edges(**give(source, target, weight))
-    assert graph.num_edges == 3 and graph.weight == "weight"
+    assert graph.num_edges == len(EDGES) and graph.weight == "weight"
     assert {(u, v, graph.edge(u, v)["weight"]) for u, v, _ in EDGES} == set(EDGES)
 
 
@@ -432,7 +433,7 @@ def test_texts_of_every_kind():
 @pytest.mark.parametrize(
     "edges, error",
     [
-        (([0.5], [1]), TypeError),
+        (([0.5], [1]), ValueError),
         (([1, "a"], [1, 2]), TypeError),
         (("ab", "cd"), TypeError),
         ((np.zeros((2, 2), dtype=int), [1]), TypeError),
@@ -495,8 +496,9 @@ def test_ids_and_numbers_of_every_type():
     one, two = np.int64(1), np.uint8(2)
     assert one in graph and graph.has_edge(one, two) and not graph.has_edge(two, one)
     assert graph.neighbors(one) == [2] and graph.bfs(one)[two] == 1 and graph.edge(one, two) == {}
+    assert graph.has_edge((1,), 2).tolist() == [True], "a tuple is a column of ids"
     for wrong in (True, 1.0, np.float64(1), np.True_, "1", b"1", (1,), None):
-        assert wrong not in graph and not graph.has_edge(wrong, 2)
+        assert wrong not in graph and (isinstance(wrong, tuple) or graph.has_edge(wrong, 2) is False)
         with pytest.raises(TypeError) as raised:
             graph.neighbors(wrong)
         assert isinstance(raised.value, esker.Error)

@@ -148,12 +148,14 @@ def test_a_removed_database_is_not_changed(tmp_path, path, web):
     batch.add_edges(["x"], ["y"], weight=[1.0])
     shutil.rmtree(path)
     for change in (batch.commit, lambda: web.tag("x"), web.compact, lambda: web.retain(last=1), lambda: web.forget(1), lambda: web.define_edge_property("n")):
-        with pytest.raises(esker.NotFoundError, match="was removed or replaced"):
+        with pytest.raises(esker.NotFoundError, match="was moved, removed or replaced"):
             change()
     with esker.create(path) as fresh, fresh.batch() as first:
         first.add_edges([0], [1])
-    with pytest.raises(esker.NotFoundError, match="was removed or replaced"):
+    with pytest.raises(esker.NotFoundError, match="was moved, removed or replaced"):
         web.tag("x")
+    with pytest.raises(esker.InvalidError, match="stopped writing to"):
+        web.close()
     assert esker.open(path).tags == {}
 
 
