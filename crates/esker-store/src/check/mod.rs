@@ -11,8 +11,8 @@
 
 mod hash;
 mod report;
-mod files;
 mod columns;
+mod files;
 #[cfg(test)]
 mod tests;
 

@@ -199,13 +199,7 @@ impl ScriptParser<'_> {
             (Some("-"), [u, v]) if !values.is_empty() && self.batch.duplicates() == Duplicates::Keep => {
                 self.remove_edges(&u.text, &v.text, &values, None)?;
             }
-            (Some("-"), [u, v]) => {
-                let (u, v) = (
-                    self.target.id(u.text.as_bytes()).map_err(reason)?,
-                    self.target.id(v.text.as_bytes()).map_err(reason)?,
-                );
-                self.batch.remove_edge(u, v).map_err(reason)?;
-            }
+            (Some("-"), [u, v]) => self.remove_edge(&u.text, &v.text)?,
             (Some("~"), [_, _]) if self.batch.duplicates() == Duplicates::Keep => {
                 return Err("`~` does not say how many of several parallel edges change: remove them with `-1`, and add them with \
                             their new values with `+`"
@@ -214,11 +208,7 @@ impl ScriptParser<'_> {
             (Some(sign), [u, v]) => {
                 // Rules other than that of the last value would join the old edge and the new one.
                 if sign == "~" && self.batch.duplicates() != Duplicates::Last {
-                    let (u, v) = (
-                        self.target.id(u.text.as_bytes()).map_err(reason)?,
-                        self.target.id(v.text.as_bytes()).map_err(reason)?,
-                    );
-                    self.batch.remove_edge(u, v).map_err(reason)?;
+                    self.remove_edge(&u.text, &v.text)?;
                 }
                 self.add_edge(&u.text, &v.text, &values)?;
             }
@@ -237,6 +227,12 @@ impl ScriptParser<'_> {
         }
         self.report.changes += 1;
         Ok(())
+    }
+
+    fn remove_edge(&mut self, u: &str, v: &str) -> LineResult<()> {
+        let (u, v) =
+            (self.target.id(u.as_bytes()).map_err(reason)?, self.target.id(v.as_bytes()).map_err(reason)?);
+        self.batch.remove_edge(u, v).map_err(reason)
     }
 
     /// Notes a vertex that a line adds or removes; expects it to exist if the line does not add it.
