@@ -414,13 +414,14 @@ fn a_run_says_what_it_reads_and_why() {
     );
     let lists = candidates[0]["whole_memory_bytes"].as_u64().unwrap();
     assert_eq!(chosen(&format!("--memory {lists}")), "lists, mapped");
-    // Too little for heads: the system does what it can.
-    assert_eq!(chosen(&format!("--memory {}", lists - 1)), "lists, mapped");
+    // A copy needs less than the mapped layer: no ids, no properties.
+    assert_eq!(chosen(&format!("--memory {}", lists - 1)), "lists, memory");
     assert_eq!(chosen("--residency headed --head 3 --memory 200MiB"), "lists, headed");
     assert_eq!(chosen("--residency pooled --memory 200MiB"), "lists, pooled");
     place.ok("compact g.esker --encoding tiles");
-    assert_eq!(chosen(&format!("--memory {}", lists - 1)), "tiles, mapped");
-    assert_eq!(chosen("--residency pooled --memory 1GiB"), "tiles, pooled");
+    assert_eq!(chosen(&format!("--memory {}", lists - (64 << 10))), "tiles, mapped");
+    assert_eq!(chosen("--residency pooled --memory 1GiB"), "lists, pooled");
+    assert_eq!(chosen("--residency pooled --encoding tiles --memory 1GiB"), "tiles, pooled");
     let text = place.ok("estimate bfs g.esker --explain --memory 1GiB");
     assert!(text.contains("chosen; ") && text.contains("lists, headed  "), "{text}");
     let text = place.ok("estimate bfs g.esker --residency headed --head 4 --memory 1GiB");
@@ -520,18 +521,16 @@ fn tiles_can_be_stored_instead_of_lists() {
         }
     }
     // Single lists at random: what is advised works.
-    for reading in [
-        "--residency pooled",
-        "--encoding tiles",
-        "--residency headed",
-        "--residency pooled --encoding tiles",
+    for (reading, remedy) in [
+        ("--residency pooled", "run it with --residency mapped, which decodes"),
+        ("--encoding tiles", "run it with --encoding lists --residency mapped"),
+        ("--residency headed", "run it with --residency mapped, which decodes"),
+        ("--residency pooled --encoding tiles", "run it with --encoding lists --residency mapped"),
     ] {
-        place.fails(
-            1,
-            &format!("run lcc g.esker {reading}"),
-            "run it with --residency mapped, which decodes",
-        );
+        place.fails(1, &format!("run lcc g.esker {reading}"), remedy);
     }
+    let advised = answers("run lcc g.esker --encoding lists --residency mapped");
+    assert_eq!(advised, answers("run lcc usual.esker"));
     assert_eq!(answers("run lcc g.esker --residency mapped"), answers("run lcc usual.esker"));
     for wrong in [
         "compact g.esker --only",
