@@ -28,7 +28,7 @@ use crate::text;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker backup web.esker web.backup              as often as you like
-  esker backup web.esker ../web.backup           in another folder
+  esker backup web.esker disk2/web.backup        on another disk
   esker restore web.backup web.esker --force     back to the copy")]
 pub(crate) struct BackupCommand {
     /// The database

@@ -55,8 +55,8 @@ fn a_directed_graph_can_be_read_as_undirected() {
 fn a_graph_without_in_edges_is_read_as_undirected_from_a_copy() {
     let place = roads();
     place.ok("import a.csv out.esker --no-in-edges");
-    place.ok("commit out.esker c.txt");
-    let expected = place.ok("run kcore g.esker --as-undirected -q -o -");
+    place.ok("import a.csv both.esker");
+    let expected = place.ok("run kcore both.esker --as-undirected -q -o -");
     for access in ["", "--residency pooled", "--residency headed", "--residency mapped", "--residency memory"]
     {
         let line = format!("run kcore out.esker --as-undirected --verify -q -o - {access}");

@@ -138,6 +138,13 @@ fn the_examples_of_help_run() {
                 place.ok("add web.esker kinds.csv --define kind:text");
                 place.file("gone.csv", "from,to,kind\nbob,dave,road\n");
             }
+            if ["backup", "restore"].contains(&verb) {
+                place.ok("backup web.esker web.backup");
+                shell(&place, "mkdir disk2");
+            }
+            if verb == "restore" {
+                shell(&place, "rm -r web.esker");
+            }
             if verb == "import" {
                 shell(&place, "rm -r web.esker");
             }
