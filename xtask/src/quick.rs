@@ -196,7 +196,7 @@ mod tests {
         let lines = lines_of(&["crates/esker-algo/src/algorithm/bfs.rs"]);
         assert_eq!(lines, ["-p esker-algo --lib -- bfs::", "-p esker-algo --test algo -- bfs::"]);
         let lines = lines_of(&["crates/esker-algo/src/algorithm/widest.rs"]);
-        assert_eq!(lines[1], "-p esker-algo --test algo -- paths::");
+        assert_eq!(lines[1], "-p esker-algo --test algo -- paths:: verifiers::");
         assert_eq!(lines_of(&["crates/esker-algo/src/primitive/edge_map.rs"])[1].matches("::").count(), 6);
     }
 

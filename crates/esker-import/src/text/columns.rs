@@ -279,10 +279,10 @@ fn declare(shape: &Shape, options: &ReadOptions, properties: &mut Vec<Property>)
     Ok(())
 }
 
-/// The type of a column by the sample; `None`: numbers.
+/// The type of a column by the sample; `None`: numbers, or whatever other inputs say if this one has no row.
 fn sniffed(shape: &Shape, column: usize) -> Option<PropertyType> {
     let fields = || shape.rows.iter().filter_map(|row| row.get(column)).map(Vec::as_slice);
-    if decimal::are_numbers(fields()) {
+    if shape.rows.is_empty() || decimal::are_numbers(fields()) {
         return None;
     }
     Some(typed::sniff(fields()).map_or_else(PropertyType::text, PropertyType::from))

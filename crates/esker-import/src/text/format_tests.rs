@@ -404,7 +404,7 @@ fn choices_that_a_format_does_not_have_are_refused() {
     assert!(refused(ReadOptions { ids: PickIds::Text, ..default() }).starts_with("--ids text means nothing"));
     assert_eq!(
         refused(ReadOptions { weight: Pick::Column("w".into()), ..default() }),
-        "a.graph has no weights to import"
+        "--weight means nothing for a METIS graph, whose columns are fixed; leave it out"
     );
     let two = [Input::memory("a.mtx", &b""[..]), Input::memory("b.mtx", &b""[..])];
     let named = ReadOptions { format: Some(Format::MatrixMarket), ..default() };

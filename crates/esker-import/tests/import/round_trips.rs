@@ -187,7 +187,10 @@ fn all_formats(kind: Kind) {
     let (ids, weights) = (&IDS[ids][..if isolated { 7 } else { 5 }], WEIGHTS[weights]);
     let place = tempfile::tempdir().unwrap();
     let path = |name: &str| place.path().join(name);
-    std::fs::write(path("in.ids"), ids.join("\n") + "\n").unwrap();
+    // A file of vertices is a table of one column: an id with quotes is quoted.
+    let mut vertices = csv::Writer::from_path(path("in.ids")).unwrap();
+    ids.iter().for_each(|id| vertices.write_record([id]).unwrap());
+    vertices.flush().unwrap();
     // METIS has no self-loops; the other formats are tried with them.
     for loops in if directed { &[true][..] } else { &[true, false] } {
         let count = ENDS.len() - usize::from(!loops);
