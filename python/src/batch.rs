@@ -12,7 +12,8 @@ use esker::store::format::{ElementType, PropertyRecord, PropertyType};
 use pyo3::prelude::*;
 
 use crate::column::{Column, ColumnType, same_length};
-use crate::failure::{Failure, Outcome, invalid};
+use crate::failure::{Failure, Outcome, invalid, mistyped};
+use crate::source::block_rows;
 use crate::watch::watched;
 
 /// Number of changes between two checks for cancellation.
@@ -43,20 +44,23 @@ impl Batch {
         state.take().map(|state| state.batch).ok_or_else(ended)
     }
 
-    /// Applies `count` changes, block by block. A failure or an interrupt closes the batch.
+    /// Applies a change for each row of columns, block by block. A failure or an interrupt closes the batch.
     fn change(
         &self,
         py: Python<'_>,
-        count: usize,
+        columns: &[&Column],
         work: impl Fn(&mut State, std::ops::Range<usize>) -> Outcome<()> + Send + Sync,
     ) -> Outcome<()> {
         let cancel = Cancel::default();
         watched(py, &cancel, None, || {
             let mut kept = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             let mut state = kept.take().ok_or_else(ended)?;
-            for start in (0..count).step_by(BLOCK) {
+            let (mut start, count) = (0, columns.first().map_or(0, |column| column.len()));
+            while start < count {
                 cancel.check()?;
-                work(&mut state, start..count.min(start + BLOCK))?;
+                let rows = block_rows(columns.iter().copied(), start, BLOCK);
+                work(&mut state, start..start + rows)?;
+                start += rows;
             }
             *kept = Some(state);
             Ok(())
@@ -94,7 +98,9 @@ impl Batch {
         let columns: Vec<(String, Column)> =
             properties.into_iter().map(|(name, column)| (name, column.get().clone())).collect();
         let indices = self.column_indices(&columns, source.len())?;
-        self.change(py, source.len(), move |state, range| {
+        let own: Vec<&Column> =
+            [source, target].into_iter().chain(columns.iter().map(|(_, column)| column)).collect();
+        self.change(py, &own, |state, range| {
             let (sources, targets) =
                 (source.ids(range.clone(), self.text_ids)?, target.ids(range.clone(), self.text_ids)?);
             let records = state.batch.edge_properties().to_vec();
@@ -127,7 +133,9 @@ impl Batch {
         let columns: Vec<(String, Column)> =
             properties.into_iter().map(|(name, column)| (name, column.get().clone())).collect();
         let wanted = self.wanted(&columns, source.len())?;
-        self.change(py, source.len(), move |state, range| {
+        let own: Vec<&Column> =
+            [source, target].into_iter().chain(columns.iter().map(|(_, column)| column)).collect();
+        self.change(py, &own, |state, range| {
             let (sources, targets) =
                 (source.ids(range.clone(), self.text_ids)?, target.ids(range.clone(), self.text_ids)?);
             let values = wanted.iter().zip(&columns);
@@ -157,7 +165,7 @@ impl Batch {
     /// Adds vertices.
     fn add_vertices(&self, py: Python<'_>, ids: &Column) -> Outcome<()> {
         ids.expect_ids(self.text_ids)?;
-        self.change(py, ids.len(), |state, range| {
+        self.change(py, &[ids], |state, range| {
             let ids = ids.ids(range.clone(), self.text_ids)?;
             (0..range.len()).try_for_each(|at| Ok(state.batch.add_vertex(id_at(&ids, at))?))
         })
@@ -166,7 +174,7 @@ impl Batch {
     /// Removes vertices with their edges.
     fn remove_vertices(&self, py: Python<'_>, ids: &Column) -> Outcome<()> {
         ids.expect_ids(self.text_ids)?;
-        self.change(py, ids.len(), |state, range| {
+        self.change(py, &[ids], |state, range| {
             let ids = ids.ids(range.clone(), self.text_ids)?;
             (0..range.len()).try_for_each(|at| Ok(state.batch.remove_vertex(id_at(&ids, at))?))
         })
@@ -183,7 +191,7 @@ impl Batch {
         let mut before = Vec::with_capacity(present.len() + 1);
         before.push(0);
         present.iter().for_each(|&is| before.push(before.last().copied().unwrap_or(0) + usize::from(is)));
-        self.change(py, ids.len(), move |state, range| {
+        self.change(py, &[ids, values], |state, range| {
             let ids = ids.ids(range.clone(), self.text_ids)?;
             let values = only.values_for(before[range.start]..before[range.end], &record)?;
             for at in range.clone() {
@@ -261,6 +269,12 @@ impl Batch {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = state.as_mut().ok_or_else(ended)?;
         if let Some(known) = state.properties.iter().find(|property| property.name == name) {
+            if known.is_number() && values.column_type() == ColumnType::Texts {
+                let what = values.what();
+                return mistyped(format!(
+                    "{what}: the property {name:?} holds numbers, not strings; convert them"
+                ));
+            }
             return Ok(known.clone());
         }
         let property_type = match (values.logical(), values.column_type()) {

@@ -14,26 +14,20 @@ use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::DataType;
 use arrow_select::concat::concat;
 use arrow_select::take::{TakeOptions, take};
-use esker::import::binary::simplified;
+use esker::import::binary::{simplified, text_bytes};
 use esker::import::source::{bad_text_ids, id_column, integer_ids, text_column, texts};
 use esker::import::typed::{cast, logical_of};
-use esker::store::format::decimal::float_id;
+use esker::store::format::decimal::{NotId, float_id};
 use esker::store::format::{LogicalType, PropertyRecord, PropertyType};
 use pyo3::buffer::{Element, PyBuffer, PyUntypedBuffer};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use crate::capsule;
+pub(crate) use crate::chunks::ColumnType;
+use crate::chunks::{BLOCK_BYTES, column_type, expect_short, is_wide, without_decimals};
 use crate::failure::{Outcome, invalid, mistyped};
 use crate::objects;
-
-/// The type of the elements of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ColumnType {
-    Integers,
-    Floats,
-    Texts,
-}
 
 /// A column. The object it was made from must not change while the column is in use.
 #[pyclass(frozen, module = "esker._esker")]
@@ -221,8 +215,17 @@ impl Column {
         invalid(format!("{}[{}] is null, but a value is required", self.what, start + at))
     }
 
-    /// The elements of a range as ids.
+    /// The elements of a range as ids, of new vertices perhaps.
     pub(crate) fn ids(&self, range: Range<usize>, texts: bool) -> Outcome<ArrayRef> {
+        self.ids_of(range, texts, false)
+    }
+
+    /// The elements of a range as ids to look up. Databases of older versions may have longer ones than a new vertex may have.
+    pub(crate) fn known_ids(&self, range: Range<usize>, texts: bool) -> Outcome<ArrayRef> {
+        self.ids_of(range, texts, true)
+    }
+
+    fn ids_of(&self, range: Range<usize>, texts: bool, may_be_long: bool) -> Outcome<ArrayRef> {
         if let Some(kind) = self.kind() {
             let hint =
                 if kind == "bool" { "; a mask is no list of ids: take the ids that it marks" } else { "" };
@@ -232,8 +235,12 @@ impl Column {
             ));
         }
         if texts {
-            let ids = self.texts(range.clone())?;
-            if let Some((at, why)) = bad_text_ids(ids.as_binary::<i32>()).next() {
+            let ids = match may_be_long {
+                true => self.texts_of_any_length(range.clone())?,
+                false => self.texts(range.clone())?,
+            };
+            let is_bad = |(_, why): &(usize, NotId)| !may_be_long || *why != NotId::Long;
+            if let Some((at, why)) = bad_text_ids(ids.as_binary::<i32>()).find(is_bad) {
                 return invalid(format!("{}[{}] {}", self.what, range.start + at, why.reason()));
             }
             return Ok(ids);
@@ -278,7 +285,23 @@ impl Column {
         self.pieces(range).map(plain).collect()
     }
 
+    /// The end of a block of elements from `start` on, `rows_max` at most, which is shorter where their texts are long.
+    pub(crate) fn block_end(&self, start: usize, rows_max: usize) -> usize {
+        let mut end = self.len().min(start + rows_max);
+        let bytes = |end| self.pieces(start..end).map(|(_, piece)| text_bytes(&piece)).sum::<usize>();
+        while end > start + 1 && bytes(end) > BLOCK_BYTES {
+            end = start + (end - start) / 2;
+        }
+        end
+    }
+
+    /// The elements of a range as texts. Those that are too long are an error before they are copied.
     fn texts(&self, range: Range<usize>) -> Outcome<ArrayRef> {
+        self.pieces(range.clone()).try_for_each(|(start, piece)| expect_short(&self.what, start, &piece))?;
+        self.texts_of_any_length(range)
+    }
+
+    fn texts_of_any_length(&self, range: Range<usize>) -> Outcome<ArrayRef> {
         let pieces = self.plain(range)?;
         Ok(text_column(pieces.iter().filter_map(|(_, piece)| texts(piece)).flatten()))
     }
@@ -384,44 +407,6 @@ impl Column {
         }
         let only = Self::of(self.what.clone(), chunks)?;
         Ok(Self { logical: self.logical.clone(), ..only })
-    }
-}
-
-/// Decimals as integers if they have no digits behind the point, else as the nearest floats; other values as they are.
-fn without_decimals(chunk: ArrayRef, what: &str) -> Outcome<ArrayRef> {
-    use DataType::{Decimal32, Decimal64, Decimal128};
-    let (Decimal32(_, scale) | Decimal64(_, scale) | Decimal128(_, scale)) = *chunk.data_type() else {
-        return Ok(chunk);
-    };
-    let numbers = simplified(&chunk)?;
-    if scale == 0 && *numbers.data_type() != DataType::Int64 {
-        return invalid(format!(
-            "{what}: a decimal without digits behind the point exceeds 64 bits; convert the column to floats if it may be rounded"
-        ));
-    }
-    Ok(numbers)
-}
-
-/// Whether an element exceeds 2^63 - 1.
-fn is_wide(piece: &ArrayRef) -> bool {
-    let unsigned = piece.as_primitive_opt::<UInt64Type>();
-    unsigned.is_some_and(|values| values.iter().flatten().any(|value| value > i64::MAX as u64))
-}
-
-fn column_type(data_type: &DataType) -> Option<ColumnType> {
-    use DataType::{
-        Boolean, Date32, Date64, Dictionary, Float16, Float32, Float64, LargeUtf8, Null, RunEndEncoded,
-        Timestamp, Utf8, Utf8View,
-    };
-    match data_type {
-        _ if data_type.is_integer() => Some(ColumnType::Integers),
-        // A column of nulls has no type: it is empty, or all values are missing.
-        Boolean | Null | Date32 | Date64 | Timestamp(..) => Some(ColumnType::Integers),
-        Float16 | Float32 | Float64 => Some(ColumnType::Floats),
-        Utf8 | LargeUtf8 | Utf8View => Some(ColumnType::Texts),
-        Dictionary(_, values) => column_type(values),
-        RunEndEncoded(_, values) => column_type(values.data_type()),
-        _ => None,
     }
 }
 

@@ -19,6 +19,7 @@ mod array;
 mod capsule;
 mod times;
 mod objects;
+mod chunks;
 mod column;
 mod rows;
 mod node_rows;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use esker::graph::{Cancel, Run, RunOptions};
+use esker::import::format::ReadOptions;
 use esker::import::install::import;
 use esker::import::open::open as open_files;
 use esker::import::options::ImportOptions;
@@ -121,8 +122,8 @@ pub(crate) fn import_files(
     replace: bool,
 ) -> Outcome<(String, Option<Database>)> {
     let begin = Instant::now();
-    let read = read.options()?;
     let (options, listener) = settings.options()?;
+    let read = ReadOptions { memory_bytes: options.memory_bytes, ..read.options()? };
     watched(py, &options.cancel, listener.as_ref(), || {
         let opened = open_files(&inputs, &read)?;
         let (report, database) = build(opened.reader, target.as_deref(), &options, replace)?;

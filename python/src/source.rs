@@ -13,9 +13,19 @@ use crate::column::{Column, ColumnType};
 use crate::failure::{Failure, Outcome, invalid, mistyped};
 
 /// Number of edges per block.
-pub(crate) const BLOCK_EDGES: usize = 1 << 16;
+const BLOCK_EDGES: usize = 1 << 16;
 /// Bytes per edge in reports of progress: two ids.
 pub(crate) const EDGE_BYTES: u64 = 16;
+
+/// How many rows of some columns from `first` on, `rows_max` at most, are taken together: fewer where texts are long.
+pub(crate) fn block_rows<'c>(
+    columns: impl Iterator<Item = &'c Column>,
+    first: usize,
+    rows_max: usize,
+) -> usize {
+    let longer = columns.filter(|column| column.len() > first);
+    longer.map(|column| column.block_end(first, rows_max) - first).min().unwrap_or(rows_max)
+}
 
 /// The columns to import.
 pub(crate) struct Columns {
@@ -35,6 +45,13 @@ impl Columns {
     /// The larger of the numbers of edges and of vertices.
     pub(crate) fn num_rows(&self) -> usize {
         self.len().max(self.vertices.as_ref().map_or(0, Column::len))
+    }
+
+    /// How many rows from `first` on are taken together.
+    pub(crate) fn block_rows(&self, first: usize) -> usize {
+        let columns = [Some(&self.source), Some(&self.target), self.vertices.as_ref()].into_iter().flatten();
+        let columns = columns.chain(self.properties.iter().map(|(_, column)| column));
+        block_rows(columns, first, BLOCK_EDGES)
     }
 
     /// Checks the lengths and types of the columns.
@@ -150,9 +167,11 @@ impl Reader for ColumnReader {
         if self.next >= self.columns.num_rows() {
             return Ok(None);
         }
-        let first_line = self.next as u64;
-        self.next += BLOCK_EDGES;
-        Ok(Some(Block { bytes: Vec::new(), first_line, file: 0, input_bytes: 0 }))
+        let (first_line, rows) = (self.next as u64, self.columns.block_rows(self.next));
+        self.next += rows;
+        // The parser needs to know how many rows they are.
+        let bytes = (rows as u64).to_le_bytes().to_vec();
+        Ok(Some(Block { bytes, first_line, file: 0, input_bytes: 0 }))
     }
 }
 
@@ -166,7 +185,8 @@ struct ColumnParser {
 impl BlockParser for ColumnParser {
     fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let first = block.first_line as usize;
-        let range = |len: usize| first.min(len)..(first + BLOCK_EDGES).min(len);
+        let rows = block.bytes.first_chunk().map_or(0, |rows| u64::from_le_bytes(*rows)) as usize;
+        let range = |len: usize| first.min(len)..(first + rows).min(len);
         let edges = range(self.columns.len());
         let texts = self.ids == IdKind::Text;
         let ids = |column: &Column, range| -> Result<ArrayRef> {

@@ -23,7 +23,7 @@ use crate::column::Column;
 use crate::database::Database;
 use crate::failure::{Failure, Outcome, invalid};
 use crate::settings::{ReadSettings, Settings, commit_options, duplicates, one_of};
-use crate::source::{BLOCK_EDGES, Columns, EDGE_BYTES};
+use crate::source::{Columns, EDGE_BYTES};
 use crate::watch::watched;
 use crate::windows::{span, symbol};
 
@@ -291,11 +291,17 @@ impl EdgeStream {
 
     /// Converts edges to the types of the database. What does not fit is refused here, where it does not end the stream.
     fn chunk(&self, columns: &Columns) -> Outcome<Chunk> {
-        (0..columns.num_rows()).step_by(BLOCK_EDGES).map(|first| self.block(columns, first)).collect()
+        let (mut chunk, mut first) = (Chunk::new(), 0);
+        while first < columns.num_rows() {
+            let rows = columns.block_rows(first);
+            chunk.push_back(self.block(columns, first, rows)?);
+            first += rows;
+        }
+        Ok(chunk)
     }
 
-    fn block(&self, columns: &Columns, first: usize) -> Outcome<EdgeBatch> {
-        let range = |len: usize| first.min(len)..(first + BLOCK_EDGES).min(len);
+    fn block(&self, columns: &Columns, first: usize, rows: usize) -> Outcome<EdgeBatch> {
+        let range = |len: usize| first.min(len)..(first + rows).min(len);
         let edges = range(columns.len());
         let values = |(property, (_, column)): (&PropertyRecord, &(String, Column))| {
             let values = column.values_for(edges.clone(), property)?;

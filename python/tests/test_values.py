@@ -115,3 +115,74 @@ def test_a_text_is_no_number_and_keeps_its_zeros():
     assert esker.from_edges([("01234", "1234")]).ids().tolist() == ["01234", "1234"]
     with pytest.raises(ValueError, match="infinite|finite"):
         esker.from_edges({"source": [1], "target": [2], "weight": [math.inf]})
+
+
+#: Bytes that an id or a text may have.
+LONGEST = 65_536
+
+#: What makes a column of texts.
+TEXTS = {
+    "list": list,
+    "iterator": iter,
+    "numpy": np.array,
+    "objects": lambda texts: np.array(texts, dtype=object),
+    "pandas": pd.Series,
+    "polars": pl.Series,
+    "arrow": pa.array,
+    "large": lambda texts: pa.array(texts, pa.large_string()),
+    "views": lambda texts: pa.array(texts, pa.string_view()),
+    "dictionary": lambda texts: pa.array(texts).dictionary_encode(),
+    "chunks": lambda texts: pa.chunked_array([[texts[0]], texts[1:]]),
+}
+
+
+def long_doors():
+    """What is done with two texts, and which of them is refused if it is too long."""
+    yield "from_edges", lambda db, texts: esker.from_edges({"source": texts, "target": ["a", "b"]}), r"source\[1\]"
+    yield "from_edges text", lambda db, texts: esker.from_edges([1, 2], [2, 3], properties={"note": texts}), r"note\[1\]"
+
+    def batch(work):
+        def change(db, texts):
+            with db.batch() as batch:
+                work(batch, texts)
+
+        return change
+
+    yield "add_edges", batch(lambda b, texts: b.add_edges(["a", "b"], texts, properties={"note": ["x", "y"]})), r"target\[1\]"
+    yield "add_edges text", batch(lambda b, texts: b.add_edges(["a", "b"], ["b", "c"], properties={"note": texts})), r"note\[1\]"
+    yield "add_vertices", batch(lambda b, texts: b.add_vertices(texts)), r"\[1\]"
+    yield "set_vertices", batch(lambda b, texts: b.set_vertices(["a", "b"], bio=texts)), r"bio\[1\]"
+    yield "stream", lambda db, texts: push(db, texts), r"\[1\]"
+
+
+def push(db, texts):
+    with db.stream(commit_every=1) as stream:
+        stream.add_edges(["a", "b"], texts, properties={"note": ["x", "y"]})
+
+
+@pytest.mark.parametrize("make", TEXTS.values(), ids=TEXTS)
+@pytest.mark.parametrize(("change", "place"), [door[1:] for door in long_doors()], ids=[door[0] for door in long_doors()])
+def test_the_longest_texts_are_taken_and_longer_ones_refused(path, make, change, place):
+    with esker.create(path) as db:
+        with db.batch() as batch:
+            batch.add_edges(["a"], ["b"])
+        db.define_edge_property("note", "text")
+        change(db, make(["a", "é" * (LONGEST // 2)]))
+        before = db.graph().version
+        with pytest.raises(ValueError, match=place + " is longer than 65536 bytes, the most that an id or a text may have: shorten it"):
+            change(db, make(["a", "x" * (LONGEST + 1)]))
+        assert db.graph().version == before
+
+
+def test_an_id_that_is_too_long_to_be_there_is_looked_up_and_not_found(path):
+    graph = esker.from_edges([("a", "b")])
+    assert "x" * (LONGEST + 1) not in graph
+    with pytest.raises(KeyError):
+        graph.degree("x" * (LONGEST + 1))
+
+
+def test_many_long_texts_are_imported_in_small_blocks():
+    texts = [f"{number:06}" + "x" * (LONGEST - 6) for number in range(200)]
+    graph = esker.from_edges({"source": texts, "target": texts[1:] + texts[:1]}, memory="64MiB")
+    assert graph.num_vertices == 200
+    assert graph.has_edge(texts[7], texts[8])

@@ -1,6 +1,6 @@
 //! `esker commit`: commits a script of changes as one version.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,6 +14,9 @@ use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::text;
 use crate::writing::WriteArgs;
+
+/// Bytes of a script that are read before the database is locked. The rest is read as it is needed, so a long script takes no memory.
+const TYPED_BYTES_MAX: u64 = 1 << 20;
 
 /// Commit a script of changes as one version
 ///
@@ -56,13 +59,14 @@ impl CommitCommand {
         let [input] = &inputs[..] else {
             return Err(Failure::Usage(format!("{} matches several files; give one file", self.script)));
         };
-        let mut script = Vec::new();
-        input.open()?.read_to_end(&mut script)?;
+        let (mut stream, mut beginning) = (input.open()?, Vec::new());
+        (&mut stream).take(TYPED_BYTES_MAX).read_to_end(&mut beginning)?;
+        let mut script = Cursor::new(beginning).chain(BufReader::new(stream));
         let commits = Commits::end_on_signals(&self.database, true)?;
-        self.commit(input, &script, &commits).map_err(|failure| commits.failed(failure))
+        self.commit(input, &mut script, &commits).map_err(|failure| commits.failed(failure))
     }
 
-    fn commit(&self, input: &Input, script: &[u8], commits: &Arc<Commits>) -> Outcome {
+    fn commit(&self, input: &Input, script: &mut dyn BufRead, commits: &Arc<Commits>) -> Outcome {
         let writing = self.write.open(&self.database, commits)?;
         let options = self.write.commit(|| match input {
             Input::Stdin(_) => "commit".to_owned(),
@@ -70,7 +74,7 @@ impl CommitCommand {
         });
         let path = input.path();
         let (database, target) = (&writing.database, &writing.target);
-        let report = commit_script(database, target, &mut &*script, Path::new(&*path), self.new, &options)?;
+        let report = commit_script(database, target, script, Path::new(&*path), self.new, &options)?;
         let written = self.write.finish(writing, report.changes)?;
         if self.json {
             return text::json(&json!({

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use esker::graph::Cancel;
-use esker::import::format::Format;
+use esker::import::format::{Format, ReadOptions};
 use esker::import::install::import;
 use esker::import::open::open;
 use esker::import::options::{
@@ -224,7 +224,8 @@ pub(crate) fn import_files(
         let reason = "--both-ends has no effect with --directed: each row is an edge of its own";
         return Err(Failure::Usage(reason.to_owned()));
     }
-    let opened = open(inputs, &read.options()?)?;
+    let options = ReadOptions { memory_bytes: resources.memory_bytes(), ..read.options()? };
+    let opened = open(inputs, &options)?;
     let report = import_reader(opened.reader, target, policy, resources, cancel, replace)?;
     let seconds = begin.elapsed().as_secs_f64();
     text::warn_of(&report.warnings);

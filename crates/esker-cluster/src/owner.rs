@@ -3,7 +3,7 @@
 //! The hash is part of the format: a cluster that exists keeps every vertex where it is. An integer is mixed with the seed; a text is
 //! mixed in words of eight bytes, little-endian, the last one padded with zeros, after its length.
 
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, decimal};
 use esker_store::ids::ExternalId;
 
 /// Maps external ids to shards.
@@ -76,7 +76,8 @@ pub(crate) fn typed_id(text: &str, is_text: bool) -> Result<ExternalId<'_>> {
     ExternalId::parse(text.as_bytes(), is_text).map_err(|why| {
         let kind = if is_text { "texts" } else { "integers" };
         Error::Usage(format!(
-            "{text:?} is not an id, as it {}: the ids of this cluster are {kind}",
+            "{:?} is not an id, as it {}: the ids of this cluster are {kind}",
+            decimal::shown(text.as_bytes()),
             why.reason()
         ))
     })

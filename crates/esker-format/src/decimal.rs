@@ -3,6 +3,32 @@
 //! Whoever cuts a text out of a line, a word or an argument takes the blanks outside quotes away. What is handed over here
 //! is the whole of a value, so blanks in it are a part of it.
 
+/// Bytes that a text may have, as an id or as a value of a property. So a few values that a thread holds at a time, and their copies, take
+/// little of any memory limit. Databases of older versions may hold longer texts; these can be read.
+pub const TEXT_BYTES_MAX: usize = 1 << 16;
+
+/// Why a longer text is refused, as what is said of it.
+pub const TOO_LONG: &str = "is longer than 65536 bytes, the most that an id or a text may have: shorten it";
+
+/// Whether a text is too long for an id or a value.
+#[inline]
+pub fn is_too_long(text: &[u8]) -> bool {
+    text.len() > TEXT_BYTES_MAX
+}
+
+/// Bytes of a value that a message shows.
+const SHOWN_BYTES_MAX: usize = 80;
+
+/// A value as messages show it: long ones by their beginning.
+pub fn shown(text: &[u8]) -> String {
+    match text.get(..SHOWN_BYTES_MAX - 3) {
+        Some(beginning) if text.len() > SHOWN_BYTES_MAX => {
+            format!("{}...", String::from_utf8_lossy(beginning).trim_end_matches('\u{fffd}'))
+        }
+        _ => String::from_utf8_lossy(text).into_owned(),
+    }
+}
+
 /// A number: an integer where it can be one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
@@ -33,6 +59,8 @@ pub enum NotId {
     Blanks,
     /// A zero byte is in it.
     ZeroByte,
+    /// More than [`TEXT_BYTES_MAX`].
+    Long,
     /// No number.
     Other,
 }
@@ -50,6 +78,7 @@ impl NotId {
             Self::Rounded => "is a float of 2^53 or more, which may stand for another integer",
             Self::Blanks => "has blanks around it inside its quotes",
             Self::ZeroByte => "has a zero byte in it; the input may be damaged or binary",
+            Self::Long => TOO_LONG,
             Self::Other => "is not an integer",
         }
     }
@@ -61,7 +90,7 @@ impl NotId {
 
     /// Whether ids of text could be taken as they are: what is refused is refused only because ids are integers.
     pub fn is_text(self) -> bool {
-        !matches!(self, Self::Empty | Self::ZeroByte)
+        !matches!(self, Self::Empty | Self::ZeroByte | Self::Long)
     }
 }
 
@@ -145,6 +174,7 @@ fn not_id(text: &[u8]) -> NotId {
         !matches!(read, Err(NotNumber::NotFinite | NotNumber::Other | NotNumber::Blanks | NotNumber::Empty));
     match text {
         [] => NotId::Empty,
+        _ if is_too_long(text) => NotId::Long,
         [b'-', ..] if is_numeral => NotId::Negative,
         [b'+', ..] if is_numeral => NotId::Signed,
         // With an exponent it may be a text: the hash 1e3 is not 1000.
@@ -177,6 +207,7 @@ pub fn float_id(value: f64) -> Result<u64, NotId> {
 pub fn text_id(text: &[u8]) -> Result<(), NotId> {
     match text {
         [] => Err(NotId::Empty),
+        _ if is_too_long(text) => Err(NotId::Long),
         _ if text.contains(&0) => Err(NotId::ZeroByte),
         _ => Ok(()),
     }
@@ -372,6 +403,11 @@ mod tests {
             assert_eq!(float_id(float), expected, "{float}");
         }
         assert_eq!(text_id(b"a\0"), Err(NotId::ZeroByte));
+        let longest = vec![b'x'; TEXT_BYTES_MAX];
+        assert_eq!((text_id(&longest), id(&longest)), (Ok(()), Err(NotId::Other)));
+        let longer = [longest.as_slice(), b"x"].concat();
+        assert_eq!((text_id(&longer), id(&longer)), (Err(NotId::Long), Err(NotId::Long)));
+        assert!(TOO_LONG.contains(&TEXT_BYTES_MAX.to_string()));
         assert_eq!((text_id(b"01234"), text_id(b" x "), text_id(b"")), (Ok(()), Ok(()), Err(NotId::Empty)));
     }
 

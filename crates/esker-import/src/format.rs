@@ -275,6 +275,9 @@ pub enum PickIds {
     Text,
 }
 
+/// Bytes that a line of text may have, of a table as of a script.
+pub const LINE_BYTES_MAX: usize = 1 << 20;
+
 /// How to read inputs. The default leaves everything to the sniffer.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
@@ -312,6 +315,8 @@ pub struct ReadOptions {
     pub block_bytes: usize,
     /// Bytes that one line may have. A longer one is an error.
     pub line_bytes_max: usize,
+    /// A memory limit. What opening an input reads and keeps, such as a file of the ids of vertices, stays within its share of it.
+    pub memory_bytes: u64,
     /// If the input is still being written: how to read it.
     pub live: Option<Live>,
 }
@@ -335,7 +340,8 @@ impl Default for ReadOptions {
             vertices: None,
             both_ends: false,
             block_bytes: 1 << 20,
-            line_bytes_max: 1 << 20,
+            line_bytes_max: LINE_BYTES_MAX,
+            memory_bytes: u64::MAX,
             live: None,
         }
     }

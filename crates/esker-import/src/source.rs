@@ -8,7 +8,7 @@ use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int64Array, UInt64Array};
-use esker_format::decimal::{NotId, text_id};
+use esker_format::decimal::{NotId, TEXT_BYTES_MAX, text_id};
 use esker_format::{Error, PropertyType, Result};
 use esker_graph::Stop;
 use esker_layers::ids::ExternalId;
@@ -40,7 +40,9 @@ pub fn texts(column: &ArrayRef) -> Option<impl Iterator<Item = &[u8]> + Clone> {
 pub fn bad_text_ids(texts: &BinaryArray) -> impl Iterator<Item = (usize, NotId)> {
     // One look at all bytes finds that nothing is wrong, as is usual.
     let ends = texts.value_offsets();
-    let is_good = ends.windows(2).all(|ends| ends[0] < ends[1]) && !texts.value_data().contains(&0);
+    let lengths = 1..=TEXT_BYTES_MAX as i32;
+    let is_good = ends.windows(2).all(|ends| lengths.contains(&(ends[1] - ends[0])));
+    let is_good = is_good && !texts.value_data().contains(&0);
     let places = if is_good { 0..0 } else { 0..texts.len() };
     places.filter_map(|place| text_id(texts.value(place)).err().map(|why| (place, why)))
 }
@@ -276,7 +278,7 @@ pub trait BlockParser: Send + Sync {
 }
 
 /// The share of a memory limit that decoding an input may take.
-const DECODING_SHARE: u64 = 4;
+pub(crate) const DECODING_SHARE: u64 = 4;
 
 /// Gives the decoding of an input on these threads its share of a memory limit; returns the memory that it takes.
 ///

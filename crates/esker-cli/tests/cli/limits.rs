@@ -234,7 +234,38 @@ fn one_long_id_in_a_parquet_file_is_refused_with_what_it_needs() {
     let others: ArrayRef =
         Arc::new(StringArray::from_iter_values((0..50_000).map(|row| format!("id {}", row % 777))));
     parquet(&place, "long.parquet", vec![("source", ids), ("target", others)]);
-    is_refused(&place, "import long.parquet long.esker", 32);
+    let output = run(&place, "import long.parquet long.esker", 32);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && said.contains("raise the limit to at least "), "{said}");
+    place.fails(
+        1,
+        "import long.parquet long.esker",
+        "long.parquet:7778: the column \"source\" has a text here",
+    );
+}
+
+#[test]
+fn ids_and_texts_of_the_greatest_length_keep_the_limit() {
+    let place = Place::on_disk();
+    let long = |number: usize| format!("{number:06}{}", "x".repeat((1 << 16) - 6));
+    place.file("base.csv", "source,target,note\na,b,x\n");
+    let base = |name: &str| drop(place.ok(&format!("import base.csv {name} --force --schema note:text")));
+    let written = |name: &str, head: &str, row: &dyn Fn(usize) -> String| {
+        let mut file = File::create(place.path().join(name)).unwrap();
+        std::io::Write::write_all(&mut file, head.as_bytes()).unwrap();
+        (0..700).for_each(|number| std::io::Write::write_all(&mut file, row(number).as_bytes()).unwrap());
+    };
+    written("ids.csv", "source,target\n", &|row| format!("{},{}\n", long(row), long(row + 1)));
+    written("script", "", &|row| format!("+ {} {} note=y\n", long(row), long(row + 1)));
+    written("texts", "", &|row| format!("+ a b{row} note={}\n", long(row)));
+    written("names.txt", "", &|row| format!("{}\n", long(row)));
+    place.file("pairs.mtx", "%%MatrixMarket matrix coordinate pattern general\n700 700 1\n1 2\n");
+    holds(&place, "import ids.csv n.esker", 16);
+    base("t.esker");
+    holds(&place, "commit t.esker script", 16);
+    base("t.esker");
+    is_refused(&place, "commit t.esker texts", 32);
+    is_refused(&place, "import pairs.mtx n.esker --force --vertices names.txt", 24);
 }
 
 #[test]

@@ -27,6 +27,7 @@ mod writers;
 mod copies;
 mod vertices;
 mod values;
+mod long_texts;
 mod inputs;
 mod limits;
 mod rates;

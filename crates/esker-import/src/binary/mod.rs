@@ -9,6 +9,7 @@ mod shared;
 mod runs;
 mod simple;
 mod converted;
+mod long;
 mod table;
 mod notes;
 mod parquet;
@@ -19,6 +20,7 @@ mod graph500;
 pub(crate) use arrow::open_arrow;
 pub(crate) use gap::open_gap;
 pub(crate) use graph500::open_graph500;
+pub use long::{LongText, text_bytes, without_long_texts};
 pub(crate) use parquet::open_parquet;
 pub use simple::simplified;
 

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow_array::{AnyDictionaryArray, BinaryArray};
+use arrow_array::{AnyDictionaryArray, Array, BinaryArray};
 
 /// The texts of a run may take this much uncounted.
 pub(super) const FREE_BYTES: u64 = 1 << 24;
@@ -60,7 +60,8 @@ impl SharedTexts {
 
 /// The bytes of the texts of all rows, and of the longest.
 fn texts_bytes(texts: &BinaryArray, coded: &dyn AnyDictionaryArray) -> (u64, u64) {
-    let lengths: Vec<u64> = texts.offsets().windows(2).map(|ends| (ends[1] - ends[0]) as u64).collect();
+    let length = |code| if texts.is_valid(code) { texts.value_length(code) as u64 } else { 0 };
+    let lengths: Vec<u64> = (0..texts.len()).map(length).collect();
     let codes = coded.normalized_keys().into_iter().enumerate();
     let lengths = codes.filter(|&(row, _)| coded.keys().is_valid(row)).map(|(_, code)| lengths[code]);
     lengths.fold((0, 0), |(bytes, longest), length| (bytes + length, longest.max(length)))

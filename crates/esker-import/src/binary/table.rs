@@ -9,11 +9,12 @@ use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type}
 use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray};
 use arrow_schema::DataType;
 use arrow_select::filter::filter;
-use esker_format::decimal::{NotNumber, float_id};
+use esker_format::decimal::{NotNumber, TOO_LONG, float_id, shown};
 use esker_format::{Error, LogicalType, PropertyType, Result};
 
 use super::contain::damaged;
 use super::converted::{as_ids, as_values};
+use super::long::without_long_texts;
 use super::region::unusable;
 use super::runs::Origin;
 use super::simple::simplified;
@@ -364,6 +365,14 @@ pub(super) fn batch(
             0 | 1 => &ends[index],
             _ => &properties[index - 2],
         };
+        let short = without_long_texts(column);
+        if let Some((short, long)) =
+            short.map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?
+        {
+            *column = short;
+            let reason = format!("the column {name:?} has a text here that {TOO_LONG}");
+            faults.extend(long.into_iter().map(|long| (long.row, (reason.clone(), long.beginning))));
+        }
         check_shared(origin, column, name)?;
         let given = logical_of(column.data_type());
         *column = simplified(column).map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?;
@@ -464,7 +473,7 @@ fn find_faults(
     } else if let Some(texts) = column.as_binary_opt::<i32>().filter(|_| is_id) {
         for (row, why) in bad_text_ids(texts).filter(|(row, _)| texts.is_valid(*row)) {
             let reason = format!("the id in the column {name:?} {}", why.reason());
-            fault(row, reason, String::from_utf8_lossy(texts.value(row)).into_owned());
+            fault(row, reason, shown(texts.value(row)));
         }
     }
 }

@@ -1,29 +1,35 @@
 //! The ids of vertices that a format numbers: a file with the id of each, in the order of the numbers, as an export writes it.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::io::Read;
+use std::hash::Hash;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow_array::{Array, ArrayRef, UInt64Array};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BinaryArray, UInt64Array};
+use arrow_buffer::OffsetBuffer;
 use arrow_select::take::take;
 use esker_format::{Error, Result, decimal};
 use esker_graph::Stop;
 
-use super::blocks::{count_lines, input_error};
+use super::blocks::{LineBlocks, Part, count_lines, input_error, too_long};
 use super::names::names_ids;
 use super::reasons::{check_text, not_id};
 use super::shape::check_encoding;
-use super::table::HEAD_BYTES;
+use super::table::Head;
 use super::vertices::{VERTEX_FILE, one_id_a_line, take_id_line};
 use crate::format::{PickIds, ReadOptions};
 use crate::input::Input;
 use crate::source::{
-    Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Schema, id_column, integer_ids, text_column,
+    Block, BlockParser, DECODING_SHARE, EdgeBatch, IdKind, Numbers, Reader, Schema, id_column, integer_ids,
+    texts,
 };
 
-/// Vertices that are handed on at a time.
+/// Vertices, and bytes of their ids, that are handed on at a time.
 const BLOCK_VERTICES: u64 = 1 << 16;
+const BLOCK_BYTES: usize = 1 << 21;
+/// The ids of the edges of a block may take this much, whatever the limit.
+const EDGE_BYTES_MIN: u64 = 1 << 24;
 
 /// First the ids of all vertices, in the order of their numbers, then the edges with these ids instead of numbers.
 pub(crate) struct Named {
@@ -39,6 +45,8 @@ struct NamedParser {
     first: u64,
     num_properties: usize,
     edges: Arc<dyn BlockParser>,
+    /// What the ids of the edges of a block may take.
+    edge_bytes_max: AtomicU64,
 }
 
 impl Named {
@@ -56,7 +64,13 @@ impl Named {
         let mut schema = edges.schema().clone();
         schema.ids = if integer_ids(&names).is_some() { IdKind::Int } else { IdKind::Text };
         let num_properties = schema.properties.len();
-        let parser = Arc::new(NamedParser { names, first, num_properties, edges: edges.parser() });
+        let parser = Arc::new(NamedParser {
+            names,
+            first,
+            num_properties,
+            edges: edges.parser(),
+            edge_bytes_max: AtomicU64::new(u64::MAX),
+        });
         Ok(Self { schema, edges, parser, next: 0 })
     }
 }
@@ -74,6 +88,8 @@ impl Reader for Named {
             let what = "the ids of the vertices".to_owned();
             return Err(Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes: bytes }));
         }
+        let edge_bytes = (bytes - needed_bytes) / (2 * threads.max(1) as u64);
+        self.parser.edge_bytes_max.store(edge_bytes.max(EDGE_BYTES_MIN), Ordering::Relaxed);
         Ok(needed_bytes)
     }
 
@@ -93,10 +109,30 @@ impl Reader for Named {
         if self.next >= self.parser.names.len() as u64 {
             return self.edges.next_block();
         }
-        let first_line = self.next + 1;
-        self.next += BLOCK_VERTICES;
-        Ok(Some(Block { bytes: Vec::new(), first_line, file: VERTEX_FILE, input_bytes: 0 }))
+        let (first_line, rest) = (self.next + 1, {
+            let names = &self.parser.names;
+            names.slice(self.next as usize, names.len() - self.next as usize)
+        });
+        let count = block_of(&rest);
+        self.next += count;
+        // The parser needs to know how many, too.
+        let bytes = count.to_le_bytes().to_vec();
+        Ok(Some(Block { bytes, first_line, file: VERTEX_FILE, input_bytes: 0 }))
     }
+}
+
+/// How many of some ids, at least one, make a block.
+fn block_of(names: &ArrayRef) -> u64 {
+    let mut bytes = 0;
+    let fits = |text: &&[u8]| {
+        bytes += text.len();
+        bytes <= BLOCK_BYTES
+    };
+    let fitting = match texts(names) {
+        Some(texts) => texts.take(BLOCK_VERTICES as usize).take_while(fits).count() as u64,
+        None => BLOCK_VERTICES.min(names.len() as u64),
+    };
+    fitting.max(1)
 }
 
 impl BlockParser for NamedParser {
@@ -107,8 +143,8 @@ impl BlockParser for NamedParser {
             let (source, target) = (self.named(&batch.source)?, self.named(&batch.target)?);
             return Ok(EdgeBatch { source, target, vertices, ..batch });
         }
-        let from = (block.first_line - 1) as usize;
-        let vertices = self.names.slice(from, (self.names.len() - from).min(BLOCK_VERTICES as usize));
+        let count = block.bytes.first_chunk().map_or(0, |count| u64::from_le_bytes(*count));
+        let vertices = self.names.slice((block.first_line - 1) as usize, count as usize);
         Ok(EdgeBatch {
             source: vertices.slice(0, 0),
             target: vertices.slice(0, 0),
@@ -126,6 +162,21 @@ impl BlockParser for NamedParser {
 }
 
 impl NamedParser {
+    /// An error if the ids at some places, one for each end of an edge, take too much together.
+    fn expect_room(&self, places: &[u64]) -> Result<()> {
+        let Some(names) = self.names.as_binary_opt::<i32>() else { return Ok(()) };
+        let bytes: u64 = places.iter().map(|&place| names.value_length(place as usize) as u64).sum();
+        let bytes_max = self.edge_bytes_max.load(Ordering::Relaxed);
+        match bytes <= bytes_max {
+            true => Ok(()),
+            false => Err(Error::Invalid(format!(
+                "the ids of {} of the edges that are read at a time take {bytes} bytes, but reading may take {bytes_max}: raise the \
+                 memory limit, or give shorter ids",
+                esker_graph::counted(places.len(), "end", "ends")
+            ))),
+        }
+    }
+
     /// The ids of numbers. Not every format has checked that they are in the range that it promised.
     fn named(&self, numbers: &ArrayRef) -> Result<ArrayRef> {
         let place = |&number: &u64| {
@@ -140,79 +191,181 @@ impl NamedParser {
         };
         let numbers = integer_ids(numbers).unwrap_or_default();
         let places = UInt64Array::from(numbers.iter().map(place).collect::<Result<Vec<u64>>>()?);
+        self.expect_room(places.values())?;
         take(&self.names, &places, None)
             .map_err(|error| Error::Invalid(format!("the ids of the vertices: {error}")))
     }
 }
 
-/// The ids of a file, as integers if all are, else as texts. Memory: the file, and its ids.
+/// What an id takes while a file of ids is read, beside its text: its end, its line, and an entry of a table to find ids that come twice.
+const NAME_BYTES: u64 = 80;
+
+/// Ids of a file, as they are read.
+#[derive(Default)]
+struct ListedIds {
+    texts: Vec<u8>,
+    ends: Vec<usize>,
+    /// The line of each.
+    lines: Vec<u64>,
+    /// Bytes of the texts, also of those that were not kept.
+    bytes: u64,
+    count: u64,
+    /// Whether ids were left out because they exceed the limit.
+    is_partial: bool,
+}
+
+impl ListedIds {
+    /// Memory of all ids of the file so far, kept or not: a vector doubles as it grows.
+    fn needed_bytes(&self) -> u64 {
+        2 * self.bytes + NAME_BYTES * self.count
+    }
+
+    /// Adds an id. Once they exceed `bytes_max`, they are only counted.
+    fn push(&mut self, id: &[u8], line: u64, bytes_max: u64) {
+        self.count += 1;
+        self.bytes += id.len() as u64;
+        if self.is_partial || self.needed_bytes() > bytes_max {
+            *self = Self { is_partial: true, bytes: self.bytes, count: self.count, ..Self::default() };
+            return;
+        }
+        self.texts.extend_from_slice(id);
+        self.ends.push(self.texts.len());
+        self.lines.push(line);
+    }
+
+    fn get(&self, place: usize) -> &[u8] {
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.texts[start..self.ends[place]]
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.ends.len()).map(|place| self.get(place))
+    }
+
+    /// Leaves the first out: it names the column.
+    fn remove_first(&mut self) {
+        self.lines.remove(0);
+        let first = self.ends.remove(0);
+        self.texts.drain(..first);
+        self.ends.iter_mut().for_each(|end| *end -= first);
+        self.count -= 1;
+    }
+}
+
+/// The ids of a file, as integers if all are, else as texts. Memory: the ids.
 fn read_names(input: &Input, num_vertices: u64, options: &ReadOptions) -> Result<ArrayRef> {
     let path = input.path();
-    let mut bytes = Vec::new();
-    input.open()?.read_to_end(&mut bytes).map_err(Error::io("read", path.to_path_buf()))?;
-    options.cancel.check()?;
-    check_encoding(&bytes[..bytes.len().min(HEAD_BYTES)])
-        .map_err(|reason| input_error(&path, None, b"", reason))?;
-    let content = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let mut names: Vec<Cow<'_, [u8]>> = Vec::new();
-    let (mut at, mut fields, dialect) = (0, Vec::new(), one_id_a_line(options));
-    let mut starts = Vec::new();
-    while at < content.len() {
-        let Some(line) = take_id_line(content, &mut at, &dialect, &mut fields) else { continue };
-        let number = || Some(count_lines(&content[..line.start]) + 1);
-        let id = line.id.map_err(str::to_owned);
-        let id = id.and_then(|id| check_text(&id, "vertex").map(|()| id));
-        names.push(id.map_err(|reason| input_error(&path, number(), line.text, reason))?);
-        starts.push(line.start);
+    let mut names = read_lines(input, options)?;
+    // One of them may be a header.
+    if names.is_partial && [0, 1].contains(&names.count.saturating_sub(num_vertices)) {
+        let what = "the ids of the vertices".to_owned();
+        let needed_bytes = names.needed_bytes().saturating_mul(DECODING_SHARE);
+        return Err(Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes: options.memory_bytes }));
     }
-    let is_headed = options.header != Some(false) && names.first().is_some_and(|name| names_ids(name));
-    if is_headed && names.len() as u64 == num_vertices.saturating_add(1) {
-        names.remove(0);
-        starts.remove(0);
+    let is_headed = options.header != Some(false)
+        && names.count == num_vertices.saturating_add(1)
+        && names.iter().next().is_some_and(names_ids);
+    if is_headed {
+        names.remove_first();
     }
-    if names.len() as u64 != num_vertices {
-        let found = esker_graph::counted(names.len(), "id", "ids");
+    if names.count != num_vertices {
+        let found = esker_graph::counted(names.count, "id", "ids");
         let promised = esker_graph::counted(num_vertices, "vertex", "vertices");
         let reason = format!(
             "the file has {found}, but the edges are between {promised}: it must have the id of each, in the order of their numbers"
         );
         return Err(input_error(&path, None, b"", reason));
     }
-    let refused = |place: usize, reason: String| {
-        let line = count_lines(&content[..starts[place]]) + 1;
-        input_error(&path, Some(line), &names[place], reason)
-    };
-    let mut seen = HashSet::with_capacity(names.len());
-    if let Some(place) = (0..names.len()).find(|&place| !seen.insert(&names[place])) {
+    let refused =
+        |place: usize, reason: String| input_error(&path, Some(names.lines[place]), names.get(place), reason);
+    if let Some(place) = twice(names.iter()) {
         return Err(refused(place, "the id stands in the file twice".to_owned()));
     }
-    drop(seen);
-    let mut ints = Vec::with_capacity(names.len());
-    for (place, name) in names.iter().enumerate() {
-        match (decimal::id(name), options.ids) {
-            (Ok(id), PickIds::Auto | PickIds::Int) => ints.push(id),
-            // A number that is no id makes no texts of the others.
-            (Err(why), PickIds::Auto) if why.is_number() => {
-                return Err(refused(place, not_id("vertex", why, true)));
-            }
-            (Err(_), PickIds::Int) => {
-                let reason =
-                    "the file has ids that are no integers: leave --ids int out, to take them as texts";
-                return Err(refused(place, reason.to_owned()));
-            }
-            (_, PickIds::Auto | PickIds::Text) => return Ok(text_column(names)),
-        }
-    }
-    let mut seen = HashSet::with_capacity(ints.len());
-    match (0..ints.len()).find(|&place| !seen.insert(ints[place])) {
+    let ints = integers_of(&names, options.ids).map_err(|(place, reason)| refused(place, reason))?;
+    let Some(ints) = ints else { return texts_of(names) };
+    match twice(ints.iter()) {
         Some(place) => Err(refused(place, "the id stands in the file twice".to_owned())),
         None => Ok(id_column(ints)),
     }
 }
 
+/// The ids as integers; `None` if they are texts. The error is the place of an id that is refused, and why.
+fn integers_of(names: &ListedIds, pick: PickIds) -> std::result::Result<Option<Vec<u64>>, (usize, String)> {
+    let mut ints = Vec::with_capacity(names.ends.len());
+    for (place, name) in names.iter().enumerate() {
+        match (decimal::id(name), pick) {
+            (Ok(id), PickIds::Auto | PickIds::Int) => ints.push(id),
+            // A number that is no id makes no texts of the others.
+            (Err(why), PickIds::Auto) if why.is_number() => {
+                return Err((place, not_id("vertex", why, true)));
+            }
+            (Err(_), PickIds::Int) => {
+                let reason =
+                    "the file has ids that are no integers: leave --ids int out, to take them as texts";
+                return Err((place, reason.to_owned()));
+            }
+            (_, PickIds::Auto | PickIds::Text) => return Ok(None),
+        }
+    }
+    Ok(Some(ints))
+}
+
+/// The ids of the lines of a file.
+fn read_lines(input: &Input, options: &ReadOptions) -> Result<ListedIds> {
+    let (path, head) = (input.path(), Head::read(input)?);
+    check_encoding(&head.bytes).map_err(|reason| input_error(&path, None, b"", reason))?;
+    let dialect = one_id_a_line(options);
+    let part = Part {
+        input: input.clone(),
+        skip_bytes: if head.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 },
+        skip_lines: 0,
+        quoted: dialect.quotes.then_some(dialect),
+        opened: Some((head.stream, head.bytes)),
+    };
+    let mut blocks = LineBlocks::new(vec![part], &ReadOptions { live: None, ..options.clone() });
+    let (mut names, mut fields, bytes_max) =
+        (ListedIds::default(), Vec::new(), options.memory_bytes / DECODING_SHARE);
+    while let Some(block) = blocks.next_block()? {
+        options.cancel.check()?;
+        let (bytes, mut at) = (&block.bytes[..], 0);
+        let (mut counted, mut number) = (0, block.first_line);
+        while at < bytes.len() {
+            let start = at;
+            let Some(line) = take_id_line(bytes, &mut at, &dialect, &mut fields) else { continue };
+            number += count_lines(&bytes[counted..line.start]);
+            counted = line.start;
+            let id = match too_long(bytes, start, options.line_bytes_max) {
+                Some(reason) => Err(reason),
+                None => line.id.map_err(str::to_owned),
+            };
+            let id = id.and_then(|id| check_text(&id, "vertex").map(|()| id));
+            let id = id.map_err(|reason| input_error(&path, Some(number), line.text, reason))?;
+            names.push(&id, number, bytes_max);
+        }
+    }
+    Ok(names)
+}
+
+/// The place of the first element that an earlier one equals.
+fn twice<T: Hash + Eq>(mut elements: impl Iterator<Item = T>) -> Option<usize> {
+    let mut seen = HashSet::with_capacity(elements.size_hint().0);
+    elements.position(|element| !seen.insert(element))
+}
+
+/// Texts as a column, without a copy.
+fn texts_of(names: ListedIds) -> Result<ArrayRef> {
+    let too_many = |_| Error::Invalid("the ids of the vertices take more than 2 GiB".to_owned());
+    let ends = std::iter::once(Ok(0)).chain(names.ends.iter().map(|&end| i32::try_from(end)));
+    let ends = ends.collect::<std::result::Result<Vec<i32>, _>>().map_err(too_many)?;
+    let column = BinaryArray::try_new(OffsetBuffer::new(ends.into()), names.texts.into(), None);
+    let column = column.map_err(|error| Error::Invalid(format!("the ids of the vertices: {error}")))?;
+    Ok(Arc::new(column))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::text_column;
 
     struct NoEdges;
 
@@ -225,7 +378,13 @@ mod tests {
     #[test]
     fn numbers_without_an_id_are_an_error() {
         let names = text_column(["a", "b"]);
-        let parser = NamedParser { names, first: 1, num_properties: 0, edges: Arc::new(NoEdges) };
+        let parser = NamedParser {
+            names,
+            first: 1,
+            num_properties: 0,
+            edges: Arc::new(NoEdges),
+            edge_bytes_max: AtomicU64::new(u64::MAX),
+        };
         let named = parser.named(&id_column(vec![2, 1, 2])).unwrap();
         assert!(crate::source::texts(&named).unwrap().eq([b"b", b"a", b"b"]));
         for number in [0, 3, u64::MAX] {

@@ -176,6 +176,10 @@ fn sniff(input: &Input, head: &mut Head, format: Format, options: &ReadOptions) 
     let failed = |reason| input_error(&input.path(), None, b"", reason);
     let shape = loop {
         match shape(&head.bytes, head.whole, format, options).map_err(failed)? {
+            // Long ids and texts leave no room for a row below the header.
+            Some(shape) if shape.rows.is_empty() && !head.whole && head.bytes.len() < HEAD_BYTES_MAX => {
+                head.extend(HEAD_BYTES_MAX)?;
+            }
             Some(shape) => break shape,
             None if head.bytes.len() < HEAD_BYTES_MAX => head.extend(HEAD_BYTES_MAX)?,
             None => return Err(failed(format!("the first {HEAD_BYTES_MAX} bytes hold no line of edges"))),

@@ -1,11 +1,12 @@
 //! Parses blocks of table lines.
 
+use std::borrow::Cow;
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::builder::{ArrayBuilder, BinaryBuilder};
-use esker_format::decimal::{self, Number};
+use esker_format::decimal::{self, Number, TOO_LONG, is_too_long};
 use esker_format::{Error, PropertyType, Result};
 
 use super::blocks::{count_lines, excerpt, input_error, too_long};
@@ -307,7 +308,12 @@ impl<'a> RowBlock<'a> {
             let field = &bytes[field.start..field.end];
             let number = match &self.parser.types[index] {
                 None => decimal::number(field).map_err(|why| self.refused(index).not_number(why))?,
-                Some(property_type) if property_type.logical.is_text() => continue,
+                Some(property_type) if property_type.logical.is_text() => {
+                    if is_too_long(&text_of(bytes, self.fields[column])) {
+                        return Err(format!("{} {TOO_LONG}", self.parser.names[index]));
+                    }
+                    continue;
+                }
                 Some(property_type) => match typed::parse(field, property_type) {
                     Ok(Typed::Int(value)) => Number::Int(value),
                     Ok(Typed::Float(value)) => Number::Float(value),
@@ -332,8 +338,8 @@ impl<'a> RowBlock<'a> {
                 targets.push(target);
             }
             (Ids::Text(sources), Ids::Text(targets)) => {
-                check_text(&bytes[source.start..source.end], "source")?;
-                check_text(&bytes[target.start..target.end], "target")?;
+                check_text(&text_of(bytes, source), "source")?;
+                check_text(&text_of(bytes, target), "target")?;
                 push_text(sources, bytes, source);
                 push_text(targets, bytes, target);
             }
@@ -478,9 +484,13 @@ fn skip_empty(bytes: &[u8], mut at: usize) -> usize {
 }
 
 fn push_text(column: &mut BinaryBuilder, bytes: &[u8], field: Field) {
-    if field.doubled {
-        column.append_value(super::shape::text(bytes, field));
-    } else {
-        column.append_value(&bytes[field.start..field.end]);
+    column.append_value(text_of(bytes, field));
+}
+
+/// The text of a field, its doubled quotes undone.
+fn text_of(bytes: &[u8], field: Field) -> Cow<'_, [u8]> {
+    match field.doubled {
+        true => Cow::Owned(super::shape::text(bytes, field)),
+        false => Cow::Borrowed(&bytes[field.start..field.end]),
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use esker_format::decimal::NotId;
+use esker_format::decimal::{self, NotId};
 use esker_format::{Error, IdMapKind, Result};
 use esker_graph::{Run, VertexId};
 
@@ -206,12 +206,14 @@ impl IdMap {
     /// # Errors
     /// [`Error::Invalid`] if the text is no id of this kind.
     pub fn parse<'a>(&self, text: &'a [u8]) -> Result<ExternalId<'a>> {
-        ExternalId::parse(text, self.is_text()).map_err(|why| {
-            let (text, remedy) = (String::from_utf8_lossy(text), self.describe());
-            Error::Invalid(match why {
-                NotId::Other => format!("{text:?} is not an id: {remedy}"),
-                why => format!("{text:?} is not an id, as it {}: {remedy}", why.reason()),
-            })
+        ExternalId::parse(text, self.is_text()).or_else(|why| {
+            let (shown, remedy) = (decimal::shown(text), self.describe());
+            Err(Error::Invalid(match why {
+                // Databases of older versions have such ids.
+                NotId::Long if self.is_text() => return Ok(ExternalId::Text(text)),
+                NotId::Other => format!("{shown:?} is not an id: {remedy}"),
+                why => format!("{shown:?} is not an id, as it {}: {remedy}", why.reason()),
+            }))
         })
     }
 
@@ -225,12 +227,17 @@ impl IdMap {
             Some(v) => Ok(v),
             None => {
                 let exists = |other: &str| Ok(self.vertex_of(ExternalId::from(other))?.is_some());
-                let near = if self.is_text() { suggest(text, exists)? } else { None };
+                let near = if self.is_text() && !decimal::is_too_long(text.as_bytes()) {
+                    suggest(text, exists)?
+                } else {
+                    None
+                };
                 let remedy = match near {
                     Some(other) => format!("did you mean {other:?}?"),
                     None => self.describe(),
                 };
-                Err(Error::Invalid(format!("no vertex has the id {text:?}: {remedy}")))
+                let shown = decimal::shown(text.as_bytes());
+                Err(Error::Invalid(format!("no vertex has the id {shown:?}: {remedy}")))
             }
         }
     }

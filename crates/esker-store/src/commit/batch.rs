@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use esker_format::decimal::is_too_long;
 use esker_format::memory::reserve;
 use esker_format::{Duplicates, ElementType, Error, PropertyRecord, PropertyType, Result, Widening};
 use esker_layers::ids::ExternalId;
@@ -12,7 +13,7 @@ use super::content::NewIds;
 use super::exact::{exact_bits, exact_number, wider_for};
 use super::matching::{BatchMatch, EdgeMatch};
 use super::options::BatchMemory;
-use super::texts::{TEXT_BYTES, Texts};
+use super::texts::{TEXT_BYTES, Texts, expect_length, too_long};
 use crate::freeze::REMOVAL;
 
 /// What a commit keeps in memory for a change of edges if it has to know which edges there are: a slot of a table, with an allocation.
@@ -196,7 +197,7 @@ impl Batch {
         target: impl Into<ExternalId<'i>>,
         values: &[PropertyValue<'_>],
     ) -> Result<()> {
-        let (source, target) = (self.expect_kind(source.into())?, self.expect_kind(target.into())?);
+        let (source, target) = (self.expect_new(source.into())?, self.expect_new(target.into())?);
         self.make_room(&[source, target])?;
         let row = self.add_rows(1, values.len(), |number| std::slice::from_ref(&values[number]))?.start;
         self.push_edge(source, target, row);
@@ -252,6 +253,7 @@ impl Batch {
             let text = ends.first().map_or(&b""[..], |ends| ends[0]);
             return self.expect_kind(ExternalId::Text(text)).map(drop);
         };
+        ends.as_flattened().iter().try_for_each(|id| expect_length(id))?;
         reserve(texts, ends.as_flattened().iter().map(|id| id.len()).sum())?;
         reserve(places, 2 * ends.len())?;
         reserve(&mut self.ops, ends.len())?;
@@ -349,7 +351,8 @@ impl Batch {
     /// # Errors
     /// [`Error::Invalid`] if memory runs out, or the id is not of the database's kind.
     pub fn add_vertex<'i>(&mut self, id: impl Into<ExternalId<'i>>) -> Result<()> {
-        self.push(id.into(), BatchOp::AddVertex)
+        let id = self.expect_new(id.into())?;
+        self.push(id, BatchOp::AddVertex)
     }
 
     /// Removes a vertex with its edges. If it is added again, it begins without properties.
@@ -371,6 +374,7 @@ impl Batch {
         property: &str,
         value: Option<PropertyValue<'_>>,
     ) -> Result<()> {
+        let id = self.expect_new(id.into())?;
         let name = match self.names.iter().position(|name| name == property) {
             Some(name) => name,
             None => {
@@ -379,6 +383,7 @@ impl Batch {
             }
         };
         let value_bytes = match value {
+            Some(PropertyValue::Text(text)) if is_too_long(text) => return Err(too_long(property, text)),
             Some(PropertyValue::Text(text)) => text.len() + TEXT_BYTES,
             _ => 0,
         };
@@ -387,7 +392,7 @@ impl Batch {
             None => REMOVAL,
             Some(_) => self.next_value()?,
         };
-        self.push(id.into(), BatchOp::SetVertex(name as u32, index))?;
+        self.push(id, BatchOp::SetVertex(name as u32, index))?;
         self.values.extend(value);
         self.value_bytes += value_bytes;
         Ok(())
@@ -440,6 +445,7 @@ impl Batch {
             Error::Invalid(format!("the edge property {:?} takes {wanted}, not {value}", property.name))
         };
         match value {
+            PropertyValue::Text(text) if is_too_long(text) => Err(too_long(&property.name, text)),
             PropertyValue::Text(text) if property.is_text() => {
                 Ok(u64::from(self.texts[number].index_of(text)?))
             }
@@ -466,6 +472,14 @@ impl Batch {
         Widening { property: property.number, from: property.element, to }.apply(&mut self.rows[number])?;
         property.element = to;
         Ok(())
+    }
+
+    /// An id that a change may give to a new vertex. Changes that remove something take longer ones, which older versions have stored.
+    fn expect_new<'i>(&self, id: ExternalId<'i>) -> Result<ExternalId<'i>> {
+        if let ExternalId::Text(text) = id {
+            expect_length(text)?;
+        }
+        self.expect_kind(id)
     }
 
     fn expect_kind<'i>(&self, id: ExternalId<'i>) -> Result<ExternalId<'i>> {

@@ -1,9 +1,10 @@
-//! The distinct texts of a property in a batch.
+//! The distinct texts of a property in a batch, and the length that texts and ids may have.
 
 use std::collections::HashMap;
 
-use esker_format::Result;
+use esker_format::decimal::{self, is_too_long, shown};
 use esker_format::memory::{no_memory, reserve};
+use esker_format::{Error, Result};
 
 /// What a text takes in addition to its bytes: its allocation, and an entry of a list or a table.
 pub(crate) const TEXT_BYTES: usize = 80;
@@ -30,4 +31,17 @@ impl Texts {
         self.bytes += 2 * (text.len() + TEXT_BYTES);
         Ok(index)
     }
+}
+
+/// Checks the length of an id that is a text.
+pub(super) fn expect_length(id: &[u8]) -> Result<()> {
+    match is_too_long(id) {
+        true => Err(Error::Invalid(format!("the id {:?} {}", shown(id), decimal::TOO_LONG))),
+        false => Ok(()),
+    }
+}
+
+/// The error for a text that is too long for a property.
+pub(super) fn too_long(property: &str, text: &[u8]) -> Error {
+    Error::Invalid(format!("the property {property:?}: the text {:?} {}", shown(text), decimal::TOO_LONG))
 }

@@ -307,6 +307,8 @@ impl Feeder<'_> {
             Some(bad) => Err(stopped_by(bad)),
             None => {
                 self.count_rejected(&rows.rejected);
+                // Its texts may be long, however few they are.
+                self.make_room_now()?;
                 Ok(true)
             }
         }
@@ -362,9 +364,14 @@ impl Feeder<'_> {
     /// Reserves now and then the memory of the changes so far.
     fn make_room(&mut self) -> Result<()> {
         // An edge may be two changes, so the number of changes need not be a multiple of anything; a commit makes it 0.
-        if self.batch.len().abs_diff(self.roomed_at) < ROOM_EVERY {
-            return Ok(());
+        match self.batch.len().abs_diff(self.roomed_at) < ROOM_EVERY {
+            true => Ok(()),
+            false => self.make_room_now(),
         }
+    }
+
+    /// Reserves the memory of the changes so far.
+    fn make_room_now(&mut self) -> Result<()> {
         self.roomed_at = self.batch.len();
         if let Some(sizing) = &mut self.sizing {
             self.roomed_at = 0;
@@ -433,22 +440,12 @@ impl Feeder<'_> {
     /// Adds or removes an edge.
     fn change(&mut self, edge: &FedEdge<'_>) -> Result<()> {
         let &FedEdge { source, target, values } = edge;
-        let reverse = self.reverse && source != target;
-        match self.purpose {
-            Purpose::Remove => {
-                self.remove(source, target, values)?;
-                if reverse {
-                    self.remove(target, source, values)?;
-                }
-            }
-            Purpose::Add => {
-                self.batch.add_edge(source, target, values)?;
-                if reverse {
-                    self.batch.add_edge(target, source, values)?;
-                }
-            }
-        }
-        Ok(())
+        let directions = [(source, target), (target, source)];
+        let count = if self.reverse && source != target { 2 } else { 1 };
+        directions[..count].iter().try_for_each(|&(source, target)| match self.purpose {
+            Purpose::Remove => self.remove(source, target, values),
+            Purpose::Add => self.batch.add_edge(source, target, values),
+        })
     }
 
     /// Removes the edges between two vertices, those that have the values if there are any.

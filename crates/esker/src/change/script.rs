@@ -21,9 +21,10 @@
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 use std::path::Path;
 
+use esker_import::format::LINE_BYTES_MAX;
 use esker_store::format::{Duplicates, PropertyType};
 use esker_store::property::PropertyValue;
 use esker_store::{Batch, CommitOptions, Database, EdgeMatch, Error, Result};
@@ -33,8 +34,9 @@ use super::target::Target;
 use super::value::{Given, convert_or_widen, sniff};
 use super::vertices::Definitions;
 
-/// Lines between two reservations of the memory of the batch.
-const ROOM_EVERY: u64 = 1 << 10;
+/// Lines, and bytes of lines, between two reservations of the memory of the batch.
+const ROOM_EVERY_LINES: u64 = 1 << 10;
+const ROOM_EVERY_BYTES: usize = 1 << 18;
 
 /// Report of [`commit_script`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -107,18 +109,24 @@ pub fn commit_script(
         named: HashMap::new(),
     };
     let mut line = Vec::new();
-    let mut room = Room::default();
+    let (mut room, mut unreserved) = (Room::default(), 0);
     for number in 1.. {
         line.clear();
-        if script.read_until(b'\n', &mut line).map_err(Error::io("read", path))? == 0 {
+        let mut bounded = script.take(LINE_BYTES_MAX as u64 + 1);
+        if bounded.read_until(b'\n', &mut line).map_err(Error::io("read", path))? == 0 {
             break;
         }
+        // Also of a comment: what is not read of it would be taken for another line.
+        let is_too_long = line.len() > LINE_BYTES_MAX && line.last() != Some(&b'\n');
         let text = String::from_utf8_lossy(&line);
         let text = text.trim();
-        if text.is_empty() || text.starts_with('#') {
+        if !is_too_long && (text.is_empty() || text.starts_with('#')) {
             continue;
         }
         let taken = match std::str::from_utf8(&line) {
+            _ if is_too_long => {
+                Err(format!("the line is longer than {LINE_BYTES_MAX} bytes: put fewer values into it"))
+            }
             Ok(_) => parser.take_line(text),
             Err(_) => {
                 Err("the line is not UTF-8, so its ids would become others; convert the script".to_owned())
@@ -130,10 +138,11 @@ pub fn commit_script(
             text: text.chars().take(80).collect(),
             reason,
         })?;
-        if number % ROOM_EVERY != 0 {
-            continue;
+        unreserved += line.len();
+        if number % ROOM_EVERY_LINES == 0 || unreserved > ROOM_EVERY_BYTES {
+            unreserved = 0;
+            room.make(database, &mut parser.batch)?;
         }
-        room.make(database, &mut parser.batch)?;
     }
     room.finish(database, &mut parser.batch, 0)?;
     let ScriptParser { batch, mut report, .. } = parser;

@@ -1,7 +1,7 @@
 //! The schema of a database that changes must match.
 
 use esker_graph::Run;
-use esker_store::format::PropertyRecord;
+use esker_store::format::{PropertyRecord, decimal};
 use esker_store::ids::ExternalId;
 use esker_store::property::RemovedVertices;
 use esker_store::{Database, Error, Result, Snapshot};
@@ -73,7 +73,7 @@ impl Target {
             let kind = if self.text_ids { "texts" } else { "integers from 0 to 2^64 - 1" };
             Error::Invalid(format!(
                 "{:?} is not a vertex id, as it {}: the ids of {} are {kind}",
-                String::from_utf8_lossy(text),
+                decimal::shown(text),
                 why.reason(),
                 self.name
             ))

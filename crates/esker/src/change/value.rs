@@ -73,6 +73,13 @@ impl<'a> GivenColumn<'a> {
 /// [`Error::Invalid`] if the type does not hold the value exactly.
 fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<PropertyValue<'a>> {
     let converted = match (&property.logical, given) {
+        (LogicalType::Text, Given::Text(text)) if decimal::is_too_long(text) => {
+            let (name, text) = (&property.name, decimal::shown(text));
+            return Err(Error::Invalid(format!(
+                "the property {name:?}: the text {text:?} {}",
+                decimal::TOO_LONG
+            )));
+        }
         (LogicalType::Text, Given::Text(text)) => Some(PropertyValue::Text(text)),
         (LogicalType::Text, _) => None,
         (LogicalType::Number, Given::Int(value)) => from_int(property.element, value),
@@ -132,7 +139,7 @@ fn not_held(property: &PropertyRecord, given: Given<'_>) -> Error {
         Given::Int(value) => value.to_string(),
         Given::Unsigned(value) => value.to_string(),
         Given::Float(value) => value.to_string(),
-        Given::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
+        Given::Text(text) => format!("{:?}", decimal::shown(text)),
     };
     Error::Invalid(match refused {
         Some(why) => format!("property {name:?} holds {kind}, but the value {given} {}", why.reason()),
@@ -142,9 +149,9 @@ fn not_held(property: &PropertyRecord, given: Given<'_>) -> Error {
 
 /// A truth value, date or time from its text.
 fn logical_of_text(property: &PropertyRecord, text: &[u8]) -> Result<PropertyValue<'static>> {
-    let text = String::from_utf8_lossy(text);
+    let (shown, text) = (decimal::shown(text), String::from_utf8_lossy(text));
     PropertyValue::parse_logical(&property.logical, &text)
-        .map_err(|reason| Error::Invalid(format!("property {:?}: {text:?} {reason}", property.name)))
+        .map_err(|reason| Error::Invalid(format!("property {:?}: {shown:?} {reason}", property.name)))
 }
 
 /// Converts a value for a property, whose type the commit makes wider if it must. No value is rounded.

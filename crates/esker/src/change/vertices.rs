@@ -114,14 +114,16 @@ pub fn set_from_table(
             setter.define(&table.header[column], sniff(values))
         })
         .collect();
-    let mut room = Room::default();
+    let (mut room, mut unreserved) = (Room::default(), 0);
     for (index, (line, row)) in table.lines.iter().zip(table.rows()).enumerate() {
         let mut values = row.iter().map(|field| field.text(&table.content));
         let id = values.next().unwrap_or_default();
         setter
             .set_row(&id, values, &properties)
             .map_err(|reason| input_error(&input, Some(*line), reason.to_string()))?;
-        if index % ROWS_PER_LOOK == 0 {
+        unreserved += row.iter().map(|field| field.raw(&table.content).len()).sum::<usize>();
+        if index % ROWS_PER_LOOK == 0 || unreserved > BYTES_PER_LOOK {
+            unreserved = 0;
             room.make(database, &mut setter.batch)?;
         }
     }
@@ -248,8 +250,9 @@ fn names_columns(target: &Target, header: &[String]) -> std::result::Result<(), 
     ))
 }
 
-/// Rows after which the memory of a batch is looked at.
+/// Rows, and bytes of their fields, after which the memory of a batch is looked at.
 const ROWS_PER_LOOK: usize = 1024;
+const BYTES_PER_LOOK: usize = 1 << 18;
 /// Bytes that are read, or counted, at a time.
 const TABLE_STEP_BYTES: u64 = 1 << 20;
 /// Memory of a row beside its text, and of each of its fields: their places, in vectors that double as they grow.
