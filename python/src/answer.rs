@@ -14,7 +14,7 @@ use crate::failure::Outcome;
 use crate::row_order::Rows;
 use crate::turns::Turns;
 use crate::values::id_object;
-use crate::watch::watched;
+use crate::watch::{reading, watched_reading};
 
 /// The most rows that are ranked on the calling thread.
 const BRIEF_LEN: usize = 1 << 20;
@@ -69,7 +69,7 @@ impl Answer {
 
     /// The values of a column, without a copy.
     fn column(&self, py: Python<'_>, index: usize) -> Outcome<Option<Array>> {
-        let answer = py.detach(|| self.in_rows())?;
+        let answer = reading(py, self.rows.snapshot().path(), || self.in_rows())?;
         let Some(column) = answer.columns.get(index) else { return Ok(None) };
         macro_rules! within {
             ($($kind:ident),*) => {
@@ -86,13 +86,13 @@ impl Answer {
 
     /// The row of the graph of each row of the answer, ascending; `None` if it has all rows of the graph.
     fn vertices(&self, py: Python<'_>) -> Outcome<Option<Array>> {
-        let answer = py.detach(|| self.in_rows())?;
+        let answer = reading(py, self.rows.snapshot().path(), || self.in_rows())?;
         Ok(Array::within(answer, |answer| answer.vertices.as_deref().ok_or(())).ok())
     }
 
     /// The rows of the sources and targets of the edges, if the rows of the answer are edges.
     fn edges(&self, py: Python<'_>) -> Outcome<Option<(Array, Array)>> {
-        let answer = py.detach(|| self.in_rows())?;
+        let answer = reading(py, self.rows.snapshot().path(), || self.in_rows())?;
         let Some(edges) = answer.edges.as_ref() else { return Ok(None) };
         let end = |of: fn(&(_, _)) -> _| Array::of(edges.iter().map(of).collect::<Vec<_>>());
         Ok(Some((end(|edge| edge.0), end(|edge| edge.1))))
@@ -148,8 +148,11 @@ impl Answer {
             Ok(shown.collect())
         };
         // To start a thread takes longer than to rank few rows.
-        let ranked =
-            if self.len() <= BRIEF_LEN { py.detach(rank) } else { watched(py, &cancel, None, rank) }?;
+        let path = self.rows.snapshot().path();
+        let ranked = match self.len() <= BRIEF_LEN {
+            true => reading(py, path, rank)?,
+            false => watched_reading(py, &cancel, None, path, rank)?,
+        };
         append_ranked(rows, self.rows.snapshot(), ranked)
     }
 }

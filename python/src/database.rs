@@ -29,7 +29,7 @@ use crate::settings::{
     BuildSettings, ONLY_OF_TILES, ReadSettings, Settings, WriteSettings, commit_options, duplicates,
     event_time, stored_encoding,
 };
-use crate::watch::{CancelHandle, Listener, token, watched};
+use crate::watch::{CancelHandle, Listener, reading, token, watched, watched_reading};
 
 /// The path of a database in memory on its memory disk.
 pub(crate) const IN_MEMORY: &str = "/memory";
@@ -73,6 +73,11 @@ impl Handle {
 }
 
 impl Database {
+    /// Its directory.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.path
+    }
+
     pub(crate) fn new(handle: Handle, path: PathBuf) -> Self {
         Self { handle: Mutex::new(Some(handle)), path, process: std::process::id() }
     }
@@ -192,11 +197,12 @@ impl Database {
             Handle::Writer(_) => false,
         };
         if !reads_log {
-            return Ok(Graph::new(py.detach(|| Self::snapshot(&open, at))?));
+            return Ok(Graph::new(reading(py, &self.path, || Self::snapshot(&open, at))?));
         }
         let (run, cancel, listener) = settings.run(READING_LOG)?;
         let open = open.under(&Arc::new(run));
-        let snapshot = watched(py, &cancel, listener.as_ref(), || Self::snapshot(&open, at))?;
+        let snapshot =
+            watched_reading(py, &cancel, listener.as_ref(), &self.path, || Self::snapshot(&open, at))?;
         Ok(Graph::new(snapshot))
     }
 
@@ -410,7 +416,7 @@ impl Database {
         let (run, cancel, listener) = settings.run("diff")?;
         let run = Arc::new(run);
         let open = open.under(&run);
-        watched(py, &cancel, listener.as_ref(), || {
+        watched_reading(py, &cancel, listener.as_ref(), &self.path, || {
             let (a, b) = (Self::snapshot(&open, Some(a))?, Self::snapshot(&open, Some(b))?);
             let mut lists = JsonLists::default();
             let mut differences = Differences::new(&a, &b, Style::Json, &mut lists);

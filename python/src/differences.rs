@@ -235,7 +235,9 @@ impl Iterator for Changes {
 
     fn next(&mut self) -> Option<Self::Item> {
         let left = self.next < self.changes.len();
-        left.then(|| self.batch().map_err(|failure| ArrowError::ExternalError(PyErr::from(failure).into())))
+        let path = self.larger.path().to_owned();
+        let batch = left.then(|| esker::guarded(&path, || self.batch()));
+        batch.map(|batch| batch.map_err(|failure| ArrowError::ExternalError(PyErr::from(failure).into())))
     }
 }
 

@@ -7,15 +7,44 @@ use arrow_select::filter::filter;
 use arrow_select::take::take;
 use esker::export::{BlockBuilder, ExportBlock, ExportGraph, PropertyInfo, PropertyKind, StoredExport};
 use esker::graph::{Direction, Remaining, Run, VertexId, vertex};
+use esker::store::Snapshot;
+use esker::store::property::PropertyValue;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::array::{Array, Item};
 use crate::failure::Outcome;
 use crate::row_order::{RowOrder, Rows};
+use crate::values::value_object;
 
 /// Edges that are gathered before those to unwanted targets are left out.
 const BLOCK_EDGES: usize = 1 << 16;
+
+/// The properties of all edges between two vertices.
+pub(crate) fn values_between<'py>(
+    py: Python<'py>,
+    snapshot: &Snapshot,
+    source: VertexId,
+    target: VertexId,
+) -> Outcome<Vec<Bound<'py, PyDict>>> {
+    let edges = snapshot.edges(Direction::Out, source)?;
+    let first = edges.targets().partition_point(|&v| v < target);
+    let count = edges.targets()[first..].iter().take_while(|&&v| v == target).count();
+    let mut found = Vec::new();
+    for index in first..first + count {
+        let values = PyDict::new(py);
+        for property in snapshot.edge_properties() {
+            let bits = edges.bits(property.number, index)?;
+            let value = match snapshot.dictionary(property.number) {
+                Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
+                None => PropertyValue::of(property, bits),
+            };
+            values.set_item(&property.name, value_object(py, value)?)?;
+        }
+        found.push(values);
+    }
+    Ok(found)
+}
 
 /// Reads edges in the order of rows: by source, then by target. An undirected edge comes with the end whose row is smaller.
 pub(crate) struct RowLists<'a> {

@@ -17,7 +17,7 @@ use crate::database::{Database, Handle};
 use crate::failure::{Failure, Outcome};
 use crate::graph::params;
 use crate::settings::{Choice, Settings};
-use crate::watch::watched;
+use crate::watch::{watched, watched_reading};
 use crate::windows::{Moving, moving, symbol};
 
 /// An answer for the newest version that was looked at.
@@ -185,7 +185,8 @@ impl Follow {
     /// Goes on to the next version, if there is one.
     fn next<'py>(&self, py: Python<'py>) -> Outcome<Option<StepObjects<'py>>> {
         let handle = self.database.get().open()?;
-        let updated = watched(py, &self.cancel, None, || {
+        let database = self.database.get();
+        let updated = watched_reading(py, &self.cancel, None, database.directory(), || {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             let update = match state.missed.take() {
                 Some(missed) => Some(missed),

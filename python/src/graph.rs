@@ -1,6 +1,7 @@
 //! One version of a graph: ids, lists, properties, runs of algorithms.
 
 use std::collections::VecDeque;
+use std::path::Path;
 
 use arrow_array::Array as _;
 use esker::algo::algorithm::pagerank::{Criterion, PageRankOptions, pagerank};
@@ -16,7 +17,7 @@ use pyo3::types::{PyDict, PyList};
 use crate::answer::Answer;
 use crate::array::Array;
 use crate::column::{Column, ColumnType, same_length};
-use crate::edges::EdgeArrays;
+use crate::edges::{EdgeArrays, values_between};
 use crate::failure::{Failure, Outcome, invalid, mistyped};
 use crate::report::graph_facts;
 use crate::row_order::Rows;
@@ -24,7 +25,7 @@ use crate::settings::{Choice, Reading, Settings, brief, one_of};
 use crate::stream::ids_are_signed;
 use crate::turns::Turns;
 use crate::values::{VertexValues, id_object, value_object};
-use crate::watch::watched;
+use crate::watch::{reading, watched_reading};
 
 /// A version of a graph.
 #[pyclass(frozen, module = "esker._esker")]
@@ -73,7 +74,7 @@ impl Graph {
         if !request.is_free() || snapshot.window_index().is_some() || lacks_in_lists {
             snapshot = plan(&snapshot, entry, &params, &request, &resources)?.apply(&snapshot)?;
         }
-        let answer = watched(py, &cancel, listener.as_ref(), || {
+        let answer = watched_reading(py, &cancel, listener.as_ref(), self.path(), || {
             let job = Job { snapshot: &snapshot, run: &run, params: &params, verify };
             entry.run(&job).or_else(|error| Err(with_whole_need(error, &job, entry, &resources)?))
         })?;
@@ -93,7 +94,7 @@ impl Graph {
         let (run, cancel, listener) = settings.run("pagerank")?;
         let criterion = Criterion::Change;
         let options = PageRankOptions { damping, tolerance, criterion, rounds_max, teleport: None };
-        let (scores, converged) = watched(py, &cancel, listener.as_ref(), || {
+        let (scores, converged) = watched_reading(py, &cancel, listener.as_ref(), self.path(), || {
             let found = pagerank(&self.snapshot.present_graph::<()>(&run)?, &run, &options)?;
             // The scores of the vertices that are there, in order of vertex.
             let scores = match (self.rows.order()?, self.snapshot.remaining(&run)?) {
@@ -138,13 +139,13 @@ impl Graph {
     /// The row of the vertex with an id.
     fn vertex_of(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> Outcome<VertexId> {
         let v = self.vertex(id)?;
-        py.detach(|| self.rows.row(v))
+        reading(py, self.path(), || self.rows.row(v))
     }
 
     /// The rows of the vertices with the given ids.
     fn vertices_of(&self, py: Python<'_>, ids: &Column) -> Outcome<Array> {
         ids.expect_ids(self.snapshot.ids().is_text())?;
-        py.detach(|| {
+        reading(py, self.path(), || {
             let mut found = self.look_up(ids)?;
             if let Some(order) = self.rows.order()? {
                 found.iter_mut().for_each(|v| *v = order.row(*v));
@@ -171,7 +172,7 @@ impl Graph {
     /// The ids of the given rows, or of all: an array of integers, or a list of strings.
     #[pyo3(signature = (rows=None))]
     fn ids<'py>(&self, py: Python<'py>, rows: Option<&Column>) -> Outcome<Bound<'py, PyAny>> {
-        let vertices = py.detach(|| match rows {
+        let vertices = reading(py, self.path(), || match rows {
             Some(column) => self.numbers(column).map(Some),
             None => Ok(self.rows.order()?.map(|order| order.vertices().to_vec())),
         })?;
@@ -180,7 +181,7 @@ impl Graph {
 
     /// The rows in a column, checked.
     fn checked_rows(&self, py: Python<'_>, column: &Column) -> Outcome<Array> {
-        py.detach(|| self.checked(column)).map(Array::of)
+        reading(py, self.path(), || self.checked(column)).map(Array::of)
     }
 
     /// Whether the id of each row is its number.
@@ -191,13 +192,14 @@ impl Graph {
 
     /// The degree of the vertex with an id.
     fn degree(&self, id: &Bound<'_, PyAny>, direction_name: &str) -> Outcome<usize> {
-        Ok(self.snapshot.degree(direction(direction_name)?, self.vertex(id)?)?)
+        let (direction, v) = (direction(direction_name)?, self.vertex(id)?);
+        self.read(|| Ok(self.snapshot.degree(direction, v)?))
     }
 
     /// The degrees of all rows.
     fn degrees(&self, py: Python<'_>, direction_name: &str) -> Outcome<Array> {
         let direction = direction(direction_name)?;
-        py.detach(|| {
+        reading(py, self.path(), || {
             let degree = |v| Ok(self.snapshot.degree(direction, v)? as u64);
             let degrees: Vec<u64> = match self.rows.order()? {
                 None => {
@@ -212,7 +214,7 @@ impl Graph {
     /// The rows of the neighbours of a row, ascending.
     fn neighbors(&self, py: Python<'_>, row: VertexId, direction_name: &str) -> Outcome<Array> {
         let direction = direction(direction_name)?;
-        py.detach(|| {
+        reading(py, self.path(), || {
             let v = self.rows.vertex(row)?;
             let mut found = self.snapshot.neighbors(direction, v)?.into_owned();
             if let Some(order) = self.rows.order()? {
@@ -230,7 +232,8 @@ impl Graph {
         id: &Bound<'py, PyAny>,
         direction_name: &str,
     ) -> Outcome<Bound<'py, PyAny>> {
-        let mut found = self.snapshot.neighbors(direction(direction_name)?, self.vertex(id)?)?.into_owned();
+        let (direction, v) = (direction(direction_name)?, self.vertex(id)?);
+        let mut found = self.read(|| Ok(self.snapshot.neighbors(direction, v)?.into_owned()))?;
         self.rows.sort(&mut found)?;
         self.id_objects(py, Some(found))
     }
@@ -238,7 +241,7 @@ impl Graph {
     /// Whether an edge between the vertices with these ids exists.
     fn has_edge(&self, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> Outcome<bool> {
         match (self.vertex_if_any(source)?, self.vertex_if_any(target)?) {
-            (Some(source), Some(target)) => Ok(self.snapshot.has_edge(source, target)?),
+            (Some(source), Some(target)) => self.read(|| Ok(self.snapshot.has_edge(source, target)?)),
             _ => Ok(false),
         }
     }
@@ -249,7 +252,7 @@ impl Graph {
         source.expect_ids(is_text)?;
         target.expect_ids(is_text)?;
         same_length(source, target)?;
-        py.detach(|| {
+        reading(py, self.path(), || {
             let sources = self.find_each(source, |_, found| Ok(found))?;
             let targets = self.find_each(target, |_, found| Ok(found))?;
             let has = |(source, target): (&Option<VertexId>, &Option<VertexId>)| match (source, target) {
@@ -268,41 +271,29 @@ impl Graph {
         target: &Bound<'py, PyAny>,
     ) -> Outcome<Vec<Bound<'py, PyDict>>> {
         let (source, target) = (self.vertex(source)?, self.vertex(target)?);
-        let edges = self.snapshot.edges(Direction::Out, source)?;
-        let first = edges.targets().partition_point(|&v| v < target);
-        let count = edges.targets()[first..].iter().take_while(|&&v| v == target).count();
-        let mut found = Vec::new();
-        for index in first..first + count {
-            let values = PyDict::new(py);
-            for property in self.snapshot.edge_properties() {
-                let bits = edges.bits(property.number, index)?;
-                let value = match self.snapshot.dictionary(property.number) {
-                    Some(texts) => esker::store::property::PropertyValue::Text(texts.text(bits as usize)?),
-                    None => esker::store::property::PropertyValue::of(property, bits),
-                };
-                values.set_item(&property.name, value_object(py, value)?)?;
-            }
-            found.push(values);
-        }
-        Ok(found)
+        self.read(|| values_between(py, &self.snapshot, source, target))
     }
 
     /// The properties of the vertex with an id.
     fn vertex_values<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> Outcome<Bound<'py, PyDict>> {
         let (v, values) = (self.vertex(id)?, PyDict::new(py));
-        for record in self.snapshot.vertex_properties() {
-            let property = self.snapshot.vertex_property(&record.name)?;
-            if let Some(value) = property.get(v)? {
-                values.set_item(&record.name, value_object(py, value)?)?;
+        self.read(|| {
+            for record in self.snapshot.vertex_properties() {
+                let property = self.snapshot.vertex_property(&record.name)?;
+                if let Some(value) = property.get(v)? {
+                    values.set_item(&record.name, value_object(py, value)?)?;
+                }
             }
-        }
-        Ok(values)
+            Ok(values)
+        })
     }
 
     /// A property of all rows: an array of values and an array with 1 for rows that have a value, or a list of strings.
     fn property<'py>(&self, py: Python<'py>, name: &str, settings: Settings) -> Outcome<Bound<'py, PyAny>> {
         let (run, cancel, listener) = settings.run("property")?;
-        let values = watched(py, &cancel, listener.as_ref(), || VertexValues::read(&self.rows, name, &run))?;
+        let values = watched_reading(py, &cancel, listener.as_ref(), self.path(), || {
+            VertexValues::read(&self.rows, name, &run)
+        })?;
         Ok(match values {
             VertexValues::Numbers(values, present) => (values, present).into_pyobject(py)?.into_any(),
             VertexValues::Texts(texts) => PyList::new(py, texts)?.into_any(),
@@ -320,7 +311,7 @@ impl Graph {
     ) -> Outcome<(Array, Array, Bound<'py, PyDict>)> {
         let (run, cancel, listener) = settings.run("edges")?;
         let among = among.map(|column| self.checked(column)).transpose()?;
-        let edges = watched(py, &cancel, listener.as_ref(), || {
+        let edges = watched_reading(py, &cancel, listener.as_ref(), self.path(), || {
             EdgeArrays::read(&self.rows, &run, among.as_deref(), with_properties)
         })?;
         Ok(edges.into_python(py)?)
@@ -340,7 +331,7 @@ impl Graph {
             other => &[direction(other)?],
         };
         let (center, cancel) = (self.vertex(center)?, Cancel::default());
-        watched(py, &cancel, None, || {
+        watched_reading(py, &cancel, None, self.path(), || {
             let seen = Bitmap::new(self.snapshot.num_vertices());
             seen.insert(center);
             let mut found = vec![center];
@@ -392,11 +383,21 @@ pub(crate) fn params(options: Vec<(String, String)>) -> Params {
 }
 
 impl Graph {
+    /// The path of its database.
+    fn path(&self) -> &Path {
+        self.snapshot.path()
+    }
+
+    /// Does a short read, which is an error if another program overwrote a file of the database.
+    fn read<T>(&self, work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+        esker::guarded(self.path(), work)
+    }
+
     /// The vertex with an id.
     pub(crate) fn vertex(&self, id: &Bound<'_, PyAny>) -> Outcome<VertexId> {
         let column = Column::one(id)?;
         column.expect_ids(self.snapshot.ids().is_text())?;
-        Ok(self.look_up(&column)?[0])
+        Ok(self.read(|| self.look_up(&column))?[0])
     }
 
     /// The vertex with an id; `None` if there is none, also because no id is of this type.
@@ -404,7 +405,7 @@ impl Graph {
         let find = || -> Outcome<Option<VertexId>> {
             let column = Column::one(id)?;
             column.expect_ids(self.snapshot.ids().is_text())?;
-            Ok(self.find_each(&column, |_, found| Ok(found))?[0])
+            Ok(self.read(|| self.find_each(&column, |_, found| Ok(found)))?[0])
         };
         match find() {
             Err(Failure::Named("MistypedError" | "InvalidError", _)) => Ok(None),
@@ -428,7 +429,7 @@ impl Graph {
             }
             return Ok(texts.into_any());
         }
-        let integers = py.detach(|| -> Outcome<Vec<u64>> {
+        let integers = reading(py, self.path(), || -> Outcome<Vec<u64>> {
             let integer = |v: VertexId| match ids.external_of(v)? {
                 ExternalId::Int(id) => Ok(id),
                 ExternalId::Text(_) => invalid(format!("vertex {v} has a text id, not an integer id")),
@@ -470,7 +471,7 @@ impl Graph {
             let found = snapshot.ids().vertex_of(id)?.filter(|&v| !removed.is_removed(v));
             take(id, found)
         };
-        let ids = column.ids(0..column.len(), snapshot.ids().is_text())?;
+        let ids = column.known_ids(0..column.len(), snapshot.ids().is_text())?;
         (0..ids.len()).map(|index| seek(id_at(&ids, index))).collect()
     }
 

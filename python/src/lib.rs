@@ -52,6 +52,14 @@ use pyo3::prelude::*;
 /// The native half of Esker. Use `esker` instead.
 #[pymodule]
 mod _esker {
+    /// Reads of files that another program overwrites are errors, and print nothing.
+    #[pymodule_init]
+    #[allow(clippy::unnecessary_wraps, reason = "the macro expects a result")]
+    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        esker::silence_panics_of_changed_maps();
+        Ok(())
+    }
+
     #[pymodule_export]
     use super::adjacency::{read_adjacency, read_edges, write_adjacency};
     #[pymodule_export]

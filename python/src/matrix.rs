@@ -12,7 +12,7 @@ use crate::failure::{Failure, Outcome};
 use crate::graph::{Graph, direction};
 use crate::row_order::RowOrder;
 use crate::settings::Settings;
-use crate::watch::watched;
+use crate::watch::watched_reading;
 
 /// Offsets, targets and weights.
 type Csr = (Array, Array, Option<Array>);
@@ -30,7 +30,7 @@ pub(crate) fn csr(
     let direction = direction(direction_name)?;
     let (run, cancel, listener) = settings.run("csr")?;
     let lists = MatrixLists { snapshot: Arc::new(graph.snapshot.clone()), direction, run: &run };
-    watched(py, &cancel, listener.as_ref(), || {
+    watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.path(), || {
         let order = graph.rows.order()?;
         match graph.snapshot.weight_type().filter(|_| weighted) {
             None => lists.unweighted(order),

@@ -7,7 +7,7 @@ use crate::failure::Outcome;
 use crate::graph::Graph;
 use crate::settings::Settings;
 use crate::values::id_object;
-use crate::watch::watched;
+use crate::watch::watched_reading;
 
 /// A length as an object of Python: exact for integers.
 #[derive(IntoPyObject)]
@@ -50,7 +50,7 @@ pub(crate) fn shortest_paths<'py>(
         None => snapshot.weight_property().filter(|_| !steps),
     };
     let (run, cancel, listener) = settings.run("paths")?;
-    let found = watched(py, &cancel, listener.as_ref(), || {
+    let found = watched_reading(py, &cancel, listener.as_ref(), snapshot.path(), || {
         Ok(paths(snapshot, from, to, PathOptions { count, weight }, &run)?)
     })?;
     let objects = |Path { vertices, lengths }: Path| {

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use crate::database::{Database, Handle};
 use crate::failure::Outcome;
 use crate::settings::{Settings, one_of};
-use crate::watch::watched;
+use crate::watch::{watched, watched_reading};
 
 /// How to write a version.
 #[derive(FromPyObject)]
@@ -57,7 +57,7 @@ pub(crate) fn export_version(
     };
     let run = Arc::new(Run::new(RunOptions { threads: 1, cancel: cancel.clone(), ..RunOptions::default() })?);
     let open = open.under(&run);
-    watched(py, &cancel, None, || {
+    watched_reading(py, &cancel, None, database.directory(), || {
         let snapshot = Database::snapshot(&open, at)?;
         let values = settings.vertex_properties.as_deref();
         values.map(|path| vertex_properties(&snapshot, path, &options, &run)).transpose()?;

@@ -17,6 +17,7 @@ use crate::array::{Array, Item, ItemType};
 use crate::capsule;
 use crate::failure::{Failure, Outcome};
 use crate::row_order::Rows;
+use crate::watch::reading;
 
 /// Number of rows per batch. External ids are generated for one batch at a time.
 const BATCH_ROWS: usize = 1 << 16;
@@ -33,7 +34,10 @@ pub(crate) struct Stream {
 impl Stream {
     #[new]
     fn new(py: Python<'_>, answer: &crate::answer::Answer) -> Outcome<Self> {
-        Ok(Self { answer: py.detach(|| answer.in_rows())?, rows: answer.rows.clone() })
+        Ok(Self {
+            answer: reading(py, answer.rows.snapshot().path(), || answer.in_rows())?,
+            rows: answer.rows.clone(),
+        })
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -44,7 +48,7 @@ impl Stream {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The interface allows a producer with a single form to ignore the requested schema.
         drop(requested_schema);
-        let batches = py.detach(|| Batches::new(&self.answer, &self.rows))?;
+        let batches = reading(py, self.rows.snapshot().path(), || Batches::new(&self.answer, &self.rows))?;
         capsule::stream(py, Box::new(batches))
     }
 }
@@ -115,7 +119,9 @@ impl Iterator for Batches {
 
     fn next(&mut self) -> Option<Self::Item> {
         let left = self.next < self.num_rows;
-        left.then(|| self.batch().map_err(|failure| ArrowError::ExternalError(PyErr::from(failure).into())))
+        let path = self.rows.snapshot().path().to_owned();
+        let batch = left.then(|| esker::guarded(&path, || self.batch()));
+        batch.map(|batch| batch.map_err(|failure| ArrowError::ExternalError(PyErr::from(failure).into())))
     }
 }
 

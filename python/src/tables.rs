@@ -24,6 +24,7 @@ use crate::graph::Graph;
 use crate::row_order::Rows;
 use crate::settings::brief;
 use crate::stream::{id_type, ids_are_signed, ids_array};
+use crate::watch::reading;
 
 /// Rows of a batch, about: a list of edges is not cut.
 const BATCH_ROWS: usize = 1 << 16;
@@ -57,7 +58,7 @@ impl TableStream {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The interface allows a producer with a single form to ignore the requested schema.
         drop(requested_schema);
-        let batches = py.detach(|| TableBatches::new(self))?;
+        let batches = reading(py, self.rows.snapshot().path(), || TableBatches::new(self))?;
         capsule::stream(py, Box::new(batches))
     }
 }
@@ -178,7 +179,9 @@ impl Iterator for TableBatches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.batch().map_err(|failure| ArrowError::ExternalError(PyErr::from(failure).into())).transpose()
+        let path = self.rows.snapshot().path().to_owned();
+        let batch = esker::guarded(&path, || self.batch());
+        batch.map_err(|failure| ArrowError::ExternalError(PyErr::from(failure).into())).transpose()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Runs long work on a separate thread while the calling thread handles signals and progress.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -111,6 +112,27 @@ pub(crate) fn watched<T: Send>(
     })
 }
 
+/// As [`watched`], for work that reads a database: an error instead of its result, or of its panic, if another program overwrote a file of
+/// the database.
+pub(crate) fn watched_reading<T: Send>(
+    py: Python<'_>,
+    cancel: &Cancel,
+    listener: Option<&Listener>,
+    database: &Path,
+    work: impl FnOnce() -> Outcome<T> + Send,
+) -> Outcome<T> {
+    watched(py, cancel, listener, || esker::guarded(database, work))
+}
+
+/// Does short work that reads a database, detached from the interpreter. Errors as those of [`watched_reading`].
+pub(crate) fn reading<T: Send>(
+    py: Python<'_>,
+    database: &Path,
+    work: impl FnOnce() -> Outcome<T> + Send,
+) -> Outcome<T> {
+    py.detach(|| esker::guarded(database, work))
+}
+
 fn finish<T>(
     outcome: std::thread::Result<Outcome<T>>,
     raised: Option<PyErr>,
@@ -118,6 +140,10 @@ fn finish<T>(
 ) -> Outcome<T> {
     if let Some(error) = raised {
         return Err(error.into());
+    }
+    if outcome.is_err() {
+        // A file that another program overwrote explains the panic.
+        esker::check_maps(Path::new(""))?;
     }
     let outcome = outcome.map_err(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());

@@ -15,7 +15,7 @@ use crate::answer::Answer;
 use crate::failure::{Failure, Outcome, invalid};
 use crate::graph::{Graph, params};
 use crate::settings::{Choice, Settings, one_of};
-use crate::watch::watched;
+use crate::watch::watched_reading;
 
 /// Most windows of one series.
 const STEPS_MAX: usize = 1 << 24;
@@ -46,8 +46,9 @@ pub(crate) fn window_times(
 ) -> Outcome<KnownTimes> {
     let unit = self::unit(unit)?;
     let (run, cancel, listener) = settings.run("times")?;
-    let times =
-        watched(py, &cancel, listener.as_ref(), || Ok(Times::of(&graph.snapshot, time, unit, &run)?))?;
+    let times = watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.path(), || {
+        Ok(Times::of(&graph.snapshot, time, unit, &run)?)
+    })?;
     Ok((times.property, symbol(times.unit).to_owned(), times.range))
 }
 
@@ -82,7 +83,7 @@ pub(crate) fn window_ends(
         None => return invalid("every is missing"),
     };
     let (run, cancel, listener) = settings.run("times")?;
-    watched(py, &cancel, listener.as_ref(), || {
+    watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.path(), || {
         let mut steps = times.ends(&graph.snapshot, step, (first.as_ref(), last.as_ref()), &run)?;
         let ends: Vec<i64> = steps.by_ref().take(STEPS_MAX).collect();
         if steps.next().is_some() {
@@ -170,7 +171,7 @@ pub(crate) fn window(
     let window = TimeWindow { after: range.0, until: range.1, copies };
     let (run, cancel, listener) = settings.run("window")?;
     let snapshot = choice.of(&graph.snapshot)?;
-    let snapshot = watched(py, &cancel, listener.as_ref(), || {
+    let snapshot = watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.path(), || {
         Ok(snapshot.window(property, window, all_vertices, &run)?)
     })?;
     Ok(Graph { snapshot, rows: graph.rows.clone() })
@@ -199,7 +200,7 @@ pub(crate) fn window_answers(
     let snapshot = choice.of(&graph.snapshot)?;
     let request = Request::default();
     let job = WindowJob { entry, params: &params, request: &request, resources: &resources, all_vertices };
-    watched(py, &cancel, listener.as_ref(), || {
+    watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.path(), || {
         let mut answers = Vec::new();
         WindowSeries::answers(&snapshot, (property, windows), &job, &run, |found| {
             answers.push(Answer::new(found.answer, &graph.rows));
@@ -228,7 +229,8 @@ pub(crate) fn version_answers(
     if read.first().is_none_or(|first| entry.reads_weights(first) || first.drops_directions()) {
         return Ok(Vec::new());
     }
-    watched(py, &cancel, listener.as_ref(), || {
+    let path = read[0].path().to_owned();
+    watched_reading(py, &cancel, listener.as_ref(), &path, || {
         let mut answers = Vec::new();
         let versions = (read.len(), |i: usize| Ok::<_, Failure>(read[i].clone()));
         answers_on_versions(versions, (entry, &params), &run, |found| {

@@ -9,7 +9,7 @@ use std::path::Path;
 use esker_store::Error as StoreError;
 use esker_store::io::changed_map;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// An error if a mapped file at or below a directory was written to since it was mapped; the empty path means all files.
 /// One look at the file system for each mapped file.
@@ -31,12 +31,18 @@ pub fn check_maps(below: &Path) -> Result<()> {
 ///
 /// # Errors
 /// Those of the work; as [`check_maps`].
-pub(crate) fn guarded<T>(database: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn guarded<T, E: From<Error>>(
+    database: &Path,
+    work: impl FnOnce() -> std::result::Result<T, E>,
+) -> std::result::Result<T, E> {
     // What the work leaves half-done is dropped with the panic.
     match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(done)) => check_maps(database).map(|()| done),
+        Ok(Ok(done)) => Ok(check_maps(database).map(|()| done)?),
         Ok(Err(error)) => Err(error),
-        Err(panic) => check_maps(database).and_then(|()| resume_unwind(panic)),
+        Err(panic) => {
+            check_maps(database)?;
+            resume_unwind(panic)
+        }
     }
 }
 
@@ -62,14 +68,15 @@ mod tests {
         let path = directory.path().join("layer");
         std::fs::write(&path, [1; 64]).unwrap();
         let map = RealDisk.open(&path).unwrap().map().unwrap();
-        let panics = || guarded::<u8>(directory.path(), || panic!("an index out of range"));
+        let byte = || -> Result<u8> { Ok(map[3]) };
+        let panics = || guarded(directory.path(), || -> Result<u8> { panic!("an index out of range") });
         assert!(catch_unwind(panics).is_err());
-        assert_eq!(guarded(directory.path(), || Ok(map[3])).unwrap(), 1);
+        assert_eq!(guarded(directory.path(), byte).unwrap(), 1);
         RealDisk.open_for_writing(&path).unwrap().write_at(&[9], 3).unwrap();
-        for outcome in [guarded(directory.path(), || Ok(map[3])), panics()] {
+        for outcome in [guarded(directory.path(), byte), panics()] {
             let message = outcome.unwrap_err().to_string();
             assert!(message.contains("layer is damaged at byte 0: another program wrote to it"), "{message}");
         }
-        assert!(guarded(Path::new("/elsewhere"), || Ok(map[3])).is_ok(), "it is of another database");
+        assert!(guarded(Path::new("/elsewhere"), byte).is_ok(), "it is of another database");
     }
 }

@@ -58,7 +58,7 @@ pub use esker_algo as algo;
 pub use esker_graph as graph;
 pub use esker_import::{self as import, export};
 pub use esker_store as store;
-pub use guard::{check_maps, silence_panics_of_changed_maps};
+pub use guard::{check_maps, guarded, silence_panics_of_changed_maps};
 
 /// The examples of README.md, compiled with the documentation tests.
 #[cfg(doctest)]
