@@ -28,6 +28,7 @@ mod copies;
 mod vertices;
 mod values;
 mod long_texts;
+mod endings;
 mod inputs;
 mod limits;
 mod rates;
