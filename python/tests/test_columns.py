@@ -72,7 +72,8 @@ def test_the_weight_given_to_create_holds_for_files(tmp_path):
 
 def test_the_weights_of_other_objects_have_a_name():
     matrix = scipy.sparse.coo_array(([1.0, 1.0, 9.0], ([0, 1, 0], [1, 2, 2])), shape=(3, 3))
-    for given in (matrix, [(0, 1, 1), (1, 2, 1), (0, 2, 9)], np.array([(0, 1, 1), (1, 2, 1), (0, 2, 9)])):
+    # An array of three rows and three columns could be an adjacency matrix.
+    for given in (matrix, [(0, 1, 1), (1, 2, 1), (0, 2, 9)], np.array([(0, 1, 1), (1, 2, 1), (0, 2, 9), (2, 3, 1)])):
         graph = esker.from_edges(given, weight="cost")
         assert graph.weight == "cost" and graph.sssp(0)[2] == 2
         assert esker.from_edges(given, weight=False).weight is None
@@ -246,7 +247,7 @@ def test_tuples_that_cannot_be_read_are_refused():
         ([(1, 2, 3, 4)], ValueError),
         ([(None, 2)], ValueError),
         ([(-1, 2)], ValueError),
-        ([(1.5, 2)], TypeError),
+        ([(1.5, 2)], ValueError),
         ([("a\ud800", "b")], ValueError),
         ([(1, 2, "heavy")], TypeError),
     ):

@@ -209,11 +209,13 @@ def test_views_have_the_order_too(**case):
     for one in (graph.subgraph(ids[::2]), graph.subgraph(np.arange(0, len(ids), 2), dense=True)):
         if part.edges and part.marks:
             expect_agreement(one, part)
-    chosen = Model(model.directed, model.several)
-    chosen.vertices, chosen.marks = model.vertices, model.marks
-    chosen.edges = [edge for edge in model.edges if edge[2] % 2 == 0]
-    if chosen.edges:
-        expect_agreement(graph.filter(lambda edges: edges.properties["weight"] % 2 == 0), chosen)
+    for every in (True, False):
+        chosen = Model(model.directed, model.several)
+        chosen.edges = [edge for edge in model.edges if edge[2] % 2 == 0]
+        chosen.vertices = model.vertices if every else {end for edge in chosen.edges for end in edge[:2]}
+        chosen.marks = {v: mark for v, mark in model.marks.items() if v in chosen.vertices}
+        if chosen.edges and chosen.marks:
+            expect_agreement(graph.filter(lambda edges: edges.properties["weight"] % 2 == 0, all_vertices=every), chosen)
 
 
 @settings(max_examples=20)
