@@ -173,6 +173,10 @@ impl Column {
                 property.name,
                 self.kind().unwrap_or_default()
             )),
+            // Only where nothing says what values are, in files of text and scripts, is a text read as a number.
+            None if property.is_number() && self.column_type == ColumnType::Texts && !range.is_empty() => {
+                mistyped(format!("{}: the property {:?} holds numbers, not texts", self.what, property.name))
+            }
             None if property.is_number() || property.is_text() => self.values_or_unsigned(range),
             Some(logical) if *logical == property.logical => self.values_or_unsigned(range),
             _ => self.values_as(range, &property.property_type()),
