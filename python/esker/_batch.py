@@ -233,7 +233,8 @@ class Batch:
 
     def delete_edges(self, source: Any, target: Any = None, *, properties: Mapping[str, Any] | None = None) -> Batch:
         """Removes edges, given as for :meth:`add_edges`: all edges between two vertices or, with ``properties`` and for a table with further
-        columns, those that have these values. Missing edges are ignored; ``deleted`` is the number of edges that the commit removed. Returns the
+        columns, those that have these values. Missing edges are ignored, but an
+        error if they are named by their ids (:meth:`Database.define_edge_property`); ``deleted`` is the number of edges that the commit removed. Returns the
         batch.
 
         >>> batch.delete_edges({"source": [1], "target": [2], "kind": ["road"]})

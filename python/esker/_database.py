@@ -760,7 +760,14 @@ class Database:
         self, name: str, type: str = "f64", *, weight: bool = False, threads: int | None = None, progress: ProgressOption = None
     ) -> None:
         """Adds an edge property. ``type`` is ``text`` or a number type as shown by ``info`` (``i64``, ``f64`` and so on). Existing edges get 0 or the
-        empty text, in all versions. With ``weight=True``, the property becomes the weight. This merges all layers."""
+        empty text, in all versions. With ``weight=True``, the property becomes the weight. This merges all layers.
+
+        With the type ``edge-id``, where parallel edges are kept, the database gives edges ids that tell them apart, such as ``v7.2``: the version
+        that added the edge, and its place among the edges between the same vertices that this version added. An id never changes. Edges that exist
+        get ids, too, with version 0 if the database has had more versions than one. Do not give values of the property with new edges.
+
+        >>> db.define_edge_property("edge_id", "edge-id")
+        """
         for what, text in (("name", name), ("type", type)):
             if not isinstance(text, str):
                 raise MistypedError(f"{what} must be a string, not {text!r:.60}")

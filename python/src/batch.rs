@@ -8,7 +8,7 @@ use esker::graph::{Cancel, counted};
 use esker::import::source::id_at;
 use esker::store::EdgeMatch;
 use esker::store::database::GraphSchema;
-use esker::store::format::{ElementType, PropertyRecord, PropertyType};
+use esker::store::format::{ElementType, LogicalType, PropertyRecord, PropertyType};
 use pyo3::prelude::*;
 
 use crate::column::{Column, ColumnType, same_length};
@@ -103,7 +103,7 @@ impl Batch {
         self.change(py, &own, |state, range| {
             let (sources, targets) =
                 (source.ids(range.clone(), self.text_ids)?, target.ids(range.clone(), self.text_ids)?);
-            let records = state.batch.edge_properties().to_vec();
+            let records: Vec<PropertyRecord> = state.batch.given_properties().cloned().collect();
             let values: Vec<ArrayRef> = indices
                 .iter()
                 .zip(&records)
@@ -235,8 +235,12 @@ impl Batch {
     /// For each edge property, the index of its column.
     fn column_indices(&self, columns: &[(String, Column)], len: usize) -> Outcome<Vec<usize>> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let records = state.as_ref().ok_or_else(ended)?.batch.edge_properties();
-        let names: Vec<&str> = records.iter().map(|record| record.name.as_str()).collect();
+        let batch = &state.as_ref().ok_or_else(ended)?.batch;
+        let names: Vec<&str> = batch.given_properties().map(|record| record.name.as_str()).collect();
+        let mut ids = batch.edge_properties().iter().filter(|one| one.logical == LogicalType::EdgeId);
+        if let Some(ids) = ids.find(|ids| columns.iter().any(|(name, _)| *name == ids.name)) {
+            return invalid(format!("the database gives edges their ids: leave {:?} out", ids.name));
+        }
         let known = || if names.is_empty() { "no properties".to_owned() } else { names.join(", ") };
         if let Some((name, _)) = columns.iter().find(|(name, _)| !names.contains(&name.as_str())) {
             return invalid(format!(

@@ -107,7 +107,7 @@ type StateObjects = (Option<u64>, u64, u64, u64, Option<(i64, &'static str)>, f6
 
 /// The columns of a stream: those of the edges of a database.
 fn schema_of(target: &Target) -> Schema {
-    let properties = &target.edge_properties;
+    let properties: Vec<_> = target.given_properties().collect();
     Schema {
         format: "columns",
         ids: if target.text_ids { IdKind::Text } else { IdKind::Int },
@@ -216,7 +216,8 @@ pub(crate) fn stream_edges(
             (Some(sender), Box::new(open))
         }
     };
-    let (properties, has_texts) = (target.edge_properties.clone(), target.text_ids);
+    let properties: Vec<_> = target.given_properties().cloned().collect();
+    let has_texts = target.text_ids;
     let committing = move || {
         let input = match open(&target) {
             Ok(input) => input,

@@ -44,6 +44,7 @@ pub(crate) fn value_object<'py>(py: Python<'py>, value: PropertyValue<'_>) -> Py
         PropertyValue::Boolean(value) => PyBool::new(py, value).to_owned().into_any(),
         PropertyValue::Date(days) => date_object(py, days)?,
         PropertyValue::Timestamp(time) => time_object(py, time)?,
+        PropertyValue::EdgeId(id) => shown!(id.to_string()),
     })
 }
 

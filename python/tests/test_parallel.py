@@ -6,6 +6,7 @@ import collections
 import random
 import warnings
 
+import pyarrow
 import pytest
 
 import esker
@@ -64,3 +65,33 @@ def test_an_undirected_multigraph_comes_back_from_both_of_its_arcs(tmp_path):
         assert again.graph().num_edges == 4
     with pytest.raises(esker.InvalidError, match="both_ends has no effect on directed edges"):
         esker.create().import_(tmp_path / "x.csv", both_ends=True, directed=True)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_an_edge_is_deleted_by_its_id(directed):
+    with esker.create(directed=directed, multigraph=True) as db:
+        with db.batch() as batch:
+            batch.add_edges([1, 1, 1], [2, 2, 2], properties={"kind": ["road", "road", "road"]})
+        db.define_edge_property("edge_id", "edge-id")
+        with db.batch() as batch:
+            batch.add_edges({"source": [1], "target": [2], "kind": ["road"]})
+        with db.batch() as batch:
+            batch.delete_edges({"source": [1], "target": [2], "edge_id": ["v1.2"]})
+        assert batch.deleted == 1
+        db.compact()
+        ids = [pyarrow.table(db.graph(version).edges())["edge_id"].to_pylist() for version in (1, 2, 3)]
+        assert [sorted(column) for column in ids] == [
+            ["v1.1", "v1.2", "v1.3"],
+            ["v1.1", "v1.2", "v1.3", "v2.1"],
+            ["v1.1", "v1.3", "v2.1"],
+        ]
+        for refused, why in (
+            ({"source": [1], "target": [2], "edge_id": ["v1.2"]}, "no edge from 1 to 2 has the id v1.2"),
+            ({"source": [1], "target": [2], "edge_id": ["1.2"]}, "is not the id of an edge"),
+            ({"source": [1], "target": [2], "edge_id": [7]}, "edge_id"),
+        ):
+            with pytest.raises(esker.Error, match=why), db.batch() as batch:
+                batch.delete_edges(refused)
+        with pytest.raises(esker.Error, match="the database gives edges their ids"), db.batch() as batch:
+            batch.add_edges({"source": [1], "target": [2], "kind": ["road"], "edge_id": ["v9.9"]})
+        assert db.graph().num_edges == 3

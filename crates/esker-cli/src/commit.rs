@@ -26,6 +26,7 @@ const TYPED_BYTES_MAX: u64 = 1 << 20;
 #[command(after_help = "Changes:
   + u v name=value ...      add an edge, or set the properties of an existing one
   - u v                     delete an edge; of parallel edges all, or those with given values, as in - u v kind=road
+  - u v edge_id=v7.2        where edges have ids (esker import --edge-ids): delete the one with this id
   -2 u v name=value ...     where edges may be parallel: delete two of these; +2 adds two
   + u                       add a vertex
   - u                       delete a vertex with its edges

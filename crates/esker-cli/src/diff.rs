@@ -39,6 +39,10 @@ pub(crate) struct DiffCommand {
     /// Print only the number of changes of each kind
     #[arg(long)]
     summary: bool,
+    /// Name the edges that are removed by their ids, where edges have some: committed to a copy of this database, the output then removes the same
+    /// ones of parallel edges
+    #[arg(long)]
+    edge_ids: bool,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -65,6 +69,9 @@ impl DiffCommand {
         }
         let style = if self.json { Style::Json } else { Style::Script };
         let mut differences = Differences::new(&a, &b, style, &mut out);
+        if self.edge_ids {
+            differences = differences.naming_removed();
+        }
         let summary = diff(&a, &b, &run, |difference| match self.summary {
             true => Ok(()),
             false => differences.write(&difference),

@@ -3,16 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use esker::change::give_edge_ids;
+use esker::graph::Cancel;
 use esker::import::format::Format;
 use esker::import::options::Duplicates;
+use esker::store::Database;
 use esker::store::headed::Heads;
 use serde_json::json;
 
 use crate::encoding::{OnlyArgs, StoredEncoding};
 use crate::failure::{Failure, Outcome};
 use crate::heads::{HeadsArgs, describe as describe_heads};
-use crate::importing::{Imported, PolicyArgs, import_files, refuse_standard_output};
+use crate::importing::{DuplicatesArg, Imported, PolicyArgs, import_files, refuse_standard_output};
 use crate::interrupt::cancel_on_signals;
+use crate::progress::Bar;
 use crate::reading::{IdsArg, ReadArgs};
 use crate::resources::{ResourceArgs, peak_memory_bytes};
 use crate::size::{bytes, count, counted, rate, seconds};
@@ -45,6 +49,11 @@ pub(crate) struct ImportCommand {
     heads: HeadsArgs,
     #[command(flatten)]
     policy: PolicyArgs,
+    /// With --duplicates keep, give edges ids that tell parallel ones apart, in the property edge_id: the version that added the edge, and its
+    /// place among those between its ends that this version added, as in v1.2. An id never changes. Takes 8 bytes an edge and direction, and writes
+    /// the lists twice
+    #[arg(long)]
+    edge_ids: bool,
     #[command(flatten)]
     writes: WriteOptionArgs,
     #[command(flatten)]
@@ -70,6 +79,10 @@ impl ImportCommand {
         };
         self.only.check(Some(self.encoding), self.heads.are_wanted())?;
         refuse_standard_output(target)?;
+        if self.edge_ids && self.policy.duplicates != Some(DuplicatesArg::Keep) {
+            let reason = "--edge-ids is for parallel edges: give --duplicates keep, too, which keeps them";
+            return Err(Failure::Usage(reason.to_owned()));
+        }
         remark_future(self.event_time);
         let target = PathBuf::from(target);
         let cancel = cancel_on_signals()?;
@@ -86,6 +99,9 @@ impl ImportCommand {
             &cancel,
             self.force,
         )?;
+        if self.edge_ids {
+            self.give_ids(&target, &cancel)?;
+        }
         let heads = self.heads.make_at(&target, &self.resources, &cancel)?;
         if imported.report.vertices == 0 {
             let name = target.display();
@@ -112,6 +128,28 @@ impl ImportCommand {
             false => print(&target, &imported, heads),
         };
         printed.map_err(|failure| failure.after(&format!("imported to {}", target.display())))
+    }
+}
+
+impl ImportCommand {
+    /// Gives the edges of the new database their ids.
+    fn give_ids(&self, target: &Path, cancel: &Cancel) -> Outcome {
+        let bar = Bar::spinner(false);
+        let run = self.resources.run(cancel, 0, false, Some(bar.on_round("ids of edges")))?;
+        let give = || {
+            let database = Database::open(target, self.resources.of_database(&run))?;
+            give_edge_ids(&database, &run)?;
+            database.close()?;
+            Ok(())
+        };
+        let given = give();
+        bar.finish();
+        given.map_err(|failure: Failure| {
+            failure.after(&format!(
+                "imported to {0} without ids of edges, which `esker options {0} --edge-ids` adds",
+                target.display()
+            ))
+        })
     }
 }
 

@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use esker::change::give_edge_ids;
+use esker::graph::{Run, RunOptions};
 use esker::store::Store;
 use esker::store::format::WriteOptions;
 use esker::window::Declared;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};
+use crate::interrupt::cancel_on_signals;
 use crate::opening::open_for_change;
 use crate::text;
 use crate::write_options::{DeclareArgs, WriteOptionArgs, describe, describe_stream, stream_json, to_json};
@@ -22,7 +25,8 @@ use crate::write_options::{DeclareArgs, WriteOptionArgs, describe, describe_stre
 #[command(after_help = "Examples:
   esker options web.esker --freeze-size 16MiB --merge never
   esker options timed.esker --time seconds --delay 10s --expire 30d
-  esker options timed.esker --expire never")]
+  esker options timed.esker --expire never
+  esker options trips.esker --edge-ids")]
 pub(crate) struct OptionsCommand {
     /// The database
     database: PathBuf,
@@ -30,6 +34,10 @@ pub(crate) struct OptionsCommand {
     writes: WriteOptionArgs,
     #[command(flatten)]
     stream: DeclareArgs,
+    /// Give edges ids, where parallel edges are kept: see `esker import --edge-ids`. This writes all layers anew. Edges that exist get ids, too; unless
+    /// the import is the only version, theirs begin with v0
+    #[arg(long)]
+    edge_ids: bool,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -38,7 +46,7 @@ pub(crate) struct OptionsCommand {
 impl OptionsCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let sets_writes = self.writes.over(WriteOptions::default()).is_some();
-        if !sets_writes && self.stream.over(Declared::default()).is_none() {
+        if !sets_writes && !self.edge_ids && self.stream.over(Declared::default()).is_none() {
             let store = Store::open(&self.database)?;
             let manifest = store.whole_manifest()?;
             return self.report(&manifest.options(), &Declared::of(manifest));
@@ -47,6 +55,12 @@ impl OptionsCommand {
         // What can be refused comes first.
         if let Some(stream) = self.stream.over(Declared::of(&database.manifest())) {
             stream.keep(&database)?;
+        }
+        if self.edge_ids {
+            give_edge_ids(
+                &database,
+                &Run::new(RunOptions { cancel: cancel_on_signals()?, ..RunOptions::default() })?,
+            )?;
         }
         let options = self.writes.over(database.write_options());
         options.map_or(Ok(()), |options| database.set_write_options(options))?;

@@ -64,8 +64,14 @@ codes! {
         Date = 3,
         /// Units of time since 1970-01-01 00:00, as `I64`: in UTC if there is a zone, else of a clock that is not known.
         Timestamp = 4,
+        /// Ids of edges, as `I64`: 2^28 times the version that added the edge, plus its place among the edges between its two ends that this version
+        /// added, from 1.
+        EdgeId = 5,
     }
 }
+
+/// The name of the type of ids of edges.
+const EDGE_ID: &str = "edge-id";
 
 /// What the values of a property are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +91,8 @@ pub enum LogicalType {
         /// The time zone in which they are shown, such as `UTC` or `Europe/Berlin`; empty if the zone of the clock is not known.
         zone: String,
     },
+    /// Ids that the database gives to edges: see [`crate::EdgeId`].
+    EdgeId,
 }
 
 impl LogicalType {
@@ -104,7 +112,7 @@ impl LogicalType {
             Self::Number | Self::Text => None,
             Self::Boolean => Some(ElementType::U8),
             Self::Date => Some(ElementType::I32),
-            Self::Timestamp { .. } => Some(ElementType::I64),
+            Self::Timestamp { .. } | Self::EdgeId => Some(ElementType::I64),
         }
     }
 }
@@ -122,6 +130,7 @@ impl FieldValue for LogicalType {
             Self::Text => LogicalKind::Text.put(out),
             Self::Boolean => LogicalKind::Boolean.put(out),
             Self::Date => LogicalKind::Date.put(out),
+            Self::EdgeId => LogicalKind::EdgeId.put(out),
             Self::Timestamp { unit, zone } => {
                 LogicalKind::Timestamp.put(out);
                 unit.put(out);
@@ -136,6 +145,7 @@ impl FieldValue for LogicalType {
             LogicalKind::Text => Self::Text,
             LogicalKind::Boolean => Self::Boolean,
             LogicalKind::Date => Self::Date,
+            LogicalKind::EdgeId => Self::EdgeId,
             LogicalKind::Timestamp => {
                 Self::Timestamp { unit: FieldValue::take(input)?, zone: FieldValue::take(input)? }
             }
@@ -202,6 +212,7 @@ impl fmt::Display for PropertyType {
             LogicalType::Text => f.write_str("text"),
             LogicalType::Boolean => f.write_str("bool"),
             LogicalType::Date => f.write_str("date"),
+            LogicalType::EdgeId => f.write_str(EDGE_ID),
             LogicalType::Timestamp { unit, zone } if zone.is_empty() => {
                 write!(f, "timestamp[{}]", unit.symbol())
             }
@@ -223,6 +234,7 @@ impl FromStr for PropertyType {
             "text" => Some(LogicalType::Text),
             "bool" | "boolean" => Some(LogicalType::Boolean),
             "date" => Some(LogicalType::Date),
+            EDGE_ID => Some(LogicalType::EdgeId),
             "timestamp" => Some(LogicalType::Timestamp { unit: TimeUnit::Micro, zone: String::new() }),
             _ => text.strip_prefix("timestamp[").and_then(|rest| rest.strip_suffix(']')).and_then(timestamp),
         };

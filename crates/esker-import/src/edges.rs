@@ -1,6 +1,6 @@
 //! The edges of an import as pairs of vertices with words of properties beside them, block by block.
 
-use esker_format::{ElementType, Error, Result};
+use esker_format::{ElementType, Error, LogicalType, PropertyType, Result};
 use esker_graph::VertexId;
 
 use super::gather::{Gathered, RawEnds};
@@ -293,6 +293,18 @@ fn expect_number(found: ElementType, name: &str) -> Result<ElementType> {
         ))),
         number => Ok(number),
     }
+}
+
+/// Refuses ids of edges, which no input gives.
+pub(super) fn check_types(schema: &Schema) -> Result<()> {
+    let is_id =
+        |found: &Option<PropertyType>| found.as_ref().is_some_and(|one| one.logical == LogicalType::EdgeId);
+    schema.types.iter().position(is_id).map_or(Ok(()), |place| {
+        Err(Error::Usage(format!(
+            "{} cannot have the type edge-id, because a database gives edges their ids itself: read the column as text",
+            schema.properties[place]
+        )))
+    })
 }
 
 /// Refuses policies for duplicates that ask for weights where there are none.

@@ -13,7 +13,7 @@ use super::buffers::ColumnBuffers;
 use super::build::{Build, check_symmetric};
 use super::built::{Built, BuiltIds, BuiltProperty};
 use super::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
-use super::edges::{EdgeBuffer, Edges, check_weight, raw_keys};
+use super::edges::{EdgeBuffer, Edges, check_types, check_weight, raw_keys};
 use super::gather::{Gathered, IdStats, InOrder, WORKER_BYTES, gather};
 use super::generated::GENERATOR;
 use super::number::Numberer;
@@ -54,6 +54,7 @@ pub(crate) fn build_layer(
     let schema = schema_of(&*reader, options);
     let options = &options_for(&*reader, &schema, options);
     check_weight(&schema, options.duplicates)?;
+    check_types(&schema)?;
     let buffers = ColumnBuffers::new(schema.properties.len(), options.memory_bytes)?;
     let run = run_of(options)?;
     let work = Work::on(place.disk, Arc::new(run), options.memory_bytes, place.directory);

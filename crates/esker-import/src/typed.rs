@@ -7,7 +7,7 @@ use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Schema, TimeUnit as ArrowUnit};
 use esker_format::decimal::{self, Number};
-use esker_format::{ElementType, LogicalType, PropertyType, TimeUnit};
+use esker_format::{EdgeId, ElementType, LogicalType, PropertyType, TimeUnit};
 use esker_layers::property::PropertyValue;
 
 use super::source::{Numbers, text_column};
@@ -63,6 +63,7 @@ pub fn arrow_type(logical: &LogicalType) -> Option<DataType> {
         LogicalType::Number | LogicalType::Text => None,
         LogicalType::Boolean => Some(DataType::Boolean),
         LogicalType::Date => Some(DataType::Date32),
+        LogicalType::EdgeId => Some(DataType::Utf8),
         LogicalType::Timestamp { unit, zone } => {
             let unit = match unit {
                 TimeUnit::Second => ArrowUnit::Second,
@@ -95,6 +96,12 @@ pub fn arrow_column(logical: &LogicalType, numbers: &ArrayRef) -> ArrayRef {
             Arc::new(arrow_array::BooleanArray::from_iter(values))
         }
         LogicalType::Date => Arc::new(values.unary::<_, Date32Type>(|days| days as i32)),
+        LogicalType::EdgeId => {
+            let ids = values
+                .iter()
+                .map(|bits| bits.map(|bits| EdgeId::from_bits(bits.cast_unsigned()).to_string()));
+            Arc::new(arrow_array::StringArray::from_iter(ids))
+        }
         LogicalType::Timestamp { unit, zone } => match unit {
             TimeUnit::Second => times!(TimestampSecondType, zone),
             TimeUnit::Milli => times!(TimestampMillisecondType, zone),

@@ -5,7 +5,7 @@ use std::io::Write;
 use esker_graph::VertexId;
 use esker_import::typed;
 use esker_store::diff::{DiffEdge, DiffSummary, Difference};
-use esker_store::format::{PropertyRecord, decimal};
+use esker_store::format::{LogicalType, PropertyRecord, decimal};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{Error, Result, Snapshot};
@@ -41,6 +41,8 @@ pub struct Differences<'a, W> {
     style: Style,
     out: W,
     properties: Vec<PropertyRecord>,
+    /// The property with the ids of edges, if lines that remove an edge name it.
+    ids: Option<PropertyRecord>,
     begun: bool,
     /// Parallel edges that were added or removed, and are not written yet, since more of the same may follow.
     pending: Option<Pending>,
@@ -57,10 +59,20 @@ struct Pending {
 }
 
 impl<'a, W: Write> Differences<'a, W> {
-    /// A writer for the differences from `a` to `b`.
+    /// A writer for the differences from `a` to `b`. Lines of a script leave out the ids of edges, which differ in
+    /// other databases: see [`Differences::naming_removed`].
     pub fn new(a: &'a Snapshot, b: &'a Snapshot, style: Style, out: W) -> Self {
-        let properties = a.edge_properties().cloned().collect();
-        Self { a, b, style, out, properties, begun: false, pending: None }
+        let is_shown = |one: &&PropertyRecord| style == Style::Json || one.logical != LogicalType::EdgeId;
+        let properties = a.edge_properties().filter(is_shown).cloned().collect();
+        Self { a, b, style, out, properties, ids: None, begun: false, pending: None }
+    }
+
+    /// This writer, but lines of a script name the edges that they remove by their ids, if edges have some. Committed to a copy of
+    /// the database, such a script removes the same ones of parallel edges.
+    #[must_use]
+    pub fn naming_removed(mut self) -> Self {
+        self.ids = self.a.edge_properties().find(|one| one.logical == LogicalType::EdgeId).cloned();
+        self
     }
 
     /// Writes one difference, perhaps only with a later one: see [`Differences::finish`].
@@ -88,7 +100,12 @@ impl<'a, W: Write> Differences<'a, W> {
 
     /// Counts an edge that was added or removed, until one comes that is not equal.
     fn count(&mut self, sign: char, edge: &DiffEdge<'_>) -> Result<()> {
-        let edge = self.edge(edge, None)?;
+        let ids = self.ids.as_ref().filter(|_| sign == '-');
+        let mut text = self.edge(edge, None)?;
+        if let Some(ids) = ids {
+            text += &format!(" {}={}", quoted(ids.name.as_bytes()), edge.value(ids)?);
+        }
+        let edge = text;
         if let Some(pending) = self.pending.as_mut().filter(|p| p.sign == sign && p.edge == edge) {
             pending.count += 1;
             return Ok(());

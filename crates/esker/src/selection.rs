@@ -251,6 +251,7 @@ fn number_of(value: &PropertyValue<'_>) -> Option<Number> {
         PropertyValue::Boolean(value) => Number::Whole(value.into()),
         PropertyValue::Date(days) => Number::Whole(days.into()),
         PropertyValue::Timestamp(time) => Number::Whole(time.count.into()),
+        PropertyValue::EdgeId(id) => Number::Whole(id.bits().into()),
         PropertyValue::Text(_) => return None,
     })
 }

@@ -1,7 +1,8 @@
 //! One value of a property, of whatever type.
 
 use esker_format::{
-    DateText, ElementType, LogicalType, PropertyRecord, Timestamp, Widening, parse_boolean, parse_date,
+    DateText, EdgeId, ElementType, LogicalType, PropertyRecord, Timestamp, Widening, parse_boolean,
+    parse_date,
 };
 
 macro_rules! property_values {
@@ -18,6 +19,8 @@ macro_rules! property_values {
             Date(i32),
             /// A point in time.
             Timestamp(Timestamp),
+            /// The id of an edge.
+            EdgeId(EdgeId),
         }
 
         impl PropertyValue<'_> {
@@ -44,6 +47,7 @@ macro_rules! property_values {
                     Self::Boolean(value) => Some(u64::from(*value)),
                     Self::Date(days) => Some(u64::from(days.cast_unsigned())),
                     Self::Timestamp(time) => Some(time.count.cast_unsigned()),
+                    Self::EdgeId(id) => Some(id.bits()),
                     Self::Text(_) => None,
                 }
             }
@@ -54,7 +58,7 @@ macro_rules! property_values {
                     $(Self::$code(_) => Some(ElementType::$code),)*
                     Self::Boolean(_) => Some(ElementType::U8),
                     Self::Date(_) => Some(ElementType::I32),
-                    Self::Timestamp(_) => Some(ElementType::I64),
+                    Self::Timestamp(_) | Self::EdgeId(_) => Some(ElementType::I64),
                     Self::Text(_) => None,
                 }
             }
@@ -81,6 +85,7 @@ macro_rules! property_values {
                     Self::Boolean(value) => value.fmt(f),
                     Self::Date(days) => DateText(i64::from(*days)).fmt(f),
                     Self::Timestamp(time) => time.fmt(f),
+                    Self::EdgeId(id) => id.fmt(f),
                 }
             }
         }
@@ -103,7 +108,10 @@ impl<'a> PropertyValue<'a> {
 
     /// Whether it is a plain number.
     pub fn is_number(&self) -> bool {
-        !matches!(self, Self::Text(_) | Self::Boolean(_) | Self::Date(_) | Self::Timestamp(_))
+        !matches!(
+            self,
+            Self::Text(_) | Self::Boolean(_) | Self::Date(_) | Self::Timestamp(_) | Self::EdgeId(_)
+        )
     }
 
     /// The same value, borrowed from nothing. Texts, which are borrowed, become the number 0.
@@ -112,6 +120,7 @@ impl<'a> PropertyValue<'a> {
             Self::Boolean(value) => PropertyValue::Boolean(value),
             Self::Date(days) => PropertyValue::Date(days),
             Self::Timestamp(time) => PropertyValue::Timestamp(time),
+            Self::EdgeId(id) => PropertyValue::EdgeId(id),
             number => PropertyValue::from_bits(
                 number.element().unwrap_or(ElementType::U64),
                 number.bits().unwrap_or(0),
@@ -128,6 +137,7 @@ impl<'a> PropertyValue<'a> {
             (Self::I64(count), LogicalType::Timestamp { unit, zone }) => {
                 Self::Timestamp(Timestamp { count, unit: *unit, is_utc: !zone.is_empty() })
             }
+            (Self::I64(bits), LogicalType::EdgeId) => Self::EdgeId(EdgeId::from_bits(bits.cast_unsigned())),
             (other, _) => other,
         }
     }
@@ -158,6 +168,7 @@ impl<'a> PropertyValue<'a> {
                     _ => Ok(Self::Timestamp(time)),
                 }
             }
+            LogicalType::EdgeId => text.parse().map(Self::EdgeId),
             LogicalType::Number | LogicalType::Text => Err("is neither a truth value nor a date nor a time"),
         }
     }
@@ -176,6 +187,7 @@ impl<'a> PropertyValue<'a> {
             Self::Boolean(_) => "truth values",
             Self::Date(_) => "dates",
             Self::Timestamp(_) => "times",
+            Self::EdgeId(_) => "ids of edges",
             other => other.element().map_or("texts", ElementType::name),
         }
     }

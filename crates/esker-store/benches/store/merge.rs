@@ -179,6 +179,7 @@ impl BenchDirectory<'_> {
                 retained,
                 encoding: None,
                 added: &[],
+                given_ids: None,
                 widened: None,
                 remaining: None,
                 end: None,

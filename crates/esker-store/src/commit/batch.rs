@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use esker_format::decimal::is_too_long;
 use esker_format::memory::reserve;
-use esker_format::{Duplicates, ElementType, Error, PropertyRecord, PropertyType, Result, Widening};
+use esker_format::{
+    Duplicates, EdgeId, ElementType, Error, LogicalType, PropertyRecord, PropertyType, Result, Widening,
+};
 use esker_layers::ids::ExternalId;
 use esker_layers::property::PropertyValue;
 
@@ -12,12 +14,16 @@ use super::change::{BatchOp, BatchValue};
 use super::content::NewIds;
 use super::exact::{exact_bits, exact_number, wider_for};
 use super::matching::{BatchMatch, EdgeMatch};
+use super::numbered::NumberedChange;
 use super::options::BatchMemory;
 use super::texts::{TEXT_BYTES, Texts, expect_length, too_long};
 use crate::freeze::REMOVAL;
 
 /// What a commit keeps in memory for a change of edges if it has to know which edges there are: a slot of a table, with an allocation.
 const STANDING_BYTES: usize = 128;
+
+/// What a commit keeps in memory for a change of edges if it gives edges ids.
+const NUMBERED_BYTES: usize = size_of::<NumberedChange>();
 
 /// Changes to commit together with [`crate::Database::commit`].
 ///
@@ -27,6 +33,8 @@ const STANDING_BYTES: usize = 128;
 pub struct Batch {
     /// The edge properties of the database, by number.
     pub(crate) edge_properties: Vec<PropertyRecord>,
+    /// The number of the one that has the ids of edges, if the database keeps them.
+    pub(crate) edge_ids: Option<usize>,
     /// The rule for duplicate edges.
     pub(crate) duplicates: Duplicates,
     pub(crate) ids: NewIds,
@@ -59,8 +67,10 @@ impl Batch {
     /// An empty batch for a database with these edge properties and this rule for duplicate edges.
     pub(crate) fn new(edge_properties: Vec<PropertyRecord>, text_ids: bool, duplicates: Duplicates) -> Self {
         let count = edge_properties.len();
+        let edge_ids = edge_properties.iter().position(|property| property.logical == LogicalType::EdgeId);
         Self {
             edge_properties,
+            edge_ids,
             duplicates,
             ids: NewIds::new(text_ids),
             ops: Vec::new(),
@@ -97,7 +107,8 @@ impl Batch {
         let matches = self.matches.capacity() * size_of::<BatchMatch>() + self.match_bytes;
         let ops = self.ops.capacity() * size_of::<BatchOp>();
         let standing = if self.selects_edges() { self.ops.len() * STANDING_BYTES } else { 0 };
-        self.ids.bytes() + ops + values + matches + rows + standing + self.text_bytes()
+        let numbered = if self.edge_ids.is_some() { self.ops.len() * NUMBERED_BYTES } else { 0 };
+        self.ids.bytes() + ops + values + matches + rows + standing + numbered + self.text_bytes()
     }
 
     /// The memory of the texts among the changes.
@@ -142,49 +153,13 @@ impl Batch {
         })
     }
 
-    /// The edge properties of the database, in the order in which [`Batch::add_edge`] takes their values.
+    /// The edge properties of the database, by number.
     pub fn edge_properties(&self) -> &[PropertyRecord] {
         &self.edge_properties
     }
 
-    /// Chooses the rule for edges that exist or are added several times, other than the one of the database ([`crate::version::Manifest::duplicates`]).
-    /// The commit applies it.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if the database cannot follow it: only a multigraph keeps parallel edges, and it keeps all of them; some rules need a
-    /// weight.
-    pub fn set_duplicates(&mut self, rule: Duplicates) -> Result<()> {
-        let is_kept = |rule| rule == Duplicates::Keep;
-        if is_kept(rule) != is_kept(self.duplicates) {
-            let (has, remedy) = match self.duplicates {
-                Duplicates::Keep => ("keeps parallel edges", "import the edges to a new database"),
-                _ => (
-                    "holds one edge between two vertices",
-                    "import the edges to a new database that keeps them",
-                ),
-            };
-            return Err(Error::Invalid(format!(
-                "this database {has}, so duplicates cannot follow the rule {:?}: {remedy}",
-                rule.name()
-            )));
-        }
-        if rule.needs_weight() && !self.edge_properties.iter().any(|property| property.weight) {
-            return Err(Error::Invalid(format!(
-                "duplicates cannot follow the rule {:?}, because the edges of this database have no weight",
-                rule.name()
-            )));
-        }
-        self.duplicates = rule;
-        Ok(())
-    }
-
-    /// The rule for duplicate edges.
-    pub fn duplicates(&self) -> Duplicates {
-        self.duplicates
-    }
-
     /// Adds an edge. If it exists, the rule for duplicates says what becomes of it ([`Batch::set_duplicates`]): by default it gets the new
-    /// properties, and a multigraph adds another edge. Unknown ends become new vertices. `values` are those of all edge properties, by number; a number of another type is
+    /// properties, and a multigraph adds another edge. Unknown ends become new vertices. `values` are those of [`Batch::given_properties`]; a number of another type is
     /// converted if the property's type represents it exactly; otherwise the commit gives the property a wider type
     /// ([`crate::Database::widen_edge_property`]), if one holds the number and all of its values.
     ///
@@ -211,8 +186,8 @@ impl Batch {
         num_values: usize,
         values_of: impl Fn(usize) -> &'v [PropertyValue<'v>],
     ) -> Result<Range<u32>> {
-        if num_values != self.edge_properties.len() {
-            let names: Vec<_> = self.edge_properties.iter().map(|property| property.name.as_str()).collect();
+        if num_values + usize::from(self.edge_ids.is_some()) != self.edge_properties.len() {
+            let names: Vec<_> = self.given_properties().map(|property| property.name.as_str()).collect();
             return Err(Error::Invalid(format!(
                 "{} for an edge, but edges have {}: {}",
                 esker_graph::counted(num_values, "value", "values"),
@@ -228,8 +203,12 @@ impl Batch {
             }
         };
         self.rows.iter_mut().try_for_each(|column| reserve(column, count))?;
-        for number in 0..num_values {
-            for value in values_of(number) {
+        if let Some(ids) = self.edge_ids {
+            self.rows[ids].resize(rows.end as usize, EdgeId::NEW.bits());
+        }
+        for place in 0..num_values {
+            let number = place + usize::from(self.edge_ids.is_some_and(|ids| ids <= place));
+            for value in values_of(place) {
                 match self.bits_of(number, *value) {
                     Ok(bits) => self.rows[number].push(bits),
                     Err(error) => {
@@ -243,8 +222,8 @@ impl Batch {
         Ok(rows)
     }
 
-    /// Adds edges between text ids: as [`Batch::add_edge`] for each, at a fraction of its time. `values` are those of each property, by
-    /// number, one for each edge. After an error no edge is added.
+    /// Adds edges between text ids: as [`Batch::add_edge`] for each, at a fraction of its time. `values` are those of each given
+    /// property, one for each edge. After an error no edge is added.
     ///
     /// # Errors
     /// As [`Batch::add_edge`].

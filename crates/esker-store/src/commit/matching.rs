@@ -42,6 +42,14 @@ impl BatchMatch {
         texts + self.values.capacity() * size_of::<(u32, BatchValue)>()
     }
 
+    /// The id of the edge that is wanted, if one is; `column` is the number of the property that has the ids.
+    pub(crate) fn edge_id(&self, column: usize) -> Option<PropertyValue<'static>> {
+        self.values.iter().find_map(|(number, value)| match value {
+            BatchValue::Number(id) if *number as usize == column => Some(*id),
+            _ => None,
+        })
+    }
+
     /// Whether an edge, by its property bits, has the values with these bits.
     pub(crate) fn has(properties: &[PropertyRecord], edge: &[u64], wanted: &[(usize, u64)]) -> bool {
         wanted.iter().all(|&(number, bits)| {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use esker_format::{Edit, ElementType, Error, Owner, PropertyRecord, PropertyType, Result, Widening};
+use esker_format::{
+    Edit, ElementType, Error, LogicalType, Owner, PropertyRecord, PropertyType, Result, Widening,
+};
 use esker_graph::Run;
 
 use super::handle::{Database, locked};
@@ -10,6 +12,8 @@ use super::layers::Maintenance;
 use super::maintain::NextState;
 use super::merging::MergeRequest;
 use super::write::Writer;
+use crate::merge::GivenIds;
+use crate::snapshot::State;
 
 impl Database {
     /// Adds an edge property with values of a type. All existing edges get the value 0 (false, 1970-01-01) or
@@ -17,7 +21,8 @@ impl Database {
     /// this requires a type of i32, i64, f32 or f64, and that no other property is the weight.
     ///
     /// The call rewrites all layers as one, as [`Database::compact`] does; commits wait meanwhile, readers do
-    /// not. It creates no version: earlier snapshots do not have the property, later ones have it whatever
+    /// not. With the type [`LogicalType::EdgeId`], the database gives all edges ids: those of the import if it has made no other version, else
+    /// ids with the version 0, which tell that the edges are older. It creates no version: earlier snapshots do not have the property, later ones have it whatever
     /// their version. A commit refuses batches created before the call.
     ///
     /// # Errors
@@ -31,10 +36,18 @@ impl Database {
         run: &Run,
     ) -> Result<()> {
         let property_type = property_type.into();
+        let gives_ids = property_type.logical == LogicalType::EdgeId;
+        if gives_ids && !self.schema().multigraph {
+            return Err(Error::Invalid(
+                "this database holds one edge between two vertices, so its edges need no ids: import the edges to a new database that keeps \
+                 parallel edges"
+                    .to_owned(),
+            ));
+        }
         self.rewrite(run, |known| {
             let record = new_record(known, name, property_type, weight)?;
             let edit = Edit::AddProperty(record.clone());
-            Ok(Some(Rewriting { edit, added: Some(record), widened: None }))
+            Ok(Some(Rewriting { edit, added: Some(record), widened: None, gives_ids }))
         })
     }
 
@@ -62,7 +75,7 @@ impl Database {
                 known.ok_or_else(|| Error::Invalid(format!("edges have no property {name:?} of numbers")))?;
             let Some(widening) = widening_of(known, element)? else { return Ok(None) };
             let edit = Edit::SetProperty(PropertyRecord { element, ..known.clone() });
-            Ok(Some(Rewriting { edit, added: None, widened: Some(widening) }))
+            Ok(Some(Rewriting { edit, added: None, widened: Some(widening), gives_ids: false }))
         })
     }
 
@@ -116,12 +129,14 @@ impl Database {
         let core = &self.core;
         self.redefine(run, |maintenance, writer| {
             let Some(rewriting) = change(&core.state().manifest().properties)? else { return Ok(None) };
-            let Rewriting { edit, added, widened } = rewriting;
+            let Rewriting { edit, added, widened, gives_ids } = rewriting;
             // Every commit in the log must have the properties and their types, so none may remain there.
             core.freeze_holding(maintenance, writer, run)?;
             let state = core.state();
             let all = 0..state.layers().len();
-            let request = MergeRequest { added: added.as_ref(), widened, ..MergeRequest::default() };
+            let given_ids = gives_ids.then(|| given_ids(&state));
+            let request =
+                MergeRequest { added: added.as_ref(), given_ids, widened, ..MergeRequest::default() };
             let mut written = core.write_merged(maintenance, &state, all, request, run)?;
             written.edits.insert(0, edit);
             core.prepare(maintenance, &state, written).map(Some)
@@ -169,6 +184,15 @@ struct Rewriting {
     edit: Edit,
     added: Option<PropertyRecord>,
     widened: Option<Widening>,
+    /// Whether the added property has the ids of edges.
+    gives_ids: bool,
+}
+
+/// The ids that the edges of a state get, whose commits are all in layers.
+fn given_ids(state: &State) -> GivenIds {
+    let (layers, newest) = (state.layers(), state.newest());
+    let is_import = layers.len() == 1 && newest == 1 && layers[0].record().last_version == 1;
+    if is_import { GivenIds::Imported } else { GivenIds::Older }
 }
 
 /// The change of the type of a property to a wider one; `None` if it has the type or a wider one.
@@ -202,6 +226,9 @@ fn new_record(
     }
     if of_edges().any(|property| property.name == name) {
         return invalid(format!("edges already have a property {name:?}"));
+    }
+    if let Some(other) = of_edges().find(|one| logical == LogicalType::EdgeId && one.logical == logical) {
+        return invalid(format!("edges already have ids: {:?}", other.name));
     }
     if let Some(other) = of_edges().find(|property| weight && property.weight) {
         return invalid(format!("edges already have a weight: {:?}", other.name));

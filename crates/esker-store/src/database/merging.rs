@@ -27,7 +27,9 @@ use super::numbering::Numbering;
 use crate::apart::TargetsApart;
 use crate::buffers::LayerBuffers;
 use crate::conversion::{FormReport, HeadsLeftOut, WantedForms, weights_of};
-use crate::merge::{MergeEnd, MergeOptions, Rebuild, TilesOfMerge, merge_layers, merge_with_tiles, policy};
+use crate::merge::{
+    GivenIds, MergeEnd, MergeOptions, Rebuild, TilesOfMerge, merge_layers, merge_with_tiles, policy,
+};
 use crate::snapshot::{Layer, State, vertex_property};
 use crate::version::AccountOf;
 
@@ -217,6 +219,8 @@ pub(super) struct MergeRequest<'a> {
     pub(super) end: Option<MergeEnd<'a>>,
     /// An edge property to add, if all layers are merged.
     pub(super) added: Option<&'a PropertyRecord>,
+    /// The ids that edges get, if that property is theirs.
+    pub(super) given_ids: Option<GivenIds>,
     /// An edge property whose type becomes a wider one, if all layers are merged.
     pub(super) widened: Option<Widening>,
     /// New numbers for the vertices, if all layers are merged.
@@ -332,7 +336,7 @@ impl MergeJob<'_> {
             self.state.layers().iter().map(|layer| Arc::clone(layer.lists())).collect();
         let retained: Vec<u64> =
             self.state.manifest().versions.iter().map(|version| version.number).collect();
-        let MergeRequest { encoding, end, added, widened, numbering, rebuild, .. } = self.request;
+        let MergeRequest { encoding, end, added, given_ids, widened, numbering, rebuild, .. } = self.request;
         let remaining = numbering.map(Numbering::remaining);
         let owners = self.state.manifest().properties.iter();
         let num_properties =
@@ -350,6 +354,7 @@ impl MergeJob<'_> {
             retained: &retained,
             encoding,
             added: &added,
+            given_ids,
             widened,
             remaining,
             end,

@@ -59,14 +59,14 @@ impl CommitBuilder<'_> {
         Ok(())
     }
 
-    /// Removes those edges between two vertices that a match of the batch selects.
+    /// Removes those edges between two vertices that a match of the batch selects; returns how many.
     pub(super) fn remove_edges(
         &mut self,
         batch: &Batch,
         (source, target): Ends,
         wanted: u32,
         earlier: &Earlier<'_>,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let wanted = &batch.matches[wanted as usize];
         let ends = self.standing.ends(source, target);
         let mut edges = self.edges_between(ends, batch.duplicates(), earlier)?;
@@ -74,18 +74,19 @@ impl CommitBuilder<'_> {
             let codes = self.writer.texts.get(property as usize)?.as_ref()?;
             codes.get(text).copied()
         };
-        let Some(bits) = wanted.bits(batch.edge_properties(), code_of) else { return Ok(()) };
+        let Some(bits) = wanted.bits(batch.edge_properties(), code_of) else { return Ok(0) };
         let (before, mut left) = (edges.len(), wanted.at_most.unwrap_or(u64::MAX));
         edges.retain(|edge| {
             let goes = left > 0 && BatchMatch::has(batch.edge_properties(), edge, &bits);
             left -= u64::from(goes);
             !goes
         });
-        if edges.len() < before {
-            self.standing.removed += (before - edges.len()) as u64;
+        let gone = (before - edges.len()) as u64;
+        if gone > 0 {
+            self.standing.removed += gone;
             self.standing.kept.insert(ends, edges);
         }
-        Ok(())
+        Ok(gone)
     }
 
     /// Gives the commit the edges that stay between two vertices, where it has not got them yet.

@@ -5,13 +5,15 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use esker_format::memory::{collected, no_memory, push, reserve};
-use esker_format::{CommitText, Error, Owner, PropertyRecord, PropertyType, Result, VertexChange};
+use esker_format::{
+    CommitText, Error, LogicalType, Owner, PropertyRecord, PropertyType, Result, VertexChange,
+};
 use esker_graph::{Cancel, NONE, Run, VertexId};
 use esker_layers::ids::{ExternalId, IdMap, IdTail};
 use esker_layers::property::REMOVED_NUMBER;
 
 use super::standing::StandingEdges;
-use crate::commit::{Batch, BatchOp, Commit, CommitOptions, DuplicateRule, EdgeOp, WiderSum};
+use crate::commit::{Batch, BatchOp, Commit, CommitOptions, DuplicateRule, EdgeOp, WiderSum, number_edges};
 use crate::freeze::REMOVAL;
 use crate::snapshot::Snapshot;
 
@@ -164,6 +166,9 @@ impl Writer {
         let outcome = taken.and_then(|()| {
             builder.commit.num_vertices = builder.writer.num_vertices();
             let duplicates = builder.unite(batch, earlier)?;
+            if let Some(column) = batch.edge_ids {
+                number_edges(&mut builder.commit, column, earlier.directed, cancel)?;
+            }
             let payload = builder.commit.encode(cancel)?;
             batch.memory.expect_paged()?;
             // From here on the commit goes to the log.
@@ -278,9 +283,12 @@ impl CommitBuilder<'_> {
                     }
                 }
                 BatchOp::RemoveEdges(wanted) => {
-                    let (source, target) = (self.find(id())?, self.find(id())?);
-                    if let (Some(source), Some(target)) = (source, target) {
-                        self.remove_edges(batch, (source, target), *wanted, earlier)?;
+                    let ids = [id(), id()];
+                    let (source, target) = (self.find(ids[0])?, self.find(ids[1])?);
+                    let ends = source.zip(target);
+                    let gone = ends.map_or(Ok(0), |ends| self.remove_edges(batch, ends, *wanted, earlier))?;
+                    if gone == 0 {
+                        batch.expect_unnamed(*wanted, [ids[0].0, ids[1].0])?;
                     }
                 }
                 BatchOp::Edge(row) => {
@@ -351,6 +359,11 @@ impl CommitBuilder<'_> {
         }
         if name.is_empty() {
             return Err(Error::Invalid("a vertex property needs a name".to_owned()));
+        }
+        if property_type.logical == LogicalType::EdgeId {
+            return Err(Error::Invalid(format!(
+                "the vertex property {name:?} cannot have the type edge-id, which is for edges"
+            )));
         }
         let record = PropertyRecord {
             number: self.writer.vertex_properties.len() as u32,

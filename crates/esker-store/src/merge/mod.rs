@@ -27,6 +27,7 @@ mod vertices;
 mod whole;
 mod bulk;
 mod renumber;
+mod edge_ids;
 mod tiles;
 mod transpose;
 pub(crate) mod policy;
@@ -38,6 +39,7 @@ use std::sync::Arc;
 
 use bulk::merge_bulk;
 use direction::DirectionMerge;
+pub use edge_ids::GivenIds;
 use esker_format::{
     ElementType, Encoding, Error, LayerRecord, Result, SectionRecord, ValueSlice, VersionRecord, Widening,
 };
@@ -77,6 +79,8 @@ pub struct MergeOptions<'a> {
     pub encoding: Option<Encoding>,
     /// Types of edge properties that the inputs lack; the new layer stores them with all values 0.
     pub added: &'a [ElementType],
+    /// The ids that edges get, if the only added property is theirs.
+    pub given_ids: Option<GivenIds>,
     /// An edge property whose type becomes a wider one; all layers must be merged.
     pub widened: Option<Widening>,
     /// The vertices that get new numbers, without gaps, if all layers are merged; the others must have no edges. `None`: all keep theirs.
@@ -173,10 +177,11 @@ pub(crate) fn merge_with_tiles(
     }
     record.num_versions = versions.len();
     let below = if record.complete { None } else { Some(stack_below(&layers[..which.start], &record)?) };
-    let MergeOptions { added, widened, remaining, .. } = *options;
+    let MergeOptions { added, given_ids, widened, remaining, .. } = *options;
     expect_whole(remaining, &record)?;
     let (below, undoes) = (below.as_ref(), end.is_some());
-    let merge = LayerMerge { inputs, below, versions: &versions, added, widened, remaining, undoes, run };
+    let merge =
+        LayerMerge { inputs, below, versions: &versions, added, given_ids, widened, remaining, undoes, run };
     record.out = match options.rebuild {
         Some(Rebuild::OutLists) => write_transposed(first, writer, Direction::Out, record.encoding, run)?,
         _ => merge.direction(Direction::Out, &record, writer, tiles.as_mut())?,
@@ -194,10 +199,15 @@ pub(crate) fn merge_with_tiles(
         writer.versions(versions.versions())?;
     }
     if !record.complete {
-        let added = |direction| inputs.iter().map(|layer| layer.added_arcs(direction)).sum();
-        writer.added([added(Direction::Out), if record.in_edges { added(Direction::In) } else { 0 }])?;
+        write_added(inputs, record.in_edges, writer)?;
     }
     Ok((record, versions.into_versions()))
+}
+
+/// Writes the numbers of arcs that the inputs add.
+fn write_added(inputs: &[Arc<PlainLayer>], in_edges: bool, writer: &PlainWriter<'_>) -> Result<()> {
+    let added = |direction| inputs.iter().map(|layer| layer.added_arcs(direction)).sum();
+    writer.added([added(Direction::Out), if in_edges { added(Direction::In) } else { 0 }])
 }
 
 /// Refuses to renumber the vertices of some of the layers.
@@ -239,6 +249,7 @@ struct LayerMerge<'a> {
     below: Option<&'a Stack>,
     versions: &'a MergedVersions,
     added: &'a [ElementType],
+    given_ids: Option<GivenIds>,
     widened: Option<Widening>,
     remaining: Option<&'a Remaining>,
     undoes: bool,
@@ -325,8 +336,12 @@ impl LayerMerge<'_> {
         verified.collect()
     }
 
-    /// Gives the vertices of a chunk, the lists of `range`, their new numbers, and a column its wider type, if that is asked for.
+    /// Gives the edges of a chunk, the lists of `range`, their ids, its vertices their new numbers, and a column its wider type, if that is asked
+    /// for.
     fn adapt(&self, mut chunk: SectionChunk, range: Range<usize>) -> Result<SectionChunk> {
+        if let Some(ids) = self.given_ids {
+            ids.fill(&mut chunk, range.clone())?;
+        }
         if let Some(remaining) = self.remaining {
             let wrong = |reason| Error::corrupt(self.inputs[0].directory(), 0, reason);
             renumber::renumber(&mut chunk, range, remaining).map_err(wrong)?;

@@ -60,7 +60,7 @@ impl Clock {
                 target.describe_edges()
             ))
         })?;
-        let place = target.edge_properties.iter().position(|one| one.number == found.number).unwrap_or(0);
+        let place = target.given_properties().position(|one| one.number == found.number).unwrap_or(0);
         let unit = TimeUnit::of(found).or(declared.unit_of(&name)).or(options.unit);
         if let (Some(unit), Some(given)) = (unit, options.unit.filter(|&given| unit != Some(given))) {
             let (kept, given) = (unit.name(), given.name());
@@ -135,7 +135,7 @@ impl Clock {
 
     /// The name of the property.
     pub(super) fn property<'t>(&self, target: &'t Target) -> &'t str {
-        &target.edge_properties[self.place].name
+        target.given_properties().nth(self.place).map_or("", |one| &one.name)
     }
 
     /// The greatest time so far.
@@ -204,7 +204,7 @@ impl DeclaredTimes {
         let Some(name) = declared.time.as_deref() else { return Ok(None) };
         let Some(found) = newest.time_properties().find(|one| one.name == name) else { return Ok(None) };
         let unit = TimeUnit::of(found).or(declared.unit_of(name));
-        let place = target.edge_properties.iter().position(|one| one.number == found.number);
+        let place = target.given_properties().position(|one| one.number == found.number);
         let known = KnownTimes::of(newest, found, unit)?;
         Ok(place.map(|place| Self { place, unit, known }))
     }

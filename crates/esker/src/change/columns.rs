@@ -28,16 +28,16 @@ pub struct EdgeInput {
     pub notes: Vec<String>,
     /// Whether its edges are added or removed.
     pub purpose: Purpose,
-    /// The edge properties that are read: to add edges, all of the database in its order.
+    /// The edge properties that are read: to add edges, all given ones of the database in its order.
     pub(super) properties: Vec<PropertyRecord>,
     /// For each of them, its index in the reader's schema.
     pub(super) places: Vec<usize>,
 }
 
 impl EdgeInput {
-    /// Edges to add that come from a reader whose edge properties are those of the database, in its order.
+    /// Edges to add that come from a reader whose edge properties are the given ones of the database, in its order.
     pub fn of_reader(target: &Target, reader: Box<dyn Reader>) -> Self {
-        let properties = target.edge_properties.clone();
+        let properties: Vec<PropertyRecord> = target.given_properties().cloned().collect();
         let places = (0..properties.len()).collect();
         Self { reader, notes: Vec::new(), purpose: Purpose::Add, properties, places }
     }
@@ -164,7 +164,7 @@ impl Wanted<'_> {
     }
 }
 
-/// The edge properties that are read: to add edges, all; to remove some, those that options name.
+/// The edge properties that are read: to add edges, all but their ids; to remove some, those that options name.
 fn wanted_properties(target: &Target, given: &ReadOptions, purpose: Purpose) -> Vec<PropertyRecord> {
     let named = |property: &PropertyRecord| {
         let is_called = |column: &String| esker_import::format::without_type(column) == property.name;
@@ -177,8 +177,10 @@ fn wanted_properties(target: &Target, given: &ReadOptions, purpose: Purpose) -> 
             || (property.weight && matches!(given.weight, Pick::Column(_)))
             || matches!(&given.time, Pick::Column(column) if is_called(column))
     };
-    let properties = target.edge_properties.iter();
-    properties.filter(|property| purpose == Purpose::Add || named(property)).cloned().collect()
+    match purpose {
+        Purpose::Add => target.given_properties().cloned().collect(),
+        Purpose::Remove => target.edge_properties.iter().filter(|one| named(one)).cloned().collect(),
+    }
 }
 
 /// The error for a missing column: unless options name columns, the database asks for it.
@@ -247,6 +249,14 @@ fn refuse_unknown(target: &Target, given: &ReadOptions, purpose: Purpose) -> Res
         && !known(column)
     {
         unknown.push(format!("--time {column}"));
+    }
+    if let (Purpose::Add, PickProperties::Columns(columns)) = (purpose, &given.properties) {
+        let mut named = columns.iter().map(|column| without_type(column));
+        if let Some(name) = named.find(|name| target.gives_ids_as(name)) {
+            return Err(Error::Usage(format!(
+                "--property {name}: the database gives edges their ids; leave it out"
+            )));
+        }
     }
     if let PickProperties::Columns(columns) = &given.properties {
         let others = columns.iter().filter(|column| !known(&without_type(column)));

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use esker_graph::Run;
-use esker_store::format::{Owner, PropertyRecord, PropertyType};
+use esker_store::format::{LogicalType, Owner, PropertyRecord, PropertyType};
 use esker_store::{Database, Error, Result};
 
 use super::target::Target;
@@ -27,6 +27,20 @@ impl FromStr for Definition {
         }
         Ok(Self { name: name.to_owned(), property_type: kind.parse()? })
     }
+}
+
+/// The name of the edge property that has the ids of edges, unless [`Definition`] gives it another.
+pub const EDGE_ID: &str = "edge_id";
+
+/// Gives all edges of a database ids, in the property [`EDGE_ID`]; see [`Database::add_edge_property`]. Does nothing if they have some.
+///
+/// # Errors
+/// Those of [`Database::add_edge_property`].
+pub fn give_edge_ids(database: &Database, run: &Run) -> Result<()> {
+    if database.schema().edge_properties.iter().any(|one| one.logical == LogicalType::EdgeId) {
+        return Ok(());
+    }
+    database.add_edge_property(EDGE_ID, LogicalType::EdgeId, false, run)
 }
 
 impl Target {

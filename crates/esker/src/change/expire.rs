@@ -5,10 +5,10 @@
 //! leaves all of an expiry or nothing of it.
 
 use esker_graph::{Direction, Graph, Run, VertexId, vertex};
-use esker_store::format::ElementType;
+use esker_store::format::{ElementType, LogicalType};
 use esker_store::property::PropertyValue;
 use esker_store::windows::{Copies, TimeWindow};
-use esker_store::{Batch, CommitOptions, Database, Snapshot};
+use esker_store::{Batch, CommitOptions, Database, EdgeMatch, Snapshot};
 
 use super::position::Position;
 use crate::error::Result;
@@ -163,8 +163,18 @@ impl OldEdges<'_> {
             if kept.len() == range.len() {
                 continue;
             }
-            // Edges between two vertices are removed together; those that stay are added again.
             let ends = (ids.external_of(v)?, ids.external_of(copies[0])?);
+            self.of_batch += (range.len() - kept.len()) as u64;
+            if let Some(named) = self.newest.edge_properties().find(|one| one.logical == LogicalType::EdgeId)
+            {
+                for index in range.clone().filter(|index| !kept.contains(index)) {
+                    let id = (named.number, PropertyValue::of(named, edges.bits(named.number, index)?));
+                    let wanted = EdgeMatch { values: &[id], ..EdgeMatch::default() };
+                    self.batch.remove_edges(ends.0, ends.1, &wanted)?;
+                }
+                continue;
+            }
+            // Edges between two vertices are removed together; those that stay are added again.
             self.batch.remove_edge(ends.0, ends.1)?;
             for &index in &kept {
                 let values = self.newest.edge_properties().map(|property| {
@@ -177,7 +187,6 @@ impl OldEdges<'_> {
                 let values = values.collect::<esker_store::format::Result<Vec<_>>>()?;
                 self.batch.add_edge(ends.0, ends.1, &values)?;
             }
-            self.of_batch += (range.len() - kept.len()) as u64;
             if self.batch.len().is_multiple_of(ROOM_EVERY) {
                 self.database.make_room(&mut self.batch)?;
             }

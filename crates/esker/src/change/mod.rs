@@ -21,7 +21,7 @@ mod vertices;
 mod script;
 
 pub use columns::{EdgeInput, Purpose, open_edges};
-pub use define::Definition;
+pub use define::{Definition, EDGE_ID, give_edge_ids};
 pub use expire::{ExpireReport, expire, expire_as_declared};
 pub use expired::{Expiries, WindowVersion};
 pub use feed::feed;

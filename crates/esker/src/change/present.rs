@@ -1,6 +1,7 @@
 //! Whether a version has an edge that is about to come.
 
 use esker_graph::Direction;
+use esker_store::format::LogicalType;
 use esker_store::property::PropertyValue;
 use esker_store::{Result, Snapshot};
 
@@ -18,7 +19,8 @@ pub(super) fn has_edge(snapshot: &Snapshot, edge: &FedEdge<'_>) -> Result<bool> 
     let edges = snapshot.edges(Direction::Out, source)?;
     for (index, _) in edges.targets().iter().enumerate().filter(|(_, other)| **other == target) {
         let mut is_same = true;
-        for (property, wanted) in snapshot.edge_properties().zip(edge.values) {
+        let given = snapshot.edge_properties().filter(|property| property.logical != LogicalType::EdgeId);
+        for (property, wanted) in given.zip(edge.values) {
             let bits = edges.bits(property.number, index)?;
             let value = match snapshot.dictionary(property.number) {
                 Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),

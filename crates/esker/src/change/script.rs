@@ -5,7 +5,8 @@
 //! - u v                               removes an edge, of parallel edges all; values after the ids are ignored
 //! - u v kind=x                        where edges are parallel: removes those from u to v that have these values
 //! -2 u v kind=x                       where edges are parallel: removes two of these
-//! +2 u v weight=3 kind=x              where edges are parallel: adds two edges
+//! +2 u v weight=3 kind=x              where edges are parallel: adds two edges, at most a million in a line
+//! - u v edge_id=v7.2                  where edges have ids: removes the one with this id, which must exist
 //! ~ u v weight=3 -> 5 kind=rival      sets the properties of an edge to the values after the arrows, whatever the rule for duplicates says;
 //!                                     `esker diff` writes changed edges so; refused where edges are parallel
 //! + u                                 adds a vertex
@@ -37,6 +38,9 @@ use super::vertices::Definitions;
 /// Lines, and bytes of lines, between two reservations of the memory of the batch.
 const ROOM_EVERY_LINES: u64 = 1 << 10;
 const ROOM_EVERY_BYTES: usize = 1 << 18;
+
+/// The largest number of edges that one line adds: a slip of the pen is not to fill the memory.
+const COPIES_MAX: u64 = 1_000_000;
 
 /// Report of [`commit_script`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -284,6 +288,9 @@ impl ScriptParser<'_> {
         if kind == '-' {
             return self.remove_edges(&u.text, &v.text, &values, Some(count));
         }
+        if count > COPIES_MAX {
+            return Err(format!("a line adds at most {COPIES_MAX} edges: write several lines"));
+        }
         (0..count).try_for_each(|_| self.add_edge(&u.text, &v.text, &values))
     }
 
@@ -315,8 +322,11 @@ impl ScriptParser<'_> {
         if let Some((name, _)) = values.iter().find(|(name, _)| !known(name)) {
             return Err(format!("no edge property {name:?}: {}", self.target.describe_edges()));
         }
+        if let Some((name, _)) = values.iter().find(|(name, _)| self.target.gives_ids_as(name)) {
+            return Err(format!("the database gives edges their ids: leave {name} out"));
+        }
         let mut converted: Vec<PropertyValue<'_>> = Vec::with_capacity(values.len());
-        for property in &self.target.edge_properties {
+        for property in self.target.given_properties() {
             let Some((_, value)) = values.iter().rfind(|(name, _)| *name == property.name) else {
                 return Err(format!(
                     "the edge has no value for {}: {}, and every edge needs a value for each, as in {}=1",

@@ -115,7 +115,7 @@ impl<'a> StreamCourse<'a> {
         let position = position_of(database, options)?;
         let rejects = match &options.late {
             Late::Reject(path) => {
-                let names = target.edge_properties.iter().map(|property| property.name.as_str());
+                let names = target.given_properties().map(|property| property.name.as_str());
                 Some(Rejects::open(path, database.path(), names)?)
             }
             _ => None,

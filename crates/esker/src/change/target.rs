@@ -1,7 +1,7 @@
 //! The schema of a database that changes must match.
 
 use esker_graph::Run;
-use esker_store::format::{PropertyRecord, decimal};
+use esker_store::format::{LogicalType, PropertyRecord, decimal};
 use esker_store::ids::ExternalId;
 use esker_store::property::RemovedVertices;
 use esker_store::{Database, Error, Result, Snapshot};
@@ -78,6 +78,16 @@ impl Target {
                 self.name
             ))
         })
+    }
+
+    /// The edge properties of which an edge that is added has values: see [`esker_store::Batch::given_properties`].
+    pub fn given_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
+        self.edge_properties.iter().filter(|property| property.logical != LogicalType::EdgeId)
+    }
+
+    /// Whether a name is that of the ids that the database gives to edges.
+    pub(super) fn gives_ids_as(&self, name: &str) -> bool {
+        self.edge_properties.iter().any(|one| one.logical == LogicalType::EdgeId && one.name == name)
     }
 
     /// Describes the edge properties, for messages.

@@ -12,6 +12,7 @@ mod directions;
 mod documents;
 mod doors;
 mod dynamic;
+mod edge_ids;
 mod encodings;
 mod follow;
 mod limits;
