@@ -196,11 +196,13 @@ class Batch:
         changes.add_edges(edges.source, edges.target, self._fitting(edges, target is None))
         return self
 
-    def _read(self, source: Any, target: Any, properties: Mapping[str, Any] | None, weight: Any) -> _columns.Edges:
+    def _read(
+        self, source: Any, target: Any, properties: Mapping[str, Any] | None, weight: Any, selects: bool = False
+    ) -> _columns.Edges:
         """Edges as columns, for this database."""
         if self._database._native is not None or self._native is not None:
             directed, usual, _ = self._database._created().schema()
-            return _columns.edges(source, target, properties, weight, usual or "weight", directed, self._duplicates)
+            return _columns.edges(source, target, properties, weight, usual or "weight", directed, self._duplicates, selects)
         new = self._database._new or {}
         if self._first is not None:
             usual = self._first.weight or "weight"
@@ -240,7 +242,8 @@ class Batch:
         >>> batch.delete_edges({"source": [1], "target": [2], "kind": ["road"]})
         """
         changes = self._changes()
-        edges = self._read(source, target, properties, False if target is None else None)
+        # The third elements of tuples and the values of matrices and graphs select no edges, the columns of tables do.
+        edges = self._read(source, target, properties, False if target is None else None, selects=True)
         known = self._database.graph().edge_properties
         unknown = [name for name, _ in edges.properties if name not in known]
         if unknown:

@@ -203,6 +203,8 @@ class Reading(NamedTuple):
     """Whether the edges will be directed; ``None``: as the object says."""
     duplicates: str | None = None
     """The rule for duplicates, if the call gives one."""
+    selects: bool = False
+    """Whether the columns of a table say which edges are meant, so that none is ignored."""
 
     @property
     def name(self) -> str:
@@ -218,6 +220,7 @@ def edges(
     usual_weight: str = "weight",
     directed: bool | None = None,
     duplicates: str | None = None,
+    selects: bool = False,
 ) -> Edges:
     """Makes columns of edges from two columns and properties, or from one object that contains edges.
 
@@ -229,6 +232,7 @@ def edges(
         usual_weight: The name of the weight where `weight` gives none.
         directed: Whether the edges will be directed, if that is known.
         duplicates: The rule for duplicates, if the call gives one.
+        selects: Whether the columns of a table say which edges are meant: then ``weight=False`` ignores the values of other objects alone.
     """
     if properties is not None and not isinstance(properties, Mapping):
         raise MistypedError(f"properties must be columns by name, as in {{'kind': kinds}}, not {type(properties).__name__}")
@@ -237,7 +241,7 @@ def edges(
             raise InvalidError("property columns need both source and target columns")
         if weight is not None and weight is not False and not isinstance(weight, str):
             raise InvalidError("a weight column needs both source and target columns; otherwise weight must be the name of a column")
-        return _with_numbers_as_weight(_of_object(source, Reading(weight, usual_weight, directed, duplicates)))
+        return _with_numbers_as_weight(_of_object(source, Reading(weight, usual_weight, directed, duplicates, selects)))
     if isinstance(weight, (str, bool)):
         raise MistypedError(f"weight must be a column of numbers if source and target are columns, not {weight!r}")
     columns = [(_checked(name), column(values, name)) for name, values in (properties or {}).items() if values is not None]
@@ -460,7 +464,7 @@ def _names(data: Any) -> list[Any] | None:
 def _of_table(data: Any, names: list[Any], reading: Reading, by_position: bool | None = None) -> Edges:
     # A dictionary with other names can be one of neighbours.
     by_position = not isinstance(data, Mapping) if by_position is None else by_position
-    found = roles(names, reading.weight, reading.usual_weight, by_position)
+    found = roles(names, None if reading.selects else reading.weight, reading.usual_weight, by_position)
     properties = [(name, one) for name in found.properties for one in _kept(data, name)]
     ends = Edges(column(data[found.source], found.source), column(data[found.target], found.target), properties)
     return ends._replace(weight=found.weight)
