@@ -26,7 +26,7 @@ use crate::write_options::{DeclareArgs, WriteOptionArgs, describe, describe_stre
   esker options web.esker --freeze-size 16MiB --merge never
   esker options timed.esker --time seconds --delay 10s --expire 30d
   esker options timed.esker --expire never
-  esker options trips.esker --edge-ids")]
+  esker options timed.esker --edge-ids")]
 pub(crate) struct OptionsCommand {
     /// The database
     database: PathBuf,

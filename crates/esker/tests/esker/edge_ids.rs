@@ -48,6 +48,8 @@ struct World {
     /// The names of the properties beside the ids.
     names: &'static [&'static str],
     versions: BTreeMap<u64, Edges>,
+    /// Whether edges have ids.
+    has_ids: bool,
     draws: Draws,
     run: Run,
 }
@@ -72,7 +74,6 @@ impl World {
             text += &format!("{u},{v},{}\n", values.join(","));
             edges.entry(ends(directed, u, v)).or_default().push((None, values));
         }
-        name_new(&mut edges, 1);
         let columns = names.iter().map(|&name| name.to_owned()).collect();
         let read = ReadOptions { properties: PickProperties::Columns(columns), ..ReadOptions::default() };
         let input = Input::memory("edges.csv", text.into_bytes());
@@ -91,10 +92,45 @@ impl World {
             ..DatabaseOptions::default()
         };
         let versions = [(1, edges)].into();
-        let mut world = Self { disk, options, database: None, directed, names, versions, draws, run };
+        let mut world =
+            Self { disk, options, database: None, directed, names, versions, has_ids: false, draws, run };
         world.reopen();
-        give_edge_ids(world.database(), &world.run).expect("ids");
         world
+    }
+
+    /// Gives ids to the edges of the import.
+    fn give_ids(&mut self) {
+        give_edge_ids(self.database(), &self.run).expect("ids");
+        self.has_ids = true;
+        self.versions.values_mut().for_each(|edges| name_new(edges, 1));
+        self.check();
+    }
+
+    /// Gives ids to the edges of several versions, and takes those that they got. A copy has one id in all versions, and stays what it is.
+    fn give_ids_late(&mut self) {
+        give_edge_ids(self.database(), &self.run).expect("ids");
+        self.has_ids = true;
+        let mut copies: BTreeMap<_, (Vec<String>, Vec<usize>)> = BTreeMap::new();
+        for (at, (version, edges)) in std::mem::take(&mut self.versions).into_iter().enumerate() {
+            let snapshot = self.database().at(version).expect("the version");
+            let found = self.edges_of(&snapshot, Direction::Out);
+            assert_eq!(found, self.edges_of(&snapshot, Direction::In), "version {version}");
+            let mut nameless = found.clone();
+            for (&pair, named) in &found {
+                for (id, values) in named {
+                    let id = id.clone().expect("an id");
+                    assert!(id.starts_with("v0."), "{id}");
+                    let (known, seen) =
+                        copies.entry((pair, id)).or_insert_with(|| (values.clone(), Vec::new()));
+                    assert_eq!(known, values);
+                    assert!(seen.last().is_none_or(|&last| last + 1 == at), "{pair:?} at {seen:?} and {at}");
+                    seen.push(at);
+                }
+            }
+            nameless.values_mut().flatten().for_each(|copy| copy.0 = None);
+            assert_eq!(sorted(&nameless), sorted(&edges), "version {version}");
+            self.versions.insert(version, found);
+        }
     }
 
     fn database(&self) -> &Database {
@@ -148,7 +184,9 @@ impl World {
         let (path, options) = (Path::new("script"), CommitOptions::default());
         let report = commit_script(self.database(), &target, &mut script.as_bytes(), path, true, &options);
         let version = report.unwrap_or_else(|error| panic!("{error}\n{script}")).version.expect("a version");
-        name_new(&mut edges, version);
+        if self.has_ids {
+            name_new(&mut edges, version);
+        }
         edges.retain(|_, copies| !copies.is_empty());
         self.versions.insert(version, edges);
     }
@@ -176,6 +214,19 @@ impl World {
                 self.versions.remove(&version);
             }
             _ => self.reopen(),
+        }
+    }
+
+    /// Commits, merges and so on, and compares now and then.
+    fn go_on(&mut self, steps: usize) {
+        for step in 1..=steps {
+            match step % 3 {
+                0 => self.maintain(),
+                _ => self.commit(),
+            }
+            if self.has_ids && step % 4 == 0 {
+                self.check();
+            }
         }
     }
 
@@ -299,20 +350,16 @@ fn each_of_several_parallel_edges_keeps_its_id() {
     let properties: [&[&str]; 4] = [&[], &["weight"], &["kind"], &["weight", "time", "kind"]];
     let policies = [CopyPolicy::Mixed, CopyPolicy::Chain, CopyPolicy::Copy];
     let encodings = [Encoding::Plain, Encoding::Compressed, Encoding::Tiles];
-    for seed in 0..36_usize {
+    for seed in 0..30_usize {
         let (encoding, names) = (encodings[seed % 3], properties[seed / 3 % 4]);
         let policy = policies[seed / 2 % 3];
         let mut world = World::new((seed % 2 == 0, encoding), policy, names, seed as u64);
-        for step in 0..24 {
-            if step % 3 == 2 {
-                world.maintain()
-            } else {
-                world.commit()
-            }
-            if step % 4 == 3 {
-                world.check();
-            }
+        if seed % 5 < 4 {
+            world.give_ids();
+        } else {
+            world.go_on(8);
+            world.give_ids_late();
         }
-        world.check();
+        world.go_on(24);
     }
 }
