@@ -12,7 +12,7 @@ use esker::store::format::{ElementType, LogicalType, PropertyRecord, PropertyTyp
 use pyo3::prelude::*;
 
 use crate::column::{Column, ColumnType, same_length};
-use crate::failure::{Failure, Outcome, invalid, mistyped};
+use crate::failure::{Failure, Outcome, invalid};
 use crate::source::block_rows;
 use crate::watch::watched;
 
@@ -273,12 +273,6 @@ impl Batch {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = state.as_mut().ok_or_else(ended)?;
         if let Some(known) = state.properties.iter().find(|property| property.name == name) {
-            if known.is_number() && values.column_type() == ColumnType::Texts {
-                let what = values.what();
-                return mistyped(format!(
-                    "{what}: the property {name:?} holds numbers, not strings; convert them"
-                ));
-            }
             return Ok(known.clone());
         }
         let property_type = match (values.logical(), values.column_type()) {

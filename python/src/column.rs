@@ -175,7 +175,11 @@ impl Column {
             )),
             // Only where nothing says what values are, in files of text and scripts, is a text read as a number.
             None if property.is_number() && self.column_type == ColumnType::Texts && !range.is_empty() => {
-                mistyped(format!("{}: the property {:?} holds numbers, not texts", self.what, property.name))
+                let name = &property.name;
+                mistyped(format!(
+                    "{}: the property {name:?} holds numbers, not strings; convert them",
+                    self.what
+                ))
             }
             None if property.is_number() || property.is_text() => self.values_or_unsigned(range),
             Some(logical) if *logical == property.logical => self.values_or_unsigned(range),
