@@ -24,7 +24,7 @@ pub(crate) const LOCK_NAME: &str = "LOCK";
 /// Name of a new MANIFEST, or of another file that grows, before it replaces the old one.
 pub(crate) const NEW_NAME: &str = "MANIFEST.new";
 
-/// A directory that has not changed for so long shows each later change in its time, whose steps are some milliseconds.
+/// File times advance in steps of some milliseconds. A change this long after the last one gets a different time.
 const SETTLED_NS: i128 = 100_000_000;
 
 /// A file that grows.
@@ -103,6 +103,16 @@ impl WriterLock {
     /// # Errors
     /// [`Error::Invalid`] if another process, or another handle of this one, has locked it; [`Error::Io`].
     pub(crate) fn open(&self, kind: GrowingFile, path: &Path) -> Result<Arc<dyn File>> {
+        let (file, lock) = self.open_apart(path)?;
+        self.keep(kind, path, lock);
+        Ok(file)
+    }
+
+    /// As [`WriterLock::open`], for a file that is changed once: it is locked until the lock that is returned is dropped.
+    ///
+    /// # Errors
+    /// As [`WriterLock::open`].
+    pub(crate) fn open_apart(&self, path: &Path) -> Result<(Arc<dyn File>, Box<dyn Lock>)> {
         let disk = &self.0.disk;
         let mut file = disk.open_for_writing(path)?;
         let mut lock = self.lock_file(file.as_ref())?;
@@ -111,8 +121,7 @@ impl WriterLock {
             file = disk.open_for_writing(path)?;
             lock = self.lock_file(file.as_ref())?;
         }
-        self.keep(kind, path, lock);
-        Ok(file)
+        Ok((file, lock))
     }
 
     /// Locks a file that no name leads to yet but that of its making.
@@ -126,10 +135,26 @@ impl WriterLock {
 
     /// Keeps the lock on a file that grows, in the place of the one on the file of this kind before it.
     pub(crate) fn keep(&self, kind: GrowingFile, path: &Path, lock: Box<dyn Lock>) {
-        let file = HeldFile { path: self.0.disk.absolute(path), lock };
+        self.0.put(&mut self.0.growing(), kind, path, lock);
+    }
+
+    /// Renames a new file to `path`, the name of a file that grows, and keeps the lock on the new file in the place of the other one. No
+    /// other thread compares between the two steps: it would find that the file was replaced.
+    ///
+    /// # Errors
+    /// As [`WriterLock::expect`].
+    pub(crate) fn replace(
+        &self,
+        kind: GrowingFile,
+        new: &Path,
+        path: &Path,
+        lock: Box<dyn Lock>,
+    ) -> Result<()> {
+        self.0.expect()?;
         let mut growing = self.0.growing();
-        growing.retain(|(other, _)| *other != kind);
-        growing.push((kind, file));
+        self.0.disk.replace(new, path)?;
+        self.0.put(&mut growing, kind, path, lock);
+        Ok(())
     }
 
     /// Replaces a file by a copy of it, durably.
@@ -176,6 +201,18 @@ impl WriterLock {
 impl Held {
     fn growing(&self) -> MutexGuard<'_, Vec<(GrowingFile, HeldFile)>> {
         self.growing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a file in the place of the one of its kind.
+    fn put(
+        &self,
+        growing: &mut Vec<(GrowingFile, HeldFile)>,
+        kind: GrowingFile,
+        path: &Path,
+        lock: Box<dyn Lock>,
+    ) {
+        growing.retain(|(other, _)| *other != kind);
+        growing.push((kind, HeldFile { path: self.disk.absolute(path), lock }));
     }
 
     fn expect(&self) -> Result<()> {

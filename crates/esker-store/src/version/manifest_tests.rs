@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use esker_format::io::{Disk, Faults, FaultyDisk, RealDisk};
+use esker_format::io::{Disk, Faults, FaultyDisk, MemoryDisk, RealDisk};
 use esker_format::{
     DatabaseId, Edit, Error, GraphShape, HeadOrder, HeadsRecord, IdMapKind, IdMapRecord, LayerRecord,
     PAGE_BYTES, Result, Retention, Stamp, TagRecord, VersionRecord, VertexOrder,
@@ -198,6 +199,32 @@ fn a_rewrite_may_be_interrupted_at_any_operation() {
     assert_eq!(read(&disk).unwrap().records, 3, "the rewrite changed the record number");
     survives(full_of_dead_edits, 2..4, true);
     survives(full_of_dead_edits, 2..4, false);
+}
+
+/// A thread that compared between the renaming and the exchange of the locks stopped the writer for ever.
+#[test]
+fn other_threads_find_the_manifest_in_its_place_while_it_is_rewritten() {
+    let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
+    disk.create_directory(Path::new(DB)).unwrap();
+    disk.write(&path(), &Manifest::encode(DatabaseId([1; 16]), 5, &first_edits()).unwrap()).unwrap();
+    let lock = lock_writer(&disk, Path::new(DB)).unwrap();
+    let mut writer = ManifestWriter::open(&lock).unwrap();
+    let dead: Vec<Edit> = (0..257).map(|_| tag("here", 1)).collect();
+    let ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let compare = || {
+            while !ended.load(Ordering::Relaxed) {
+                lock.expect()?;
+            }
+            Ok::<_, Error>(())
+        };
+        let others = [scope.spawn(compare), scope.spawn(compare)];
+        let written = (0..1000).try_for_each(|_| writer.append(&dead).map(drop));
+        ended.store(true, Ordering::Relaxed);
+        written.unwrap();
+        others.into_iter().for_each(|other| other.join().unwrap().unwrap());
+    });
+    assert!(disk.look(&path()).unwrap().unwrap().bytes < 20_000, "the manifest was not rewritten");
 }
 
 #[test]

@@ -195,8 +195,7 @@ impl ManifestWriter {
     /// Puts a new file in the place of the old one.
     fn replace(&mut self, new: NewFile) -> Result<()> {
         let lock = self.lock.lock_file(new.file.as_ref())?;
-        self.disk.replace(&self.database.join(NEW_NAME), &self.path)?;
-        self.lock.keep(GrowingFile::Manifest, &self.path, lock);
+        self.lock.replace(GrowingFile::Manifest, &self.database.join(NEW_NAME), &self.path, lock)?;
         self.disk.sync_directory(&self.database)?;
         self.lock.expect()?;
         (self.file, self.end, self.num_edits) = (new.file, new.bytes, self.manifest.num_edits());
