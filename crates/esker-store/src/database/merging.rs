@@ -227,6 +227,9 @@ pub(super) struct MergeRequest<'a> {
     pub(super) numbering: Option<&'a Numbering>,
     /// Lists that are made of those of the other direction.
     pub(super) rebuild: Option<Rebuild>,
+    /// Whether the layer is a step of a recovery, whose lists may be missing or of the other direction. It gets no account of itself: no
+    /// other recovery takes it for a layer of the database.
+    pub(super) is_step: bool,
 }
 
 impl MergeRequest<'_> {
@@ -248,16 +251,15 @@ impl MergeRequest<'_> {
     }
 }
 
-/// Merges all layers of a state into one in a directory, without second forms, and makes lists of those of the other direction if asked to.
-/// For a recovery.
+/// Merges all layers of a state into one in a directory, without second forms, for a recovery.
 pub(super) fn merge_all(
     state: &State,
-    (number, directory): (u32, &Path),
-    (encoding, rebuild): (Encoding, Option<Rebuild>),
+    number: u32,
+    directory: &Path,
+    request: MergeRequest<'_>,
     run: &Run,
 ) -> Result<LayerRecord> {
     let origin = Origin::random(state.manifest().database);
-    let request = MergeRequest { encoding: Some(encoding), rebuild, ..MergeRequest::default() };
     let (which, kept, disk) = (0..state.layers().len(), KeptForms::default(), state.disk());
     MergeJob { state, which, request, kept, disk, directory, origin }
         .write(number, run)
@@ -377,7 +379,9 @@ impl MergeJob<'_> {
         record.dictionaries = self.write_dictionaries(&writer)?;
         record.num_new_ids = self.write_ids(&archive, record.num_vertices)?;
         record.vertex_properties = self.write_vertices(&archive, &versions, run)?;
-        self.write_account(&archive, &record)?;
+        if !self.request.is_step {
+            self.write_account(&archive, &record)?;
+        }
         archive.finish()?;
         if tiles.is_some() {
             self.disk.sync_directory(self.directory)?;

@@ -9,7 +9,8 @@
 //! 6. One record of the manifest extends the range of the layers to that last version, and says how far the log reaches now. No
 //!    number of a lost version is given again.
 //!
-//! If the recovery is interrupted, it can be repeated.
+//! If the recovery is interrupted, it can be repeated. The first two steps change no file that was there, and of the layers that the second one
+//! writes, only the last describes itself (`version/account.rs`): a repetition does not take the others for layers of the database.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -20,7 +21,7 @@ use esker_format::{Encoding, Error, LogMark, PAGE_BYTES, Result, archived_name};
 use esker_graph::{Direction, Run};
 
 use super::handle::{Database, DatabaseOptions, locked};
-use super::merging::merge_all;
+use super::merging::{MergeRequest, merge_all};
 use crate::log::{LogStart, LogSurvey};
 use crate::merge::Rebuild;
 use crate::snapshot::{Left, ManifestLeft, State, open_only};
@@ -173,9 +174,11 @@ fn rebuilt(
         disk.list(&layers)?.into_iter().filter_map(|entry| archived_name(&entry.name).parse::<u32>().ok());
     let mut number = numbers.max().unwrap_or(0);
     let mut next = manifest.clone();
-    for &(encoding, rebuild) in steps {
+    for (index, &(encoding, rebuild)) in steps.iter().enumerate() {
         number += 1;
-        let record = merge_all(&state, (number, &layer_directory(path, number)), (encoding, rebuild), run)?;
+        let is_step = index + 1 < steps.len();
+        let request = MergeRequest { encoding: Some(encoding), rebuild, is_step, ..MergeRequest::default() };
+        let record = merge_all(&state, number, &layer_directory(path, number), request, run)?;
         disk.sync_directory(&layers)?;
         let (tiles, heads, kept) = (Vec::new(), Vec::new(), None);
         next = Manifest { layers: vec![record], tiles, heads, kept, ..next };
