@@ -133,7 +133,7 @@ impl Database {
         let (segment, version) = (survey.last_segment, survey.last_version);
         manifest.log = Some(LogMark { segment, bytes: PAGE_BYTES as u64, version, checksum: 0 });
         ManifestWriter::write_anew(&lock, &manifest)?;
-        survey.cut(disk.as_ref(), path)?;
+        survey.cut(&lock)?;
         let manifest = ManifestWriter::open(&lock)?;
         let start = LogStart { mark: None, ..manifest.manifest().log_start() };
         let db = Self::open_locked(options, run, lock, manifest, start)?;

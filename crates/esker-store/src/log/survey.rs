@@ -10,6 +10,7 @@ use super::options::{LogStart, log_directory};
 use super::reader::LogReader;
 use super::record::Record;
 use super::segment::{Opened, Segment, numbers, path_of};
+use crate::holding::WriterLock;
 
 /// What is left of a log, and what is missing.
 #[derive(Debug)]
@@ -111,12 +112,17 @@ impl LogSurvey {
         Ok(())
     }
 
-    /// Removes everything from the log that cannot be kept, durably.
+    /// Removes everything from the log of the locked database that cannot be kept, durably. A segment that also has a name in another database
+    /// is copied before it is cut.
     ///
     /// # Errors
-    /// [`Error::Io`].
-    pub(crate) fn cut(&self, disk: &dyn Disk, database: &Path) -> Result<()> {
-        let directory = log_directory(database);
+    /// As [`WriterLock::open_apart`].
+    pub(crate) fn cut(&self, lock: &WriterLock) -> Result<()> {
+        let (disk, directory) = (lock.disk(), log_directory(lock.database()));
+        let disk = disk.as_ref();
+        let kept = self.kept.map(|(segment, bytes)| (path_of(&directory, segment), bytes));
+        let kept =
+            kept.map(|(path, bytes)| lock.open_apart(&path).map(|opened| (opened, bytes))).transpose()?;
         let last = self.kept.map_or(0, |(segment, _)| segment);
         let gone = numbers(disk, &directory, self.mark)?.into_iter().filter(|&number| number > last);
         let mut is_changed = false;
@@ -127,8 +133,7 @@ impl LogSurvey {
         if is_changed {
             disk.sync_directory(&directory)?;
         }
-        if let Some((segment, bytes)) = self.kept {
-            let file = disk.open_for_writing(&path_of(&directory, segment))?;
+        if let Some(((file, _lock), bytes)) = kept {
             file.set_length(bytes)?;
             file.sync()?;
         }

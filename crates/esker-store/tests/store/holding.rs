@@ -193,6 +193,25 @@ fn a_copy_of_hard_links_does_not_change_with_its_original() {
     assert_eq!(Store::open(&path).unwrap().snapshot().unwrap().version().number, 6);
 }
 
+/// A recovery cut the log in place, under both of its names.
+#[test]
+fn a_recovery_of_a_copy_of_hard_links_does_not_change_its_original() {
+    let (_directory, path) = new_database();
+    let db = open(&path).unwrap();
+    (1..4).for_each(|i| assert!(commit(&db, i).is_ok()));
+    db.close().unwrap();
+    let linked = path.with_extension("linked");
+    copy(&path, &linked, true);
+    std::fs::remove_file(linked.join("MANIFEST")).unwrap();
+    let before = content(&path);
+    let (disk, run): (Arc<dyn Disk>, _) = (Arc::new(RealDisk), Run::with_threads(1).unwrap());
+    let options = DatabaseOptions { threads: 1, ..DatabaseOptions::default() };
+    let report = Database::recover(&disk, &linked, options, &run).unwrap();
+    assert!(report.problem.is_some(), "{report:?}");
+    assert!(content(&path) == before);
+    assert_eq!(Store::open(&linked).unwrap().snapshot().unwrap().version().number, 4);
+}
+
 #[test]
 fn a_writer_stops_when_its_files_get_a_second_name() {
     let (_directory, path) = new_database();
