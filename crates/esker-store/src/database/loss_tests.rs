@@ -392,6 +392,28 @@ fn a_recovery_that_makes_lists_and_loses_power_can_be_repeated() {
     }
 }
 
+/// The layer that stands for lost versions said of itself that it had the first of them alone, so the layers after it seemed to follow no other.
+#[test]
+fn a_manifest_that_is_lost_after_versions_were_lost_is_made_of_all_layers() {
+    let moments = moments();
+    let moment = moments.iter().find(|moment| moment.name == "seven commits").unwrap();
+    let mut files = moment.files.clone();
+    files.retain(|path, _| !is_log(path));
+    let disk = disk_of(&files);
+    let report = Database::recover(&disk, Path::new(DB), options(), &run()).unwrap();
+    assert!(report.lost.clone().count() > 2, "{report:?}");
+    let db = open(&disk).unwrap();
+    let next = commit(&db, &[ModelChange::AddVertex(3)]).unwrap();
+    db.freeze(&run()).unwrap();
+    db.close().unwrap();
+    let before = contents(&disk).unwrap();
+    assert_eq!(before.keys().last(), Some(&next));
+    disk.remove_file(&Path::new(DB).join("MANIFEST")).unwrap();
+    let report = Database::recover(&disk, Path::new(DB), options(), &run()).unwrap();
+    assert!(report.problem.is_some() && report.lost.is_empty(), "{report:?}");
+    assert_eq!(contents(&disk).unwrap(), before);
+}
+
 /// Whether everything that looks for damage finds none.
 fn is_said_to_be_sound(disk: &Arc<dyn Disk>) -> Result<bool> {
     let store = Store::open_on(Arc::clone(disk), Path::new(DB))?.under(run());

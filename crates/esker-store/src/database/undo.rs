@@ -136,12 +136,17 @@ impl Core {
         let state = self.state();
         let newest = state.snapshot(state.newest())?;
         let first = state.manifest().log_start().first_version;
-        let blank = Commit {
-            checksum: last_commit(&state, &[]),
-            ..Commit::blank(first, newest.num_vertices() as u64, newest.edge_properties().count())
+        let blank = |version| {
+            let (num_vertices, properties) = (newest.num_vertices() as u64, newest.edge_properties().count());
+            let blank = Commit::blank(version, num_vertices, properties);
+            Arc::new(Commit { checksum: last_commit(&state, &[]), ..blank })
         };
-        let (mut written, _) = self.write_commits(maintenance, &state, &[Arc::new(blank)], &self.run)?;
-        written.layer.last_version = last_version;
+        // A commit at each end of the range: the layer's account of itself then has the range too.
+        let mut commits = vec![blank(first)];
+        if first < last_version {
+            commits.push(blank(last_version));
+        }
+        let (mut written, _) = self.write_commits(maintenance, &state, &commits, &self.run)?;
         written.edits = vec![Edit::AddLayer(written.layer.clone()), Edit::SetLog(self.log.mark())];
         let next = self.prepare(maintenance, &state, written)?;
         self.record(maintenance, &next)?;
