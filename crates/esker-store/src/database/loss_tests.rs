@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker_format::io::{Disk, Faults, FaultyDisk, MemoryDisk};
+use esker_format::io::{Disk, Faults, FaultyDisk, MemoryDisk, RealDisk};
 use esker_format::{Encoding, Error, IdMapKind, LiveContent, Result, Retention};
 use esker_graph::{Direction, Run};
 use esker_layers::graph::HeadedOptions;
@@ -412,6 +412,36 @@ fn a_manifest_that_is_lost_after_versions_were_lost_is_made_of_all_layers() {
     let report = Database::recover(&disk, Path::new(DB), options(), &run()).unwrap();
     assert!(report.problem.is_some() && report.lost.is_empty(), "{report:?}");
     assert_eq!(contents(&disk).unwrap(), before);
+}
+
+/// A layer that a process may not read, or for which it has no memory, was given up.
+#[test]
+#[allow(clippy::disallowed_methods)] // A symbolic link that leads to itself stands for any file that the system refuses to open.
+fn a_layer_that_the_system_refuses_to_read_is_not_lost() {
+    let directory = tempfile::tempdir().unwrap();
+    let (disk, path): (Arc<dyn Disk>, _) = (Arc::new(RealDisk), directory.path().join(DB));
+    let mut sample = Sample::random(8, 40, true, 1);
+    sample.ids = IdMapKind::Identity;
+    sample.write(&disk, &path, false).unwrap();
+    let db = Database::open_with(&disk, &path, options(), run().alone()).unwrap();
+    commit(&db, &[ModelChange::AddVertex(3)]).unwrap();
+    db.freeze(&run()).unwrap();
+    db.close().unwrap();
+    let store = Store::open_on(Arc::clone(&disk), &path).unwrap();
+    let last = store.manifest().layers.last().unwrap().number;
+    drop(store);
+    let columns = esker_format::archive_path(&crate::version::layer_directory(&path, last));
+    std::fs::remove_file(&columns).unwrap();
+    assert!(!Database::survey(&disk, &path, &run()).unwrap().lost.is_empty(), "it is missing");
+    std::os::unix::fs::symlink(&columns, &columns).unwrap();
+    for manifest in ["whole", "lost"] {
+        let refused = Database::recover(&disk, &path, options(), &run());
+        assert!(
+            matches!(&refused, Err(Error::Io { path, .. }) if *path == columns),
+            "MANIFEST is {manifest}: {refused:?}"
+        );
+        let _ = std::fs::remove_file(path.join("MANIFEST"));
+    }
 }
 
 /// Whether everything that looks for damage finds none.

@@ -25,6 +25,9 @@ use crate::version::{
     read_left,
 };
 
+/// Codes of Linux for what the disk cannot read (EIO), and for damage that the file system finds (EBADMSG, EUCLEAN).
+const DAMAGE_CODES: [i32; 3] = [5, 74, 117];
+
 /// What can be kept.
 #[derive(Debug)]
 pub(crate) struct Left {
@@ -164,9 +167,11 @@ impl Examiner<'_> {
         let tiles = tiles.filter(|_| record.encoding == Encoding::Tiles).cloned();
         let directory = layer_directory(self.path, record.number);
         let account = Archive::open_left(self.disk, &directory)
-            .and_then(|(archive, _)| read_account(&archive, &directory))
-            .ok()
-            .filter(|account| account.layer.stamp == record.stamp);
+            .and_then(|(archive, _)| read_account(&archive, &directory));
+        let account = match account {
+            Err(error) if is_refusal(&error) => return Err(error),
+            read => read.ok().filter(|account| account.layer.stamp == record.stamp),
+        };
         match self.examine(manifest, record, tiles.as_ref())? {
             Ok(Examined { lacks, problem }) => {
                 let record = record.clone();
@@ -201,6 +206,7 @@ impl Examiner<'_> {
                         accounts.push(account);
                     }
                 }
+                Err(error) if is_refusal(&error) => return Err(error),
                 Ok(_) | Err(Error::Corrupt { .. } | Error::Io { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -218,7 +224,11 @@ impl Examiner<'_> {
                 (account.layer.clone(), layer_directory(self.path, account.layer.number));
             let tiles =
                 (record.encoding == Encoding::Tiles).then(|| self.tiles_of(&record, &directory)).transpose();
-            let Ok(tiles) = tiles else { continue };
+            let tiles = match tiles {
+                Ok(tiles) => tiles,
+                Err(error) if is_refusal(&error) => return Err(error),
+                Err(_) => continue,
+            };
             let Some(alone) = account.manifest(tiles.as_ref()) else { continue };
             if let Ok(Examined { lacks, .. }) = self.examine(&alone, &record, tiles.as_ref())? {
                 candidates.push(Candidate { record, tiles, account: Some(account), is_listed: false, lacks });
@@ -250,6 +260,7 @@ impl Examiner<'_> {
         match self.read_layer(manifest, record, tiles) {
             Ok(examined) => Ok(Ok(examined)),
             Err(Error::Stop(stop)) => Err(stop.into()),
+            Err(error) if is_refusal(&error) => Err(error),
             Err(problem) => Ok(Err(lost_file(self.path, problem))),
         }
     }
@@ -272,6 +283,9 @@ impl Examiner<'_> {
                 Err(Error::Stop(stop)) => return Err(stop.into()),
                 Err(problem) => damaged.push((path, problem)),
             }
+        }
+        if let Some(refused) = damaged.iter().position(|(_, problem)| is_refusal(problem)) {
+            return Err(damaged.swap_remove(refused).1);
         }
         if let Some(record_of_tiles) = tiles {
             let origin = Origin { stamp: record_of_tiles.stamp, ..origin };
@@ -323,6 +337,16 @@ impl Examiner<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether the system refused to read, for example for want of rights, memory or open files: the file may be whole. It is not if it is missing or
+/// too short, or if the disk cannot read it.
+fn is_refusal(error: &Error) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound, Other, UnexpectedEof};
+    let Error::Io { source, .. } = error else { return false };
+    // A page of a map that cannot be read is `Other`.
+    let is_lost = matches!(source.kind(), NotADirectory | NotFound | Other | UnexpectedEof);
+    !is_lost && !source.raw_os_error().is_some_and(|code| DAMAGE_CODES.contains(&code))
 }
 
 /// Whether a layer has no version that MANIFEST knows as another one: then it would be of a copy that took another course.
