@@ -10,12 +10,12 @@
 //!    one state, and MANIFEST is written anew for it, with the last commit of the copied log as its mark.
 //! 5. What is new is verified, and the log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::{Disk, copy, parent};
-use esker_format::{Error, PAGE_BYTES, Result, archived_name};
+use esker_format::{Error, PAGE_BYTES, Result, VersionRecord, archived_name};
 use esker_graph::Run;
 
 use crate::check::verify_columns;
@@ -35,7 +35,8 @@ const BYTES_PER_CHECKSUM_BYTE: u64 = 1 << 10;
 /// How a copy is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BackupOptions {
-    /// Whether to copy all files that are new, instead of sharing their blocks on the disk, or the files, with the database.
+    /// Whether to copy all files that are new, instead of sharing their blocks on the disk, or the files, with the database. An earlier copy
+    /// that shares files is then copied anew; one that shares blocks as clones is not, because these cannot be told apart from copies.
     pub apart: bool,
 }
 
@@ -78,7 +79,7 @@ pub struct BackupReport {
 ///
 /// # Errors
 /// [`Error::Invalid`] if something else is at `target`, or a backup with versions that the database does not have; [`Error::Corrupt`] and
-/// [`Error::Lost`] if the database is damaged, so far as a copy is made of what is damaged: what was at `target` stays; [`Error::Io`]; cancellation.
+/// [`Error::Lost`] if a file that must be copied is damaged; the old copy stays; [`Error::Io`]; cancellation.
 pub fn backup(
     disk: &Arc<dyn Disk>,
     database: &Path,
@@ -87,12 +88,18 @@ pub fn backup(
     run: &Run,
 ) -> Result<BackupReport> {
     expect_database(disk.as_ref(), database)?;
+    expect_outside(disk.as_ref(), database, target)?;
     let earlier = disk.look(target)?.is_some();
     if earlier {
-        expect_earlier(disk, database, target)?;
+        expect_backup(disk.as_ref(), database, target)?;
     }
     let staged = StagedDirectory::begin(disk, target, earlier)?;
     let earlier = earlier.then(|| disk.follow(target)).transpose()?;
+    if let Some(earlier) = &earlier {
+        // Now that no writer can open it: one may have written to it until then.
+        expect_backup(disk.as_ref(), database, earlier)?;
+        expect_same_history(disk, database, earlier)?;
+    }
     let copying =
         Copying { disk, from: database, to: staged.path(), earlier: earlier.as_deref(), options, run };
     let report = copying.make()?;
@@ -130,37 +137,70 @@ pub fn restore(
 
 /// Whether two paths lead to one database.
 fn is_same_database(disk: &dyn Disk, a: &Path, b: &Path) -> Result<bool> {
-    let [a, b] = [a, b].map(|path| disk.identify(&path.join(MANIFEST_NAME)));
+    is_one_file(disk, &a.join(MANIFEST_NAME), &b.join(MANIFEST_NAME))
+}
+
+/// Whether two paths name one file.
+fn is_one_file(disk: &dyn Disk, a: &Path, b: &Path) -> Result<bool> {
+    let [a, b] = [a, b].map(|path| disk.identify(path));
     Ok(matches!((a?, b?), (Some(a), Some(b)) if a.id == b.id))
 }
 
-/// An error unless there is an earlier backup of a database at `target`, of which the database has all versions that it has not forgotten.
-fn expect_earlier(disk: &Arc<dyn Disk>, database: &Path, target: &Path) -> Result<()> {
+/// An error if `target` lies in the database, or is a symbolic link that leads nowhere.
+fn expect_outside(disk: &dyn Disk, database: &Path, target: &Path) -> Result<()> {
     let name = target.display();
-    let refused = |why: String| Err(Error::Invalid(format!("{name} {why}: choose another name")));
-    if is_same_database(disk.as_ref(), database, target)? {
-        return refused("is the database itself".to_owned());
+    let end = disk.follow(target).map_err(|error| match error {
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => Error::Invalid(format!(
+            "{name} is a symbolic link that leads nowhere: remove it, or choose another name"
+        )),
+        error => error,
+    })?;
+    let inside = disk.identify(database)?.map(|directory| directory.id);
+    for above in disk.absolute(&end).ancestors().skip(1) {
+        if disk.identify(above)?.is_some_and(|directory| Some(directory.id) == inside) {
+            return Err(Error::Invalid(format!(
+                "{name} lies in the database {}: choose a name outside",
+                database.display()
+            )));
+        }
     }
-    if disk.look(&target.join(BACKUP_NAME))?.is_none() {
-        return refused("exists and is no backup, or was written to since it was made".to_owned());
+    Ok(())
+}
+
+/// That a backup cannot be made at `target`, because it `is` something else.
+fn refused(target: &Path, is: &str) -> Error {
+    Error::Invalid(format!("{} {is}: choose another name", target.display()))
+}
+
+/// An error unless there is a backup at `target`, of this database or another.
+fn expect_backup(disk: &dyn Disk, database: &Path, target: &Path) -> Result<()> {
+    if is_same_database(disk, database, target)? {
+        return Err(refused(target, "is the database itself"));
     }
+    match disk.look(&target.join(BACKUP_NAME))? {
+        Some(_) => Ok(()),
+        None => Err(refused(target, "exists and is no backup, or was written to since it was made")),
+    }
+}
+
+/// An error unless a database has, or had, all versions of an earlier backup.
+fn expect_same_history(disk: &Arc<dyn Disk>, database: &Path, target: &Path) -> Result<()> {
     let [source, earlier] = [database, target].map(|path| Store::open_on(Arc::clone(disk), path));
     let (source, earlier) = (source?, earlier?);
     if source.manifest().database != earlier.manifest().database {
-        return refused(format!("is a backup of another database than {}", database.display()));
+        return Err(refused(target, &format!("is a backup of another database than {}", database.display())));
     }
-    let versions: BTreeMap<u64, u64> =
-        source.versions()?.iter().map(|version| (version.number, version.committed_ms)).collect();
-    let newest = versions.last_key_value().map_or(0, |(&number, _)| number);
+    let mark = |version: &VersionRecord| (version.committed_ms, version.commit);
+    let versions: BTreeMap<u64, (u64, u32)> =
+        source.versions()?.iter().map(|version| (version.number, mark(version))).collect();
+    // The newest may be forgotten.
+    let newest = source.newest_number()?;
     for version in earlier.versions()? {
         let is_missing = version.number > newest;
-        let is_other = versions.get(&version.number).is_some_and(|&ms| ms != version.committed_ms);
+        let is_other = versions.get(&version.number).is_some_and(|known| *known != mark(&version));
         if is_missing || is_other {
-            return refused(format!(
-                "has a version {} that {} does not have",
-                version.number,
-                database.display()
-            ));
+            let (number, name) = (version.number, database.display());
+            return Err(refused(target, &format!("has a version {number} that {name} does not have")));
         }
     }
     Ok(())
@@ -218,26 +258,31 @@ impl Copying<'_> {
     /// Copies the files of a manifest, the log, and the manifest.
     fn copy_state(&self, manifest: &Manifest, placed: &mut Placed) -> Result<()> {
         let files = named_files(self.disk.as_ref(), self.from, manifest)?;
-        let mut named = Placed::new();
+        let name_of = |file: &Path| file.strip_prefix(self.from).unwrap_or(file).to_owned();
+        let names: BTreeSet<PathBuf> = files.iter().map(|(file, _)| name_of(file)).collect();
+        // `placed` is true after each step: where one fails, the next attempt goes on from what is there.
+        for gone in placed.keys().filter(|&name| !names.contains(name)).cloned().collect::<Vec<_>>() {
+            self.disk.remove_file(&self.to.join(&gone))?;
+            placed.remove(&gone);
+        }
         for (file, bytes) in files {
             self.run.check()?;
-            let name = file.strip_prefix(self.from).unwrap_or(&file).to_owned();
-            let origin = match placed.remove(&name) {
-                Some((origin, _)) if is_same(self.disk.as_ref(), &file, &self.to.join(&name), bytes)? => {
-                    origin
-                }
-                Some(_) => {
-                    self.disk.remove_file(&self.to.join(&name))?;
-                    self.place(&file, &name, bytes)?
-                }
-                None => self.place(&file, &name, bytes)?,
-            };
-            named.insert(name, (origin, bytes));
+            let name = name_of(&file);
+            let to = self.to.join(&name);
+            if let Some(&(origin, _)) = placed.get(&name)
+                && is_same(self.disk.as_ref(), &file, &to, bytes)?
+            {
+                placed.insert(name, (origin, bytes));
+                continue;
+            }
+            // Another file of this name, or what an attempt that failed has left.
+            if self.disk.look(&to)?.is_some() {
+                self.disk.remove_file(&to)?;
+            }
+            placed.remove(&name);
+            let origin = self.place(&file, &name, bytes)?;
+            placed.insert(name, (origin, bytes));
         }
-        for name in placed.keys() {
-            self.disk.remove_file(&self.to.join(name))?;
-        }
-        *placed = named;
         let log = self.to.join("log");
         for old in [&log, &self.to.join(MANIFEST_NAME)] {
             match self.disk.look(old)? {
@@ -257,6 +302,7 @@ impl Copying<'_> {
         let to = self.to.join(name);
         self.create_directory(&parent(&to))?;
         if let Some(earlier) = self.earlier.map(|earlier| earlier.join(name))
+            && !(self.options.apart && is_one_file(disk, file, &earlier)?)
             && is_same(disk, file, &earlier, bytes)?
             && disk.link(&earlier, &to)?
         {

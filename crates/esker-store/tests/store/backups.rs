@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use esker_graph::{Direction, Run};
 use esker_store::backup::{BackupOptions, BackupReport, backup, restore};
 use esker_store::database::CompactOptions;
-use esker_store::io::{Disk, RealDisk};
+use esker_store::io::{DirectoryEntry, Disk, File, Files, Lock, NamedFile, RealDisk};
 use esker_store::log::Sync;
-use esker_store::{Database, DatabaseOptions, Result, Store};
+use esker_store::{Database, DatabaseOptions, Error, Result, Store};
 
 use super::processes::write_cycle;
 
@@ -118,6 +118,202 @@ fn a_backup_made_beside_a_busy_writer_is_a_state_that_it_acknowledged() {
         }
         stop.store(true, Ordering::Relaxed);
     });
+}
+
+/// What a writer does while a backup is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meanwhile {
+    /// It freezes, and the file that comes next cannot be placed, as if a merge had removed it.
+    Freezes,
+    /// It merges all layers, and removes the old ones.
+    Merges,
+}
+
+/// A disk on which a writer changes the layers just after, or just before, the `at`-th file of layers is placed in the copy.
+#[derive(Debug)]
+struct BusyDisk {
+    writer: Database,
+    at: usize,
+    placed: AtomicUsize,
+    meanwhile: Meanwhile,
+}
+
+impl BusyDisk {
+    fn is_due(&self, path: &Path) -> bool {
+        let is_layer = path.parent().is_some_and(|parent| parent.ends_with("layers"));
+        is_layer && self.placed.fetch_add(1, Ordering::Relaxed) + 1 == self.at
+    }
+
+    fn write(&self) {
+        commit(&self.writer);
+        match self.meanwhile {
+            Meanwhile::Freezes => drop(self.writer.freeze(&run()).unwrap()),
+            Meanwhile::Merges => drop(self.writer.compact_with(CompactOptions::default(), &run()).unwrap()),
+        }
+    }
+
+    fn fail(&self, path: &Path) -> Result<()> {
+        let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+        match self.meanwhile {
+            Meanwhile::Freezes => Err(Error::io("place", path)(missing)),
+            Meanwhile::Merges => Ok(()),
+        }
+    }
+}
+
+impl Files for BusyDisk {
+    fn create(&self, path: &Path) -> Result<Arc<dyn File>> {
+        let created = RealDisk.create(path)?;
+        if self.is_due(path) {
+            // The file that was begun stays.
+            self.write();
+            self.fail(path)?;
+        }
+        Ok(created)
+    }
+
+    fn open(&self, path: &Path) -> Result<Arc<dyn File>> {
+        RealDisk.open(path)
+    }
+}
+
+impl Disk for BusyDisk {
+    fn open_for_writing(&self, path: &Path) -> Result<Arc<dyn File>> {
+        RealDisk.open_for_writing(path)
+    }
+
+    fn create_directory(&self, path: &Path) -> Result<()> {
+        RealDisk.create_directory(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        RealDisk.rename(from, to)
+    }
+
+    fn replace(&self, from: &Path, to: &Path) -> Result<()> {
+        RealDisk.replace(from, to)
+    }
+
+    fn exchange(&self, a: &Path, b: &Path) -> Result<()> {
+        RealDisk.exchange(a, b)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> Result<bool> {
+        if self.is_due(to) {
+            self.write();
+            self.fail(from)?;
+        }
+        RealDisk.link(from, to)
+    }
+
+    fn remove_file(&self, path: &Path) -> Result<()> {
+        RealDisk.remove_file(path)
+    }
+
+    fn remove_directory(&self, path: &Path) -> Result<()> {
+        RealDisk.remove_directory(path)
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<DirectoryEntry>> {
+        RealDisk.list(path)
+    }
+
+    fn look(&self, path: &Path) -> Result<Option<DirectoryEntry>> {
+        RealDisk.look(path)
+    }
+
+    fn identify(&self, path: &Path) -> Result<Option<NamedFile>> {
+        RealDisk.identify(path)
+    }
+
+    fn sync_directory(&self, path: &Path) -> Result<()> {
+        RealDisk.sync_directory(path)
+    }
+
+    fn try_lock(&self, path: &Path) -> Result<Option<Box<dyn Lock>>> {
+        RealDisk.try_lock(path)
+    }
+
+    fn free_bytes(&self, path: &Path) -> Result<u64> {
+        RealDisk.free_bytes(path)
+    }
+}
+
+/// An attempt that failed once left files that the next one tried to create again, or that no manifest named.
+#[test]
+fn an_attempt_that_fails_leaves_nothing_in_the_way_of_the_next() {
+    for meanwhile in [Meanwhile::Freezes, Meanwhile::Merges] {
+        for (at, apart) in (1..=3).flat_map(|at| [(at, false), (at, true)]) {
+            let (_directory, path, copy) = new_database();
+            let writer = open(&path);
+            for _ in 0..2 {
+                commit(&writer);
+                writer.freeze(&run()).unwrap();
+            }
+            let placed = AtomicUsize::new(0);
+            let busy = Arc::new(BusyDisk { writer, at, placed, meanwhile });
+            let disk: Arc<dyn Disk> = busy.clone();
+            let made = backup(&disk, &path, &copy, BackupOptions { apart }, &run());
+            let case = format!("{meanwhile:?} at {at}, apart: {apart}");
+            assert!(busy.placed.load(Ordering::Relaxed) >= at, "{case}");
+            assert_eq!(made.unwrap_or_else(|error| panic!("{case}: {error}")).version, 4, "{case}");
+            assert_eq!(newest(&copy), 4, "{case}");
+            let mut named: Vec<PathBuf> =
+                Store::open(&copy).unwrap().files().unwrap().into_iter().map(|(file, _)| file).collect();
+            named.retain(|file| file.starts_with(copy.join("layers")));
+            named.sort();
+            let mut there: Vec<PathBuf> =
+                std::fs::read_dir(copy.join("layers")).unwrap().map(|entry| entry.unwrap().path()).collect();
+            there.sort();
+            assert_eq!(there, named, "{case}");
+        }
+    }
+}
+
+#[test]
+fn a_backup_apart_shares_no_file_with_the_database_also_after_one_that_did() {
+    use std::os::unix::fs::MetadataExt;
+    let (_directory, path, copy) = new_database();
+    let shared = path.join("layers/1.columns");
+    back_up(&path, &copy).unwrap();
+    let taken = copy.join("layers/1.columns");
+    let inode = |file: &Path| std::fs::metadata(file).unwrap().ino();
+    if inode(&shared) != inode(&taken) {
+        // A file system with clones: have the copy share the file.
+        std::fs::remove_file(&taken).unwrap();
+        std::fs::hard_link(&shared, &taken).unwrap();
+    }
+    let made = backup(&real(), &path, &copy, BackupOptions { apart: true }, &run()).unwrap();
+    assert_eq!((made.kept.files, made.linked.files, made.cloned.files), (0, 0, 0), "{made:?}");
+    assert_ne!(inode(&shared), inode(&taken));
+    // A copy that shares nothing is kept.
+    let again = backup(&real(), &path, &copy, BackupOptions { apart: true }, &run()).unwrap();
+    assert!(again.kept.files > 0, "{again:?}");
+    newest(&copy);
+}
+
+#[test]
+fn a_name_inside_the_database_and_a_link_that_leads_nowhere_are_refused() {
+    let (directory, path, _) = new_database();
+    let told = |to: &Path| back_up(&path, to).unwrap_err().to_string();
+    assert!(told(&path.join("inner")).contains("choose a name outside"));
+    assert!(told(&path.join("layers/inner")).contains("choose a name outside"));
+    let link = directory.path().join("link");
+    std::os::unix::fs::symlink(directory.path().join("nowhere"), &link).unwrap();
+    assert!(told(&link).contains("leads nowhere: remove it, or choose another name"));
+}
+
+/// The backup has a version more than the database shows.
+#[test]
+fn a_backup_goes_on_after_its_newest_version_was_forgotten() {
+    let (_directory, path, copy) = new_database();
+    let db = open(&path);
+    let last = commit(&db);
+    back_up(&path, &copy).unwrap();
+    db.forget(last).unwrap();
+    assert_eq!(db.versions().last().unwrap().number, 1);
+    back_up(&path, &copy).unwrap();
+    db.close().unwrap();
 }
 
 /// Files are compared by what is in them, not by their names.
