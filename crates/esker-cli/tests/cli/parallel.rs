@@ -31,6 +31,9 @@ fn a_deletion_with_a_property_deletes_the_edges_with_its_value_and_says_how_many
         assert!(place.ok("delete g.esker gone.csv").contains("Deleted 4 edges for 2 rows"));
         assert_eq!(edges(&place, "g.esker", 1).len(), 5);
         place.fails(2, "delete g.esker gone.csv --property sort", "no edge property for --property sort");
+        place.file("unknown.csv", "source,target,kind\n1,99,road\n");
+        place.fails(1, "delete g.esker unknown.csv --property kind", "no vertex has this id");
+        place.ok("delete g.esker unknown.csv --property kind --new");
         place.file("ends.csv", "source,target\n1,2\n");
         place.fails(2, "delete g.esker ends.csv --property kind", "kind");
     }

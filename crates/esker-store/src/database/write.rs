@@ -284,7 +284,8 @@ impl CommitBuilder<'_> {
                 }
                 BatchOp::RemoveEdges(wanted) => {
                     let ids = [id(), id()];
-                    let (source, target) = (self.find(ids[0])?, self.find(ids[1])?);
+                    let [source, target] = ids.map(|id| self.find_removed(batch, id));
+                    let (source, target) = (source?, target?);
                     let ends = source.zip(target);
                     let gone = ends.map_or(Ok(0), |ends| self.remove_edges(batch, ends, *wanted, earlier))?;
                     if gone == 0 {
