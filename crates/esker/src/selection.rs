@@ -19,7 +19,7 @@ pub fn notes(conditions: &[Condition], snapshot: &Snapshot) -> Result<Vec<String
     let mut notes = Vec::new();
     for condition in conditions {
         let property = snapshot.edge_property(&condition.property)?;
-        if property.is_text() && !condition.occurs(property, snapshot)? {
+        if property.is_text() && condition.code(property, snapshot)?.is_none() {
             let Condition { property, wanted, .. } = condition;
             notes.push(format!("no edge of any version has the text {wanted:?} as its {property}"));
         }
@@ -63,15 +63,15 @@ impl std::str::FromStr for Condition {
 }
 
 impl Condition {
-    /// Whether some edge of any version has the wanted text as its value of a property of texts.
-    fn occurs(&self, property: &PropertyRecord, snapshot: &Snapshot) -> Result<bool> {
-        let Some(texts) = snapshot.dictionary(property.number) else { return Ok(false) };
+    /// The code of the wanted text in the dictionary of a property, which has each text once; `None` if no edge of any version has it.
+    fn code(&self, property: &PropertyRecord, snapshot: &Snapshot) -> Result<Option<u64>> {
+        let Some(texts) = snapshot.dictionary(property.number) else { return Ok(None) };
         for code in 0..texts.len() {
             if texts.text(code)? == self.wanted.as_bytes() {
-                return Ok(true);
+                return Ok(Some(code as u64));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Refuses a wanted text, which does not occur, if it is written as other languages write it.
@@ -108,8 +108,14 @@ impl Condition {
             // What a property of 32 bits holds is compared with what it would hold.
             (WantedValue::Real(value), ElementType::F32) => Ok(WantedValue::Real(f64::from(value as f32))),
             (WantedValue::Real(value), ElementType::F64) => Ok(WantedValue::Real(value)),
-            (WantedValue::Real(value), _) if is_equality && value.fract() != 0.0 => {
-                Err(format!("it holds integers, and {text} is none"))
+            (WantedValue::Real(value), _) => {
+                // Integers are compared without rounding. Beyond the range of `i128` its end is beyond all values of 64 bits.
+                let rounded = (value.floor() as i128, value.fract() != 0.0);
+                match floor_of(text).unwrap_or(rounded) {
+                    (whole, false) => Ok(WantedValue::Whole(whole)),
+                    (_, true) if is_equality => Err(format!("it holds integers, and {text} is none")),
+                    (floor, true) => Ok(WantedValue::Above(floor)),
+                }
             }
             (wanted, _) => Ok(wanted),
         }
@@ -119,8 +125,11 @@ impl Condition {
 /// A wanted value of the type of a property.
 #[derive(Debug, Clone)]
 enum WantedValue {
-    Text(Vec<u8>),
+    /// The code of a text in its dictionary; `None` if it has none.
+    Text(Option<u64>),
     Whole(i128),
+    /// Between this integer and the next, for integers.
+    Above(i128),
     Real(f64),
     Logical(PropertyValue<'static>),
 }
@@ -142,10 +151,11 @@ impl Test {
             if !matches!(met, [Ordering::Equal] | [Ordering::Less, Ordering::Greater]) {
                 return Err(refused("it holds texts, which only = and != compare"));
             }
-            if !condition.occurs(&property, snapshot)? {
+            let code = condition.code(&property, snapshot)?;
+            if code.is_none() {
                 condition.expect_no_slip().map_err(|reason| refused(&reason))?;
             }
-            WantedValue::Text(wanted.clone().into_bytes())
+            WantedValue::Text(code)
         } else if !property.is_number() {
             let value = PropertyValue::parse_logical(&property.logical, wanted);
             WantedValue::Logical(value.map_err(|reason| refused(&format!("{wanted:?} {reason}")))?)
@@ -155,14 +165,28 @@ impl Test {
         Ok(Self { property, met, wanted: value })
     }
 
-    fn is_met(&self, value: &PropertyValue<'_>) -> bool {
-        let order = match (number_of(value), &self.wanted, value) {
-            (_, WantedValue::Text(wanted), PropertyValue::Text(text)) => Some((*text).cmp(wanted)),
-            (_, WantedValue::Logical(wanted), value) => value.partial_cmp(wanted),
-            (Some(Number::Whole(value)), WantedValue::Whole(wanted), _) => Some(value.cmp(wanted)),
-            (Some(value), WantedValue::Whole(wanted), _) => value.real().partial_cmp(&(*wanted as f64)),
-            (Some(value), WantedValue::Real(wanted), _) => value.real().partial_cmp(wanted),
-            _ => None,
+    /// Whether the value with these bits meets the condition.
+    fn is_met(&self, bits: u64) -> bool {
+        let value = || PropertyValue::of(&self.property, bits);
+        let order = match &self.wanted {
+            // Only equality is asked for: any order of two texts that differ will do.
+            WantedValue::Text(code) if *code == Some(bits) => Some(Ordering::Equal),
+            WantedValue::Text(_) => Some(Ordering::Less),
+            WantedValue::Logical(wanted) => value().partial_cmp(wanted),
+            WantedValue::Whole(wanted) => match number_of(&value()) {
+                Some(Number::Whole(value)) => Some(value.cmp(wanted)),
+                Some(Number::Real(value)) => value.partial_cmp(&(*wanted as f64)),
+                None => None,
+            },
+            WantedValue::Above(floor) => match number_of(&value()) {
+                Some(Number::Whole(value)) if value <= *floor => Some(Ordering::Less),
+                Some(_) => Some(Ordering::Greater),
+                None => None,
+            },
+            WantedValue::Real(wanted) => match number_of(&value()) {
+                Some(Number::Real(value)) => value.partial_cmp(wanted),
+                _ => None,
+            },
         };
         order.is_some_and(|order| self.met.contains(&order))
     }
@@ -172,8 +196,6 @@ impl Test {
 #[derive(Debug)]
 pub struct Conditions {
     tests: Vec<Test>,
-    /// Has the texts.
-    snapshot: Snapshot,
 }
 
 impl Conditions {
@@ -184,14 +206,13 @@ impl Conditions {
     pub fn of(conditions: &[Condition], snapshot: &Snapshot) -> Result<Option<Arc<Self>>> {
         let tests = conditions.iter().map(|condition| Test::new(condition, snapshot));
         let tests = tests.collect::<Result<Vec<_>>>()?;
-        let (has_any, snapshot) = (!tests.is_empty(), snapshot.clone());
-        Ok(has_any.then(|| Arc::new(Self { tests, snapshot })))
+        Ok((!tests.is_empty()).then(|| Arc::new(Self { tests })))
     }
 
     /// Whether an edge meets all, the bits of whose properties `bits` reads.
     fn are_met(&self, bits: impl Fn(u32) -> esker_store::Result<u64>) -> esker_store::Result<bool> {
         for test in &self.tests {
-            if !test.is_met(&value_of(&self.snapshot, &test.property, bits(test.property.number)?)?) {
+            if !test.is_met(bits(test.property.number)?) {
                 return Ok(false);
             }
         }
@@ -211,31 +232,21 @@ impl ArcFilter for Conditions {
     }
 }
 
-/// The value of an edge property with some bits.
-fn value_of<'a>(
-    snapshot: &'a Snapshot,
-    property: &PropertyRecord,
-    bits: u64,
-) -> esker_store::Result<PropertyValue<'a>> {
-    Ok(match snapshot.dictionary(property.number) {
-        Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
-        None => PropertyValue::of(property, bits),
-    })
-}
-
 #[derive(Debug, Clone, Copy)]
 enum Number {
     Whole(i128),
     Real(f64),
 }
 
-impl Number {
-    fn real(self) -> f64 {
-        match self {
-            Self::Whole(value) => value as f64,
-            Self::Real(value) => value,
-        }
+/// The floor of a decimal number that is written with a point and without an exponent, and whether the number is greater than its floor.
+fn floor_of(text: &str) -> Option<(i128, bool)> {
+    let unsigned = text.strip_prefix('-');
+    let (whole, fraction) = unsigned.unwrap_or(text).split_once('.')?;
+    if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
     }
+    let (whole, is_greater) = (whole.parse::<i128>().ok()?, fraction.bytes().any(|byte| byte != b'0'));
+    Some((if unsigned.is_some() { -whole - i128::from(is_greater) } else { whole }, is_greater))
 }
 
 fn number_of(value: &PropertyValue<'_>) -> Option<Number> {

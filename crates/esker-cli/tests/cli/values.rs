@@ -38,6 +38,19 @@ fn a_condition_that_selects_nothing_by_its_form_is_refused() {
             "{condition}"
         );
     }
+    place.file("big.csv", "source,target,big\na,b,9007199254740992\nb,c,9007199254740993\n");
+    place.ok("import big.csv big.esker --schema big:i64");
+    for (condition, count) in [
+        ("big>=9007199254740992.5", 1),
+        ("big<9007199254740992.5", 1),
+        ("big=9007199254740993.0", 1),
+        ("big>-0.5", 2),
+        ("big<1e300", 2),
+    ] {
+        let found = place.ok(&format!("export big.esker - --where {condition} --format csv"));
+        assert_eq!(found.lines().count(), 1 + count, "{condition}: {found}");
+    }
+    place.fails(2, "run wcc big.esker --where big=9007199254740992.5", "it holds integers");
     place.file("f.csv", "source,target,p\na,b,0.1\nb,c,0.5\n");
     place.ok("import f.csv f.esker --schema p:f32");
     let found = place.ok("export f.esker - --where p=0.1 --format csv");
