@@ -1,7 +1,6 @@
 //! Ids and numbers from text: one rule for every door through which a value comes, as `docs/values.md` states it.
 //!
-//! Whoever cuts a text out of a line, a word or an argument takes the blanks outside quotes away. What is handed over here
-//! is the whole of a value, so blanks in it are a part of it.
+//! Callers strip blanks outside quotes; blanks in the given text belong to the value.
 
 /// Bytes that a text may have, as an id or as a value of a property. So a few values that a thread holds at a time, and their copies, take
 /// little of any memory limit. Databases of older versions may hold longer texts; these can be read.

@@ -195,7 +195,7 @@ impl ScriptParser<'_> {
         }
         let sign = sign.map(|sign| sign.kind.to_string());
         let values = new_values(values)?;
-        // What is no change is not said to name an unknown vertex.
+        // Report a malformed line before an unknown vertex.
         let is_change = match (sign.as_deref(), ids.len()) {
             (Some(_), 2) | (Some("+"), 1) => true,
             (Some("-"), 1) => values.is_empty(),

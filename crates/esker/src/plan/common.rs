@@ -29,7 +29,7 @@ pub(super) struct Common<'a> {
 impl Common<'_> {
     /// Lists in a pool or headed, if these cannot serve.
     pub(super) fn hindered(&self, which: (GraphEncoding, Residency)) -> Option<Candidate> {
-        // What tiles alone do not have is not of the view.
+        // Missing in-lists are no obstacle of the view where the database keeps tiles only.
         let in_lists = || self.without_in_lists().filter(|_| !self.snapshot.keeps_only_tiles());
         if let Some(reason) = self.filtered().or_else(in_lists) {
             return Some(absent(which, &reason).with_substitute());
@@ -60,7 +60,7 @@ impl Common<'_> {
         )))
     }
 
-    /// Whether mapped lists do though in-lists are needed and not kept: those of a window are made in memory; scans read tiles.
+    /// Whether mapped lists suffice although in-lists are needed and not stored: those of a window are made in memory; scans read tiles.
     pub(super) fn reads_in_lists_mapped(&self, pattern: ReadPattern) -> bool {
         let scans_tiles = self.snapshot.keeps_only_tiles() && self.snapshot.stack().is_plain();
         self.snapshot.window_index().is_some() || scans_tiles && pattern != ReadPattern::Points
