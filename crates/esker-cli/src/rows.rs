@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use clap::ValueEnum;
 use esker::histogram::Histogram;
+use esker::import::export::push_quoted;
 use serde_json::{Map, Value};
 
 use crate::failure::Outcome;
@@ -201,13 +202,18 @@ fn field(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// Joins fields with commas, quoted where they need it.
+/// Joins fields with commas, quoted where they need it. An empty one is a missing value.
 fn fields<'a>(fields: impl Iterator<Item = Cow<'a, str>>) -> String {
-    let quoted = |field: Cow<'a, str>| match field.contains([',', '"', '\n', '\r']) {
-        true => Cow::Owned(format!("\"{}\"", field.replace('"', "\"\""))),
-        false => field,
-    };
-    fields.map(quoted).collect::<Vec<_>>().join(",")
+    let mut line = Vec::new();
+    for (at, field) in fields.enumerate() {
+        if at > 0 {
+            line.push(b',');
+        }
+        if !field.is_empty() {
+            push_quoted(&mut line, field.as_bytes(), b',');
+        }
+    }
+    String::from_utf8_lossy(&line).into_owned()
 }
 
 #[cfg(test)]
@@ -216,7 +222,8 @@ mod tests {
 
     #[test]
     fn fields_of_csv_are_quoted_where_they_need_it() {
-        let row = ["a", "b,c", "say \"x\"", "", "1.5"];
-        assert_eq!(fields(row.into_iter().map(Cow::Borrowed)), "a,\"b,c\",\"say \"\"x\"\"\",,1.5");
+        let row = ["a", "b,c", "say \"x\"", "", "1.5", " a"];
+        let expected = "a,\"b,c\",\"say \"\"x\"\"\",,1.5,\" a\"";
+        assert_eq!(fields(row.into_iter().map(Cow::Borrowed)), expected);
     }
 }

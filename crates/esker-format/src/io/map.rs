@@ -205,7 +205,7 @@ impl Map {
     }
 
     /// Offset of the bytes in the file.
-    pub(crate) fn start(&self) -> usize {
+    pub fn start(&self) -> usize {
         self.range.start
     }
 

@@ -39,6 +39,7 @@ pub use options::{ExportOptions, OutputCompression, WriteIds};
 pub use sink::OutputFile;
 pub use stored::StoredExport;
 pub use terminal::{Escaped, escaped};
+pub use writer::push_quoted;
 
 /// What was written.
 #[derive(Debug, Clone, PartialEq, Eq)]

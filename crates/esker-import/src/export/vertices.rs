@@ -1,9 +1,11 @@
-//! Writes the ids of all vertices, one per line and in quotes where needed: a file that `esker import --vertices` reads.
+//! Writes the ids of all vertices, one per line and in quotes where needed, in the order of the numbers that formats without ids give
+//! them: a file that `esker import --vertices` reads.
 
 use std::io::Write;
 
 use esker_format::Result;
 
+use super::digits;
 use super::options::ExportOptions;
 use super::sink::OutputFile;
 use super::writer::{VertexNames, push_quoted};
@@ -34,7 +36,7 @@ pub(super) fn write(
             // A line is one field.
             push_quoted(&mut buffer, &text, b'\n');
         } else {
-            names.write(v, &mut buffer)?;
+            digits::push_u64(&mut buffer, names.id_of_number(v)?);
         }
         buffer.push(b'\n');
         if v % CHUNK_VERTICES == CHUNK_VERTICES - 1 || v + 1 == num_vertices {

@@ -100,10 +100,19 @@ impl<'a> VertexNames<'a> {
             None => Ok(v),
         }
     }
+
+    /// The id, as an integer, of the vertex whose number is `number`.
+    pub(super) fn id_of_number(&self, number: u64) -> Result<u64> {
+        match self.external().and_then(ExportGraph::dense_base) {
+            Some(base) => Ok(base.wrapping_add(number)),
+            None => self.int(number),
+        }
+    }
 }
 
-/// Appends a field of a table, in quotes if it holds the delimiter, a quote, a line break, or spaces at its ends.
-pub(super) fn push_quoted(out: &mut Vec<u8>, text: &[u8], delimiter: u8) {
+/// Appends a field of a table, in quotes if it is empty, begins as a comment, has blanks at its ends, or holds the delimiter, a quote
+/// or a line break: without them, a reader would take it for another value.
+pub fn push_quoted(out: &mut Vec<u8>, text: &[u8], delimiter: u8) {
     let special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
     let edge = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
     let comment = text.first() == Some(&b'#');

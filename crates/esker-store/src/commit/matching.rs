@@ -1,7 +1,7 @@
 //! Which of the edges between two vertices a change removes.
 
 use esker_format::memory::reserve;
-use esker_format::{PropertyRecord, Result};
+use esker_format::{ElementType, PropertyRecord, Result};
 use esker_layers::property::PropertyValue;
 
 use super::change::BatchValue;
@@ -69,6 +69,10 @@ impl BatchMatch {
             let property = properties.get(*number as usize)?;
             let bits = match value {
                 BatchValue::Text(text) => u64::from(code_of(*number, text)?),
+                // As for the conditions of views, a number is the float of 32 bits that is nearest to it.
+                BatchValue::Number(PropertyValue::F64(wide)) if property.element == ElementType::F32 => {
+                    u64::from((*wide as f32).to_bits())
+                }
                 BatchValue::Number(number) => exact_bits(property, *number)?,
             };
             Some((*number as usize, bits))

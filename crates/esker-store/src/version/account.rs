@@ -105,14 +105,19 @@ pub(super) fn write_account(
 /// # Errors
 /// [`Error::Io`]; [`Error::Corrupt`] if it is damaged; [`Error::Invalid`] for another format version, or vertex ids of another width.
 pub(crate) fn read_account(files: &dyn Files, directory: &Path) -> Result<Account> {
-    let path = account_path(directory);
-    let file = files.open(&path)?;
-    let contents = parse_whole(&path, file.as_ref())?;
+    let file = files.open(&account_path(directory))?;
+    // The archive of the layer, if the account lies in one.
+    let path = file.path();
+    let start = || file.map().map_or(0, |map| map.start() as u64);
+    let contents = parse_whole(path, file.as_ref()).map_err(|error| match error {
+        Error::Corrupt { path, offset, reason } => Error::Corrupt { path, offset: start() + offset, reason },
+        other => other,
+    })?;
     let layer = contents.edits.iter().find_map(|edit| match edit {
         Edit::AddLayer(layer) => Some(layer.clone()),
         _ => None,
     });
-    let layer = layer.ok_or_else(|| Error::corrupt(&path, 0, "it describes no layer"))?;
+    let layer = layer.ok_or_else(|| Error::corrupt(path, start(), "it describes no layer"))?;
     let edits = contents.edits.into_iter().filter(|edit| !matches!(edit, Edit::AddLayer(_))).collect();
     Ok(Account { header: contents.header, layer, edits })
 }

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use esker_graph::VertexId;
-use esker_import::export::OutputFile;
+use esker_import::export::{OutputFile, push_quoted};
 use esker_store::ids::ExternalId;
 
 use super::rows::{RowFile, Rows};
@@ -94,17 +94,5 @@ fn write_id(rows: &Rows<'_>, v: VertexId, out: &mut Vec<u8>) -> Result<()> {
 }
 
 pub(super) fn quote(text: &[u8], out: &mut Vec<u8>) {
-    let special = |byte: &u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
-    if !text.is_empty() && !text.iter().any(special) {
-        out.extend_from_slice(text);
-        return;
-    }
-    out.push(b'"');
-    for &byte in text {
-        if byte == b'"' {
-            out.push(b'"');
-        }
-        out.push(byte);
-    }
-    out.push(b'"');
+    push_quoted(out, text, b',');
 }
