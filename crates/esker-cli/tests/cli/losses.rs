@@ -295,3 +295,52 @@ fn an_export_comes_back_as_its_own_notes_say() {
     }
     assert!(refused < 40, "{refused}");
 }
+
+/// Formats without ids number vertices by their ids where these are dense, whatever their order in the database.
+#[test]
+fn a_file_of_vertices_is_in_the_order_of_the_numbers_of_its_export() {
+    let place = Place::new();
+    place.file("e.csv", "src,dst\n0,1\n1,2\n2,0\n2,3\n");
+    for order in ["keep", "degree"] {
+        place.ok(&format!("import e.csv g.esker --force --order {order}"));
+        for file in ["y.mtx", "y.gr", "y.adj", "y.sg"] {
+            place.ok(&format!("export g.esker {file} --vertices v.txt --force"));
+            place.ok(&format!("import {file} r.esker --vertices v.txt --force"));
+            let edges = place.ok("export r.esker - --format csv");
+            let mut edges: Vec<&str> = edges.lines().skip(1).map(|line| &line[..3]).collect();
+            edges.sort_unstable();
+            assert_eq!(edges, ["0,1", "1,2", "2,0", "2,3"], "{order}, {file}");
+        }
+    }
+}
+
+#[test]
+fn blanks_of_ids_and_texts_come_back_from_every_table() {
+    let place = Place::new();
+    place.file("e.csv", "src,dst\n\" a\",b\na,b\n");
+    place.ok("import e.csv g.esker");
+    place.file("s.csv", "id,note\n\" a\",\" n \"\n");
+    place.ok("set g.esker s.csv");
+    place.ok("export g.esker x.csv --vertex-properties p.csv --vertices v.csv");
+    place.ok("import x.csv r.esker --vertices v.csv");
+    place.ok("set r.esker p.csv");
+    let properties = |database: &str| {
+        place.ok(&format!("export {database} - --format csv --vertex-properties q.csv --force"))
+            + &std::fs::read_to_string(place.path().join("q.csv")).unwrap()
+    };
+    assert_eq!(properties("g.esker"), properties("r.esker"));
+    assert!(properties("r.esker").contains("\" a\",\" n \"\n"), "{}", properties("r.esker"));
+    place.ok("run degrees g.esker -o d.csv");
+    place.ok("set g.esker d.csv");
+    assert!(place.ok("neighbors g.esker b --direction in --format csv").contains("\" a\""));
+}
+
+#[test]
+fn times_in_seconds_come_back_from_parquet() {
+    let place = Place::new();
+    place.file("c.csv", "src,dst,p\n1,2,2024-02-29T10:00:00\n");
+    place.ok("import c.csv c.esker --schema p:timestamp[s]");
+    place.ok("export c.esker c.parquet");
+    place.ok("import c.parquet r.esker --property p");
+    assert!(place.ok("export r.esker - --format csv").contains("1,2,2024-02-29T10:00:00"));
+}

@@ -217,3 +217,16 @@ fn edges_that_expire_leave_the_ids_of_the_others() {
     place.ok("expire g.esker 2000");
     assert_eq!(edges(&place, "g.esker", 2), ["1,2,5000,v1.2", "1,2,6000,v1.4"]);
 }
+
+/// A float of 32 bits is rarely the number that was written, but it is the nearest one.
+#[test]
+fn floats_of_32_bits_are_deleted_by_the_numbers_that_were_written() {
+    let place = Place::new();
+    place.file("e.csv", "src,dst,w\n1,2,0.1\n1,2,0.3\n2,3,0.5\n");
+    place.ok("import e.csv f.esker --schema w:f32 --duplicates keep");
+    place.file("d.csv", "src,dst,w\n1,2,0.1\n");
+    assert!(place.ok("delete f.esker d.csv --weight w").contains("Deleted 1 edge"));
+    place.file("d.txt", "-1 1 2 w=0.3\n");
+    place.ok("commit f.esker d.txt");
+    assert_eq!(place.json("info f.esker --json")["edges"], 1);
+}

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Float64Type, Int32Type, Int64Type, UInt32Type};
+use arrow_array::types::{
+    Float32Type, Float64Type, Int32Type, Int64Type, TimestampMillisecondType, TimestampSecondType, UInt32Type,
+};
 use arrow_array::{ArrayRef, BinaryArray, DictionaryArray, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::writer::FileWriter;
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use esker_format::{Error, Result};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -35,8 +37,37 @@ pub(super) fn parquet<'a>(
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .build();
     let table = EdgeTable::new(shape)?;
-    let writer = ArrowWriter::try_new(output, Arc::clone(&table.schema), Some(properties));
-    Ok(Box::new(ParquetEdges { writer: writer.map_err(|e| failed(&e))?, table }))
+    let schema = Arc::new(without_seconds(&table.schema));
+    let writer = ArrowWriter::try_new(output, Arc::clone(&schema), Some(properties));
+    Ok(Box::new(ParquetEdges { writer: writer.map_err(|e| failed(&e))?, schema, table }))
+}
+
+/// A schema for Parquet, which has no times in seconds: they would become integers, so they are written in milliseconds.
+fn without_seconds(schema: &Schema) -> Schema {
+    let of_parquet = |field: &Arc<Field>| match field.data_type() {
+        DataType::Timestamp(TimeUnit::Second, zone) => {
+            let time = DataType::Timestamp(TimeUnit::Millisecond, zone.clone());
+            Arc::new(field.as_ref().clone().with_data_type(time))
+        }
+        _ => Arc::clone(field),
+    };
+    Schema::new_with_metadata(
+        schema.fields().iter().map(of_parquet).collect::<Vec<_>>(),
+        schema.metadata.clone(),
+    )
+}
+
+/// A column in the type that [`without_seconds`] gives it.
+fn in_milliseconds(name: &str, column: &ArrayRef) -> Result<ArrayRef> {
+    let Some(seconds) = column.as_primitive_opt::<TimestampSecondType>() else {
+        return Ok(Arc::clone(column));
+    };
+    let times = seconds.try_unary::<_, TimestampMillisecondType, _>(|time| {
+        time.checked_mul(1000).ok_or_else(|| {
+            Error::Invalid(format!("a time of {name:?} is beyond those of Parquet: write arrow or csv"))
+        })
+    })?;
+    Ok(Arc::new(times.with_timezone_opt(seconds.timezone())))
 }
 
 /// A writer of an Arrow IPC file.
@@ -51,12 +82,18 @@ pub(super) fn arrow<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Resu
 
 struct ParquetEdges<'a> {
     writer: ArrowWriter<&'a mut OutputFile>,
+    schema: SchemaRef,
     table: EdgeTable,
 }
 
 impl EdgeWriter for ParquetEdges<'_> {
     fn write(&mut self, names: VertexNames<'_>, block: &ExportBlock) -> Result<()> {
-        self.writer.write(&self.table.batch(names, block)?).map_err(|e| failed(&e))
+        let batch = self.table.batch(names, block)?;
+        let columns = batch.columns().iter().zip(self.schema.fields());
+        let columns =
+            columns.map(|(column, field)| in_milliseconds(field.name(), column)).collect::<Result<_>>()?;
+        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(|e| failed(&e))?;
+        self.writer.write(&batch).map_err(|e| failed(&e))
     }
 
     fn finish(&mut self) -> Result<()> {
