@@ -63,8 +63,10 @@ struct HeldFile {
 /// Takes the lock for writing to the database at `path`; dropping it releases it.
 ///
 /// # Errors
-/// [`Error::Invalid`] if another process, or another handle of this one, holds it; [`Error::Io`] if the directory is not writable.
+/// [`Error::Invalid`] if another process, or another handle of this one, holds it, or if a part of the database is a symbolic link;
+/// [`Error::Io`] if the directory is not writable.
 pub fn lock_writer(disk: &Arc<dyn Disk>, path: &Path) -> Result<WriterLock> {
+    expect_no_links(disk.as_ref(), path)?;
     let file = path.join(LOCK_NAME);
     let lock = disk.try_lock(&file)?.ok_or_else(|| is_written(disk.as_ref(), path, &file))?;
     Ok(WriterLock(Arc::new(Held {
@@ -76,6 +78,22 @@ pub fn lock_writer(disk: &Arc<dyn Disk>, path: &Path) -> Result<WriterLock> {
         unchanged: Mutex::default(),
         loss: OnceLock::new(),
     })))
+}
+
+/// Checks that no part of a database is a symbolic link, as in a copy made by `cp -rs`: a writer would change what it leads to.
+fn expect_no_links(disk: &dyn Disk, database: &Path) -> Result<()> {
+    for part in [LOCK_NAME, "MANIFEST", "log", "layers"].map(|name| database.join(name)) {
+        let place = disk.follow(&part)?;
+        if place != part {
+            return Err(Error::Invalid(format!(
+                "{} is a symbolic link to {}, which a change of this database would change too: make a copy with `esker backup`, \
+                 and change that",
+                part.display(),
+                place.display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The error for a database with a file that another writer has locked.

@@ -79,3 +79,37 @@ fn a_backup_is_renewed_and_restored() {
     place.fails(1, "backup t.esker t.esker", "is the database itself");
     place.fails(1, "backup nothing.esker copy.esker", "nothing.esker does not exist");
 }
+
+#[test]
+fn a_copy_of_symbolic_links_is_read_but_not_written_to() {
+    let place = timed();
+    place.file("more.txt", "+ 40 41 time=300\n");
+    place.ok("commit t.esker more.txt");
+    let before = place.ok("log t.esker");
+    let link = |name: &str, to: &str| {
+        std::os::unix::fs::symlink(place.path().join(to), place.path().join(name)).unwrap()
+    };
+    for part in ["LOCK", "MANIFEST", "log", "layers"] {
+        std::fs::create_dir(place.path().join("copy.esker")).unwrap();
+        for entry in std::fs::read_dir(place.path().join("t.esker")).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if name == part {
+                link(&format!("copy.esker/{name}"), &format!("t.esker/{name}"));
+            } else {
+                let copied = std::process::Command::new("cp")
+                    .arg("-r")
+                    .arg(place.path().join("t.esker").join(&name))
+                    .arg(place.path().join("copy.esker"))
+                    .status();
+                assert!(copied.unwrap().success());
+            }
+        }
+        assert_eq!(place.ok("log copy.esker"), before, "{part}");
+        place.fails(1, "commit copy.esker more.txt", "is a symbolic link to");
+        assert_eq!(place.ok("log t.esker"), before, "{part}");
+        std::fs::remove_dir_all(place.path().join("copy.esker")).unwrap();
+    }
+    // The database itself may be named by a link.
+    link("named.esker", "t.esker");
+    place.ok("info named.esker");
+}
