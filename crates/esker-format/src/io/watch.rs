@@ -14,7 +14,6 @@ use super::file_id::FileId;
 /// A file at the moment when it was mapped.
 #[derive(Debug)]
 struct MappedAt {
-    path: PathBuf,
     stamp: FileState,
     /// Maps of it that exist.
     maps: usize,
@@ -35,25 +34,26 @@ impl FileState {
     }
 }
 
-static FILES: Mutex<BTreeMap<FileId, MappedAt>> = Mutex::new(BTreeMap::new());
+/// A file by a name: a backup can share a file with its database, and both may be mapped.
+type Named = (FileId, PathBuf);
 
-fn files() -> MutexGuard<'static, BTreeMap<FileId, MappedAt>> {
+static FILES: Mutex<BTreeMap<Named, MappedAt>> = Mutex::new(BTreeMap::new());
+
+fn files() -> MutexGuard<'static, BTreeMap<Named, MappedAt>> {
     FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The file of a map, watched until it is dropped.
 #[derive(Debug)]
-pub(super) struct Watched(FileId);
+pub(super) struct Watched(Named);
 
 impl Watched {
-    /// Watches an open file. Other maps of the same file keep its first stamp.
+    /// Watches an open file. Other maps of the same file by this name keep its first stamp.
     pub(super) fn new(metadata: &fs::Metadata, path: &Path) -> Self {
-        let file = FileId::of(metadata);
+        let named = (FileId::of(metadata), path.to_owned());
         let stamp = FileState::of(metadata);
-        let mut files = files();
-        let mapped = files.entry(file).or_insert_with(|| MappedAt { path: path.to_owned(), stamp, maps: 0 });
-        mapped.maps += 1;
-        Self(file)
+        files().entry(named.clone()).or_insert(MappedAt { stamp, maps: 0 }).maps += 1;
+        Self(named)
     }
 }
 
@@ -72,12 +72,12 @@ impl Drop for Watched {
 /// A file at or below a directory that is mapped now and was written to since. A file that was removed, or replaced by
 /// another one, is not among them: its map keeps the bytes. One look at the file system for each mapped file.
 pub fn changed_map(below: &Path) -> Option<PathBuf> {
-    let is_changed = |(file, mapped): &(&FileId, &MappedAt)| {
-        mapped.path.starts_with(below)
-            && fs::metadata(&mapped.path)
-                .is_ok_and(|now| FileId::of(&now) == **file && FileState::of(&now) != mapped.stamp)
+    let is_changed = |((file, path), mapped): &(&Named, &MappedAt)| {
+        path.starts_with(below)
+            && fs::metadata(path)
+                .is_ok_and(|now| FileId::of(&now) == *file && FileState::of(&now) != mapped.stamp)
     };
-    files().iter().find(is_changed).map(|(_, mapped)| mapped.path.clone())
+    files().iter().find(is_changed).map(|((_, path), _)| path.clone())
 }
 
 #[cfg(test)]
@@ -107,5 +107,24 @@ mod tests {
         assert_eq!(changed(), Some(one));
         drop(second);
         assert_eq!(changed(), None, "it is not mapped any more");
+    }
+
+    /// A backup shares files with its database: only the name that was mapped first was looked at.
+    #[test]
+    fn a_file_that_is_mapped_by_two_names_is_told_by_each() {
+        let directory = tempfile::tempdir().unwrap();
+        let [copy, database] = ["copy", "database"].map(|name| directory.path().join(name));
+        let [shared, own] = [&copy, &database].map(|directory| directory.join("one"));
+        [&copy, &database].iter().for_each(|directory| std::fs::create_dir(directory).unwrap());
+        std::fs::write(&shared, [1; 100]).unwrap();
+        std::fs::hard_link(&shared, &own).unwrap();
+        let [first, second] = [&shared, &own].map(|path| RealDisk.open(path).unwrap().map().unwrap());
+        RealDisk.open_for_writing(&own).unwrap().write_at(&[4; 200], 50).unwrap();
+        assert_eq!(changed_map(&copy), Some(shared));
+        assert_eq!(changed_map(&database), Some(own.clone()));
+        drop(first);
+        assert_eq!((changed_map(&copy), changed_map(&database)), (None, Some(own)));
+        drop(second);
+        assert_eq!(changed_map(&database), None);
     }
 }
