@@ -16,6 +16,7 @@ mod present;
 mod expired;
 mod rejects;
 mod expire;
+mod fingerprint;
 mod stream;
 mod vertices;
 mod script;

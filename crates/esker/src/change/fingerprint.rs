@@ -1,0 +1,80 @@
+//! By which a stream finds again the last edge that it read.
+
+use esker_store::ids::ExternalId;
+use esker_store::property::PropertyValue;
+
+use super::course::FedEdge;
+
+/// A number that is the same for the same edge, also after its properties were widened: FNV-1a over its ids and values. Numbers of all types
+/// count as floats of 64 bits.
+pub(super) fn fingerprint(edge: &FedEdge<'_>) -> u64 {
+    fingerprint_of(edge, |value| match value {
+        PropertyValue::U8(number) => Some(f64::from(*number)),
+        PropertyValue::U16(number) => Some(f64::from(*number)),
+        PropertyValue::U32(number) => Some(f64::from(*number)),
+        PropertyValue::U64(number) => Some(*number as f64),
+        other => signed(other),
+    })
+}
+
+/// The fingerprint in messages of older versions: of unsigned numbers the bits counted, so it changed when they were widened.
+pub(super) fn older_fingerprint(edge: &FedEdge<'_>) -> u64 {
+    fingerprint_of(edge, signed)
+}
+
+fn signed(value: &PropertyValue<'_>) -> Option<f64> {
+    match value {
+        PropertyValue::I32(number) => Some(f64::from(*number)),
+        PropertyValue::I64(number) => Some(*number as f64),
+        PropertyValue::F32(number) => Some(f64::from(*number)),
+        _ => None,
+    }
+}
+
+fn fingerprint_of(edge: &FedEdge<'_>, number: impl Fn(&PropertyValue<'_>) -> Option<f64>) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |bytes: &[u8]| {
+        for &byte in bytes.iter().chain(&[0xff]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    for id in [edge.source, edge.target] {
+        match id {
+            ExternalId::Int(id) => add(&id.to_le_bytes()),
+            ExternalId::Text(text) => add(text),
+        }
+    }
+    for value in edge.values {
+        match (value, number(value)) {
+            (PropertyValue::Text(text), _) => add(text),
+            (_, Some(number)) => add(&number.to_le_bytes()),
+            (other, None) => add(&other.bits().unwrap_or(0).to_le_bytes()),
+        }
+    }
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edge_keeps_its_fingerprint_when_a_property_is_widened() {
+        let of = |source, values: &[PropertyValue<'_>]| {
+            fingerprint(&FedEdge { source: ExternalId::Int(source), target: ExternalId::Int(2), values })
+        };
+        let narrow = of(1, &[PropertyValue::I32(-5)]);
+        for wide in [PropertyValue::I64(-5), PropertyValue::F64(-5.0), PropertyValue::F32(-5.0)] {
+            assert_eq!(of(1, &[wide]), narrow);
+        }
+        let narrow = of(1, &[PropertyValue::U8(5)]);
+        for wide in
+            [PropertyValue::U16(5), PropertyValue::U64(5), PropertyValue::I64(5), PropertyValue::F64(5.0)]
+        {
+            assert_eq!(of(1, &[wide]), narrow);
+        }
+        let narrow = of(1, &[PropertyValue::I32(-5)]);
+        assert_ne!(of(1, &[PropertyValue::I32(-4)]), narrow);
+        assert_ne!(of(2, &[PropertyValue::I32(-5)]), narrow);
+    }
+}
