@@ -12,15 +12,15 @@ use crate::commit::{Batch, BatchMatch, EdgeOp};
 use crate::freeze::REMOVAL;
 
 impl CommitBuilder<'_> {
-    /// The property bits of the edges between two vertices after the changes so far.
+    /// The property bits of the edges between two vertices after the changes so far. Those that are kept are taken out.
     fn edges_between(
         &mut self,
         ends: Ends,
         rule: Duplicates,
         earlier: &Earlier<'_>,
     ) -> Result<Vec<Vec<u64>>> {
-        if let Some(kept) = self.standing.kept.get(&ends) {
-            return Ok(kept.clone());
+        if let Some(kept) = self.standing.kept.remove(&ends) {
+            return Ok(kept);
         }
         let changes = self.standing.changes_of(ends, &self.commit.edges);
         let is_new =
@@ -55,7 +55,6 @@ impl CommitBuilder<'_> {
         };
         let ends = self.standing.ends(source, target);
         self.standing.removed += self.edges_between(ends, rule, earlier)?.len() as u64;
-        self.standing.kept.remove(&ends);
         Ok(())
     }
 
@@ -69,12 +68,13 @@ impl CommitBuilder<'_> {
     ) -> Result<u64> {
         let wanted = &batch.matches[wanted as usize];
         let ends = self.standing.ends(source, target);
-        let mut edges = self.edges_between(ends, batch.duplicates(), earlier)?;
         let code_of = |property: u32, text: &[u8]| {
             let codes = self.writer.texts.get(property as usize)?.as_ref()?;
             codes.get(text).copied()
         };
         let Some(bits) = wanted.bits(batch.edge_properties(), code_of) else { return Ok(0) };
+        let was_kept = self.standing.kept.contains_key(&ends);
+        let mut edges = self.edges_between(ends, batch.duplicates(), earlier)?;
         let (before, mut left) = (edges.len(), wanted.at_most.unwrap_or(u64::MAX));
         edges.retain(|edge| {
             let goes = left > 0 && BatchMatch::has(batch.edge_properties(), edge, &bits);
@@ -82,8 +82,8 @@ impl CommitBuilder<'_> {
             !goes
         });
         let gone = (before - edges.len()) as u64;
-        if gone > 0 {
-            self.standing.removed += gone;
+        self.standing.removed += gone;
+        if gone > 0 || was_kept {
             self.standing.kept.insert(ends, edges);
         }
         Ok(gone)
