@@ -240,7 +240,7 @@ impl Entry {
         snapshot.clone().reading(only).keeping_removed(self.reads.ignores_isolated)
     }
 
-    /// Whether a run needs the in-lists of a directed graph: a graph without them is refused.
+    /// Whether a run needs the in-lists of a directed graph. Where a graph has none, the plan makes them in memory.
     pub fn needs_in_lists(&self, params: &Params) -> bool {
         let asks = |option: &Opt| {
             params.all(option.name).iter().any(|value| option.in_lists.contains(&value.as_str()))
