@@ -87,7 +87,7 @@ fn a_copy_of_symbolic_links_is_read_but_not_written_to() {
     place.ok("commit t.esker more.txt");
     let before = place.ok("log t.esker");
     let link = |name: &str, to: &str| {
-        std::os::unix::fs::symlink(place.path().join(to), place.path().join(name)).unwrap()
+        std::os::unix::fs::symlink(place.path().join(to), place.path().join(name)).unwrap();
     };
     for part in ["LOCK", "MANIFEST", "log", "layers"] {
         std::fs::create_dir(place.path().join("copy.esker")).unwrap();
