@@ -83,7 +83,7 @@ impl Staging {
     /// Creates a directory in the staging directory, for temporary files. The caller removes it before installing.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`esker_format::Error::Io`].
     pub fn subdirectory(&self, name: &str) -> Result<PathBuf> {
         let path = self.directory.path().join(name);
         self.disk.create_directory(&path)?;
@@ -127,7 +127,7 @@ impl Staging {
     /// Has layer 1 say of itself what `edits` say, which lack the secret of ids. To be called before [`Staging::make_forms`].
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`esker_format::Error::Io`].
     pub fn describe(&self, edits: &[Edit]) -> Result<()> {
         let edits = [&[Edit::SetIdSecret(self.id_secret)], edits].concat();
         let header = Header { database: self.database, created_ms: self.created_ms, records: 1 };

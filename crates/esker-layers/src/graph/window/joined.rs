@@ -18,7 +18,7 @@ use crate::graph::weight::ColumnWeight;
 /// Lists between two checks for cancellation.
 const CHECK_LISTS: usize = 1 << 14;
 
-/// Memory of in-lists of the arcs in a window that are made of the out-lists, with the copy of these: see [`made_in_lists`].
+/// Memory of in-lists of the arcs in a window that are made of the out-lists, with the copy of these: see `made_in_lists`.
 pub fn made_joined_bytes(num_vertices: u64, num_arcs: u64, weight_bytes: u64) -> u64 {
     // Both copies have the times and the weights, each with targets of their own. Vectors grow to twice their length.
     let beside = |bytes| copied_bytes(num_vertices, num_arcs, bytes);
