@@ -27,7 +27,7 @@ pub(crate) struct ChoiceArgs {
     #[arg(long)]
     as_undirected: bool,
     /// Only the edges of this length of time, such as 90s, 15m, 1h, 7d, or a number in the unit of the times. The window ends with the
-    /// latest edge, or with --at if that is a time
+    /// latest edge, or with --at if that is a date
     #[arg(long, value_name = "LENGTH", help_heading = "Windows")]
     window: Option<Span>,
     #[command(flatten)]
@@ -61,6 +61,20 @@ impl ChoiceArgs {
                 (AtArgs { at: None }, Some(TimePoint::of_nanoseconds(time)))
             }
             _ => (at.clone(), None),
+        }
+    }
+
+    /// Refuses an integer in `--at` that stood for a time: it chose the version, and the window would end with the latest edge of that.
+    pub(crate) fn expect_end(&self, at: &AtArgs, snapshot: &Snapshot) -> Result<(), Failure> {
+        match at.at {
+            Some(VersionSelector::Number(number))
+                if self.has_window() && number != snapshot.version().number =>
+            {
+                Err(Failure::Usage(format!(
+                    "--at {number} is a time, and does not say where the window ends: give it as a date, such as 2026-11-21T10:00:00Z"
+                )))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -76,7 +76,9 @@ impl EstimateArgs {
         bar.finish();
         let run = self.resources.run(&cancel, 0, self.deterministic, None)?;
         let names = (self.weight.as_deref(), self.time.as_deref());
-        let snapshot = self.choice.of(snapshot?, names, until.as_ref(), &run)?.snapshot;
+        let snapshot = snapshot?;
+        self.choice.expect_end(&at, &snapshot)?;
+        let snapshot = self.choice.of(snapshot, names, until.as_ref(), &run)?.snapshot;
         drop(run);
         let resources = self.resources.of_run(self.deterministic);
         let plan = match self.access.plan(&snapshot, entry, params, &resources) {

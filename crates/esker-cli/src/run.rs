@@ -157,6 +157,7 @@ impl RunArgs {
         let opening = Some(begin.elapsed().as_secs_f64()).filter(|_| !opened.is_imported);
         let version = opened.snapshot.version().number;
         let snapshot = &opened.snapshot;
+        self.choice.expect_end(&at, snapshot)?;
         let imported = opened.snapshot.weight_property().filter(|_| opened.is_imported);
         // The property may have another name than the column that was asked for, such as a number.
         let weight = self.read.weight.as_deref().map(|name| imported.map_or(name, |property| &property.name));

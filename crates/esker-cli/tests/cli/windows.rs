@@ -409,3 +409,18 @@ fn a_window_without_the_source_has_an_empty_answer() {
     assert_eq!(figures(&rows)[2..], ["0,0,", "2,1,"], "{rows}");
     place.fails(1, "window m.esker --length 1d --run bfs -p source=zoe", "zoe");
 }
+
+/// The integer chose the version of that time, and the window ended with the latest edge.
+#[test]
+fn a_window_does_not_end_at_an_integer() {
+    let place = Place::new();
+    place.file("e.csv", "src,dst,t\n1,2,1700000100\n2,3,1700000200\n3,4,1700000300\n");
+    place.ok("import e.csv g.esker --time t --event-time 2020-01-01");
+    for verb in ["run", "estimate"] {
+        let line = format!("{verb} degrees g.esker --window 100 --at 1700000250");
+        place.fails(2, &line, "--at 1700000250 is a time, and does not say where the window ends");
+    }
+    let degrees = place.ok("run degrees g.esker --window 100 --at 2023-11-14T22:17:30Z -q -o -");
+    assert_eq!(degrees.lines().count(), 3, "{degrees}");
+    place.ok("run degrees g.esker --window 100 --at 1");
+}
