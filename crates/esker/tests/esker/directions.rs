@@ -150,8 +150,7 @@ fn a_view_without_directions_of_many_blocks_is_that_of_single_lists() {
         let entry = esker::catalogue::find("wcc").expect("an algorithm");
         let chosen =
             plan(&snapshot, entry, &Params::default(), &Reading::default(), &resources).expect("a plan");
-        let chosen = (chosen.access.encoding(), chosen.access.residency());
-        assert_eq!(chosen, (GraphEncoding::Lists, Residency::Memory), "a copy that fits merges lists once");
+        assert_ne!(chosen.access.residency(), Residency::Mapped, "no mapped graph fits in a byte");
         let mut sums = Vec::new();
         for (how, access) in accesses(&snapshot) {
             let snapshot = snapshot.clone().resident(access).expect("what there is");
