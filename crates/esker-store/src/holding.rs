@@ -21,6 +21,7 @@ use esker_format::{Error, Result};
 
 /// The file that the writer of a database locks, whatever else it writes to.
 pub(crate) const LOCK_NAME: &str = "LOCK";
+const MANIFEST: &str = "MANIFEST";
 /// Name of a new MANIFEST, or of another file that grows, before it replaces the old one.
 pub(crate) const NEW_NAME: &str = "MANIFEST.new";
 
@@ -80,11 +81,17 @@ pub fn lock_writer(disk: &Arc<dyn Disk>, path: &Path) -> Result<WriterLock> {
     })))
 }
 
-/// Checks that no part of a database is a symbolic link, as in a copy made by `cp -rs`: a writer would change what it leads to.
+/// Checks that no part of a database is a symbolic link to one of another database, as in a copy made by `cp -rs`: a writer would change
+/// what it leads to. Directories behind a link that belong to no other database may lie where the user wants them.
 fn expect_no_links(disk: &dyn Disk, database: &Path) -> Result<()> {
-    for part in [LOCK_NAME, "MANIFEST", "log", "layers"].map(|name| database.join(name)) {
+    for (name, is_file) in [(LOCK_NAME, true), (MANIFEST, true), ("log", false), ("layers", false)] {
+        let part = database.join(name);
         let place = disk.follow(&part)?;
-        if place != part {
+        let is_of_other = || match place.parent() {
+            Some(directory) => Ok::<_, Error>(disk.look(&directory.join(MANIFEST))?.is_some()),
+            None => Ok(false),
+        };
+        if place != part && (is_file || is_of_other()?) {
             return Err(Error::Invalid(format!(
                 "{} is a symbolic link to {}, which a change of this database would change too: make a copy with `esker backup`, \
                  and change that",
