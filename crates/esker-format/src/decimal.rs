@@ -253,7 +253,11 @@ fn long_number(text: &[u8]) -> Result<Number, NotNumber> {
     match text {
         [] => return Err(NotNumber::Empty),
         [b'+', rest @ ..] => {
-            let is_meant = !rest.starts_with(b"-") && number(rest).map_or_else(NotNumber::is_meant, |_| true);
+            // One sign, and no blank behind it: the text may be as long as a file, and each further sign would be a call.
+            let begins =
+                |rest: &str| !rest.starts_with(|c: char| matches!(c, '+' | '-') || c.is_whitespace());
+            let is_meant = std::str::from_utf8(rest).is_ok_and(begins)
+                && number(rest).map_or_else(NotNumber::is_meant, |_| true);
             return Err(if is_meant { NotNumber::Signed } else { NotNumber::Other });
         }
         _ => {}
@@ -447,6 +451,12 @@ mod tests {
             (".", NotNumber::Other),
             ("--1", NotNumber::Other),
             ("+-1", NotNumber::Other),
+            ("++1", NotNumber::Other),
+            ("+ 1", NotNumber::Other),
+            // Each sign was a call, until the stack overflowed.
+            (&"+".repeat(1 << 20), NotNumber::Other),
+            (&"+ ".repeat(1 << 19), NotNumber::Other),
+            (&"+\u{a0}".repeat(1 << 18), NotNumber::Other),
         ] {
             assert_eq!(number(text.as_bytes()), Err(expected), "{text}");
         }
