@@ -9,7 +9,7 @@ step() { printf '\n== [%d min %02d s] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) 
 
 # Compiles everything in one go, the Python extension included, so that no core waits and nothing is compiled twice.
 step cargo build --workspace --all-targets
-step env ESKER_CASES="${ESKER_CASES:-20}" cargo test --workspace
+step cargo test --workspace
 # The library of clusters is a member; the command has it only as a feature. Of the whole workspace, so that dependencies keep their features
 # and only the command is compiled again.
 step cargo test --workspace --features esker-cli/cluster --test cli -- cluster:: hosts::
@@ -21,7 +21,7 @@ step python/test.sh
 # catalogue, the command and the Python package, which use the same code through the same types, nor the log, the commits and the locks.
 # Clippy (.ci/run) type-checks all of them at both widths. Naming esker-python, which has no Rust tests, selects the features of
 # dependencies that were compiled above.
-step env ESKER_CASES="${ESKER_CASES:-10}" cargo test \
+step env ESKER_CASES="${ESKER_CASES:-16}" cargo test \
     -p esker-graph -p esker-algo -p esker-format -p esker-layers -p esker-store -p esker-import -p esker-python --features id64 -- \
     --skip commits:: --skip processes:: --skip database:: --skip log:: --skip io::
 
