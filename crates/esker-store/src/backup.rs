@@ -19,7 +19,8 @@ use esker_format::{Error, PAGE_BYTES, Result, VersionRecord, archived_name};
 use esker_graph::Run;
 
 use crate::check::verify_columns;
-use crate::log::copy_log;
+use crate::commit::LoggedCommit;
+use crate::log::{LogReader, copy_log};
 use crate::snapshot::State;
 use crate::store::Store;
 use crate::version::{BACKUP_NAME, MANIFEST_NAME, Manifest, StagedDirectory, expect_database, named_files};
@@ -98,7 +99,7 @@ pub fn backup(
     if let Some(earlier) = &earlier {
         // Now that no writer can open it: one may have written to it until then.
         expect_backup(disk.as_ref(), database, earlier)?;
-        expect_same_history(disk, database, earlier)?;
+        expect_same_history(disk, database, earlier, run)?;
     }
     let copying =
         Copying { disk, from: database, to: staged.path(), earlier: earlier.as_deref(), options, run };
@@ -184,18 +185,19 @@ fn expect_backup(disk: &dyn Disk, database: &Path, target: &Path) -> Result<()> 
 }
 
 /// An error unless a database has, or had, all versions of an earlier backup.
-fn expect_same_history(disk: &Arc<dyn Disk>, database: &Path, target: &Path) -> Result<()> {
-    let [source, earlier] = [database, target].map(|path| Store::open_on(Arc::clone(disk), path));
-    let (source, earlier) = (source?, earlier?);
-    if source.manifest().database != earlier.manifest().database {
+fn expect_same_history(disk: &Arc<dyn Disk>, database: &Path, target: &Path, run: &Run) -> Result<()> {
+    let [source, earlier] = [database, target].map(|path| history(disk, path, run));
+    let ((source, versions), (earlier, earlier_versions)) = (source?, earlier?);
+    if source.database != earlier.database {
         return Err(refused(target, &format!("is a backup of another database than {}", database.display())));
     }
     let mark = |version: &VersionRecord| (version.committed_ms, version.commit);
+    let last = versions.last().map_or(0, |version| version.number);
+    // The newest may be forgotten; the versions up to the start of the log were in layers.
+    let newest = last.max(source.log_start().first_version - 1);
     let versions: BTreeMap<u64, (u64, u32)> =
-        source.versions()?.iter().map(|version| (version.number, mark(version))).collect();
-    // The newest may be forgotten.
-    let newest = source.newest_number()?;
-    for version in earlier.versions()? {
+        versions.iter().map(|version| (version.number, mark(version))).collect();
+    for version in earlier_versions {
         let is_missing = version.number > newest;
         let is_other = versions.get(&version.number).is_some_and(|known| *known != mark(&version));
         if is_missing || is_other {
@@ -204,6 +206,22 @@ fn expect_same_history(disk: &Arc<dyn Disk>, database: &Path, target: &Path) -> 
         }
     }
     Ok(())
+}
+
+/// The manifest of a database, and the versions that it and the log have. Opens no layers: an earlier backup with damage there is replaced.
+fn history(disk: &Arc<dyn Disk>, database: &Path, run: &Run) -> Result<(Manifest, Vec<VersionRecord>)> {
+    expect_database(disk.as_ref(), database)?;
+    let (manifest, logged) = Manifest::read_with(disk.as_ref(), database, |manifest| {
+        let mut log =
+            LogReader::open(Arc::clone(disk), database, manifest.log_start())?.with_cancel(run.cancel());
+        let mut versions = Vec::new();
+        while let Some(record) = log.read_summary()? {
+            versions.push(LoggedCommit::of(&record, database)?.record());
+        }
+        Ok(versions)
+    })?;
+    let versions = manifest.versions.iter().cloned().chain(logged).collect();
+    Ok((manifest, versions))
 }
 
 /// A copy that is being made.

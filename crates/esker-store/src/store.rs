@@ -215,17 +215,6 @@ impl Store {
         self.with_tail(|_, tail| Ok(!tail.commits.is_empty() && tail.whole.is_none()))
     }
 
-    /// The number of the newest version that the database had, which may be forgotten.
-    ///
-    /// # Errors
-    /// As [`Self::versions`].
-    pub(crate) fn newest_number(&self) -> Result<u64> {
-        self.with_tail(|_, tail| {
-            // The versions up to the start of the log were in layers.
-            Ok(tail.newest.max(tail.state(self).manifest().log_start().first_version - 1))
-        })
-    }
-
     /// The newest version in the layers, also if the retention does not keep it beside the commits in the log.
     ///
     /// # Errors
