@@ -312,7 +312,7 @@ class Graph(Algorithms):
     ) -> list[ShortestPath]:
         """The shortest paths between two vertices, the shortest first, each without a vertex twice; fewer than ``count`` if there are no more, and
         none if the target is not reached. A path is told by its vertices: of parallel edges only the shortest counts. Reads no more of the graph
-        than the search meets.
+        than the search meets, unless it may hold a negative length: then it reads all lengths, because a negative one anywhere is an error.
 
         Args:
             source: The id where paths begin.

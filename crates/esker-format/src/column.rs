@@ -130,8 +130,8 @@ impl<T: Element> Column<T> {
         self.count == 0
     }
 
-    /// The least and the greatest value, without reading them; `None` if the file does not say: it is older, has no elements, or they
-    /// are no signed integers.
+    /// The least and the greatest value, of floats rounded down and up to integers of 64 bits, without reading them; `None` if the file does
+    /// not say: it is older, has no elements, or they have no sign.
     pub fn value_range(&self) -> Option<(i64, i64)> {
         self.range.as_deref().copied()
     }
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_states_the_range_of_signed_integers() {
+    fn the_header_states_the_range_of_values_with_a_sign() {
         fn range<T: Element>(chunks: &[&[T]]) -> Option<(i64, i64)> {
             let disk = FaultyDisk::new(0);
             let mut writer = ColumnWriter::create(&disk, Path::new("c"), SPEC).unwrap();
@@ -519,7 +519,11 @@ mod tests {
         assert_eq!(range(&[&[3_i64, -5], &[], &[i64::MAX]]), Some((-5, i64::MAX)));
         assert_eq!(range(&[&[7_i32]]), Some((7, 7)));
         assert_eq!(range::<i64>(&[&[]]), None);
-        assert_eq!((range(&[&[7_u64]]), range(&[&[7.0_f64]])), (None, None));
+        assert_eq!(range(&[&[7_u64]]), None);
+        assert_eq!(range(&[&[7.0_f64], &[-0.25, 2.5]]), Some((-1, 7)));
+        assert_eq!(range(&[&[-0.0_f32, 0.5]]), Some((0, 1)));
+        assert_eq!(range(&[&[-1e300, 1e300]]), Some((i64::MIN, i64::MAX)));
+        assert_eq!(range(&[&[f64::NAN], &[5.0, 7.0]]), Some((i64::MIN, i64::MAX)));
     }
 
     #[test]

@@ -368,11 +368,11 @@ layout! {
         /// CRC-32C of the path of the file from the number of its layer on, as in `7/out.targets`, or of its name in other directories. It detects
         /// a column that was put in the place of another; 0 in older files.
         place_checksum: u32,
-        /// 1 if the least and the greatest value follow: in columns of signed integers that have elements. 0 in older files.
+        /// 1 if the least and the greatest value follow: in columns of signed integers and floats that have elements. 0 in older files.
         has_range: u8,
-        /// The least value.
+        /// The least value, of floats rounded down to an i64.
         least: i64,
-        /// The greatest value.
+        /// The greatest value, of floats rounded up to an i64.
         greatest: i64,
     }
 }
@@ -394,10 +394,12 @@ pub(super) fn place_checksum(path: &Path) -> u32 {
 
 /// Encodes a header page: the fields, zeros, and the checksum of both.
 pub fn header_page(fields: &impl FieldValue) -> Vec<u8> {
-    let mut page = Vec::with_capacity(PAGE_BYTES);
-    fields.put(&mut page);
-    page.resize(CHECKSUM_OFFSET, 0);
-    crc32c::crc32c(&page).put(&mut page);
+    let mut start = Vec::new();
+    fields.put(&mut start);
+    let mut page = vec![0; PAGE_BYTES];
+    page[..start.len()].copy_from_slice(&start);
+    let checksum = crc32c::crc32c(&page[..CHECKSUM_OFFSET]);
+    page[CHECKSUM_OFFSET..].copy_from_slice(&checksum.to_le_bytes());
     page
 }
 

@@ -28,7 +28,7 @@ pub struct ColumnWriter<T> {
     write_bytes: usize,
     /// Checksums of the blocks in the file.
     table: Vec<u8>,
-    /// The least and the greatest value.
+    /// What the header states: see [`range_of`].
     range: Option<(i64, i64)>,
     element: PhantomData<T>,
 }
@@ -146,16 +146,31 @@ fn is_zero(bytes: &[u8]) -> bool {
     bytes.chunks(1 << 10).all(|part| part.iter().fold(0, |all, byte| all | byte) == 0)
 }
 
-/// The least and the greatest of some values; `None` if there are none, or they are not signed integers.
+/// The least and the greatest of some values, of floats rounded down and up to integers of 64 bits; `None` if there are none, or they have no
+/// sign.
 pub(super) fn range_of<T: Element>(values: &[T]) -> Option<(i64, i64)> {
     fn of<I: Copy + Ord + Into<i64>>(values: &[I]) -> Option<(i64, i64)> {
         let first = *values.first()?;
         let ends = values.iter().fold((first, first), |ends, &value| (ends.0.min(value), ends.1.max(value)));
         Some((ends.0.into(), ends.1.into()))
     }
+    fn of_floats<F: Copy>(values: &[F], wide: impl Fn(F) -> f64) -> Option<(i64, i64)> {
+        let first = wide(*values.first()?);
+        // A value that is no number has no place in an order: then nothing narrower is stated.
+        if values.iter().any(|&value| wide(value).is_nan()) {
+            return Some((i64::MIN, i64::MAX));
+        }
+        let ends = values.iter().map(|&value| wide(value));
+        let (least, greatest) =
+            ends.fold((first, first), |ends, value| (ends.0.min(value), ends.1.max(value)));
+        // `as` takes what is beyond the integers as the last of them.
+        Some((least.floor() as i64, greatest.ceil() as i64))
+    }
     match T::TYPE {
         ElementType::I32 => of::<i32>(bytemuck::cast_slice(values)),
         ElementType::I64 => of::<i64>(bytemuck::cast_slice(values)),
+        ElementType::F32 => of_floats(bytemuck::cast_slice(values), |value: f32| value.into()),
+        ElementType::F64 => of_floats(bytemuck::cast_slice(values), |value: f64| value),
         _ => None,
     }
 }

@@ -331,7 +331,7 @@ impl PlainLayer {
         self.record.directed
     }
 
-    /// The least and the greatest value of an integer edge property, without reading them; `None` if there are no arcs, or the files do
+    /// The least and the greatest value of an edge property, of floats rounded down and up, without reading them; `None` if there are no arcs, or the files do
     /// not say: see [`Column::value_range`]. Counts the lists of both directions: a list that was copied has older arcs, which the other
     /// direction of the layer need not have.
     pub(crate) fn value_range(&self, property: u32) -> Option<(i64, i64)> {

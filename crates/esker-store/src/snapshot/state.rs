@@ -184,6 +184,11 @@ impl Snapshot {
         })
     }
 
+    /// The least and the greatest value that the layers state for an edge property, of floats rounded down and up, without reading it. Edges that this version does not have count too. `None` if there are no edges, or the values have no sign, or a layer does not say.
+    pub fn stated_range(&self, property: &PropertyRecord) -> Option<(i64, i64)> {
+        self.stack().value_range(property.number)
+    }
+
     /// The edge property that is the weight: the one that [`Snapshot::weighted_by`] chose, else that of the import. A column of texts
     /// is none, whatever its name.
     pub fn weight_property(&self) -> Option<&PropertyRecord> {

@@ -11,7 +11,7 @@ use std::ops::Add;
 
 use esker_graph::{Direction, Run, VertexId};
 use esker_store::Snapshot;
-use esker_store::format::PropertyRecord;
+use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::property::PropertyValue;
 
 use super::edges::value;
@@ -101,7 +101,7 @@ pub struct PathOptions<'a> {
 /// The shortest paths from one vertex to another, shortest first, ties by their vertices; fewer than asked for if there are no more.
 ///
 /// # Errors
-/// [`Error::Usage`] for a weight that is a text, or an edge with a negative weight; cancellation; [`esker_store::Error::Corrupt`].
+/// [`Error::Usage`] for a weight that is a text, or an edge with a negative weight, anywhere in the graph; cancellation; [`esker_store::Error::Corrupt`].
 pub fn paths(
     snapshot: &Snapshot,
     from: VertexId,
@@ -118,6 +118,7 @@ pub fn paths(
         return Err(Error::Usage(format!("{} holds {held}, and a length is a number", weight.name)));
     }
     let ways = Ways { snapshot, weight: options.weight, run };
+    ways.expect_lengths()?;
     let mut found: Vec<Path> = Vec::new();
     let first = ways.shortest(from, to, &Detour::default())?;
     let mut candidates: BTreeSet<(PathLength, Path)> =
@@ -202,6 +203,27 @@ impl Ways<'_> {
         if self.weight.is_some_and(is_float) { PathLength::Real(0.0) } else { PathLength::Whole(0) }
     }
 
+    /// An error for an edge with a negative length, also where no search comes by: a shorter way may lead over it. The layers state their
+    /// least lengths; where one is below zero or not stated, this reads the lengths of all edges.
+    fn expect_lengths(&self) -> Result<()> {
+        let Some(weight) = self.weight else { return Ok(()) };
+        let has_sign = matches!(
+            weight.element,
+            ElementType::I32 | ElementType::I64 | ElementType::F32 | ElementType::F64
+        );
+        if !has_sign || self.snapshot.stated_range(weight).is_some_and(|(least, _)| least >= 0) {
+            return Ok(());
+        }
+        for v in 0..self.snapshot.num_vertices() as VertexId {
+            self.run.check()?;
+            let edges = self.snapshot.edges(Direction::Out, v)?;
+            for (index, &other) in edges.targets().iter().enumerate() {
+                self.step(weight, (v, other), &value(self.snapshot, &edges, weight, index)?)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The shortest path that keeps out of a detour's way.
     fn shortest(&self, from: VertexId, to: VertexId, detour: &Detour) -> Result<Option<Path>> {
         let zero = self.zero();
@@ -283,8 +305,9 @@ impl Ways<'_> {
         value: &PropertyValue<'_>,
     ) -> Result<PathLength> {
         let length = match *value {
-            PropertyValue::F32(value) => PathLength::Real(value.into()),
-            PropertyValue::F64(value) => PathLength::Real(value),
+            // The sum makes a negative zero a zero.
+            PropertyValue::F32(value) => PathLength::Real(f64::from(value) + 0.0),
+            PropertyValue::F64(value) => PathLength::Real(value + 0.0),
             PropertyValue::I64(value) => PathLength::Whole(value.into()),
             PropertyValue::I32(value) => PathLength::Whole(value.into()),
             PropertyValue::U64(value) => PathLength::Whole(value.into()),

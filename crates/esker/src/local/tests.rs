@@ -8,7 +8,7 @@ use esker_import::open::open_reader;
 use esker_import::options::{Duplicates, ImportOptions};
 use esker_store::io::RealDisk;
 use esker_store::version::StagingOptions;
-use esker_store::{Snapshot, Store};
+use esker_store::{Database, DatabaseOptions, Snapshot, Store};
 
 use super::*;
 
@@ -128,25 +128,59 @@ fn edges_around_vertices_are_those_of_the_lists() {
     assert_eq!(degrees(&snapshot, 0).unwrap().1, None);
 }
 
-#[test]
-fn a_negative_weight_is_refused_and_the_message_names_the_edge() {
+/// A graph with named edges, which have a weight and a kind.
+fn named(edges: &str) -> (tempfile::TempDir, Snapshot) {
     let directory = tempfile::tempdir().unwrap();
     let (file, path) = (directory.path().join("edges.csv"), directory.path().join("g.esker"));
-    write(&file, "source,target,weight,kind\na,b,-3,x\nb,c,1,y\n");
+    write(&file, &format!("source,target,weight,kind\n{edges}"));
     let options =
         ReadOptions { properties: esker_import::format::PickProperties::All, ..ReadOptions::default() };
     let reader = open_reader(&[file.to_str().unwrap()], &options).unwrap();
     let disk = Arc::new(RealDisk) as Arc<_>;
     import(&disk, reader, &path, &ImportOptions::default(), StagingOptions::default()).unwrap();
     let snapshot = Store::open(&path).unwrap().snapshot().unwrap();
+    (directory, snapshot)
+}
+
+/// Where no search comes by, a negative length may still make a way shorter: from a to b over c it is 2, and the edge is 5.
+#[test]
+fn a_negative_weight_anywhere_is_refused_and_the_message_names_the_edge() {
     let run = Run::with_threads(1).unwrap();
-    let ends = ["a", "c"].map(|id| snapshot.find_vertex(id, &run).unwrap());
-    let ask = |property: &str| {
+    let asked = |edges: &str, property: &str| {
+        let (_directory, snapshot) = named(edges);
+        let [a, b] = ["a", "b"].map(|id| snapshot.find_vertex(id, &run).unwrap());
         let weight = snapshot.edge_property(property).ok();
-        paths(&snapshot, ends[0], ends[1], PathOptions { count: 1, weight }, &run)
+        paths(&snapshot, a, b, PathOptions { count: 1, weight }, &run)
+            .map(|found| f64::from(found[0].length()))
             .map_err(|error| error.to_string())
     };
-    let negative = ask("weight").unwrap_err();
-    assert!(negative.contains("\"a\" to \"b\"") && negative.contains("-3"), "{negative}");
-    assert!(ask("kind").unwrap_err().contains("kind holds texts"));
+    for (negative, edges) in [("-3", "a,b,-3,x\n"), ("-4", "a,b,5,x\na,c,6,x\nc,b,-4,y\n")] {
+        let told = asked(edges, "weight").unwrap_err();
+        assert!(told.contains("to \"b\"") && told.contains(negative), "{told}");
+    }
+    let told = asked("a,b,5.5,x\na,c,6,x\nc,b,-0.25,y\n", "weight").unwrap_err();
+    assert!(told.contains("\"c\" to \"b\"") && told.contains("-0.25"), "{told}");
+    assert_eq!(asked("a,b,5.5,x\na,c,0.25,x\nc,b,-0.0,y\n", "weight").unwrap(), 0.25);
+    assert!(asked("a,b,-3,x\n", "kind").unwrap_err().contains("kind holds texts"));
+}
+
+/// The layers state the least value of all versions.
+#[test]
+fn a_version_without_the_negative_weight_has_paths() {
+    let run = Run::with_threads(1).unwrap();
+    let (directory, _) = named("a,b,5,x\na,c,6,x\nc,b,-4,y\n");
+    let path = directory.path().join("g.esker");
+    let db = Database::open(&path, DatabaseOptions::default()).unwrap();
+    let mut batch = db.batch();
+    batch.remove_edge("c", "b").unwrap();
+    db.commit(batch, "").unwrap();
+    db.close().unwrap();
+    let store = Store::open(&path).unwrap();
+    for (snapshot, has_path) in [(store.at(1), false), (store.snapshot(), true)] {
+        let snapshot = snapshot.unwrap();
+        let [a, b] = ["a", "b"].map(|id| snapshot.find_vertex(id, &run).unwrap());
+        let options = PathOptions { count: 1, weight: snapshot.weight_property() };
+        let found = paths(&snapshot, a, b, options, &run);
+        assert_eq!(found.ok().map(|found| f64::from(found[0].length())), has_path.then_some(5.0));
+    }
 }
