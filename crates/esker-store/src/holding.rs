@@ -9,10 +9,12 @@
 //!   log, and the directory: as long as that has not changed, LOCK and MANIFEST are where they were ([`WriterLock::expect_segment`]).
 //! * It changes no names in the directory of the database without the same comparison ([`WriterLock::disk`]): it removes no files of a database
 //!   that took the place of its own.
+//! * It notes the length of the files that grow, and stops if one is shorter: an older file was copied over it (`cp old/log/* db/log/`).
 //! * A copy made of hard links (`cp -al`) would share the files that grow. A writer that opens such a database gives these files copies of their
 //!   own; one that has it open stops.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::UNIX_EPOCH;
 
@@ -59,6 +61,8 @@ struct Held {
 struct HeldFile {
     path: PathBuf,
     lock: Box<dyn Lock>,
+    /// The bytes that the writer knows to be there, if the file grows.
+    written: AtomicU64,
 }
 
 /// Takes the lock for writing to the database at `path`; dropping it releases it.
@@ -73,7 +77,7 @@ pub fn lock_writer(disk: &Arc<dyn Disk>, path: &Path) -> Result<WriterLock> {
     Ok(WriterLock(Arc::new(Held {
         disk: Arc::clone(disk),
         database: path.to_owned(),
-        lock: HeldFile { path: disk.absolute(&file), lock },
+        lock: HeldFile { path: disk.absolute(&file), lock, written: AtomicU64::new(0) },
         growing: Mutex::default(),
         directory: disk.open(path).ok(),
         unchanged: Mutex::default(),
@@ -182,6 +186,14 @@ impl WriterLock {
         Ok(())
     }
 
+    /// Notes that the file of a kind has so many bytes: if it is ever shorter, somebody has cut it, or copied an older one over it.
+    pub(crate) fn note_written(&self, kind: GrowingFile, bytes: u64) {
+        let growing = self.0.growing();
+        if let Some((_, file)) = growing.iter().find(|(other, _)| *other == kind) {
+            file.written.store(bytes, Ordering::Relaxed);
+        }
+    }
+
     /// Replaces a file by a copy of it, durably.
     fn copy_apart(&self, path: &Path) -> Result<()> {
         let Held { disk, database, .. } = &*self.0;
@@ -237,7 +249,8 @@ impl Held {
         lock: Box<dyn Lock>,
     ) {
         growing.retain(|(other, _)| *other != kind);
-        growing.push((kind, HeldFile { path: self.disk.absolute(path), lock }));
+        let path = self.disk.absolute(path);
+        growing.push((kind, HeldFile { path, lock, written: AtomicU64::new(0) }));
     }
 
     fn expect(&self) -> Result<()> {
@@ -296,6 +309,11 @@ impl HeldFile {
             Some(named) if grows && named.links > 1 => Err(
                 "has a second name, which a copy made of hard links gives it (`cp -al`) and which would change with it: make copies by a backup",
             ),
+            Some(named)
+                if grows && named.bytes.is_some_and(|bytes| bytes < self.written.load(Ordering::Relaxed)) =>
+            {
+                Err("is shorter than what was written to it: it was cut, or an older file was copied over it")
+            }
             Some(_) => Ok(()),
         }
     }

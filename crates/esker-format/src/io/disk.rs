@@ -37,6 +37,8 @@ pub struct NamedFile {
     pub links: u64,
     /// When it was changed last, in nanoseconds since 1970: of a directory, when a name in it came, went or changed. 0 on disks in memory.
     pub modified_ns: i128,
+    /// Its length; `None` on disks in memory.
+    pub bytes: Option<u64>,
 }
 
 /// Files by name: a [`Disk`], or an archive that keeps small files together in one file ([`crate::Archive`]).

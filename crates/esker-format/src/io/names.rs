@@ -29,7 +29,7 @@ pub(super) fn named<N>(
 ) -> Option<NamedFile> {
     let named = id(names.get(path)?)?;
     let links = names.values().filter(|node| id(node) == Some(named)).count() as u64;
-    Some(NamedFile { id: named, links, modified_ns: 0 })
+    Some(NamedFile { id: named, links, modified_ns: 0, bytes: None })
 }
 
 /// Replaces the prefix `from` by `to` in all names, for each pair `(from, to)`.

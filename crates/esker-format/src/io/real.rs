@@ -261,7 +261,7 @@ pub fn input_id(path: &Path) -> Option<(u64, u64)> {
 fn named(metadata: &fs::Metadata) -> NamedFile {
     use std::os::unix::fs::MetadataExt;
     let modified_ns = i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec());
-    NamedFile { id: FileId::of(metadata), links: metadata.nlink(), modified_ns }
+    NamedFile { id: FileId::of(metadata), links: metadata.nlink(), modified_ns, bytes: Some(metadata.len()) }
 }
 
 fn describe(name: String, metadata: &fs::Metadata) -> DirectoryEntry {

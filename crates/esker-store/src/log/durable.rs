@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use esker_format::io::File;
 use esker_format::{Error, LogMark, Result};
 
-use crate::holding::WriterLock;
+use crate::holding::{GrowingFile, WriterLock};
 
 /// A position in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +51,7 @@ impl Durability {
     ) -> Self {
         let state =
             DurabilityState { file, written: position, durable: position, is_syncing: false, failure: None };
+        lock.note_written(GrowingFile::Segment, position.bytes);
         Self { directory, lock, state: Mutex::new(state), changed: Condvar::new() }
     }
 
@@ -73,11 +74,13 @@ impl Durability {
 
     /// Records that a write has reached `position`.
     pub(super) fn set_written(&self, position: LogPosition) {
+        self.lock.note_written(GrowingFile::Segment, position.bytes);
         self.state().written = position;
     }
 
     /// Begins a new segment; its `bytes` so far and all earlier segments are durable.
     pub(super) fn begin_segment(&self, file: Arc<dyn File>, bytes: u64) {
+        self.lock.note_written(GrowingFile::Segment, bytes);
         let mut state = self.state();
         debug_assert!(state.written == state.durable && !state.is_syncing);
         state.file = file;

@@ -308,6 +308,16 @@ impl LogCore {
         payload: &[u8],
     ) -> Result<u64> {
         let (file, start) = (&tail.segment.file, tail.position);
+        // An older file that was copied over the segment is shorter: a write beyond its end would hide that.
+        let bytes = file.status().ok().and_then(|named| named.bytes);
+        if bytes.is_some_and(|bytes| bytes < start) {
+            self.durability.check_files()?;
+            return Err(Error::corrupt(
+                file.path(),
+                start,
+                "the file is shorter than what was written to it",
+            ));
+        }
         header.previous = tail.last.checksum;
         let zeros = padding((summary.len() + payload.len()) as u64);
         let header = tail.segment.address(start).encode(header);

@@ -93,6 +93,7 @@ impl ManifestWriter {
         let mut last = vec![0; (end - last_start) as usize];
         file.read_exact_at(&mut last, last_start)?;
         file.write_at(&last, last_start)?;
+        lock.note_written(GrowingFile::Manifest, end);
         file.sync()?;
         disk.sync_directory(database)?;
         remove_leftover(disk.as_ref(), database)?;
@@ -164,6 +165,7 @@ impl ManifestWriter {
     fn write(&self, record: &[u8]) -> Result<()> {
         self.lock.expect()?;
         self.file.write_at(record, self.end)?;
+        self.lock.note_written(GrowingFile::Manifest, self.end + record.len() as u64);
         self.file.sync()?;
         self.lock.expect()
     }
@@ -196,6 +198,7 @@ impl ManifestWriter {
     fn replace(&mut self, new: NewFile) -> Result<()> {
         let lock = self.lock.lock_file(new.file.as_ref())?;
         self.lock.replace(GrowingFile::Manifest, &self.database.join(NEW_NAME), &self.path, lock)?;
+        self.lock.note_written(GrowingFile::Manifest, new.bytes);
         self.disk.sync_directory(&self.database)?;
         self.lock.expect()?;
         (self.file, self.end, self.num_edits) = (new.file, new.bytes, self.manifest.num_edits());

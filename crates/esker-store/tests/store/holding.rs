@@ -227,6 +227,43 @@ fn a_writer_stops_when_its_files_get_a_second_name() {
     assert_eq!(Store::open(&path).unwrap().snapshot().unwrap().version().number, last);
 }
 
+/// As `cp old/log/1 db/log/1` does: the file stays, with other content.
+#[test]
+fn a_writer_stops_when_an_older_file_is_copied_over_one_that_grows() {
+    for (name, told) in [("log/1", "log/1 is shorter"), ("MANIFEST", "MANIFEST is shorter")] {
+        let (_directory, path) = new_database();
+        let db = open(&path).unwrap();
+        commit(&db, 1).unwrap();
+        db.tag("first", 1).unwrap();
+        let older = std::fs::read(path.join(name)).unwrap();
+        commit(&db, 2).unwrap();
+        db.tag("second", 2).unwrap();
+        std::fs::write(path.join(name), &older).unwrap();
+        let error = match name {
+            "MANIFEST" => db.tag("third", 2).unwrap_err(),
+            _ => commit(&db, 3).unwrap_err(),
+        };
+        let error = error.to_string();
+        assert!(error.contains(STOPPED) && error.contains(told), "{error}");
+        assert!(commit(&db, 4).is_err(), "it stays stopped");
+    }
+}
+
+/// It has not written yet.
+#[test]
+fn a_writer_stops_when_an_older_log_is_copied_before_its_first_commit() {
+    let (_directory, path) = new_database();
+    let db = open(&path).unwrap();
+    commit(&db, 1).unwrap();
+    let older = std::fs::read(path.join("log/1")).unwrap();
+    commit(&db, 2).unwrap();
+    db.close().unwrap();
+    let db = open(&path).unwrap();
+    std::fs::write(path.join("log/1"), &older).unwrap();
+    let error = commit(&db, 3).unwrap_err().to_string();
+    assert!(error.contains(STOPPED) && error.contains("log/1 is shorter"), "{error}");
+}
+
 /// It went on with the log of the database that was gone.
 #[test]
 fn a_follower_of_a_database_that_was_replaced_by_its_copy_follows_the_copy() {
