@@ -374,6 +374,9 @@ fn new_values(words: &[Word]) -> LineResult<Vec<(&str, &RawValue)>> {
         let Some(value) = &word.value else {
             return Err(format!("{:?} is not name=value; put ids before the values", word.text));
         };
+        if values.iter().any(|(known, _)| *known == word.text) {
+            return Err(format!("{:?} has two values in this line: leave one out", word.text));
+        }
         at += 1;
         let arrow =
             words.get(at).is_some_and(|word| !word.quoted && word.value.is_none() && word.text == "->");
@@ -500,6 +503,17 @@ mod tests {
         for line in ["\"open", "\"a\"b", "x=\"a\"b", "\"end\\"] {
             assert!(words(line).is_err(), "{line}");
         }
+    }
+
+    #[test]
+    fn a_name_has_one_value_in_a_line() {
+        for line in ["+ u v w=1 w=2", "u \"w\"=1 w=", "u w=1 -> 2 w=3"] {
+            let words = words(line).unwrap();
+            let first = words.iter().position(|word| word.value.is_some()).unwrap();
+            assert!(new_values(&words[first..]).unwrap_err().contains("\"w\" has two values"), "{line}");
+        }
+        let given = words("u w=1 -> 2 v=3").unwrap();
+        assert_eq!(new_values(&given[1..]).unwrap().len(), 2);
     }
 
     #[test]
