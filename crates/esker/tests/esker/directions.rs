@@ -9,7 +9,7 @@ use esker::graph::{Direction, Graph, Run};
 use esker::import::generated::GeneratorReader;
 use esker::import::install::import;
 use esker::import::options::ImportOptions;
-use esker::plan::{Request as Reading, plan};
+use esker::plan::{Candidate, Request as Reading, plan};
 use esker::store::ids::ExternalId;
 use esker::store::io::{Disk, FaultyDisk, MemoryDisk};
 use esker::store::layer::Body;
@@ -151,6 +151,14 @@ fn a_view_without_directions_of_many_blocks_is_that_of_single_lists() {
         let chosen =
             plan(&snapshot, entry, &Params::default(), &Reading::default(), &resources).expect("a plan");
         assert_ne!(chosen.access.residency(), Residency::Mapped, "no mapped graph fits in a byte");
+        // A copy in memory stands in for what an obstacle keeps from being read.
+        let may_be_taken = |one: &&Candidate| {
+            let is_open = one.obstacle.is_none() || one.has_substitute;
+            is_open && one.unsuited.is_none() && !one.is_mapped() && one.least_bytes <= resources.memory_bytes
+        };
+        let least = chosen.candidates.iter().filter(may_be_taken).map(|one| one.price.seconds());
+        let least = least.reduce(f64::min).expect("a candidate");
+        assert_eq!(chosen.chosen().price.seconds(), least, "{:?}", chosen.candidates);
         let mut sums = Vec::new();
         for (how, access) in accesses(&snapshot) {
             let snapshot = snapshot.clone().resident(access).expect("what there is");
