@@ -32,6 +32,9 @@ pub(crate) struct DoctorCommand {
     /// Measure again, and replace the rates that are kept
     #[arg(long)]
     renew: bool,
+    /// Measure for some two seconds, with a small graph and file, and keep nothing
+    #[arg(long, conflicts_with = "renew")]
+    quick: bool,
     #[command(flatten)]
     resources: ResourceArgs,
     /// Report as JSON
@@ -42,6 +45,11 @@ pub(crate) struct DoctorCommand {
 impl DoctorCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let known = Known::of_user();
+        if self.quick {
+            self.show(&self.measured(&known)?)?;
+            text::remark("not kept: less was measured than without --quick");
+            return Ok(());
+        }
         if let Some(reason) = &known.ignored {
             text::remark(&format!("not used: {reason}; measuring anew"));
         }
@@ -91,7 +99,8 @@ impl DoctorCommand {
         return_large_blocks();
         let bar = Bar::spinner(false);
         let run = self.resources.run(&cancel, 0, false, Some(bar.on_round("measuring")))?;
-        let measured = measure(&directory, &Effort::default(), &run);
+        let effort = if self.quick { Effort::quick() } else { Effort::default() };
+        let measured = measure(&directory, &effort, &run);
         bar.finish();
         let measured = measured?;
         if !measured.includes_disk {
@@ -190,6 +199,7 @@ mod tests {
         let command = DoctorCommand {
             directory: None,
             renew: true,
+            quick: false,
             resources: ResourceArgs { threads: None, memory: None },
             json: true,
         };

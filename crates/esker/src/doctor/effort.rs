@@ -23,6 +23,13 @@ impl Default for Effort {
     }
 }
 
+impl Effort {
+    /// Little: some two seconds instead of 15, and rates that are less sure.
+    pub fn quick() -> Self {
+        Self { scale: 13, file_bytes: 32 << 20, memory_bytes: 64 << 20, seconds: 0.1 }
+    }
+}
+
 /// The most of `amount` a second that trials did, as many as take `seconds`, at least two.
 pub(super) fn best(amount: f64, seconds: f64, mut trial: impl FnMut() -> Result<f64>) -> Result<f64> {
     let (begin, mut least, mut trials) = (Instant::now(), f64::INFINITY, 0);
