@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use esker_graph::VertexId;
 use proptest::prelude::ProptestConfig;
 
 use crate::archive::{Archive, archive_path, name_in};
@@ -22,6 +23,13 @@ pub fn cases(weight: u32) -> ProptestConfig {
     let cases = u64::from(weight) * cases_of_200 / 200;
     ProptestConfig::with_cases((cases as u32).max(8))
 }
+
+/// Sorts arcs: source, target, weight. Here and not in the tests, because this crate is optimised (`Cargo.toml`): elsewhere, checks that no
+/// compiler inlines are most of the time of a sort.
+pub fn sort_arcs(arcs: &mut [(VertexId, VertexId, i32)]) {
+    arcs.sort_unstable();
+}
+
 /// The whole content of a file.
 pub fn read_all_of(file: &dyn File) -> Vec<u8> {
     let mut content = vec![0; file.len().unwrap() as usize];

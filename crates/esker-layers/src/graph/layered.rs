@@ -188,19 +188,28 @@ pub(super) fn arcs_apart<'a, W: ColumnWeight>(
     Ok(arcs)
 }
 
+/// A part of a list: targets and their weights.
+type ListPart<'a, W> = (Cow<'a, [VertexId]>, &'a [W]);
+
 /// Calls `f` with the arcs of some stretches of one list, sorted. Parallel arcs stay in the order of the stretches.
-///
-/// The last stretches are nearly all of most lists: those of the oldest layer, in ascending order. The others are merged into them.
 pub(super) fn with_joined<W: ColumnWeight, R>(
-    mut stretches: Vec<(Cow<'_, [VertexId]>, &[W])>,
+    mut stretches: Vec<ListPart<'_, W>>,
     f: impl FnOnce(&[VertexId], &[W]) -> R,
 ) -> R {
     if let [] | [_] = stretches[..] {
         let (targets, weights) = stretches.pop().unwrap_or_default();
         return f(&targets, weights);
     }
+    let (targets, weights) = joined(stretches);
+    f(&targets, &weights)
+}
+
+/// The arcs of some stretches, sorted. Apart from [`with_joined`], so that it is compiled once for each kind of weight, not for each caller.
+///
+/// The last stretches are nearly all of most lists: those of the oldest layer, in ascending order. The others are merged into them.
+fn joined<W: ColumnWeight>(mut stretches: Vec<ListPart<'_, W>>) -> (Vec<VertexId>, Vec<W>) {
     stretches.retain(|(targets, _)| !targets.is_empty());
-    let ascend = |pair: &[(Cow<'_, [VertexId]>, &[W])]| pair[0].0.last() <= pair[1].0.first();
+    let ascend = |pair: &[ListPart<'_, W>]| pair[0].0.last() <= pair[1].0.first();
     let last = stretches.windows(2).rev().take_while(|pair| ascend(pair)).count() + 1;
     let (newer, oldest) = stretches.split_at(stretches.len().saturating_sub(last));
     let arcs =
@@ -229,7 +238,7 @@ pub(super) fn with_joined<W: ColumnWeight, R>(
         targets.push(target);
         weights.push(weight);
     }
-    f(&targets, &weights)
+    (targets, weights)
 }
 
 impl<W: ColumnWeight> Extents for Layered<'_, W> {

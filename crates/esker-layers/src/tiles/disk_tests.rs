@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use esker_format::io::{Disk, RealDisk};
 #[cfg(target_os = "linux")]
 use esker_format::testing::refuse_rings;
+use esker_format::testing::sort_arcs;
 use esker_format::{Error, Result};
 use esker_graph::{Csr, Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor};
 
@@ -35,7 +36,7 @@ impl Visitor<i32> for Record<'_> {
 
 fn arcs<G: Graph<Weight = i32>>(graph: &G, run: &Run) -> std::result::Result<Arcs, G::Error> {
     let mut arcs = graph.scan(run, Direction::Out, Select::All, &Record(None))?.concat();
-    arcs.sort_unstable();
+    sort_arcs(&mut arcs);
     Ok(arcs)
 }
 

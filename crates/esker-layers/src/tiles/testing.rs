@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::Disk;
+use esker_format::testing::sort_arcs;
 use esker_format::{DatabaseId, Element, Error, Origin, Result};
 use esker_graph::{
     Csr, CsrGraph, Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, Visitor, Weight, collect,
@@ -71,7 +72,7 @@ pub(super) fn arcs_of<G: Graph<Weight = i32>>(
     direction: Direction,
 ) -> Vec<(VertexId, VertexId, i32)> {
     let mut arcs = graph.scan(run, direction, Select::All, &Collect).unwrap().concat();
-    arcs.sort_unstable();
+    sort_arcs(&mut arcs);
     arcs
 }
 

@@ -2,6 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::{Disk, Faults, FaultyDisk, MemoryDisk};
+use esker_format::testing::sort_arcs;
 use esker_format::{Error, Result};
 use esker_graph::{
     Bitmap, Csr, Direction, Flow, Graph, Lists, Piece, Run, RunOptions, Select, VertexId, Visitor, collect,
@@ -43,7 +44,7 @@ fn recorded<G: Graph<Weight = i32>>(
     select: Select<'_>,
 ) -> Vec<(VertexId, VertexId, i32)> {
     let mut arcs = graph.scan(run, direction, select, &Record { unwanted: 2 }).unwrap().concat();
-    arcs.sort_unstable();
+    sort_arcs(&mut arcs);
     arcs
 }
 
@@ -138,10 +139,10 @@ fn tiles_of_neighbours_that_do_not_matter_are_left_out() {
             let found = graph.scan(&run, direction, Select::All, &visitor).unwrap();
             let seen: usize = found.iter().map(|(_, seen)| seen).sum();
             let mut found = found.into_iter().flat_map(|(arcs, _)| arcs).collect::<Vec<_>>();
-            found.sort_unstable();
+            sort_arcs(&mut found);
             let expected = lists.scan(&run, direction, Select::All, &visitor).unwrap();
             let mut expected = expected.into_iter().flat_map(|(arcs, _)| arcs).collect::<Vec<_>>();
-            expected.sort_unstable();
+            sort_arcs(&mut expected);
             assert!(found == expected && (strip == 9 || !found.is_empty()), "{direction:?} {strip}");
             assert!((seen as u64) < lists.num_arcs() * 3 / 4, "{seen} of {}", lists.num_arcs());
         }
@@ -396,7 +397,7 @@ fn whatever_fails_while_a_pool_is_filled_is_an_error() {
                 // Reads that a failed scan has left behind may meet the fault, and what is read behind the data does not matter.
                 Ok(found) => {
                     let mut found = found.concat();
-                    found.sort_unstable();
+                    sort_arcs(&mut found);
                     assert!(found == expected, "{k} {way}");
                 }
                 Err(error) => panic!("{k} {way}: {error}"),

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::{Disk, FaultyDisk};
+use esker_format::testing::sort_arcs;
 use esker_format::{Encoding, Error};
 use esker_graph::{
     Bitmap, Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, Visitor, Weight, vertex,
@@ -64,7 +65,9 @@ impl<W: Number> Visitor<W> for Collect {
         assert_eq!(piece.targets.len(), piece.weights.len());
         let arcs = piece.targets.iter().zip(piece.weights);
         state.extend(arcs.map(|(&target, &weight)| (v, target, weight.number())));
-        let enough = self.most < usize::MAX && state.iter().filter(|arc| arc.0 == v).count() >= self.most;
+        // From the end, where the arcs of `v` are.
+        let of_v = || state.iter().rev().filter(|arc| arc.0 == v);
+        let enough = self.most < usize::MAX && of_v().take(self.most).count() == self.most;
         if enough { Flow::Enough } else { Flow::More }
     }
 }
@@ -93,7 +96,7 @@ impl<W: Number> Visitor<W> for Whole {
 /// All arcs that workers found, in order.
 pub(crate) fn sorted(found: &[Vec<Arc3>]) -> Vec<Arc3> {
     let mut arcs = found.concat();
-    arcs.sort_unstable();
+    sort_arcs(&mut arcs);
     arcs
 }
 
