@@ -28,6 +28,10 @@ _END_TIMEOUT = 10
 _SAME_SIGNAL = 0.5
 #: Exit codes of a command that a signal ended.
 INTERRUPTED = (130, -signal.SIGINT, -signal.SIGTERM)
+#: Exit code of a command that failed after its change was published.
+DONE = 3
+#: What such a command ends its message with, if a signal ended it.
+INTERRUPTED_AFTER = ", then interrupted"
 
 
 class Finished(NamedTuple):

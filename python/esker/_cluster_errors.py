@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from . import _errors
-from ._cluster_command import INSTALL, INTERRUPTED, Finished
+from ._cluster_command import DONE, INSTALL, INTERRUPTED, INTERRUPTED_AFTER, Finished
 
 #: What a message of the command says, and the exception for it.
 _KINDS: tuple[tuple[str, type[_errors.Error]], ...] = (
@@ -70,6 +70,8 @@ def failure(done: Finished) -> _errors.Error:
     if wide is not None:
         remedy = "merge() makes a database of the cluster, whose graph has answers for all ids"
         return _errors.UnsuitableError(f"{wide[0]}, the greatest integer id in answers of a cluster: {remedy}")
+    if code == DONE and message.endswith(INTERRUPTED_AFTER):
+        return _errors.Cancelled(message.replace(INTERRUPTED_AFTER, ", then cancelled"))
     kinds = [kind for words, kind in _KINDS if words in message]
     kind = kinds[0] if kinds else _errors.InvalidError if code == 2 else _errors.Error
     if kind in _MISTAKES:

@@ -15,6 +15,8 @@ import pytest
 from test_documents import run_blocks
 
 import esker
+from esker import _cluster_errors
+from esker._cluster_command import Finished
 
 ROOT = pathlib.Path(__file__).parents[2]
 COMMAND = ROOT / "target" / "debug" / "esker"
@@ -110,6 +112,15 @@ def said(kind, call):
     for words in "--", "Usage", "more information", "edges.parquet", "process", "`esker cluster", "replace=True":
         assert words not in message
     return message
+
+
+def test_a_cancellation_after_the_change_names_the_version():
+    done = Finished(3, "", "esker: version 13 is published, then interrupted\n")
+    error = _cluster_errors.failure(done)
+    assert type(error) is esker.Cancelled
+    assert str(error) == "version 13 is published, then cancelled"
+    other = _cluster_errors.failure(done._replace(errors="esker: version 13 is published, but then: the disk is full\n"))
+    assert type(other) is esker.Error
 
 
 def test_messages_of_the_command_speak_python(texts, tmp_path):
@@ -245,6 +256,10 @@ def commands(path):
     return found
 
 
+#: What a call that was cancelled says; the version is named where it was published before the cancellation came.
+CANCELLED = r"^(version \d+ is published, then )?cancelled$"
+
+
 def cancelled(path, work):
     """Cancels work once the workers run, and returns how long it took to end."""
     handle, at = esker.Cancel(), []
@@ -258,7 +273,7 @@ def cancelled(path, work):
 
     canceller = threading.Thread(target=cancel)
     canceller.start()
-    with pytest.raises(esker.Cancelled, match="^cancelled$"), handle:
+    with pytest.raises(esker.Cancelled, match=CANCELLED), handle:
         work()
     took = time.monotonic() - at[0]
     canceller.join()
