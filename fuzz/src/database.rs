@@ -198,11 +198,11 @@ pub(crate) fn damaged(original: &[u8], input: &[u8], repair: bool) -> Vec<u8> {
         content.extend(&input[FIELDS_BYTES..]);
         if repair {
             put_checksum(&mut content, 0..PAGE_BYTES - 4, PAGE_BYTES - 4);
-            if original.starts_with(b"ESKERman") {
+            if original.starts_with(b"Eskerman") {
                 repair_records(&mut content);
-            } else if original.starts_with(b"ESKERlog") {
+            } else if original.starts_with(b"Eskerlog") {
                 repair_commits(&mut content);
-            } else if original.starts_with(b"ESKERarc") {
+            } else if original.starts_with(b"Eskerarc") {
                 repair_list(&mut content);
             } else if content.len() >= PAGE_BYTES + 4 {
                 let end = content.len() - 4;

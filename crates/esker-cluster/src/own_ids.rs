@@ -143,6 +143,7 @@ fn find_all(
 
 #[cfg(test)]
 mod tests {
+    use esker_store::format::IdSecret;
     use esker_store::ids::IdHasher;
 
     use super::*;
@@ -150,7 +151,7 @@ mod tests {
     #[test]
     fn own_vertices_are_found_and_others_are_not() {
         let (first, len) = (7, 3000);
-        let ids = IdMap::identity(first, len, IdHasher::new(None));
+        let ids = IdMap::identity(first, len, IdHasher::new(IdSecret([0; 16])));
         let owners = Owners::new(5, 3);
         let mut own = OwnIds::new(&ids, owners);
         let of = |v: usize| ExternalId::Int(first + v as u64);

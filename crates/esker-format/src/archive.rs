@@ -16,7 +16,7 @@ use super::size::PAGE_BYTES;
 use crate::error::{Error, Result};
 use crate::io::{Disk, File, Files, Map, MappedFile};
 
-pub(super) const ARCHIVE_MAGIC: [u8; 8] = *b"ESKERarc";
+pub(super) const ARCHIVE_MAGIC: [u8; 8] = *b"Eskerarc";
 /// Files of at most this size are stored together. Memory of an [`ArchiveWriter`](super::ArchiveWriter): at most as much for each file.
 pub(crate) const SMALL_BYTES: u64 = 1 << 20;
 /// Alignment of the files in an archive.
@@ -25,7 +25,7 @@ pub(super) const ALIGNMENT: usize = 64;
 layout! {
     /// The start of `<directory>.columns`. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it.
     pub(crate) struct ArchiveHeader {
-        /// `ESKERarc`.
+        /// `Eskerarc`.
         magic: [u8; 8],
         /// Version of the format.
         format_version: u32,
@@ -35,7 +35,7 @@ layout! {
         list_bytes: u64,
         /// CRC-32C of the list.
         list_checksum: u32,
-        /// CRC-32C of the name of the directory, which detects an archive that was put in the place of another; 0 in older archives.
+        /// CRC-32C of the name of the directory, which detects an archive that was put in the place of another.
         name_checksum: u32,
     }
 }
@@ -156,7 +156,7 @@ fn read_list(map: &Map, directory: &Path) -> Result<BTreeMap<String, (u64, u64)>
     let path = map.path();
     let header: ArchiveHeader =
         read_header_page(path, map.load(0..map.len().min(PAGE_BYTES))?, ARCHIVE_MAGIC)?;
-    if ![0, name_checksum(directory)].contains(&header.name_checksum) {
+    if header.name_checksum != name_checksum(directory) {
         return Err(Error::corrupt(path, 0, "it was written under another name"));
     }
     let list_offset = header.list_offset;

@@ -89,7 +89,7 @@ impl<T: Element> Column<T> {
         if header.kind != spec.kind {
             return wrong(format!("it is a column of {:?}, not {:?}", header.kind, spec.kind));
         }
-        if ![0, place].contains(&header.place_checksum) {
+        if header.place_checksum != place {
             return wrong("it was written for another layer, or under another name".to_owned());
         }
         if header.element != T::TYPE {
@@ -131,7 +131,7 @@ impl<T: Element> Column<T> {
     }
 
     /// The least and the greatest value, of floats rounded down and up to integers of 64 bits, without reading them; `None` if the file does
-    /// not say: it is older, has no elements, or they have no sign.
+    /// not say: it has no elements, or they have no sign.
     pub fn value_range(&self) -> Option<(i64, i64)> {
         self.range.as_deref().copied()
     }

@@ -54,8 +54,7 @@ layout! {
 }
 
 layout! {
-    /// The second time of a commit, right after its `CommitSummary`. It is left out if it equals the event time. Format versions
-    /// before 6 do not have it.
+    /// The second time of a commit, right after its `CommitSummary`. It is left out if it equals the event time.
     pub struct CommitTimes {
         /// Time of the commit: milliseconds since 1970, UTC.
         committed_ms: u64,

@@ -136,12 +136,6 @@ z = (z xor z >> 27) * 94d049bb133111eb; z = z xor z >> 31. The hash is the upper
 (w(0) + 2^64 w(1)) * z + w(2) + 2^64 w(3), modulo 2^128. With the secret 000102..0f, the hash of `alice` is cbfb4a035000f64a, that of
 the integer 1 is 544ab3fe0cc54e70.
 
-Databases of format versions 3 and 4 have no secret, and keep it so when a newer Esker writes to them. There the hash of an
-integer is z. The hash of a text: let K0 = 9e3779b97f4a7c15, K1 = d1b54a32d192ed03, K2 = 8cb92ba72f3d8dd7, and fold(a, b) = the low xor the high 64
-bits of the 128-bit product a * b. Begin with h = K0 + K1 * (length in bytes). Read the bytes as little-endian words of eight, the last
-padded with zeros; for each word w, set h = fold(h xor w, K1). The hash is fold(h xor K2, K0). The hash of `alice` is 75a3b093327983f6,
-that of the empty text cbb54a56c2143120.
-
 The ids of vertices added after the import are in the archive of the layer that adds them, in order of vertex, as texts or as integers
 (dense or not). Their index is one column of 64-bit words. For c ids, the first w = max(1, ceil(c / 6)) words are
 a filter: an id with hash h belongs to word (h mod 2^32) * w / 2^32 and sets four bits of it, whose numbers are bits 32 to 37, 38 to 43,
@@ -173,7 +167,6 @@ What cannot be told:
 * After a crash or a kill, commits behind the last mark have no witness but the log itself. If the log ends earlier, or if its end is
   zeroed or torn, it looks as if the writer had died earlier.
 * If all files are replaced by older copies of the same moment, the database is what it was at that moment.
-* A database that only versions before 5 of the format wrote has no marks until the next process writes to it.
 ";
 
 fn chapter<T: Documented>(out: &mut String) {

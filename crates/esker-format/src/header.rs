@@ -5,11 +5,13 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
 use super::field::{FieldInput, FieldValue, codes, layout};
-use super::size::{FORMAT_VERSION, FORMAT_VERSION_MIN, PAGE_BYTES};
+use super::size::{FORMAT_VERSION, PAGE_BYTES};
 use crate::error::{Error, Result};
 use crate::io::Files;
 
-pub(super) const COLUMN_MAGIC: [u8; 8] = *b"ESKERcol";
+pub(super) const COLUMN_MAGIC: [u8; 8] = *b"Eskercol";
+/// How files of the formats before the first release begin.
+const BEFORE_RELEASE: [u8; 5] = *b"ESKER";
 /// The last four bytes of a header page are its checksum, in every format version.
 const CHECKSUM_OFFSET: usize = PAGE_BYTES - 4;
 
@@ -225,7 +227,7 @@ codes! {
         /// A filter and an index of the external ids that a layer adds.
         IdSegmentIndex = 22,
         /// How many arcs the versions of an incomplete layer added to out-lists, at most, and to in-lists. All its other arcs are older,
-        /// in lists that it holds whole. Only format versions from 12 on have it.
+        /// in lists that it holds whole.
         LayerAdded = 30,
         /// The versions that a layer distinguishes, ascending; the code of a version is its position plus 1.
         LayerVersions = 31,
@@ -349,7 +351,7 @@ pub struct ColumnSpec {
 layout! {
     /// The start of a column file. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it.
     pub(crate) struct ColumnHeader {
-        /// `ESKERcol`.
+        /// `Eskercol`.
         magic: [u8; 8],
         /// Version of the format.
         format_version: u32,
@@ -366,9 +368,9 @@ layout! {
         /// Bytes of data under one checksum.
         block_bytes: u32,
         /// CRC-32C of the path of the file from the number of its layer on, as in `7/out.targets`, or of its name in other directories. It detects
-        /// a column that was put in the place of another; 0 in older files.
+        /// a column that was put in the place of another.
         place_checksum: u32,
-        /// 1 if the least and the greatest value follow: in columns of signed integers and floats that have elements. 0 in older files.
+        /// 1 if the least and the greatest value follow: in columns of signed integers and floats that have elements.
         has_range: u8,
         /// The least value, of floats rounded down to an i64.
         least: i64,
@@ -431,6 +433,12 @@ pub(super) fn read_header_page_at<T: FieldValue>(
         return Err(Error::corrupt(path, start + part.len() as u64, "the file ends within its header"));
     };
     if page[..8] != magic {
+        if page[..5] == BEFORE_RELEASE && page[5..8] == magic[5..] {
+            return Err(Error::Invalid(format!(
+                "{} was written by an Esker before its first release, in a format that is no longer read: import the graph again",
+                path.display()
+            )));
+        }
         return Err(Error::corrupt(path, start, "it is not a file of the expected kind"));
     }
     let found =
@@ -441,12 +449,9 @@ pub(super) fn read_header_page_at<T: FieldValue>(
     let mut input = FieldInput::new(path, page, start);
     input.bytes(8)?;
     let version = u32::take(&mut input)?;
-    if !(FORMAT_VERSION_MIN..=FORMAT_VERSION).contains(&version) {
-        // Older versions were never released.
-        let remedy = if version < FORMAT_VERSION { "import the graph again" } else { "use a newer Esker" };
+    if version != FORMAT_VERSION {
         return Err(Error::Invalid(format!(
-            "{} has format version {version}, but this Esker reads only versions {FORMAT_VERSION_MIN} to \
-             {FORMAT_VERSION}: {remedy}",
+            "{} has format version {version}, but this Esker reads version {FORMAT_VERSION} only: use a newer Esker",
             path.display()
         )));
     }
@@ -505,14 +510,13 @@ mod tests {
         };
         let message = |version| read(version).unwrap_err().to_string();
         assert!(message(99).contains("format version 99") && message(99).contains("use a newer Esker"));
-        let older = FORMAT_VERSION_MIN - 1;
-        let of_older = message(older);
+        assert_eq!(read(FORMAT_VERSION).unwrap(), header(FORMAT_VERSION));
+        let mut page = header_page(&header(FORMAT_VERSION));
+        page[..8].copy_from_slice(b"ESKERcol");
+        let before = read_header_page::<ColumnHeader>(Path::new("f"), &page, COLUMN_MAGIC).unwrap_err();
         assert!(
-            of_older.contains(&format!("format version {older}"))
-                && of_older.contains("import the graph again")
+            before.to_string().contains("before its first release")
+                && before.to_string().contains("import the graph again")
         );
-        for version in FORMAT_VERSION_MIN..=FORMAT_VERSION {
-            assert_eq!(read(version).unwrap(), header(version));
-        }
     }
 }

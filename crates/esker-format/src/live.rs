@@ -21,13 +21,13 @@ const NONCE_DIGITS: usize = 16;
 const ATTEMPTS: usize = 5;
 /// The most memory for each byte of a file: its content as it is stored, as words, and as values.
 const MEMORY_PARTS: u64 = 3;
-const LIVE_MAGIC: [u8; 8] = *b"ESKERliv";
+const LIVE_MAGIC: [u8; 8] = *b"Eskerliv";
 
 layout! {
     /// The start of a file `live/<name>`. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it. From byte 4096 on: a
     /// `LiveContent`, up to the end of the file.
     pub(crate) struct LiveHeader {
-        /// `ESKERliv`.
+        /// `Eskerliv`.
         magic: [u8; 8],
         /// Version of the format.
         format_version: u32,

@@ -4,12 +4,12 @@ use super::field::{codes, layout};
 use super::header::DatabaseId;
 
 /// The first bytes of a log segment.
-pub const LOG_MAGIC: [u8; 8] = *b"ESKERlog";
+pub const LOG_MAGIC: [u8; 8] = *b"Eskerlog";
 
 layout! {
     /// The start of a segment of the log. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it. Then records follow.
     pub struct SegmentHeader {
-        /// `ESKERlog`.
+        /// `Eskerlog`.
         magic: [u8; 8],
         /// Version of the format.
         format_version: u32,

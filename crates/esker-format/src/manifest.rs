@@ -8,12 +8,12 @@ use super::logical::{LogicalType, PropertyType};
 use super::version::VersionRecord;
 
 /// The first bytes of MANIFEST.
-pub const MANIFEST_MAGIC: [u8; 8] = *b"ESKERman";
+pub const MANIFEST_MAGIC: [u8; 8] = *b"Eskerman";
 
 layout! {
     /// The start of MANIFEST. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it. Then records follow.
     pub struct ManifestHeader {
-        /// `ESKERman`.
+        /// `Eskerman`.
         magic: [u8; 8],
         /// Version of the format.
         format_version: u32,
@@ -366,7 +366,7 @@ layout! {
         name: String,
         /// Type of its values, or of the codes of an edge property of texts.
         element: ElementType,
-        /// What its values are. Format versions before 7 know numbers and texts only.
+        /// What its values are.
         logical: LogicalType,
         /// Whether it is the edges' weight.
         weight: bool,

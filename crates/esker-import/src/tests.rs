@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::{Disk, MemoryDisk, RealDisk};
-use esker_format::{DatabaseId, ElementType, Encoding, Error, IdMapKind, Origin, Result, Values};
+use esker_format::{DatabaseId, ElementType, Encoding, Error, IdMapKind, IdSecret, Origin, Result, Values};
 use esker_graph::{Direction, Run, Stop, VertexId};
 use esker_layers::ids::{ExternalId, IdFiles, IdHasher, IdMap};
 use esker_layers::layer::{Coder, PlainWriter, SectionColumn};
@@ -145,7 +145,7 @@ fn build_then<R>(
     let writer = PlainWriter::new(&disk, Path::new("layer"), Origin::of_import(DatabaseId([7; 16])));
     let reader = MemoryReader { schema, batches: Arc::new(batches), next: 0 };
     let place = Destination { disk: Arc::new(RealDisk), directory: dir.path() };
-    let built = build_layer(Box::new(reader), options, place, &writer, IdHasher::new(None))?;
+    let built = build_layer(Box::new(reader), options, place, &writer, IdHasher::new(IdSecret([0; 16])))?;
     Ok((then(built), MemoryLayer(disk)))
 }
 
@@ -168,7 +168,7 @@ fn integer_ids_of(built: Built) -> Vec<u64> {
         BuiltIds::Mapped { map, renumbered } => {
             let (disk, directory) = (MemoryDisk::default(), Path::new("ids"));
             disk.create_directory(directory).unwrap();
-            let (origin, hasher) = (Origin::of_import(DatabaseId([7; 16])), IdHasher::new(None));
+            let (origin, hasher) = (Origin::of_import(DatabaseId([7; 16])), IdHasher::new(IdSecret([0; 16])));
             let files = IdFiles { disk: &disk, directory, origin, hasher };
             let kind = map.kind();
             map.write(&files, renumbered.as_ref()).unwrap();

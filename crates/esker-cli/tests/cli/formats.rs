@@ -23,7 +23,7 @@ fn a_database_of_an_earlier_format_is_refused_in_one_sentence() {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/databases/format-4");
     copy(&from, &place.path().join("old.esker"));
     for command in ["info old.esker", "run wcc old.esker -o -", "check old.esker", "recover old.esker"] {
-        place.fails(1, command, "format version 4");
+        place.fails(1, command, "written by an Esker before its first release");
         place.fails(1, command, "import the graph again");
     }
 }

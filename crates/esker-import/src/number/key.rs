@@ -375,6 +375,8 @@ pub(super) struct Vacancy {
 mod tests {
     use std::collections::HashMap;
 
+    use esker_format::IdSecret;
+
     use super::*;
 
     #[test]
@@ -409,11 +411,13 @@ mod tests {
 
     #[test]
     fn a_table_numbers_by_first_appearance() {
+        let hasher = IdHasher::new(IdSecret([0; 16]));
         let mut table = IdTable::<Text>::new();
         let mut model = HashMap::new();
         for i in 0..20_000u64 {
             let text = (i * i % 7919).to_string().into_bytes();
-            let hash = IdHasher::new(None).text(&text) & 0xffff_ffff_0000_0fff; // few low bits: long probes, false tags
+            // Few low bits: long probes, false tags.
+            let hash = hasher.text(&text) & 0xffff_ffff_0000_0fff;
             let next = model.len();
             let expected = *model.entry(text.clone()).or_insert(next);
             let found = match table.find(&text, hash) {

@@ -7,18 +7,7 @@
 //! hash is the upper half of the 128-bit number `factor * x + addend`. Factor and addend are secret. If they are drawn at
 //! random, the hashes of two integers are independent [3], so they agree in any `b` bits with probability 2^-b at most.
 //!
-//! Databases of format versions 3 and 4 have no secret. Their integers are hashed by SplitMix64 alone (a factor of 2^64),
-//! their texts as little-endian words of eight bytes, the last padded with zeros, folded one after another:
-//!
-//! ```text
-//! fold(a, b) = low 64 bits of (a * b)  xor  high 64 bits of (a * b)        (a 128-bit product)
-//! h = K0 + K1 * length   (modulo 2^64)
-//! h = fold(h xor word, K1)   for each word
-//! hash = fold(h xor K2, K0)
-//! ```
-//!
-//! with K0 = 9e3779b97f4a7c15, K1 = d1b54a32d192ed03, K2 = 8cb92ba72f3d8dd7 (hexadecimal). All of these hashes spread
-//! their input over all bits, so the leading bits serve as bucket number and the bits after them as tag.
+//! Both hashes spread their input over all bits, so the leading bits serve as bucket number and the bits after them as tag.
 //!
 //! [1] J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012.
 //! [2] G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
@@ -29,29 +18,21 @@ use esker_format::IdSecret;
 
 use super::external::ExternalId;
 
-const K0: u64 = 0x9e37_79b9_7f4a_7c15;
-const K1: u64 = 0xd1b5_4a32_d192_ed03;
-const K2: u64 = 0x8cb9_2ba7_2f3d_8dd7;
-
 /// The hash function of one database.
 #[derive(Clone, Copy)]
 pub struct IdHasher {
     factor: u128,
     addend: u128,
-    /// The key for texts; `None` without a secret.
-    text_key: Option<[u64; 2]>,
+    text_key: [u64; 2],
 }
 
 impl IdHasher {
-    /// The hash function of a database with this secret; `None` for those of format versions 3 and 4.
-    pub fn new(secret: Option<IdSecret>) -> Self {
-        let Some(IdSecret(secret)) = secret else {
-            return Self { factor: 1 << 64, addend: 0, text_key: None };
-        };
+    /// The hash function of a database with this secret.
+    pub fn new(IdSecret(secret): IdSecret) -> Self {
         let (halves, _) = secret.as_chunks::<8>();
         let key = [0, 1].map(|half: usize| u64::from_le_bytes(halves[half]));
         let [w0, w1, w2, w3] = [0, 1, 2, 3].map(|i: u8| u128::from(sip_hash(key, &[i])));
-        Self { factor: w0 | w1 << 64, addend: w2 | w3 << 64, text_key: Some(key) }
+        Self { factor: w0 | w1 << 64, addend: w2 | w3 << 64, text_key: key }
     }
 
     /// The hash of an integer id.
@@ -63,10 +44,7 @@ impl IdHasher {
     /// The hash of a text id.
     #[inline]
     pub fn text(&self, text: &[u8]) -> u64 {
-        match self.text_key {
-            Some(key) => sip_hash(key, text),
-            None => fold_hash(text),
-        }
+        sip_hash(self.text_key, text)
     }
 
     /// The hash of an id.
@@ -89,7 +67,7 @@ impl std::fmt::Debug for IdHasher {
 /// SplitMix64: a bijection that spreads an integer over all bits. Without a secret; for keys that no input chooses.
 #[inline(always)]
 pub fn hash_int(id: u64) -> u64 {
-    let z = id.wrapping_add(K0);
+    let z = id.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
@@ -130,19 +108,6 @@ fn sip_round([a, b, c, d]: &mut [u64; 4]) {
     *c = c.rotate_left(32);
 }
 
-/// The hash of a text without a secret.
-fn fold_hash(text: &[u8]) -> u64 {
-    let mut h = K0.wrapping_add(K1.wrapping_mul(text.len() as u64));
-    let (words, tail) = text.as_chunks::<8>();
-    for word in words {
-        h = fold(h ^ u64::from_le_bytes(*word), K1);
-    }
-    if !tail.is_empty() {
-        h = fold(h ^ tail_word(text, tail), K1);
-    }
-    fold(h ^ K2, K0)
-}
-
 /// The last, incomplete word of `text`, padded with zeros. Uses one or two loads where possible.
 #[inline(always)]
 fn tail_word(text: &[u8], tail: &[u8]) -> u64 {
@@ -161,26 +126,6 @@ fn tail_word(text: &[u8], tail: &[u8]) -> u64 {
     }
 }
 
-#[inline(always)]
-fn fold(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    product as u64 ^ (product >> 64) as u64
-}
-
-/// Texts of 16 bytes whose hashes without a secret are all equal, as an attacker makes them: the second word undoes
-/// what the first did.
-#[cfg(any(test, feature = "testing"))]
-pub fn colliding_texts(count: u64) -> impl Iterator<Item = [u8; 16]> {
-    let start = K0.wrapping_add(K1.wrapping_mul(16));
-    (0..count).map(move |first| {
-        let second = fold(start ^ first, K1);
-        let mut text = [0; 16];
-        text[..8].copy_from_slice(&first.to_le_bytes());
-        text[8..].copy_from_slice(&second.to_le_bytes());
-        text
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::hash::{DefaultHasher, Hasher};
@@ -189,65 +134,29 @@ mod tests {
 
     const SECRET: IdSecret = IdSecret([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 
-    fn hashers() -> [IdHasher; 3] {
-        [None, Some(SECRET), Some(IdSecret([0; 16]))].map(IdHasher::new)
+    fn hashers() -> [IdHasher; 2] {
+        [SECRET, IdSecret([0; 16])].map(IdHasher::new)
     }
 
     fn text_of_length(len: usize) -> Vec<u8> {
         (0..len).map(|i| (i as u8).wrapping_mul(37).wrapping_add(11)).collect()
     }
 
-    /// A direct implementation of the definition in the format.
-    fn fold_hash_plain(text: &[u8]) -> u64 {
-        let mut h = K0.wrapping_add(K1.wrapping_mul(text.len() as u64));
-        for chunk in text.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            h = fold(h ^ u64::from_le_bytes(word), K1);
-        }
-        fold(h ^ K2, K0)
-    }
-
     #[test]
-    fn texts_of_every_length_hash_as_defined() {
-        for len in 0..100 {
-            let text = text_of_length(len);
-            assert_eq!(IdHasher::new(None).text(&text), fold_hash_plain(&text), "length {len}");
-        }
-    }
-
-    #[test]
-    fn keyed_texts_hash_as_in_the_standard_library() {
+    fn texts_hash_as_in_the_standard_library() {
         for len in 0..100 {
             let text = text_of_length(len);
             let mut expected = DefaultHasher::new(); // SipHash-1-3 with the key 0
             expected.write(&text);
-            assert_eq!(IdHasher::new(Some(IdSecret([0; 16]))).text(&text), expected.finish(), "length {len}");
+            assert_eq!(IdHasher::new(IdSecret([0; 16])).text(&text), expected.finish(), "length {len}");
         }
     }
 
     #[test]
     fn hashes_equal_the_values_in_the_format() {
-        let unkeyed = IdHasher::new(None);
-        assert_eq!(unkeyed.integer(0), 0xe220_a839_7b1d_cdaf);
-        assert_eq!(unkeyed.integer(1), 0x910a_2dec_8902_5cc1);
-        assert_eq!(unkeyed.text(b""), 0xcbb5_4a56_c214_3120);
-        assert_eq!(unkeyed.text(b"alice"), 0x75a3_b093_3279_83f6);
-        assert_eq!(unkeyed.text(b"a longer text id"), 0x4e9d_3ff6_4976_4176);
-        let keyed = IdHasher::new(Some(SECRET));
+        let keyed = IdHasher::new(SECRET);
         assert_eq!(format!("{:016x}", keyed.integer(1)), "544ab3fe0cc54e70");
         assert_eq!(format!("{:016x}", keyed.text(b"alice")), "cbfb4a035000f64a");
-    }
-
-    #[test]
-    fn texts_made_to_collide_collide_only_without_a_secret() {
-        let distinct = |hasher: IdHasher| {
-            let mut hashes: Vec<u64> = colliding_texts(1000).map(|text| hasher.text(&text)).collect();
-            hashes.sort_unstable();
-            hashes.dedup();
-            hashes.len()
-        };
-        assert_eq!(hashers().map(distinct), [1, 1000, 1000]);
     }
 
     #[test]
@@ -282,6 +191,6 @@ mod tests {
 
     #[test]
     fn a_debug_print_does_not_tell_the_secret() {
-        assert_eq!(format!("{:?} {SECRET:?}", IdHasher::new(Some(SECRET))), "IdHasher { .. } IdSecret(..)");
+        assert_eq!(format!("{:?} {SECRET:?}", IdHasher::new(SECRET)), "IdHasher { .. } IdSecret(..)");
     }
 }

@@ -20,8 +20,6 @@ mod map;
 
 pub use external::ExternalId;
 pub use files::IdFiles;
-#[cfg(any(test, feature = "testing"))]
-pub use hash::colliding_texts;
 pub use hash::{IdHasher, hash_int};
 pub use index::IndexWriter;
 pub use map::IdMap;

@@ -14,7 +14,7 @@ pub(super) const ORIGIN: Origin = Origin::of_import(DatabaseId([9; 16]));
 
 /// Keyed.
 pub(super) fn hasher() -> IdHasher {
-    IdHasher::new(Some(IdSecret([7; 16])))
+    IdHasher::new(IdSecret([7; 16]))
 }
 
 pub(super) fn files(disk: &FaultyDisk) -> IdFiles<'_> {

@@ -138,7 +138,7 @@ impl Stack {
     }
 
     /// The least and the greatest value of an edge property, of floats rounded down and up, in the arcs of all layers, without reading them. Arcs that the
-    /// version does not have count too. `None` if there are no arcs, or a layer does not say: it was written before layers did.
+    /// version does not have count too. `None` if there are no arcs, or a layer does not say.
     pub fn value_range(&self, property: u32) -> Option<(i64, i64)> {
         let with_arcs = |layer: &&Arc<PlainLayer>| {
             let sizes = layer.record().out;

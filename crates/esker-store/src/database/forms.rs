@@ -36,7 +36,7 @@ pub(super) fn kept_forms(state: &State) -> KeptForms {
     if let Some(kept) = state.manifest().kept {
         return kept;
     }
-    // A database that an older Esker wrote keeps what it has.
+    // Nobody has chosen yet: it keeps what it has.
     let Some(number) = state.layers().first().map(|layer| layer.record().number) else {
         return KeptForms::default();
     };

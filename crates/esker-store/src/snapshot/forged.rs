@@ -36,12 +36,12 @@ fn seal_header(content: &mut [u8]) {
 /// Computes the checksums of a manifest or an archive anew.
 fn seal_file(content: &mut [u8]) {
     let end = content.len();
-    if content.starts_with(b"ESKERarc") {
+    if content.starts_with(b"Eskerarc") {
         // Where the list is, its size and its checksum stand behind the magic number and the version.
         let list = u64::from_le_bytes(content[12..20].try_into().unwrap()).min(end as u64) as usize;
         let sum = crc32c::crc32c(&content[list..]);
         content[28..32].copy_from_slice(&sum.to_le_bytes());
-    } else if content.starts_with(b"ESKERman") {
+    } else if content.starts_with(b"Eskerman") {
         let length: [u8; 4] = content[PAGE..PAGE + 4].try_into().unwrap();
         let end = (PAGE + u32::from_le_bytes(length) as usize).min(end).max(PAGE + 8);
         let sum = crc32c::crc32c_append(crc32c::crc32c(&content[PAGE..PAGE + 4]), &content[PAGE + 8..end]);

@@ -327,7 +327,7 @@ impl Snapshot {
         })
     }
 
-    /// The tiles of the complete layer, with the values of a property. Those that an older Esker made have no timestamps.
+    /// The tiles of the complete layer, with the values of a property.
     ///
     /// # Errors
     /// As [`Snapshot::tiles`]; [`Error::Invalid`] if they have not the property.

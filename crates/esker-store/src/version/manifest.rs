@@ -31,8 +31,8 @@ pub struct Manifest {
     pub layers: Vec<LayerRecord>,
     /// Its map of external ids.
     pub ids: IdMapRecord,
-    /// The secret that keys the hash of external ids; `None` in a database that an older Esker created.
-    pub id_secret: Option<IdSecret>,
+    /// The secret that keys the hash of external ids.
+    pub id_secret: IdSecret,
     /// Its properties: of edges, then of vertices, each by number.
     pub properties: Vec<PropertyRecord>,
     /// The retained versions in its layers, oldest first; at least one.
@@ -41,7 +41,7 @@ pub struct Manifest {
     pub tags: Arc<BTreeMap<String, u64>>,
     /// Which versions to keep.
     pub retention: Retention,
-    /// The rule for duplicate edges; `None` in a database that an older Esker created. See [`Manifest::duplicates`].
+    /// The rule for duplicate edges, if an edit sets one. See [`Manifest::duplicates`].
     pub(crate) duplicates: Option<Duplicates>,
     /// How commits become layers; `None` if nobody has set it. See [`Manifest::options`].
     pub(crate) options: Option<WriteOptions>,
@@ -187,8 +187,7 @@ impl Manifest {
         ManifestHead { records: self.records, chain: self.chain }
     }
 
-    /// The rule for duplicate edges. Databases of format versions before 6 do not record it: a multigraph keeps them all, else the last
-    /// counts.
+    /// The rule for duplicate edges. If no edit sets it, a multigraph keeps them all; else the last counts.
     pub fn duplicates(&self) -> Duplicates {
         let is_multigraph = self.layers.last().is_some_and(|layer| layer.multigraph);
         self.duplicates.unwrap_or(if is_multigraph { Duplicates::Keep } else { Duplicates::Last })
@@ -239,8 +238,7 @@ impl Manifest {
 
     /// Number of the edits of [`Manifest::to_edits`].
     pub(super) fn num_edits(&self) -> usize {
-        2 + usize::from(self.id_secret.is_some())
-            + self.properties.len()
+        3 + self.properties.len()
             + self.layers.len()
             + self.tiles.len()
             + self.heads.len()
@@ -266,8 +264,7 @@ impl Manifest {
 
     /// The edits that produce what concerns the database as a whole, with these ids and properties, and the tags.
     pub(super) fn settings(&self, ids: &IdMapRecord, properties: &[PropertyRecord]) -> Vec<Edit> {
-        let mut edits = vec![Edit::SetIdMap(ids.clone())];
-        edits.extend(self.id_secret.map(Edit::SetIdSecret));
+        let mut edits = vec![Edit::SetIdMap(ids.clone()), Edit::SetIdSecret(self.id_secret)];
         edits.extend(properties.iter().cloned().map(Edit::AddProperty));
         edits.extend(self.kept.map(Edit::KeepForms));
         edits.extend(
@@ -325,7 +322,7 @@ impl ManifestBuilder {
             created_ms: manifest.created_ms,
             layers: manifest.layers.iter().map(|layer| (layer.number, layer.clone())).collect(),
             ids: Some(manifest.ids.clone()),
-            id_secret: manifest.id_secret,
+            id_secret: Some(manifest.id_secret),
             properties: manifest.properties.clone(),
             versions: manifest.versions.clone(),
             tags: Arc::clone(&manifest.tags),
@@ -408,7 +405,7 @@ impl ManifestBuilder {
         }
     }
 
-    /// The manifest; `None` unless it has an id map, a layer and a version.
+    /// The manifest; `None` unless it has an id map, the secret of ids, a layer and a version.
     fn finish(self, head: ManifestHead) -> Option<Manifest> {
         let Self { database, created_ms, id_secret, versions, tags, retention, .. } = self;
         let Self { duplicates, options, stream, log, .. } = self;
@@ -418,6 +415,7 @@ impl ManifestBuilder {
         layers.sort_by_key(|layer| layer.first_version);
         properties.sort_by_key(|property| (property.owner as u8, property.number));
         let ids = self.ids.filter(|_| !layers.is_empty() && !versions.is_empty())?;
+        let id_secret = id_secret?;
         let FormRecords { tiles, heads, kept } = self.forms;
         let (tiles, heads) = (tiles.into_values().collect(), heads.into_values().collect());
         Some(Manifest {

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use esker_format::io::{Disk, Faults, FaultyDisk, MemoryDisk, RealDisk};
 use esker_format::{
-    DatabaseId, Edit, Error, GraphShape, HeadOrder, HeadsRecord, IdMapKind, IdMapRecord, LayerRecord,
-    PAGE_BYTES, Result, Retention, Stamp, TagRecord, VersionRecord, VertexOrder,
+    DatabaseId, Edit, Error, GraphShape, HeadOrder, HeadsRecord, IdMapKind, IdMapRecord, IdSecret,
+    LayerRecord, PAGE_BYTES, Result, Retention, Stamp, TagRecord, VersionRecord, VertexOrder,
 };
 
 use crate::version::{MANIFEST_NAME, Manifest, ManifestWriter, lock_writer};
@@ -47,7 +47,8 @@ fn tag(name: &str, version: u64) -> Edit {
 fn first_edits() -> Vec<Edit> {
     let ids =
         IdMapRecord { kind: IdMapKind::Identity, base: 0, order: VertexOrder::Keep, stamp: Stamp([1; 16]) };
-    vec![Edit::AddLayer(layer(1, 1..=1)), Edit::SetIdMap(ids), version(1)]
+    let secret = Edit::SetIdSecret(IdSecret([1; 16]));
+    vec![Edit::AddLayer(layer(1, 1..=1)), Edit::SetIdMap(ids), secret, version(1)]
 }
 
 fn database(seed: u64) -> FaultyDisk {

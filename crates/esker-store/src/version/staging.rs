@@ -156,7 +156,7 @@ impl Staging {
 
     /// The hash of external ids.
     pub fn hasher(&self) -> IdHasher {
-        IdHasher::new(Some(self.id_secret))
+        IdHasher::new(self.id_secret)
     }
 
     /// The files of the id map.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use esker_format::Edit;
 use esker_format::io::{Disk, File};
-use esker_format::{Error, FORMAT_VERSION, Result};
+use esker_format::{Error, Result};
 
 use super::manifest::Manifest;
 use super::names::{BACKUP_NAME, MANIFEST_NAME};
@@ -85,7 +85,6 @@ impl ManifestWriter {
         }
         let contents = read(disk.as_ref(), &path)?;
         let (end, last_start, num_edits) = (contents.end, contents.last_start, contents.edits.len());
-        let is_old = contents.header.format_version < FORMAT_VERSION;
         let manifest = Arc::new(Manifest::assemble(&path, contents)?);
         // After a failed sync in a process that died, the last record may exist only in the page cache, where a later sync
         // succeeds without writing it: rewrite the record, and set the length again.
@@ -97,7 +96,7 @@ impl ManifestWriter {
         file.sync()?;
         disk.sync_directory(database)?;
         remove_leftover(disk.as_ref(), database)?;
-        let mut writer = Self {
+        let writer = Self {
             lock: lock.clone(),
             disk,
             database: database.to_owned(),
@@ -110,11 +109,6 @@ impl ManifestWriter {
             failure: None,
         };
         writer.seal();
-        if is_old {
-            // An older Esker would not understand new kinds of edits: the header must say so.
-            let new = writer.write_new(&writer.manifest)?;
-            writer.replace(new)?;
-        }
         Ok(writer)
     }
 

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, TimestampMillisecondType, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use esker_graph::{NONE, VertexId};
-use esker_store::format::{DatabaseId, IdMapKind, Origin};
+use esker_store::format::{DatabaseId, IdMapKind, IdSecret, Origin};
 use esker_store::ids::{IdFiles, IdHasher, IdMap, IndexWriter, IntegersWriter, TextsWriter};
 use esker_store::io::{Disk, RealDisk};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -43,7 +43,7 @@ fn answer(columns: Vec<AnswerColumn>) -> Answer {
 /// Creates an id map of text ids or of sparse integer ids in a directory.
 fn mapped(place: &Path, kind: IdMapKind) -> IdMap {
     let origin = Origin::of_import(DatabaseId([7; 16]));
-    let hasher = IdHasher::new(None);
+    let hasher = IdHasher::new(IdSecret([0; 16]));
     let files = IdFiles { disk: &RealDisk, directory: place, origin, hasher };
     let mut hashes: Vec<(u64, VertexId)> = match kind {
         IdMapKind::Texts => {
@@ -84,7 +84,7 @@ fn csv_has_ids_and_empty_fields() {
          \"say \"\"d\"\"\",2,\"b, c\",1e-300,7,3\n"
     );
     assert_eq!(
-        text(&columns()[..1], &IdMap::identity(10, 3, IdHasher::new(None))),
+        text(&columns()[..1], &IdMap::identity(10, 3, IdHasher::new(IdSecret([0; 16])))),
         "vertex,value\n10,0\n11,\n12,2\n"
     );
 }
@@ -143,7 +143,7 @@ fn npy_arrays() {
             bytes[10 + length..].as_chunks::<8>().0.iter().map(|b| i64::from_le_bytes(*b)).collect();
         (text, words)
     };
-    let dense = IdMap::identity(1, 3, IdHasher::new(None));
+    let dense = IdMap::identity(1, 3, IdHasher::new(IdSecret([0; 16])));
     let (text, words) = split(written("a.npy", &dense, &columns()[1..2]).unwrap());
     assert_eq!(text, "{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }");
     assert_eq!(words, [1, -1, 2]);
@@ -272,7 +272,7 @@ fn a_file_of_steps_has_the_rows_of_each_under_its_step() {
 #[test]
 fn a_file_of_versions_has_their_numbers() {
     let place = tempfile::tempdir().unwrap();
-    let ids = IdMap::identity(0, 2, IdHasher::new(None));
+    let ids = IdMap::identity(0, 2, IdHasher::new(IdSecret([0; 16])));
     let written = |name: &str| {
         let path = place.path().join(name);
         let mut file = StepsFile::create(&path, &ExportOptions::default()).unwrap();
@@ -300,7 +300,7 @@ fn a_file_of_versions_has_their_numbers() {
 fn unwritable_answers_are_errors() {
     let place = tempfile::tempdir().unwrap();
     let options = ExportOptions { disk: Arc::new(RealDisk), ..ExportOptions::default() };
-    let ids = IdMap::identity(0, 3, IdHasher::new(None));
+    let ids = IdMap::identity(0, 3, IdHasher::new(IdSecret([0; 16])));
     let error = |name: &str, columns: &[AnswerColumn]| {
         write(&place.path().join(name), &ids, &answer(columns.to_vec()), &options).unwrap_err().to_string()
     };
