@@ -231,3 +231,56 @@ fn copies_in_both_directions_are_joined_without_in_edges_too() {
         }
     }
 }
+
+/// Whether single in-lists can be read decides how an algorithm reads them, and must not decide whether it runs.
+#[test]
+fn tiles_alone_without_in_edges_answer_as_lists_do() {
+    let place = Place::new();
+    place.file(
+        "a.csv",
+        "source,target,weight\n1,2,5\n2,3,1\n3,1,2\n3,4,7\n4,5,1\n5,4,3\n5,6,2\n1,6,9\n2,6,4\n6,6,1\n",
+    );
+    for (name, options) in [("lists.esker", ""), ("tiles.esker", "--no-in-edges --encoding tiles --only")] {
+        place.ok(&format!("import a.csv {name} --directed {options}"));
+    }
+    let listed = place.ok("run --list");
+    for change in ["", "commit NAME script", "compact NAME"] {
+        place.file("script", "+ 6 1 weight=2\n- 3 4\n+ 4 7 weight=3\n");
+        for name in ["lists.esker", "tiles.esker"].into_iter().filter(|_| !change.is_empty()) {
+            place.ok(&change.replace("NAME", name));
+        }
+        for algorithm in listed.lines().filter_map(|line| line.split_whitespace().next()) {
+            let options = match algorithm {
+                "pagerank" => "--tolerance 1e-10",
+                "bfs" | "sssp" | "wbfs" | "bellman-ford" | "widest" | "betweenness" => "--source 1",
+                _ => "",
+            };
+            for more in ["", "--residency memory", "--as-undirected", "--reverse --residency memory"] {
+                let of = |name: &str| {
+                    let output = ["triangles", "cliques"].contains(&algorithm);
+                    let output = if output { "--json" } else { "-o -" };
+                    let line =
+                        format!("run {algorithm} {name} {options} {more} --deterministic -j 1 {output}");
+                    let done = place.run(&line);
+                    let shown = String::from_utf8_lossy(&done.stdout).into_owned();
+                    let answer = serde_json::from_str::<serde_json::Value>(&shown)
+                        .map(|json| json["answers"].to_string());
+                    // Ranks are sums in the order of the lists.
+                    let rounded = |field: &str| {
+                        field.parse().map_or(field.to_owned(), |rank: f64| format!("{rank:.5}"))
+                    };
+                    let answer = answer.unwrap_or(shown);
+                    let rows: Vec<String> = answer.split([',', '\n']).map(rounded).collect();
+                    (done.status.code(), rows, String::from_utf8_lossy(&done.stderr).into_owned())
+                };
+                let (lists, tiles) = (of("lists.esker"), of("tiles.esker"));
+                assert_eq!(
+                    (lists.0, &lists.1),
+                    (tiles.0, &tiles.1),
+                    "{change} {algorithm} {more}: {}",
+                    tiles.2
+                );
+            }
+        }
+    }
+}

@@ -220,7 +220,11 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
     /// [`super::StoredWeight::copied`].
     pub(super) fn build_copied(self, only: Option<Direction>, run: &Run) -> Result<Self> {
         let Self { num_vertices, num_arcs, directed, out, incoming, _memory: before } = self;
-        let is_read = |direction| only.is_none_or(|only| only == direction);
+        // Tiles serve scans of in-edges, but hold no lists of them: these are made of the others.
+        let is_made = incoming.as_ref().is_some_and(|side| !side.has_lists());
+        let is_asked = |direction| only.is_none_or(|only| only == direction);
+        let is_made = is_made && is_asked(Direction::In);
+        let is_read = |direction| is_asked(direction) || is_made;
         let sides =
             u64::from(is_read(Direction::Out)) + u64::from(is_read(Direction::In) && incoming.is_some());
         let bytes = sides * copied_bytes(num_vertices as u64, num_arcs, size_of::<W>() as u64);
@@ -232,7 +236,10 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
             copy(&side, num_vertices, run).map(Side::Gathered)
         };
         let out = side(out, Direction::Out)?;
-        let incoming = incoming.map(|incoming| side(incoming, Direction::In)).transpose()?;
+        let incoming = match &out {
+            Side::Gathered(lists) if is_made => Some(Side::Gathered(lists.transposed(run)?)),
+            _ => incoming.map(|incoming| side(incoming, Direction::In)).transpose()?,
+        };
         if let Some(before) = before {
             memory.absorb(before);
         }
