@@ -72,11 +72,12 @@ impl DiffCommand {
         if self.edge_ids {
             differences = differences.naming_removed();
         }
-        let summary = diff(&a, &b, &run, |difference| match self.summary {
+        let written = diff(&a, &b, &run, |difference| match self.summary {
             true => Ok(()),
             false => differences.write(&difference),
-        })?;
-        differences.finish()?;
+        });
+        let written = written.and_then(|summary| differences.finish().map(|()| summary));
+        let summary = written.or_else(|error| differences.break_off().and(Err(error)))?;
         drop(differences);
         if self.json {
             writeln!(out, "],\"summary\":{}}}", summary_json(&summary))?;

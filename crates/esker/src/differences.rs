@@ -123,7 +123,19 @@ impl<'a, W: Write> Differences<'a, W> {
         let Some(Pending { sign, edge, count }) = self.pending.take() else { return Ok(()) };
         // To remove one of several needs a number; to add one does not.
         let number = if (sign, count) == ('+', 1) { String::new() } else { count.to_string() };
+        self.begun = true;
         writeln!(self.out, "{sign}{number} {edge}").map_err(Error::io("write", "-"))
+    }
+
+    /// Ends a script that lacks differences after an error with a line that no script may have, lest what stands before it be committed alone.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn break_off(&mut self) -> Result<()> {
+        if self.style == Style::Json || !self.begun {
+            return Ok(());
+        }
+        writeln!(self.out, "\"the rest is missing, after an error").map_err(Error::io("write", "-"))
     }
 
     fn put(&mut self, difference: &Difference<'_>) -> Result<()> {
@@ -145,7 +157,7 @@ impl<'a, W: Write> Differences<'a, W> {
     fn name(&self, v: VertexId) -> Result<String> {
         Ok(match self.id(v)? {
             ExternalId::Int(id) => id.to_string(),
-            ExternalId::Text(text) => quoted(text),
+            ExternalId::Text(text) => word(text)?,
         })
     }
 
@@ -154,12 +166,13 @@ impl<'a, W: Write> Differences<'a, W> {
             Difference::VertexAdded(v) => format!("+ {}", self.name(*v)?),
             Difference::VertexRemoved(v) => format!("- {}", self.name(*v)?),
             Difference::ValueChanged(v, property, old, new) => {
-                let show = |value: &Option<PropertyValue<'_>>| value.as_ref().map(show).unwrap_or_default();
+                let show =
+                    |value: &Option<PropertyValue<'_>>| value.as_ref().map_or(Ok(String::new()), show_typed);
                 let (name, property) = (self.name(*v)?, quoted(property.name.as_bytes()));
                 match (old, new) {
-                    (None, new) => format!("{name} {property}={}", show(new)),
-                    (old, None) => format!("~ {name} {property}={} -> ", show(old)).trim_end().to_owned(),
-                    (old, new) => format!("~ {name} {property}={} -> {}", show(old), show(new)),
+                    (None, new) => format!("{name} {property}={}", show(new)?),
+                    (old, None) => format!("~ {name} {property}={} -> ", show(old)?).trim_end().to_owned(),
+                    (old, new) => format!("~ {name} {property}={} -> {}", show(old)?, show(new)?),
                 }
             }
             Difference::EdgeAdded(edge) => format!("+ {}", self.edge(edge, None)?),
@@ -172,11 +185,11 @@ impl<'a, W: Write> Differences<'a, W> {
         let mut text = format!("{} {}", self.name(edge.source)?, self.name(edge.target)?);
         for property in &self.properties {
             let value = edge.value(property)?;
-            text += &format!(" {}={}", quoted(property.name.as_bytes()), show(&value));
+            text += &format!(" {}={}", quoted(property.name.as_bytes()), show(&value)?);
             if let Some(new) = changed.map(|changed| changed.value(property)).transpose()?
                 && new != value
             {
-                text += &format!(" -> {}", show(&new));
+                text += &format!(" -> {}", show(&new)?);
             }
         }
         Ok(text)
@@ -233,24 +246,42 @@ fn id_json(id: &ExternalId<'_>) -> Value {
     }
 }
 
+/// A text as a word of a script, which is UTF-8.
+///
+/// # Errors
+/// [`Error::Invalid`] if the text is not: another one would come out of the script.
+fn word(text: &[u8]) -> Result<String> {
+    if std::str::from_utf8(text).is_ok() {
+        return Ok(quoted(text));
+    }
+    Err(Error::Invalid(format!(
+        "the text {:?} is not UTF-8, so no script can hold it: --json shows the differences, with signs for what is no character",
+        decimal::shown(text)
+    )))
+}
+
 /// Formats a value for a script; text that looks like another value is quoted.
-fn show(value: &PropertyValue<'_>) -> String {
-    match value {
+fn show(value: &PropertyValue<'_>) -> Result<String> {
+    Ok(match value {
         PropertyValue::Text(text) => {
-            let text = quoted(text);
+            let text = word(text)?;
             let ambiguous =
                 decimal::is_numeral(text.as_bytes()) || typed::sniff([text.as_bytes()].into_iter()).is_some();
             if ambiguous { format!("\"{text}\"") } else { text }
         }
-        PropertyValue::F32(x) => show_float(f64::from(*x)),
-        PropertyValue::F64(x) => show_float(*x),
+        // All digits that tell it from others of 64 bits: it is read as one, and rounded again.
+        PropertyValue::F32(x) => PropertyValue::F64(f64::from(*x)).to_string(),
         number => number.to_string(),
-    }
+    })
 }
 
-/// The shortest text that reads back as the same number. From 2^53 on, its digits with zeros behind them would be another integer.
-fn show_float(x: f64) -> String {
-    if x.is_finite() && x.abs() >= 9_007_199_254_740_992.0 { format!("{x:e}") } else { x.to_string() }
+/// As [`show`]; a float is told from an integer, for its text may decide the type of a new property.
+fn show_typed(value: &PropertyValue<'_>) -> Result<String> {
+    match value {
+        PropertyValue::F32(x) => Ok(format!("{:?}", f64::from(*x))),
+        PropertyValue::F64(x) => Ok(format!("{x:?}")),
+        other => show(other),
+    }
 }
 
 /// Converts a value to JSON; infinities and NaN, which JSON does not have, become strings.

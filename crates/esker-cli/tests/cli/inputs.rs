@@ -51,6 +51,19 @@ fn texts_that_are_not_utf8_are_said_with_their_line() {
     assert!(said(&place, "import b.csv c.esker --property name").contains("b.csv:2: the line is not UTF-8"));
     place.file("c.csv", "src,dst\nMüller,b\n");
     assert!(!said(&place, "import c.csv d.esker").contains("UTF-8"));
+    place.file("e.csv", "src,dst,name\n1,2,x\n");
+    for (file, database, what) in [("a.csv", "d.esker", "edge added"), ("b.csv", "e.esker", "edge changed")] {
+        place.ok("import e.csv e.esker --property name --force");
+        place.ok(&format!("add {database} {file}"));
+        place.fails(1, &format!("diff {database} 1 2"), "is not UTF-8, so no script can hold it: --json");
+        let script = place.run(&format!("diff {database} 1 2")).stdout;
+        std::fs::write(place.path().join("script"), &script).unwrap();
+        assert_eq!(script.is_empty(), database == "e.esker", "{script:?}");
+        if !script.is_empty() {
+            place.fails(1, &format!("commit {database} script"), "missing closing quote");
+        }
+        assert!(place.ok(&format!("diff {database} 1 2 --json")).contains(what));
+    }
 }
 
 #[test]

@@ -213,3 +213,31 @@ fn the_greatest_widths_are_values_and_distances_that_overflow_are_refused() {
     place.fails(1, "run bellman-ford large.esker --source 0", "a distance overflows");
     place.fails(1, "run sssp large.esker --source 0", "a distance does not fit in a double");
 }
+
+/// What a script says of a value decides its type where a property is new, and `-0` would be the integer 0.
+#[test]
+fn floats_of_a_difference_are_floats_where_it_is_committed() {
+    let place = Place::new();
+    place.file("m.csv", "source,target,w\nx,y,1.5\n");
+    for name in ["a.esker", "b.esker"] {
+        place.ok(&format!("import m.csv {name}"));
+    }
+    place.file(
+        "script",
+        "+ x z w=-0.0\n+ x u w=1e300\n+ x v w=9007199254740994.0\nx p=1.0 q=-0.0 r=7\ny p=1e300 q=0.1\n",
+    );
+    place.ok("commit a.esker script");
+    std::fs::write(place.path().join("diff"), place.ok("diff a.esker 1 2")).unwrap();
+    place.ok("commit b.esker diff");
+    for line in ["export NAME - --format csv", "get NAME x", "get NAME y", "info NAME --json"] {
+        let of = |name: &str| place.ok(&line.replace("NAME", name)).replace(name, "");
+        match line.starts_with("info") {
+            false => assert_eq!(of("a.esker"), of("b.esker"), "{line}"),
+            true => {
+                let types = |name: &str| place.json(&line.replace("NAME", name))["vertex_properties"].clone();
+                assert_eq!(types("a.esker"), types("b.esker"));
+            }
+        }
+    }
+    assert!(place.ok("export b.esker - --format csv").contains("x,z,-0"));
+}

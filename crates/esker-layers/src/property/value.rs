@@ -80,7 +80,7 @@ macro_rules! property_values {
         impl std::fmt::Display for PropertyValue<'_> {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 match self {
-                    $(Self::$code(value) => value.fmt(f),)*
+                    $(Self::$code(value) => value.write(f),)*
                     Self::Text(text) => String::from_utf8_lossy(text).fmt(f),
                     Self::Boolean(value) => value.fmt(f),
                     Self::Date(days) => DateText(i64::from(*days)).fmt(f),
@@ -93,6 +93,32 @@ macro_rules! property_values {
 }
 
 property_values!(U8(u8), U16(u16), U32(u32), U64(u64), I32(i32), I64(i64), F32(f32), F64(f64));
+
+/// A number as text from which a reader of its own type takes the same number.
+trait Digits {
+    fn write(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result;
+}
+
+macro_rules! digits {
+    ($($integer:ty),*; $($float:ty),*) => {
+        $(impl Digits for $integer {
+            fn write(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        })*
+        $(impl Digits for $float {
+            /// From 2^53 on, the shortest digits with zeros behind them would be another integer, which readers do not round; `-0` would be
+            /// the integer 0.
+            fn write(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let is_long = self.is_finite() && f64::from(*self).abs() >= 9_007_199_254_740_992.0;
+                let is_negative_zero = *self == 0.0 && self.is_sign_negative();
+                if is_long || is_negative_zero { std::fmt::LowerExp::fmt(self, f) } else { std::fmt::Display::fmt(self, f) }
+            }
+        })*
+    };
+}
+
+digits!(u8, u16, u32, u64, i32, i64; f32, f64);
 
 impl<'a> From<&'a str> for PropertyValue<'a> {
     fn from(text: &'a str) -> Self {

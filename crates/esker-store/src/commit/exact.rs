@@ -25,6 +25,10 @@ pub(crate) fn exact_number(element: ElementType, value: PropertyValue<'_>) -> Op
     if value.element() == Some(element) {
         return value.bits();
     }
+    // The shortest text of a float of 32 bits is another one of 64.
+    if let (ElementType::F64, PropertyValue::F32(x)) = (element, value) {
+        return Some(f64::from(x).to_bits());
+    }
     PropertyValue::parse(element, &value.to_string())
         .filter(|_| !matches!(value, PropertyValue::Text(_)))
         .filter(|converted| {

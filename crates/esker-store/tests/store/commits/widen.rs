@@ -9,6 +9,7 @@ use esker_import::install::import;
 use esker_import::open::open_reader;
 use esker_import::options::ImportOptions;
 use esker_store::format::{ElementType, Encoding};
+use esker_store::ids::ExternalId;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::property::PropertyValue;
 use esker_store::version::StagingOptions;
@@ -196,4 +197,29 @@ fn a_vertex_property_defined_and_widened_by_one_batch_has_the_wide_type() {
     batch.set_vertex(1_u64, "score", Some(PropertyValue::I64((1 << 53) + 1))).unwrap();
     let error = db.commit(batch, "").unwrap_err().to_string();
     assert!(error.contains("takes f64, not 9007199254740993"), "{error}");
+}
+
+/// Their shortest digits as floats of 32 bits are other numbers as floats of 64.
+#[test]
+fn floats_of_32_bits_keep_their_value_where_the_same_batch_widens_the_property() {
+    let directory = tempfile::tempdir().unwrap();
+    let db = Database::open(import_edges(directory.path(), true, Encoding::Plain), options()).unwrap();
+    let mut batch = db.batch();
+    batch.define_vertex_property("score", ElementType::F32);
+    batch.set_vertex(1_u64, "score", Some(PropertyValue::F32(1.5))).unwrap();
+    db.commit(batch, "").unwrap();
+    let floats: Vec<f32> = (27..70).map(|power| 2_f32.powi(power)).chain([0.1, -0.0, 123_456.79]).collect();
+    let mut batch = db.batch();
+    batch.set_vertex(2_u64, "score", Some(PropertyValue::F64(0.1))).unwrap();
+    for (id, &value) in (10_u64..).zip(&floats) {
+        batch.set_vertex(id, "score", Some(PropertyValue::F32(value))).unwrap();
+    }
+    db.commit(batch, "").unwrap();
+    let snapshot = db.snapshot().unwrap();
+    let property = snapshot.vertex_property("score").unwrap();
+    for (id, &value) in (10_u64..).zip(&floats) {
+        let v = snapshot.ids().vertex_of(ExternalId::Int(id)).unwrap().unwrap();
+        let Some(PropertyValue::F64(found)) = property.get(v).unwrap() else { panic!("{value}") };
+        assert_eq!(found.to_bits(), f64::from(value).to_bits(), "{value}");
+    }
 }
