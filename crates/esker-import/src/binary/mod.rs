@@ -10,6 +10,7 @@ mod runs;
 mod simple;
 mod converted;
 mod long;
+mod holds;
 mod table;
 mod notes;
 mod parquet;

@@ -31,7 +31,14 @@ impl Chosen {
             let names = self.left_out.join(", ");
             format!("Leaving out columns of {path} that hold neither numbers nor texts: {names}")
         });
-        [reading].into_iter().chain(left_out).collect()
+        let spans = (!self.spans.is_empty()).then(|| {
+            let (names, first) = (self.spans.join(", "), &self.spans[0]);
+            format!(
+                "Leaving out columns of {path} with times of day or lengths of time, which no type of a property keeps: {names}; \
+                 --schema {first}:i64 takes the numbers in the file's own unit"
+            )
+        });
+        [reading].into_iter().chain(left_out).chain(spans).collect()
     }
 }
 

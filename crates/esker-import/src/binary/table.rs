@@ -7,13 +7,13 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray};
-use arrow_schema::DataType;
 use arrow_select::filter::filter;
 use esker_format::decimal::{NotNumber, TOO_LONG, float_id, shown};
-use esker_format::{Error, LogicalType, PropertyType, Result};
+use esker_format::{ElementType, Error, LogicalType, PropertyType, Result};
 
 use super::contain::damaged;
 use super::converted::{as_ids, as_values};
+use super::holds::{Holds, SPANS};
 use super::long::without_long_texts;
 use super::region::unusable;
 use super::runs::Origin;
@@ -40,39 +40,6 @@ const ENDS: [(&str, &str); 12] = [
 const WEIGHTS: [&str; 2] = ["weight", "w"];
 const TIMES: [&str; 4] = ["time", "timestamp", "ts", "datetime"];
 
-/// What a column of a file holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holds {
-    Numbers,
-    /// Dates, times or lengths of time: numbers in a file, but no ids.
-    Times,
-    Texts,
-    /// Something that a graph has no place for, such as lists.
-    Other,
-}
-
-impl Holds {
-    fn is_numbers(self) -> bool {
-        matches!(self, Self::Numbers | Self::Times)
-    }
-
-    pub(super) fn of(data_type: &DataType) -> Self {
-        match data_type {
-            DataType::Boolean | DataType::Float16 | DataType::Float32 | DataType::Float64 => Self::Numbers,
-            DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => Self::Numbers,
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::Texts,
-            DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Self::Texts,
-            DataType::FixedSizeBinary(_) => Self::Texts,
-            DataType::Dictionary(_, values) => Self::of(values),
-            DataType::RunEndEncoded(_, values) => Self::of(values.data_type()),
-            DataType::Interval(_) => Self::Other,
-            other if other.is_temporal() => Self::Times,
-            other if other.is_integer() => Self::Numbers,
-            _ => Self::Other,
-        }
-    }
-}
-
 /// The columns that an import takes, as names and as indices in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Chosen {
@@ -90,6 +57,8 @@ pub(super) struct Chosen {
     pub(super) time: Option<usize>,
     /// Names of columns that hold nothing that a graph has a place for, although all were asked for.
     pub(super) left_out: Vec<String>,
+    /// Names of columns of times of day or lengths of time, although all were asked for.
+    pub(super) spans: Vec<String>,
     /// Names of columns that nothing asked for.
     pub(super) unread: Vec<String>,
 }
@@ -114,6 +83,7 @@ pub(super) fn choose(
         weight: None,
         time: None,
         left_out: Vec::new(),
+        spans: Vec::new(),
         unread: Vec::new(),
     };
     let usual = |&&usual: &&&str| names.iter().any(|(name, _)| name.eq_ignore_ascii_case(usual));
@@ -127,7 +97,7 @@ pub(super) fn choose(
     if let Some(weight) =
         weight.filter(|&weight| weight != source && weight != target || options.weight != Pick::Auto)
     {
-        if !names[weight].1.is_numbers() {
+        if !names[weight].1.is_numbers() && !names[weight].1.are_spans() {
             let reason = format!(
                 "the weight column {:?} does not hold numbers: name another with --weight, or none with --no-weight",
                 names[weight].0
@@ -158,8 +128,11 @@ pub(super) fn choose(
         })
         .collect();
     check_weight_type(path, &chosen)?;
-    let is_unread =
-        |index: &usize| !chosen.columns.contains(index) && !chosen.left_out.contains(&names[*index].0);
+    expect_declared_spans(path, names, &chosen)?;
+    let is_unread = |index: &usize| {
+        let name = &names[*index].0;
+        !chosen.columns.contains(index) && !chosen.left_out.contains(name) && !chosen.spans.contains(name)
+    };
     chosen.unread = (0..names.len()).filter(is_unread).map(|index| names[index].0.clone()).collect();
     Ok(chosen)
 }
@@ -169,6 +142,15 @@ fn check_weight_type(path: &Arc<PathBuf>, chosen: &Chosen) -> Result<()> {
         return Ok(());
     };
     weight_fits(declared).map_err(|reason| unusable(path, reason))
+}
+
+/// An error if a property is a column of times of day or lengths of time, unless the user has declared what its numbers are.
+fn expect_declared_spans(path: &Arc<PathBuf>, names: &[(String, Holds)], chosen: &Chosen) -> Result<()> {
+    let mut properties = chosen.columns[2..].iter().zip(&chosen.types);
+    let span = properties.find(|&(&index, own)| names[index].1.are_spans() && own.is_none());
+    let Some((&span, _)) = span else { return Ok(()) };
+    let name = &names[span].0;
+    Err(unusable(path, format!("the column {name:?} {SPANS}; --schema {name}:i64 takes them")))
 }
 
 impl Chosen {
@@ -195,6 +177,7 @@ impl Chosen {
                 for index in (0..names.len()).filter(|index| !ends.contains(index)) {
                     match names[index].1 {
                         Holds::Other => self.left_out.push(names[index].0.clone()),
+                        Holds::Spans(_) => self.spans.push(names[index].0.clone()),
                         _ => self.add(names, index),
                     }
                 }
@@ -204,9 +187,12 @@ impl Chosen {
                     let (name, suffix) = split_type(name);
                     let index = find(path, names, name)?;
                     self.add(names, index);
-                    if let Suffix::Type(property_type) = suffix {
-                        declared[index] = Some(property_type);
-                    }
+                    declared[index] = match suffix {
+                        Suffix::Type(property_type) => Some(property_type),
+                        // The database that the edges are for has such numbers.
+                        Suffix::Number if names[index].1.are_spans() => Some(ElementType::I64.into()),
+                        _ => None,
+                    };
                 }
             }
         }
@@ -215,6 +201,7 @@ impl Chosen {
             self.add(names, index);
             declared[index] = Some(property_type.clone());
         }
+        self.spans.retain(|name| !self.properties.contains(name));
         Ok(declared)
     }
 
@@ -225,8 +212,25 @@ impl Chosen {
         own: &[(String, Holds)],
         other: &[(String, Holds)],
     ) -> Result<Self> {
-        let columns = self.columns.iter().map(|&i| find(path, other, &own[i].0)).collect::<Result<_>>()?;
-        Ok(Self { columns, ..self.clone() })
+        let columns =
+            self.columns.iter().map(|&i| find(path, other, &own[i].0)).collect::<Result<Vec<_>>>()?;
+        for (&before, &here) in self.columns.iter().zip(&columns) {
+            let (before, here) = (&own[before], &other[here]);
+            if before.1 != here.1 && (before.1.are_spans() || here.1.are_spans()) {
+                let reason = format!(
+                    "the column {:?} holds times of day or lengths of time in other units than in the first file: convert them to one unit",
+                    here.0
+                );
+                return Err(unusable(path, reason));
+            }
+        }
+        // What was left out elsewhere may be something else here.
+        let are_spans = |name: &String| other.iter().any(|(known, holds)| known == name && holds.are_spans());
+        let (spans, others) = self.spans.iter().cloned().partition(are_spans);
+        let is_here = |name: &String| other.iter().any(|(known, _)| known == name);
+        let others: Vec<String> = others;
+        let unread = self.unread.iter().cloned().chain(others.into_iter().filter(is_here)).collect();
+        Ok(Self { columns, spans, unread, ..self.clone() })
     }
 }
 
@@ -304,10 +308,13 @@ fn list(names: &[(String, Holds)]) -> String {
 /// # Errors
 /// If integers are demanded of texts, or an end holds dates or times and it is not said that their numbers are meant.
 pub(super) fn id_kind(path: &Arc<PathBuf>, ends: [Holds; 2], options: &ReadOptions) -> Result<IdKind> {
-    if options.ids != PickIds::Int && ends.contains(&Holds::Times) {
-        let reason = "the column of ids holds dates or times; write them as texts or integers, or pass --ids int for the numbers in \
-                      which the file keeps them";
-        return Err(unusable(path, reason.to_owned()));
+    let end = ends.into_iter().find(|end| *end == Holds::Times || end.are_spans());
+    if let Some(end) = end.filter(|_| options.ids != PickIds::Int) {
+        let what = if end.are_spans() { "times of day or lengths of time" } else { "dates or times" };
+        let reason = format!(
+            "the column of ids holds {what}; write them as texts or integers, or pass --ids int for the numbers in which the file keeps them"
+        );
+        return Err(unusable(path, reason));
     }
     match (options.ids, ends.contains(&Holds::Texts)) {
         (PickIds::Int, true) => {

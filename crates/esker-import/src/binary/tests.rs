@@ -6,21 +6,24 @@ use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, Float32Array, Int8Array, Int32Array,
     Int64Array, LargeStringArray, NullArray, RecordBatch, StringArray, StringViewArray, StructArray,
-    TimestampMicrosecondArray, UInt16Array, UInt64Array,
-    types::{Float64Type, Int8Type, Int64Type},
+    Time32MillisecondArray, TimestampMicrosecondArray, UInt16Array, UInt64Array,
+    types::{
+        DurationMicrosecondType, DurationMillisecondType, Float64Type, Int8Type, Int64Type,
+        Time64MicrosecondType,
+    },
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, Field, Fields};
 use esker_format::io::{Disk, RealDisk};
-use esker_format::{Error, Result};
+use esker_format::{ElementType, Error, Result};
 use esker_graph::Stop;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
 use super::{open_arrow, open_gap, open_graph500, open_parquet, runs};
-use crate::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
+use crate::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
 use crate::input::Input;
 use crate::source::{EdgeBatch, IdKind, Reader, integer_ids};
 
@@ -608,6 +611,85 @@ fn a_nested_column_counts_as_one_and_is_named_when_it_is_left_out() {
         let found = batches(reader.as_mut()).unwrap();
         let sources: Vec<u64> = found.iter().flat_map(|batch| ints(&batch.source)).collect();
         assert_eq!(sources, [0, 7, 14, 21, 28], "{name}");
+    }
+}
+
+#[test]
+fn times_of_day_and_lengths_of_time_are_taken_where_their_numbers_are_declared() {
+    let numbers = Int64Array::from_iter_values([7, 8, 9]);
+    let spans: [(&str, ArrayRef); 3] = [
+        ("day", Arc::new(numbers.reinterpret_cast::<Time64MicrosecondType>())),
+        ("weight", Arc::new(numbers.reinterpret_cast::<DurationMillisecondType>())),
+        ("milli", Arc::new(Time32MillisecondArray::from(vec![7, 8, 9]))),
+    ];
+    for (column, values) in spans {
+        let batch = table([simple_ends(3), vec![(column, values)]].concat());
+        let no_weight = ReadOptions { weight: Pick::Skip, ..ReadOptions::default() };
+        let all = ReadOptions { properties: PickProperties::All, ..no_weight.clone() };
+        let named =
+            ReadOptions { properties: PickProperties::Columns(vec![column.to_owned()]), ..no_weight.clone() };
+        let declaration = Declaration { name: column.to_uppercase(), property_type: ElementType::I64.into() };
+        let declared = ReadOptions { schema: vec![declaration], ..all.clone() };
+        let as_ids = ReadOptions { target: Some(column.to_owned()), source: Some("src".into()), ..no_weight };
+        for (name, format, bytes) in forms(&batch) {
+            let reader = open(format, vec![bytes.clone()], &all).unwrap();
+            assert_eq!(reader.schema().properties, [""; 0], "{name}");
+            assert!(
+                reader.notes()[1].contains(&format!("keeps: {column}; --schema")),
+                "{name}: {:?}",
+                reader.notes()
+            );
+            for wrong in [&named, &as_ids] {
+                let error = open(format, vec![bytes.clone()], wrong).err().expect(name).to_string();
+                assert!(error.contains("times"), "{name}: {error}");
+            }
+            let mut reader = open(format, vec![bytes], &declared).unwrap();
+            assert_eq!(
+                (reader.notes().len(), reader.schema().properties.join(" ")),
+                (1, column.to_owned()),
+                "{name}"
+            );
+            let found = batches(reader.as_mut()).unwrap();
+            let values: Vec<f64> = found.iter().flat_map(|batch| floats(&batch.properties[0])).collect();
+            assert_eq!(values, [7.0, 8.0, 9.0], "{name}");
+        }
+    }
+}
+
+#[test]
+fn lengths_of_time_are_a_weight_if_declared_and_have_one_unit_in_all_files() {
+    let declared = |name: &str| ReadOptions {
+        schema: vec![Declaration { name: name.to_owned(), property_type: ElementType::I64.into() }],
+        ..ReadOptions::default()
+    };
+    let numbers = Int64Array::from_iter_values([7, 8, 9]);
+    let of = |values: ArrayRef| forms(&table([simple_ends(3), vec![("weight", values)]].concat()));
+    let millis = of(Arc::new(numbers.reinterpret_cast::<DurationMillisecondType>()));
+    let micros = of(Arc::new(numbers.reinterpret_cast::<DurationMicrosecondType>()));
+    let plain = of(Arc::new(numbers));
+    for (((name, format, millis), (_, _, micros)), (_, _, plain)) in millis.into_iter().zip(micros).zip(plain)
+    {
+        let refused = |files: &[&Vec<u8>], options: &ReadOptions| {
+            let files = files.iter().map(|&file| file.clone()).collect();
+            open(format, files, options).err().expect(name).to_string()
+        };
+        let error = refused(&[&millis], &ReadOptions::default());
+        assert!(
+            error.contains("lengths of time") && error.contains("--schema weight:i64"),
+            "{name}: {error}"
+        );
+        for pair in [[&millis, &micros], [&millis, &plain], [&plain, &millis]] {
+            assert!(refused(&pair, &declared("weight")).contains("in other units"), "{name}");
+        }
+        // As columns are named for a database whose edges have such numbers.
+        let columns = PickProperties::Columns(vec!["weight:number".to_owned()]);
+        let of_database = ReadOptions { properties: columns, weight: Pick::Skip, ..ReadOptions::default() };
+        for options in [declared("weight"), of_database] {
+            let mut reader = open(format, vec![millis.clone(), millis.clone()], &options).unwrap();
+            let found = batches(reader.as_mut()).unwrap();
+            let values: Vec<f64> = found.iter().flat_map(|batch| floats(&batch.properties[0])).collect();
+            assert_eq!(values, [7.0, 8.0, 9.0, 7.0, 8.0, 9.0], "{name}");
+        }
     }
 }
 

@@ -19,10 +19,11 @@ use messages::{BatchEntry, Contents, contents};
 use sizes::Sizes;
 
 use super::contain::{contain, damaged};
+use super::holds::Holds;
 use super::region::{Region, Whole};
 use super::runs::{Origin, RowRun, Section, SectionParser, SectionReader, check_fits};
 use super::shared::SharedTexts;
-use super::table::{self, Chosen, Holds};
+use super::table::{self, Chosen};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
 use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::ArrayRef;
-use arrow_schema::Schema as ArrowSchema;
+use arrow_schema::{FieldRef, Schema as ArrowSchema};
 use esker_format::{Error, LogicalType, PropertyType, Result};
 use footer::check_footer;
 use parquet::arrow::parquet_to_arrow_schema;
@@ -25,10 +25,11 @@ use rows::{Leaf, RunOfRows};
 use sizes::ChunkSizes;
 
 use super::contain::{contain, damaged};
+use super::holds::Holds;
 use super::region::Region;
 use super::runs::{Origin, RowRun, Section, SectionParser, SectionReader, check_fits, run_rows};
 use super::shared::{FREE_BYTES, SharedTexts};
-use super::table::{self, Chosen, Holds};
+use super::table::{self, Chosen};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
 use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
@@ -49,10 +50,10 @@ pub(crate) fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Bo
         let path = Arc::clone(region.path());
         let first = files.first().map(|file| (&file.chosen, file.names.as_slice()));
         let mut file = contain(&path, || ParquetFile::open(region, first, &waiting_max, options))?;
-        let [source, target, ..] = file.leaves.as_slice() else {
+        if file.leaves.len() < 2 {
             return Err(damaged(&path, "the column of an end is nested; choose others with --src and --dst"));
-        };
-        let ends = [source.holds(), target.holds()];
+        }
+        let ends = [0, 1].map(|end| file.names[file.chosen.columns[end]].1);
         if table::id_kind(&path, ends, options)? == IdKind::Text {
             ids = IdKind::Text;
         }
@@ -81,16 +82,22 @@ fn arrow_schema(reader: &SerializedFileReader<Region>) -> Option<ArrowSchema> {
     parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata()).ok()
 }
 
+/// What a column holds. That its numbers are lengths of time stands only in what Arrow's writers add to a file.
+fn holds(leaf: Option<&Leaf>, field: Option<&FieldRef>) -> Holds {
+    let own = leaf.map_or(Holds::Other, Leaf::holds);
+    let field = field.filter(|field| leaf.is_some_and(|leaf| leaf.name() == field.name()));
+    match field.map(|field| Holds::of(field.data_type())) {
+        Some(spans) if own == Holds::Numbers && spans.are_spans() => spans,
+        _ => own,
+    }
+}
+
 /// What the values of columns are, if more than numbers or texts. The zones of times stand in what Arrow's writers add to a file.
-fn logical_types(
-    reader: &SerializedFileReader<Region>,
-    leaves: &[Option<Leaf>],
-) -> Vec<Option<PropertyType>> {
-    let arrow = arrow_schema(reader);
+fn logical_types(arrow: Option<&ArrowSchema>, leaves: &[Option<Leaf>]) -> Vec<Option<PropertyType>> {
     let own = |(index, leaf): (usize, &Option<Leaf>)| {
         let data_type = leaf.as_ref()?.data_type();
         let Some(plain) = logical_of(data_type) else { return type_of(data_type) };
-        let annotated = arrow.as_ref().and_then(|arrow| logical_of(arrow.fields().get(index)?.data_type()));
+        let annotated = arrow.and_then(|arrow| logical_of(arrow.fields().get(index)?.data_type()));
         let is_zoned = |logical: &LogicalType| matches!(logical, LogicalType::Timestamp { zone, .. } if !zone.is_empty());
         match annotated {
             Some(annotated) if is_zoned(&plain) && is_zoned(&annotated) => Some(annotated.into()),
@@ -140,13 +147,17 @@ impl ParquetFile {
         for (index, column) in schema.columns().iter().enumerate() {
             leaves[schema.get_column_root_idx(index)] = Leaf::new(index, column, waiting_max);
         }
-        let roots = schema.root_schema().get_fields().iter().zip(&leaves);
-        let holds = |leaf: &Option<Leaf>| leaf.as_ref().map_or(Holds::Other, Leaf::holds);
-        let names: Vec<_> = roots.map(|(root, leaf)| (root.name().to_owned(), holds(leaf))).collect();
+        let arrow = arrow_schema(&reader);
+        let fields = schema.root_schema().get_fields().iter();
+        let holds = |index: usize| {
+            holds(leaves[index].as_ref(), arrow.as_ref().and_then(|arrow| arrow.fields().get(index)))
+        };
+        let names: Vec<_> =
+            fields.enumerate().map(|(index, root)| (root.name().to_owned(), holds(index))).collect();
         let chosen = match first {
             None => {
-                let (types, schema) = (logical_types(&reader, &leaves), arrow_schema(&reader));
-                table::choose(&path, &names, &types, schema.as_ref().and_then(said_weight), options)?
+                let types = logical_types(arrow.as_ref(), &leaves);
+                table::choose(&path, &names, &types, arrow.as_ref().and_then(said_weight), options)?
             }
             Some((chosen, own)) => chosen.in_file(&path, own, &names)?,
         };

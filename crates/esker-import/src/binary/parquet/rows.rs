@@ -15,8 +15,8 @@ use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type};
 
+use super::super::holds::Holds;
 use super::super::region::Region;
-use super::super::table::Holds;
 use super::pages::CheckedPages;
 
 /// A column of a file.

@@ -7,8 +7,8 @@ use parquet::column::page::{Page, PageReader};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::super::contain::damaged;
+use super::super::holds::Holds;
 use super::super::region::Region;
-use super::super::table::Holds;
 use super::footer::{Walk, kind};
 use super::rows::Leaf;
 
