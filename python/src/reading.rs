@@ -60,12 +60,13 @@ pub(crate) fn export_version(
     watched_reading(py, &cancel, None, database.directory(), || {
         let snapshot = Database::snapshot(&open, at)?;
         let values = settings.vertex_properties.as_deref();
-        values.map(|path| vertex_properties(&snapshot, path, &options, &run)).transpose()?;
+        let table = values.map(|path| vertex_properties(&snapshot, path, &options, &run)).transpose()?;
         let graph = StoredExport::new(&snapshot, &run)?;
         let report = export(&graph, &file, &options)?;
         let is_lost = |loss: &&Loss| values.is_none() || !matches!(loss, Loss::VertexProperties(_));
-        let losses = report.losses.iter().filter(is_lost);
-        Ok((report.edges, losses.map(|loss| loss.sentence(Caller::Python)).collect()))
+        let lost_types = table.map(|table| table.lost_types).filter(|types| !types.is_empty());
+        let (losses, types) = (report.losses.iter().filter(is_lost), lost_types.map(Loss::VertexTypes));
+        Ok((report.edges, losses.chain(&types).map(|loss| loss.sentence(Caller::Python)).collect()))
     })
 }
 

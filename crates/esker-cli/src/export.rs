@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use esker::export::{Caller, ExportOptions, Loss, StoredExport, WriteIds, export};
-use esker::output::vertex_properties;
+use esker::output::{VertexTable, vertex_properties};
 use serde_json::json;
 
 use crate::at::AtArgs;
@@ -104,7 +104,10 @@ impl ExportCommand {
         if values.is_some() {
             report.losses.retain(|loss| !matches!(loss, Loss::VertexProperties(_)));
         }
-        report.files.extend(values);
+        if let Some(VertexTable { file, lost_types }) = values {
+            report.files.push(file);
+            report.losses.extend((!lost_types.is_empty()).then_some(Loss::VertexTypes(lost_types)));
+        }
         let files: Vec<String> = report.files.iter().map(|file| file.display().to_string()).collect();
         if self.json {
             return text::json(&json!({

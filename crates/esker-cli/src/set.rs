@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::committing::Commits;
 use crate::failure::{Failure, Outcome};
-use crate::reading::ReadArgs;
+use crate::reading::{ReadArgs, SchemaArg};
 use crate::size::{count, counted};
 use crate::text;
 use crate::writing::WriteArgs;
@@ -41,6 +41,9 @@ pub(crate) struct SetCommand {
     /// The first line names the columns, though it looks like values
     #[arg(long, conflicts_with = "vertex")]
     header: bool,
+    /// Types of new properties, by the names of their columns, as in zip:text; others are told by their values
+    #[arg(long, value_name = "NAME:TYPE,...", conflicts_with = "vertex")]
+    schema: Vec<SchemaArg>,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -67,6 +70,7 @@ impl SetCommand {
                 let commit = self.write.commit(|| format!("set {file}"));
                 let mut options = ReadArgs::of_table(self.delimiter.as_deref())?;
                 options.header = self.header.then_some(true);
+                options.schema = self.schema.iter().flat_map(|schema| schema.0.iter().cloned()).collect();
                 set_from_table(&writing.database, &writing.target, file, &options, self.new, &commit)?
             }
         };

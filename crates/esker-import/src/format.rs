@@ -211,7 +211,7 @@ pub fn without_type(name: &str) -> &str {
 
 /// Splits a name of a column from its type.
 pub(crate) fn split_type(name: &str) -> (&str, Suffix) {
-    match name.rsplit_once(':') {
+    match split_last_colon(name) {
         Some((name, "number")) => (name, Suffix::Number),
         Some((before, suffix)) => match suffix.parse() {
             Ok(property_type) => (before, Suffix::Type(property_type)),
@@ -219,6 +219,14 @@ pub(crate) fn split_type(name: &str) -> (&str, Suffix) {
         },
         None => (name, Suffix::None),
     }
+}
+
+/// A name that is not empty, and what stands behind the colon that ends it. The zone of a timestamp may have another, as in
+/// `t:timestamp[us, +02:00]`.
+fn split_last_colon(text: &str) -> Option<(&str, &str)> {
+    let before_zone = text.rfind('[').filter(|_| text.ends_with(']')).unwrap_or(text.len());
+    let colon = text[..before_zone].rfind(':').filter(|&at| at > 0)?;
+    Some((&text[..colon], &text[colon + 1..]))
 }
 
 /// A declared property, written `NAME:TYPE`.
@@ -234,9 +242,7 @@ impl FromStr for Declaration {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, property_type) = text
-            .rsplit_once(':')
-            .filter(|(name, _)| !name.is_empty())
+        let (name, property_type) = split_last_colon(text)
             .ok_or_else(|| format!("{text:?} has no name and type; write NAME:TYPE, as in since:date"))?;
         Ok(Self { name: name.to_owned(), property_type: property_type.parse()? })
     }
@@ -387,6 +393,8 @@ mod tests {
         };
         let expected = ["a=date".to_owned(), "b:c=timestamp[us, UTC]".to_owned(), "w=f64".to_owned()];
         assert_eq!(shown("a:date,b:c:timestamp[us, UTC], w:f64"), Ok(expected.to_vec()));
+        let expected = ["a[1]=i64".to_owned(), "t=timestamp[ms, +02:00]".to_owned()];
+        assert_eq!(shown("a[1]:i64,t:timestamp[ms,+02:00]"), Ok(expected.to_vec()));
         for wrong in ["a", "a:", ":date", "a:date,", "a:int"] {
             assert!(shown(wrong).is_err_and(|error: String| error.contains("type")), "{wrong}");
         }

@@ -222,6 +222,18 @@ pub fn sniff<'v>(values: impl Iterator<Item = &'v [u8]> + Clone) -> Option<Logic
         .find(|logical| given.clone().all(|text| text.is_ok_and(|text| fits(logical, text))))
 }
 
+/// The type of a new property with these values. Empty values are ignored. Of numbers, also if some of them are refused.
+pub fn sniff_type<'v>(values: impl Iterator<Item = &'v [u8]> + Clone) -> PropertyType {
+    if !decimal::are_numbers(values.clone()) {
+        return sniff(values).map_or_else(PropertyType::text, PropertyType::from);
+    }
+    let mut given = values.filter(|value| !value.is_empty());
+    match given.all(|value| matches!(decimal::number(value), Ok(Number::Int(_)))) {
+        true => ElementType::I64.into(),
+        false => ElementType::F64.into(),
+    }
+}
+
 /// Guesses the logical type of a sample of times: the one that most of them fit, unless more of them are numbers.
 pub(crate) fn sniff_most<'v>(values: &(impl Iterator<Item = &'v [u8]> + Clone)) -> Option<LogicalType> {
     let given = || values.clone().filter(|value| !value.is_empty()).map(std::str::from_utf8);
@@ -447,5 +459,23 @@ mod tests {
         {
             assert_eq!(named(values), None, "{values:?}");
         }
+    }
+
+    #[test]
+    fn types_of_new_properties() {
+        let sniff = |values: &[&str]| sniff_type(values.iter().map(|value| value.as_bytes())).to_string();
+        assert_eq!(sniff(&["1", "", "-5"]), "i64");
+        assert_eq!(sniff(&["1", "0.5"]), "f64");
+        assert_eq!(sniff(&["0.5", "1"]), "f64");
+        assert_eq!(sniff(&["1", "one"]), "text");
+        assert_eq!(sniff(&["007", "1"]), "text");
+        assert_eq!(sniff(&["inf"]), "f64", "refused, not kept as a text");
+        assert_eq!(sniff(&["18446744073709551616"]), "f64");
+        assert_eq!(sniff(&["99999999999999999999"]), "f64", "refused: no number type holds it");
+        assert_eq!(sniff(&["1e400"]), "f64", "refused: no float is so large");
+        assert_eq!(sniff(&[]), "text");
+        assert_eq!(sniff(&["true", "", "false"]), "bool");
+        assert_eq!(sniff(&["2026-11-21"]), "date");
+        assert_eq!(sniff(&["2026-11-21 10:00:00Z"]), "timestamp[us, UTC]");
     }
 }

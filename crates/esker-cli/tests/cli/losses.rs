@@ -94,6 +94,53 @@ fn what_a_reader_would_take_for_something_else_is_said() {
 }
 
 #[test]
+fn a_first_edge_that_reads_as_a_header_is_said_and_comes_back() {
+    let place = Place::new();
+    let edges = [("source", "target"), ("from", "to"), ("name", "x")];
+    for (rest, is_header) in [("x,y", [true, true, false]), ("1,2", [true, true, true])] {
+        for ((from, to), is_header) in edges.into_iter().zip(is_header) {
+            place.file("g.csv", &format!("a,b\n{from},{to}\n{rest}\n"));
+            place.ok("import g.csv g.esker --src a --dst b --ids text --force --directed --no-weight");
+            for file in ["g.el", "g.txt"] {
+                let report = place.json(&format!("export g.esker {file} --force --json"));
+                let told = report["losses"].to_string();
+                let remedy = if told.contains("import it with --no-header") { "--no-header" } else { "" };
+                assert_eq!(remedy.is_empty(), !is_header, "{from} {to} {rest} {file}: {told}");
+                place.ok(&format!("import {file} again.esker --force --ids text --directed {remedy}"));
+                let again = place.ok("export again.esker - --format csv");
+                assert_eq!(again, place.ok("export g.esker - --format csv"), "{file}: {told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn ids_with_separators_come_back_from_a_list_of_edges() {
+    let place = Place::new();
+    for (ids, is_said) in [
+        (["a,b", "c,d", "e,f"], true),
+        (["1,2", "3", "4,5"], true),
+        (["a;b", "c|d", "e"], true),
+        (["a", "b", "c,d"], false),
+    ] {
+        let [a, b, c] = ids;
+        place.file("g.csv", &format!("source,target\n\"{a}\",\"{b}\"\n\"{b}\",\"{c}\"\n"));
+        place.ok("import g.csv g.esker --ids text --force --directed");
+        for (file, is_said) in [("g.txt", is_said), ("g.el", false)] {
+            let told = place.json(&format!("export g.esker {file} --force --json"))["losses"].to_string();
+            let remedy = if told.contains("import it with --format snap") { "--format snap" } else { "" };
+            assert_eq!(!remedy.is_empty(), is_said, "{ids:?} {file}: {told}");
+            place.ok(&format!("import {file} again.esker --force --ids text --directed {remedy}"));
+            assert_eq!(
+                place.ok("export again.esker - --format csv"),
+                place.ok("export g.esker - --format csv"),
+                "{file}: {told}"
+            );
+        }
+    }
+}
+
+#[test]
 fn vertex_properties_come_back() {
     let place = graph();
     let output = place.run("export g.esker x.csv --vertex-properties values.csv");
@@ -115,6 +162,50 @@ fn vertex_properties_come_back() {
     place.ok("import e.el none.esker");
     assert_eq!(place.run("export none.esker n.csv --vertex-properties v.csv").status.code(), Some(2));
     assert!(!place.path().join("v.csv").exists());
+}
+
+#[test]
+fn types_of_vertex_properties_that_a_table_does_not_tell_are_said_and_come_back() {
+    let place = Place::new();
+    place.file("e.csv", "source,target\na,b\n");
+    place.file(
+        "v.csv",
+        "id,zip,flag,big,wide,whole,small,day,at,plain\n\
+         a,7,true,3e20,18446744073709551615,2,0.5,2026-11-29,2026-11-29T08:00:00Z,x\n\
+         b,8,false,18446744073709551616,5,9007199254740994,16777216,2026-11-30,,\n",
+    );
+    place.ok("import e.csv g.esker --directed");
+    let schema = "zip:text,flag:text,wide:u64,whole:f64,small:f32,at:timestamp[us,Europe/Berlin]";
+    place.ok(&format!("set g.esker v.csv --schema {schema}"));
+    let report = place.json("export g.esker x.csv --vertex-properties values.csv --json");
+    let lost = "zip:text,flag:text,wide:u64,at:timestamp[us,Europe/Berlin]";
+    let said = report["losses"][0].as_str().unwrap();
+    let remedy = format!("`esker set` with --schema '{lost}' sets them");
+    assert_eq!(said, format!("The CSV of vertex properties does not tell all types: {remedy}"));
+    place.ok("import x.csv again.esker --directed");
+    place.fails(1, "set again.esker values.csv", "\"wide\" holds numbers");
+    let get = |database: &str| {
+        let mut types = place.json(&format!("info {database} --json"))["vertex_properties"].clone();
+        // Numbers of other widths are the same numbers.
+        types.as_array_mut().unwrap().retain(|one| one["name"] != "small");
+        (types, ["a", "b"].map(|id| place.ok(&format!("get {database} {id} --json"))))
+    };
+    // All types are needed: without one of them, its values come back as something else.
+    for without in ["", "zip:text,", "flag:text,", ",at:timestamp[us,Europe/Berlin]"] {
+        place.ok("import x.csv again.esker --directed --force");
+        place.ok(&format!("set again.esker values.csv --schema {}", lost.replace(without, "")));
+        assert_eq!(get("again.esker") == get("g.esker"), without.is_empty(), "{without}");
+    }
+    for (schema, why) in [
+        ("age:text", "there is no column \"age\" to declare; the columns are zip, flag"),
+        ("id:text", "there is no column \"id\""),
+        ("zip:text,zip:i64", "the type of \"zip\" is declared twice"),
+        ("zip:i64", "the vertex property \"zip\" has the type text, not i64"),
+    ] {
+        let refused = place.run(&format!("set g.esker v.csv --schema {schema}"));
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains(why), "{refused:?}");
+    }
 }
 
 #[test]

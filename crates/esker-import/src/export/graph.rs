@@ -242,7 +242,13 @@ impl<'a> ListExport<'a> {
         let edges = if once { num_edges_once(graph, cancel)? } else { graph.num_arcs() };
         let dictionaries = (0..graph.properties().len()).map(|property| graph.dictionary(property));
         let dictionaries = dictionaries.collect::<Result<_>>()?;
-        Ok(Self { graph, once, edges, dictionaries, vertex: 0, entry: 0 })
+        Ok(Self { edges, dictionaries, ..Self::sample(graph, both_ends) })
+    }
+
+    /// The same edges without their number and without dictionaries, for those who look at the first.
+    pub(crate) fn sample(graph: &'a dyn ExportGraph, both_ends: bool) -> Self {
+        let once = !graph.is_directed() && !both_ends;
+        Self { graph, once, edges: 0, dictionaries: Vec::new(), vertex: 0, entry: 0 }
     }
 }
 

@@ -5,13 +5,19 @@ use std::fmt;
 use esker_format::{Result, decimal};
 use esker_graph::vertex;
 
-use super::graph::{ExportGraph, PropertyInfo, PropertyKind};
+use super::graph::{EdgeStream, ExportGraph, ListExport, PropertyInfo, PropertyKind};
 use super::options::{ExportOptions, WriteIds};
-use crate::format::Format;
-use crate::typed::sniff;
+use super::writer::VertexNames;
+use crate::format::{Format, ReadOptions};
+use crate::sniff;
+use crate::text::shape::{Shape, shape};
+use crate::typed;
 
 /// Vertices whose ids are looked at.
 const SAMPLE_IDS: u64 = 1000;
+/// Edges that are looked at, as many as a reader compares with what may be a header, and bytes of them.
+const SAMPLE_EDGES: usize = 1000;
+const SAMPLE_BYTES: usize = 1 << 20;
 
 /// What an export left out, or what a reader of its file takes for something else, though nothing asked for that. `Display` says it in a
 /// clause.
@@ -21,6 +27,8 @@ pub enum Loss {
     EdgeProperties(Format, Vec<String>),
     /// Properties of vertices.
     VertexProperties(Vec<String>),
+    /// Types of properties of vertices that a CSV of them does not tell, as `NAME:TYPE`.
+    VertexTypes(Vec<String>),
     /// That the graph is undirected.
     Undirected(Format),
     /// That the graph is directed.
@@ -43,6 +51,10 @@ pub enum Loss {
     Parallel(Format),
     /// That each edge stands at both of its ends: a reader takes the two for parallel edges.
     BothEnds(Format),
+    /// The first edge: a reader takes its ends for names of columns.
+    FirstEdge(Format),
+    /// What separates the ids: a reader takes the characters in them for it, and the file for a CSV.
+    Separator(Format),
 }
 
 /// Whose options a remedy names.
@@ -68,7 +80,7 @@ impl Loss {
     /// How to keep what is lost: with the command, and in Python.
     fn remedies(&self) -> (&'static str, &'static str) {
         match self {
-            Self::EdgeProperties(..) | Self::Weights(_) => ("", ""),
+            Self::EdgeProperties(..) | Self::Weights(_) | Self::VertexTypes(_) => ("", ""),
             Self::VertexProperties(_) => (
                 "; --vertex-properties FILE writes a CSV for `esker set`",
                 "; db.graph().vertices() has them",
@@ -95,6 +107,8 @@ impl Loss {
                 (": import it with --duplicates keep", "; import it with duplicates=\"keep\"")
             }
             Self::BothEnds(_) => (": import it with --both-ends", "; import it with both_ends=True"),
+            Self::FirstEdge(_) => (": import it with --no-header", "; import it with header=False"),
+            Self::Separator(_) => (": import it with --format snap", "; import it with format=\"snap\""),
         }
     }
 }
@@ -111,19 +125,22 @@ impl fmt::Display for Loss {
                 )
             }
             Self::VertexProperties(names) => write!(f, "vertex properties not written: {}", names.join(", ")),
-            Self::Undirected(format) => {
-                write!(f, "nothing in {} says that the graph is undirected", format.title())
+            Self::VertexTypes(types) => {
+                let types = types.join(",");
+                write!(
+                    f,
+                    "the CSV of vertex properties does not tell all types: `esker set` with --schema '{types}' sets them"
+                )
             }
-            Self::Directed(format) => {
-                write!(f, "nothing in {} says that the graph is directed", format.title())
-            }
+            Self::Undirected(format) => unsaid(f, *format, "the graph is undirected"),
+            Self::Directed(format) => unsaid(f, *format, "the graph is directed"),
             Self::Weights(format) => {
                 write!(f, "{} has a weight for each edge: all are 1, as the graph has none", format.title())
             }
             Self::Ids(format, first) => {
                 write!(f, "{} has numbers instead of ids, from {first} on", format.title())
             }
-            Self::TextIds(format) => write!(f, "nothing in {} says that the ids are texts", format.title()),
+            Self::TextIds(format) => unsaid(f, *format, "the ids are texts"),
             Self::TextValues(format, names) => {
                 write!(
                     f,
@@ -147,14 +164,17 @@ impl fmt::Display for Loss {
                 let vertices = esker_graph::counted(*vertices, "vertex", "vertices");
                 write!(f, "{vertices} without edges not written, as {} lists edges only", format.title())
             }
-            Self::Parallel(format) => {
-                write!(f, "nothing in {} says that the graph keeps parallel edges", format.title())
-            }
-            Self::BothEnds(format) => {
-                write!(f, "nothing in {} says that each edge stands at both of its ends", format.title())
-            }
+            Self::Parallel(format) => unsaid(f, *format, "the graph keeps parallel edges"),
+            Self::BothEnds(format) => unsaid(f, *format, "each edge stands at both of its ends"),
+            Self::FirstEdge(format) => unsaid(f, *format, "the first line is an edge, not a header"),
+            Self::Separator(format) => unsaid(f, *format, "characters of the ids do not separate columns"),
         }
     }
+}
+
+/// Writes what a file of a format does not say.
+fn unsaid(f: &mut fmt::Formatter<'_>, format: Format, what: &str) -> fmt::Result {
+    write!(f, "nothing in {} says that {what}", format.title())
 }
 
 /// Which edge properties a format keeps.
@@ -242,6 +262,7 @@ pub(super) fn of(graph: &dyn ExportGraph, format: Format, options: &ExportOption
         if format.is_table() && graph.has_text_ids() && look_like_integers(graph)? {
             losses.push(Loss::TextIds(format));
         }
+        losses.extend(of_first_lines(graph, format, options)?);
     }
     Ok(losses)
 }
@@ -311,9 +332,36 @@ fn look_like_integers(graph: &dyn ExportGraph) -> Result<bool> {
     Ok(sample > 0 && !decimal::are_text_ids(ids.iter().map(Vec::as_slice)))
 }
 
+/// What a reader takes the first lines of a list of edges for, if not for what they are. Numbers are no names of columns and hold no
+/// separators, and tables have a header.
+fn of_first_lines(graph: &dyn ExportGraph, format: Format, options: &ExportOptions) -> Result<Vec<Loss>> {
+    if !matches!(format, Format::EdgeList | Format::Snap) || !graph.has_text_ids() {
+        return Ok(Vec::new());
+    }
+    let Some(block) = ListExport::sample(graph, options.has_both_ends(format)).next()? else {
+        return Ok(Vec::new());
+    };
+    let (names, mut lines) = (VertexNames::new(Some(graph), options.ids), Vec::new());
+    for row in 0..block.len().min(SAMPLE_EDGES) {
+        if lines.len() > SAMPLE_BYTES {
+            break;
+        }
+        names.write(block.sources[row], &mut lines)?;
+        lines.push(b'\t');
+        names.write(block.targets[row], &mut lines)?;
+        lines.push(b'\n');
+    }
+    let read = shape(&lines, true, format, &ReadOptions::default());
+    let has_header = matches!(read, Ok(Some(Shape { header: Some(_), .. })));
+    // The name of the file tells the format of the other.
+    let is_other = format == Format::Snap && sniff::sniff("", &lines) != Ok(Format::Snap);
+    let header = has_header.then_some(Loss::FirstEdge(format));
+    Ok(header.into_iter().chain(is_other.then_some(Loss::Separator(format))).collect())
+}
+
 /// Whether a reader takes the texts of a property for numbers, truth values or times.
 fn look_like_others(graph: &dyn ExportGraph, property: usize) -> Result<bool> {
     let texts = graph.dictionary(property)?;
     let texts = || texts.iter().flatten();
-    Ok(decimal::are_numbers(texts()) || sniff(texts()).is_some())
+    Ok(decimal::are_numbers(texts()) || typed::sniff(texts()).is_some())
 }

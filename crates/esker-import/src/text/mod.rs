@@ -5,7 +5,7 @@ mod line;
 mod column;
 pub(crate) mod names;
 mod blocks;
-mod shape;
+pub(crate) mod shape;
 mod columns;
 mod fast;
 mod odd;

@@ -26,13 +26,14 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 
 use esker_import::format::LINE_BYTES_MAX;
+use esker_import::typed::sniff_type;
 use esker_store::format::{Duplicates, PropertyType};
 use esker_store::property::PropertyValue;
 use esker_store::{Batch, CommitOptions, Database, EdgeMatch, Error, Result};
 
 use super::room::Room;
 use super::target::Target;
-use super::value::{Given, convert_or_widen, sniff};
+use super::value::{Given, convert_or_widen};
 use super::vertices::Definitions;
 
 /// Lines, and bytes of lines, between two reservations of the memory of the batch.
@@ -352,7 +353,8 @@ impl ScriptParser<'_> {
                 continue;
             }
             let bytes = value.text.as_bytes();
-            let property_type = if value.quoted { PropertyType::text() } else { sniff([bytes].into_iter()) };
+            let property_type =
+                if value.quoted { PropertyType::text() } else { sniff_type([bytes].into_iter()) };
             let property = self.definitions.define(&mut self.batch, name, property_type);
             let value = convert_or_widen(&property, Given::Text(bytes)).map_err(reason)?;
             self.batch.set_vertex(id, name, Some(value)).map_err(reason)?;

@@ -6,7 +6,6 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{ArrayRef, BinaryArray};
 use arrow_schema::DataType;
-use esker_import::typed;
 use esker_store::format::decimal::{self, NotNumber, Number};
 use esker_store::format::{ElementType, LogicalType, PropertyRecord, PropertyType, Widening};
 use esker_store::property::PropertyValue;
@@ -240,18 +239,6 @@ fn from_float(element: ElementType, value: f64) -> Option<PropertyValue<'static>
     }
 }
 
-/// The type of a new property with these values. Empty values are ignored. Of numbers, also if some of them are refused.
-pub(super) fn sniff<'v>(values: impl Iterator<Item = &'v [u8]> + Clone) -> PropertyType {
-    if !decimal::are_numbers(values.clone()) {
-        return typed::sniff(values).map_or_else(PropertyType::text, PropertyType::from);
-    }
-    let mut given = values.filter(|value| !value.is_empty());
-    match given.all(|value| matches!(decimal::number(value), Ok(Number::Int(_)))) {
-        true => ElementType::I64.into(),
-        false => ElementType::F64.into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use esker_store::format::Owner;
@@ -327,23 +314,5 @@ mod tests {
             convert_or_widen(&property(F64, false), Given::Int((1 << 53) + 1)).unwrap_err().to_string();
         assert!(told.contains("the integer 9007199254740993 is not exactly"), "{told}");
         assert!(told.contains("like 9.007199254740993e15"), "{told}");
-    }
-
-    #[test]
-    fn types_of_new_properties() {
-        let sniff = |values: &[&str]| sniff(values.iter().map(|value| value.as_bytes())).to_string();
-        assert_eq!(sniff(&["1", "", "-5"]), "i64");
-        assert_eq!(sniff(&["1", "0.5"]), "f64");
-        assert_eq!(sniff(&["0.5", "1"]), "f64");
-        assert_eq!(sniff(&["1", "one"]), "text");
-        assert_eq!(sniff(&["007", "1"]), "text");
-        assert_eq!(sniff(&["inf"]), "f64", "refused, not kept as a text");
-        assert_eq!(sniff(&["18446744073709551616"]), "f64");
-        assert_eq!(sniff(&["99999999999999999999"]), "f64", "refused: no number type holds it");
-        assert_eq!(sniff(&["1e400"]), "f64", "refused: no float is so large");
-        assert_eq!(sniff(&[]), "text");
-        assert_eq!(sniff(&["true", "", "false"]), "bool");
-        assert_eq!(sniff(&["2026-11-21"]), "date");
-        assert_eq!(sniff(&["2026-11-21 10:00:00Z"]), "timestamp[us, UTC]");
     }
 }

@@ -5,15 +5,16 @@ use std::collections::HashMap;
 use std::io::Read;
 
 use esker_graph::{Budget, Reservation, Stop};
-use esker_import::format::ReadOptions;
+use esker_import::format::{Declaration, ReadOptions};
 use esker_import::input::{Input, expand};
 use esker_import::rows::{BadRow, FieldPlace, TextRows, check_encoding};
+use esker_import::typed::sniff_type;
 use esker_store::format::{PropertyRecord, PropertyType, decimal};
 use esker_store::{Batch, CommitOptions, CommitSizing, Database, Error, Result};
 
 use super::room::Room;
 use super::target::Target;
-use super::value::{Given, convert_or_widen, describe, sniff};
+use super::value::{Given, convert_or_widen, describe};
 
 /// Report of [`set_from_table`] and [`set_vertex`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -84,7 +85,8 @@ impl<'a> Definitions<'a> {
 ///
 /// # Errors
 /// [`Error::Input`] with the number of the invalid line, or if the first line looks like values and `options` do not say that it is a
-/// header; [`Error::Invalid`] if a vertex does not exist and `add_missing` is not set. Nothing is committed then.
+/// header; [`Error::Invalid`] if a vertex does not exist and `add_missing` is not set; [`Error::Usage`] if `options.schema` declares what
+/// is no column, or a property that has another type. Nothing is committed then.
 pub fn set_from_table(
     database: &Database,
     target: &Target,
@@ -107,11 +109,17 @@ pub fn set_from_table(
         names_columns(target, &table.header).map_err(|reason| input_error(&input, Some(1), reason))?;
     }
     let mut setter = Setter::new(database, target, add_missing);
+    expect_new_columns(target, &table.header, &options.schema)?;
     let properties: Vec<PropertyRecord> = (1..table.header.len())
         .map(|column| {
+            let name = &table.header[column];
+            let declared = options.schema.iter().find(|declared| declared.name == *name);
             // A text with doubled quotes is no number, as it stands.
             let values = table.rows().map(|row| row[column].raw(&table.content));
-            setter.define(&table.header[column], sniff(values))
+            setter.define(
+                name,
+                declared.map_or_else(|| sniff_type(values), |declared| declared.property_type.clone()),
+            )
         })
         .collect();
     let (mut room, mut unreserved) = (Room::default(), 0);
@@ -151,7 +159,7 @@ pub fn set_vertex(
         if value.is_empty() {
             setter.definitions.expect(name)?;
         }
-        properties.push(setter.define(name, sniff([value.as_bytes()].into_iter())));
+        properties.push(setter.define(name, sniff_type([value.as_bytes()].into_iter())));
     }
     let values = values.iter().map(|(_, value)| Cow::Borrowed(value.as_bytes()));
     setter.set_row(id.as_bytes(), values, &properties)?;
@@ -226,6 +234,28 @@ impl<'a> Setter<'a> {
         }
         Ok(self.report)
     }
+}
+
+/// Checks that what is declared are columns of properties, which have no other type yet.
+fn expect_new_columns(target: &Target, header: &[String], schema: &[Declaration]) -> Result<()> {
+    for (index, Declaration { name, property_type }) in schema.iter().enumerate() {
+        if schema[..index].iter().any(|before| before.name == *name) {
+            return Err(Error::Usage(format!("the type of {name:?} is declared twice")));
+        }
+        if !header[1..].contains(name) {
+            let columns = header[1..].join(", ");
+            return Err(Error::Usage(format!(
+                "there is no column {name:?} to declare; the columns are {columns}"
+            )));
+        }
+        let known = target.vertex_property(name).map(PropertyRecord::property_type);
+        if let Some(known) = known.filter(|known| known != property_type) {
+            return Err(Error::Usage(format!(
+                "the vertex property {name:?} has the type {known}, not {property_type}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Checks that a header does not look like a row of values.

@@ -23,7 +23,7 @@ use crate::answer::Answer;
 use crate::error::{Error, Result};
 
 pub use rows::{StepColumn, StepValue};
-pub use vertices::vertex_properties;
+pub use vertices::{VertexTable, vertex_properties};
 
 /// A file format for answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use esker_graph::{Run, VertexId, vertex};
 use esker_import::export::{ExportOptions, OutputFile};
+use esker_import::typed::{is_unsigned, sniff_type};
 use esker_store::Snapshot;
+use esker_store::format::PropertyRecord;
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 
@@ -14,6 +16,18 @@ use crate::error::{Error, Result};
 
 /// Bytes gathered before they are written.
 const CHUNK_BYTES: usize = 1 << 16;
+
+/// Values of a property at which [`VertexTable::lost_types`] looks.
+const SAMPLE_VALUES: usize = 1000;
+
+/// A table of vertex properties that was written.
+#[derive(Debug)]
+pub struct VertexTable {
+    /// The file.
+    pub file: PathBuf,
+    /// The properties, as `NAME:TYPE`, whose values a reader of the table takes for another kind. The widths of numbers are not kept.
+    pub lost_types: Vec<String>,
+}
 
 /// Writes a row for each vertex that has a value of some property: its id, then its values; a missing one is an empty field. The file
 /// appears under its name only when it is complete.
@@ -26,14 +40,16 @@ pub fn vertex_properties(
     path: &Path,
     options: &ExportOptions,
     run: &Run,
-) -> Result<PathBuf> {
-    let names: Vec<String> = snapshot.vertex_properties().map(|property| property.name.clone()).collect();
+) -> Result<VertexTable> {
+    let records: Vec<PropertyRecord> = snapshot.vertex_properties().cloned().collect();
+    let names: Vec<&String> = records.iter().map(|property| &property.name).collect();
     if names.is_empty() {
         return Err(Error::Usage("the vertices have no properties to write".to_owned()));
     }
     let properties =
         names.iter().map(|name| Ok(snapshot.vertex_property(name)?)).collect::<Result<Vec<_>>>()?;
     let removed = snapshot.removed(run)?;
+    let mut samples = vec![Vec::new(); names.len()];
     let mut file = OutputFile::open(path, options)?;
     let mut out = b"vertex".to_vec();
     for name in &names {
@@ -48,6 +64,7 @@ pub fn vertex_properties(
         }
         if values.iter().any(Option::is_some) {
             write_row(snapshot, v, &values, &mut out)?;
+            add_to_samples(&values, &mut samples);
         }
         if out.len() >= CHUNK_BYTES {
             options.cancel.check()?;
@@ -56,7 +73,35 @@ pub fn vertex_properties(
         }
     }
     file.write_all(&out).map_err(file.error())?;
-    Ok(file.finish()?)
+    let columns = records.iter().zip(&samples);
+    let lost_types = columns.filter_map(|(property, sample)| lost_type(property, sample)).collect();
+    Ok(VertexTable { file: file.finish()?, lost_types })
+}
+
+fn add_to_samples(values: &[Option<PropertyValue<'_>>], samples: &mut [Vec<Vec<u8>>]) {
+    for (value, sample) in values.iter().zip(samples) {
+        if let Some(value) = value.filter(|_| sample.len() < SAMPLE_VALUES) {
+            sample.push(text_of(value));
+        }
+    }
+}
+
+/// A property and its type if a reader takes its values for those of another kind. Of numbers, only those to 2^64 - 1 are one of their own.
+fn lost_type(property: &PropertyRecord, sample: &[Vec<u8>]) -> Option<String> {
+    let own = property.property_type();
+    let is_told = sniff_type(sample.iter().map(Vec::as_slice)).logical == own.logical && !is_unsigned(&own);
+    (!is_told).then(|| format!("{}:{own}", property.name).replace(", ", ","))
+}
+
+/// A value as it stands in a field, without quotes.
+fn text_of(value: PropertyValue<'_>) -> Vec<u8> {
+    match value {
+        PropertyValue::Text(text) => text.to_vec(),
+        // What the type rounded is kept as it is, also where the reader's type is wider. A float is told by its point or exponent.
+        PropertyValue::F32(float) => text_of(PropertyValue::F64(float.into())),
+        PropertyValue::F64(float) => format!("{float:?}").into_bytes(),
+        other => other.to_string().into_bytes(),
+    }
 }
 
 fn write_row(
@@ -81,7 +126,7 @@ fn write_row(
                 )));
             }
             Some(PropertyValue::Text(text)) => quote(text, out),
-            Some(number) => out.extend_from_slice(number.to_string().as_bytes()),
+            Some(number) => out.extend_from_slice(&text_of(*number)),
         }
     }
     out.push(b'\n');
