@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from typing import Callable
 
-from questions import READS_WEIGHTS
+from questions import READS_WEIGHTS, needs_undirected
 from views import ends_of_windows, graph_of
 
-# Algorithms that are defined for undirected graphs only, some with an option.
-UNDIRECTED = {"matching", "biconnectivity", "forest", "msf", "spanner", "ldd"}
 # Algorithms that read single lists, of which tiles hold none.
 POINTS = {"scc", "cdlp", "triangles", "lcc", "truss", "cliques", "matching"}
 
@@ -56,8 +54,7 @@ class Case:
             yield from value if isinstance(value, list) else [value]
 
     def needs_undirected(self):
-        name, method = self.question.algorithm, self.question.options.get("method")
-        return name in UNDIRECTED or (name, method) in {("wcc", "contraction"), ("triangles", "filter"), ("triangles", "sample")}
+        return needs_undirected(self.question.algorithm, self.question.options)
 
 
 @dataclass
